@@ -1,0 +1,100 @@
+package compaction
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// Summarizer writes the prose that stands in for a window of events. It gets copies of its own and
+// returns text and usage, nothing else; the service does the rest. It must be safe for concurrent
+// use by different sessions. It may fail, panic or hang: a call is given up after Config.Timeout.
+type Summarizer interface {
+	Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error)
+}
+
+// Config says when to compact, how much stays raw, and who writes the summaries. Start from
+// [DefaultConfig]: in Config itself the zero value of a trigger turns it off. The zero value of every
+// other number is its default, except where a field says otherwise.
+type Config struct {
+	// Model writes the summaries: normally the agent's own model. Required unless Summarizer is set.
+	Model model.LLM
+	// Summarizer replaces the model-written summaries. Nil: Model writes them.
+	Summarizer Summarizer
+
+	// InvocationThreshold is θ: after how many complete invocations (user turns) a window is
+	// summarized. 0 turns this trigger off. Default 5.
+	InvocationThreshold int
+	// OverlapSize is ω: how many of the newest complete invocations always stay raw. They head the
+	// next window. Default 2; at least 1, so 0 is refused while the invocation trigger is on.
+	OverlapSize int
+	// TokenThreshold is the prompt size, in tokens, at which the token trigger fires, if that is less
+	// than SafetyRatio × ContextWindow. 0: SafetyRatio alone decides.
+	TokenThreshold int
+	// SafetyRatio is ρ: the share of the context window at which the token trigger fires, 0 to 1.
+	// 0 turns the token trigger off unless TokenThreshold is set. Default 0.7.
+	SafetyRatio float64
+	// ContextWindow is Λ, the context window of the *agent's* model, in tokens. 0: looked up by
+	// AgentModel, else by Model's name, else 128,000 (package tokens has the table).
+	ContextWindow int
+	// AgentModel names the agent's model where Model is another, cheaper one. Only used to look up
+	// the context window.
+	AgentModel string
+	// MaxOutputTokens is reserved for the model's reply, in tokens. The effective window is
+	// ContextWindow less this. 0 reserves nothing.
+	MaxOutputTokens int
+	// RetainEvents is how many of the newest events of a branch the token trigger leaves raw, at
+	// least; at the hard limit fewer. Default 10.
+	RetainEvents int
+	// MaxSummaries is how many summaries a branch may show. One more makes two be merged first; 1 is
+	// a rolling summary that is rewritten every time. Default 5.
+	MaxSummaries int
+	// MaxSummaryTokens is how long a summary is asked to be, in tokens. One over twice that is asked
+	// for again, once. Default 500.
+	MaxSummaryTokens int
+	// PromptTemplate is the prompt for summaries; it must contain {{history}}. Empty: the default.
+	// It has no effect with Summarizer, so setting both is refused.
+	PromptTemplate string
+	// Timeout bounds one summarizer call, and all the compaction that one AppendEvent may wait for.
+	// Default 60 s.
+	Timeout time.Duration
+	// Synchronous compacts before AppendEvent returns, so that the very next prompt is smaller, at
+	// the price of the wait. False: in the background, except at the hard limit.
+	Synchronous bool
+	// Pin reports whether an event must stay raw for ever. It must not change the event. Nil pins nothing.
+	Pin func(*session.Event) bool
+	// Observer is told of everything that happens. Nil: nobody is.
+	Observer Observer
+}
+
+// Defaults of [DefaultConfig] and of zero fields.
+const (
+	defaultInvocationThreshold = 5   // ADR-009, as in adk-python's EventsCompactionConfig examples
+	defaultOverlapSize         = 2   // ADR-009: at least 2 keeps references to the last exchange resolvable
+	defaultSafetyRatio         = 0.7 // ADR-006 and ADR-009
+	defaultRetainEvents        = 10  // ADR-006: the last 10 messages in full
+	defaultMaxSummaries        = 5   // ADR-009
+	defaultMaxSummaryTokens    = 500 // ADR-009
+	defaultTimeout             = 60 * time.Second
+)
+
+// hardLimit is the share of the effective window beyond which no prompt is sent without trying to
+// make it smaller first.
+const hardLimit = 0.98
+
+// DefaultConfig returns the defaults. Model or Summarizer must still be set.
+func DefaultConfig() Config {
+	return Config{
+		InvocationThreshold: defaultInvocationThreshold,
+		OverlapSize:         defaultOverlapSize,
+		SafetyRatio:         defaultSafetyRatio,
+		RetainEvents:        defaultRetainEvents,
+		MaxSummaries:        defaultMaxSummaries,
+		MaxSummaryTokens:    defaultMaxSummaryTokens,
+		Timeout:             defaultTimeout,
+	}
+}

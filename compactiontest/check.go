@@ -1,0 +1,273 @@
+package compactiontest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Check compares a view with the full history it was made from, and returns every violation of the
+// rules that a view must keep, joined; nil if there is none. Each error says what a model or ADK
+// would do wrong with such a view.
+//
+// It shares no code with the implementation of the view: it looks every event up anew, in time that
+// grows with the square of the history.
+func Check(events, view []*session.Event) error {
+	c := newChecker(events, view)
+	c.checkMembers()
+	c.checkHidden()
+	c.checkPairs()
+	c.checkEnds()
+	c.checkOrder()
+	return errors.Join(c.problems...)
+}
+
+type checker struct {
+	events, view []*session.Event
+	records      map[string]*record.Metadata
+	visible      map[*session.Event]bool
+	summaries    map[*session.Event]*record.Metadata
+	problems     []error
+}
+
+func newChecker(events, view []*session.Event) *checker {
+	c := &checker{events: events, view: view, records: map[string]*record.Metadata{}, visible: map[*session.Event]bool{}, summaries: map[*session.Event]*record.Metadata{}}
+	for _, ev := range events {
+		if m, err := record.From(ev); err == nil && m != nil {
+			if _, twice := c.records[m.RecordID]; !twice {
+				c.records[m.RecordID] = m
+			}
+		}
+	}
+	stored := map[*session.Event]bool{}
+	for _, ev := range events {
+		stored[ev] = true
+	}
+	for _, ev := range view {
+		c.visible[ev] = true
+		if ev != nil && !stored[ev] {
+			c.summaries[ev] = c.records[ev.ID]
+		}
+	}
+	return c
+}
+
+func (c *checker) problem(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Errorf(format, args...))
+}
+
+// checkMembers: a view holds stored events and summaries of stored records, nothing else.
+func (c *checker) checkMembers() {
+	seen := map[*session.Event]bool{}
+	for i, ev := range c.view {
+		switch m, summary := c.summaries[ev]; {
+		case ev == nil:
+			c.problem("view[%d] is nil: readers of a session do not expect that", i)
+		case seen[ev]:
+			c.problem("view[%d] (%s) is shown twice: the model reads it twice", i, ev.ID)
+		case summary && m == nil:
+			c.problem("view[%d] (%s) is neither a stored event nor the summary of a readable record", i, ev.ID)
+		case summary && m.Branch != ev.Branch:
+			c.problem("summary %s of branch %q is shown in branch %q: it leaks to agents that must not see it", ev.ID, m.Branch, ev.Branch)
+		case summary && (ev.Content == nil || ev.Content.Role == "" || len(ev.Content.Parts) == 0):
+			c.problem("summary %s has no role or no parts: ADK drops it from the prompt, and with it all it stands for", ev.ID)
+		case !summary && record.Is(ev):
+			c.problem("view[%d] (%s) is a record: bookkeeping is not conversation", i, ev.ID)
+		}
+		seen[ev] = true
+	}
+}
+
+// checkHidden: whatever is not shown is stood for by a summary that is.
+func (c *checker) checkHidden() {
+	standing := map[string]bool{}
+	for _, m := range c.summaries {
+		c.standsFor(m, standing, c.records)
+	}
+	covered := map[*session.Event]bool{}
+	for id := range standing {
+		m := c.records[id]
+		for _, ref := range m.Covered {
+			if ev := c.find(ref); ev != nil && ev.Branch == m.Branch {
+				covered[ev] = true
+			}
+		}
+	}
+	for _, ev := range c.events {
+		if ev == nil || record.Is(ev) || c.visible[ev] || covered[ev] {
+			continue
+		}
+		c.problem("event %s is hidden, but no visible summary stands for it: what it said is lost to the model", ev.ID)
+	}
+}
+
+func (c *checker) standsFor(m *record.Metadata, seen map[string]bool, records map[string]*record.Metadata) {
+	if m == nil || seen[m.RecordID] {
+		return
+	}
+	seen[m.RecordID] = true
+	for _, id := range m.Absorbed {
+		if a := records[id]; a != nil && a.Branch == m.Branch {
+			c.standsFor(a, seen, records)
+		}
+	}
+}
+
+// find returns the one event that a reference names, by ID if any event has it, else by place.
+func (c *checker) find(ref record.Ref) *session.Event {
+	only := func(match func(*session.Event) bool) (found *session.Event, any bool) {
+		for _, ev := range c.events {
+			if ev == nil || record.Is(ev) || !match(ev) {
+				continue
+			}
+			if any {
+				return nil, true
+			}
+			found, any = ev, true
+		}
+		return found, any
+	}
+	if ref.ID != "" {
+		if ev, any := only(func(ev *session.Event) bool { return ev.ID == ref.ID }); any {
+			return ev
+		}
+	}
+	ev, _ := only(func(ev *session.Event) bool { return record.PlaceOf(ev) == ref.Place() })
+	return ev
+}
+
+// checkPairs: a call and its responses are shown together.
+func (c *checker) checkPairs() {
+	for i, ev := range c.events {
+		for _, id := range responseIDs(ev) {
+			call := c.callOf(i, id)
+			switch {
+			case call == nil:
+			case c.visible[ev] && !c.visible[call]:
+				c.problem("response %s is shown without its call %s: providers refuse the prompt, ADK drops the response", ev.ID, call.ID)
+			case !c.visible[ev] && c.visible[call]:
+				c.problem("call %s is shown without its stored response %s: the model waits for an answer it had", call.ID, ev.ID)
+			}
+		}
+	}
+}
+
+// callOf returns the event with the call that a response at position i answers: the nearest earlier
+// one of its branch, else of any branch, else any.
+func (c *checker) callOf(i int, id string) *session.Event {
+	var same, other, later *session.Event
+	for j, ev := range c.events {
+		// Within one event responses come before calls.
+		if !slices.Contains(callIDs(ev), id) {
+			continue
+		}
+		switch {
+		case j >= i:
+			later = ev
+		case ev.Branch == c.events[i].Branch:
+			same = ev
+		default:
+			other = ev
+		}
+	}
+	switch {
+	case same != nil:
+		return same
+	case other != nil:
+		return other
+	default:
+		return later
+	}
+}
+
+// checkEnds: ADK looks at the ends of a session to route a message and to build a prompt.
+func (c *checker) checkEnds() {
+	for i := len(c.view) - 1; i >= 0; i-- {
+		ev := c.view[i]
+		if ev == nil || ev.Author != "user" {
+			continue
+		}
+		if _, summary := c.summaries[ev]; summary && c.hasUserEvent() {
+			c.problem("the newest user event of the view is summary %s: ADK takes it for the user's message, approvals are lost", ev.ID)
+		}
+		break
+	}
+	for i := len(c.events) - 1; i >= 0; i-- {
+		ev := c.events[i]
+		if ev == nil || ev.Author == "user" || ev.Author == "" || record.Is(ev) {
+			continue
+		}
+		if !c.visible[ev] {
+			c.problem("the newest agent event %s is hidden: ADK routes the next message by it", ev.ID)
+		}
+		break
+	}
+	if len(c.view) > 0 && c.view[0] != nil {
+		_, summary := c.summaries[c.view[0]]
+		if summary && c.view[0].Content != nil && c.view[0].Content.Role == genai.RoleModel {
+			c.problem("the view starts with a summary of role model: some providers refuse a prompt that does")
+		}
+	}
+}
+
+func (c *checker) hasUserEvent() bool {
+	return slices.ContainsFunc(c.events, func(ev *session.Event) bool {
+		return ev != nil && ev.Author == "user" && !record.Is(ev) && ev.Content != nil && len(ev.Content.Parts) > 0
+	})
+}
+
+// checkOrder: stored events keep their order, but for calls whose answer came in a later invocation.
+func (c *checker) checkOrder() {
+	position := map[*session.Event]int{}
+	for i, ev := range c.events {
+		position[ev] = i
+	}
+	last := -1
+	for _, ev := range c.view {
+		i, stored := position[ev]
+		if ev == nil || !stored {
+			continue
+		}
+		if i < last && len(callIDs(ev)) == 0 && len(responseIDs(ev)) == 0 {
+			c.problem("event %s is shown out of order: the conversation reads differently from what happened", ev.ID)
+		}
+		last = max(last, i)
+	}
+}
+
+func callIDs(ev *session.Event) []string {
+	var ids []string
+	eachPart(ev, func(part *genai.Part) {
+		if part.FunctionCall != nil {
+			ids = append(ids, part.FunctionCall.ID)
+		}
+	})
+	return ids
+}
+
+func responseIDs(ev *session.Event) []string {
+	var ids []string
+	eachPart(ev, func(part *genai.Part) {
+		if part.FunctionResponse != nil {
+			ids = append(ids, part.FunctionResponse.ID)
+		}
+	})
+	return ids
+}
+
+func eachPart(ev *session.Event, f func(*genai.Part)) {
+	if ev == nil || ev.Content == nil {
+		return
+	}
+	for _, part := range ev.Content.Parts {
+		if part != nil {
+			f(part)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+// Package filtered computes what a model sees of a session: live summaries in place of the events
+// they stand for, and everything else as it was stored.
+//
+// [Project] is the definition: pure, total, and the same for every backend. [View] computes the
+// same thing step by step for a session that is being appended to, and [FilteredSession] puts either
+// in front of an inner session.session without touching it.
+//
+// The view is, in this order:
+//
+//   - the live summaries of earlier turns, by the start of what they stand for;
+//   - every event that no live summary stands for, in the order of the backend.
+//
+// Two things stand elsewhere. A call whose latest response lies in a later invocation is shown
+// directly before that response, because ADK deletes every event between the two that is not a tool
+// event. And the summary of tool rounds of an invocation that was still running stands behind the
+// event it names, because ADK starts some prompts at the last user event and would cut it off.
+//
+// A call and its responses are visible together or not at all.
+package filtered

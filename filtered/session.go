@@ -1,0 +1,91 @@
+package filtered
+
+import (
+	"sync"
+	"time"
+
+	"google.golang.org/adk/session"
+)
+
+var _ session.Session = (*FilteredSession)(nil)
+
+// Source supplies the events of a [FilteredSession].
+type Source interface {
+	Events() session.Events
+}
+
+// FilteredSession is an inner session of which readers see the view. Everything but Events passes
+// through to the inner session. It is safe for concurrent use if the inner session is.
+type FilteredSession struct {
+	inner  session.Session
+	source Source
+}
+
+// NewFilteredSession returns a session whose Events are the view of the inner session's events. It
+// asks the inner session at every call, so appends to it are seen whoever makes them.
+func NewFilteredSession(inner session.Session) *FilteredSession {
+	return NewSession(inner, &polled{inner: inner})
+}
+
+// NewSession returns a session that takes its events from source and all else from inner.
+func NewSession(inner session.Session, source Source) *FilteredSession {
+	return &FilteredSession{inner: inner, source: source}
+}
+
+// Unwrap returns the inner session, as it was given.
+func (s *FilteredSession) Unwrap() session.Session { return s.inner }
+
+// Source returns where the session takes its events from.
+func (s *FilteredSession) Source() Source { return s.source }
+
+// ID returns the inner session's ID.
+func (s *FilteredSession) ID() string { return s.inner.ID() }
+
+// AppName returns the inner session's app name.
+func (s *FilteredSession) AppName() string { return s.inner.AppName() }
+
+// UserID returns the inner session's user ID.
+func (s *FilteredSession) UserID() string { return s.inner.UserID() }
+
+// State returns the inner session's state, so that writes reach it.
+func (s *FilteredSession) State() session.State { return s.inner.State() }
+
+// Events returns the view: an immutable snapshot.
+func (s *FilteredSession) Events() session.Events { return s.source.Events() }
+
+// LastUpdateTime returns the inner session's last update time.
+func (s *FilteredSession) LastUpdateTime() time.Time { return s.inner.LastUpdateTime() }
+
+// polled keeps a view up to date by asking the inner session what is new.
+type polled struct {
+	inner session.Session
+	mu    sync.Mutex
+	view  *View
+}
+
+func (p *polled) Events() session.Events {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	events := p.inner.Events()
+	if p.view == nil || !p.continues(events) {
+		p.view = NewView(Collect(events))
+		return p.view.Events()
+	}
+	for i := p.seen(); i < events.Len(); i++ {
+		p.view.Append(events.At(i))
+	}
+	return p.view.Events()
+}
+
+func (p *polled) seen() int { return len(p.view.Raw()) }
+
+// continues reports whether events begins with what was seen before: a session only ever grows, so
+// the ends of the old list decide.
+func (p *polled) continues(events session.Events) bool {
+	raw := p.view.Raw()
+	n := len(raw)
+	if events == nil || events.Len() < n {
+		return false
+	}
+	return n == 0 || events.At(0) == raw[0] && events.At(n-1) == raw[n-1]
+}

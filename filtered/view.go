@@ -1,0 +1,151 @@
+package filtered
+
+import (
+	"slices"
+	"sync"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// View is the view of a session that is being appended to. Its snapshots are immutable, cost nothing
+// while nothing is new, and always equal [Project] of the events so far.
+//
+// It is safe for concurrent use.
+type View struct {
+	mu       sync.Mutex
+	p        *projection
+	snapshot *FilteredEvents
+}
+
+// NewView returns the view of a history given in the order of the backend. The slice belongs to the
+// view from then on; see [Collect].
+func NewView(events []*session.Event) *View { return &View{p: project(events, nil)} }
+
+// Append adds one event that was stored after the others. A record that is in the view already, by
+// its record ID, is not added again.
+func (v *View) Append(ev *session.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.append(ev)
+}
+
+func (v *View) append(ev *session.Event) {
+	v.p = v.p.extend(ev)
+	v.snapshot = nil
+}
+
+// AppendRecord adds a record that another view's session stored, unless it is in this view already.
+func (v *View) AppendRecord(ev *session.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	m, err := record.From(ev)
+	if err != nil || m == nil {
+		return
+	}
+	for _, e := range v.p.entries {
+		if e.meta.RecordID == m.RecordID {
+			return
+		}
+	}
+	v.append(ev)
+}
+
+// Events returns the view as it is now.
+func (v *View) Events() *FilteredEvents {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.snapshot == nil {
+		v.snapshot = &FilteredEvents{view: v.p.view}
+	}
+	return v.snapshot
+}
+
+// Live returns the records whose summaries the view shows, in no particular order and without their
+// Covered references. They must not be changed.
+func (v *View) Live() []*record.Metadata {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var out []*record.Metadata
+	for _, e := range v.p.entries {
+		if e.live {
+			out = append(out, e.meta)
+		}
+	}
+	return out
+}
+
+// Raw returns all events of the view's session, records among them, in the order of the backend.
+// The slice must not be changed.
+func (v *View) Raw() []*session.Event {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.p.raw[:len(v.p.raw):len(v.p.raw)]
+}
+
+// State is one moment of a view, for those who decide what to summarize next.
+type State struct {
+	// View is what [View.Events] shows. The slice must not be changed.
+	View []*session.Event
+	// Live are the records whose summaries the view shows, in the order of the view, without their
+	// Covered references. They must not be changed.
+	Live []*record.Metadata
+	// Unreadable counts records that cannot be read; they hide nothing.
+	Unreadable int
+	// Stored counts all events of the session, records among them.
+	Stored int
+
+	summaries map[*session.Event]*record.Metadata
+	shown     map[*session.Event]bool
+	covered   bitset
+}
+
+// Summary returns the record whose summary ev is, nil for any other event.
+func (s *State) Summary(ev *session.Event) *record.Metadata { return s.summaries[ev] }
+
+// Covered reports whether a live record stands for ev although it is shown, for the sake of its
+// call or response.
+func (s *State) Covered(ev *session.Event) bool { return s.shown[ev] }
+
+// CoveredAt reports whether a live record stands for the event at position i of the history.
+func (s *State) CoveredAt(i int) bool { return s.covered.has(i) }
+
+// State returns the view and what it is made of, as it is now.
+func (v *View) State() *State {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.p.state()
+}
+
+// Inspect returns the state of a whole history: [Project] with what it is made of.
+func Inspect(events []*session.Event) *State { return project(events, nil).state() }
+
+func (p *projection) state() *State {
+	s := &State{
+		View:       p.view[:len(p.view):len(p.view)],
+		Unreadable: p.unreadable,
+		Stored:     len(p.raw),
+		summaries:  map[*session.Event]*record.Metadata{},
+		shown:      map[*session.Event]bool{},
+		covered:    slices.Clone(p.covered),
+	}
+	byEvent := map[*session.Event]*record.Metadata{}
+	for _, e := range p.entries {
+		if e.live {
+			byEvent[e.event()] = e.meta
+		}
+	}
+	for _, ev := range p.view {
+		if m := byEvent[ev]; m != nil {
+			s.Live = append(s.Live, m)
+			s.summaries[ev] = m
+		}
+	}
+	for i, ev := range p.raw {
+		if p.covered.has(i) && !p.hidden.has(i) {
+			s.shown[ev] = true
+		}
+	}
+	return s
+}

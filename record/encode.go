@@ -1,0 +1,137 @@
+package record
+
+import (
+	"time"
+
+	"google.golang.org/adk/session"
+)
+
+// Names of the fields of the stored object, version 1.
+const (
+	fVersion           = "version"
+	fRecordID          = "record_id"
+	fKind              = "kind"
+	fStartTimestamp    = "start_timestamp"
+	fEndTimestamp      = "end_timestamp"
+	fStartInvocationID = "start_invocation_id"
+	fEndInvocationID   = "end_invocation_id"
+	fContent           = "compacted_content_json"
+	fEventCount        = "event_count"
+	fOriginalTokens    = "original_tokens"
+	fCompactedTokens   = "compacted_tokens"
+	fCompressionRatio  = "compression_ratio"
+	fCreatedAt         = "created_at"
+	fLevel             = "level"
+	fBranch            = "branch"
+	fCovered           = "covered"
+	fAbsorbed          = "absorbed"
+	fThrough           = "through"
+	fAfter             = "after"
+	fAgent             = "agent"
+	fTrigger           = "trigger"
+	fFocus             = "focus"
+	fNote              = "note"
+	fModel             = "model"
+	fUsage             = "usage"
+
+	fRefID           = "id"
+	fRefInvocationID = "invocation_id"
+	fRefTimestamp    = "timestamp"
+	fRefAuthor       = "author"
+
+	fPromptTokens = "prompt_tokens"
+	fOutputTokens = "output_tokens"
+)
+
+// Encode returns the stored form of m: a new map of JSON-native values only. Optional fields that
+// are empty are left out.
+func Encode(m *Metadata) map[string]any {
+	covered := make([]any, len(m.Covered))
+	for i, ref := range m.Covered {
+		covered[i] = encodeRef(ref)
+	}
+	absorbed := make([]any, len(m.Absorbed))
+	for i, id := range m.Absorbed {
+		absorbed[i] = id
+	}
+	out := map[string]any{
+		fVersion:          float64(Version),
+		fRecordID:         m.RecordID,
+		fKind:             string(m.Kind),
+		fStartTimestamp:   encodeTime(m.StartTimestamp),
+		fEndTimestamp:     encodeTime(m.EndTimestamp),
+		fContent:          m.CompactedContentJSON,
+		fEventCount:       float64(m.EventCount),
+		fOriginalTokens:   float64(m.OriginalTokens),
+		fCompactedTokens:  float64(m.CompactedTokens),
+		fCompressionRatio: m.CompressionRatio,
+		fCreatedAt:        encodeTime(m.CreatedAt),
+		fLevel:            float64(m.Level),
+		fBranch:           m.Branch,
+		fCovered:          covered,
+		fAbsorbed:         absorbed,
+		fTrigger:          string(m.Trigger),
+	}
+	for field, value := range map[string]string{
+		fStartInvocationID: m.StartInvocationID,
+		fEndInvocationID:   m.EndInvocationID,
+		fAgent:             m.Agent,
+		fFocus:             m.Focus,
+		fNote:              m.Note,
+		fModel:             m.Model,
+	} {
+		if value != "" {
+			out[field] = value
+		}
+	}
+	if !m.Through.IsZero() {
+		out[fThrough] = encodeRef(m.Through)
+	}
+	if !m.After.IsZero() {
+		out[fAfter] = encodeRef(m.After)
+	}
+	if m.Usage != (Usage{}) {
+		out[fUsage] = map[string]any{
+			fPromptTokens: float64(m.Usage.PromptTokens),
+			fOutputTokens: float64(m.Usage.OutputTokens),
+		}
+	}
+	return out
+}
+
+// Set stores m in the event's CustomMetadata, replacing the map by a copy so that a map shared with
+// another event is not written to.
+func Set(ev *session.Event, m *Metadata) {
+	custom := make(map[string]any, len(ev.CustomMetadata)+1)
+	for k, v := range ev.CustomMetadata {
+		custom[k] = v
+	}
+	custom[Key] = Encode(m)
+	ev.CustomMetadata = custom
+}
+
+func encodeRef(r Ref) map[string]any {
+	return map[string]any{
+		fRefID:           r.ID,
+		fRefInvocationID: r.InvocationID,
+		fRefTimestamp:    encodeTime(r.Timestamp),
+		fRefAuthor:       r.Author,
+	}
+}
+
+// RFC 3339 has four digits for the year. Events have whatever their writer's clock said.
+var (
+	earliest = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)
+)
+
+func encodeTime(t time.Time) string {
+	t = t.UTC()
+	switch {
+	case t.Before(earliest):
+		t = earliest
+	case t.After(latest):
+		t = latest
+	}
+	return t.Format(time.RFC3339Nano)
+}

@@ -1,0 +1,92 @@
+package record
+
+import (
+	"time"
+
+	"google.golang.org/adk/session"
+)
+
+// RefTo returns the reference that names ev.
+func RefTo(ev *session.Event) Ref {
+	return Ref{ID: ev.ID, InvocationID: ev.InvocationID, Timestamp: ev.Timestamp, Author: ev.Author}
+}
+
+// Place is the second way to find an event, comparable: times at microseconds, the precision that
+// every backend keeps.
+type Place struct {
+	InvocationID string
+	Author       string
+	Micros       int64
+}
+
+// PlaceOf returns the event's place.
+func PlaceOf(ev *session.Event) Place {
+	return Place{ev.InvocationID, ev.Author, micros(ev.Timestamp)}
+}
+
+// Place returns the place the reference names.
+func (r Ref) Place() Place { return Place{r.InvocationID, r.Author, micros(r.Timestamp)} }
+
+// micros cuts rather than rounds, because that is what the services do.
+func micros(t time.Time) int64 { return t.Truncate(time.Microsecond).UnixMicro() }
+
+// Index finds the events that references name within one history. It is not safe for concurrent
+// use; a nil *Index finds nothing.
+type Index struct {
+	events []*session.Event
+	byID   map[string]int32
+	// byPlace is built when the first reference misses by ID, which on most backends is never.
+	byPlace map[Place]int32
+}
+
+// ambiguous marks a key that more than one event has.
+const ambiguous = -1
+
+// NewIndex indexes the events that are not bookkeeping. Nil events are passed over.
+func NewIndex(events []*session.Event) *Index {
+	x := &Index{events: events, byID: make(map[string]int32, len(events))}
+	for i, ev := range events {
+		if ev == nil || ev.ID == "" || Is(ev) {
+			continue
+		}
+		if _, taken := x.byID[ev.ID]; taken {
+			x.byID[ev.ID] = ambiguous
+		} else {
+			x.byID[ev.ID] = int32(i)
+		}
+	}
+	return x
+}
+
+// Find returns the position of the one event that ref names, and false where there is none or more
+// than one: by ID if any event has it, else by place.
+func (x *Index) Find(ref Ref) (int, bool) {
+	if x == nil {
+		return 0, false
+	}
+	if ref.ID != "" {
+		if i, ok := x.byID[ref.ID]; ok {
+			return int(i), i != ambiguous
+		}
+	}
+	if x.byPlace == nil {
+		x.indexPlaces()
+	}
+	i, ok := x.byPlace[ref.Place()]
+	return int(i), ok && i != ambiguous
+}
+
+func (x *Index) indexPlaces() {
+	x.byPlace = make(map[Place]int32, len(x.events))
+	for i, ev := range x.events {
+		if ev == nil || Is(ev) {
+			continue
+		}
+		place := PlaceOf(ev)
+		if _, taken := x.byPlace[place]; taken {
+			x.byPlace[place] = ambiguous
+		} else {
+			x.byPlace[place] = int32(i)
+		}
+	}
+}

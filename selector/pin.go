@@ -1,0 +1,158 @@
+package selector
+
+import (
+	"strings"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// pin marks what stays raw whatever the trigger, and then the whole unit of each such event.
+func (s *survey) pin() {
+	s.pinned = make([]bool, len(s.Events))
+	s.held = make([]bool, len(s.Events))
+	s.pinQuestions()
+	s.pinRouting()
+	s.pinRemoteAgents()
+	s.pinAnchors()
+	for i, ev := range s.Events {
+		if ev != nil && s.Pin != nil && s.Pin(ev) {
+			s.pinned[i] = true
+		}
+	}
+	s.units.Each(func(members []int) {
+		for _, i := range members {
+			if s.pinned[i] {
+				s.mark(s.pinned, members)
+				return
+			}
+		}
+		if s.units.Open(members[0]) && s.begunAfter(members[0]) <= patience {
+			s.mark(s.pinned, members)
+			s.mark(s.held, members)
+		}
+	})
+}
+
+func (s *survey) mark(set []bool, members []int) {
+	for _, i := range members {
+		set[i] = true
+	}
+}
+
+// pinQuestions keeps the opening of every live invocation, and what the user said last in it: in a
+// bidirectional session one invocation holds many turns.
+func (s *survey) pinQuestions() {
+	for _, v := range s.invocations {
+		if !v.live() {
+			continue
+		}
+		if v.opening >= 0 {
+			s.pinned[v.opening] = true
+		}
+		if v.turn >= 0 {
+			s.pinned[v.turn] = true
+		}
+	}
+}
+
+// pinRouting keeps the newest agent event, by which ADK finds the agent for the next message, and
+// in its invocation the newest event of every author: ADK passes over agents that cannot be
+// transferred to, and goes on to the one that called them.
+func (s *survey) pinRouting() {
+	var newest *invocation
+	seen := map[string]bool{}
+	for i := len(s.Events) - 1; i >= 0; i-- {
+		ev := s.Events[i]
+		if ev == nil || ev.Author == "user" || ev.Author == "" || seen[ev.Author] {
+			continue
+		}
+		if len(seen) == 0 {
+			newest = s.of[i]
+		}
+		if s.of[i] != newest {
+			return
+		}
+		seen[ev.Author] = true
+		s.pinned[i] = true
+	}
+}
+
+// remotePrefix begins the CustomMetadata keys in which ADK keeps the remote context of an A2A agent.
+const remotePrefix = "a2a:"
+
+func (s *survey) pinRemoteAgents() {
+	seen := map[string]bool{}
+	for i := len(s.Events) - 1; i >= 0; i-- {
+		ev := s.Events[i]
+		if ev == nil || seen[ev.Author] {
+			continue
+		}
+		for key := range ev.CustomMetadata {
+			if strings.HasPrefix(key, remotePrefix) {
+				seen[ev.Author] = true
+				s.pinned[i] = true
+				break
+			}
+		}
+	}
+}
+
+// pinAnchors keeps the events that summaries of tool rounds stand behind, until those summaries are
+// taken in by a window over their invocation.
+func (s *survey) pinAnchors() {
+	for _, m := range s.Live {
+		if !m.Live() || s.turnIsOver(m) {
+			continue
+		}
+		if i, ok := s.index.Find(m.After); ok {
+			s.pinned[i] = true
+		}
+	}
+}
+
+// turnIsOver reports whether the invocation whose rounds m summarizes has ended.
+func (s *survey) turnIsOver(m *record.Metadata) bool {
+	for _, v := range s.invocations {
+		if v.id == m.EndInvocationID {
+			return !v.live()
+		}
+	}
+	return true
+}
+
+// begunAfter counts the invocations that began after the event at position i.
+func (s *survey) begunAfter(i int) int {
+	if s.begun == nil {
+		s.countBegun()
+	}
+	upTo, known := s.begun[s.Events[i]]
+	if !known {
+		return 0
+	}
+	return s.total - upTo
+}
+
+// countBegun counts, over the whole history, the invocations begun up to each event of an open unit.
+func (s *survey) countBegun() {
+	s.begun = map[*session.Event]int{}
+	for i, ev := range s.Events {
+		if s.units.Open(i) {
+			s.begun[ev] = 0
+		}
+	}
+	seen := map[string]bool{}
+	for _, ev := range s.All {
+		if ev == nil || record.Is(ev) {
+			continue
+		}
+		if conversational(ev) && ev.InvocationID != "" && !seen[ev.InvocationID] {
+			seen[ev.InvocationID] = true
+			s.total++
+		}
+		if _, open := s.begun[ev]; open {
+			s.begun[ev] = s.total
+		}
+	}
+}

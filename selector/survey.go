@@ -1,0 +1,137 @@
+package selector
+
+import (
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// patience is how many invocations an open call is kept raw for. After that it is covered as what
+// it is: never answered. (Fifty is the session length the library was first asked to survive.)
+const patience = 50
+
+// survey holds what all selections from one history need to know.
+type survey struct {
+	History
+	Params
+	units       *calls.Units
+	index       *record.Index
+	invocations []*invocation
+	// of gives the invocation of each event. An event that belongs to none of its own (no ID, or an
+	// invocation that only changes state) goes with the one before it.
+	of     []*invocation
+	pinned []bool
+	// held marks the events that only an open call keeps.
+	held []bool
+
+	// begun counts the invocations begun up to each event of an open unit, and total all of them;
+	// made when first asked for.
+	begun map[*session.Event]int
+	total int
+}
+
+// invocation is one run of the agents.
+type invocation struct {
+	id      string
+	ordinal int // by first event
+	first   int // positions in History.Events
+	opening int // first user event; -1
+	turn    int // last event that is a user's words rather than a tool response; -1
+	last    int
+	answer  bool // the latest conversational event is an agent's answer
+	newest  bool
+	running bool
+}
+
+func (v *invocation) complete() bool { return v.answer || !v.newest && !v.running }
+
+// live reports whether the invocation may still send prompts of which its opening must be part.
+func (v *invocation) live() bool { return !v.complete() || v.newest }
+
+// newSurvey prepares selections from one history. It reads, and changes nothing.
+func newSurvey(h History, p Params) *survey {
+	s := &survey{History: h, Params: p, units: calls.Group(h.Events), index: record.NewIndex(h.Events)}
+	s.findInvocations()
+	s.pin()
+	return s
+}
+
+func (s *survey) findInvocations() {
+	byID := map[string]*invocation{}
+	for i, ev := range s.Events {
+		if ev == nil || ev.InvocationID == "" || !conversational(ev) {
+			continue
+		}
+		v := byID[ev.InvocationID]
+		if v == nil {
+			v = &invocation{id: ev.InvocationID, ordinal: len(s.invocations), first: i, opening: -1, turn: -1}
+			v.running = s.Running != nil && s.Running(v.id)
+			byID[v.id] = v
+			s.invocations = append(s.invocations, v)
+		}
+		v.last = i
+		v.answer = isAnswer(ev)
+		if ev.Author == "user" {
+			if v.opening < 0 {
+				v.opening = i
+			}
+			if len(calls.ResponsesIn(ev)) == 0 {
+				v.turn = i
+			}
+		}
+	}
+	if n := len(s.invocations); n > 0 {
+		s.invocations[n-1].newest = true
+	}
+	s.of = make([]*invocation, len(s.Events))
+	before := map[string]*invocation{} // by branch
+	for i, ev := range s.Events {
+		if ev == nil {
+			continue
+		}
+		v := byID[ev.InvocationID]
+		if v == nil {
+			v = before[ev.Branch]
+		}
+		if v == nil && len(s.invocations) > 0 {
+			v = s.invocations[0]
+		}
+		s.of[i] = v
+		before[ev.Branch] = v
+	}
+}
+
+// conversational reports whether an event says anything, as opposed to changing state.
+func conversational(ev *session.Event) bool {
+	return ev.Content != nil && len(ev.Content.Parts) > 0 ||
+		ev.InputTranscription != nil || ev.OutputTranscription != nil
+}
+
+// isAnswer reports whether an event ends a turn: an agent's content without calls or responses.
+func isAnswer(ev *session.Event) bool {
+	return ev.Author != "user" && len(calls.In(ev)) == 0 && len(calls.ResponsesIn(ev)) == 0
+}
+
+// IsTurnEnd reports whether an event may end a turn, which is when the invocation trigger is looked
+// at: agent content without calls or responses. An invocation may hold several.
+func IsTurnEnd(ev *session.Event) bool { return ev != nil && conversational(ev) && isAnswer(ev) }
+
+// Visible reports whether an event of branch event is part of the prompt of an agent that runs in
+// branch reader. It is ADK's own rule.
+func Visible(reader, event string) bool {
+	return reader == "" || event == "" || reader == event ||
+		len(reader) > len(event) && reader[:len(event)] == event && reader[len(event)] == '.'
+}
+
+// LiveInvocations returns the IDs of the invocations that may still send prompts.
+func LiveInvocations(h History, p Params) map[string]bool {
+	s := newSurvey(h, p)
+	out := map[string]bool{}
+	for _, v := range s.invocations {
+		if v.live() {
+			out[v.id] = true
+		}
+	}
+	return out
+}

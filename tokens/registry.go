@@ -1,0 +1,198 @@
+package tokens
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// DefaultContextWindow is the window, in tokens, assumed for a model that no
+// table knows: small enough for nearly all that are served today.
+const DefaultContextWindow = 128_000
+
+// Tier says how well a model works near the end of its window. The weaker it
+// is, the earlier a session should be compacted. The zero value is
+// unclassified.
+type Tier string
+
+// The tiers, strongest first.
+const (
+	TierFrontier Tier = "frontier"
+	TierMid      Tier = "mid"
+	TierSmall    Tier = "small"
+)
+
+// Model is one row of the model table.
+type Model struct {
+	// Name is the lower-case part of a model name that the row matches, such
+	// as "gemini-2.5-flash" for "models/gemini-2.5-flash-001".
+	Name string
+	// ContextWindow is the prompt and the reply together, in tokens; 0: unknown.
+	ContextWindow int
+	// MaxOutputTokens is the longest reply, in tokens; 0: unknown.
+	MaxOutputTokens int
+	// InputPrice, CachedInputPrice and OutputPrice are in USD per million
+	// tokens; 0: unknown. See [Model.Cost].
+	InputPrice, CachedInputPrice, OutputPrice float64
+	// Tier is the model's class; "": unclassified.
+	Tier Tier
+}
+
+// Registry finds the [Model] for a model name. A nil *Registry is the built-in
+// table. It does not change after [NewRegistry] and is safe for concurrent
+// use.
+type Registry struct {
+	user []Model // longest name first
+}
+
+// NewRegistry returns a registry in which entries win over the built-in table.
+// It takes what it needs from entries and does not keep the slice. Names are
+// matched in lower case. The error names every entry, field and value that is
+// wrong: an empty or repeated name, a negative number, an output limit above
+// the window, an unknown tier.
+func NewRegistry(entries ...Model) (*Registry, error) {
+	user := slices.Clone(entries)
+	seen := make(map[string]int, len(user))
+	var errs []error
+	for i := range user {
+		m := &user[i]
+		m.Name = strings.ToLower(strings.TrimSpace(m.Name))
+		if err := m.validate(); err != nil {
+			errs = append(errs, fmt.Errorf("tokens: entry %d: %w", i, err))
+			continue
+		}
+		if first, ok := seen[m.Name]; ok {
+			errs = append(errs, fmt.Errorf("tokens: entry %d: Name %q is also that of entry %d; keep one", i, m.Name, first))
+			continue
+		}
+		seen[m.Name] = i
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	sortBySpecificity(user)
+	return &Registry{user: user}, nil
+}
+
+func (m Model) validate() error {
+	if m.Name == "" {
+		return errors.New("the Name is empty; give the part of the model name to match")
+	}
+	if m.ContextWindow < 0 {
+		return fmt.Errorf("%q: ContextWindow is %d; want 0 (unknown) or more", m.Name, m.ContextWindow)
+	}
+	if m.MaxOutputTokens < 0 {
+		return fmt.Errorf("%q: MaxOutputTokens is %d; want 0 (unknown) or more", m.Name, m.MaxOutputTokens)
+	}
+	if m.ContextWindow > 0 && m.MaxOutputTokens > m.ContextWindow {
+		return fmt.Errorf("%q: MaxOutputTokens is %d, above ContextWindow %d", m.Name, m.MaxOutputTokens, m.ContextWindow)
+	}
+	for _, p := range []struct {
+		field string
+		price float64
+	}{
+		{"InputPrice", m.InputPrice},
+		{"CachedInputPrice", m.CachedInputPrice},
+		{"OutputPrice", m.OutputPrice},
+	} {
+		if math.IsNaN(p.price) || math.IsInf(p.price, 0) || p.price < 0 {
+			return fmt.Errorf("%q: %s is %v; want USD per million tokens, 0 (unknown) or more", m.Name, p.field, p.price)
+		}
+	}
+	switch m.Tier {
+	case "", TierFrontier, TierMid, TierSmall:
+		return nil
+	}
+	return fmt.Errorf("%q: Tier is %q; want %q, %q, %q or none", m.Name, m.Tier, TierFrontier, TierMid, TierSmall)
+}
+
+// Lookup returns the row for a model name as it appears in a request or a
+// response, in any case, with or without a publisher path and a version. The
+// row with the longest matching name wins, first among the registry's own
+// entries, then in the built-in table.
+//
+// What an own entry leaves at zero comes from the built-in row for the same
+// name: an entry may set only a price, or only a window. The three prices go
+// together, so that two price lists are never mixed. ContextWindow is never 0:
+// where nothing is known it is [DefaultContextWindow]. An unknown name is the
+// zero Model and false.
+func (r *Registry) Lookup(name string) (Model, bool) {
+	name = strings.ToLower(name)
+	known, builtIn := match(builtInModels, name)
+	var own Model
+	ok := false
+	if r != nil {
+		own, ok = match(r.user, name)
+	}
+	if !ok && !builtIn {
+		return Model{}, false
+	}
+	return complete(own, known), true
+}
+
+// complete fills in from known what own leaves open. Where own is the zero
+// Model, the result is known.
+func complete(own, known Model) Model {
+	if own.Name == "" {
+		own.Name = known.Name
+	}
+	if own.ContextWindow == 0 {
+		// A window must hold the reply, whichever of the two was given.
+		own.ContextWindow = max(cmp.Or(known.ContextWindow, DefaultContextWindow), own.MaxOutputTokens)
+	}
+	if own.MaxOutputTokens == 0 {
+		own.MaxOutputTokens = min(known.MaxOutputTokens, own.ContextWindow)
+	}
+	if own.InputPrice == 0 && own.CachedInputPrice == 0 && own.OutputPrice == 0 {
+		own.InputPrice, own.CachedInputPrice, own.OutputPrice = known.InputPrice, known.CachedInputPrice, known.OutputPrice
+	}
+	if own.Tier == "" {
+		own.Tier = known.Tier
+	}
+	return own
+}
+
+// Lookup returns the built-in row for a model name; see [Registry.Lookup].
+func Lookup(name string) (Model, bool) { return (*Registry)(nil).Lookup(name) }
+
+// ContextWindow returns the built-in context window of a model in tokens,
+// [DefaultContextWindow] for an unknown one.
+func ContextWindow(name string) int {
+	if m, ok := Lookup(name); ok {
+		return m.ContextWindow
+	}
+	return DefaultContextWindow
+}
+
+// match returns the first row whose name occurs in name; of rows with names
+// equally long, the one that occurs last: the model stands after the publisher
+// and the server, as in "ollama/qwen3".
+func match(models []Model, name string) (Model, bool) {
+	best, at := -1, -1
+	for i, m := range models {
+		if best >= 0 && len(m.Name) < len(models[best].Name) {
+			break
+		}
+		if p := strings.LastIndex(name, m.Name); p > at {
+			best, at = i, p
+		}
+	}
+	if best < 0 {
+		return Model{}, false
+	}
+	return models[best], true
+}
+
+// sortBySpecificity puts longer names first, and equally long ones in a fixed
+// order.
+func sortBySpecificity(models []Model) {
+	slices.SortFunc(models, func(a, b Model) int {
+		if len(a.Name) != len(b.Name) {
+			return len(b.Name) - len(a.Name)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+}

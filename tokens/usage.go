@@ -1,0 +1,71 @@
+package tokens
+
+import "google.golang.org/genai"
+
+// Usage is what one model call, or the sum of several, used, as the provider
+// reports it. The zero value is no usage.
+type Usage struct {
+	// PromptTokens is the size of the prompt, cached prefix included.
+	PromptTokens int
+	// CachedTokens is the part of PromptTokens that was read from a cache.
+	CachedTokens int
+	// OutputTokens is what the model wrote, thoughts included.
+	OutputTokens int
+}
+
+// UsageOf reads a provider's report. Output is candidates plus thoughts: both
+// are billed as output, and Gemini counts them apart. Tokens of tools that ran
+// at the provider (ToolUsePromptTokenCount) are left out, because the next
+// prompt does not hold them. A nil report is zero usage, and so is a negative
+// count.
+func UsageOf(m *genai.GenerateContentResponseUsageMetadata) Usage {
+	if m == nil {
+		return Usage{}
+	}
+	return Usage{
+		PromptTokens: max(0, int(m.PromptTokenCount)),
+		CachedTokens: max(0, int(m.CachedContentTokenCount)),
+		OutputTokens: max(0, int(m.CandidatesTokenCount)) + max(0, int(m.ThoughtsTokenCount)),
+	}
+}
+
+// Add returns the sum of u and v.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		PromptTokens: u.PromptTokens + v.PromptTokens,
+		CachedTokens: u.CachedTokens + v.CachedTokens,
+		OutputTokens: u.OutputTokens + v.OutputTokens,
+	}
+}
+
+// Total returns prompt plus output tokens. Cached tokens are prompt tokens and
+// do not count twice.
+func (u Usage) Total() int { return u.PromptTokens + u.OutputTokens }
+
+// Cost returns what u costs on m, in USD.
+//
+// The cached prefix is charged at CachedInputPrice; where that is unknown, at
+// InputPrice, so a cost is overstated rather than missed. A report that counts
+// the cached tokens beside the prompt instead of in it (more cached than
+// prompt tokens) is charged for both. Writing a cache, storing it and the
+// surcharge some models have for long prompts are not included.
+//
+// Without prices the cost is 0, which does not mean free: check
+// [Model.Priced] before relying on a limit in USD.
+func (m Model) Cost(u Usage) float64 {
+	const perMillion = 1e-6
+	cachedPrice := m.CachedInputPrice
+	if cachedPrice == 0 {
+		cachedPrice = m.InputPrice
+	}
+	fresh := u.PromptTokens - u.CachedTokens
+	if fresh < 0 {
+		fresh = u.PromptTokens
+	}
+	return perMillion * (float64(fresh)*m.InputPrice +
+		float64(u.CachedTokens)*cachedPrice +
+		float64(u.OutputTokens)*m.OutputPrice)
+}
+
+// Priced reports whether both the input and the output price are known.
+func (m Model) Priced() bool { return m.InputPrice > 0 && m.OutputPrice > 0 }

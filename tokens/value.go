@@ -1,0 +1,207 @@
+package tokens
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Limits of the JSON walk. A value that a model can be sent never reaches
+// them; one that contains itself does.
+const (
+	// maxDepth is how many levels are read. What lies deeper counts as null.
+	maxDepth = 1000
+	// maxValues is how many values are read. A value with more counts as
+	// maxValues tokens, more than any window holds; stopping half-way would
+	// make the count depend on map order.
+	maxValues = 1 << 20
+)
+
+// writeJSON adds what v costs as compact JSON, HTML characters unescaped. It
+// walks v instead of marshaling it: a tool result may be megabytes. Because
+// every key and string ends in a quote, and a quote ends every run, the sum is
+// that of the marshaled text in any key order.
+func (c *counter) writeJSON(v any) {
+	w := jsonWalk{counter: *c, left: maxValues}
+	w.value(v, 0)
+	if w.left < 0 {
+		c.milli += maxValues * 1000
+		c.state = 0
+		return
+	}
+	*c = w.counter
+}
+
+// writeObject is writeJSON for arguments and responses, where nil and empty
+// are the same to a provider and change places in storage.
+func (c *counter) writeObject(m map[string]any) {
+	if len(m) == 0 {
+		c.write("{}")
+		return
+	}
+	c.writeJSON(m)
+}
+
+type jsonWalk struct {
+	counter
+	left int // values that may still be read; negative: too many
+}
+
+func (w *jsonWalk) value(v any, depth int) {
+	if w.left--; w.left < 0 {
+		return
+	}
+	if depth > maxDepth {
+		w.write("null")
+		return
+	}
+	var buf [32]byte
+	switch v := v.(type) {
+	case nil:
+		w.write("null")
+	case string:
+		w.quoted(v)
+	case bool:
+		if v {
+			w.write("true")
+		} else {
+			w.write("false")
+		}
+	case float64:
+		w.float(v)
+	case int:
+		w.writeBytes(strconv.AppendInt(buf[:0], int64(v), 10))
+	case int64:
+		w.writeBytes(strconv.AppendInt(buf[:0], v, 10))
+	case map[string]any:
+		if v == nil {
+			w.write("null")
+			return
+		}
+		writeMap(w, v, depth)
+	case map[string]string:
+		if v == nil {
+			w.write("null")
+			return
+		}
+		writeMap(w, v, depth)
+	case []any:
+		writeSlice(w, v, depth)
+	case []string:
+		writeSlice(w, v, depth)
+	case []map[string]any:
+		writeSlice(w, v, depth)
+	default:
+		w.marshaled(v)
+	}
+}
+
+func writeMap[V any](w *jsonWalk, m map[string]V, depth int) {
+	w.write("{")
+	first := true
+	for k, v := range m {
+		if w.left < 0 {
+			return
+		}
+		if !first {
+			w.write(",")
+		}
+		first = false
+		w.quoted(k)
+		w.write(":")
+		w.value(v, depth+1)
+	}
+	w.write("}")
+}
+
+func writeSlice[V any](w *jsonWalk, s []V, depth int) {
+	if s == nil {
+		w.write("null")
+		return
+	}
+	w.write("[")
+	for i, v := range s {
+		if w.left < 0 {
+			return
+		}
+		if i > 0 {
+			w.write(",")
+		}
+		w.value(v, depth+1)
+	}
+	w.write("]")
+}
+
+// quoted writes s as a JSON string. An escape is text to the tokenizer: the n
+// of \n joins the word after it.
+func (w *jsonWalk) quoted(s string) {
+	w.write(`"`)
+	start := 0
+	for i := 0; i < len(s); i++ {
+		b := s[i]
+		if b >= ' ' && b != '"' && b != '\\' {
+			continue
+		}
+		w.write(s[start:i])
+		start = i + 1
+		switch b {
+		case '"':
+			w.write(`\"`)
+		case '\\':
+			w.write(`\\`)
+		case '\n':
+			w.write(`\n`)
+		case '\r':
+			w.write(`\r`)
+		case '\t':
+			w.write(`\t`)
+		case '\b':
+			w.write(`\b`)
+		case '\f':
+			w.write(`\f`)
+		default:
+			const hex = "0123456789abcdef"
+			w.write(`\u00`)
+			w.write(hex[b>>4 : b>>4+1])
+			w.write(hex[b&15 : b&15+1])
+		}
+	}
+	w.write(s[start:])
+	w.write(`"`)
+}
+
+// float writes f as encoding/json does. NaN and the infinities, which it
+// refuses, are null.
+func (w *jsonWalk) float(f float64) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		w.write("null")
+		return
+	}
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	var buf [32]byte
+	text := strconv.AppendFloat(buf[:0], f, format, -1, 64)
+	if format == 'e' {
+		text = bytes.Replace(text, []byte("e-0"), []byte("e-"), 1)
+	}
+	w.writeBytes(text)
+}
+
+// marshaled writes any type the walk does not know, structs above all. What
+// cannot be marshaled (a channel, a cycle) cannot be sent either: null.
+func (w *jsonWalk) marshaled(v any) {
+	var buf strings.Builder
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		w.write("null")
+		return
+	}
+	w.write(strings.TrimSuffix(buf.String(), "\n"))
+}
+
+func (c *counter) writeBytes(b []byte) { c.write(string(b)) }
