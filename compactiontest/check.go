@@ -94,7 +94,7 @@ func (c *checker) checkHidden() {
 	for id := range standing {
 		m := c.records[id]
 		for _, ref := range m.Covered {
-			if ev := c.find(ref); ev != nil && ev.Branch == m.Branch {
+			if ev := c.find(ref); ev != nil && ev.Branch == m.Branch && (!m.Live() || ev.Author == m.Agent) {
 				covered[ev] = true
 			}
 		}
@@ -140,50 +140,6 @@ func (c *checker) find(ref record.Ref) *session.Event {
 	}
 	ev, _ := only(func(ev *session.Event) bool { return record.PlaceOf(ev) == ref.Place() })
 	return ev
-}
-
-// checkPairs: a call and its responses are shown together.
-func (c *checker) checkPairs() {
-	for i, ev := range c.events {
-		for _, id := range responseIDs(ev) {
-			call := c.callOf(i, id)
-			switch {
-			case call == nil:
-			case c.visible[ev] && !c.visible[call]:
-				c.problem("response %s is shown without its call %s: providers refuse the prompt, ADK drops the response", ev.ID, call.ID)
-			case !c.visible[ev] && c.visible[call]:
-				c.problem("call %s is shown without its stored response %s: the model waits for an answer it had", call.ID, ev.ID)
-			}
-		}
-	}
-}
-
-// callOf returns the event with the call that a response at position i answers: the nearest earlier
-// one of its branch, else of any branch, else any.
-func (c *checker) callOf(i int, id string) *session.Event {
-	var same, other, later *session.Event
-	for j, ev := range c.events {
-		// Within one event responses come before calls.
-		if !slices.Contains(callIDs(ev), id) {
-			continue
-		}
-		switch {
-		case j >= i:
-			later = ev
-		case ev.Branch == c.events[i].Branch:
-			same = ev
-		default:
-			other = ev
-		}
-	}
-	switch {
-	case same != nil:
-		return same
-	case other != nil:
-		return other
-	default:
-		return later
-	}
 }
 
 // checkEnds: ADK looks at the ends of a session to route a message and to build a prompt.
@@ -238,36 +194,5 @@ func (c *checker) checkOrder() {
 			c.problem("event %s is shown out of order: the conversation reads differently from what happened", ev.ID)
 		}
 		last = max(last, i)
-	}
-}
-
-func callIDs(ev *session.Event) []string {
-	var ids []string
-	eachPart(ev, func(part *genai.Part) {
-		if part.FunctionCall != nil {
-			ids = append(ids, part.FunctionCall.ID)
-		}
-	})
-	return ids
-}
-
-func responseIDs(ev *session.Event) []string {
-	var ids []string
-	eachPart(ev, func(part *genai.Part) {
-		if part.FunctionResponse != nil {
-			ids = append(ids, part.FunctionResponse.ID)
-		}
-	})
-	return ids
-}
-
-func eachPart(ev *session.Event, f func(*genai.Part)) {
-	if ev == nil || ev.Content == nil {
-		return
-	}
-	for _, part := range ev.Content.Parts {
-		if part != nil {
-			f(part)
-		}
 	}
 }

@@ -2,12 +2,15 @@ package compactiontest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
 )
 
 // Epoch is the time of the first event of a [History].
@@ -49,8 +52,12 @@ func (h *History) Call(invocation, agent, tool string, ids ...string) *History {
 
 // LongCall adds a long-running call.
 func (h *History) LongCall(invocation, agent, tool, id string) *History {
-	h.Call(invocation, agent, tool, id)
-	h.Last().LongRunningToolIDs = []string{id}
+	return h.Call(invocation, agent, tool, id).Long(id)
+}
+
+// Long makes calls of the newest event long-running.
+func (h *History) Long(ids ...string) *History {
+	h.Last().LongRunningToolIDs = ids
 	return h
 }
 
@@ -112,6 +119,30 @@ func (h *History) Last() *session.Event { return h.Events[len(h.Events)-1] }
 // branch, with its ID, and a text that holds their facts.
 func (h *History) Record(id string, covered ...string) *session.Event {
 	return recordOver(h.Events, id, covered)
+}
+
+// Compact adds a record over the events with the given IDs, see [History.Record].
+func (h *History) Compact(id string, covered ...string) *History {
+	h.Events = append(h.Events, h.Record(id, covered...))
+	return h
+}
+
+// Merge adds a record that absorbs earlier ones, named by their record IDs, and covers nothing.
+func (h *History) Merge(id string, absorbed ...string) *History {
+	var records []*session.Event
+	for _, ev := range h.Events {
+		if m, err := record.From(ev); err == nil && m != nil && slices.Contains(absorbed, m.RecordID) {
+			records = append(records, ev)
+		}
+	}
+	h.Events = append(h.Events, Absorb(id, records...))
+	return h
+}
+
+// Amend changes the record that was added last.
+func (h *History) Amend(change func(m *record.Metadata)) *History {
+	h.Events[len(h.Events)-1] = Amend(h.Last(), change)
+	return h
 }
 
 // IDs returns the IDs of events, in order.

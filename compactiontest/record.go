@@ -13,56 +13,89 @@ import (
 
 // recordOver makes a record that covers events by ID.
 func recordOver(events []*session.Event, id string, covered []string) *session.Event {
-	m := &record.Metadata{RecordID: id, Kind: record.KindSummary, Trigger: record.TriggerManual}
+	m := &record.Metadata{RecordID: id, Kind: record.KindSummary, Trigger: record.TriggerManual, CreatedAt: Epoch}
 	var facts []string
 	for _, ev := range events {
-		if !slices.Contains(covered, ev.ID) {
+		if ev == nil {
 			continue
 		}
-		if len(m.Covered) == 0 {
-			m.Branch, m.StartTimestamp, m.StartInvocationID = ev.Branch, ev.Timestamp, ev.InvocationID
+		m.Through = record.RefTo(ev)
+		m.CreatedAt = later(m.CreatedAt, ev.Timestamp.Add(time.Millisecond))
+		if record.Is(ev) || !slices.Contains(covered, ev.ID) {
+			continue
 		}
-		m.EndTimestamp, m.EndInvocationID = ev.Timestamp, ev.InvocationID
+		widen(m, ev.Branch, ev.Timestamp, ev.InvocationID, ev.Timestamp, ev.InvocationID)
 		m.Covered = append(m.Covered, record.RefTo(ev))
 		m.EventCount++
 		facts = append(facts, FactsIn(ev)...)
 	}
-	last := events[len(events)-1]
-	m.Through = record.RefTo(last)
-	m.CreatedAt = last.Timestamp.Add(time.Millisecond)
-	if err := m.SetText(strings.TrimSpace("Facts: " + strings.Join(facts, " "))); err != nil {
-		panic(fmt.Sprintf("compactiontest: %v", err)) // a string always encodes
-	}
-	return RecordEvent(m, last.Timestamp)
+	setText(m, "Facts: "+strings.Join(facts, " "))
+	return RecordEvent(m, m.Through.Timestamp)
 }
 
-// Absorb returns a record event that absorbs other records and covers nothing.
+// Absorb returns a record event that absorbs other records and covers nothing. Events that are no
+// readable records are passed over.
 func Absorb(id string, records ...*session.Event) *session.Event {
 	m := &record.Metadata{RecordID: id, Kind: record.KindSummary, Trigger: record.TriggerMerge}
 	var at time.Time
 	var texts []string
-	for i, ev := range records {
+	for _, ev := range records {
 		part, err := record.From(ev)
 		if err != nil || part == nil {
 			continue
 		}
-		if i == 0 {
-			m.Branch, m.StartTimestamp, m.StartInvocationID = part.Branch, part.StartTimestamp, part.StartInvocationID
-		}
-		m.EndTimestamp, m.EndInvocationID = part.EndTimestamp, part.EndInvocationID
+		widen(m, part.Branch, part.StartTimestamp, part.StartInvocationID, part.EndTimestamp, part.EndInvocationID)
 		m.Absorbed = append(m.Absorbed, part.RecordID)
 		m.EventCount += part.EventCount
 		m.Level = max(m.Level, part.Level+1)
 		m.Through = part.Through
-		m.CreatedAt = part.CreatedAt.Add(time.Millisecond)
-		at = ev.Timestamp
+		m.CreatedAt = later(m.CreatedAt, part.CreatedAt.Add(time.Millisecond))
+		at = later(at, ev.Timestamp)
 		text, _ := part.Text()
 		texts = append(texts, text)
 	}
-	if err := m.SetText(strings.Join(texts, " ")); err != nil {
-		panic(fmt.Sprintf("compactiontest: %v", err))
-	}
+	setText(m, strings.Join(texts, " "))
 	return RecordEvent(m, at)
+}
+
+// Amend returns a record event like ev with a changed record; ev stays as it is. An event that is no
+// readable record is returned unchanged.
+func Amend(ev *session.Event, change func(m *record.Metadata)) *session.Event {
+	m, err := record.From(ev)
+	if err != nil || m == nil {
+		return ev
+	}
+	change(m)
+	amended := RecordEvent(m, ev.Timestamp)
+	amended.ID, amended.InvocationID = ev.ID, ev.InvocationID
+	return amended
+}
+
+// widen makes m's span include another one; the first decides the branch.
+func widen(m *record.Metadata, branch string, start time.Time, startInvocation string, end time.Time, endInvocation string) {
+	first := len(m.Covered) == 0 && len(m.Absorbed) == 0
+	if first {
+		m.Branch = branch
+	}
+	if first || start.Before(m.StartTimestamp) {
+		m.StartTimestamp, m.StartInvocationID = start, startInvocation
+	}
+	if first || !end.Before(m.EndTimestamp) {
+		m.EndTimestamp, m.EndInvocationID = end, endInvocation
+	}
+}
+
+func setText(m *record.Metadata, text string) {
+	if err := m.SetText(strings.TrimSpace(text)); err != nil {
+		panic(fmt.Sprintf("compactiontest: %v", err)) // a string always encodes
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // RecordEvent returns the event that stores m, as the service would.

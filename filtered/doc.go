@@ -15,5 +15,7 @@
 // event. And the summary of tool rounds of an invocation that was still running stands behind the
 // event it names, because ADK starts some prompts at the last user event and would cut it off.
 //
-// A call and its responses are visible together or not at all.
+// A call and its responses are visible together or not at all. And whatever records say, the newest
+// event of the user and the newest of an agent stay visible: ADK answers the one and routes by the
+// other.
 package filtered

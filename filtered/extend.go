@@ -18,8 +18,8 @@ func (p *projection) extend(ev *session.Event) *projection {
 	switch {
 	case p.claimed(ev):
 		// A reference that resolved may be ambiguous now, or the other way round: resolve all again.
-		return project(append(p.raw, ev), nil)
-	case ev != nil && record.Is(ev), p.disturbs(ev):
+		return projectAnew(append(p.raw, ev), p.entries)
+	case record.Is(ev), p.supersedes(ev), p.disturbs(ev):
 		return project(append(p.raw, ev), p.entries)
 	}
 	p.raw = append(p.raw, ev)
@@ -35,12 +35,25 @@ func (p *projection) extend(ev *session.Event) *projection {
 	return p
 }
 
+// supersedes reports whether a new event takes the place of one that is shown only because it was
+// the newest of its kind, or opens an invocation whose summary had nothing to stand behind.
+func (p *projection) supersedes(ev *session.Event) bool {
+	switch {
+	case opens(ev):
+		at, waited := p.openings[ev.InvocationID]
+		return p.keepsUser || waited && at < 0
+	case speaksAsAgent(ev):
+		return p.keepsAgent
+	}
+	return false
+}
+
 // disturbs reports whether the calls and responses of a new event change what stands before it:
 // a response brings a hidden call back, or moves one of an earlier invocation; a call claims a
 // response that had none.
 func (p *projection) disturbs(ev *session.Event) bool {
 	for _, response := range calls.ResponsesIn(ev) {
-		if !p.followsItsCall(ev, response.ID) {
+		if p.tangled[response.ID] || !p.followsItsCall(ev, response.ID) {
 			return true
 		}
 	}

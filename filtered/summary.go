@@ -1,6 +1,8 @@
 package filtered
 
 import (
+	"cmp"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/model"
@@ -25,9 +27,9 @@ const (
 // invocationPrefix makes the invocation ID of a summary event: stable, and never that of a run.
 const invocationPrefix = "compaction-"
 
-// summaryEvent returns the event that stands in the view for what m stands for. It is new: nothing
-// of it is shared with the record.
-func summaryEvent(m *record.Metadata) *session.Event {
+// summaryEvent returns the event that stands in the view for what m stands for: behind an event, as
+// something its agent says, or else in front. It is new: nothing of it is shared with the record.
+func summaryEvent(m *record.Metadata, standing bool) *session.Event {
 	prose, err := m.Text()
 	if err != nil {
 		// Decode refused every record without text; an empty one can only come from a caller of ours.
@@ -35,7 +37,7 @@ func summaryEvent(m *record.Metadata) *session.Event {
 	}
 	opening, author, role := summaryOpening, "user", genai.RoleUser
 	switch {
-	case m.Live():
+	case standing:
 		opening, author, role = roundsOpening, m.Agent, genai.RoleModel
 	case m.Kind == record.KindCheckpoint:
 		opening = checkpointOpening
@@ -52,11 +54,8 @@ func summaryEvent(m *record.Metadata) *session.Event {
 	}
 }
 
-// precedes orders summaries by the start of all they stand for, so that the order is the same
+// byStart compares summaries by the start of all they stand for, so that their order is the same
 // whether the covered events were loaded or not.
-func precedes(a, b *record.Metadata) bool {
-	if !a.StartTimestamp.Equal(b.StartTimestamp) {
-		return a.StartTimestamp.Before(b.StartTimestamp)
-	}
-	return b.Later(a)
+func byStart(a, b *entry) int {
+	return cmp.Or(a.meta.StartTimestamp.Compare(b.meta.StartTimestamp), later(a.meta, b.meta))
 }

@@ -104,8 +104,8 @@ type State struct {
 // Summary returns the record whose summary ev is, nil for any other event.
 func (s *State) Summary(ev *session.Event) *record.Metadata { return s.summaries[ev] }
 
-// Covered reports whether a live record stands for ev although it is shown, for the sake of its
-// call or response.
+// Covered reports whether a live record stands for ev although it is shown: for the sake of its call
+// or response, of a summary that stands behind it, or as the newest of its kind.
 func (s *State) Covered(ev *session.Event) bool { return s.shown[ev] }
 
 // CoveredAt reports whether a live record stands for the event at position i of the history.

@@ -125,13 +125,16 @@ var (
 	latest   = time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)
 )
 
-func encodeTime(t time.Time) string {
+func encodeTime(t time.Time) string { return storable(t).Format(time.RFC3339Nano) }
+
+// storable returns t in UTC, moved into what the format can write.
+func storable(t time.Time) time.Time {
 	t = t.UTC()
 	switch {
 	case t.Before(earliest):
-		t = earliest
+		return earliest
 	case t.After(latest):
-		t = latest
+		return latest
 	}
-	return t.Format(time.RFC3339Nano)
+	return t
 }

@@ -59,7 +59,8 @@ func NewIndex(events []*session.Event) *Index {
 }
 
 // Find returns the position of the one event that ref names, and false where there is none or more
-// than one: by ID if any event has it, else by place.
+// than one: by ID if any event has it, else by place. A zero reference names nothing, and so does one
+// with an ID alone that no event has.
 func (x *Index) Find(ref Ref) (int, bool) {
 	if x == nil {
 		return 0, false
@@ -68,6 +69,9 @@ func (x *Index) Find(ref Ref) (int, bool) {
 		if i, ok := x.byID[ref.ID]; ok {
 			return int(i), i != ambiguous
 		}
+	}
+	if ref.placeless() {
+		return 0, false
 	}
 	if x.byPlace == nil {
 		x.indexPlaces()

@@ -52,8 +52,10 @@ type Ref struct {
 }
 
 // IsZero reports whether the reference names nothing.
-func (r Ref) IsZero() bool {
-	return r.ID == "" && r.InvocationID == "" && r.Author == "" && r.Timestamp.IsZero()
+func (r Ref) IsZero() bool { return r.ID == "" && r.placeless() }
+
+func (r Ref) placeless() bool {
+	return r.InvocationID == "" && r.Author == "" && r.Timestamp.IsZero()
 }
 
 // Usage is what the summarizer's own model call cost, in tokens as the provider reported them.
@@ -100,7 +102,8 @@ type Metadata struct {
 	Through Ref
 	// After is set only for a summary of a live invocation's tool rounds: the event it stands behind.
 	After Ref
-	// Agent is the author of the covered rounds; set exactly when After is.
+	// Agent is the author of the covered rounds, never the user; set exactly when After is. Such a
+	// record covers no event of anybody else.
 	Agent string
 
 	Trigger Trigger

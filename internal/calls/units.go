@@ -7,12 +7,15 @@ import (
 // Units groups the events of one history. It is immutable once made.
 type Units struct {
 	events []*session.Event
-	// parent is a union-find forest over event positions; nil where no event has a call or response.
+	// parent is a union-find forest over event positions while the units are found, then the number of
+	// each event's unit; -1 where an event has neither call nor response, nil where none has.
 	parent []int32
 	sites  []site
-	// members holds the positions of each unit's events, ascending, by the unit's root.
-	members map[int32][]int
-	open    map[int32]bool
+	// members holds the positions of all units' events, unit after unit, in order of their first
+	// events; the positions of unit n end at ends[n].
+	members []int
+	ends    []int32
+	open    []bool
 }
 
 // site is one function call.
@@ -24,59 +27,97 @@ type site struct {
 	truly    bool
 }
 
+// grouping is the work of one pass over a history.
+type grouping struct {
+	*Units
+	byBranch map[branchID]int32 // the nearest call so far
+	byID     map[string]int32
+	orphans  []orphan
+	requests []string
+}
+
 type branchID struct{ branch, id string }
+
+// orphan is a response that no call precedes.
+type orphan struct {
+	event int32
+	id    string
+}
 
 // Group finds the units of a history. Events may be nil.
 //
 // A response belongs to the nearest earlier call of its ID, first of its own branch, since providers
-// count their IDs up from one in every request; else to any call of that ID. A call without an ID is
-// never answered: nothing tells which response is its own.
+// count their IDs up from one in every request; else to any call of that ID. So does a request for a
+// confirmation. A call without an ID is never answered: nothing tells which response is its own.
 func Group(events []*session.Event) *Units {
-	u := &Units{events: events}
-	byBranch := map[branchID]int32{}
-	byID := map[string]int32{}
-	type orphan struct {
-		event int32
-		id    string
-	}
-	var orphans []orphan
-	confirmed := map[string]bool{}
+	g := &grouping{Units: &Units{events: events}, byBranch: map[branchID]int32{}, byID: map[string]int32{}}
 	for i, ev := range events {
-		for _, response := range ResponsesIn(ev) {
-			s, ok := byBranch[branchID{ev.Branch, response.ID}]
-			if !ok {
-				s, ok = byID[response.ID]
-			}
-			if ok {
-				u.answer(s, int32(i))
-			} else {
-				orphans = append(orphans, orphan{int32(i), response.ID})
-				u.touch(int32(i))
-			}
-		}
-		for _, call := range In(ev) {
-			s := int32(len(u.sites))
-			u.sites = append(u.sites, site{event: int32(i), id: call.ID, patient: needsTrueAnswer(ev, call)})
-			byBranch[branchID{ev.Branch, call.ID}] = s
-			byID[call.ID] = s
-			u.touch(int32(i))
-			if id := confirmedCall(call); id != "" {
-				confirmed[id] = true
-			}
-		}
-		if ev != nil {
-			for id := range ev.Actions.RequestedToolConfirmations {
-				confirmed[id] = true
-			}
+		g.read(int32(i), ev)
+	}
+	for _, o := range g.orphans {
+		if s, ok := g.byID[o.id]; ok {
+			g.answer(s, o.event)
 		}
 	}
-	for _, o := range orphans {
-		if s, ok := byID[o.id]; ok {
-			u.answer(s, o.event)
+	for _, id := range g.requests {
+		if s, ok := g.byID[id]; ok {
+			g.sites[s].patient = true
 		}
 	}
-	u.finish(confirmed)
-	return u
+	g.finish()
+	return g.Units
+}
+
+// read takes in one event: its responses first, because none of them answers a call beside it.
+func (g *grouping) read(i int32, ev *session.Event) {
+	for _, part := range parts(ev) {
+		if part == nil || part.FunctionResponse == nil {
+			continue
+		}
+		id := part.FunctionResponse.ID
+		if s, ok := g.nearest(ev.Branch, id); ok {
+			g.answer(s, i)
+		} else {
+			g.orphans = append(g.orphans, orphan{i, id})
+			g.touch(i)
+		}
+	}
+	for _, part := range parts(ev) {
+		if part == nil || part.FunctionCall == nil {
+			continue
+		}
+		call := part.FunctionCall
+		if id := confirmedCall(call); id != "" {
+			g.request(ev.Branch, id)
+		}
+		s := int32(len(g.sites))
+		g.sites = append(g.sites, site{event: i, id: call.ID, patient: needsTrueAnswer(ev, call)})
+		g.byBranch[branchID{ev.Branch, call.ID}] = s
+		g.byID[call.ID] = s
+		g.touch(i)
+	}
+	if ev != nil {
+		for id := range ev.Actions.RequestedToolConfirmations {
+			g.request(ev.Branch, id)
+		}
+	}
+}
+
+func (g *grouping) nearest(branch, id string) (int32, bool) {
+	s, ok := g.byBranch[branchID{branch, id}]
+	if !ok {
+		s, ok = g.byID[id]
+	}
+	return s, ok
+}
+
+// request notes that a person was asked to confirm the call.
+func (g *grouping) request(branch, id string) {
+	if s, ok := g.nearest(branch, id); ok {
+		g.sites[s].patient = true
+	} else {
+		g.requests = append(g.requests, id)
+	}
 }
 
 // Of returns the positions of the events in the unit of event i, ascending, i among them; nil for an
@@ -85,22 +126,27 @@ func (u *Units) Of(i int) []int {
 	if u.parent == nil || u.parent[i] < 0 {
 		return nil
 	}
-	return u.members[u.find(int32(i))]
+	return u.unit(u.parent[i])
 }
 
 // Open reports whether the unit of event i still waits for an answer.
 func (u *Units) Open(i int) bool {
-	if u.parent == nil || u.parent[i] < 0 {
-		return false
-	}
-	return u.open[u.find(int32(i))]
+	return u.parent != nil && u.parent[i] >= 0 && u.open[u.parent[i]]
 }
 
-// Each calls f once for every unit.
+// Each calls f once for every unit, in order of their first events.
 func (u *Units) Each(f func(members []int)) {
-	for _, members := range u.members {
-		f(members)
+	for n := range u.ends {
+		f(u.unit(int32(n)))
 	}
+}
+
+func (u *Units) unit(n int32) []int {
+	from := int32(0)
+	if n > 0 {
+		from = u.ends[n-1]
+	}
+	return u.members[from:u.ends[n]:u.ends[n]]
 }
 
 func (u *Units) answer(s, event int32) {
@@ -114,25 +160,45 @@ func (u *Units) answer(s, event int32) {
 	call.truly = call.truly || Answers(u.events[call.event], u.events[event])
 }
 
-// finish lists the members of each unit and finds the open ones; confirmed holds the IDs of calls
-// that a user was asked to confirm.
-func (u *Units) finish(confirmed map[string]bool) {
+// finish numbers the units, lists their members and finds the open ones.
+func (u *Units) finish() {
 	if u.parent == nil {
 		return
 	}
-	u.members = map[int32][]int{}
-	for i := range u.events {
-		if u.parent[i] >= 0 {
-			root := u.find(int32(i))
-			u.members[root] = append(u.members[root], i)
+	roots := make([]int32, len(u.parent))
+	number := make([]int32, len(u.parent)) // by root, plus one
+	for i, parent := range u.parent {
+		if parent < 0 {
+			continue
+		}
+		root := u.find(int32(i))
+		roots[i] = root
+		if number[root] == 0 {
+			u.ends = append(u.ends, 0)
+			number[root] = int32(len(u.ends))
+		}
+		u.ends[number[root]-1]++
+	}
+	u.open = make([]bool, len(u.ends))
+	for _, s := range u.sites {
+		if !s.answered || s.patient && !s.truly {
+			u.open[number[roots[s.event]]-1] = true
 		}
 	}
-	u.open = map[int32]bool{}
-	for _, s := range u.sites {
-		patient := s.patient || confirmed[s.id]
-		if !s.answered || patient && !s.truly {
-			u.open[u.find(s.event)] = true
+	total := int32(0)
+	for n, size := range u.ends {
+		u.ends[n] = total // for now where the unit begins; it grows to its end as members come
+		total += size
+	}
+	u.members = make([]int, total)
+	for i, parent := range u.parent {
+		if parent < 0 {
+			continue
 		}
+		n := number[roots[i]] - 1
+		u.members[u.ends[n]] = i
+		u.ends[n]++
+		u.parent[i] = n
 	}
 }
 

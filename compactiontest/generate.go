@@ -1,0 +1,190 @@
+package compactiontest
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool/toolconfirmation"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Generate returns a history of n events that a well-behaved service would hardly write, and that a
+// view must survive all the same: calls that are open, parallel, long-running, without an ID, reused
+// or waiting for a confirmation; branches; clocks that stand still, run backwards or are far off; nil
+// events and parts; IDs that are missing or taken; and records that are broken, stored twice,
+// circular, forged, of another version or about events that do not exist.
+//
+// pick(k) returns a number from 0 to k-1 and decides everything: from a fuzzer's bytes, a property
+// test or a seeded random source.
+func Generate(n int, pick func(k int) int) []*session.Event {
+	g := &generator{pick: pick}
+	for len(g.events) < n {
+		g.events = append(g.events, g.event())
+	}
+	return g.events
+}
+
+type generator struct {
+	pick    func(k int) int
+	events  []*session.Event
+	records int
+}
+
+func (g *generator) one(of ...string) string { return of[g.pick(len(of))] }
+
+func (g *generator) event() *session.Event {
+	if g.records < 12 && g.pick(4) == 0 {
+		g.records++
+		return g.record()
+	}
+	ev := &session.Event{
+		ID:           g.id(),
+		InvocationID: g.one("i1", "i2", "i3", "i4"),
+		Author:       g.one("user", "bot", "bot", "helper", ""),
+		Branch:       g.one("", "", "", "p.a", "p.b"),
+		Timestamp:    g.time(),
+		LLMResponse:  model.LLMResponse{Content: &genai.Content{Role: genai.RoleModel}},
+	}
+	switch g.pick(10) {
+	case 0, 1, 2:
+		ev.Content.Parts = []*genai.Part{{Text: Fact(len(g.events))}}
+	case 3, 4:
+		g.call(ev)
+		if g.pick(2) == 0 {
+			g.call(ev)
+		}
+	case 5, 6, 7:
+		g.respond(ev)
+		if g.pick(4) == 0 {
+			g.respond(ev)
+		}
+		if g.pick(8) == 0 {
+			g.call(ev)
+		}
+	case 8:
+		g.confirm(ev)
+	default:
+		return []*session.Event{nil, {}, ev, {ID: ev.ID, Author: ev.Author, LLMResponse: model.LLMResponse{
+			Content: &genai.Content{Parts: []*genai.Part{nil, {}}},
+		}}}[g.pick(4)]
+	}
+	return ev
+}
+
+func (g *generator) id() string {
+	switch g.pick(12) {
+	case 0:
+		return ""
+	case 1:
+		return "e1"
+	}
+	return fmt.Sprintf("e%d", len(g.events)+1)
+}
+
+func (g *generator) time() time.Time {
+	now := Epoch.Add(time.Duration(len(g.events)) * time.Second)
+	switch g.pick(12) {
+	case 0:
+		return time.Time{}
+	case 1:
+		return time.Date(20_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	case 2, 3:
+		return Epoch
+	case 4:
+		return now.Add(-time.Minute)
+	}
+	return now.Add(time.Duration(g.pick(3)) * time.Nanosecond)
+}
+
+func (g *generator) callID() string { return g.one("1", "2", "3", "") }
+
+func (g *generator) call(ev *session.Event) {
+	id := g.callID()
+	ev.Content.Parts = append(ev.Content.Parts, &genai.Part{FunctionCall: &genai.FunctionCall{ID: id, Name: "tool"}})
+	if g.pick(3) == 0 {
+		ev.LongRunningToolIDs = append(ev.LongRunningToolIDs, id)
+	}
+}
+
+func (g *generator) respond(ev *session.Event) {
+	ev.Content.Parts = append(ev.Content.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: g.callID(), Name: "tool"}})
+	if g.pick(6) == 0 {
+		ev.Actions.RequestedToolConfirmations = map[string]toolconfirmation.ToolConfirmation{g.callID(): {}}
+	}
+}
+
+func (g *generator) confirm(ev *session.Event) {
+	ev.Content.Parts = append(ev.Content.Parts, &genai.Part{FunctionCall: &genai.FunctionCall{
+		ID: g.callID(), Name: toolconfirmation.FunctionCallName,
+		Args: map[string]any{"originalFunctionCall": map[string]any{"id": g.callID(), "name": "tool"}},
+	}})
+}
+
+func (g *generator) record() *session.Event {
+	m := &record.Metadata{
+		RecordID:  fmt.Sprintf("r%d", g.records),
+		Kind:      record.Kind(g.one("summary", "summary", "checkpoint")),
+		CreatedAt: Epoch.Add(time.Duration(g.pick(20)) * time.Second),
+		Branch:    g.one("", "", "", "p.a", "p.b"),
+	}
+	m.StartTimestamp = Epoch.Add(time.Duration(g.pick(20)) * time.Second)
+	m.EndTimestamp = m.StartTimestamp.Add(time.Duration(g.pick(20)) * time.Second)
+	if len(g.events) > 0 && g.pick(3) > 0 {
+		from := g.pick(len(g.events))
+		for _, ev := range g.events[from:min(len(g.events), from+1+g.pick(12))] {
+			if ev != nil && ev.Branch == m.Branch && g.pick(8) > 0 {
+				m.Covered = append(m.Covered, record.RefTo(ev))
+			}
+		}
+	}
+	for range g.pick(4) {
+		m.Covered = append(m.Covered, g.ref())
+	}
+	for range g.pick(3) {
+		m.Absorbed = append(m.Absorbed, g.recordID())
+	}
+	if g.pick(3) == 0 {
+		m.After, m.Agent, m.StartInvocationID = g.ref(), g.one("bot", "bot", "helper", "user"), g.one("i1", "i2", "i9")
+	}
+	setText(m, "a summary")
+	if g.pick(10) == 0 {
+		m.RecordID = g.recordID()
+	}
+	ev := RecordEvent(m, g.time())
+	switch g.pick(24) {
+	case 0:
+		ev.CustomMetadata[record.Key].(map[string]any)["version"] = 2.0
+	case 1:
+		ev.CustomMetadata[record.Key] = "{"
+	case 2:
+		ev.Content = genai.NewContentFromText("no record at all", genai.RoleUser)
+	case 3:
+		ev.CustomMetadata[record.Key].(map[string]any)["kind"] = "forged"
+	case 4:
+		ev.CustomMetadata[record.Key].(map[string]any)["compacted_content_json"] = `{"parts":[{"text":" "}]}`
+	}
+	return ev
+}
+
+func (g *generator) recordID() string { return fmt.Sprintf("r%d", g.pick(12)) }
+
+// ref names an event that is there, will be, or never is.
+func (g *generator) ref() record.Ref {
+	at := g.pick(len(g.events) + 4)
+	if at >= len(g.events) || g.events[at] == nil {
+		return record.Ref{ID: fmt.Sprintf("e%d", at+1)}
+	}
+	ref := record.RefTo(g.events[at])
+	switch g.pick(6) {
+	case 0:
+		ref.ID = "renamed"
+	case 1:
+		ref.ID = ""
+	}
+	return ref
+}

@@ -1,0 +1,99 @@
+package compactiontest
+
+import (
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+)
+
+// checkPairs: a call and its responses are shown together.
+func (c *checker) checkPairs() {
+	for i, ev := range c.events {
+		for _, id := range responseIDs(ev) {
+			call := c.callOf(i, id)
+			switch {
+			case call == nil:
+			case c.visible[ev] && !c.visible[call]:
+				c.problem("response %s is shown without its call %s: providers refuse the prompt, ADK drops the response", ev.ID, call.ID)
+			case !c.visible[ev] && c.visible[call]:
+				c.problem("call %s is shown without its stored response %s: the model waits for an answer it had", call.ID, ev.ID)
+			case !c.visible[ev]:
+			case slices.Index(c.events, call) < i && slices.Index(c.view, call) > slices.Index(c.view, ev):
+				c.problem("response %s is shown before its call %s: providers refuse the prompt", ev.ID, call.ID)
+			case ev == c.view[len(c.view)-1] && call.InvocationID != ev.InvocationID:
+				c.checkLate(call, ev)
+			}
+		}
+	}
+}
+
+// checkLate: nothing is said between a call of an earlier invocation and the response that ends the
+// view.
+func (c *checker) checkLate(call, response *session.Event) {
+	for _, between := range c.view[slices.Index(c.view, call)+1 : len(c.view)-1] {
+		if len(callIDs(between)) == 0 && len(responseIDs(between)) == 0 {
+			c.problem("event %s stands between call %s and its late response %s: ADK deletes it from the prompt", between.ID, call.ID, response.ID)
+		}
+	}
+}
+
+// callOf returns the event with the call that a response at position i answers: the nearest earlier
+// one of its branch, else of any branch, else any.
+func (c *checker) callOf(i int, id string) *session.Event {
+	var same, other, later *session.Event
+	for j, ev := range c.events {
+		// Within one event responses come before calls.
+		if !slices.Contains(callIDs(ev), id) {
+			continue
+		}
+		switch {
+		case j >= i:
+			later = ev
+		case ev.Branch == c.events[i].Branch:
+			same = ev
+		default:
+			other = ev
+		}
+	}
+	switch {
+	case same != nil:
+		return same
+	case other != nil:
+		return other
+	default:
+		return later
+	}
+}
+
+func callIDs(ev *session.Event) []string {
+	var ids []string
+	eachPart(ev, func(part *genai.Part) {
+		if part.FunctionCall != nil {
+			ids = append(ids, part.FunctionCall.ID)
+		}
+	})
+	return ids
+}
+
+func responseIDs(ev *session.Event) []string {
+	var ids []string
+	eachPart(ev, func(part *genai.Part) {
+		if part.FunctionResponse != nil {
+			ids = append(ids, part.FunctionResponse.ID)
+		}
+	})
+	return ids
+}
+
+func eachPart(ev *session.Event, f func(*genai.Part)) {
+	if ev == nil || ev.Content == nil {
+		return
+	}
+	for _, part := range ev.Content.Parts {
+		if part != nil {
+			f(part)
+		}
+	}
+}

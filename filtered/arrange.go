@@ -1,0 +1,109 @@
+package filtered
+
+import (
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// arrange builds the view from what is visible.
+func (p *projection) arrange(units *calls.Units) {
+	front, behind := p.summaries()
+	late := lateAnswers(p.raw, units)
+	p.tangled = tangledCalls(p.raw, units, behind)
+	if p.plain = len(front) == 0 && len(behind) == 0 && len(late.before) == 0 && !slices.ContainsFunc(p.raw, invisible); p.plain {
+		p.view = p.raw
+		return
+	}
+	p.view = make([]*session.Event, 0, p.visible()+len(front)+len(behind))
+	for _, e := range front {
+		p.view = append(p.view, e.event())
+	}
+	// due holds summaries whose event has been shown but whose unit has not ended yet: text between a
+	// call and its response would part them.
+	var due []*entry
+	end := -1
+	emit := func(i int) {
+		if invisible(p.raw[i]) || p.hidden.has(i) {
+			return
+		}
+		p.view = append(p.view, p.raw[i])
+		if found := behind[int32(i)]; len(found) > 0 {
+			due = append(due, found...)
+			end = max(end, p.lastAdjacent(units, late.moved, i))
+		}
+	}
+	for i := range p.raw {
+		if late.moved.has(i) {
+			continue
+		}
+		for _, j := range late.before[i] {
+			emit(j)
+		}
+		emit(i)
+		if i >= end && len(due) > 0 {
+			for _, e := range due {
+				p.view = append(p.view, e.event())
+			}
+			due = nil
+		}
+	}
+	for _, e := range due {
+		p.view = append(p.view, e.event())
+	}
+}
+
+// visible counts the events that are shown, summaries apart.
+func (p *projection) visible() int {
+	n := 0
+	for i, ev := range p.raw {
+		if !invisible(ev) && !p.hidden.has(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// invisible reports whether an event is never part of a view.
+func invisible(ev *session.Event) bool { return ev == nil || record.Is(ev) }
+
+// summaries returns the live records in the order of the view: those that stand in front, and those
+// that stand behind an event, by its position.
+func (p *projection) summaries() (front []*entry, behind map[int32][]*entry) {
+	var live []*entry
+	for _, e := range p.entries {
+		if e.live {
+			live = append(live, e)
+		}
+	}
+	slices.SortFunc(live, byStart)
+	behind = map[int32][]*entry{}
+	for _, e := range live {
+		if e.anchor < 0 {
+			front = append(front, e)
+		} else {
+			behind[e.anchor] = append(behind[e.anchor], e)
+		}
+	}
+	return front, behind
+}
+
+// lastAdjacent returns the last position of the unit of i that is shown next to i: nothing but what is
+// not shown here lies between.
+func (p *projection) lastAdjacent(units *calls.Units, moved bitset, i int) int {
+	members := units.Of(i)
+	last := i
+	for j := i + 1; j < len(p.raw); j++ {
+		if invisible(p.raw[j]) || p.hidden.has(j) || moved.has(j) {
+			continue
+		}
+		if _, member := slices.BinarySearch(members, j); !member {
+			break
+		}
+		last = j
+	}
+	return last
+}

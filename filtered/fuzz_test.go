@@ -1,0 +1,165 @@
+package filtered_test
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"google.golang.org/adk/session"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// picker decides by a fuzzer's bytes, and by zeros when they are used up.
+func picker(data []byte) func(k int) int {
+	return func(k int) int {
+		if len(data) == 0 {
+			return 0
+		}
+		b := data[0]
+		data = data[1:]
+		return int(b) % k
+	}
+}
+
+// seeds gives the fuzzer histories to start from.
+func seeds(f *testing.F) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		data := make([]byte, 400)
+		for i := range data {
+			data[i] = byte(random.UintN(256))
+		}
+		f.Add(uint8(random.UintN(40)), data)
+	}
+	f.Add(uint8(0), []byte{})
+}
+
+func FuzzProject(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, n uint8, data []byte) {
+		holds(t, ct.Generate(int(n)%48, picker(data)))
+	})
+}
+
+func FuzzView(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, n uint8, data []byte) {
+		grows(t, ct.Generate(int(n)%48, picker(data)))
+	})
+}
+
+func TestEveryHistoryHasAGoodViewThatGrowsWithIt(t *testing.T) {
+	t.Parallel()
+	summaries := 0
+	rapid.Check(t, func(t *rapid.T) {
+		events := ct.Generate(rapid.IntRange(0, 40).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
+		summaries += holds(t, events)
+		grows(t, events)
+	})
+	if summaries < 20 {
+		t.Errorf("only %d summaries were shown, so this test compares too little", summaries)
+	}
+}
+
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// holds checks the view of a history, and that making it changed nothing; it returns how many
+// summaries the view shows.
+func holds(t tester, events []*session.Event) int {
+	t.Helper()
+	pointers, before := slices.Clone(events), deepcopy.Of(events)
+	view := filtered.Project(events)
+	if err := ct.Check(events, view); err != nil {
+		t.Errorf("the view of %q is %q: %v", ids(events), ids(view), err)
+	}
+	if !slices.Equal(pointers, events) || !reflect.DeepEqual(before, events) {
+		t.Errorf("the history was changed: %s", cmp.Diff(before, events))
+	}
+	return len(fronts(view))
+}
+
+// grows compares a view that is told of one event after the other with the projection of all.
+func grows(t tester, events []*session.Event) {
+	t.Helper()
+	view := filtered.NewView(nil)
+	type moment struct{ now, then []*session.Event }
+	var moments []moment
+	for i, ev := range events {
+		view.Append(ev)
+		got, want := view.Events().Slice(), filtered.Project(events[:i+1])
+		if !same(got, want) {
+			t.Fatalf("after %q the view is %q, want %q", ids(events[:i+1]), ids(got), ids(want))
+		}
+		if view.State().Stored != i+1 || len(view.Raw()) != i+1 {
+			t.Fatalf("view holds %d events of %d", len(view.Raw()), i+1)
+		}
+		moments = append(moments, moment{got, slices.Clone(got)})
+	}
+	for i, m := range moments {
+		if !slices.Equal(m.now, m.then) {
+			t.Errorf("the snapshot after event %d changed from %q to %q", i, ids(m.then), ids(m.now))
+		}
+	}
+}
+
+// same compares views: stored events by pointer, summaries by what they hold.
+func same(a, b []*session.Event) bool {
+	return slices.EqualFunc(a, b, func(a, b *session.Event) bool {
+		return a == b || a != nil && b != nil && a.InvocationID == "compaction-"+a.ID && reflect.DeepEqual(a, b)
+	})
+}
+
+// Between two compactions the view only grows at its end, so that prompt caches keep hitting: unless
+// a record or a response arrives, or a reference changes its meaning.
+func TestViewOnlyGrowsBetweenCompactions(t *testing.T) {
+	t.Parallel()
+	grown := 0
+	rapid.Check(t, func(t *rapid.T) {
+		h := ct.History{Events: rich().Events}
+		view := filtered.NewView(slices.Clone(h.Events))
+		for range rapid.IntRange(1, 12).Draw(t, "n") {
+			before := view.Events().Slice()
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				h.User("x", "q")
+			case 1:
+				h.Agent("x", "bot", "a")
+			default:
+				h.Call("x", "bot", "t", "new").Response("x", "bot", "t", "r", "new")
+				view.Append(h.Events[len(h.Events)-2])
+			}
+			view.Append(h.Last())
+			if after := view.Events().Slice(); !slices.Equal(before, after[:len(before)]) {
+				t.Fatalf("the view was %q and is %q", ids(before), ids(after))
+			}
+			grown++
+		}
+	})
+	if grown < 100 {
+		t.Errorf("only %d events were appended", grown)
+	}
+}
+
+func TestRecordsAreNeverPartOfTheirOwnView(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		events := ct.Generate(30, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
+		for _, ev := range filtered.Project(events) {
+			if ev == nil || record.Is(ev) {
+				t.Fatalf("the view shows %v", ev)
+			}
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package filtered_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"google.golang.org/adk/session"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Appending to what Project returns must not write into the caller's history.
+func TestAppendingToAViewLeavesTheHistoryAlone(t *testing.T) {
+	t.Parallel()
+	for name, events := range map[string][]*session.Event{"nothing compacted": turns(2).Events, "compacted": turns(2).Compact("s", "e1").Events} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			last := events[len(events)-1]
+			_ = append(filtered.Project(events[:len(events)-1]), &session.Event{ID: "mine"})
+			if events[len(events)-1] != last {
+				t.Error("an event of the history was replaced")
+			}
+		})
+	}
+}
+
+func TestUncompactedHistoryIsItsOwnView(t *testing.T) {
+	t.Parallel()
+	events := turns(3).Events
+	if view := filtered.Project(events); &view[0] != &events[0] || len(view) != len(events) {
+		t.Error("a history without records was copied")
+	}
+}
+
+func TestRecordOfAnotherSessionHandleIsAddedOnce(t *testing.T) {
+	t.Parallel()
+	h := turns(3)
+	rec, same, other := h.Record("s", "e1", "e2"), h.Record("s", "e1", "e2"), h.Record("s2", "e3", "e4")
+	view := filtered.NewView(slices.Clone(h.Events))
+	for _, ev := range []*session.Event{rec, same, rec, other, nil, h.Events[0], {LLMResponse: metadata("{")}} {
+		view.AppendRecord(ev)
+	}
+	if got, want := ids(view.Events().Slice()), "s s2 e5 e6"; got != want {
+		t.Errorf("view is %q, want %q", got, want)
+	}
+	if n := len(view.Raw()); n != 8 {
+		t.Errorf("view holds %d events, want 8: six and two records", n)
+	}
+	if n := len(view.Live()); n != 2 {
+		t.Errorf("%d records are live, want 2", n)
+	}
+}
+
+// A provider's prompt cache compares text, our own bookkeeping compares pointers: neither may see a
+// summary change while no record comes or goes.
+func TestSummaryEventsStayTheSameBetweenCompactions(t *testing.T) {
+	t.Parallel()
+	h := turns(3).Compact("s", "e1", "e2")
+	view := filtered.NewView(slices.Clone(h.Events))
+	first := view.Events().At(0)
+	for name, ev := range map[string]*session.Event{
+		"a turn":                        {ID: "n1", Author: "user"},
+		"an event with a covered ID":    {ID: "e1", Author: "bot", Timestamp: at(99)},
+		"another record":                h.Record("s2", "e3", "e4"),
+		"a call's response, unexpected": (&ct.History{}).Response("x", "bot", "t", "r", "c").Last(),
+	} {
+		view.Append(ev)
+		if got := view.Events().At(0); got != first {
+			t.Errorf("after %s the summary is another event: %v", name, got.ID)
+		}
+	}
+}
+
+// Not parallel: AllocsPerRun counts what the whole process allocates.
+func TestNothingNewCostsNothing(t *testing.T) {
+	view := filtered.NewView(rich().Events)
+	view.Events()
+	if n := testing.AllocsPerRun(100, func() { view.Events() }); n != 0 {
+		t.Errorf("Events allocates %v times with nothing new", n)
+	}
+}
+
+// Not parallel, for the same reason.
+func TestEventAddedCostsNothingOfTheHistory(t *testing.T) {
+	h := turns(2_000)
+	for i := range 20 {
+		h.Compact(fmt.Sprint("s", i), fmt.Sprintf("e%d", 2*i+1), fmt.Sprintf("e%d", 2*i+2))
+	}
+	view := filtered.NewView(slices.Clip(h.Events))
+	more := turns(400).Events
+	view.Append(more[0]) // makes room once
+	i := 0
+	if n := testing.AllocsPerRun(300, func() { i++; view.Append(&session.Event{ID: "new", Author: "bot", Timestamp: more[i].Timestamp}) }); n > 2 {
+		t.Errorf("an event costs %v allocations", n)
+	}
+}
+
+func TestStateTellsWhatTheViewIsMadeOf(t *testing.T) {
+	t.Parallel()
+	h := after(h().Turn("i", "bot", "q", "a").User("j", "q").Call("j", "bot", "t", "c").Response("j", "bot", "t", "r", "c"))
+	h.Compact("s", "e1", "e2").Compact("r", "e4").AddEvent(&session.Event{ID: "bad", LLMResponse: metadata("{")})
+	state := filtered.Inspect(h.Events)
+	if got, want := ids(state.View), "s r e3 e4 e5 e6 e7 e8 e9"; got != want {
+		t.Fatalf("view is %q, want %q", got, want)
+	}
+	var live []string
+	for _, m := range state.Live {
+		live = append(live, m.RecordID)
+		if m.Covered != nil {
+			t.Errorf("record %s keeps its references", m.RecordID)
+		}
+	}
+	if !slices.Equal(live, []string{"s", "r"}) || state.Unreadable != 1 || state.Stored != 12 {
+		t.Errorf("state has %v live, %d unreadable, %d stored", live, state.Unreadable, state.Stored)
+	}
+	if m := state.Summary(state.View[0]); m == nil || m.RecordID != "s" || state.Summary(state.View[2]) != nil {
+		t.Errorf("the first event is the summary of %v", m)
+	}
+	if !state.Covered(h.Events[3]) || state.Covered(h.Events[4]) || state.Covered(h.Events[0]) {
+		t.Error("only e4 is covered and shown for the sake of its response")
+	}
+	for i, want := range []bool{true, true, false, true, false} {
+		if state.CoveredAt(i) != want {
+			t.Errorf("event %d is covered: %v", i, !want)
+		}
+	}
+}
+
+// Readers and writers of one view run in different goroutines of a turn.
+func TestViewIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	h := turns(50)
+	view := filtered.NewView(nil)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for _, ev := range h.Events {
+			view.Append(ev)
+		}
+	})
+	wg.Go(func() {
+		for i := range 10 {
+			view.AppendRecord(h.Record(fmt.Sprint("s", i), "e1"))
+		}
+	})
+	for range 4 {
+		wg.Go(func() {
+			for range 200 {
+				events := view.Events()
+				n := 0
+				for range events.All() {
+					n++
+				}
+				if n != events.Len() {
+					t.Errorf("snapshot of %d events yields %d", events.Len(), n)
+				}
+				view.State()
+				_ = append(view.Raw(), nil)
+				_ = append(events.Slice(), nil)
+			}
+		})
+	}
+	wg.Wait()
+	if got := view.Events().Slice(); got[0].InvocationID != "compaction-s0" && len(view.Raw()) != 110 || slices.Contains(view.Raw(), nil) {
+		t.Errorf("view holds %d events and begins with %q", len(view.Raw()), got[0].ID)
+	}
+}
+
+func TestCheckpointStandsWhereASummaryWould(t *testing.T) {
+	t.Parallel()
+	h := turns(3).Compact("s", "e1", "e2").Amend(func(m *record.Metadata) { m.Kind = record.KindCheckpoint })
+	run(t, []row{{"a checkpoint", h.Compact("s2", "e3", "e4"), "s s2 e5 e6"}})
+}

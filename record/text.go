@@ -1,0 +1,43 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// Text returns the summary's prose: the text of all parts that are not thoughts, joined by
+// newlines. A record whose content holds none is malformed.
+func (m *Metadata) Text() (string, error) {
+	var content struct {
+		Parts []*struct {
+			Text    string `json:"text"`
+			Thought bool   `json:"thought"`
+		} `json:"parts"`
+	}
+	if err := json.Unmarshal([]byte(m.CompactedContentJSON), &content); err != nil {
+		return "", fmt.Errorf("%w: %s: %v", ErrMalformed, fContent, err)
+	}
+	var texts []string
+	for _, part := range content.Parts {
+		if part != nil && !part.Thought && strings.TrimSpace(part.Text) != "" {
+			texts = append(texts, part.Text)
+		}
+	}
+	if len(texts) == 0 {
+		return "", fmt.Errorf("%w: %s holds no text", ErrMalformed, fContent)
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+// SetText stores prose as the record's content, with role "model".
+func (m *Metadata) SetText(prose string) error {
+	data, err := json.Marshal(genai.NewContentFromText(prose, genai.RoleModel))
+	if err != nil {
+		return fmt.Errorf("encode summary: %w", err)
+	}
+	m.CompactedContentJSON = string(data)
+	return nil
+}
