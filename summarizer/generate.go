@@ -1,0 +1,130 @@
+package summarizer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// maxAnswer bounds what is kept of one answer, in bytes. No summary is that long; a model that never
+// stops writing would take all memory before its time is up.
+const maxAnswer = 4 << 20
+
+// answer is the outcome of one model call. usage holds even when err is set.
+type answer struct {
+	content *genai.Content
+	text    string
+	usage   tokens.Usage
+	err     error
+}
+
+// generate makes one model call and returns when it is over or ctx is done, whichever comes first.
+//
+// The iterator runs in a goroutine of its own: a model that ignores its context must not hold up the
+// caller, and one that panics must not take the program down. The goroutine lives as long as the
+// model's own call and no longer, since the channel takes its answer whether or not anyone waits.
+func generate(ctx context.Context, llm model.LLM, req *model.LLMRequest) answer {
+	done := make(chan answer, 1)
+	go func() {
+		got := answer{err: fmt.Errorf("%w: it ended its goroutine", ErrPanic)}
+		defer func() {
+			if p := recover(); p != nil {
+				got.err = panicError(p)
+			}
+			done <- got
+		}()
+		collect(ctx, llm, req, &got)
+	}()
+	select {
+	case got := <-done:
+		return got
+	case <-ctx.Done():
+	}
+	select {
+	case got := <-done: // both were ready; the answer is paid for
+		return got
+	default:
+		return answer{err: ctx.Err()}
+	}
+}
+
+// collect reads one answer into got. Usage is written as it comes, so that a panic does not lose it.
+func collect(ctx context.Context, llm model.LLM, req *model.LLMRequest, got *answer) {
+	content := &genai.Content{Role: genai.RoleModel}
+	size, stopped := 0, false
+	for resp, err := range llm.GenerateContent(ctx, req, false) {
+		if err != nil {
+			got.err = err
+			return
+		}
+		if resp == nil {
+			continue
+		}
+		if resp.UsageMetadata != nil {
+			got.usage = tokens.UsageOf(resp.UsageMetadata) // reports are running totals
+		}
+		if err := refusal(resp); err != nil {
+			got.err = err
+			return
+		}
+		if !resp.Partial { // a partial one is repeated whole later
+			for _, p := range proseParts(resp.Content) {
+				content.Parts = append(content.Parts, p)
+				size += len(p.Text)
+			}
+			stopped = strings.EqualFold(string(resp.FinishReason), string(genai.FinishReasonStop))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if size > maxAnswer {
+			got.err = fmt.Errorf("%w: the answer is longer than %d bytes", ErrUnusable, maxAnswer)
+			return
+		}
+	}
+	if err := ctx.Err(); err != nil && !stopped {
+		got.err = err // the model may have stopped because of it, in mid-sentence
+		return
+	}
+	got.content = content
+	got.text, got.err = Prose(content)
+}
+
+// refusal says why a response cannot be part of a summary. A text that was cut short reads like a
+// whole one, and what it leaves out would be lost.
+func refusal(resp *model.LLMResponse) error {
+	switch {
+	case resp.ErrorCode != "":
+		return fmt.Errorf("%w: the model reported %s: %s", ErrUnusable, label(resp.ErrorCode, ""), orNothing(escape(resp.ErrorMessage)))
+	case resp.Interrupted:
+		return fmt.Errorf("%w: the answer was interrupted", ErrUnusable)
+	case !finished(resp.FinishReason):
+		return fmt.Errorf("%w: the answer ended with %s instead of STOP", ErrUnusable, label(string(resp.FinishReason), ""))
+	case resp.Content == nil:
+		return nil
+	}
+	for _, p := range resp.Content.Parts {
+		if callsTool(p) {
+			return fmt.Errorf("%w: the answer calls a tool", ErrUnusable)
+		}
+	}
+	return nil
+}
+
+// finished accepts a missing reason too: not every model gives one.
+func finished(reason genai.FinishReason) bool {
+	return reason == "" || reason == genai.FinishReasonUnspecified ||
+		strings.EqualFold(string(reason), string(genai.FinishReasonStop))
+}
+
+func panicError(p any) error {
+	if err, ok := p.(error); ok {
+		return fmt.Errorf("%w: %w", ErrPanic, err)
+	}
+	return fmt.Errorf("%w: %v", ErrPanic, p)
+}

@@ -1,0 +1,48 @@
+package summarizer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// jsonOf renders tool arguments and responses: keys sorted, nothing escaped for HTML. Values that
+// JSON cannot express (a channel, NaN, a cycle) are named by their type, one by one, so that the
+// others are not lost with them.
+func jsonOf(m map[string]any) string {
+	if len(m) == 0 {
+		return "{}"
+	}
+	if text, err := encode(m); err == nil {
+		return text
+	}
+	readable := make(map[string]any, len(m))
+	for k, v := range m {
+		if text, err := encode(v); err == nil {
+			readable[k] = json.RawMessage(text)
+		} else {
+			readable[k] = fmt.Sprintf("(unreadable %T)", v)
+		}
+	}
+	text, err := encode(readable)
+	if err != nil {
+		return "(unreadable)"
+	}
+	return text
+}
+
+// encode also turns a panic into an error: values kept in memory may bring marshalers of their own.
+func encode(v any) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("marshal %T: %v", v, p)
+		}
+	}()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", err
+	}
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}

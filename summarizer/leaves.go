@@ -1,0 +1,86 @@
+package summarizer
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const (
+	maxLeaves    = 64 // scalars looked at in one call's arguments, and again in its response
+	maxKeyValues = 4  // of each shown at most
+	maxKeyValue  = 48 // runes of one such value
+)
+
+// keyValues picks the scalars that say most: those with a concrete value, then the others, each in
+// the order of their keys.
+func keyValues(m map[string]any) []string {
+	var telling, plain []string
+	left := maxLeaves
+	walkLeaves("", m, &left, func(key, value string) {
+		head := value[:runeOffset(value, maxKeyValue)]
+		kv := escape(head)
+		if len(head) < len(value) {
+			kv += "…"
+		}
+		if key != "" {
+			kv = label(key, "") + "=" + kv
+		}
+		if len(concreteValues(head)) > 0 {
+			telling = append(telling, kv)
+		} else {
+			plain = append(plain, kv)
+		}
+	})
+	all := append(telling, plain...)
+	return all[:min(len(all), maxKeyValues)]
+}
+
+// walkLeaves visits at most left scalars of a JSON-like value, in the order of their keys.
+func walkLeaves(key string, v any, left *int, visit func(key, value string)) {
+	if *left <= 0 {
+		return
+	}
+	switch v := v.(type) {
+	case nil:
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			*left-- // an empty or cyclic container must use up the allowance too
+			walkLeaves(k, v[k], left, visit)
+		}
+	case []any:
+		for _, e := range v {
+			*left--
+			walkLeaves(key, e, left, visit)
+			if *left <= 0 {
+				return
+			}
+		}
+	case string:
+		if inner := jsonIn(v); inner != nil {
+			walkLeaves(key, inner, left, visit)
+		} else if !blank(v) {
+			visit(key, v)
+		}
+	default:
+		if text, err := encode(v); err == nil {
+			visit(key, text)
+		}
+	}
+}
+
+// jsonIn returns the JSON object or array that a text consists of, nil if it is none: many tools
+// answer with one in a string.
+func jsonIn(text string) (v any) {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] != '{' && text[0] != '[' {
+		return nil
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber() // an id of twenty digits must not become a float
+	if dec.Decode(&v) != nil || dec.InputOffset() != int64(len(text)) {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,146 @@
+package summarizer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// LLMConfig configures an [LLM]. Only Model is required.
+type LLMConfig struct {
+	// Model writes the summaries.
+	Model model.LLM
+	// Template is the prompt, with {{history}} exactly once where the recorded conversation goes; ""
+	// takes a pack. What the request asks for (length, focus, note) is added at the end.
+	Template string
+	// Pack is the wording for summaries; "" means [PackDefault]. Checkpoints use [PackCheckpoint]
+	// whatever it says, unless Template is set.
+	Pack Pack
+	// GenerateConfig is optional. Of its fields only Temperature, TopP, TopK, Seed, SafetySettings,
+	// HTTPOptions and Labels reach the model. It is copied; later changes have no effect.
+	GenerateConfig *genai.GenerateContentConfig
+	// MaxInputTokens is what the transcript may take of a prompt, in estimated tokens. 0 derives it
+	// from the model's context window (package tokens): three quarters of what is left after 8,192
+	// tokens for prompt, earlier summaries and answer, at least a quarter of the window. The quarter
+	// left over covers the error of the estimate.
+	MaxInputTokens int
+}
+
+// LLM is a summarizer that asks a model. It may be used by several goroutines if its model may.
+type LLM struct {
+	model    model.LLM
+	name     string
+	template string
+	pack     Pack
+	config   *genai.GenerateContentConfig
+	maxInput int
+}
+
+// NewLLM checks cfg and returns a summarizer.
+func NewLLM(cfg LLMConfig) (*LLM, error) {
+	if cfg.Model == nil {
+		return nil, errors.New("summarizer: LLMConfig.Model is nil; set the model that writes the summaries, or use Extractive, which needs none")
+	}
+	if cfg.Template != "" {
+		if n := strings.Count(cfg.Template, placeholder); n != 1 {
+			return nil, fmt.Errorf("summarizer: LLMConfig.Template %s contains %s %d times; put it in once, where the conversation goes",
+				quote(cfg.Template, maxLabel), placeholder, n)
+		}
+	}
+	if cfg.Pack == "" {
+		cfg.Pack = PackDefault
+	}
+	if _, ok := packs[cfg.Pack]; !ok {
+		return nil, fmt.Errorf("summarizer: LLMConfig.Pack %q is unknown; use one of the Pack constants, or Template for your own wording", string(cfg.Pack))
+	}
+	if cfg.MaxInputTokens < 0 {
+		return nil, fmt.Errorf("summarizer: LLMConfig.MaxInputTokens is %d; set a number of tokens, or 0 to derive it from the model's context window", cfg.MaxInputTokens)
+	}
+	name := cfg.Model.Name()
+	if cfg.MaxInputTokens == 0 {
+		cfg.MaxInputTokens = deriveMaxInput(tokens.ContextWindow(name))
+	}
+	return &LLM{
+		model:    cfg.Model,
+		name:     name,
+		template: cfg.Template,
+		pack:     cfg.Pack,
+		config:   callConfig(cfg.GenerateConfig),
+		maxInput: cfg.MaxInputTokens,
+	}, nil
+}
+
+func deriveMaxInput(window int) int {
+	const rest = 8192
+	return max((window-rest)/4*3, window/4)
+}
+
+// MaxInputTokens is what one transcript may take, in estimated tokens: a window whose events' [Cost]
+// sums to at most this is summarized in one call.
+func (l *LLM) MaxInputTokens() int { return l.maxInput }
+
+// Summarize asks the model for a summary of req. It makes one call, or a second one if the answer is
+// more than twice as long as asked for; it returns when ctx is done even if the model does not, and
+// sets no time limit of its own.
+//
+// The error wraps [ErrEmpty] or [ErrTooLong] (no call was made), [ErrUnusable] (the answer was
+// refused), [ErrPanic], ctx's error, or the model's. With an error, Result counts what the failed
+// call used.
+func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
+	res := Result{Model: l.name}
+	if req.empty() {
+		return res, ErrEmpty
+	}
+	if err := ctx.Err(); err != nil {
+		return res, fmt.Errorf("summarizer: not started: %w", err)
+	}
+	transcript, err := Transcript(req.Events, l.maxInput)
+	if err != nil {
+		return res, err
+	}
+	first := l.ask(ctx, l.prompt(req, transcript))
+	res.Usage = first.usage
+	if first.err != nil {
+		return res, fmt.Errorf("summarizer: model %q gave no summary: %w", l.name, first.err)
+	}
+	res.Content = first.content
+
+	size := tokens.Estimate(first.text)
+	if size <= 2*req.maxTokens() {
+		return res, nil
+	}
+	// The answer itself is cheaper to send again than the window it was made from.
+	second := l.ask(ctx, shortenPrompt(first.text, size, req.maxTokens()))
+	res.Usage = res.Usage.Add(second.usage)
+	if second.err == nil && tokens.Estimate(second.text) < size {
+		res.Content = second.content
+	}
+	return res, nil
+}
+
+// ask sends one user message in a request that nothing else refers to.
+func (l *LLM) ask(ctx context.Context, prompt string) answer {
+	return generate(ctx, l.model, &model.LLMRequest{
+		Model:    l.name,
+		Contents: []*genai.Content{genai.NewContentFromText(prompt, genai.RoleUser)},
+		Config:   callConfig(l.config),
+	})
+}
+
+// templateFor picks the wording of a request.
+func (l *LLM) templateFor(req Request) string {
+	switch {
+	case l.template != "":
+		return l.template
+	case isCheckpoint(req):
+		return packs[PackCheckpoint]
+	default:
+		return packs[l.pack]
+	}
+}

@@ -1,0 +1,81 @@
+package summarizer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"google.golang.org/genai"
+)
+
+// Prose returns the usable text of a summary: its text parts that are not thoughts, joined without a
+// separator, because a model may split a sentence over several parts.
+//
+// A part that carries a function call or response, code, or data is dropped together with its text:
+// shown to a model later it would be a call without a response, or worse. If nothing but blanks is
+// left, the error wraps [ErrUnusable]. A nil content has no text.
+func Prose(c *genai.Content) (string, error) {
+	var b strings.Builder
+	for _, p := range proseParts(c) {
+		b.WriteString(p.Text)
+	}
+	if text := b.String(); !blank(text) {
+		return text, nil
+	}
+	return "", fmt.Errorf("%w: %s", ErrUnusable, whyNoProse(c))
+}
+
+// proseParts returns copies of the parts that [Prose] reads. Signature and metadata stay with their
+// text; everything else that a part can carry does not.
+func proseParts(c *genai.Content) []*genai.Part {
+	if c == nil {
+		return nil
+	}
+	var out []*genai.Part
+	for _, p := range c.Parts {
+		if p == nil || p.Thought || p.Text == "" || carriesPayload(p) {
+			continue
+		}
+		out = append(out, &genai.Part{
+			Text:             p.Text,
+			ThoughtSignature: slices.Clone(p.ThoughtSignature),
+			PartMetadata:     maps.Clone(p.PartMetadata),
+		})
+	}
+	return out
+}
+
+func carriesPayload(p *genai.Part) bool {
+	return callsTool(p) || p.FunctionResponse != nil || p.ToolResponse != nil ||
+		p.InlineData != nil || p.FileData != nil ||
+		p.ExecutableCode != nil || p.CodeExecutionResult != nil
+}
+
+func callsTool(p *genai.Part) bool {
+	return p != nil && (p.FunctionCall != nil || p.ToolCall != nil)
+}
+
+func whyNoProse(c *genai.Content) string {
+	if c == nil || len(c.Parts) == 0 {
+		return "the answer has no content"
+	}
+	thoughts := 0
+	for _, p := range c.Parts {
+		if p != nil && p.Thought {
+			thoughts++
+		}
+	}
+	if thoughts == len(c.Parts) {
+		return "the answer holds thoughts only"
+	}
+	return "the answer holds no text but blanks"
+}
+
+// blank reports whether a reader would see nothing: spaces, controls and zero-width characters.
+func blank(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r)
+	}) < 0
+}

@@ -1,0 +1,96 @@
+package summarizer
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxSentence caps a sentence in bytes; a longer one is split between words. It keeps one unbroken
+// text (a log, a minified file) from standing or falling as a whole.
+const maxSentence = 400
+
+// sentences yields the sentences of text, trimmed, in one pass without copying. Sentences end at line
+// breaks, at . ! ? before a space, and at the marks of scripts that set no space after them.
+func sentences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start, lastSpace := 0, -1
+		emit := func(end int) bool {
+			s := strings.TrimSpace(text[start:end])
+			start, lastSpace = end, -1
+			return blank(s) || yield(s)
+		}
+		for i := 0; i < len(text); {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			next := i + size
+			switch {
+			case isLineBreak(r):
+				if !emit(next) {
+					return
+				}
+			case strings.ContainsRune("。！？；।؟۔", r), isStop(r) && endsSentence(text, start, i, next):
+				next = skipClosers(text, next)
+				if !emit(next) {
+					return
+				}
+			case unicode.IsSpace(r):
+				lastSpace = next
+			}
+			if next-start > maxSentence {
+				if lastSpace <= start {
+					lastSpace = next
+				}
+				if !emit(lastSpace) {
+					return
+				}
+			}
+			i = next
+		}
+		if start < len(text) {
+			emit(len(text))
+		}
+	}
+}
+
+func isLineBreak(r rune) bool {
+	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029'
+}
+
+func isStop(r rune) bool { return r == '.' || r == '!' || r == '?' || r == '…' }
+
+// endsSentence decides about the stop at text[at:next]: it must be followed by a space or the end,
+// and must not belong to an abbreviation or to the number of a list item.
+func endsSentence(text string, start, at, next int) bool {
+	after, _ := utf8.DecodeRuneInString(text[skipClosers(text, next):])
+	if next < len(text) && after != utf8.RuneError && !unicode.IsSpace(after) {
+		return false
+	}
+	if text[at] != '.' {
+		return true
+	}
+	before := strings.TrimSpace(text[start:at])
+	word := before[strings.LastIndexAny(before, " \t(")+1:]
+	if word == before && strings.Trim(word, "0123456789") == "" {
+		return false
+	}
+	if strings.Contains(word, ".") && len(word) <= 5 { // e.g, i.e, U.S, a.m
+		return false
+	}
+	switch strings.ToLower(word) {
+	case "mr", "mrs", "ms", "dr", "prof", "st", "no", "nr", "vs", "approx", "inc", "ltd", "jr", "sr":
+		return false
+	}
+	return utf8.RuneCountInString(word) != 1 || !unicode.IsUpper([]rune(word)[0])
+}
+
+func skipClosers(text string, i int) int {
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !strings.ContainsRune("\"'”’)]」』》»", r) {
+			break
+		}
+		i += size
+	}
+	return i
+}

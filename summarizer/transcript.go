@@ -1,0 +1,160 @@
+package summarizer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/adk/session"
+	"google.golang.org/genai"
+)
+
+// Transcript renders events within maxTokens estimated tokens: one line for each part, in order,
+// without a line break at the end.
+//
+// Every event appears, even one without content. If the whole does not fit, the longest values are
+// cut in the middle, all to the same number of characters; if it does not fit even with every value
+// cut to its floor, the error wraps [ErrTooLong] and says how many tokens are needed. Values are
+// escaped, so that the number of lines depends on the number of parts and on nothing they hold. Nil
+// events, contents and parts are skipped.
+func Transcript(events []*session.Event, maxTokens int) (string, error) {
+	var lines []line
+	for _, ev := range events {
+		lines = append(lines, eventLines(ev)...)
+	}
+	limit, ok := commonCap(lines, maxTokens)
+	if !ok {
+		return "", fmt.Errorf("%w: %d lines need at least %d tokens, the limit is %d; take fewer events",
+			ErrTooLong, len(lines), floorCost(lines), maxTokens)
+	}
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		text, _ := l.at(limit)
+		b.WriteString(text)
+	}
+	return b.String(), nil
+}
+
+// Cost is the smallest number of estimated tokens one event needs in a [Transcript]: that of its
+// lines with every value cut to the floor. A window whose costs sum to at most the transcript's limit
+// is rendered with no event left out. It is 0 for a nil event only. Its time is linear in the size of
+// the event.
+func Cost(ev *session.Event) int { return floorCost(eventLines(ev)) }
+
+func floorCost(lines []line) int {
+	sum := 0
+	for _, l := range lines {
+		sum += l.cost(floorCap)
+	}
+	return sum
+}
+
+// eventLines renders one event; there is always a line, unless ev is nil. A covered event that
+// rendered as nothing would be gone.
+func eventLines(ev *session.Event) []line {
+	if ev == nil {
+		return nil
+	}
+	who := speaker(ev)
+	var lines []line
+	if ev.Content != nil {
+		for _, p := range ev.Content.Parts {
+			if p != nil {
+				lines = append(lines, partLine(who, p, ev.LongRunningToolIDs))
+			}
+		}
+	}
+	lines = append(lines, transcriptionLines(who, ev)...)
+	if ev.ErrorCode != "" || ev.ErrorMessage != "" {
+		lines = append(lines, newLine(who+" fails with "+label(ev.ErrorCode, "an error")+": ", orNothing(ev.ErrorMessage)))
+	}
+	if len(ev.Actions.ArtifactDelta) > 0 {
+		lines = append(lines, newLine(who+" saves artifacts: ", artifacts(ev.Actions.ArtifactDelta)))
+	}
+	if len(lines) == 0 {
+		lines = append(lines, actionLine(who, ev))
+	}
+	return lines
+}
+
+// speaker is the author with the role, which differ: a tool's response has the agent as its author
+// and the role "user".
+func speaker(ev *session.Event) string {
+	role := ""
+	if ev.Content != nil {
+		role = ev.Content.Role
+	}
+	author := label(ev.Author, "unknown")
+	if role == "" || role == ev.Author {
+		return author
+	}
+	return author + " [" + label(role, "no role") + "]"
+}
+
+// transcriptionLines renders live speech, which an event carries beside its content.
+func transcriptionLines(who string, ev *session.Event) []line {
+	var lines []line
+	for _, t := range []struct {
+		verb string
+		said *genai.Transcription
+	}{
+		{" (transcribed input): ", ev.InputTranscription},
+		{" (transcribed output): ", ev.OutputTranscription},
+	} {
+		if t.said != nil && t.said.Text != "" {
+			lines = append(lines, newLine(who+t.verb, t.said.Text))
+		}
+	}
+	return lines
+}
+
+// actionLine renders an event that says nothing but may do something.
+func actionLine(who string, ev *session.Event) line {
+	if keys := stateKeys(ev.Actions.StateDelta); len(keys) > 0 {
+		return newLine(who+" changes state: ", strings.Join(keys, ", "))
+	}
+	switch {
+	case ev.Actions.TransferToAgent != "":
+		return newLine(who+" hands over to: ", label(ev.Actions.TransferToAgent, "unknown"))
+	case ev.Actions.Escalate:
+		return newLine(who+": ", "(escalates)")
+	case ev.Interrupted:
+		return newLine(who+": ", "(interrupted)")
+	default:
+		return newLine(who+": ", noContent)
+	}
+}
+
+// noContent stands for what has nothing to show.
+const noContent = "(no content)"
+
+func orNothing(s string) string {
+	if blank(s) {
+		return noContent
+	}
+	return s
+}
+
+// stateKeys names the changed keys in order; temporary ones do not outlive their invocation.
+func stateKeys(delta map[string]any) []string {
+	var keys []string
+	for _, k := range slices.Sorted(maps.Keys(delta)) {
+		if !strings.HasPrefix(k, session.KeyPrefixTemp) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+func artifacts(delta map[string]int64) string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(delta)) {
+		names = append(names, name+" (version "+strconv.FormatInt(delta[name], 10)+")")
+	}
+	return strings.Join(names, ", ")
+}
