@@ -2,7 +2,6 @@ package selector
 
 import (
 	"math"
-	"slices"
 	"time"
 )
 
@@ -15,33 +14,32 @@ func Invocations(h History, p Params, branch string) Selection {
 		return Selection{Reason: NotDue, Branch: branch, Missing: math.MaxInt}
 	}
 	s := newSurvey(h, p)
-	complete := s.completeIn(branch)
-	began := s.beganAfter(branch, complete)
-	older := s.older(branch, complete, p.Overlap)
-	if began < p.Threshold && len(older) < p.Threshold {
-		return Selection{Reason: NotDue, Branch: branch, Missing: p.Threshold - max(began, len(older))}
+	complete := s.in(branch, (*invocation).complete)
+	b := s.backlog(branch, complete, p.Overlap)
+	if max(s.beganAfter(branch, complete), len(b.older)) < p.Threshold {
+		return Selection{Reason: NotDue, Branch: branch, Missing: s.missing(branch)}
 	}
-	return s.take(branch, older, p.Threshold+p.Overlap)
+	return s.take(b, p.Threshold+p.Overlap)
 }
 
 // Manual selects everything complete but the newest keep invocations, whether anything is due or not.
 func Manual(h History, p Params, branch string, keep int) Selection {
 	s := newSurvey(h, p)
-	older := s.older(branch, s.completeIn(branch), keep)
-	return s.take(branch, older, len(older))
+	b := s.backlog(branch, s.in(branch, (*invocation).complete), keep)
+	return s.take(b, len(b.older))
 }
 
-// completeIn returns the complete invocations that have an event in the branch, oldest first.
-func (s *survey) completeIn(branch string) []*invocation {
+// in returns the invocations of a kind that say something in the branch, oldest first.
+func (s *survey) in(branch string, kind func(*invocation) bool) []*invocation {
 	here := map[*invocation]bool{}
 	for i, ev := range s.Events {
-		if ev != nil && ev.Branch == branch && s.of[i] != nil {
+		if s.says(i) && ev.Branch == branch && s.of[i] != nil && s.of[i].id == ev.InvocationID {
 			here[s.of[i]] = true
 		}
 	}
 	var out []*invocation
 	for _, v := range s.invocations {
-		if here[v] && v.complete() {
+		if here[v] && kind(v) {
 			out = append(out, v)
 		}
 	}
@@ -49,7 +47,7 @@ func (s *survey) completeIn(branch string) []*invocation {
 }
 
 // beganAfter counts the invocations that began after the furthest through of the branch's records.
-func (s *survey) beganAfter(branch string, complete []*invocation) int {
+func (s *survey) beganAfter(branch string, invocations []*invocation) int {
 	position := -1
 	var moment time.Time
 	for _, m := range s.Live {
@@ -63,7 +61,10 @@ func (s *survey) beganAfter(branch string, complete []*invocation) int {
 		}
 	}
 	n := 0
-	for _, v := range complete {
+	for _, v := range invocations {
+		if position >= 0 && v.moved {
+			continue
+		}
 		if v.first > position && (moment.IsZero() || s.Events[v.first].Timestamp.After(moment)) {
 			n++
 		}
@@ -71,52 +72,102 @@ func (s *survey) beganAfter(branch string, complete []*invocation) int {
 	return n
 }
 
-// older returns the complete invocations but the newest keep that still have something to
-// summarize. One that a pin or an open call keeps whole does not count, or it would hold up the rest.
-func (s *survey) older(branch string, complete []*invocation, keep int) []*invocation {
-	complete = complete[:max(0, len(complete)-keep)]
-	useful := map[*invocation]bool{}
+// missing returns how many more invocations must begin before the trigger can be due, and 1 where
+// none need to: an answer may complete invocations that have begun, and free events of old ones.
+func (s *survey) missing(branch string) int {
+	possible := s.in(branch, func(*invocation) bool { return true })
+	known := map[*invocation]bool{}
+	for _, v := range possible {
+		known[v] = true
+	}
+	uncovered := map[*invocation]bool{}
 	for i, ev := range s.Events {
-		if ev != nil && ev.Branch == branch && s.of[i] != nil && s.eligible(i) {
-			useful[s.of[i]] = true
+		if ev != nil && ev.Branch == branch && s.of[i] != nil && !s.covered(i) {
+			uncovered[s.of[i]] = true
 		}
 	}
-	var out []*invocation
-	for _, v := range complete {
+	for _, v := range s.invocations {
+		if !known[v] && v.live() { // it may yet say something in this branch
+			possible, uncovered[v] = append(possible, v), true
+		}
+	}
+	older := 0
+	for _, v := range possible[:max(0, len(possible)-s.Overlap)] {
+		if uncovered[v] {
+			older++
+		}
+	}
+	return max(1, s.Threshold-max(older, s.beganAfter(branch, possible)))
+}
+
+// backlog is what the finished past of a branch has left to summarize.
+type backlog struct {
+	branch  string
+	parcels []parcel
+	// older are the invocations, oldest first, that have something a window can take. One that a pin,
+	// an open call or its size keeps whole is none of them, or it would hold up the rest.
+	older []*invocation
+}
+
+// backlog looks at all but the newest keep of the given invocations. What a live one has to summarize
+// goes behind its question, apart from earlier turns; see [Tokens].
+func (s *survey) backlog(branch string, invocations []*invocation, keep int) *backlog {
+	past := map[*invocation]bool{}
+	for _, v := range invocations[:max(0, len(invocations)-keep)] {
+		past[v] = !v.live()
+	}
+	var candidates []int
+	for i, ev := range s.Events {
+		if ev != nil && ev.Branch == branch && past[s.of[i]] {
+			candidates = append(candidates, i)
+		}
+	}
+	b := &backlog{branch: branch, parcels: s.parcels(branch, candidates)}
+	useful := map[*invocation]bool{}
+	for _, p := range b.parcels {
+		if p.says && s.readable(p) {
+			useful[p.owner] = true
+		}
+	}
+	for _, v := range invocations {
 		if useful[v] {
-			out = append(out, v)
+			b.older = append(b.older, v)
 		}
 	}
-	return out
+	return b
 }
 
 // take makes a window of the oldest limit invocations, or of more if a window of that size was tried
 // before and did not come out shorter.
-func (s *survey) take(branch string, older []*invocation, limit int) Selection {
+func (s *survey) take(b *backlog, limit int) Selection {
+	if len(b.older) == 0 {
+		return s.window(b.branch, b.parcels) // which says why there is nothing
+	}
 	for {
-		n := min(limit, len(older))
-		sel := s.grown(s.windowOver(branch, older[:n]))
-		if sel.Reason != TooSmall || n == len(older) {
-			sel.Cut = sel.Cut || n < len(older)
+		n := min(limit, len(b.older))
+		sel := s.grown(s.windowOver(b, b.older[:n]))
+		if sel.Reason != TooSmall || n == len(b.older) {
+			sel.Cut = sel.Cut || n < len(b.older)
 			return sel
 		}
 		limit = max(limit+1, limit*3/2)
 	}
 }
 
-func (s *survey) windowOver(branch string, chosen []*invocation) Selection {
-	var candidates []int
-	for i, ev := range s.Events {
-		if ev != nil && ev.Branch == branch && s.of[i] != nil && slices.Contains(chosen, s.of[i]) {
-			candidates = append(candidates, i)
+// windowOver makes a window of the chosen invocations and of what changed state before their end.
+func (s *survey) windowOver(b *backlog, chosen []*invocation) Selection {
+	in := map[*invocation]bool{}
+	for _, v := range chosen {
+		in[v] = true
+	}
+	last := chosen[len(chosen)-1].ordinal
+	var parcels []parcel
+	for _, p := range b.parcels {
+		if in[p.owner] || !p.says && p.owner.ordinal <= last {
+			parcels = append(parcels, p)
 		}
 	}
-	sel := s.window(branch, candidates)
-	if !sel.Empty() {
-		sel.Absorb = s.absorbable(branch, chosen)
-		for _, m := range sel.Absorb {
-			sel.Tokens += m.CompactedTokens
-		}
-	}
+	sel := s.window(b.branch, parcels)
+	s.absorb(&sel, in)
 	return sel
 }

@@ -24,58 +24,52 @@ func (s *survey) pin() {
 	s.units.Each(func(members []int) {
 		for _, i := range members {
 			if s.pinned[i] {
-				s.mark(s.pinned, members)
+				mark(s.pinned, members)
 				return
 			}
 		}
 		if s.units.Open(members[0]) && s.begunAfter(members[0]) <= patience {
-			s.mark(s.pinned, members)
-			s.mark(s.held, members)
+			mark(s.pinned, members)
+			mark(s.held, members)
 		}
 	})
 }
 
-func (s *survey) mark(set []bool, members []int) {
+func mark(set []bool, members []int) {
 	for _, i := range members {
 		set[i] = true
 	}
 }
 
-// pinQuestions keeps the opening of every live invocation, and what the user said last in it: in a
-// bidirectional session one invocation holds many turns.
+// pinQuestions keeps the opening of every live invocation. What the user said last in it stays too,
+// because of a live invocation only an agent's own events are summarized, or what came before that.
 func (s *survey) pinQuestions() {
 	for _, v := range s.invocations {
-		if !v.live() {
-			continue
-		}
-		if v.opening >= 0 {
+		if v.live() && v.opening >= 0 {
 			s.pinned[v.opening] = true
-		}
-		if v.turn >= 0 {
-			s.pinned[v.turn] = true
 		}
 	}
 }
 
 // pinRouting keeps the newest agent event, by which ADK finds the agent for the next message, and
 // in its invocation the newest event of every author: ADK passes over agents that cannot be
-// transferred to, and goes on to the one that called them.
+// transferred to, and goes on to the one that called them. Events of another invocation may lie
+// between.
 func (s *survey) pinRouting() {
 	var newest *invocation
 	seen := map[string]bool{}
 	for i := len(s.Events) - 1; i >= 0; i-- {
 		ev := s.Events[i]
-		if ev == nil || ev.Author == "user" || ev.Author == "" || seen[ev.Author] {
+		if ev == nil || ev.Author == "user" || ev.Author == "" {
 			continue
 		}
 		if len(seen) == 0 {
 			newest = s.of[i]
 		}
-		if s.of[i] != newest {
-			return
+		if s.of[i] == newest && !seen[ev.Author] {
+			seen[ev.Author] = true
+			s.pinned[i] = true
 		}
-		seen[ev.Author] = true
-		s.pinned[i] = true
 	}
 }
 
@@ -114,12 +108,8 @@ func (s *survey) pinAnchors() {
 
 // turnIsOver reports whether the invocation whose rounds m summarizes has ended.
 func (s *survey) turnIsOver(m *record.Metadata) bool {
-	for _, v := range s.invocations {
-		if v.id == m.EndInvocationID {
-			return !v.live()
-		}
-	}
-	return true
+	v := s.byID[m.EndInvocationID]
+	return v == nil || !v.live()
 }
 
 // begunAfter counts the invocations that began after the event at position i.

@@ -94,5 +94,5 @@ func (s *Selection) Key() string {
 	if s.After == nil {
 		return s.Branch
 	}
-	return s.Branch + "\x00" + s.Agent + "\x00" + s.After.ID
+	return s.Branch + "\x00" + s.After.ID
 }

@@ -17,7 +17,8 @@ type survey struct {
 	Params
 	units       *calls.Units
 	index       *record.Index
-	invocations []*invocation
+	invocations []*invocation // in the order in which they began
+	byID        map[string]*invocation
 	// of gives the invocation of each event. An event that belongs to none of its own (no ID, or an
 	// invocation that only changes state) goes with the one before it.
 	of     []*invocation
@@ -25,29 +26,15 @@ type survey struct {
 	// held marks the events that only an open call keeps.
 	held []bool
 
+	// offered holds, for each candidate of the latest of so many offers, its number.
+	offered []int
+	offers  int
+
 	// begun counts the invocations begun up to each event of an open unit, and total all of them;
 	// made when first asked for.
 	begun map[*session.Event]int
 	total int
 }
-
-// invocation is one run of the agents.
-type invocation struct {
-	id      string
-	ordinal int // by first event
-	first   int // positions in History.Events
-	opening int // first user event; -1
-	turn    int // last event that is a user's words rather than a tool response; -1
-	last    int
-	answer  bool // the latest conversational event is an agent's answer
-	newest  bool
-	running bool
-}
-
-func (v *invocation) complete() bool { return v.answer || !v.newest && !v.running }
-
-// live reports whether the invocation may still send prompts of which its opening must be part.
-func (v *invocation) live() bool { return !v.complete() || v.newest }
 
 // newSurvey prepares selections from one history. It reads, and changes nothing.
 func newSurvey(h History, p Params) *survey {
@@ -55,51 +42,6 @@ func newSurvey(h History, p Params) *survey {
 	s.findInvocations()
 	s.pin()
 	return s
-}
-
-func (s *survey) findInvocations() {
-	byID := map[string]*invocation{}
-	for i, ev := range s.Events {
-		if ev == nil || ev.InvocationID == "" || !conversational(ev) {
-			continue
-		}
-		v := byID[ev.InvocationID]
-		if v == nil {
-			v = &invocation{id: ev.InvocationID, ordinal: len(s.invocations), first: i, opening: -1, turn: -1}
-			v.running = s.Running != nil && s.Running(v.id)
-			byID[v.id] = v
-			s.invocations = append(s.invocations, v)
-		}
-		v.last = i
-		v.answer = isAnswer(ev)
-		if ev.Author == "user" {
-			if v.opening < 0 {
-				v.opening = i
-			}
-			if len(calls.ResponsesIn(ev)) == 0 {
-				v.turn = i
-			}
-		}
-	}
-	if n := len(s.invocations); n > 0 {
-		s.invocations[n-1].newest = true
-	}
-	s.of = make([]*invocation, len(s.Events))
-	before := map[string]*invocation{} // by branch
-	for i, ev := range s.Events {
-		if ev == nil {
-			continue
-		}
-		v := byID[ev.InvocationID]
-		if v == nil {
-			v = before[ev.Branch]
-		}
-		if v == nil && len(s.invocations) > 0 {
-			v = s.invocations[0]
-		}
-		s.of[i] = v
-		before[ev.Branch] = v
-	}
 }
 
 // conversational reports whether an event says anything, as opposed to changing state.

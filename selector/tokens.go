@@ -1,9 +1,9 @@
 package selector
 
 import (
-	"slices"
-
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
 )
 
 // Tokens selects for the token trigger: whatever the branch can spare but its newest Retain events.
@@ -14,7 +14,7 @@ func Tokens(h History, p Params, branch string) Selection {
 	turns, rounds := s.spare(branch)
 	best := s.grown(s.turnsWindow(branch, turns))
 	for _, r := range rounds {
-		sel := s.window(branch, r.events)
+		sel := s.window(branch, s.parcels(branch, r.events))
 		if !sel.Empty() {
 			sel.Agent, sel.After = r.agent, r.after
 		}
@@ -25,11 +25,16 @@ func Tokens(h History, p Params, branch string) Selection {
 	return best
 }
 
-// stretch is a run of one agent's events in a live invocation that stand behind the same event.
+// stretch is what one agent did in a live invocation behind one event.
 type stretch struct {
-	agent  string
-	after  *session.Event
+	place
 	events []int
+}
+
+type place struct {
+	of    *invocation
+	agent string
+	after *session.Event
 }
 
 // spare sorts the branch's events, but the newest Retain, into those of earlier turns and the
@@ -41,6 +46,7 @@ func (s *survey) spare(branch string) (turns []int, rounds []stretch) {
 			left++
 		}
 	}
+	at := map[place]int{}
 	var voices voices
 	for i, ev := range s.Events {
 		if left <= 0 {
@@ -50,7 +56,7 @@ func (s *survey) spare(branch string) (turns []int, rounds []stretch) {
 			continue
 		}
 		after := voices.other(ev.Author)
-		if conversational(ev) {
+		if !record.RefTo(ev).IsZero() { // or nothing could refer to it
 			voices.heard(ev)
 		}
 		if ev.Branch != branch {
@@ -61,15 +67,18 @@ func (s *survey) spare(branch string) (turns []int, rounds []stretch) {
 		switch {
 		case v == nil || !v.live() || i < v.turn:
 			turns = append(turns, i)
-		case ev.Author == "user":
-			// Of a live invocation only an agent's own events are summarized.
+		case ev.Author == "user" || ev.Author == "":
+			// Of a live invocation only an agent's own events are summarized. What the user said before
+			// saying something else is past: in a bidirectional session one invocation holds many turns.
 		case after == nil:
 			turns = append(turns, i) // nobody asked: there is no event it would have to stay behind
 		default:
-			k := slices.IndexFunc(rounds, func(r stretch) bool { return r.agent == ev.Author && r.after == after })
-			if k < 0 {
+			here := place{v, ev.Author, after}
+			k, known := at[here]
+			if !known {
 				k = len(rounds)
-				rounds = append(rounds, stretch{agent: ev.Author, after: after})
+				at[here] = k
+				rounds = append(rounds, stretch{place: here})
 			}
 			rounds[k].events = append(rounds[k].events, i)
 		}
@@ -77,7 +86,8 @@ func (s *survey) spare(branch string) (turns []int, rounds []stretch) {
 	return turns, rounds
 }
 
-// voices remembers who spoke last, and who spoke last before that.
+// voices remembers who spoke last, and who spoke last before that. Changes of state count: ADK lets a
+// prompt begin at any event of the user or another agent, whatever it holds.
 type voices struct{ last, before *session.Event }
 
 func (v *voices) heard(ev *session.Event) {
@@ -98,23 +108,17 @@ func (v *voices) other(author string) *session.Event {
 // turnsWindow is the window over earlier turns. It takes in the summaries of tool rounds of the
 // finished invocations that it touches.
 func (s *survey) turnsWindow(branch string, turns []int) Selection {
-	sel := s.window(branch, turns)
-	if sel.Empty() {
-		return sel
-	}
+	sel := s.window(branch, s.parcels(branch, turns))
 	chosen := map[*session.Event]bool{}
 	for _, ev := range sel.Events {
 		chosen[ev] = true
 	}
-	var touched []*invocation
+	finished := map[*invocation]bool{}
 	for _, i := range turns {
-		if v := s.of[i]; chosen[s.Events[i]] && v != nil && !v.live() && !slices.Contains(touched, v) {
-			touched = append(touched, v)
+		if v := s.of[i]; chosen[s.Events[i]] && v != nil && !v.live() {
+			finished[v] = true
 		}
 	}
-	sel.Absorb = s.absorbable(branch, touched)
-	for _, m := range sel.Absorb {
-		sel.Tokens += m.CompactedTokens
-	}
+	s.absorb(&sel, finished)
 	return sel
 }

@@ -2,118 +2,140 @@ package selector
 
 import (
 	"slices"
-
-	"github.com/adk-go-ext/longsession/record"
 )
 
-// window turns candidates, positions of one branch in ascending order, into a selection: whole units
-// only, within what the summarizer can read, oldest first.
-func (s *survey) window(branch string, candidates []int) Selection {
-	sel := Selection{Branch: branch}
-	if n := len(s.Events); n > 0 {
-		for i := n - 1; i >= 0; i-- {
-			if ev := s.Events[i]; ev != nil && ev.Branch == branch {
-				sel.Through = ev
-				break
-			}
-		}
-	}
-	chosen := s.wholeUnits(branch, candidates)
-	fitting := s.fit(chosen)
-	sel.Cut = len(fitting) < len(chosen)
-	for _, i := range fitting {
-		sel.Events = append(sel.Events, s.Events[i])
-		sel.Tokens += s.Size(s.Events[i]) + EventOverhead
-	}
-	switch {
-	case len(fitting) > 0:
-	case len(chosen) > 0:
-		sel.Reason = TooLarge
-	case slices.ContainsFunc(candidates, func(i int) bool { return s.held[i] }):
-		sel.Reason = Blocked
-	default:
-		sel.Reason = NothingEligible
-	}
-	return sel
+// parcel is what goes into a window together or not at all: the members of one unit that lie in the
+// branch and are not covered yet, or a lone event.
+type parcel struct {
+	events []int // positions, ascending
+	// owner is the invocation of the newest member: when that is over, all of it is.
+	owner *invocation
+	says  bool // holds something other than a change of state
+	held  bool // not to be summarized, because of an open call
+	cost  int
 }
 
-// eligible reports whether an event may be summarized at all.
-func (s *survey) eligible(i int) bool {
-	ev := s.Events[i]
-	return ev != nil && !s.pinned[i] && (s.Covered == nil || !s.Covered(ev))
-}
-
-// wholeUnits keeps the eligible candidates whose unit is, as far as it lies in the branch, covered
-// already or a candidate too.
-func (s *survey) wholeUnits(branch string, candidates []int) []int {
-	in := make(map[int]bool, len(candidates))
-	for _, i := range candidates {
-		if s.eligible(i) {
-			in[i] = true
+// parcels sorts candidates, positions of one branch in ascending order, into what a window may hold:
+// eligible and, as far as it lies in the branch, whole. Held ones are listed for the reason's sake.
+func (s *survey) parcels(branch string, candidates []int) []parcel {
+	s.offer(candidates)
+	out := make([]parcel, 0, len(candidates))
+	for k, i := range candidates {
+		if s.offered[i] != s.offers {
+			continue // seen with its unit
 		}
-	}
-	var out []int
-	for _, i := range candidates {
-		if !in[i] {
-			continue
+		unit := s.units.Of(i)
+		if unit == nil {
+			unit = candidates[k : k+1]
 		}
+		var p parcel
 		whole := true
-		for _, j := range s.units.Of(i) {
-			ev := s.Events[j]
-			covered := s.Covered != nil && s.Covered(ev)
-			if ev.Branch == branch && !in[j] && !covered {
+		for _, j := range unit {
+			candidate := s.offered[j] == s.offers
+			s.offered[j] = 0
+			switch {
+			case s.Events[j].Branch != branch || s.covered(j):
+			case !candidate || s.pinned[j] && !s.held[j]:
 				whole = false
-				break
+			default:
+				p.add(s, j)
 			}
 		}
-		if whole {
-			out = append(out, i)
+		if len(p.events) > 0 && (whole || p.held) {
+			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// fit returns as many of the oldest candidates as the summarizer can read, never a part of a unit. A
-// unit that alone is too large is passed over.
-func (s *survey) fit(candidates []int) []int {
-	if s.MaxTokens <= 0 || s.Cost == nil {
-		return candidates
+// offer marks candidates, and no others.
+func (s *survey) offer(candidates []int) {
+	if s.offered == nil {
+		s.offered = make([]int, len(s.Events))
 	}
-	member := make(map[int]bool, len(candidates))
+	s.offers++
 	for _, i := range candidates {
-		member[i] = true
+		s.offered[i] = s.offers
 	}
-	taken := map[int]bool{}
-	left := s.MaxTokens
-	for _, i := range candidates {
-		if taken[i] {
-			continue
+}
+
+func (p *parcel) add(s *survey, i int) {
+	p.events = append(p.events, i)
+	p.owner = s.of[i]
+	p.says = p.says || s.says(i)
+	p.held = p.held || s.held[i]
+	if s.Cost != nil {
+		p.cost += s.Cost(s.Events[i])
+	}
+}
+
+// covered reports whether a live record stands for the event at position i already.
+func (s *survey) covered(i int) bool { return s.Covered != nil && s.Covered(s.Events[i]) }
+
+// says reports whether there is anything to summarize in the event at position i.
+func (s *survey) says(i int) bool { return s.Events[i] != nil && conversational(s.Events[i]) }
+
+// readable reports whether a parcel can be summarized: now, and in one call.
+func (s *survey) readable(p parcel) bool {
+	return !p.held && (s.MaxTokens <= 0 || p.cost <= s.MaxTokens)
+}
+
+// window makes a selection of the oldest parcels that the summarizer can read together. One that is
+// too large by itself is passed over, or all after it would wait for ever.
+func (s *survey) window(branch string, parcels []parcel) Selection {
+	sel := Selection{Branch: branch, Reason: NothingEligible}
+	for i := len(s.Events) - 1; i >= 0 && sel.Through == nil; i-- {
+		if ev := s.Events[i]; ev != nil && ev.Branch == branch {
+			sel.Through = ev
 		}
-		unit := []int{i}
-		if of := s.units.Of(i); of != nil {
-			unit = unit[:0]
-			for _, j := range of {
-				if member[j] {
-					unit = append(unit, j)
-				}
+	}
+	var taken []int
+	cost, says := 0, false
+	for _, p := range parcels {
+		if !s.readable(p) {
+			switch {
+			case !p.says:
+			case !p.held:
+				sel.Reason = TooLarge
+			case sel.Reason == NothingEligible:
+				sel.Reason = Blocked
 			}
-		}
-		cost := 0
-		for _, j := range unit {
-			cost += s.Cost(s.Events[j])
-		}
-		if cost > s.MaxTokens {
 			continue
 		}
-		if cost > left {
-			break
+		if s.MaxTokens > 0 && cost+p.cost > s.MaxTokens {
+			if says {
+				sel.Cut = true
+				break
+			}
+			taken, cost = nil, 0 // changes of state make room for what is said
 		}
-		left -= cost
-		for _, j := range unit {
-			taken[j] = true
+		cost += p.cost
+		says = says || p.says
+		taken = append(taken, p.events...)
+	}
+	if !says {
+		return sel
+	}
+	sel.Reason = ""
+	slices.Sort(taken)
+	for _, i := range taken {
+		sel.Events = append(sel.Events, s.Events[i])
+		sel.Tokens += s.Size(s.Events[i]) + EventOverhead
+	}
+	return sel
+}
+
+// absorb lets a window take in the summaries of tool rounds of the finished invocations it is over.
+func (s *survey) absorb(sel *Selection, finished map[*invocation]bool) {
+	if sel.Empty() {
+		return
+	}
+	for _, m := range s.Live {
+		if v := s.byID[m.EndInvocationID]; m.Live() && m.Branch == sel.Branch && v != nil && finished[v] {
+			sel.Absorb = append(sel.Absorb, m)
+			sel.Tokens += m.CompactedTokens
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return !taken[i] })
 }
 
 // grown empties a selection that has not reached the size it must have to be tried again.
@@ -122,16 +144,4 @@ func (s *survey) grown(sel Selection) Selection {
 		return sel
 	}
 	return Selection{Reason: TooSmall, Branch: sel.Branch, Through: sel.Through}
-}
-
-// absorbable returns the summaries of tool rounds of finished invocations that a window takes in:
-// those that stand behind an event of the window's invocations.
-func (s *survey) absorbable(branch string, window []*invocation) []*record.Metadata {
-	var out []*record.Metadata
-	for _, m := range s.Live {
-		if m.Live() && m.Branch == branch && slices.ContainsFunc(window, func(v *invocation) bool { return v.id == m.EndInvocationID }) {
-			out = append(out, m)
-		}
-	}
-	return out
 }

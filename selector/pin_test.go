@@ -1,0 +1,178 @@
+package selector_test
+
+import (
+	"testing"
+
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool/toolconfirmation"
+
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+// Each row lists all that is raw when everything else has been summarized, so that it fails when a
+// pin is missing and when it keeps too much.
+func TestWhatStaysRawWhateverTheTrigger(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, script, running, want string }{
+		{"the newest question and answer", turns(1, 3), "", "e5 e6"},
+		{"the question being answered", turns(1, 3) + "4q", "", "e6 e7"},
+		{"the question behind a tool loop", "1q 1a 2q 2c:x 2r:x 2c:y 2r:y 2c:z 2r:z", "", "e3 e8 e9"},
+		{"the questions of two runs at once", "1q 1a 2q 2c:x 2r:x 3q 3c:y 3r:y 3c:z 3r:z", "2", "e3 e6 e9 e10"},
+		{"openings and last words of two runs at once", "1q 1a 2q 2a 2q 2c:x 2r:x 3q 3c:y 3r:y 3c:z 3r:z", "2", "e3 e5 e8 e11 e12"},
+		{"no question of a run that ended", "1q 1a 2q 2c:x 2r:x 3q 3c:y 3r:y 3c:z 3r:z", "", "e6 e9 e10"},
+		{"an opening without an ID is kept by itself", "1q 1a -q 2q 2a", "", "e4 e5"},
+		{"the user's last words in a long invocation", "1q 1a 1q 1a 1q 1c:x 1r:x 1a", "", "e1 e5 e8"},
+		{"the user's last words, spoken", "1v 1a 1v 1a 1v 1c:x 1r:x 1a", "", "e1 e5 e8"},
+		{"a tool response is not the user's words", "1q 1a 1q 1l:x 1r:x 1a 1u:x 1a 1a", "", "e1 e3-e5 e7 e9"},
+
+		{"the newest agent event with its unit", "1q 1a 2q 2c:x,y 2r:x 2r:y", "", "e3-e6"},
+		{"the newest agent event before a new question", "1q 1a 2q 2a@helper 3q", "", "e4 e5"},
+		{"the newest event of each author in the newest turn", "1q 1a 2q 2c:x@boss 2r:x@boss 2a@one 2a@two 2a@one", "", "e3-e5 e7 e8"},
+		{"each author, with another run between", "1q 1a 2q 2a@boss 3q 2a@one 3a@helper 2a@two", "2,3", "e4-e6 e8"},
+		{"an agent that only changed state", "1q 1a 2q 2a 3s@helper", "", "e3-e5"},
+
+		{"an open call", "1q 1c:x " + turns(2, 2), "", "e2 e5 e6"},
+		{"an open call's answered sibling", "1q 1c:x,y 1r:x " + turns(2, 2), "", "e2 e3 e6 e7"},
+		{"nothing but the open call", "1q 1c:z 1r:z 1a 1c:x 1a " + turns(2, 2), "", "e5 e9 e10"},
+		{"a call of no ID", "1q 1c: 1r: 1a " + turns(2, 2), "", "e2 e3 e7 e8"},
+		{"no answered call", "1q 1c:x 1r:x 1a " + turns(2, 2), "", "e7 e8"},
+		{"an open call of another branch", "p.a|1c:x@a " + turns(2, 2), "", "e1 e4 e5"},
+
+		{"a long-running call with its placeholder", "1q 1l:x 1r:x 1a " + turns(2, 2), "", "e2 e3 e7 e8"},
+		{"long-running, answered by the user", "1q 1l:x 1r:x 1a 1u:x 1a " + turns(2, 2), "", "e9 e10"},
+		{"long-running, answered in a later turn", "1q 1l:x 1r:x 1a 2q 2r:x 2a " + turns(3, 2), "", "e10 e11"},
+		{"long-running beside an answered one", "1q 1c:x,y 1r:x,y 1a 2l:z 2r:z " + turns(3, 2), "", "e5 e6 e9 e10"},
+
+		{"a confirmation, both calls", "1q 1c:x 1f:y>x 1r:x 1r:y 1a " + turns(2, 2), "", "e2-e5 e9 e10"},
+		{"a confirmation that was given", "1q 1c:x 1f:y>x 1r:x 1r:y 1a 2u:y 2r:x 2a " + turns(3, 2), "", "e12 e13"},
+		{"a confirmation whose tool still runs", "1q 1c:x 1f:y>x 1r:x 1r:y 1a 2u:y 3q", "2", "e2-e8"},
+
+		{"the newest remote context of each author", "1q 1x@r1 2q 2x@r2 3q 3x@r1 4q 4a 5q 5a", "", "e4 e6 e9 e10"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			p := defaults()
+			p.Running = running(splitList(row.running)...)
+			check(t, row.script, kept(t, p, row.script), row.want)
+		})
+	}
+}
+
+func TestAConfirmationAskedForInAResponseKeepsTheCall(t *testing.T) {
+	t.Parallel()
+	events := script("1q 1c:x 1r:x 1a", turns(2, 2))
+	events[2].Actions.RequestedToolConfirmations = map[string]toolconfirmation.ToolConfirmation{"x": {}}
+	tp := newTape(events)
+	tp.exhaust(t, defaults())
+	check(t, "left", listed(tp.left()), "e2 e3 e7 e8")
+}
+
+func TestAPinKeepsItsUnitAndNothingElse(t *testing.T) {
+	t.Parallel()
+	for pinned, want := range map[string]string{
+		"e1": "e1 e9 e10",
+		"e2": "e2 e3 e5 e9 e10",
+		"e5": "e2 e3 e5 e9 e10",
+		"e4": "e4 e9 e10",
+	} {
+		p := defaults()
+		p.Pin = func(ev *session.Event) bool { return ev.ID == pinned }
+		check(t, pinned, kept(t, p, "1q 1c:x,y 1r:x 1a 1r:y 1a", turns(2, 2)), want)
+	}
+	p := defaults()
+	p.Pin = func(ev *session.Event) bool { return ev.ID == "e1" }
+	check(t, "in two branches", kept(t, p, "p.a|1l:x@a p.a|1r:x@a p.a|1a@a 2u:x 2a", turns(3, 2)), "e1 e2 e4 e8 e9")
+}
+
+// The summary of a turn's tool rounds stands behind an event: while the turn goes on, that stays.
+func TestTheEventThatASummaryStandsBehindStays(t *testing.T) {
+	t.Parallel()
+	const words = "1q 1a 2q 2a@boss 2c:x 2r:x 2a@boss 2c:y 2r:y 2a@boss 2c:z 2r:z 2a@boss 2c:w 2r:w"
+	for _, row := range []struct{ name, more, want string }{
+		{"the turn goes on", "", "e4 e7"},
+		{"the turn is over", " 2a 3q 3a 4q 4a", ""},
+	} {
+		tp := newTape(script(words + row.more))
+		for _, after := range []int{3, 6} {
+			tp.cover(selector.Selection{
+				Events: tp.events[after+1 : after+3], After: tp.events[after], Agent: "bot", Through: tp.events[14],
+			})
+		}
+		tp.exhaust(t, defaults())
+		for _, anchor := range []string{"e4", "e7"} {
+			i := indexOf(tp.events, anchor)
+			if stays := !tp.covered[tp.events[i]]; stays != (row.want != "") {
+				t.Errorf("%s: %s stays: %v, left %s", row.name, anchor, stays, listed(tp.left()))
+			}
+		}
+	}
+}
+
+// Nobody waits for ever: after fifty more invocations an open call is covered as what it is.
+func TestAnOpenCallIsGivenUpAtLast(t *testing.T) {
+	t.Parallel()
+	for more, want := range map[int]string{
+		50: "e2 e101 e102",
+		51: "e103 e104",
+	} {
+		check(t, "left", kept(t, defaults(), "1q 1c:x", turns(2, more)), want)
+	}
+}
+
+// Covered turns count as well: a session that is compacted well must not keep its dead calls longer.
+func TestPatienceCountsTurnsThatAreHidden(t *testing.T) {
+	t.Parallel()
+	tp := newTape(script("1q 1c:x", turns(2, 60)))
+	h := tp.history()
+	h.Events = append(h.Events[:2:2], h.Events[len(h.Events)-10:]...)
+	sel := selector.Invocations(h, selector.Params{Threshold: 1, Overlap: 2, Size: sizeOf}, "")
+	check(t, "window", listed(sel.Events[:2]), "e1 e2")
+}
+
+// What the view shows late beside its answer happened early: the turn being answered is the newest.
+func TestALateAnswerDoesNotMakeAnOldTurnTheNewest(t *testing.T) {
+	t.Parallel()
+	var h compactiontest.History
+	h.Events = script("1q 1l:x 1r:x 1a 2q 2a 3q 3c:y 3r:x 3r:y")
+	h.Compact("r1", "e1", "e4")
+	p := defaults()
+	p.Running = running("1") // the end of a run becomes known late
+	if sel := selector.Manual(viewOf(h.Events), p, "", 1); indexOf(sel.Events, "e7") >= 0 {
+		t.Errorf("the question being answered would be summarized: %s", shown(sel))
+	}
+	live := selector.LiveInvocations(viewOf(h.Events), p)
+	if !live["3"] || live["1"] {
+		t.Errorf("live: %v, want 3 alone", live)
+	}
+}
+
+func TestALateAnswerDoesNotMakeAnOldTurnNew(t *testing.T) {
+	t.Parallel()
+	var h compactiontest.History
+	h.Events = script("1q 1l:x 1r:x 1a 2q 2a")
+	h.Compact("r1", "e1", "e4")
+	h.Events = append(h.Events, script("-n -n -n -n -n -n 3q 3r:x 3a 4q 4a")[6:]...)
+	p := defaults()
+	p.Threshold = 3
+	sel := selector.Invocations(viewOf(h.Events), p, "")
+	check(t, "two turns began since", shown(sel), "(not due)")
+}
+
+func TestRecordsAreNoTurns(t *testing.T) {
+	t.Parallel()
+	events := script(turns(1, 4))
+	m := &record.Metadata{RecordID: "r1", Kind: record.KindSummary, Trigger: record.TriggerManual}
+	if err := m.SetText("summary"); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		events = append(events, compactiontest.RecordEvent(m, events[7].Timestamp))
+	}
+	h := selector.History{Events: events, All: events}
+	sel := selector.Invocations(h, defaults(), "")
+	if sel.Missing != 1 {
+		t.Errorf("missing %d of 5 after 4 turns and 10 records", sel.Missing)
+	}
+}

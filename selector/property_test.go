@@ -1,0 +1,209 @@
+package selector_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"google.golang.org/adk/session"
+	"pgregory.net/rapid"
+
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+func drawParams(t *rapid.T) selector.Params {
+	p := selector.Params{
+		Threshold: rapid.IntRange(1, 5).Draw(t, "threshold"),
+		Overlap:   rapid.IntRange(0, 3).Draw(t, "overlap"),
+		Retain:    rapid.IntRange(0, 10).Draw(t, "retain"),
+		MaxTokens: rapid.SampledFrom([]int{0, 30, 100, 1000}).Draw(t, "max"),
+		Cost:      sizeOf,
+		Size:      sizeOf,
+	}
+	if rapid.Bool().Draw(t, "some run") {
+		p.Running = running("1", "3", "5", "7")
+	}
+	if rapid.Bool().Draw(t, "some pinned") {
+		p.Pin = pinnedByTest
+	}
+	return p
+}
+
+func pinnedByTest(ev *session.Event) bool { return sizeOf(ev) == 7 }
+
+func drawSelection(t *rapid.T, h selector.History, p selector.Params, branch string) selector.Selection {
+	switch rapid.IntRange(0, 2).Draw(t, "door") {
+	case 0:
+		return selector.Invocations(h, p, branch)
+	case 1:
+		return selector.Tokens(h, p, branch)
+	}
+	return selector.Manual(h, p, branch, p.Overlap)
+}
+
+func TestNoWindowHoldsWhatMustStayRaw(t *testing.T) {
+	t.Parallel()
+	windows := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var h selector.History
+		if rapid.Bool().Draw(t, "stored") {
+			h = viewOf(compactiontest.Generate(40, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }))
+		} else {
+			h = newTape(generated(t)).history()
+		}
+		p := drawParams(t)
+		tp := tapeOver(h)
+		for range 6 {
+			branch := rapid.SampledFrom([]string{"", "", "p.a", "p.b"}).Draw(t, "in")
+			before := slices.Clone(h.Events)
+			sel := drawSelection(t, h, p, branch)
+			if !slices.Equal(before, h.Events) {
+				t.Fatal("the history was changed")
+			}
+			checkSelection(t, h, p, branch, sel)
+			if !sel.Empty() {
+				windows++
+				tp.cover(sel)
+				h = tp.history()
+			}
+		}
+	})
+	if windows < 100 {
+		t.Errorf("only %d windows were looked at", windows)
+	}
+}
+
+func checkSelection(t *rapid.T, h selector.History, p selector.Params, branch string, sel selector.Selection) {
+	if sel.Empty() != (sel.Reason != "") {
+		t.Fatalf("%d events, reason %q", len(sel.Events), sel.Reason)
+	}
+	why := raw(h, p)
+	units := calls.Group(h.Events)
+	cost, last := 0, -1
+	for _, ev := range sel.Events {
+		i := slices.Index(h.Events, ev)
+		name := fmt.Sprintf("event %d", i)
+		if i <= last {
+			t.Fatalf("%s: not in view, twice, or out of order", name)
+		}
+		last = i
+		cost += p.Cost(ev)
+		if ev.Branch != branch {
+			t.Fatalf("%s: of branch %q", name, ev.Branch)
+		}
+		if h.Covered(ev) {
+			t.Fatalf("%s: covered already", name)
+		}
+		if why[i] != "" {
+			t.Fatalf("%s: must stay raw: %s", name, why[i])
+		}
+		for _, j := range units.Of(i) {
+			mate := h.Events[j]
+			if mate.Branch == branch && !h.Covered(mate) && !slices.Contains(sel.Events, mate) {
+				t.Fatalf("%s: without event %d of its unit", name, j)
+			}
+		}
+	}
+	if p.MaxTokens > 0 && cost > p.MaxTokens {
+		t.Fatalf("%d tokens, limit %d", cost, p.MaxTokens)
+	}
+	if sel.After != nil {
+		checkRounds(t, h, sel)
+	}
+}
+
+// checkRounds checks a window that must stay in its place: one agent's, behind the last event of
+// anybody else that the agent sees before it.
+func checkRounds(t *rapid.T, h selector.History, sel selector.Selection) {
+	after := slices.Index(h.Events, sel.After)
+	last := slices.Index(h.Events, sel.Events[len(sel.Events)-1])
+	if sel.After.Author == sel.Agent || after >= slices.Index(h.Events, sel.Events[0]) || sel.Agent == "" || sel.Agent == "user" {
+		t.Fatalf("rounds of %q behind event %d by %q", sel.Agent, after, sel.After.Author)
+	}
+	for i, ev := range h.Events[:last+1] {
+		switch {
+		case ev == nil:
+		case slices.Contains(sel.Events, ev):
+			if ev.Author != sel.Agent {
+				t.Fatalf("event %d by %q in rounds of %q", i, ev.Author, sel.Agent)
+			}
+		case i > after && ev.Author != sel.Agent && selector.Visible(sel.Branch, ev.Branch) && identified(ev):
+			t.Fatalf("event %d by %q lies between the rounds and event %d, which they stand behind", i, ev.Author, after)
+		}
+	}
+}
+
+// A summary is written once: whatever is offered and covered in turn, it ends, and then only what
+// must stay raw is left.
+func TestEverythingElseIsSummarizedInTheEnd(t *testing.T) {
+	t.Parallel()
+	covered := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawParams(t)
+		p.Retain, p.MaxTokens = 0, 0
+		tp := newTape(generated(t))
+		tp.exhaust(t, p)
+		covered += len(tp.covered)
+		h := tp.history()
+		why := raw(h, p)
+		units := calls.Group(h.Events)
+		for i, ev := range h.Events {
+			if ev == nil || h.Covered(ev) || why[i] != "" || !says(ev) {
+				continue
+			}
+			if unfinished(h, p, units, i) {
+				continue
+			}
+			t.Fatalf("event %d is left for no reason: by %q in %q, branch %q", i, ev.Author, ev.InvocationID, ev.Branch)
+		}
+	})
+	if covered < 100 {
+		t.Errorf("only %d events were covered", covered)
+	}
+}
+
+func TestTheTriggerIsNeverDueBeforeItSaid(t *testing.T) {
+	t.Parallel()
+	compared := 0
+	rapid.Check(t, func(t *rapid.T) {
+		all := generated(t)
+		for i, ev := range all {
+			if ev != nil {
+				ev.ID = fmt.Sprint("e", i) // so that it stays known what a record was written through
+			}
+		}
+		p := drawParams(t)
+		branch := rapid.SampledFrom([]string{"", "", "p.a"}).Draw(t, "in")
+		tp := newTape(nil)
+		missing, begun, latest := 0, 0, ""
+		for i, ev := range all {
+			// Who sees one event at a time counts an invocation again when two take turns.
+			if ev != nil && says(ev) && ev.InvocationID != "" && ev.InvocationID != latest {
+				latest = ev.InvocationID
+				begun++
+			}
+			tp.events = all[:i+1]
+			sel := selector.Invocations(tp.history(), p, branch)
+			switch {
+			case sel.Reason != selector.NotDue:
+				if missing > 1 && begun < missing {
+					t.Fatalf("event %d: due after %d more invocations, %d were said to be missing", i, begun, missing)
+				}
+				compared++
+				if !sel.Empty() {
+					tp.cover(sel)
+				}
+				missing, begun = 0, 0
+			case sel.Missing < 1:
+				t.Fatalf("event %d: not due, and %d missing", i, sel.Missing)
+			case begun >= missing: // what was said first binds: nobody looks again before that
+				missing, begun = sel.Missing, 0
+			}
+		}
+	})
+	if compared < 100 {
+		t.Errorf("only %d times due", compared)
+	}
+}

@@ -1,0 +1,142 @@
+package selector_test
+
+import (
+	"strings"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+func says(ev *session.Event) bool {
+	return ev.Content != nil && len(ev.Content.Parts) > 0 || ev.InputTranscription != nil || ev.OutputTranscription != nil
+}
+
+func identified(ev *session.Event) bool { return !record.RefTo(ev).IsZero() }
+
+// raw says of each event in view why it must stay raw, "" if it need not: the rules once more, each as
+// plainly as it can be put.
+func raw(h selector.History, p selector.Params) []string {
+	why := make([]string, len(h.Events))
+	live := selector.LiveInvocations(h, p)
+	opened, words := map[string]bool{}, map[string]int{}
+	newestOf, remote := map[string]bool{}, map[string]bool{}
+	agentSeen := false
+	for i, ev := range h.Events {
+		if ev != nil && ev.Author == "user" && says(ev) && live[ev.InvocationID] {
+			if !opened[ev.InvocationID] {
+				why[i] = "opens a live invocation"
+			}
+			opened[ev.InvocationID] = true
+			if len(calls.ResponsesIn(ev)) == 0 {
+				words[ev.InvocationID] = i
+			}
+		}
+	}
+	for _, i := range words {
+		why[i] = "the user's last words"
+	}
+	newest := ""
+	for i := len(h.Events) - 1; i >= 0; i-- {
+		ev := h.Events[i]
+		if ev == nil {
+			continue
+		}
+		if ev.Author != "user" && ev.Author != "" {
+			if !agentSeen {
+				newest, why[i] = ev.InvocationID, "the newest agent event"
+			} else if ev.InvocationID == newest && newest != "" && live[newest] && !newestOf[ev.Author] {
+				why[i] = "the newest of its author in the newest invocation"
+			}
+			agentSeen = true
+			if ev.InvocationID == newest {
+				newestOf[ev.Author] = true
+			}
+		}
+		for key := range ev.CustomMetadata {
+			if strings.HasPrefix(key, "a2a:") && !remote[ev.Author] {
+				remote[ev.Author], why[i] = true, "the newest remote context of its author"
+			}
+		}
+		if p.Pin != nil && p.Pin(ev) {
+			why[i] = "pinned by the app"
+		}
+	}
+	index := record.NewIndex(h.Events)
+	for _, m := range h.Live {
+		if i, ok := index.Find(m.After); ok && m.Live() && live[m.EndInvocationID] {
+			why[i] = "a summary stands behind it"
+		}
+	}
+	units := calls.Group(h.Events)
+	for i := range h.Events {
+		for _, j := range units.Of(i) {
+			if units.Open(j) {
+				why[i] = "an open call"
+			}
+			if why[i] == "" && why[j] != "" {
+				why[i] = "its unit stays: " + why[j]
+			}
+		}
+	}
+	return why
+}
+
+// unfinished reports whether the event may be left although nothing pins it: of a live invocation only
+// an agent's own events are summarized, and whole units in one place, and where routing looks for the
+// newest invocation an event without any may be taken for a part of it.
+func unfinished(h selector.History, p selector.Params, units *calls.Units, i int) bool {
+	live := selector.LiveInvocations(h, p)
+	unit := units.Of(i)
+	if unit == nil {
+		unit = []int{i}
+	}
+	for _, j := range unit {
+		ev, owner := h.Events[j], ownerOf(h, j)
+		if (live[owner] || owner == "" && len(live) > 0) && (ev.Author == "user" || ev.Author == "" || len(unit) > 1) {
+			return true
+		}
+		if !newerBySame(h, j) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownerOf is the invocation that an event goes with: its own if that says anything, else that of the
+// nearest event before it in its branch, else after it.
+func ownerOf(h selector.History, i int) string {
+	speaks := map[string]bool{}
+	for _, ev := range h.Events {
+		if ev != nil && says(ev) {
+			speaks[ev.InvocationID] = ev.InvocationID != ""
+		}
+	}
+	at := func(j int) bool {
+		ev := h.Events[j]
+		return ev != nil && ev.Branch == h.Events[i].Branch && speaks[ev.InvocationID]
+	}
+	for j := i; j >= 0; j-- {
+		if at(j) {
+			return h.Events[j].InvocationID
+		}
+	}
+	for j := i; j < len(h.Events); j++ {
+		if at(j) {
+			return h.Events[j].InvocationID
+		}
+	}
+	return ""
+}
+
+// newerBySame reports whether the same author did something later in the same invocation.
+func newerBySame(h selector.History, i int) bool {
+	for j, ev := range h.Events {
+		if j > i && ev != nil && ev.Author == h.Events[i].Author && ownerOf(h, j) == ownerOf(h, i) {
+			return true
+		}
+	}
+	return h.Events[i].Author == "user" || h.Events[i].Author == ""
+}

@@ -1,0 +1,150 @@
+package selector_test
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+// failer is what *testing.T and *rapid.T have in common.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// tape is a session in which windows are marked as covered by identity, which the stored format
+// cannot do for events without a name of their own.
+type tape struct {
+	events  []*session.Event
+	covered map[*session.Event]bool
+	live    []*record.Metadata
+	windows int
+}
+
+func newTape(events []*session.Event) *tape {
+	return &tape{events: events, covered: map[*session.Event]bool{}}
+}
+
+// tapeOver is a tape of what is in view, with what is covered of it.
+func tapeOver(h selector.History) *tape {
+	t := newTape(h.Events)
+	for _, ev := range h.Events {
+		if ev != nil && h.Covered(ev) {
+			t.covered[ev] = true
+		}
+	}
+	t.live = slices.Clone(h.Live)
+	return t
+}
+
+// history is what a service would select from: a covered event is in view as long as its unit is.
+func (t *tape) history() selector.History {
+	h := selector.History{All: t.events, Live: t.live, Covered: func(ev *session.Event) bool { return t.covered[ev] }}
+	units := calls.Group(t.events)
+	for i, ev := range t.events {
+		inView := ev != nil && !t.covered[ev]
+		for _, j := range units.Of(i) {
+			inView = inView || !t.covered[t.events[j]]
+		}
+		if inView {
+			h.Events = append(h.Events, ev)
+		}
+	}
+	return h
+}
+
+// left are the events that no window has covered.
+func (t *tape) left() []*session.Event {
+	return slices.DeleteFunc(slices.Clone(t.events), func(ev *session.Event) bool { return ev == nil || t.covered[ev] })
+}
+
+// cover stores the record of a window.
+func (t *tape) cover(sel selector.Selection) {
+	t.windows++
+	m := &record.Metadata{RecordID: fmt.Sprintf("r%d", t.windows), Branch: sel.Branch, Agent: sel.Agent, CompactedTokens: 5}
+	for _, ev := range sel.Events {
+		t.covered[ev] = true
+		m.EndInvocationID = ev.InvocationID
+	}
+	m.Through = record.RefTo(sel.Through)
+	if sel.After != nil {
+		m.After = record.RefTo(sel.After)
+	}
+	t.live = slices.DeleteFunc(t.live, func(l *record.Metadata) bool { return slices.Contains(sel.Absorb, l) })
+	t.live = append(t.live, m)
+}
+
+// drain covers windows of the invocation trigger until there is none, and returns them and the last word.
+func (t *tape) drain(tb failer, p selector.Params, branch string) ([]selector.Selection, selector.Selection) {
+	tb.Helper()
+	var windows []selector.Selection
+	for range len(t.events) + 1 {
+		sel := selector.Invocations(t.history(), p, branch)
+		if sel.Empty() {
+			return windows, sel
+		}
+		windows = append(windows, sel)
+		t.cover(sel)
+	}
+	tb.Fatalf("no end to the windows: %d over %d events", len(windows), len(t.events))
+	return nil, selector.Selection{}
+}
+
+// exhaust covers all that any of the selections offers in any branch when nothing recent is kept.
+func (t *tape) exhaust(tb failer, p selector.Params) {
+	tb.Helper()
+	p.Retain = 0
+	for range 2*len(t.events) + 2 {
+		some := false
+		for _, branch := range t.branches() {
+			for _, sel := range []selector.Selection{selector.Tokens(t.history(), p, branch), selector.Manual(t.history(), p, branch, 0)} {
+				fresh := slices.ContainsFunc(sel.Events, func(ev *session.Event) bool { return !t.covered[ev] })
+				if fresh {
+					t.cover(sel)
+					some = true
+					break
+				}
+			}
+		}
+		if !some {
+			return
+		}
+	}
+	tb.Fatalf("no end to the windows: %d over %d events", t.windows, len(t.events))
+}
+
+func (t *tape) branches() []string {
+	var out []string
+	for _, ev := range t.events {
+		if ev != nil && !slices.Contains(out, ev.Branch) {
+			out = append(out, ev.Branch)
+		}
+	}
+	return out
+}
+
+// kept lists what is still raw when everything else has been summarized.
+func kept(tb failer, p selector.Params, words ...string) string {
+	tb.Helper()
+	tp := newTape(script(words...))
+	tp.exhaust(tb, p)
+	return listed(tp.left())
+}
+
+// viewOf is what a service selects from after real records, with the view's order.
+func viewOf(events []*session.Event) selector.History {
+	state := filtered.Inspect(events)
+	h := selector.History{All: events, Covered: state.Covered, Live: state.Live}
+	for _, ev := range state.View {
+		if state.Summary(ev) == nil {
+			h.Events = append(h.Events, ev)
+		}
+	}
+	return h
+}

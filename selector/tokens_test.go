@@ -1,0 +1,174 @@
+package selector_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+// placed is a window with the event that its summary stands behind.
+func placed(sel selector.Selection) string {
+	out := shown(sel)
+	if sel.After != nil {
+		out += " by " + sel.Agent + " after " + sel.After.ID
+	}
+	return out
+}
+
+func TestTheNewestEventsOfTheBranchAreRetained(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		retain int
+		script string
+		want   string
+	}{
+		{"none", 0, turns(1, 3), "e1-e4"},
+		{"three", 3, turns(1, 3), "e1-e3"},
+		{"all there are", 6, turns(1, 3), "(nothing eligible)"},
+		{"more than there are", 60, turns(1, 3), "(nothing eligible)"},
+		{"a unit that reaches into them", 3, "1q 1c:x 1r:x 1a 2q", "e1"},
+		{"those of other branches do not count", 2, "1q 1a 2q 2a 3q p.a|3a@a p.a|3a@a p.a|3a@a", "e1-e3"},
+		{"nothing is there", 0, "", "(nothing eligible)"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			p := defaults()
+			p.Retain = row.retain
+			check(t, row.script, placed(selector.Tokens(newTape(script(row.script)).history(), p, "")), row.want)
+		})
+	}
+}
+
+func TestRoundsOfALiveTurnAreKeptApartFromEarlierTurns(t *testing.T) {
+	t.Parallel()
+	const loop = "2q 2c:x 2r:x 2c:y 2r:y 2c:z 2r:z"
+	for _, row := range []struct{ name, branch, script, running, want string }{
+		{"a tool loop", "", loop, "", "e2-e5 by bot after e1"},
+		{"earlier turns first, when they are larger", "", "1q*900 1a " + loop, "", "e1 e2"},
+		{"rounds first, when they are larger", "", "1q 1a " + loop, "", "e4-e7 by bot after e3"},
+		{"an answered turn, for as long as it is the newest", "", loop + " 2a 2a", "", "e2-e8 by bot after e1"},
+		{"a turn that is over", "", "1q 1c:x 1r:x 1a 2q 2a", "", "e1-e4"},
+		{"behind another agent's words", "", "2q 2c:t@boss 2r:t@boss 2c:x 2r:x 2c:y 2r:y", "", "e4 e5 by bot after e3"},
+		{"the larger of two agents' rounds", "", "2q 2c:t@boss*90 2r:t@boss 2c:x 2r:x 2c:y 2r:y 2a@boss", "", "e2 e3 by boss after e1"},
+		{"one agent's rounds on either side of another's", "", "2q 2c:x 2r:x 2a@boss 2c:y*90 2r:y 2c:z 2r:z", "", "e5 e6 by bot after e4"},
+		{"behind a change of state, where a prompt may begin", "", "2q 2S 2c:x 2r:x 2c:y 2r:y", "", "e3 e4 by bot after e2"},
+		{"a sub-agent in a branch of its own", "p.a", "2q p.a|2c:x@a p.b|2a@b p.a|2r:x@a p.b|2a@b p.a|2c:y@a p.a|2r:y@a", "", "e2 e4 by a after e1"},
+		{"a call that another agent's words follow", "", "2q 2c:x 2a@boss 2r:x 2c:y 2r:y", "", "(nothing eligible)"},
+		{"two turns at once are not mixed", "", "1q 2q 1c:x 2c:y*90 1r:x 2r:y 1c:z 1r:z 2c:w 2r:w", "1", "e4 e6 by bot after e2"},
+		{"earlier words of a long invocation are earlier turns", "", "1q 1a 1q 1a 1q 1c:x 1r:x 1c:y 1r:y", "", "e2-e4"},
+		{"an agent that nobody asked", "", "1c:x 1r:x 1c:y 1r:y", "", "e1 e2"},
+		{"the user's own part of a live turn stays", "", "2q 2l:x 2r:x 2u:x 2a 2a", "", "e5 by bot after e4"},
+		{"nobody's words stay", "", "2q 2a@nobody 2a 2a", "", "e3 by bot after e2"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			events := script(row.script)
+			for _, ev := range events {
+				if ev.Author == "nobody" {
+					ev.Author = ""
+				}
+			}
+			p := defaults()
+			p.Running = running(row.running)
+			check(t, row.script, placed(selector.Tokens(newTape(events).history(), p, row.branch)), row.want)
+		})
+	}
+}
+
+// A tool loop that goes on for ever is summarized again and again, and the summaries of a turn that
+// is over go into the window over it.
+func TestTheWindowOverATurnTakesInTheSummariesOfItsRounds(t *testing.T) {
+	t.Parallel()
+	all := script("1q 1a 2q 2c:x 2r:x 2c:y 2r:y 2c:z 2r:z 2a " + turns(3, 6))
+	tp := newTape(all[:9])
+	for _, want := range []string{"e4-e7 by bot after e3", "e1 e2", "(nothing eligible)"} {
+		sel := selector.Tokens(tp.history(), defaults(), "")
+		check(t, "during the turn", placed(sel), want)
+		if len(sel.Absorb) > 0 {
+			t.Errorf("%s takes in %d summaries", want, len(sel.Absorb))
+		}
+		if !sel.Empty() {
+			tp.cover(sel)
+		}
+	}
+	tp.events = all
+	tp.live = append(tp.live, &record.Metadata{RecordID: "another branch's", Branch: "p.a", After: tp.live[0].After, EndInvocationID: "2"})
+	for name, sel := range map[string]selector.Selection{
+		"invocations": selector.Invocations(tp.history(), defaults(), ""),
+		"tokens":      selector.Tokens(tp.history(), defaults(), ""),
+		"manual":      selector.Manual(tp.history(), defaults(), "", 2),
+	} {
+		if len(sel.Absorb) != 1 || sel.Absorb[0].RecordID != "r1" {
+			t.Errorf("%s: takes in %v, want the summary of the rounds alone", name, sel.Absorb)
+		}
+		if want := 10*len(sel.Events) + 5; sel.Tokens != want {
+			t.Errorf("%s: %d tokens, want %d with the summary's own", name, sel.Tokens, want)
+		}
+	}
+}
+
+// In a bidirectional session earlier words of a live invocation are summarized; what stands behind
+// one of its events stays there.
+func TestSummariesOfRoundsStayUntilTheTurnIsOver(t *testing.T) {
+	t.Parallel()
+	all := script("1q 1c:x 1r:x 1c:y 1r:y 1a 1a 1q 1a")
+	tp := newTape(all[:5])
+	sel := selector.Tokens(tp.history(), defaults(), "")
+	check(t, "rounds", placed(sel), "e2 e3 by bot after e1")
+	tp.cover(sel)
+	tp.events = all
+	sel = selector.Tokens(tp.history(), defaults(), "")
+	check(t, "earlier words", placed(sel), "e4-e7")
+	if len(sel.Absorb) > 0 {
+		t.Error("they take in a summary that must stay behind its event")
+	}
+}
+
+func TestByHandTheNewestTurnStaysInAnyCase(t *testing.T) {
+	t.Parallel()
+	h := newTape(script("1q 1a 2q 2a 3q 3c:x 3r:x 3a 3a")).history()
+	for keep, want := range map[int]string{0: "e1-e4", 1: "e1-e4", 2: "e1 e2", 3: "(nothing eligible)", 9: "(nothing eligible)"} {
+		check(t, fmt.Sprint(keep, " kept"), placed(selector.Manual(h, defaults(), "", keep)), want)
+	}
+}
+
+func TestKeysTellStretchesOfHistoryApart(t *testing.T) {
+	t.Parallel()
+	h := newTape(script("1q*90 1a 2q 2c:x 2r:x 2c:y 2r:y 2a@boss 2c:z 2r:z 2c:w 2r:w")).history()
+	seen := map[string]string{}
+	for range 3 {
+		p := defaults()
+		p.MinTokens = func(key string) int { // what was tried is not tried again
+			if seen[key] != "" {
+				return 1000
+			}
+			return 0
+		}
+		sel := selector.Tokens(h, p, "")
+		if sel.Empty() {
+			t.Fatalf("only %v", seen)
+		}
+		seen[sel.Key()] = placed(sel)
+	}
+	if len(seen) != 3 {
+		t.Errorf("keys: %q", seen)
+	}
+}
+
+func TestAgentsSeeTheirOwnBranchAndWhatIsAbove(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		reader, event string
+		want          bool
+	}{
+		{"", "p.a", true}, {"p.a", "", true}, {"p.a", "p.a", true}, {"p.a.x", "p.a", true},
+		{"p.a", "p.a.x", false}, {"p.a", "p.b", false}, {"p.ab", "p.a", false},
+	} {
+		if got := selector.Visible(row.reader, row.event); got != row.want {
+			t.Errorf("reader %q, event %q: %v", row.reader, row.event, got)
+		}
+	}
+}
