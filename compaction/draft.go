@@ -1,0 +1,100 @@
+package compaction
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/adk/platform"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// draft is a record that is not stored yet.
+type draft struct {
+	meta *record.Metadata
+	// events are what meta.Covered names, in the same order, as the handle has them.
+	events []*session.Event
+	// tokens is what the record replaces in the view.
+	tokens int
+	text   string
+	usage  tokens.Usage
+	model  string
+}
+
+// newDraft makes the record of a window from its summary.
+func newDraft(ctx context.Context, t task, sel selector.Selection, text string, result summarizer.Result) (*draft, error) {
+	m := &record.Metadata{
+		RecordID:        platform.NewUUID(ctx),
+		Kind:            record.KindSummary,
+		CompactedTokens: textSize(text),
+		CreatedAt:       now(ctx),
+		Branch:          sel.Branch,
+		Agent:           sel.Agent,
+		Trigger:         t.trigger,
+		Focus:           t.focus,
+		Note:            t.note,
+		Model:           result.Model,
+		Usage:           record.Usage{PromptTokens: result.Usage.PromptTokens, OutputTokens: result.Usage.OutputTokens},
+	}
+	if t.kind != "" {
+		m.Kind = t.kind
+	}
+	if err := m.SetText(text); err != nil {
+		return nil, err
+	}
+	for _, ev := range sel.Events {
+		m.Covered = append(m.Covered, record.RefTo(ev))
+		m.EventCount++
+		m.OriginalTokens += sizeOf(ev)
+		extend(m, ev.Timestamp, ev.InvocationID, ev.Timestamp, ev.InvocationID)
+	}
+	for _, a := range sel.Absorb {
+		m.Absorbed = append(m.Absorbed, a.RecordID)
+		m.EventCount += a.EventCount
+		m.OriginalTokens += a.OriginalTokens
+		m.Level = max(m.Level, a.Level+1)
+		extend(m, a.StartTimestamp, a.StartInvocationID, a.EndTimestamp, a.EndInvocationID)
+		if a.Through.Timestamp.After(m.Through.Timestamp) || m.Through.IsZero() {
+			m.Through = a.Through
+		}
+	}
+	if sel.Through != nil {
+		m.Through = record.RefTo(sel.Through)
+	}
+	if sel.After != nil {
+		m.After = record.RefTo(sel.After)
+	}
+	if m.CompactedTokens > 0 {
+		m.CompressionRatio = float64(m.OriginalTokens) / float64(m.CompactedTokens)
+	}
+	return &draft{meta: m, events: sel.Events, tokens: sel.Tokens, text: text, usage: result.Usage, model: result.Model}, nil
+}
+
+// extend widens the span of time that m speaks of.
+func extend(m *record.Metadata, start time.Time, startInvocation string, end time.Time, endInvocation string) {
+	first := m.EventCount == 0 || m.StartInvocationID == "" && m.StartTimestamp.IsZero()
+	if first || start.Before(m.StartTimestamp) {
+		m.StartTimestamp, m.StartInvocationID = start, startInvocation
+	}
+	if first || !end.Before(m.EndTimestamp) {
+		m.EndTimestamp, m.EndInvocationID = end, endInvocation
+	}
+}
+
+// textSize is what a summary takes up in a prompt, estimated, without its frame.
+func textSize(text string) int { return tokens.Estimate(text) + selector.EventOverhead }
+
+// describe adds what is known of a draft to an observation.
+func (o *Observation) describe(d *draft) {
+	o.RecordID = d.meta.RecordID
+	o.TokensAfter = d.meta.CompactedTokens
+	o.Usage = d.usage
+	o.Model = d.model
+	if model, ok := tokens.Lookup(d.model); ok {
+		o.Cost = model.Cost(d.usage)
+	}
+}

@@ -1,0 +1,88 @@
+package compaction
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/filtered"
+)
+
+var _ filtered.Source = (*handle)(nil)
+
+// handle is the service's own layer in a session that it gave out: the view, kept up to date by what
+// is appended through the handle and by the records that the service stores.
+type handle struct {
+	service *CompactionSessionService
+	state   *sessionState
+	cursor  *cursor
+	view    *filtered.View
+	meter   meter
+	// recent and after are the filters of the GetRequest, applied to the view; 0 and zero for none.
+	// recent grows with what is appended, and is guarded by state.append for writing.
+	recent int
+	after  time.Time
+	// partial says that the handle does not know the session's history (it comes from List), so
+	// nothing is selected from it.
+	partial bool
+}
+
+// Events returns the view, records included that the service stored through other handles.
+func (h *handle) Events() session.Events {
+	h.catchUp()
+	events := h.view.Events()
+	if h.recent > 0 {
+		events = events.From(events.Len() - h.recent)
+	}
+	if h.after.IsZero() {
+		return events
+	}
+	kept := slices.DeleteFunc(slices.Collect(events.All()), func(ev *session.Event) bool {
+		return ev.Timestamp.Before(h.after)
+	})
+	return filtered.Snapshot(kept)
+}
+
+// catchUp adds the records that the service stored since the handle last looked.
+func (h *handle) catchUp() {
+	if h.state.hasNews(h.cursor) {
+		h.state.news(h.cursor, h.view.AppendRecord)
+	}
+}
+
+// appended adds an event that was stored through the handle. The caller holds state.append.
+func (h *handle) appended(ev *session.Event) {
+	h.view.Append(withoutTemp(ev))
+	if h.recent > 0 {
+		h.recent++
+	}
+}
+
+// withoutTemp returns the event without the state keys of the current invocation only, as ADK's
+// services keep it; the event itself where it has none.
+func withoutTemp(ev *session.Event) *session.Event {
+	temporary := func(key string, _ any) bool { return strings.HasPrefix(key, session.KeyPrefixTemp) }
+	for key, value := range ev.Actions.StateDelta {
+		if temporary(key, value) {
+			trimmed := *ev
+			trimmed.Actions.StateDelta = maps.Clone(ev.Actions.StateDelta)
+			maps.DeleteFunc(trimmed.Actions.StateDelta, temporary)
+			return &trimmed
+		}
+	}
+	return ev
+}
+
+// branches returns the branches of the visible events, the root's first.
+func branches(view []*session.Event) []string {
+	out := []string{""}
+	for _, ev := range view {
+		if !slices.Contains(out, ev.Branch) {
+			out = append(out, ev.Branch)
+		}
+	}
+	return out
+}

@@ -1,0 +1,204 @@
+package compaction
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// jobs keeps the work on one session in order: one piece at a time, and one more in line at most,
+// because whoever comes next looks at the session as it is then.
+type jobs struct {
+	slot chan struct{} // holds a token while nobody works
+
+	mu     sync.Mutex
+	queued bool
+	active int           // working or in line
+	idle   chan struct{} // closed while active is 0
+}
+
+func newJobs() *jobs {
+	j := &jobs{slot: make(chan struct{}, 1), idle: make(chan struct{})}
+	j.slot <- struct{}{}
+	close(j.idle)
+	return j
+}
+
+// enter announces a piece of work; every enter is followed by a leave.
+func (j *jobs) enter() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.enterLocked()
+}
+
+func (j *jobs) enterLocked() {
+	if j.active == 0 {
+		j.idle = make(chan struct{})
+	}
+	j.active++
+}
+
+func (j *jobs) leave() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.active--; j.active == 0 {
+		close(j.idle)
+	}
+}
+
+// enqueue announces a background job unless one is in line already.
+func (j *jobs) enqueue() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.queued {
+		return false
+	}
+	j.queued = true
+	j.enterLocked()
+	return true
+}
+
+// acquire waits for the session to be free. The error is the context's.
+func (j *jobs) acquire(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-j.slot:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (j *jobs) release() { j.slot <- struct{}{} }
+
+// begun notes that the job in line has begun, so that another may get in line.
+func (j *jobs) begun() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.queued = false
+}
+
+// wait waits until nothing works and nothing is in line. The error is the context's.
+func (j *jobs) wait(ctx context.Context) error {
+	j.mu.Lock()
+	idle := j.idle
+	j.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// gate counts the work of a whole service and turns new work away once it is closed.
+type gate struct {
+	mu     sync.Mutex
+	closed bool
+	work   sync.WaitGroup
+}
+
+// enter reports whether new work may begin; if so it must leave.
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.work.Add(1)
+	return true
+}
+
+func (g *gate) leave() { g.work.Done() }
+
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+}
+
+// background does the work that is due for a handle's session in a goroutine of its own. It outlives
+// the turn: the context's values are kept, its end is not.
+func (s *CompactionSessionService) background(ctx context.Context, h *handle, t task) {
+	if !s.open.enter() {
+		return
+	}
+	if !h.state.jobs.enqueue() {
+		s.open.leave()
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	unlink := context.AfterFunc(s.running, cancel)
+	go func() {
+		defer s.open.leave()
+		defer unlink()
+		defer cancel()
+		defer h.state.jobs.leave()
+		err := h.state.jobs.acquire(ctx)
+		h.state.jobs.begun()
+		if err != nil {
+			return
+		}
+		defer h.state.jobs.release()
+		if s.slots.Acquire(ctx, 1) != nil {
+			return
+		}
+		defer s.slots.Release(1)
+		s.drain(ctx, h, t)
+	}()
+}
+
+// inline does the work that is due before it returns, within the time-out: the next prompt shall be
+// smaller. What is under way for the session is waited for first.
+func (s *CompactionSessionService) inline(ctx context.Context, h *handle, t task) {
+	if !s.open.enter() {
+		return
+	}
+	defer s.open.leave()
+	t.inline = true
+	t.deadline = time.Now().Add(s.policy.Timeout)
+	h.state.jobs.enter()
+	defer h.state.jobs.leave()
+	waiting, cancel := context.WithDeadline(ctx, t.deadline)
+	defer cancel()
+	if h.state.jobs.acquire(waiting) != nil {
+		return
+	}
+	defer h.state.jobs.release()
+	s.drain(ctx, h, t)
+}
+
+// Flush waits until nothing runs and nothing is due for a session: jobs under way and in line, the
+// windows and merges that follow from them, and what was due before this process saw the session. It
+// starts nothing that is not due, and gives up on what fails. The error is the context's only.
+func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) error {
+	st := s.states.of(ref)
+	if err := st.jobs.wait(ctx); err != nil {
+		return err
+	}
+	if h := s.load(ctx, ref); h != nil && s.isDue(h) {
+		s.background(ctx, h, task{})
+	}
+	return st.jobs.wait(ctx)
+}
+
+// Close waits for all jobs of the service and starts no new ones. Sessions can still be read and
+// appended to. When the context ends first, the jobs are cancelled and its error is returned.
+func (s *CompactionSessionService) Close(ctx context.Context) error {
+	s.open.close()
+	done := make(chan struct{})
+	go func() {
+		s.open.work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		s.stop()
+		return nil
+	case <-ctx.Done():
+		s.stop()
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,227 @@
+package compaction
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"time"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/platform"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// task is one occasion to compact a session.
+type task struct {
+	trigger      record.Trigger
+	invocationID string
+	// inline says that a turn waits, until deadline at most.
+	inline   bool
+	deadline time.Time
+	// forced says that the prompt is over the hard limit: it must get smaller whatever it takes.
+	forced bool
+	// extractive says that no model is asked.
+	extractive bool
+	kind       record.Kind
+	focus      string
+	note       string
+}
+
+// afterAppend looks whether something is due now that an event was appended. It must never harm the
+// turn that appended it.
+func (s *CompactionSessionService) afterAppend(ctx context.Context, h *handle, ev *session.Event) {
+	t := task{invocationID: ev.InvocationID}
+	defer s.survive(ctx, h.state, t)
+	if invocation, ok := ctx.(agent.InvocationContext); ok {
+		t.invocationID = invocation.InvocationID()
+		h.state.started(ctx, t.invocationID, h)
+	}
+	if h.partial || !s.policy.automatic() {
+		return
+	}
+	due := h.meter.begins(ev) && s.policy.InvocationThreshold > 0
+	switch s.pressure(h, ev) {
+	case overLimit:
+		due, t.forced = true, true
+	case overThreshold:
+		due = true
+	}
+	switch {
+	case !due:
+	case t.forced || s.policy.Synchronous:
+		s.inline(ctx, h, t)
+	default:
+		s.background(ctx, h, t)
+	}
+}
+
+// automatic reports whether any trigger is on.
+func (p *policy) automatic() bool { return p.InvocationThreshold > 0 || p.threshold > 0 }
+
+// survive keeps a panic, of a caller's Pin function above all, away from the turn.
+func (s *CompactionSessionService) survive(ctx context.Context, st *sessionState, t task) {
+	if cause := recover(); cause != nil {
+		s.fail(ctx, st, Observation{Session: st.ref, Trigger: t.trigger, InvocationID: t.invocationID, Inline: t.inline},
+			fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+	}
+}
+
+type pressure int
+
+const (
+	none pressure = iota
+	overThreshold
+	overLimit
+)
+
+// pressure compares the prompts that the new event makes possible with the limits. Nothing can be
+// sent after a call, and a user's event may be answered by an agent of any branch.
+func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressure {
+	if len(calls.In(ev)) > 0 {
+		return none
+	}
+	readers := []string{ev.Branch}
+	if ev.Author == "user" {
+		readers = branches(s.snapshot(h))
+	}
+	highest := none
+	for _, branch := range readers {
+		switch size := h.meter.size(h, branch); {
+		case size >= s.policy.limit:
+			return overLimit
+		case s.policy.threshold > 0 && h.state.passes(branch, size, s.policy.threshold):
+			highest = overThreshold
+		}
+	}
+	return highest
+}
+
+func (s *CompactionSessionService) snapshot(h *handle) []*session.Event {
+	h.catchUp()
+	return h.view.Events().Slice()
+}
+
+// passes reports whether a prompt of that size sets off the token trigger: it is over the threshold,
+// and an earlier compaction that could not bring it under does not hold it back.
+func (st *sessionState) passes(branch string, size, threshold int) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if size < threshold {
+		delete(st.memory.gates, branch)
+		return false
+	}
+	return size >= st.memory.gates[branch]
+}
+
+// found is what a look came up with: a window and the trigger that made it due.
+type found struct {
+	selector.Selection
+	trigger record.Trigger
+	// reader is the branch whose prompt the token trigger measured, and prompt its size.
+	reader string
+	prompt int
+	// held says that only the hard limit made it due: the gate would have held it back.
+	held bool
+}
+
+// look finds the next window that is due, in any branch; an empty selection says why there is none.
+func (s *CompactionSessionService) look(h *handle, t task) found {
+	h.catchUp()
+	state := h.view.State()
+	history := historyOf(state, h.view.Raw())
+	params := s.params(h.state)
+	here := branches(state.View)
+	missing := math.MaxInt
+	blocked := found{Selection: selector.Selection{Reason: selector.NotDue}}
+	for _, branch := range here {
+		sel := selector.Invocations(history, params, branch)
+		if !sel.Empty() {
+			return found{Selection: sel, trigger: record.TriggerInvocations}
+		}
+		if sel.Reason == selector.NotDue {
+			missing = min(missing, sel.Missing)
+			continue
+		}
+		missing = min(missing, 1)
+		blocked = found{Selection: sel, trigger: record.TriggerInvocations}
+	}
+	h.meter.looked(missing)
+	for _, reader := range here {
+		size := h.meter.size(h, reader)
+		over := s.policy.threshold > 0 && h.state.passes(reader, size, s.policy.threshold)
+		if !over && !(t.forced && size >= s.policy.limit) {
+			continue
+		}
+		sel := s.largest(history, params, here, reader, t.forced)
+		f := found{Selection: sel, trigger: record.TriggerTokens, reader: reader, prompt: size, held: !over && s.policy.threshold > 0}
+		if !sel.Empty() {
+			return f
+		}
+		blocked = f
+	}
+	return blocked
+}
+
+// largest selects for the token trigger among the branches that the reader sees. At the hard limit
+// it lets go of retained events, half of them at a time, until there is something to summarize.
+func (s *CompactionSessionService) largest(history selector.History, params selector.Params, here []string, reader string, forced bool) selector.Selection {
+	for {
+		best := selector.Selection{Reason: selector.NothingEligible}
+		for _, branch := range here {
+			if !selector.Visible(reader, branch) {
+				continue
+			}
+			sel := selector.Tokens(history, params, branch)
+			if sel.Tokens > best.Tokens || best.Empty() && best.Reason == selector.NothingEligible {
+				best = sel
+			}
+		}
+		if !best.Empty() || !forced || params.Retain == 0 {
+			return best
+		}
+		params.Retain /= 2
+	}
+}
+
+// isDue reports whether look would find a window and an attempt may be made now.
+func (s *CompactionSessionService) isDue(h *handle) bool {
+	if !s.policy.automatic() || h.state.backsOff(time.Now()) {
+		return false
+	}
+	f := s.look(h, task{})
+	return !f.Empty()
+}
+
+func historyOf(state *filtered.State, raw []*session.Event) selector.History {
+	events := make([]*session.Event, 0, len(state.View))
+	for _, ev := range state.View {
+		if state.Summary(ev) == nil {
+			events = append(events, ev)
+		}
+	}
+	return selector.History{Events: events, All: raw, Covered: state.Covered, Live: state.Live}
+}
+
+func (s *CompactionSessionService) params(st *sessionState) selector.Params {
+	return selector.Params{
+		Threshold: s.policy.InvocationThreshold,
+		Overlap:   s.policy.OverlapSize,
+		Retain:    s.policy.RetainEvents,
+		MaxTokens: s.policy.windowTokens,
+		Cost:      summarizer.Cost,
+		Size:      sizeOf,
+		MinTokens: st.minTokens,
+		Running:   st.isRunning,
+		Pin:       func(ev *session.Event) bool { return st.isParked(ev) || s.policy.Pin != nil && s.policy.Pin(ev) },
+	}
+}
+
+// now is the time through ADK's seam, so that tests and replays can set it.
+func now(ctx context.Context) time.Time { return platform.Now(ctx) }

@@ -1,0 +1,183 @@
+package compaction
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+// CompactOptions say how to compact by hand. The zero value keeps Config.OverlapSize invocations raw.
+type CompactOptions struct {
+	// Focus biases the summary, in a person's words.
+	Focus string
+	// KeepRecent is how many of the newest complete invocations stay raw; 0 keeps Config.OverlapSize.
+	KeepRecent int
+}
+
+// CheckpointOptions say how to write a checkpoint. The zero value keeps one invocation raw.
+type CheckpointOptions struct {
+	// Note says what was finished, in a person's or the agent's words.
+	Note string
+	// KeepRecent is how many of the newest complete invocations stay raw; 0 keeps 1, the one that
+	// finished the task.
+	KeepRecent int
+}
+
+// CompactResult says what a compaction by hand did to the view. Tokens are estimates of the whole
+// view, all branches together.
+type CompactResult struct {
+	BeforeTokens, AfterTokens int
+	BeforeEvents, AfterEvents int
+	// RecordID and Summary are of the newest record written; "" if Skipped.
+	RecordID, Summary string
+	// Skipped says that nothing was written, and Reason why.
+	Skipped bool
+	Reason  string
+}
+
+// Compact summarizes now whatever is complete and not recent, whether a trigger is due or not and
+// whether automatic triggers are on or not. What one call of the summarizer cannot read is done in
+// several. It waits for a job under way. Having nothing to do is not an error.
+//
+// Errors: the inner service's (session.ErrNotFound), the context's, and one wrapping [ErrCompaction]
+// if a summary could not be written or stored; what was stored before that stays.
+func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, opts CompactOptions) (CompactResult, error) {
+	if opts.KeepRecent < 0 {
+		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d: it must not be negative; 0 keeps the configured %d", opts.KeepRecent, s.policy.OverlapSize)
+	}
+	t := task{trigger: record.TriggerManual, focus: opts.Focus}
+	return s.byHand(ctx, ref, t, orDefault(opts.KeepRecent, s.policy.OverlapSize))
+}
+
+// Checkpoint summarizes a finished task, as Compact does but with the prompt and the framing of a
+// checkpoint: what was done, what is known, and where things stand.
+func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRef, opts CheckpointOptions) (CompactResult, error) {
+	if opts.KeepRecent < 0 {
+		return CompactResult{}, fmt.Errorf("checkpoint: KeepRecent is %d: it must not be negative; 0 keeps 1", opts.KeepRecent)
+	}
+	t := task{trigger: record.TriggerCheckpoint, kind: record.KindCheckpoint, note: opts.Note}
+	return s.byHand(ctx, ref, t, orDefault(opts.KeepRecent, 1))
+}
+
+func orDefault(value, fallback int) int {
+	if value == 0 {
+		return fallback
+	}
+	return value
+}
+
+func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t task, keep int) (result CompactResult, err error) {
+	if !s.open.enter() {
+		return result, failure(errClosed)
+	}
+	defer s.open.leave()
+	st := s.states.of(ref)
+	st.jobs.enter()
+	defer st.jobs.leave()
+	if err := st.jobs.acquire(ctx); err != nil {
+		return result, err
+	}
+	defer st.jobs.release()
+	h, err := s.handleOf(ctx, ref)
+	if err != nil {
+		return result, err
+	}
+	defer s.remember(st)
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = failure(fmt.Errorf("panic: %v", cause))
+		}
+	}()
+
+	result.BeforeTokens, result.BeforeEvents = s.extent(h)
+	result.Skipped = true
+	for _, branch := range branches(h.view.Events().Slice()) {
+		if err = s.compactBranch(ctx, h, t, branch, keep, &result); err != nil {
+			break
+		}
+	}
+	result.AfterTokens, result.AfterEvents = s.extent(h)
+	return result, err
+}
+
+// compactBranch writes one window of a branch after the other until none is left.
+func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle, t task, branch string, keep int, result *CompactResult) error {
+	for range maxWindows {
+		h.catchUp()
+		params := s.params(h.state)
+		params.MinTokens = nil // a person asked: try again
+		sel := selector.Manual(historyOf(h.view.State(), h.view.Raw()), params, branch, keep)
+		if sel.Empty() {
+			if result.Skipped && result.Reason == "" {
+				result.Reason = string(sel.Reason)
+			}
+			return nil
+		}
+		outcome := s.makeRoom(ctx, h, t, &sel)
+		var d *draft
+		if outcome == Stored {
+			outcome, d = s.writeRecord(ctx, h, t, sel)
+		}
+		switch outcome {
+		case Stored:
+			result.Skipped, result.Reason = false, ""
+			result.RecordID, result.Summary = d.meta.RecordID, d.text
+		case Failed:
+			return h.state.lastError()
+		default:
+			if result.Skipped {
+				result.Reason = h.state.lastReason()
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// extent is how much the view holds: tokens, estimated, and events.
+func (s *CompactionSessionService) extent(h *handle) (tokens, events int) {
+	h.catchUp()
+	for ev := range h.view.Events().All() {
+		tokens += sizeOf(ev)
+		events++
+	}
+	return tokens, events
+}
+
+// handleOf reads a session into a handle of its own.
+func (s *CompactionSessionService) handleOf(ctx context.Context, ref SessionRef) (*handle, error) {
+	resp, err := s.Get(ctx, ref.request())
+	if err != nil {
+		return nil, err
+	}
+	if resp == nil || resp.Session == nil {
+		return nil, fmt.Errorf("inner service returned no session for %q: %w", ref.SessionID, session.ErrNotFound)
+	}
+	_, h := s.peel(resp.Session)
+	return h, nil
+}
+
+// load is handleOf for those who have nobody to tell an error.
+func (s *CompactionSessionService) load(ctx context.Context, ref SessionRef) *handle {
+	h, err := s.handleOf(ctx, ref)
+	if err != nil {
+		return nil
+	}
+	return h
+}
+
+func (st *sessionState) lastError() error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.memory.last.Err
+}
+
+func (st *sessionState) lastReason() string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.memory.last.Reason
+}

@@ -1,0 +1,162 @@
+package compaction
+
+import (
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+// memory is what a session's earlier attempts have taught. It is lost with the process, which costs
+// an attempt and nothing else. Guarded by sessionState.mu.
+type memory struct {
+	// failures counts failed attempts in a row; no automatic one is made before retryAt.
+	failures int
+	retryAt  time.Time
+	backoff  *backoff.ExponentialBackOff
+	// minTokens is what a window must reach to be tried again after its summary was not shorter, by
+	// selection key.
+	minTokens map[string]int
+	// gates hold back the token trigger of a branch after a compaction that did not bring its prompt
+	// under the threshold: until the prompt has been under it, or has this many tokens.
+	gates map[string]int
+	// overhead is what a branch's prompts take up beyond the estimate of its view, in tokens: system
+	// prompt, tools, and the estimate's own error. Learned from what the provider reports.
+	overhead map[string]int
+	// parked are events that a record could not refer to, so that summarizing them was of no use.
+	parked map[eventKey]bool
+	// unstored is a record that was summarized and could not be stored.
+	unstored *draft
+	// triedInline is the last invocation that an inline attempt failed in.
+	triedInline string
+	// hanging is open while a summarizer call that was given up has not returned.
+	hanging <-chan struct{}
+	// last is what became of the latest attempt, for Status.
+	last Observation
+}
+
+// freeTries is how many failures in a row are retried at the next trigger; after that the back-off
+// decides.
+const freeTries = 3
+
+// failed notes a failed attempt.
+func (m *memory) failed(now time.Time) {
+	m.failures++
+	if m.failures < freeTries {
+		return
+	}
+	if m.backoff == nil {
+		m.backoff = backoff.NewExponentialBackOff()
+		m.backoff.InitialInterval = 5 * time.Second
+		m.backoff.MaxInterval = 5 * time.Minute
+		m.backoff.Multiplier = 2
+		m.backoff.Reset()
+	}
+	m.retryAt = now.Add(m.backoff.NextBackOff())
+}
+
+// succeeded forgets earlier failures.
+func (m *memory) succeeded() {
+	m.failures, m.retryAt, m.backoff = 0, time.Time{}, nil
+}
+
+// notShorter notes that the summary of a window was not shorter, so that the window is not tried
+// again until it has grown by half.
+func (m *memory) notShorter(sel *selector.Selection) {
+	if m.minTokens == nil {
+		m.minTokens = map[string]int{}
+	}
+	m.minTokens[sel.Key()] = sel.Tokens + max(1, sel.Tokens/2)
+}
+
+// worthKeeping reports whether there is anything to remember of a session nobody holds a handle to.
+func (m *memory) worthKeeping() bool {
+	return m.failures > 0 || len(m.minTokens) > 0 || len(m.gates) > 0 || len(m.overhead) > 0 ||
+		len(m.parked) > 0 || m.unstored != nil || m.hanging != nil
+}
+
+func (m *memory) closeGate(branch string, prompt int) {
+	if m.gates == nil {
+		m.gates = map[string]int{}
+	}
+	m.gates[branch] = prompt + max(1, prompt/10)
+}
+
+func (m *memory) learnOverhead(branch string, tokens int) {
+	if m.overhead == nil {
+		m.overhead = map[string]int{}
+	}
+	m.overhead[branch] = tokens
+}
+
+// backsOff reports whether automatic attempts wait until a later time.
+func (st *sessionState) backsOff(now time.Time) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return now.Before(st.memory.retryAt)
+}
+
+// park notes an event that no record can refer to.
+func (st *sessionState) park(ev *session.Event) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.memory.parked == nil {
+		st.memory.parked = map[eventKey]bool{}
+	}
+	st.memory.parked[keyOf(ev)] = true
+}
+
+func (st *sessionState) minTokens(key string) int {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.memory.minTokens[key]
+}
+
+func (st *sessionState) isParked(ev *session.Event) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.memory.parked[keyOf(ev)]
+}
+
+func (st *sessionState) overhead(branch string) int {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.memory.overhead[branch]
+}
+
+// eventKey tells events of one session apart across handles.
+type eventKey struct {
+	id    string
+	place record.Place
+}
+
+func keyOf(ev *session.Event) eventKey {
+	if ev.ID != "" {
+		return eventKey{id: ev.ID}
+	}
+	return eventKey{place: record.PlaceOf(ev)}
+}
+
+// maxMemories bounds how many sessions without a handle are remembered; the longest unused is
+// forgotten first.
+const maxMemories = 1024
+
+// memories keeps the states of sessions alive that have something to remember.
+type memories struct {
+	byRef *lru.Cache[SessionRef, *sessionState]
+}
+
+func newMemories() *memories {
+	// New fails for a size that is not positive only.
+	byRef, _ := lru.New[SessionRef, *sessionState](maxMemories)
+	return &memories{byRef: byRef}
+}
+
+func (m *memories) keep(st *sessionState) { m.byRef.Add(st.ref, st) }
+
+func (m *memories) forget(ref SessionRef) { m.byRef.Remove(ref) }

@@ -1,0 +1,124 @@
+package compaction
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+// makeRoom sees to it that one more summary keeps the branch within MaxSummaries. A rolling summary
+// takes the earlier ones in; otherwise two of them are merged first, as often as it takes. If a merge
+// fails, the window waits: nothing is lost by it.
+func (s *CompactionSessionService) makeRoom(ctx context.Context, h *handle, t task, sel *selector.Selection) Outcome {
+	if s.policy.MaxSummaries == 1 {
+		for _, m := range s.summariesOf(h, sel.Branch) {
+			if !contains(sel.Absorb, m.RecordID) {
+				sel.Absorb = append(sel.Absorb, m)
+				sel.Tokens += m.CompactedTokens
+			}
+		}
+		return Stored
+	}
+	for {
+		rest := slices.DeleteFunc(s.summariesOf(h, sel.Branch), func(m *record.Metadata) bool {
+			return contains(sel.Absorb, m.RecordID)
+		})
+		if len(rest) < s.policy.MaxSummaries {
+			return Stored
+		}
+		merge := s.mergeOf(h, sel.Branch, rest)
+		t := t
+		t.trigger, t.kind, t.focus, t.note = record.TriggerMerge, "", "", ""
+		if outcome := s.write(ctx, h, t, merge); outcome != Stored {
+			return outcome
+		}
+	}
+}
+
+// summariesOf returns the branch's live records in the order of the view.
+func (s *CompactionSessionService) summariesOf(h *handle, branch string) []*record.Metadata {
+	h.catchUp()
+	live := h.view.State().Live
+	return slices.DeleteFunc(slices.Clone(live), func(m *record.Metadata) bool { return m.Branch != branch })
+}
+
+func contains(records []*record.Metadata, id string) bool {
+	return slices.ContainsFunc(records, func(m *record.Metadata) bool { return m.RecordID == id })
+}
+
+// mergeOf chooses two of at least two summaries to become one: the lowest-level adjacent pair of
+// equal level, older first, else the adjacent pair whose higher level is lowest. Merged so, like the
+// runs of a log-structured store, a fact is rewritten O(log n) times.
+//
+// A summary of a live invocation's tool rounds must stay where it stands, so it is paired only with
+// its like; if that leaves no pair, two that stand apart are merged all the same and stand where the
+// later one stood: being bounded comes first.
+func (s *CompactionSessionService) mergeOf(h *handle, branch string, summaries []*record.Metadata) selector.Selection {
+	place := s.placeOf(h)
+	best := pair{}
+	for i := 0; i+1 < len(summaries); i++ {
+		for j := i + 1; j < len(summaries); j++ {
+			if place(summaries[i]) == place(summaries[j]) {
+				best = best.orBetter(summaries[i], summaries[j])
+				break
+			}
+		}
+	}
+	if best.older == nil {
+		best = pair{summaries[0], summaries[1]}
+	}
+	sel := selector.Selection{
+		Branch: branch,
+		Absorb: []*record.Metadata{best.older, best.newer},
+		Tokens: best.older.CompactedTokens + best.newer.CompactedTokens,
+	}
+	if stays := place(best.newer); stays != front {
+		sel.After, sel.Agent = eventAt(best.newer.After), best.newer.Agent
+	}
+	return sel
+}
+
+type pair struct{ older, newer *record.Metadata }
+
+func (p pair) orBetter(older, newer *record.Metadata) pair {
+	if p.older == nil {
+		return pair{older, newer}
+	}
+	equal, level := older.Level == newer.Level, max(older.Level, newer.Level)
+	bestEqual, bestLevel := p.older.Level == p.newer.Level, max(p.older.Level, p.newer.Level)
+	if equal != bestEqual && equal || equal == bestEqual && level < bestLevel {
+		return pair{older, newer}
+	}
+	return p
+}
+
+// standing is where a summary is shown: in front, or behind an event.
+type standing struct {
+	agent string
+	after record.Ref
+}
+
+var front = standing{}
+
+// placeOf tells where a summary has to stay. The summary of tool rounds whose turn is over may go to
+// the front.
+func (s *CompactionSessionService) placeOf(h *handle) func(*record.Metadata) standing {
+	live := selector.LiveInvocations(historyOf(h.view.State(), h.view.Raw()), s.params(h.state))
+	return func(m *record.Metadata) standing {
+		if !m.Live() || !live[m.EndInvocationID] {
+			return front
+		}
+		after := m.After
+		after.Timestamp = after.Timestamp.UTC()
+		return standing{agent: m.Agent, after: after}
+	}
+}
+
+// eventAt returns an event that the reference names.
+func eventAt(ref record.Ref) *session.Event {
+	return &session.Event{ID: ref.ID, InvocationID: ref.InvocationID, Timestamp: ref.Timestamp, Author: ref.Author}
+}

@@ -1,0 +1,202 @@
+package compaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"golang.org/x/sync/semaphore"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+var _ session.Service = (*CompactionSessionService)(nil)
+
+// SessionRef names one session.
+type SessionRef struct{ AppName, UserID, SessionID string }
+
+func refOf(sess session.Session) SessionRef {
+	return SessionRef{AppName: sess.AppName(), UserID: sess.UserID(), SessionID: sess.ID()}
+}
+
+// tryRef is refOf for sessions that may be nil pointers or half-made fakes.
+func tryRef(sess session.Session) (ref SessionRef, ok bool) {
+	defer func() { ok = recover() == nil }()
+	return refOf(sess), true
+}
+
+func (r SessionRef) request() *session.GetRequest {
+	return &session.GetRequest{AppName: r.AppName, UserID: r.UserID, SessionID: r.SessionID}
+}
+
+// CompactionSessionService decorates a session.Service; see the package comment.
+type CompactionSessionService struct {
+	inner  session.Service
+	policy *policy
+	states *states
+
+	// slots bounds how many background jobs call a summarizer at a time.
+	slots *semaphore.Weighted
+	// stop ends the jobs that are still running when Close's context ends.
+	running context.Context
+	stop    context.CancelFunc
+	open    gate
+}
+
+// maxJobs bounds the summarizer calls that run in the background at a time, in all sessions
+// together; more wait in line. Providers limit calls per minute, so more would only fail faster.
+const maxJobs = 8
+
+// NewCompactionService decorates inner. It returns an error that names field, value and effect for a
+// config that cannot do what it says, and refuses a service that is, or wraps, a compaction service
+// already: two layers would summarize summaries. The config is copied.
+//
+// Close must be called before the process ends, or jobs that are under way are lost (never stored
+// events).
+func NewCompactionService(inner session.Service, cfg Config) (*CompactionSessionService, error) {
+	if inner == nil {
+		return nil, errors.New("compaction: inner session service is nil")
+	}
+	if layer := findLayer(inner); layer != nil {
+		return nil, fmt.Errorf("compaction: inner service %T already compacts: two layers would summarize each other's summaries; wrap the innermost service once", inner)
+	}
+	p, err := newPolicy(cfg)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	return &CompactionSessionService{
+		inner:   inner,
+		policy:  p,
+		states:  newStates(),
+		slots:   semaphore.NewWeighted(maxJobs),
+		running: ctx,
+		stop:    stop,
+	}, nil
+}
+
+// Unwrap returns the inner service, as it was given.
+func (s *CompactionSessionService) Unwrap() session.Service { return s.inner }
+
+// Create creates a session in the inner service and returns a view of it.
+func (s *CompactionSessionService) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
+	resp, err := s.inner.Create(ctx, req)
+	if err != nil || resp == nil || resp.Session == nil {
+		return resp, err
+	}
+	return &session.CreateResponse{Session: s.wrap(resp.Session, nil)}, nil
+}
+
+// Get returns a view of a session. The filters of the request apply to the view: the newest events
+// of it, summaries counted. Errors are the inner service's.
+func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	if req == nil {
+		return s.inner.Get(ctx, req)
+	}
+	// The place in line comes first: a record stored while the events are read is seen twice, not missed.
+	st := s.states.of(SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
+	c := st.open()
+	whole := *req
+	whole.NumRecentEvents, whole.After = 0, emptyTime
+	resp, err := s.inner.Get(ctx, &whole)
+	if err != nil || resp == nil || resp.Session == nil {
+		st.close(c)
+		return resp, err
+	}
+	h := s.newHandle(st, c, resp.Session)
+	h.recent, h.after = max(0, req.NumRecentEvents), req.After
+	return &session.GetResponse{Session: filtered.NewSession(resp.Session, h)}, nil
+}
+
+// List lists the inner service's sessions. As everywhere in ADK they come without events.
+func (s *CompactionSessionService) List(ctx context.Context, req *session.ListRequest) (*session.ListResponse, error) {
+	resp, err := s.inner.List(ctx, req)
+	if err != nil || resp == nil {
+		return resp, err
+	}
+	sessions := make([]session.Session, len(resp.Sessions))
+	for i, sess := range resp.Sessions {
+		if sess != nil {
+			sessions[i] = s.wrap(sess, func(h *handle) { h.partial = true })
+		}
+	}
+	return &session.ListResponse{Sessions: sessions}, nil
+}
+
+// Delete deletes a session. Jobs that still work on it store nothing.
+func (s *CompactionSessionService) Delete(ctx context.Context, req *session.DeleteRequest) error {
+	if err := s.inner.Delete(ctx, req); err != nil {
+		return err
+	}
+	if req != nil {
+		s.states.drop(SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
+	}
+	return nil
+}
+
+// AppendEvent appends an event to the inner session and then looks whether a compaction is due. Its
+// errors are the inner service's: nothing that goes wrong in a compaction is among them. A record in
+// the event's metadata is stripped: only the service writes records.
+//
+// A session that this service did not give out is passed through to the inner service as it is.
+func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
+	if sess == nil || ev == nil {
+		return s.inner.AppendEvent(ctx, sess, ev)
+	}
+	ev = withoutRecord(ev)
+	inner, h := s.peel(sess)
+	if h == nil {
+		return s.appendForeign(ctx, sess, ev)
+	}
+	if err := s.appendThrough(ctx, h, inner, ev); err != nil {
+		return err
+	}
+	if !ev.Partial {
+		s.afterAppend(ctx, h, ev)
+	}
+	return nil
+}
+
+// appendForeign passes a session of unknown origin on, in line with the other appends to it.
+func (s *CompactionSessionService) appendForeign(ctx context.Context, sess session.Session, ev *session.Event) error {
+	if ref, ok := tryRef(sess); ok {
+		st := s.states.of(ref)
+		st.append.Lock()
+		defer st.append.Unlock()
+	}
+	return s.inner.AppendEvent(ctx, sess, ev)
+}
+
+func (s *CompactionSessionService) appendThrough(ctx context.Context, h *handle, inner session.Session, ev *session.Event) error {
+	h.state.append.Lock()
+	defer h.state.append.Unlock()
+	if err := s.inner.AppendEvent(ctx, inner, ev); err != nil {
+		return err
+	}
+	if !ev.Partial {
+		h.appended(ev)
+	}
+	return nil
+}
+
+// Raw returns the session as the inner service has it: the full history, records among it. Errors
+// are the inner service's.
+func (s *CompactionSessionService) Raw(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	return s.inner.Get(ctx, req)
+}
+
+// withoutRecord returns the event without a record in its metadata: the event itself where it has
+// none, else a copy.
+func withoutRecord(ev *session.Event) *session.Event {
+	if _, forged := ev.CustomMetadata[record.Key]; !forged {
+		return ev
+	}
+	clean := *ev
+	clean.CustomMetadata = maps.Clone(ev.CustomMetadata)
+	delete(clean.CustomMetadata, record.Key)
+	return &clean
+}

@@ -1,0 +1,171 @@
+package compaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// failure marks an error as one of the bookkeeping.
+func failure(cause error) error {
+	if errors.Is(cause, ErrCompaction) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", ErrCompaction, cause)
+}
+
+// summarize has the window's summary written and makes a draft of it.
+func (s *CompactionSessionService) summarize(ctx context.Context, st *sessionState, t task, sel selector.Selection) (*draft, error) {
+	req, err := s.request(t, sel)
+	if err != nil {
+		return nil, err
+	}
+	result, text, err := s.ask(ctx, st, t, req)
+	if err != nil {
+		return nil, err
+	}
+	if t.trigger == record.TriggerMerge && textSize(text) > sel.Tokens {
+		// A merge may be as long as its parts, and no longer, or the bound on summaries bounds nothing.
+		if text, err = cut(ctx, text, sel.Tokens-selector.EventOverhead); err != nil {
+			return nil, err
+		}
+	}
+	return newDraft(ctx, t, sel, text, result)
+}
+
+// minSummary is the least that a summary is asked to take up, in tokens: a sentence or two.
+const minSummary = 32
+
+// request is what the summarizer is given: copies of the window, and the prose it has to stand in for.
+func (s *CompactionSessionService) request(t task, sel selector.Selection) (summarizer.Request, error) {
+	req := summarizer.Request{
+		Kind:      record.KindSummary,
+		Focus:     t.focus,
+		Note:      t.note,
+		MaxTokens: min(s.policy.MaxSummaryTokens, max(minSummary, sel.Tokens/2)),
+	}
+	if t.kind != "" {
+		req.Kind = t.kind
+	}
+	if t.trigger == record.TriggerMerge {
+		req.MaxTokens = min(s.policy.MaxSummaryTokens, sel.Tokens)
+	}
+	for _, ev := range sel.Events {
+		req.Events = append(req.Events, copyEvent(ev))
+	}
+	for _, m := range sel.Absorb {
+		text, err := m.Text()
+		if err != nil {
+			return req, err
+		}
+		req.Summaries = append(req.Summaries, text)
+	}
+	return req, nil
+}
+
+// copyEvent copies what a summarizer may read of an event, field by field, so that nothing it does
+// reaches the stored event.
+func copyEvent(ev *session.Event) *session.Event {
+	return &session.Event{
+		ID:           ev.ID,
+		Timestamp:    ev.Timestamp,
+		InvocationID: ev.InvocationID,
+		Branch:       ev.Branch,
+		Author:       ev.Author,
+		LLMResponse: model.LLMResponse{
+			Content:             deepcopy.Of(ev.Content),
+			InputTranscription:  deepcopy.Of(ev.InputTranscription),
+			OutputTranscription: deepcopy.Of(ev.OutputTranscription),
+			ErrorCode:           ev.ErrorCode,
+			ErrorMessage:        ev.ErrorMessage,
+		},
+		Actions:            session.EventActions{StateDelta: deepcopy.Of(ev.Actions.StateDelta)},
+		LongRunningToolIDs: deepcopy.Of(ev.LongRunningToolIDs),
+	}
+}
+
+// ask calls the summarizer, within the time-out, and returns its usable prose. The call runs in a
+// goroutine of its own, so that one that panics or ignores its context harms nobody; while such a
+// call has not returned, no other is made for the session.
+func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t task, req summarizer.Request) (summarizer.Result, string, error) {
+	var writer Summarizer = summarizer.Extractive{}
+	if !t.extractive {
+		writer = s.policy.summarizer
+		if st.isHanging() {
+			return summarizer.Result{}, "", errHanging
+		}
+	}
+	deadline := t.deadline
+	if deadline.IsZero() || t.extractive {
+		deadline = time.Now().Add(s.policy.Timeout)
+	}
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return summarizer.Result{}, "", err
+	}
+
+	type answer struct {
+		result summarizer.Result
+		err    error
+	}
+	answers := make(chan answer, 1)
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		defer func() {
+			if cause := recover(); cause != nil {
+				answers <- answer{err: fmt.Errorf("summarizer panicked: %v", cause)}
+			}
+		}()
+		result, err := writer.Summarize(ctx, req)
+		answers <- answer{result, err}
+	}()
+	select {
+	case a := <-answers:
+		if a.err != nil {
+			return summarizer.Result{}, "", a.err
+		}
+		text, err := summarizer.Prose(a.result.Content)
+		return a.result, text, err
+	case <-ctx.Done():
+		st.mu.Lock()
+		st.memory.hanging = returned
+		st.mu.Unlock()
+		return summarizer.Result{}, "", fmt.Errorf("summarizer did not answer within %v: %w", s.policy.Timeout, context.Cause(ctx))
+	}
+}
+
+// isHanging reports whether a summarizer call that was given up has still not returned.
+func (st *sessionState) isHanging() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.memory.hanging == nil {
+		return false
+	}
+	select {
+	case <-st.memory.hanging:
+		st.memory.hanging = nil
+		return false
+	default:
+		return true
+	}
+}
+
+// cut shortens prose to what fits.
+func cut(ctx context.Context, text string, maxTokens int) (string, error) {
+	result, err := summarizer.Extractive{}.Summarize(ctx, summarizer.Request{Summaries: []string{text}, MaxTokens: maxTokens})
+	if err != nil {
+		return "", err
+	}
+	return summarizer.Prose(result.Content)
+}
