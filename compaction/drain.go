@@ -28,21 +28,23 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 		f := s.look(h, t)
 		t.trigger = f.trigger
 		if f.Empty() {
-			if f.Reason != selector.NotDue {
-				s.observe(ctx, s.declined(h.state, t, f.Selection))
+			if f.Reason != selector.NotDue && f.Reason != selector.TooSmall { // the latter was reported when it came out too long
+				s.observe(ctx, s.declined(h.state, t, f.Selection, string(f.Reason)))
 			}
 			return
 		}
-		try := t
-		// At the hard limit the model is not asked again for what it could not make smaller.
-		try.extractive = t.extractive || f.held
-		switch s.attempt(ctx, h, try, f.Selection) {
+		if f.held && f.Tokens < s.policy.slack {
+			// The last compaction could not help, and this one would not either.
+			s.observe(ctx, s.declined(h.state, t, f.Selection, "prompt is over the hard limit, and the window too small to change that"))
+			return
+		}
+		switch s.attempt(ctx, h, t, f.Selection) {
 		case Stored:
 			s.settleGate(h, f)
 		case Declined:
 			// The window must grow before it is tried again; something else may be due.
 		case Failed:
-			if !t.forced || try.extractive {
+			if !t.forced || t.extractive {
 				return
 			}
 			t.extractive = true
@@ -124,6 +126,9 @@ func (s *CompactionSessionService) writeRecord(ctx context.Context, h *handle, t
 	if outcome != Stored {
 		return outcome, nil
 	}
+	h.state.mu.Lock()
+	delete(h.state.memory.minTokens, sel.Key())
+	h.state.mu.Unlock()
 	return Stored, d
 }
 
@@ -217,8 +222,8 @@ func (s *CompactionSessionService) observation(st *sessionState, t task, sel sel
 	}
 }
 
-func (s *CompactionSessionService) declined(st *sessionState, t task, sel selector.Selection) Observation {
+func (s *CompactionSessionService) declined(st *sessionState, t task, sel selector.Selection, reason string) Observation {
 	o := s.observation(st, t, sel)
-	o.Outcome, o.Reason = Declined, string(sel.Reason)
+	o.Outcome, o.Reason = Declined, reason
 	return o
 }

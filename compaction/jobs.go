@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// jobs keeps the work on one session in order: one piece at a time, and one more in line at most,
-// because whoever comes next looks at the session as it is then.
+// jobs keeps the work on one session in order: one piece at a time, and one more in line at most. The
+// one in line works with the handle that asked last, which knows the session best.
 type jobs struct {
 	slot chan struct{} // holds a token while nobody works
 
 	mu     sync.Mutex
-	queued bool
+	queued *job
 	active int           // working or in line
 	idle   chan struct{} // closed while active is 0
 }
@@ -46,16 +46,32 @@ func (j *jobs) leave() {
 	}
 }
 
-// enqueue announces a background job unless one is in line already.
-func (j *jobs) enqueue() bool {
+// job is background work that waits in line.
+type job struct {
+	handle *handle
+	task   task
+}
+
+// enqueue puts a job in line and reports whether somebody must come and do it; otherwise the one who
+// waits in line already does this job in place of its own.
+func (j *jobs) enqueue(next job) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.queued {
-		return false
+	waiting := j.queued != nil
+	j.queued = &next
+	if !waiting {
+		j.enterLocked()
 	}
-	j.queued = true
-	j.enterLocked()
-	return true
+	return !waiting
+}
+
+// dequeue takes the job out of the line, so that another may get in.
+func (j *jobs) dequeue() job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	next := *j.queued
+	j.queued = nil
+	return next
 }
 
 // acquire waits for the session to be free. The error is the context's.
@@ -72,13 +88,6 @@ func (j *jobs) acquire(ctx context.Context) error {
 }
 
 func (j *jobs) release() { j.slot <- struct{}{} }
-
-// begun notes that the job in line has begun, so that another may get in line.
-func (j *jobs) begun() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.queued = false
-}
 
 // wait waits until nothing works and nothing is in line. The error is the context's.
 func (j *jobs) wait(ctx context.Context) error {
@@ -125,7 +134,8 @@ func (s *CompactionSessionService) background(ctx context.Context, h *handle, t 
 	if !s.open.enter() {
 		return
 	}
-	if !h.state.jobs.enqueue() {
+	line := h.state.jobs
+	if !line.enqueue(job{h, t}) {
 		s.open.leave()
 		return
 	}
@@ -135,18 +145,19 @@ func (s *CompactionSessionService) background(ctx context.Context, h *handle, t 
 		defer s.open.leave()
 		defer unlink()
 		defer cancel()
-		defer h.state.jobs.leave()
-		err := h.state.jobs.acquire(ctx)
-		h.state.jobs.begun()
-		if err != nil {
+		defer line.leave()
+		if line.acquire(ctx) != nil {
+			line.dequeue()
 			return
 		}
-		defer h.state.jobs.release()
+		defer line.release()
 		if s.slots.Acquire(ctx, 1) != nil {
+			line.dequeue()
 			return
 		}
 		defer s.slots.Release(1)
-		s.drain(ctx, h, t)
+		next := line.dequeue()
+		s.drain(ctx, next.handle, next.task)
 	}()
 }
 

@@ -18,6 +18,9 @@ type policy struct {
 	threshold int
 	// limit is the prompt size that forces a compaction before the next prompt.
 	limit int
+	// slack is what lies between limit and the end of the effective window. At the limit a window that
+	// frees less is not worth a call for every event that comes in.
+	slack int
 	// windowTokens bounds what one summarizer call is given.
 	windowTokens int
 }
@@ -120,6 +123,7 @@ func (p *policy) checkTokens() []error {
 			p.MaxOutputTokens, p.ContextWindow))
 	}
 	p.limit = int(hardLimit * float64(effective))
+	p.slack = effective - p.limit
 	share := int(math.Ceil(p.SafetyRatio * float64(p.ContextWindow)))
 	switch {
 	case p.TokenThreshold > 0 && p.SafetyRatio > 0 && p.TokenThreshold > share:

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/calls"
 	"github.com/adk-go-ext/longsession/internal/deepcopy"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
@@ -135,7 +138,7 @@ func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t 
 		if a.err != nil {
 			return summarizer.Result{}, "", a.err
 		}
-		text, err := summarizer.Prose(a.result.Content)
+		text, err := usable(a.result.Content)
 		return a.result, text, err
 	case <-ctx.Done():
 		st.mu.Lock()
@@ -143,6 +146,15 @@ func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t 
 		st.mu.Unlock()
 		return summarizer.Result{}, "", fmt.Errorf("summarizer did not answer within %v: %w", s.policy.Timeout, context.Cause(ctx))
 	}
+}
+
+// usable returns the prose of an answer. One that calls a tool is not finished: the text beside the
+// call is what was said before the work, not the summary.
+func usable(content *genai.Content) (string, error) {
+	if len(calls.In(&session.Event{LLMResponse: model.LLMResponse{Content: content}})) > 0 {
+		return "", fmt.Errorf("%w: it calls a function", summarizer.ErrUnusable)
+	}
+	return summarizer.Prose(content)
 }
 
 // isHanging reports whether a summarizer call that was given up has still not returned.
