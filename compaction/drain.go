@@ -20,7 +20,9 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 	if !s.mayTry(&t, h.state) {
 		return
 	}
-	s.storeUnstored(ctx, h.state, t)
+	if !s.storeUnstored(ctx, h.state, t) {
+		return
+	}
 	for range maxWindows {
 		if ctx.Err() != nil || h.state.isDeleted() {
 			return
@@ -156,19 +158,19 @@ func (s *CompactionSessionService) keep(ctx context.Context, st *sessionState, o
 }
 
 // storeUnstored stores what an earlier attempt summarized and could not store, so that it is not
-// paid for again.
-func (s *CompactionSessionService) storeUnstored(ctx context.Context, st *sessionState, t task) {
+// paid for again. It reports whether nothing of the kind is left.
+func (s *CompactionSessionService) storeUnstored(ctx context.Context, st *sessionState, t task) bool {
 	st.mu.Lock()
 	d := st.memory.unstored
 	st.memory.unstored = nil
 	st.mu.Unlock()
 	if d == nil {
-		return
+		return true
 	}
 	t.trigger = d.meta.Trigger
 	o := s.observation(st, t, selector.Selection{Branch: d.meta.Branch, Events: d.events, Tokens: d.tokens})
 	o.describe(d)
-	s.keep(ctx, st, o, d)
+	return s.keep(ctx, st, o, d) != Failed
 }
 
 // fail notes a failed attempt and reports it.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/adk/session"
@@ -22,8 +23,8 @@ type handle struct {
 	view    *filtered.View
 	meter   meter
 	// recent and after are the filters of the GetRequest, applied to the view; 0 and zero for none.
-	// recent grows with what is appended, and is guarded by state.append for writing.
-	recent int
+	// recent grows with what is appended.
+	recent atomic.Int64
 	after  time.Time
 	// partial says that the handle does not know the session's history (it comes from List), so
 	// nothing is selected from it.
@@ -34,8 +35,8 @@ type handle struct {
 func (h *handle) Events() session.Events {
 	h.catchUp()
 	events := h.view.Events()
-	if h.recent > 0 {
-		events = events.From(events.Len() - h.recent)
+	if recent := int(h.recent.Load()); recent > 0 {
+		events = events.From(events.Len() - recent)
 	}
 	if h.after.IsZero() {
 		return events
@@ -56,8 +57,8 @@ func (h *handle) catchUp() {
 // appended adds an event that was stored through the handle. The caller holds state.append.
 func (h *handle) appended(ev *session.Event) {
 	h.view.Append(withoutTemp(ev))
-	if h.recent > 0 {
-		h.recent++
+	if h.recent.Load() > 0 {
+		h.recent.Add(1)
 	}
 }
 

@@ -87,9 +87,10 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 	if len(calls.In(ev)) > 0 {
 		return none
 	}
+	h.catchUp()
 	readers := []string{ev.Branch}
 	if ev.Author == "user" {
-		readers = branches(s.snapshot(h))
+		readers = branches(h.view.Events().Slice())
 	}
 	highest := none
 	for _, branch := range readers {
@@ -101,11 +102,6 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 		}
 	}
 	return highest
-}
-
-func (s *CompactionSessionService) snapshot(h *handle) []*session.Event {
-	h.catchUp()
-	return h.view.Events().Slice()
 }
 
 // passes reports whether a prompt of that size sets off the token trigger: it is over the threshold,

@@ -108,7 +108,8 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 		return resp, err
 	}
 	h := s.newHandle(st, c, resp.Session)
-	h.recent, h.after = max(0, req.NumRecentEvents), req.After
+	h.recent.Store(int64(max(0, req.NumRecentEvents)))
+	h.after = req.After
 	return &session.GetResponse{Session: filtered.NewSession(resp.Session, h)}, nil
 }
 

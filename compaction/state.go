@@ -2,6 +2,7 @@ package compaction
 
 import (
 	"context"
+	"maps"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -116,34 +117,34 @@ func (st *sessionState) isDeleted() bool {
 	return st.deleted
 }
 
-// started notes that an invocation runs in this process.
+// started notes that an invocation runs in this process, and forgets those that are over.
 func (st *sessionState) started(ctx context.Context, invocationID string, h *handle) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if _, known := st.running[invocationID]; !known {
-		st.running[invocationID] = run{done: ctx.Done(), handle: weak.Make(h)}
+	if _, known := st.running[invocationID]; known {
+		return
 	}
+	maps.DeleteFunc(st.running, func(_ string, r run) bool { return r.over() })
+	st.running[invocationID] = run{done: ctx.Done(), handle: weak.Make(h)}
 }
 
-// isRunning reports whether an invocation is known to be running in this process: its context is not
-// done and its session handle is still held by somebody. There is no better sign of the end of a run.
+// isRunning reports whether an invocation is known to be running in this process.
 func (st *sessionState) isRunning(invocationID string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	r, known := st.running[invocationID]
-	if !known {
-		return false
-	}
-	over := r.handle.Value() == nil
+	return known && !r.over()
+}
+
+// over reports whether a run has certainly ended: its context is done, or nobody holds its session
+// handle any more. There is no better sign of the end of a run.
+func (r run) over() bool {
 	select {
 	case <-r.done:
-		over = true
+		return true
 	default:
+		return r.handle.Value() == nil
 	}
-	if over {
-		delete(st.running, invocationID)
-	}
-	return !over
 }
 
 // states finds the state of a session. The zero value is not ready; see newStates.
