@@ -33,7 +33,7 @@ func Manual(h History, p Params, branch string, keep int) Selection {
 func (s *survey) in(branch string, kind func(*invocation) bool) []*invocation {
 	here := map[*invocation]bool{}
 	for i, ev := range s.Events {
-		if s.says(i) && ev.Branch == branch && s.of[i] != nil && s.of[i].id == ev.InvocationID {
+		if s.says(i) && ev.Branch == branch && s.of[i] != nil {
 			here[s.of[i]] = true
 		}
 	}

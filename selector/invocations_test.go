@@ -133,13 +133,15 @@ func TestOnlyTurnsAfterTheFurthestSummaryCount(t *testing.T) {
 	}{
 		{"none", all[:8], nil, 1},
 		{"one", all[:8], []*record.Metadata{through("", 1)}, 2},
-		{"the furthest of several", all[:8], []*record.Metadata{through("", 1), through("", 5), through("", 3)}, 3},
+		{"the furthest of several", all[:8], []*record.Metadata{through("", 1), through("", 5), through("", 3)}, 4},
 		{"another branch's does not count", all[:8], []*record.Metadata{through("p.a", 7)}, 1},
 		{"one that is hidden", slices.Concat(all[2:6], all[10:14]), []*record.Metadata{through("", 9)}, 3},
-		{"the furthest that is hidden", slices.Concat(all[2:6], all[10:14]), []*record.Metadata{through("", 11), through("", 9), through("", 7)}, 3},
+		{"the furthest that is hidden", slices.Concat(all[2:6], all[10:14]), []*record.Metadata{through("", 7), through("", 9), through("", 1)}, 3},
 	} {
 		h := selector.History{Events: row.view, All: all, Live: row.live}
-		sel := selector.Invocations(h, defaults(), "")
+		p := defaults()
+		p.Overlap = 9
+		sel := selector.Invocations(h, p, "")
 		if sel.Reason != selector.NotDue || sel.Missing != row.want {
 			t.Errorf("%s: %s, %d missing, want %d", row.name, shown(sel), sel.Missing, row.want)
 		}

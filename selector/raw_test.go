@@ -14,6 +14,9 @@ func says(ev *session.Event) bool {
 	return ev.Content != nil && len(ev.Content.Parts) > 0 || ev.InputTranscription != nil || ev.OutputTranscription != nil
 }
 
+// lastWords keep an event, and not what a user's own call would make its unit.
+const lastWords = "the user's last words"
+
 func identified(ev *session.Event) bool { return !record.RefTo(ev).IsZero() }
 
 // raw says of each event in view why it must stay raw, "" if it need not: the rules once more, each as
@@ -36,7 +39,9 @@ func raw(h selector.History, p selector.Params) []string {
 		}
 	}
 	for _, i := range words {
-		why[i] = "the user's last words"
+		if why[i] == "" {
+			why[i] = lastWords
+		}
 	}
 	newest := ""
 	for i := len(h.Events) - 1; i >= 0; i-- {
@@ -44,16 +49,13 @@ func raw(h selector.History, p selector.Params) []string {
 		if ev == nil {
 			continue
 		}
-		if ev.Author != "user" && ev.Author != "" {
+		if owner := ownerOf(h, i); ev.Author != "user" && ev.Author != "" {
 			if !agentSeen {
-				newest, why[i] = ev.InvocationID, "the newest agent event"
-			} else if ev.InvocationID == newest && newest != "" && live[newest] && !newestOf[ev.Author] {
+				agentSeen, newest, why[i] = true, owner, "the newest agent event"
+			} else if owner == newest && !newestOf[ev.Author] {
 				why[i] = "the newest of its author in the newest invocation"
 			}
-			agentSeen = true
-			if ev.InvocationID == newest {
-				newestOf[ev.Author] = true
-			}
+			newestOf[ev.Author] = newestOf[ev.Author] || owner == newest
 		}
 		for key := range ev.CustomMetadata {
 			if strings.HasPrefix(key, "a2a:") && !remote[ev.Author] {
@@ -76,7 +78,7 @@ func raw(h selector.History, p selector.Params) []string {
 			if units.Open(j) {
 				why[i] = "an open call"
 			}
-			if why[i] == "" && why[j] != "" {
+			if why[i] == "" && why[j] != "" && why[j] != lastWords {
 				why[i] = "its unit stays: " + why[j]
 			}
 		}
@@ -85,8 +87,7 @@ func raw(h selector.History, p selector.Params) []string {
 }
 
 // unfinished reports whether the event may be left although nothing pins it: of a live invocation only
-// an agent's own events are summarized, and whole units in one place, and where routing looks for the
-// newest invocation an event without any may be taken for a part of it.
+// an agent's own events are summarized, and only units that lie in one place.
 func unfinished(h selector.History, p selector.Params, units *calls.Units, i int) bool {
 	live := selector.LiveInvocations(h, p)
 	unit := units.Of(i)
@@ -95,10 +96,7 @@ func unfinished(h selector.History, p selector.Params, units *calls.Units, i int
 	}
 	for _, j := range unit {
 		ev, owner := h.Events[j], ownerOf(h, j)
-		if (live[owner] || owner == "" && len(live) > 0) && (ev.Author == "user" || ev.Author == "" || len(unit) > 1) {
-			return true
-		}
-		if !newerBySame(h, j) {
+		if live[owner] && (ev.Author == "user" || ev.Author == "" || len(unit) > 1) {
 			return true
 		}
 	}
@@ -129,14 +127,4 @@ func ownerOf(h selector.History, i int) string {
 		}
 	}
 	return ""
-}
-
-// newerBySame reports whether the same author did something later in the same invocation.
-func newerBySame(h selector.History, i int) bool {
-	for j, ev := range h.Events {
-		if j > i && ev != nil && ev.Author == h.Events[i].Author && ownerOf(h, j) == ownerOf(h, i) {
-			return true
-		}
-	}
-	return h.Events[i].Author == "user" || h.Events[i].Author == ""
 }

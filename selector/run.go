@@ -78,12 +78,9 @@ func (s *survey) moved(i int) bool {
 }
 
 // attach finds the invocation of each event: its own, else that of its neighbour in the branch, the
-// one before if there is one.
+// one before if there is one; nil where nothing in the branch says anything.
 func (s *survey) attach() {
 	s.of = make([]*invocation, len(s.Events))
-	if len(s.invocations) == 0 {
-		return
-	}
 	near := map[string]*invocation{} // by branch
 	pass := func(i int) {
 		ev := s.Events[i]
@@ -104,10 +101,5 @@ func (s *survey) attach() {
 	clear(near)
 	for i := len(s.Events) - 1; i >= 0; i-- {
 		pass(i)
-	}
-	for i, v := range s.of {
-		if v == nil && s.Events[i] != nil {
-			s.of[i] = s.invocations[0] // nothing in the branch belongs to any
-		}
 	}
 }

@@ -50,11 +50,11 @@ const (
 	NotDue Reason = "not due"
 	// NothingEligible: everything is covered, retained or pinned, or there is nothing.
 	NothingEligible Reason = "nothing eligible"
-	// Blocked: open calls hold all there would be to summarize.
+	// Blocked: nothing is eligible, and open calls hold some of it.
 	Blocked Reason = "blocked by an open call"
 	// TooSmall: a window of this size was tried and its summary was not shorter.
 	TooSmall Reason = "window has not grown since its summary was not shorter"
-	// TooLarge: not even the first unit fits the summarizer's input.
+	// TooLarge: what is eligible does not fit the summarizer's input, not even one unit of it.
 	TooLarge Reason = "a single unit exceeds what the summarizer can read"
 )
 
@@ -75,9 +75,10 @@ type Selection struct {
 	Through *session.Event
 	// Tokens is what the window takes up in a prompt: Size plus [EventOverhead] for each event.
 	Tokens int
-	// Cut says that more would be eligible than the window holds.
+	// Cut says that more is waiting than the window holds, and would fit another one.
 	Cut bool
-	// Missing is how many more complete invocations make the trigger due, at least, when Reason is NotDue.
+	// Missing is how many more invocations must begin before the trigger can be due, when Reason is
+	// NotDue: at least 1, even where one that has begun would do if it went on.
 	Missing int
 }
 

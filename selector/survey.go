@@ -20,7 +20,7 @@ type survey struct {
 	invocations []*invocation // in the order in which they began
 	byID        map[string]*invocation
 	// of gives the invocation of each event. An event that belongs to none of its own (no ID, or an
-	// invocation that only changes state) goes with the one before it.
+	// invocation that only changes state) goes with its neighbour in the branch.
 	of     []*invocation
 	pinned []bool
 	// held marks the events that only an open call keeps.

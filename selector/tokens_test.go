@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -108,6 +110,13 @@ func TestTheWindowOverATurnTakesInTheSummariesOfItsRounds(t *testing.T) {
 			t.Errorf("%s: %d tokens, want %d with the summary's own", name, sel.Tokens, want)
 		}
 	}
+}
+
+func TestASummaryStandsBehindAnEventThatARecordCanName(t *testing.T) {
+	t.Parallel()
+	events := script("2q -n 2c:x 2r:x 2c:y 2r:y")
+	events[1] = &session.Event{}
+	check(t, "rounds", placed(selector.Tokens(newTape(events).history(), defaults(), "")), "e3 e4 by bot after e1")
 }
 
 // In a bidirectional session earlier words of a live invocation are summarized; what stands behind
