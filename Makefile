@@ -1,0 +1,26 @@
+.DEFAULT_GOAL := help
+.PHONY: help test race fuzz lint bench quickstart ci
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: ## run all tests, as the README says
+	go test ./...
+
+race: ## run all tests with the race detector, in random order
+	go test -race -shuffle=on -count=1 ./...
+
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	.ci/run fuzz
+
+lint: ## check formatting, go vet, go.mod and staticcheck
+	.ci/run lint
+
+bench: ## run all benchmarks
+	go test -run='^$$' -bench=. -benchmem ./...
+
+quickstart: ## play the 40-turn example, offline
+	go run ./examples/quickstart
+
+ci: ## everything that must pass before a change goes in
+	.ci/run

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/runner"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+var ref = compaction.SessionRef{AppName: "support-desk", UserID: "mara", SessionID: "chat-1"}
+
+// serve runs the whole conversation and prints what the model saw of it.
+func serve(ctx context.Context, llm model.LLM, cfg compaction.Config, out io.Writer) (err error) {
+	t := &table{out: out}
+	cfg.Observer = t
+
+	// This is all that an app changes: the service it had is wrapped.
+	svc, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, svc.Close(ctx)) }()
+
+	r, err := deskRunner(llm, svc, t)
+	if err != nil {
+		return err
+	}
+	t.header(llm.Name())
+	for _, turn := range conversation {
+		msg := genai.NewContentFromText(turn.question, genai.RoleUser)
+		for ev, err := range r.Run(ctx, ref.UserID, ref.SessionID, msg, agent.RunConfig{}) {
+			if err != nil {
+				return fmt.Errorf("turn %d: %w", t.turns+1, err)
+			}
+			t.heard(ev)
+		}
+		if err := t.row(ctx, svc, turn.question); err != nil {
+			return err
+		}
+	}
+	if err := t.proof(ctx, svc); err != nil {
+		return err
+	}
+	t.lastLine()
+	return nil
+}
+
+// deskRunner makes the agent, which knows nothing of compaction, and its runner.
+func deskRunner(llm model.LLM, svc session.Service, t *table) (*runner.Runner, error) {
+	tools, err := deskTools()
+	if err != nil {
+		return nil, err
+	}
+	desk, err := llmagent.New(llmagent.Config{
+		Name:        "desk",
+		Description: "the support desk of a shop for household goods",
+		Instruction: "You are the support desk of a shop for household goods. Be brief and exact. Use the tools; never guess an order, a stock or a refund.",
+		Model:       llm,
+		Tools:       tools,
+		BeforeModelCallbacks: []llmagent.BeforeModelCallback{
+			func(_ agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
+				t.prompt = tokens.OfContents(req.Contents)
+				return nil, nil
+			},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return runner.New(runner.Config{AppName: ref.AppName, Agent: desk, SessionService: svc, AutoCreateSession: true})
+}

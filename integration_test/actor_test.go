@@ -1,0 +1,188 @@
+package integration_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+// scope is what an agent must be able to see of its branch.
+type scope int
+
+const (
+	everything  scope = iota
+	currentTurn       // IncludeContents "none": what was said since the user spoke
+	ownTools          // IncludeContents "none" behind another agent: what its own tools returned in this turn
+)
+
+// actor is the model of one agent: it answers from a plan, and checks every request first.
+type actor struct {
+	t      *testing.T
+	app    *app
+	name   string
+	branch string
+	scope  scope
+	// noUsage makes the model report no token counts.
+	noUsage bool
+	model   *compactiontest.Model
+	// asked counts the requests.
+	asked int
+	// largest is the size of the largest request, in tokens.
+	largest int
+
+	mu   sync.Mutex
+	plan []func(*model.LLMRequest) *model.LLMResponse
+}
+
+func newActor(a *app, name, branch string) *actor {
+	x := &actor{t: a.t, app: a, name: name, branch: branch}
+	x.model = compactiontest.NewModel("model-of-"+name, func(n int, req *model.LLMRequest) *model.LLMResponse {
+		x.asked = n + 1
+		return x.answer(req)
+	})
+	a.actors = append(a.actors, x)
+	return x
+}
+
+// will appends answers to the plan.
+func (x *actor) will(answers ...*model.LLMResponse) {
+	for _, resp := range answers {
+		x.willDo(func(*model.LLMRequest) *model.LLMResponse { return resp })
+	}
+}
+
+func (x *actor) willDo(answer func(*model.LLMRequest) *model.LLMResponse) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.plan = append(x.plan, answer)
+}
+
+func (x *actor) answer(req *model.LLMRequest) *model.LLMResponse {
+	x.largest = max(x.largest, promptTokens(req))
+	x.check(req)
+	if x.app.mode.flushed {
+		x.app.flush()
+	}
+	x.mu.Lock()
+	if len(x.plan) == 0 {
+		x.mu.Unlock()
+		x.t.Errorf("%s is asked once more than its script expects", x.name)
+		return compactiontest.Say("I have nothing more to say.")
+	}
+	next := x.plan[0]
+	x.plan = x.plan[1:]
+	x.mu.Unlock()
+	resp := next(req)
+	if !x.noUsage {
+		resp.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{
+			PromptTokenCount: int32(promptTokens(req)), CandidatesTokenCount: int32(jsonSize(resp.Content) / 4),
+		}
+	}
+	return resp
+}
+
+// unplayed returns how many answers of the plan nobody asked for, and drops them.
+func (x *actor) unplayed() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := len(x.plan)
+	x.plan = nil
+	return n
+}
+
+// lastRequest returns the newest request's contents.
+func (x *actor) lastRequest() []*genai.Content {
+	requests := x.model.Requests()
+	if len(requests) == 0 {
+		x.t.Fatalf("%s was never asked", x.name)
+	}
+	return requests[len(requests)-1]
+}
+
+// check looks for what a request must hold, and must not.
+func (x *actor) check(req *model.LLMRequest) {
+	if x.app.unchecked {
+		return
+	}
+	seen := compactiontest.FactsInContents(req.Contents)
+	must := x.app.ledger.where(func(f told, turn int) bool {
+		switch {
+		case !selector.Visible(x.branch, f.branch):
+			return false
+		case x.scope == currentTurn:
+			return f.turn == turn
+		case x.scope == ownTools:
+			return f.turn == turn && f.teller == x.name
+		}
+		return true
+	})
+	var missing []string
+	for _, fact := range must {
+		if !slices.Contains(seen, fact) {
+			missing = append(missing, fact)
+		}
+	}
+	if len(missing) > 0 && !x.app.forgetful {
+		x.t.Errorf("%s, request %d: %d of %d facts are gone: %v", x.name, x.asked, len(missing), len(must), missing)
+	}
+	for _, fact := range x.app.ledger.where(func(f told, _ int) bool { return !selector.Visible(x.branch, f.branch) }) {
+		if slices.Contains(seen, fact) {
+			x.t.Errorf("%s sees %s, which belongs to another branch", x.name, fact)
+		}
+	}
+	for _, problem := range pairProblems(req.Contents, x.app.abandons) {
+		x.t.Errorf("%s, request %d: %s", x.name, x.asked, problem)
+	}
+	x.checkQuestion(req.Contents)
+}
+
+// checkQuestion: the user's question is there as it was asked, and behind all summaries of the past.
+func (x *actor) checkQuestion(contents []*genai.Content) {
+	question := x.app.question
+	if question == "" || x.scope == ownTools {
+		return
+	}
+	at := slices.IndexFunc(contents, func(c *genai.Content) bool {
+		return c.Role == genai.RoleUser && len(c.Parts) == 1 && c.Parts[0].Text == question
+	})
+	if at < 0 {
+		x.t.Errorf("%s, request %d: the question is gone: %q", x.name, x.asked, question)
+		return
+	}
+	for i, c := range contents {
+		if isSummary(c) && c.Role == genai.RoleUser && i > at {
+			x.t.Errorf("%s, request %d: a summary of the past stands behind the question, as if the user had just said it", x.name, x.asked)
+		}
+	}
+	if contents[0].Role != genai.RoleUser {
+		x.t.Errorf("%s, request %d begins with role %q", x.name, x.asked, contents[0].Role)
+	}
+}
+
+func isSummary(c *genai.Content) bool {
+	return len(c.Parts) > 0 && (strings.HasPrefix(c.Parts[0].Text, "[Summary of ") || strings.HasPrefix(c.Parts[0].Text, "[Checkpoint of "))
+}
+
+// promptTokens is what a provider would report for a request, roughly.
+func promptTokens(req *model.LLMRequest) int { return 100 + jsonSize(req.Contents)/4 }
+
+func jsonSize(v any) int {
+	data, _ := json.Marshal(v)
+	return len(data)
+}
+
+func (a *app) flush() {
+	if err := a.svc.Flush(context.WithoutCancel(a.t.Context()), ref); err != nil {
+		a.t.Errorf("Flush: %v", err)
+	}
+}

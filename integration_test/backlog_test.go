@@ -1,0 +1,51 @@
+package integration_test
+
+import (
+	"testing"
+
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/compaction"
+)
+
+// TestABacklogDrainsInBoundedWindows: an app that has run without the service for a hundred turns
+// gets it. All of the past is summarized, in windows no larger than those of a session that had it
+// from the start.
+func TestABacklogDrainsInBoundedWindows(t *testing.T) {
+	t.Parallel()
+	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storage, m mode) {
+		a := newApp(t, store, m, nil)
+		x := newActor(a, "assistant", "")
+		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
+		a.useRunner(a.inner) // before the service
+		flushing := a.mode.flushed
+		a.mode.flushed = false
+		for i := range m.turns(store, 100) {
+			if i%5 == 0 {
+				x.will(a.lookups(2))
+			}
+			a.chat(x, 1)
+		}
+		a.mode.flushed = flushing
+		if n := len(a.log.of(compaction.Started)); n > 0 {
+			t.Fatalf("%d compactions before the service was there", n)
+		}
+
+		a.wrap()
+		a.chat(x, 1)
+		a.flush()
+		a.chat(x, 1)
+		a.verify(a.turns / 7)
+		// A turn with tools has four events.
+		most := (a.cfg.InvocationThreshold + a.cfg.OverlapSize) * 4
+		for _, o := range a.log.of(compaction.Stored) {
+			if o.Events > most {
+				t.Errorf("a window of %d events, want at most %d", o.Events, most)
+			}
+		}
+		if status, err := a.svc.Status(t.Context(), ref); err != nil || len(status.Summaries) > a.cfg.MaxSummaries || status.VisibleEvents > 40 {
+			t.Errorf("%d summaries, %d events are visible, error %v", len(status.Summaries), status.VisibleEvents, err)
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package integration_test
+
+import (
+	"testing"
+
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/tool"
+)
+
+// TestSixtyTurnsOfChatLoseNothing asks sixty questions; also with the service closed and opened anew
+// over the same storage every few turns.
+func TestSixtyTurnsOfChatLoseNothing(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, store storage, m mode) {
+		a := newApp(t, store, m, nil)
+		x := newActor(a, "assistant", "")
+		a.start(a.llm(x, nil))
+		for range m.turns(store, 60) {
+			x.will(answer())
+			a.ask()
+		}
+		a.verify(a.turns / 8)
+	})
+}
+
+// TestSixtyTurnsWithToolsLoseNothing calls tools in every turn: one, several one after the other, and
+// several at once.
+func TestSixtyTurnsWithToolsLoseNothing(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, store storage, m mode) {
+		a := newApp(t, store, m, nil)
+		x := newActor(a, "assistant", "")
+		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
+		for i := range m.turns(store, 60) {
+			switch i % 4 {
+			case 0:
+				x.will(a.lookups(1), answer())
+			case 1:
+				x.will(a.lookups(3), answer())
+			case 2:
+				x.will(a.lookups(1), a.lookups(2), answer())
+			default:
+				x.will(answer())
+			}
+			a.ask()
+		}
+		a.verify(a.turns / 8)
+	})
+}

@@ -1,0 +1,94 @@
+package integration_test
+
+import (
+	"context"
+	"testing"
+
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
+)
+
+// foreign is somebody else's decorator: its sessions are its own.
+type foreign struct {
+	session.Service
+	// peels says that it unwraps its own sessions in AppendEvent; otherwise it hands them on.
+	peels bool
+}
+
+// foreignSession can be unwrapped; ownSession cannot.
+type (
+	foreignSession struct{ session.Session }
+	ownSession     struct{ session.Session }
+)
+
+func (s foreignSession) Unwrap() session.Session { return s.Session }
+
+func (f foreign) Unwrap() session.Service { return f.Service }
+
+func (f foreign) wrap(sess session.Session) session.Session {
+	if f.peels {
+		return ownSession{sess}
+	}
+	return foreignSession{sess}
+}
+
+func (f foreign) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
+	resp, err := f.Service.Create(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &session.CreateResponse{Session: f.wrap(resp.Session)}, nil
+}
+
+func (f foreign) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	resp, err := f.Service.Get(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &session.GetResponse{Session: f.wrap(resp.Session)}, nil
+}
+
+func (f foreign) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
+	if own, ok := sess.(ownSession); ok {
+		sess = own.Session
+	}
+	return f.Service.AppendEvent(ctx, sess, ev)
+}
+
+// TestForeignDecoratorsAboveAndBelowDoNotMatter: one below that peels its own sessions (it must: the
+// service below it knows only its own), one above that does or does not.
+func TestForeignDecoratorsAboveAndBelowDoNotMatter(t *testing.T) {
+	t.Parallel()
+	peeling := func(s session.Service) session.Service { return foreign{s, true} }
+	passing := func(s session.Service) session.Service { return foreign{s, false} }
+	for _, variant := range []struct {
+		name         string
+		above, below func(session.Service) session.Service
+	}{
+		{"one above that peels", peeling, nil},
+		{"one above that does not", passing, nil},
+		{"two above", func(s session.Service) session.Service { return passing(passing(s)) }, nil},
+		{"one below", nil, peeling},
+		{"above and below", passing, peeling},
+		{"two above, two below", func(s session.Service) session.Service { return peeling(passing(s)) }, func(s session.Service) session.Service { return peeling(peeling(s)) }},
+	} {
+		t.Run(variant.name, func(t *testing.T) {
+			t.Parallel()
+			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+				a := newApp(t, store, m, nil)
+				a.above = variant.above
+				if variant.below != nil {
+					a.inner = variant.below(a.inner)
+				}
+				x := newActor(a, "assistant", "")
+				a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
+				for range 16 {
+					x.will(a.lookups(2))
+					a.chat(x, 1)
+				}
+				a.verify(3)
+			})
+		})
+	}
+}

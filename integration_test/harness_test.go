@@ -1,0 +1,196 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/runner"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+)
+
+// ref names the session of every test.
+var ref = compaction.SessionRef{AppName: "app", UserID: "user", SessionID: "session"}
+
+func getRequest() *session.GetRequest {
+	return &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}
+}
+
+// app is a small application: agents, a runner, and a compacting session service.
+type app struct {
+	t      *testing.T
+	store  storage
+	mode   mode
+	cfg    compaction.Config
+	oracle *compactiontest.Oracle
+	inner  session.Service
+	svc    *compaction.CompactionSessionService
+	// above decorates svc for the runner; nil for no decorator.
+	above func(session.Service) session.Service
+
+	root   agent.Agent
+	runner *runner.Runner
+	actors []*actor
+	ledger *ledger
+	log    *journal
+
+	// question is what the user asked in the turn that runs.
+	question string
+	turns    int
+	history  []stored
+	// unordered says that events are stored in no certain order.
+	unordered bool
+	// abandons says that some calls will never be answered.
+	abandons bool
+	// inTool, if not nil, is called by lookup before it returns.
+	inTool func()
+	// forgetful says that summaries may lose facts.
+	forgetful bool
+	// unchecked turns all checks of requests off.
+	unchecked bool
+}
+
+// newApp returns an application without agents; see start. change may be nil.
+func newApp(t *testing.T, store storage, m mode, change func(*compaction.Config)) *app {
+	t.Helper()
+	a := &app{t: t, store: store, mode: m, cfg: compaction.DefaultConfig(), oracle: &compactiontest.Oracle{}, ledger: &ledger{}, log: &journal{}}
+	a.cfg.Summarizer = a.oracle
+	a.cfg.Synchronous = m.synchronous
+	a.cfg.Observer = a.log
+	if change != nil {
+		change(&a.cfg)
+	}
+	a.inner = store.open(t)
+	return a
+}
+
+// start wraps the storage, creates the session and makes the runner.
+func (a *app) start(root agent.Agent) *app {
+	a.t.Helper()
+	a.root = root
+	if _, err := a.inner.Create(a.t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}); err != nil {
+		a.t.Fatal(err)
+	}
+	a.wrap()
+	return a
+}
+
+// wrap puts a new service and a new runner over the storage.
+func (a *app) wrap() {
+	a.t.Helper()
+	svc, err := compaction.NewCompactionService(a.inner, a.cfg)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.svc = svc
+	a.t.Cleanup(func() { _ = svc.Close(context.Background()) })
+	var service session.Service = svc
+	if a.above != nil {
+		service = a.above(service)
+	}
+	a.useRunner(service)
+}
+
+func (a *app) useRunner(service session.Service) {
+	a.t.Helper()
+	r, err := runner.New(runner.Config{AppName: ref.AppName, Agent: a.root, SessionService: service})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.runner = r
+}
+
+// reopen closes the service and opens everything anew over the same storage, as another process would.
+func (a *app) reopen() {
+	a.t.Helper()
+	if err := a.svc.Close(a.t.Context()); err != nil {
+		a.t.Fatal(err)
+	}
+	a.inner = a.store.open(a.t)
+	a.wrap()
+}
+
+// ask runs one turn with a new fact in the question.
+func (a *app) ask() []*session.Event {
+	a.t.Helper()
+	fact := compactiontest.Fact(a.ledger.number())
+	a.ledger.nextTurn()
+	a.ledger.tell(fact, "", "user")
+	question := fmt.Sprintf("Question %d: please note that the code for item %d is %s; we will come back to it in a while.", a.turns+1, a.turns+1, fact)
+	a.question = question
+	return a.send(genai.NewContentFromText(question, genai.RoleUser))
+}
+
+// send runs one turn with any message, and fails the test if it does not go as the actors planned.
+func (a *app) send(msg *genai.Content, opts ...runner.RunOption) []*session.Event {
+	a.t.Helper()
+	a.turns++
+	a.history = append(a.history, storedMessage(msg))
+	var events []*session.Event
+	for ev, err := range a.runner.Run(a.t.Context(), ref.UserID, ref.SessionID, msg, agent.RunConfig{}, opts...) {
+		if err != nil {
+			a.t.Fatalf("turn %d: %v", a.turns, err)
+		}
+		events = append(events, ev)
+		a.history = append(a.history, storedEvent(ev))
+	}
+	for _, x := range a.actors {
+		if n := x.unplayed(); n > 0 {
+			a.t.Errorf("turn %d: %s was asked %d times less than its script expects", a.turns, x.name, n)
+		}
+	}
+	if a.t.Failed() {
+		a.t.FailNow()
+	}
+	if a.mode.flushed {
+		a.flush()
+	}
+	if a.mode.reopened > 0 && a.turns%a.mode.reopened == 0 {
+		a.reopen()
+	}
+	return events
+}
+
+// journal is an observer that remembers.
+type journal struct {
+	mu   sync.Mutex
+	seen []compaction.Observation
+}
+
+func (j *journal) Observe(_ context.Context, o compaction.Observation) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.seen = append(j.seen, o)
+}
+
+// of returns the observations with an outcome.
+func (j *journal) of(outcome compaction.Outcome) []compaction.Observation {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var out []compaction.Observation
+	for _, o := range j.seen {
+		if o.Outcome == outcome {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// String lists the observations, for failures.
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var b strings.Builder
+	for _, o := range j.seen {
+		fmt.Fprintf(&b, "%s %s branch=%q events=%d tokens=%d->%d %s %v\n", o.Outcome, o.Trigger, o.Branch, o.Events, o.TokensBefore, o.TokensAfter, o.Reason, o.Err)
+	}
+	return b.String()
+}

@@ -1,0 +1,130 @@
+package integration_test
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"gorm.io/driver/sqlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	_ "modernc.org/sqlite"
+
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/session/database"
+)
+
+// storage is where sessions live. It outlasts the services opened over it.
+type storage struct {
+	name string
+	open func(t *testing.T) session.Service
+}
+
+func storages(t *testing.T) []storage { return []storage{inMemory(), onSQLite(t)} }
+
+// inMemory is ADK's in-memory service: it is its own storage.
+func inMemory() storage {
+	service := session.InMemoryService()
+	return storage{"inmemory", func(*testing.T) session.Service { return service }}
+}
+
+// onSQLite is ADK's database service on a SQLite file. The driver is modernc's, handed to gorm as a
+// connection: glebarez/sqlite registers the same driver name and panics beside it.
+func onSQLite(t *testing.T) storage {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	return storage{"database", func(t *testing.T) session.Service { return openSQLite(t, path, true) }}
+}
+
+// openSQLite opens a database service. Only with foreign keys does it delete the events of a session
+// together with it.
+func openSQLite(t *testing.T, path string, foreignKeys bool) session.Service {
+	t.Helper()
+	// A test need not survive a power cut.
+	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=busy_timeout(5000)&_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)&_pragma=foreign_keys(%t)", path, foreignKeys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = db.Close() })
+	service, err := database.NewSessionService(&sqlite.Dialector{Conn: db}, &gorm.Config{Logger: logger.Default.LogMode(logger.Silent)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := database.AutoMigrate(service); err != nil {
+		t.Fatal(err)
+	}
+	return service
+}
+
+// another returns an empty storage of the same kind.
+func another(t *testing.T, store storage) storage {
+	if store.name == "inmemory" {
+		return inMemory()
+	}
+	return onSQLite(t)
+}
+
+// mode is how the service works on a session during a test.
+type mode struct {
+	name string
+	// synchronous is Config.Synchronous.
+	synchronous bool
+	// flushed waits for all background work before every answer of a model and after every turn, so
+	// that records are stored in the midst of turns.
+	flushed bool
+	// reopened closes the service after every so many turns and opens a new one over the same storage.
+	reopened int
+}
+
+var (
+	synchronous = mode{name: "synchronous", synchronous: true}
+	flushed     = mode{name: "flushed", flushed: true}
+	background  = mode{name: "background"}
+	reopened    = mode{name: "reopened", synchronous: true, reopened: 7}
+)
+
+// turns is how many turns a test of n turns takes: ADK's database service reads and decodes the whole
+// session at every turn, so only one mode goes all the way over it.
+func (m mode) turns(store storage, n int) int {
+	if store.name == "inmemory" || m.reopened > 0 {
+		return n
+	}
+	return n * 2 / 5
+}
+
+// overStorages runs f over every storage in every mode; over the database, for the time it takes, in
+// the modes only that differ there: records that come in the midst of a turn, and other processes.
+func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storage, m mode)) {
+	t.Helper()
+	slow := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return m.synchronous && m.reopened == 0 || m == background })
+	if len(slow) == 0 {
+		slow = modes[len(modes)-1:]
+	}
+	for _, store := range storages(t) {
+		run := modes
+		if store.name == "database" {
+			run = slow
+		}
+		overModes(t, store, run, f)
+	}
+}
+
+// everywhere runs f over every storage in every mode there is.
+func everywhere(t *testing.T, f func(t *testing.T, store storage, m mode)) {
+	t.Helper()
+	for _, store := range storages(t) {
+		overModes(t, store, []mode{synchronous, flushed, background, reopened}, f)
+	}
+}
+
+func overModes(t *testing.T, store storage, modes []mode, f func(t *testing.T, store storage, m mode)) {
+	t.Helper()
+	for _, m := range modes {
+		t.Run(store.name+"/"+m.name, func(t *testing.T) {
+			t.Parallel()
+			f(t, another(t, store), m)
+		})
+	}
+}

@@ -1,0 +1,45 @@
+package integration_test
+
+import (
+	"testing"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/compaction"
+)
+
+// TestMessagesReachTheSubAgentAfterCompactions: ADK finds the agent for a message by the newest
+// agent event. After a transfer that must stay the sub-agent, whatever is summarized.
+func TestMessagesReachTheSubAgentAfterCompactions(t *testing.T) {
+	t.Parallel()
+	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storage, m mode) {
+		a := newApp(t, store, m, nil)
+		root, sub := newActor(a, "root", ""), newActor(a, "billing", "")
+		billing := a.llm(sub, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} })
+		a.start(a.llm(root, func(cfg *llmagent.Config) { cfg.SubAgents = []agent.Agent{billing} }))
+		a.chat(root, 2)
+		root.will(transfer("billing"))
+		a.chat(sub, 1)
+		for range m.turns(store, 20) {
+			sub.will(a.lookups(1))
+			a.chat(sub, 1) // the root would complain of being asked
+		}
+		a.compactAll()
+		a.chat(sub, 1)
+		sub.will(transfer("root"))
+		a.chat(root, 8)
+		a.compactAll()
+		a.chat(root, 1)
+		a.verify(3)
+	})
+}
+
+// compactAll summarizes by hand as much as can be.
+func (a *app) compactAll() {
+	a.t.Helper()
+	if _, err := a.svc.Compact(a.t.Context(), ref, compaction.CompactOptions{KeepRecent: 1}); err != nil {
+		a.t.Fatalf("Compact: %v", err)
+	}
+}

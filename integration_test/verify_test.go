@@ -1,0 +1,149 @@
+package integration_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+)
+
+// stored is what storage must hold of one event. It was copied when the event was made, so that a
+// later change to the event shows.
+type stored struct{ ID, Author, Branch, Content string }
+
+func storedEvent(ev *session.Event) stored {
+	return stored{ev.ID, ev.Author, ev.Branch, canonical(ev.Content)}
+}
+
+// storedMessage is what storage must hold of a user's message; ADK gives it an ID that nobody sees.
+func storedMessage(msg *genai.Content) stored {
+	return stored{"", "user", "", canonical(msg)}
+}
+
+// canonical is JSON in which neither key order nor the types of numbers matter.
+func canonical(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	var any any
+	if err := json.Unmarshal(data, &any); err != nil {
+		return err.Error()
+	}
+	data, _ = json.Marshal(any)
+	return string(data)
+}
+
+// verify checks, after a run: at least so many compactions were stored and something is hidden;
+// storage holds all events of all turns once and unchanged; a fresh view keeps the rules.
+func (a *app) verify(compactions int) {
+	a.t.Helper()
+	if !a.mode.synchronous {
+		a.flush()
+	}
+	if n := len(a.log.of(compaction.Stored)); n < compactions {
+		a.t.Errorf("%d compactions, want at least %d:\n%s", n, compactions, a.log)
+	}
+	raw := a.raw()
+	a.checkHistory(raw)
+	view := a.view()
+	shown := checkView(a.t, raw, view)
+	if told := len(withoutRecords(raw)); compactions > 0 && shown >= told {
+		a.t.Errorf("nothing is hidden: %d of %d events are shown", shown, told)
+	}
+}
+
+func (a *app) checkHistory(raw []*session.Event) {
+	a.t.Helper()
+	var got []stored
+	for _, ev := range withoutRecords(raw) {
+		s := storedEvent(ev)
+		if ev.Author == "user" {
+			s.ID = ""
+		}
+		got = append(got, s)
+	}
+	want := slices.Clone(a.history)
+	if a.unordered {
+		sortStored(got)
+		sortStored(want)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		a.t.Errorf("the stored history is not what was said (-said +stored):\n%s", diff)
+	}
+}
+
+func sortStored(events []stored) {
+	slices.SortFunc(events, func(a, b stored) int {
+		return slices.Compare([]string{a.ID, a.Author, a.Content}, []string{b.ID, b.Author, b.Content})
+	})
+}
+
+// checkView checks the rules of a view and returns how many stored events it shows.
+func checkView(t *testing.T, raw, view []*session.Event) int {
+	t.Helper()
+	byID := map[string]*session.Event{}
+	for _, ev := range raw {
+		byID[ev.ID] = ev
+	}
+	// The database service makes new events at every read: compare by ID.
+	shown := 0
+	for i, ev := range view {
+		if same, ok := byID[ev.ID]; ok {
+			view[i] = same
+			shown++
+		}
+	}
+	if err := compactiontest.Check(raw, view); err != nil {
+		t.Errorf("view of %d stored events: %v", len(raw), err)
+	}
+	return shown
+}
+
+// raw returns what is stored, records among it.
+func (a *app) raw() []*session.Event {
+	a.t.Helper()
+	resp, err := a.svc.Raw(a.t.Context(), getRequest())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return eventsOf(resp.Session)
+}
+
+// view returns what a fresh handle shows.
+func (a *app) view() []*session.Event {
+	a.t.Helper()
+	resp, err := a.svc.Get(a.t.Context(), getRequest())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return eventsOf(resp.Session)
+}
+
+func (a *app) records() []*compaction.CompactionMetadata {
+	a.t.Helper()
+	var out []*compaction.CompactionMetadata
+	for _, ev := range a.raw() {
+		m, err := compaction.GetCompactionMetadata(ev)
+		if err != nil {
+			a.t.Fatalf("record %s: %v", ev.ID, err)
+		}
+		if m != nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func eventsOf(sess session.Session) []*session.Event { return slices.Collect(sess.Events().All()) }
+
+func withoutRecords(events []*session.Event) []*session.Event {
+	return slices.DeleteFunc(slices.Clone(events), compaction.IsCompactionEvent)
+}

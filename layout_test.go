@@ -1,0 +1,152 @@
+package longsession_test
+
+import (
+	"errors"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/adk-go-ext/longsession"
+
+// anything is for folders that nothing imports.
+var anything = []string{"*"}
+
+// mayImport is the picture of imports in ARCHITECTURE.md: which packages of this module the code of
+// each folder may import. Imports point one way, and the pure cores stay pure.
+var mayImport = map[string][]string{
+	".":                 {},
+	"record":            {},
+	"tokens":            {},
+	"internal/calls":    {},
+	"internal/deepcopy": {},
+	"filtered":          {"record", "internal/calls"},
+	"selector":          {"record", "tokens", "internal/calls"},
+	"summarizer":        {"record", "tokens", "internal/calls", "internal/deepcopy"},
+	"compaction":        {"record", "filtered", "selector", "summarizer", "tokens", "internal/calls", "internal/deepcopy"},
+	"compactiontest":    {"record", "filtered", "summarizer", "tokens"},
+	"integration_test":  anything,
+	"examples/*":        anything,
+}
+
+// databases register drivers or drag one in. Whoever wraps a session service chooses it alone.
+var databases = []string{"database/sql", "gorm.io/", "modernc.org/", "github.com/mattn/", "github.com/glebarez/", "google.golang.org/adk/session/database", module + "/persistence"}
+
+func TestImportsPointOneWay(t *testing.T) {
+	t.Parallel()
+	imports := readImports(t)
+	if len(imports) < len(mayImport)-1 {
+		t.Errorf("found code in %d folders only: the test looks in the wrong place", len(imports))
+	}
+	for folder, imported := range imports {
+		allowed, known := tableRow(folder)
+		if !known {
+			t.Errorf("%s is not in the table of imports: add it to mayImport in layout_test.go and to the picture in ARCHITECTURE.md", folder)
+			continue
+		}
+		for _, p := range imported {
+			own, ours := strings.CutPrefix(p, module+"/")
+			if ours && !slices.Contains(allowed, own) && !slices.Equal(allowed, anything) {
+				t.Errorf("%s imports %s, which the table of imports does not allow", folder, own)
+			}
+		}
+	}
+}
+
+func TestCompactionImportsNoDatabase(t *testing.T) {
+	t.Parallel()
+	imports := readImports(t)
+	seen := map[string]bool{}
+	var follow func(folder string, way []string)
+	follow = func(folder string, way []string) {
+		if seen[folder] {
+			return
+		}
+		seen[folder] = true
+		way = append(slices.Clone(way), folder)
+		for _, p := range imports[folder] {
+			for _, db := range databases {
+				if p == db || strings.HasPrefix(p, db) {
+					t.Errorf("%s imports %s: its driver would meet the app's own in one binary", strings.Join(way, " -> "), p)
+				}
+			}
+			if own, ours := strings.CutPrefix(p, module+"/"); ours {
+				follow(own, way)
+			}
+		}
+	}
+	follow("compaction", nil)
+	if len(seen) < 5 {
+		t.Errorf("compaction reaches %d packages of ours only: the test looks in the wrong place", len(seen))
+	}
+}
+
+// tableRow returns what a folder may import. A row may stand for all folders below one.
+func tableRow(folder string) (allowed []string, known bool) {
+	if allowed, known = mayImport[folder]; known {
+		return allowed, true
+	}
+	allowed, known = mayImport[path.Dir(folder)+"/*"]
+	return allowed, known
+}
+
+// readImports returns what the code of each folder imports, tests left out. Modules of their own and
+// hidden folders are passed over.
+func readImports(t *testing.T) map[string][]string {
+	t.Helper()
+	imports := map[string][]string{}
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return skipFolder(file)
+		}
+		if filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		folder := filepath.ToSlash(filepath.Dir(file))
+		if _, found := imports[folder]; !found {
+			imports[folder] = []string{}
+		}
+		for _, spec := range parsed.Imports {
+			p, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(imports[folder], p) {
+				imports[folder] = append(imports[folder], p)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imports
+}
+
+func skipFolder(folder string) error {
+	name := filepath.Base(folder)
+	if folder == "." {
+		return nil
+	}
+	if strings.HasPrefix(name, ".") || name == "testdata" {
+		return filepath.SkipDir
+	}
+	if _, err := os.Stat(filepath.Join(folder, "go.mod")); !errors.Is(err, fs.ErrNotExist) {
+		return filepath.SkipDir
+	}
+	return nil
+}
