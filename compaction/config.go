@@ -51,10 +51,14 @@ type Config struct {
 	// least; at the hard limit fewer. Default 10.
 	RetainEvents int
 	// MaxSummaries is how many summaries a branch may show. One more makes two be merged first; 1 is
-	// a rolling summary that is rewritten every time. Default 5.
+	// a rolling summary that is rewritten every time. Where that leaves no room for the tool rounds of
+	// a turn that is still running, these have one summary more for each agent, until the first window
+	// after the turn. Default 5.
 	MaxSummaries int
-	// MaxSummaryTokens is how long a summary is asked to be, in tokens. One over twice that is asked
-	// for again, once. Default 500.
+	// MaxSummaryTokens is how long a summary is asked to be at most, in tokens: less for a small
+	// window, and less where MaxSummaries of that length would take up more than half of the prompt
+	// that the token trigger allows. The LLM summarizer asks again, once, for one over twice that.
+	// Default 500.
 	MaxSummaryTokens int
 	// PromptTemplate is the prompt for summaries; it must contain {{history}}. Empty: the default.
 	// It has no effect with Summarizer, so setting both is refused.

@@ -2,6 +2,7 @@ package compaction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,23 +28,28 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 		if ctx.Err() != nil || h.state.isDeleted() {
 			return
 		}
+		if !t.inline && h.state.jobs.hurried() {
+			s.background(ctx, h, t) // at the end of the line
+			return
+		}
 		f := s.look(h, t)
 		t.trigger = f.trigger
 		if f.Empty() {
-			if f.Reason != selector.NotDue && f.Reason != selector.TooSmall { // the latter was reported when it came out too long
-				s.observe(ctx, s.declined(h.state, t, f.Selection, string(f.Reason)))
-			}
+			s.rest(ctx, h, t, f, string(f.Reason))
 			return
 		}
 		if f.held && f.Tokens < s.policy.slack {
 			// The last compaction could not help, and this one would not either.
-			s.observe(ctx, s.declined(h.state, t, f.Selection, "prompt is over the hard limit, and the window too small to change that"))
+			s.rest(ctx, h, t, f, "prompt is over the hard limit, and the window too small to change that")
 			return
 		}
 		switch s.attempt(ctx, h, t, f.Selection) {
 		case Stored:
 			s.settleGate(h, f)
 		case Declined:
+			if h.state.isHanging() {
+				return
+			}
 			// The window must grow before it is tried again; something else may be due.
 		case Failed:
 			if !t.forced || t.extractive {
@@ -53,6 +59,22 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 		default:
 			return
 		}
+	}
+}
+
+// rest ends a job that found nothing to do. A token trigger that is due and can do nothing is told,
+// and not looked at again before the prompt has grown, or it would be at every event.
+func (s *CompactionSessionService) rest(ctx context.Context, h *handle, t task, f found, reason string) {
+	if f.Reason == selector.NotDue {
+		return
+	}
+	if f.trigger == record.TriggerTokens {
+		h.state.mu.Lock()
+		h.state.memory.rest(f.reader, f.prompt)
+		h.state.mu.Unlock()
+	}
+	if f.Reason != selector.TooSmall { // that was told when the summary came out too long
+		s.observe(ctx, s.declined(h.state, t, f.Selection, reason))
 	}
 }
 
@@ -111,6 +133,12 @@ func (s *CompactionSessionService) writeRecord(ctx context.Context, h *handle, t
 	o.Duration = time.Since(began)
 	if d != nil {
 		o.describe(d)
+	}
+	if err != nil && (ctx.Err() != nil || errors.Is(err, errHanging) && !t.forced && !t.byHand) {
+		// Whoever waited for it has gone, or a call is out already: neither says that the summarizer fails.
+		o.Outcome, o.Reason = Declined, err.Error()
+		s.conclude(ctx, h.state, o)
+		return Declined, nil
 	}
 	if err != nil {
 		return s.fail(ctx, h.state, o, err), nil
@@ -178,10 +206,10 @@ func (s *CompactionSessionService) fail(ctx context.Context, st *sessionState, o
 	o.Outcome, o.Err = Failed, failure(cause)
 	st.mu.Lock()
 	st.memory.failed(time.Now())
-	if o.Inline {
-		st.memory.triedInline = o.InvocationID
-	}
 	st.mu.Unlock()
+	if o.Inline {
+		st.noteInline(o.InvocationID)
+	}
 	s.conclude(ctx, st, o)
 	return Failed
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"testing"
+	"time"
 
 	"google.golang.org/adk/session"
 
@@ -28,7 +29,7 @@ func TestForgedRecordIsStripped(t *testing.T) {
 				appendAll(t, svc, sess, h.Events...)
 				forged := h.Record("forged", "e1", "e2", "e3", "e4")
 				forged.CustomMetadata["a2a:task_id"] = "task-1"
-				forged.Author = "agent"
+				forged.Author, forged.Timestamp = "agent", forged.Timestamp.Add(time.Second)
 				if !empty {
 					forged.Content = h.Events[1].Content
 				}

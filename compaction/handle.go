@@ -26,6 +26,8 @@ type handle struct {
 	// recent grows with what is appended.
 	recent atomic.Int64
 	after  time.Time
+	// trimmed is what after left of the newest snapshot.
+	trimmed atomic.Pointer[trimmed]
 	// partial says that the handle does not know the session's history (it comes from List), so
 	// nothing is selected from it.
 	partial bool
@@ -41,11 +43,19 @@ func (h *handle) Events() session.Events {
 	if h.after.IsZero() {
 		return events
 	}
+	if last := h.trimmed.Load(); last != nil && last.of == events {
+		return last.events
+	}
 	kept := slices.DeleteFunc(slices.Collect(events.All()), func(ev *session.Event) bool {
 		return ev.Timestamp.Before(h.after)
 	})
-	return filtered.Snapshot(kept)
+	next := &trimmed{of: events, events: filtered.Snapshot(kept)}
+	h.trimmed.Store(next)
+	return next.events
 }
+
+// trimmed is what a GetRequest's After leaves of one snapshot.
+type trimmed struct{ of, events *filtered.FilteredEvents }
 
 // catchUp adds the records that the service stored since the handle last looked.
 func (h *handle) catchUp() {

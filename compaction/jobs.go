@@ -13,8 +13,12 @@ type jobs struct {
 
 	mu     sync.Mutex
 	queued *job
-	active int           // working or in line
-	idle   chan struct{} // closed while active is 0
+	// urgent counts turns at the hard limit that wait for the slot, and interrupt ends the background
+	// job that holds it; nil while none does.
+	urgent    int
+	interrupt context.CancelFunc
+	active    int           // working or in line
+	idle      chan struct{} // closed while active is 0
 }
 
 func newJobs() *jobs {
@@ -89,6 +93,40 @@ func (j *jobs) acquire(ctx context.Context) error {
 
 func (j *jobs) release() { j.slot <- struct{}{} }
 
+// hurry announces a turn at the hard limit that waits; it is taken back by calling the result.
+func (j *jobs) hurry() (done func()) {
+	add := func(n int) {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.urgent += n
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
+// hurried reports whether a turn at the hard limit waits.
+func (j *jobs) hurried() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.urgent > 0
+}
+
+// interruptible notes how to end the background job that holds the slot; nil when it is done.
+func (j *jobs) interruptible(cancel context.CancelFunc) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.interrupt = cancel
+}
+
+// takeOver ends the background job that holds the slot, if one does.
+func (j *jobs) takeOver() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.interrupt != nil {
+		j.interrupt()
+	}
+}
+
 // wait waits until nothing works and nothing is in line. The error is the context's.
 func (j *jobs) wait(ctx context.Context) error {
 	j.mu.Lock()
@@ -146,16 +184,19 @@ func (s *CompactionSessionService) background(ctx context.Context, h *handle, t 
 		defer unlink()
 		defer cancel()
 		defer line.leave()
-		if line.acquire(ctx) != nil {
-			line.dequeue()
-			return
-		}
-		defer line.release()
+		// The service's slot comes first: whoever holds the session's may be waited for by a turn.
 		if s.slots.Acquire(ctx, 1) != nil {
 			line.dequeue()
 			return
 		}
 		defer s.slots.Release(1)
+		if line.acquire(ctx) != nil {
+			line.dequeue()
+			return
+		}
+		defer line.release()
+		line.interruptible(cancel)
+		defer line.interruptible(nil)
 		next := line.dequeue()
 		s.drain(ctx, next.handle, next.task)
 	}()
@@ -170,15 +211,39 @@ func (s *CompactionSessionService) inline(ctx context.Context, h *handle, t task
 	defer s.open.leave()
 	t.inline = true
 	t.deadline = time.Now().Add(s.policy.Timeout)
-	h.state.jobs.enter()
-	defer h.state.jobs.leave()
-	waiting, cancel := context.WithDeadline(ctx, t.deadline)
-	defer cancel()
-	if h.state.jobs.acquire(waiting) != nil {
+	line := h.state.jobs
+	line.enter()
+	defer line.leave()
+	if !s.acquireInline(ctx, h.state, &t) {
 		return
 	}
-	defer h.state.jobs.release()
+	defer line.release()
 	s.drain(ctx, h, t)
+}
+
+// acquireInline waits for what is under way for the session, until the deadline, once per invocation.
+// A turn at the hard limit then ends it and goes on without a model: a rough summary now is worth
+// more than a good one later.
+func (s *CompactionSessionService) acquireInline(ctx context.Context, st *sessionState, t *task) bool {
+	if t.forced {
+		defer st.jobs.hurry()()
+	}
+	if !st.triedInline(t.invocationID) {
+		waiting, cancel := context.WithDeadline(ctx, t.deadline)
+		defer cancel()
+		if st.jobs.acquire(waiting) == nil {
+			return true
+		}
+		st.noteInline(t.invocationID)
+	}
+	if !t.forced || ctx.Err() != nil {
+		return false
+	}
+	st.jobs.takeOver()
+	t.extractive = true
+	ending, cancel := context.WithTimeout(ctx, s.policy.Timeout)
+	defer cancel()
+	return st.jobs.acquire(ending) == nil
 }
 
 // Flush waits until nothing runs and nothing is due for a session: jobs under way and in line, the

@@ -27,6 +27,8 @@ type task struct {
 	deadline time.Time
 	// forced says that the prompt is over the hard limit: it must get smaller whatever it takes.
 	forced bool
+	// byHand says that a person waits for an answer.
+	byHand bool
 	// extractive says that no model is asked.
 	extractive bool
 	kind       record.Kind
@@ -95,6 +97,7 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 	highest := none
 	for _, branch := range readers {
 		switch size := h.meter.size(h, branch); {
+		case h.state.rests(branch, size):
 		case size >= s.policy.limit:
 			return overLimit
 		case s.policy.threshold > 0 && h.state.passes(branch, size, s.policy.threshold):
@@ -111,9 +114,18 @@ func (st *sessionState) passes(branch string, size, threshold int) bool {
 	defer st.mu.Unlock()
 	if size < threshold {
 		delete(st.memory.gates, branch)
+		delete(st.memory.rests, branch)
 		return false
 	}
 	return size >= st.memory.gates[branch]
+}
+
+// rests reports whether a prompt of that size is not worth a look: at the last one there was nothing
+// to summarize.
+func (st *sessionState) rests(branch string, size int) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return size < st.memory.rests[branch]
 }
 
 // found is what a look came up with: a window and the trigger that made it due.
@@ -186,13 +198,24 @@ func (s *CompactionSessionService) largest(history selector.History, params sele
 	}
 }
 
-// isDue reports whether look would find a window and an attempt may be made now.
+// isDue reports whether look would find a window and an attempt may be made now. A caller's Pin
+// function that panics makes nothing due.
 func (s *CompactionSessionService) isDue(h *handle) bool {
 	if !s.policy.automatic() || h.state.backsOff(time.Now()) {
 		return false
 	}
-	f := s.look(h, task{})
-	return !f.Empty()
+	f, err := s.prospect(h)
+	return err == nil && !f.Empty()
+}
+
+// prospect is look for those who only ask: a panic becomes an error.
+func (s *CompactionSessionService) prospect(h *handle) (f found, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v", cause)
+		}
+	}()
+	return s.look(h, task{}), nil
 }
 
 func historyOf(state *filtered.State, raw []*session.Event) selector.History {

@@ -49,7 +49,7 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d: it must not be negative; 0 keeps the configured %d", opts.KeepRecent, s.policy.OverlapSize)
 	}
-	t := task{trigger: record.TriggerManual, focus: opts.Focus}
+	t := task{byHand: true, trigger: record.TriggerManual, focus: opts.Focus}
 	return s.byHand(ctx, ref, t, orDefault(opts.KeepRecent, s.policy.OverlapSize))
 }
 
@@ -59,7 +59,7 @@ func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRe
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("checkpoint: KeepRecent is %d: it must not be negative; 0 keeps 1", opts.KeepRecent)
 	}
-	t := task{trigger: record.TriggerCheckpoint, kind: record.KindCheckpoint, note: opts.Note}
+	t := task{byHand: true, trigger: record.TriggerCheckpoint, kind: record.KindCheckpoint, note: opts.Note}
 	return s.byHand(ctx, ref, t, orDefault(opts.KeepRecent, 1))
 }
 

@@ -25,6 +25,9 @@ type memory struct {
 	// gates hold back the token trigger of a branch after a compaction that did not bring its prompt
 	// under the threshold: until the prompt has been under it, or has this many tokens.
 	gates map[string]int
+	// rests say at what prompt size a branch is looked at again, where the token trigger was due and
+	// nothing could be summarized.
+	rests map[string]int
 	// overhead is what a branch's prompts take up beyond the estimate of its view, in tokens: system
 	// prompt, tools, and the estimate's own error. Learned from what the provider reports.
 	overhead map[string]int
@@ -87,6 +90,15 @@ func (m *memory) closeGate(branch string, prompt int) {
 	m.gates[branch] = prompt + max(1, prompt/10)
 }
 
+// rest keeps a branch from being looked at before its prompt has grown by a hundredth: half of what
+// lies between the hard limit and the end of the window.
+func (m *memory) rest(branch string, prompt int) {
+	if m.rests == nil {
+		m.rests = map[string]int{}
+	}
+	m.rests[branch] = prompt + max(1, prompt/100)
+}
+
 func (m *memory) learnOverhead(branch string, tokens int) {
 	if m.overhead == nil {
 		m.overhead = map[string]int{}
@@ -99,6 +111,19 @@ func (st *sessionState) backsOff(now time.Time) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return now.Before(st.memory.retryAt)
+}
+
+// triedInline reports whether an inline attempt failed in the invocation.
+func (st *sessionState) triedInline(invocationID string) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return invocationID != "" && st.memory.triedInline == invocationID
+}
+
+func (st *sessionState) noteInline(invocationID string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.memory.triedInline = invocationID
 }
 
 // park notes an event that no record can refer to.
@@ -135,11 +160,13 @@ type eventKey struct {
 	place record.Place
 }
 
-func keyOf(ev *session.Event) eventKey {
-	if ev.ID != "" {
-		return eventKey{id: ev.ID}
+func keyOf(ev *session.Event) eventKey { return keyOfRef(record.RefTo(ev)) }
+
+func keyOfRef(ref record.Ref) eventKey {
+	if ref.ID != "" {
+		return eventKey{id: ref.ID}
 	}
-	return eventKey{place: record.PlaceOf(ev)}
+	return eventKey{place: ref.Place()}
 }
 
 // maxMemories bounds how many sessions without a handle are remembered; the longest unused is

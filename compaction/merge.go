@@ -13,28 +13,42 @@ import (
 // makeRoom sees to it that one more summary keeps the branch within MaxSummaries. A rolling summary
 // takes the earlier ones in; otherwise two of them are merged first, as often as it takes. If a merge
 // fails, the window waits: nothing is lost by it.
+//
+// Only summaries that stand in the same place become one. What was said before a turn must not read
+// as a tool result of it, nor be cut off with it. So while a turn lives, each agent's rounds in it may
+// have one summary beyond the bound.
 func (s *CompactionSessionService) makeRoom(ctx context.Context, h *handle, t task, sel *selector.Selection) Outcome {
-	if s.policy.MaxSummaries == 1 {
-		for _, m := range s.summariesOf(h, sel.Branch) {
-			if !contains(sel.Absorb, m.RecordID) {
-				sel.Absorb = append(sel.Absorb, m)
-				sel.Tokens += m.CompactedTokens
-			}
-		}
-		return Stored
-	}
 	for {
+		placeOf := s.placeOf(h)
 		rest := slices.DeleteFunc(s.summariesOf(h, sel.Branch), func(m *record.Metadata) bool {
 			return contains(sel.Absorb, m.RecordID)
 		})
 		if len(rest) < s.policy.MaxSummaries {
 			return Stored
 		}
-		merge := s.mergeOf(h, sel.Branch, rest)
+		merge, found := mergeOf(sel.Branch, rest, placeOf)
+		if s.policy.MaxSummaries == 1 || !found {
+			absorbPlace(sel, rest, placeOf)
+			return Stored
+		}
 		t := t
 		t.trigger, t.kind, t.focus, t.note = record.TriggerMerge, "", "", ""
 		if outcome := s.write(ctx, h, t, merge); outcome != Stored {
 			return outcome
+		}
+	}
+}
+
+// absorbPlace makes the window's record take in the summaries that stand where it will stand.
+func absorbPlace(sel *selector.Selection, summaries []*record.Metadata, placeOf func(*record.Metadata) standing) {
+	here := front
+	if sel.After != nil {
+		here = standing{sel.Agent, keyOfRef(record.RefTo(sel.After))}
+	}
+	for _, m := range summaries {
+		if placeOf(m) == here {
+			sel.Absorb = append(sel.Absorb, m)
+			sel.Tokens += m.CompactedTokens
 		}
 	}
 }
@@ -50,36 +64,32 @@ func contains(records []*record.Metadata, id string) bool {
 	return slices.ContainsFunc(records, func(m *record.Metadata) bool { return m.RecordID == id })
 }
 
-// mergeOf chooses two of at least two summaries to become one: the lowest-level adjacent pair of
-// equal level, older first, else the adjacent pair whose higher level is lowest. Merged so, like the
-// runs of a log-structured store, a fact is rewritten O(log n) times.
-//
-// A summary of a live invocation's tool rounds must stay where it stands, so it is paired only with
-// its like; if that leaves no pair, two that stand apart are merged all the same and stand where the
-// later one stood: being bounded comes first.
-func (s *CompactionSessionService) mergeOf(h *handle, branch string, summaries []*record.Metadata) selector.Selection {
-	place := s.placeOf(h)
+// mergeOf chooses two summaries of one place to become one: the lowest-level adjacent pair of equal
+// level, older first, else the adjacent pair whose higher level is lowest. Merged so, like the runs of
+// a log-structured store, a fact is rewritten O(log n) times. It reports false where no two stand in
+// one place.
+func mergeOf(branch string, summaries []*record.Metadata, placeOf func(*record.Metadata) standing) (selector.Selection, bool) {
 	best := pair{}
-	for i := 0; i+1 < len(summaries); i++ {
+	for i := range summaries {
 		for j := i + 1; j < len(summaries); j++ {
-			if place(summaries[i]) == place(summaries[j]) {
+			if placeOf(summaries[i]) == placeOf(summaries[j]) {
 				best = best.orBetter(summaries[i], summaries[j])
 				break
 			}
 		}
 	}
 	if best.older == nil {
-		best = pair{summaries[0], summaries[1]}
+		return selector.Selection{}, false
 	}
 	sel := selector.Selection{
 		Branch: branch,
 		Absorb: []*record.Metadata{best.older, best.newer},
 		Tokens: best.older.CompactedTokens + best.newer.CompactedTokens,
 	}
-	if stays := place(best.newer); stays != front {
+	if placeOf(best.newer) != front {
 		sel.After, sel.Agent = eventAt(best.newer.After), best.newer.Agent
 	}
-	return sel
+	return sel, true
 }
 
 type pair struct{ older, newer *record.Metadata }
@@ -99,7 +109,7 @@ func (p pair) orBetter(older, newer *record.Metadata) pair {
 // standing is where a summary is shown: in front, or behind an event.
 type standing struct {
 	agent string
-	after record.Ref
+	after eventKey
 }
 
 var front = standing{}
@@ -112,9 +122,7 @@ func (s *CompactionSessionService) placeOf(h *handle) func(*record.Metadata) sta
 		if !m.Live() || !live[m.EndInvocationID] {
 			return front
 		}
-		after := m.After
-		after.Timestamp = after.Timestamp.UTC()
-		return standing{agent: m.Agent, after: after}
+		return standing{agent: m.Agent, after: keyOfRef(m.After)}
 	}
 }
 

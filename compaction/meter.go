@@ -30,9 +30,9 @@ type meter struct {
 // has been measured.
 type promptSize struct {
 	tokens int
-	// first, last and length tell whether the view only grew since.
-	first, last *session.Event
-	length      int
+	// generation and length say which part of which view has been measured.
+	generation int
+	length     int
 }
 
 // begins notes an appended event and reports whether the invocation trigger must be looked at.
@@ -57,27 +57,21 @@ func (m *meter) looked(missing int) {
 func (m *meter) size(h *handle, branch string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	view := h.view.Events()
-	n := view.Len()
+	view, generation := h.view.Version()
 	p := m.sizes[branch]
-	if p == nil || !p.continues(view) {
-		state := h.view.Live()
-		p = &promptSize{tokens: measure(view, state, branch, h.state.overhead(branch))}
+	if p == nil || p.generation != generation {
+		p = &promptSize{tokens: measure(view, h.view.Live(), branch, h.state.overhead(branch)), generation: generation}
 		if m.sizes == nil {
 			m.sizes = map[string]*promptSize{}
 		}
 		m.sizes[branch] = p
 	} else {
-		for i := p.length; i < n; i++ {
+		for i := p.length; i < view.Len(); i++ {
 			p.add(view.At(i), branch)
 		}
 	}
-	p.first, p.last, p.length = view.At(0), view.At(n-1), n
+	p.length = view.Len()
 	return p.tokens
-}
-
-func (p *promptSize) continues(view session.Events) bool {
-	return p.length > 0 && view.Len() >= p.length && view.At(0) == p.first && view.At(p.length-1) == p.last
 }
 
 func (p *promptSize) add(ev *session.Event, branch string) {

@@ -24,8 +24,9 @@ func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
 // Outcome says what became of a compaction.
 type Outcome string
 
-// The outcomes. Every started one is followed by exactly one of the others; a declined one may come
-// alone, where a trigger was due and nothing could be summarized.
+// The outcomes. Every started one is followed by exactly one of the others. Others come alone: a
+// declined one where a trigger was due and nothing could be summarized; one of the last three where a
+// record that was summarized earlier, and could not be stored then, is stored without a new summary.
 const (
 	Started   Outcome = "started"   // a summarizer is about to be called
 	Stored    Outcome = "stored"    // the record is in storage and in every view

@@ -23,6 +23,9 @@ type policy struct {
 	slack int
 	// windowTokens bounds what one summarizer call is given.
 	windowTokens int
+	// summaryTokens is how long a summary is asked to be: MaxSummaryTokens, or less where as many
+	// summaries as may be shown would otherwise fill the prompt by themselves.
+	summaryTokens int
 }
 
 // templatePlaceholder is what a prompt template must contain.
@@ -139,6 +142,11 @@ func (p *policy) checkTokens() []error {
 	case p.SafetyRatio > 0:
 		p.threshold = min(share, p.limit)
 	}
+	room := p.limit
+	if p.threshold > 0 {
+		room = p.threshold
+	}
+	p.summaryTokens = min(p.MaxSummaryTokens, max(minSummary, room/2/p.MaxSummaries))
 	return problems
 }
 

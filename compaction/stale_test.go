@@ -2,6 +2,7 @@ package compaction_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -108,7 +109,7 @@ func TestManyWritersAndCompactionsLoseNothing(t *testing.T) {
 		t.Run(fmt.Sprintf("shared handle %t", shared), func(t *testing.T) {
 			t.Parallel()
 			eachBackend(t, func(t *testing.T, inner session.Service) {
-				if _, memory := inner.(interface{ Close() error }); !shared && (memory || t.Name()[len(t.Name())-8:] == "database") {
+				if !shared && strings.HasSuffix(t.Name(), "/database") {
 					t.Skip("ADK's database service allows one writing handle at a time")
 				}
 				cfg, _ := oracleConfig()
@@ -187,7 +188,9 @@ func TestManyWritersAndCompactionsLoseNothing(t *testing.T) {
 				wantOnce(t, svc, stored)
 				wantCoveredOnce(t, svc)
 				wantFacts(t, eventsOf(get(t, svc)), writers*each)
-				wantFacts(t, eventsOf(one), writers*each)
+				if shared { // in memory, a handle does not see what others append
+					wantFacts(t, eventsOf(one), writers*each)
+				}
 				if n := len(summariesIn(t, svc)); n == 0 || n > cfg.MaxSummaries {
 					t.Errorf("%d summaries", n)
 				}

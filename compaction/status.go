@@ -77,14 +77,15 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 			Events: m.EventCount, OriginalTokens: m.OriginalTokens, CompactedTokens: m.CompactedTokens,
 		})
 	}
-	if s.policy.automatic() {
-		f := s.look(h, task{})
-		status.Due, status.Trigger, status.Reason = !f.Empty(), f.trigger, string(f.Reason)
-		if !status.Due {
-			status.Trigger = ""
-		}
-	} else {
+	switch f, err := s.prospect(h); {
+	case !s.policy.automatic():
 		status.Reason = "automatic triggers are off"
+	case err != nil:
+		status.Reason = err.Error()
+	case f.Empty():
+		status.Reason = string(f.Reason)
+	default:
+		status.Due, status.Trigger = true, f.trigger
 	}
 	h.state.mu.Lock()
 	defer h.state.mu.Unlock()

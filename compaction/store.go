@@ -28,9 +28,14 @@ func (s *CompactionSessionService) store(ctx context.Context, st *sessionState, 
 	}
 	st.append.Lock()
 	defer st.append.Unlock()
-	for range storeTries {
+	for try := range storeTries {
 		if st.isDeleted() {
 			return errDeleted.Error(), nil
+		}
+		if try > 0 { // what seemed to fail may be stored all the same
+			if stored, reason, again := s.check(ctx, st, d); stored || reason != "" || again != nil {
+				return reason, again
+			}
 		}
 		if err = s.storeOnce(ctx, st, d.meta); err == nil {
 			return "", nil

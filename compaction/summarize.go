@@ -54,13 +54,13 @@ func (s *CompactionSessionService) request(t task, sel selector.Selection) (summ
 		Kind:      record.KindSummary,
 		Focus:     t.focus,
 		Note:      t.note,
-		MaxTokens: min(s.policy.MaxSummaryTokens, max(minSummary, sel.Tokens/2)),
+		MaxTokens: min(s.policy.summaryTokens, max(minSummary, sel.Tokens/2)),
 	}
 	if t.kind != "" {
 		req.Kind = t.kind
 	}
 	if t.trigger == record.TriggerMerge {
-		req.MaxTokens = min(s.policy.MaxSummaryTokens, sel.Tokens)
+		req.MaxTokens = min(s.policy.summaryTokens, sel.Tokens)
 	}
 	for _, ev := range sel.Events {
 		req.Events = append(req.Events, copyEvent(ev))
@@ -111,6 +111,7 @@ func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t 
 	if deadline.IsZero() || t.extractive {
 		deadline = time.Now().Add(s.policy.Timeout)
 	}
+	parent := ctx
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
@@ -144,7 +145,10 @@ func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t 
 		st.mu.Lock()
 		st.memory.hanging = returned
 		st.mu.Unlock()
-		return summarizer.Result{}, "", fmt.Errorf("summarizer did not answer within %v: %w", s.policy.Timeout, context.Cause(ctx))
+		if err := parent.Err(); err != nil {
+			return summarizer.Result{}, "", fmt.Errorf("gave the summarizer up: %w", err)
+		}
+		return summarizer.Result{}, "", fmt.Errorf("summarizer did not answer within %v: %w", s.policy.Timeout, ctx.Err())
 	}
 }
 

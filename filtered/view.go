@@ -17,6 +17,8 @@ type View struct {
 	mu       sync.Mutex
 	p        *projection
 	snapshot *FilteredEvents
+	// generation counts how often the view was made anew instead of only growing.
+	generation int
 }
 
 // NewView returns the view of a history given in the order of the backend. The slice belongs to the
@@ -32,7 +34,10 @@ func (v *View) Append(ev *session.Event) {
 }
 
 func (v *View) append(ev *session.Event) {
-	v.p = v.p.extend(ev)
+	before := v.p
+	if v.p = v.p.extend(ev); v.p != before {
+		v.generation++
+	}
 	v.snapshot = nil
 }
 
@@ -54,12 +59,19 @@ func (v *View) AppendRecord(ev *session.Event) {
 
 // Events returns the view as it is now.
 func (v *View) Events() *FilteredEvents {
+	events, _ := v.Version()
+	return events
+}
+
+// Version returns the view as it is now and its generation: while that stays the same, the view has
+// only grown at its end.
+func (v *View) Version() (*FilteredEvents, int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.snapshot == nil {
 		v.snapshot = &FilteredEvents{view: v.p.view}
 	}
-	return v.snapshot
+	return v.snapshot, v.generation
 }
 
 // Live returns the records whose summaries the view shows, in no particular order and without their

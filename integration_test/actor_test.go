@@ -39,6 +39,7 @@ type actor struct {
 	asked int
 	// largest is the size of the largest request, in tokens.
 	largest int
+	mixed   bool
 
 	mu   sync.Mutex
 	plan []func(*model.LLMRequest) *model.LLMResponse
@@ -70,7 +71,7 @@ func (x *actor) willDo(answer func(*model.LLMRequest) *model.LLMResponse) {
 func (x *actor) answer(req *model.LLMRequest) *model.LLMResponse {
 	x.largest = max(x.largest, promptTokens(req))
 	x.check(req)
-	if x.app.mode.flushed {
+	if x.app.mode.flushed && (x.app.store.name == "inmemory" || x.asked%3 == 0) {
 		x.app.flush()
 	}
 	x.mu.Lock()
@@ -144,19 +145,37 @@ func (x *actor) check(req *model.LLMRequest) {
 		x.t.Errorf("%s, request %d: %s", x.name, x.asked, problem)
 	}
 	x.checkQuestion(req.Contents)
+	x.checkRounds(req.Contents)
+}
+
+// checkRounds: what is shown to a model, behind the question, as its own tool calls for it is nothing else.
+func (x *actor) checkRounds(contents []*genai.Content) {
+	current := x.app.ledger.where(func(f told, turn int) bool { return f.turn == turn })
+	at := slices.IndexFunc(contents, x.isQuestion)
+	for i, c := range contents {
+		if i < at || at < 0 && x.scope != ownTools || !isSummary(c) || c.Role != genai.RoleModel {
+			continue
+		}
+		older := slices.DeleteFunc(compactiontest.FactsInContents([]*genai.Content{c}), func(fact string) bool { return slices.Contains(current, fact) })
+		if len(older) > 0 && !x.mixed {
+			x.mixed = true // once is enough
+			x.t.Errorf("%s, request %d: facts of earlier turns are shown as tool calls of this turn: %v", x.name, x.asked, older)
+		}
+	}
+}
+
+func (x *actor) isQuestion(c *genai.Content) bool {
+	return c.Role == genai.RoleUser && len(c.Parts) == 1 && c.Parts[0].Text == x.app.question
 }
 
 // checkQuestion: the user's question is there as it was asked, and behind all summaries of the past.
 func (x *actor) checkQuestion(contents []*genai.Content) {
-	question := x.app.question
-	if question == "" || x.scope == ownTools {
+	if x.app.question == "" || x.scope == ownTools {
 		return
 	}
-	at := slices.IndexFunc(contents, func(c *genai.Content) bool {
-		return c.Role == genai.RoleUser && len(c.Parts) == 1 && c.Parts[0].Text == question
-	})
+	at := slices.IndexFunc(contents, x.isQuestion)
 	if at < 0 {
-		x.t.Errorf("%s, request %d: the question is gone: %q", x.name, x.asked, question)
+		x.t.Errorf("%s, request %d: the question is gone: %q", x.name, x.asked, x.app.question)
 		return
 	}
 	for i, c := range contents {

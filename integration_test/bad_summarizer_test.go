@@ -80,7 +80,11 @@ func TestABadSummarizerHarmsNoTurn(t *testing.T) {
 	} {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+			run := inMemoryIn
+			if variant.name == "changes what it is given" {
+				run = overStorages
+			}
+			run(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
 				a, f := newFickleApp(t, store, m, variant.bad)
 				f.spoil(a, variant.want)
 				f.mended.Store(true)
@@ -94,7 +98,7 @@ func TestABadSummarizerHarmsNoTurn(t *testing.T) {
 // a second time while it hangs.
 func TestAHangingSummarizerHarmsNoTurn(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+	inMemoryIn(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
 		wake := make(chan struct{})
 		var calls atomic.Int32
 		a, f := newFickleApp(t, store, m, summarizer.Func(func(context.Context, summarizer.Request) (summarizer.Result, error) {
@@ -174,7 +178,7 @@ func (f *fickle) recover(a *app) {
 // TestAFewFailuresAreRetriedAtTheNextTrigger: no person has to step in for a hiccup.
 func TestAFewFailuresAreRetriedAtTheNextTrigger(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+	inMemoryIn(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
 		failures := 2
 		a := newApp(t, store, m, func(cfg *compaction.Config) {
 			oracle := cfg.Summarizer

@@ -152,7 +152,7 @@ func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 				}
 			})
 		}
-		for i := range m.turns(store, 30) {
+		for i := range m.turns(store, 24) {
 			if i%2 == 0 {
 				x.will(a.lookups(2))
 			}
@@ -160,7 +160,7 @@ func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 		}
 		close(done)
 		work.Wait()
-		a.verify(3)
+		a.verify(2)
 	})
 }
 

@@ -75,7 +75,11 @@ func TestForeignDecoratorsAboveAndBelowDoNotMatter(t *testing.T) {
 	} {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+			run := inMemoryIn
+			if variant.above != nil && variant.below != nil {
+				run = overStorages
+			}
+			run(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
 				a := newApp(t, store, m, nil)
 				a.above = variant.above
 				if variant.below != nil {

@@ -89,10 +89,7 @@ func TestABadModelHarmsNoTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous}, func(t *testing.T, store storage, m mode) {
-				if store.name == "database" {
-					t.Skip("nothing is stored")
-				}
+			inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store storage, m mode) {
 				w := &writer{t: t, spoiled: spoiled}
 				a := newModelApp(t, store, m, w)
 				a.chat(a.actors[0], 12)

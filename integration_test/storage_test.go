@@ -71,8 +71,9 @@ type mode struct {
 	name string
 	// synchronous is Config.Synchronous.
 	synchronous bool
-	// flushed waits for all background work before every answer of a model and after every turn, so
-	// that records are stored in the midst of turns.
+	// flushed waits for all background work before answers of a model (over the database, where that
+	// reads the whole session, before every third) and after every turn, so that records are stored in
+	// the midst of turns.
 	flushed bool
 	// reopened closes the service after every so many turns and opens a new one over the same storage.
 	reopened int
@@ -109,6 +110,12 @@ func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storage
 		}
 		overModes(t, store, run, f)
 	}
+}
+
+// inMemoryIn runs f over the in-memory service in every mode; for what no storage has a part in.
+func inMemoryIn(t *testing.T, modes []mode, f func(t *testing.T, store storage, m mode)) {
+	t.Helper()
+	overModes(t, inMemory(), modes, f)
 }
 
 // everywhere runs f over every storage in every mode there is.

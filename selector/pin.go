@@ -45,10 +45,17 @@ func mark(set []bool, members []int) {
 // because of a live invocation only an agent's own events are summarized, or what came before that.
 func (s *survey) pinQuestions() {
 	for _, v := range s.invocations {
-		if v.live() && v.opening >= 0 {
+		if v.opening >= 0 && (v.live() || s.goesOn(v)) {
 			s.pinned[v.opening] = true
 		}
 	}
+}
+
+// goesOn reports whether an invocation that ends in an answer may still send prompts: a workflow that
+// is known to run, beside one newer invocation. The end of a run cannot be told for certain, so only
+// the token trigger, which may fire in the middle of one, asks.
+func (s *survey) goesOn(v *invocation) bool {
+	return s.inTurn && v.running && v.ordinal >= len(s.invocations)-2
 }
 
 // pinRouting keeps the newest agent event, by which ADK finds the agent for the next message, and

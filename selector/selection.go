@@ -39,6 +39,9 @@ type Params struct {
 	Running func(invocationID string) bool
 	// Pin reports whether an event must stay raw.
 	Pin func(*session.Event) bool
+
+	// inTurn says that the selection may be made in the middle of a turn.
+	inTurn bool
 }
 
 // Reason says why a selection is empty. The zero value means that it is not.

@@ -10,6 +10,7 @@ import (
 // It offers earlier turns and, apart from them, the finished tool rounds of live invocations; the
 // larger of the two comes first, because the trigger is there to make room.
 func Tokens(h History, p Params, branch string) Selection {
+	p.inTurn = true
 	s := newSurvey(h, p)
 	turns, rounds := s.spare(branch)
 	best := s.grown(s.turnsWindow(branch, turns))

@@ -1,0 +1,180 @@
+package compaction_test
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+func scripted(name string) *compactiontest.Model {
+	return compactiontest.NewModel(name, func(int, *model.LLMRequest) *model.LLMResponse { return compactiontest.Say("Nothing.") })
+}
+
+// TestConfigThatCannotDoWhatItSaysIsRefused: the error names the field, its value and the effect.
+func TestConfigThatCannotDoWhatItSaysIsRefused(t *testing.T) {
+	t.Parallel()
+	type change = func(*compaction.Config)
+	negative := "must not be negative"
+	for _, tt := range []struct {
+		name   string
+		change change
+		says   []string
+	}{
+		{"negative InvocationThreshold", func(c *compaction.Config) { c.InvocationThreshold = -1 }, []string{"InvocationThreshold", "-1", negative}},
+		{"negative OverlapSize", func(c *compaction.Config) { c.OverlapSize = -2 }, []string{"OverlapSize", "-2", negative}},
+		{"negative TokenThreshold", func(c *compaction.Config) { c.TokenThreshold = -3 }, []string{"TokenThreshold", "-3", negative}},
+		{"negative ContextWindow", func(c *compaction.Config) { c.ContextWindow = -4 }, []string{"ContextWindow", "-4", negative}},
+		{"negative MaxOutputTokens", func(c *compaction.Config) { c.MaxOutputTokens = -5 }, []string{"MaxOutputTokens", "-5", negative}},
+		{"negative RetainEvents", func(c *compaction.Config) { c.RetainEvents = -6 }, []string{"RetainEvents", "-6", negative}},
+		{"negative MaxSummaries", func(c *compaction.Config) { c.MaxSummaries = -7 }, []string{"MaxSummaries", "-7", negative}},
+		{"negative MaxSummaryTokens", func(c *compaction.Config) { c.MaxSummaryTokens = -8 }, []string{"MaxSummaryTokens", "-8", negative}},
+		{"negative Timeout", func(c *compaction.Config) { c.Timeout = -time.Second }, []string{"Timeout", "-1s", negative}},
+		{"negative SafetyRatio", func(c *compaction.Config) { c.SafetyRatio = -0.1 }, []string{"SafetyRatio", "-0.1", "share"}},
+		{"SafetyRatio over 1", func(c *compaction.Config) { c.SafetyRatio = 1.5 }, []string{"SafetyRatio", "1.5", "share"}},
+		{"SafetyRatio no number", func(c *compaction.Config) { c.SafetyRatio = math.NaN() }, []string{"SafetyRatio", "NaN", "share"}},
+		{"SafetyRatio infinite", func(c *compaction.Config) { c.SafetyRatio = math.Inf(1) }, []string{"SafetyRatio", "+Inf", "share"}},
+		{"no overlap", func(c *compaction.Config) { c.OverlapSize = 0 }, []string{"OverlapSize", "0", "would be summarized"}},
+		{
+			"TokenThreshold over the share", func(c *compaction.Config) { c.ContextWindow, c.TokenThreshold = 1000, 701 },
+			[]string{"TokenThreshold", "701", "never be reached", "SafetyRatio", "700"},
+		},
+		{
+			"TokenThreshold over the hard limit", func(c *compaction.Config) { c.SafetyRatio, c.ContextWindow, c.TokenThreshold = 0, 1000, 981 },
+			[]string{"TokenThreshold", "981", "never be reached", "980"},
+		},
+		{
+			"TokenThreshold over what the reply leaves", func(c *compaction.Config) {
+				c.SafetyRatio, c.ContextWindow, c.MaxOutputTokens, c.TokenThreshold = 0, 1000, 500, 491
+			}, []string{"TokenThreshold", "491", "never be reached", "490", "MaxOutputTokens"},
+		},
+		{"reply as large as the window", func(c *compaction.Config) { c.ContextWindow, c.MaxOutputTokens = 1000, 1000 }, []string{"MaxOutputTokens", "1000", "nothing would be left"}},
+		{"nobody to summarize", func(c *compaction.Config) { c.Summarizer = nil }, []string{"Model", "Summarizer", "nil"}},
+		{
+			"template without history", func(c *compaction.Config) {
+				c.Summarizer, c.Model, c.PromptTemplate = nil, scripted("m"), "Be brief."
+			}, []string{"PromptTemplate", "{{history}}"},
+		},
+		{"template nobody reads", func(c *compaction.Config) { c.PromptTemplate = "Be brief: {{history}}" }, []string{"PromptTemplate", "Summarizer", "no effect"}},
+		{"two mistakes", func(c *compaction.Config) { c.RetainEvents, c.SafetyRatio = -1, 2 }, []string{"RetainEvents", "SafetyRatio"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cfg, _ := oracleConfig()
+			tt.change(&cfg)
+			svc, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
+			if err == nil || svc != nil {
+				t.Fatalf("got %v, %v: want an error and no service", svc, err)
+			}
+			for _, want := range tt.says {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error does not say %q: %v", want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestEdgesOfTheConfigAreAccepted(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*compaction.Config){
+		"everything off":                   func(c *compaction.Config) { c.InvocationThreshold, c.OverlapSize, c.SafetyRatio = 0, 0, 0 },
+		"SafetyRatio 1":                    func(c *compaction.Config) { c.SafetyRatio = 1 },
+		"TokenThreshold just at the share": func(c *compaction.Config) { c.ContextWindow, c.TokenThreshold = 1000, 700 },
+		"extractive":                       func(c *compaction.Config) { c.Summarizer = summarizer.Extractive{} },
+		"model and template": func(c *compaction.Config) {
+			c.Summarizer, c.Model, c.PromptTemplate = nil, scripted("m"), "Be brief: {{history}}"
+		},
+	} {
+		cfg, _ := oracleConfig()
+		change(&cfg)
+		if _, err := compaction.NewCompactionService(session.InMemoryService(), cfg); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// opaque is somebody else's decorator: sessions pass through it, appends and unwrapping too.
+type opaque struct{ session.Service }
+
+func (o *opaque) Unwrap() session.Service { return o.Service }
+
+func TestServiceIsWrappedOnceOnly(t *testing.T) {
+	t.Parallel()
+	cfg, _ := oracleConfig()
+	if _, err := compaction.NewCompactionService(nil, cfg); err == nil || !strings.Contains(err.Error(), "nil") {
+		t.Errorf("nil inner service: %v", err)
+	}
+	svc := newService(t, &opaque{session.InMemoryService()}, cfg)
+	for name, inner := range map[string]session.Service{"itself": svc, "below another decorator": &opaque{&opaque{svc}}} {
+		if _, err := compaction.NewCompactionService(inner, cfg); err == nil || !strings.Contains(err.Error(), "already compacts") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestDefaultsAreTheDocumentedOnes(t *testing.T) {
+	t.Parallel()
+	want := compaction.Config{
+		InvocationThreshold: 5, OverlapSize: 2, SafetyRatio: 0.7, RetainEvents: 10, MaxSummaries: 5, MaxSummaryTokens: 500, Timeout: time.Minute,
+	}
+	if got := compaction.DefaultConfig(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestCallersConfigIsCopied(t *testing.T) {
+	t.Parallel()
+	oracle := &compactiontest.Oracle{}
+	cfg := compaction.Config{Summarizer: oracle, InvocationThreshold: 2, OverlapSize: 1, Synchronous: true}
+	before := cfg
+	svc := newService(t, session.InMemoryService(), cfg)
+	if !reflect.DeepEqual(cfg, before) {
+		t.Errorf("the config became %+v", cfg)
+	}
+	cfg.InvocationThreshold, cfg.Summarizer = 0, nil
+	appendAll(t, svc, create(t, svc), turns(4)...)
+	if len(oracle.Requests()) == 0 {
+		t.Error("a change of the caller's config after the fact changed the service")
+	}
+}
+
+func TestContextWindowIsThatOfTheAgentsModel(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(*compaction.Config)
+		window int
+	}{
+		{"set", func(c *compaction.Config) { c.ContextWindow, c.AgentModel = 5000, "gpt-4o" }, 5000},
+		{"by the agent's model", func(c *compaction.Config) {
+			c.AgentModel, c.Model, c.Summarizer = "gpt-4o", scripted("gemini-2.5-flash"), nil
+		}, 128_000},
+		{"by the agent's model beside a summarizer", func(c *compaction.Config) { c.AgentModel = "gemini-2.5-flash" }, 1_048_576},
+		{"by the summarizing model", func(c *compaction.Config) { c.Model, c.Summarizer = scripted("gemini-2.5-flash"), nil }, 1_048_576},
+		{"model unheard of", func(c *compaction.Config) { c.Model, c.Summarizer = scripted("house-llm"), nil }, 128_000},
+		{"no model at all", func(*compaction.Config) {}, 128_000},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cfg, _ := oracleConfig()
+			cfg.MaxOutputTokens = 1000
+			tt.change(&cfg)
+			svc := newService(t, session.InMemoryService(), cfg)
+			create(t, svc)
+			got := status(t, svc)
+			limit := int(0.98 * float64(tt.window-1000))
+			if got.ContextWindow != tt.window || got.HardLimit != limit || got.TokenThreshold != int(math.Ceil(0.7*float64(tt.window))) {
+				t.Errorf("window %d, hard limit %d, threshold %d; want %d, %d and seven tenths", got.ContextWindow, got.HardLimit, got.TokenThreshold, tt.window, limit)
+			}
+		})
+	}
+}

@@ -1,0 +1,218 @@
+package compaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+var innerRef = SessionRef{AppName: "app", UserID: "user", SessionID: "session"}
+
+type failing struct {
+	compactiontest.Oracle
+	err   error
+	calls int
+}
+
+func (f *failing) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+	f.calls++
+	if f.err != nil {
+		return summarizer.Result{}, f.err
+	}
+	return f.Oracle.Summarize(ctx, req)
+}
+
+func serviceFor(t *testing.T, s Summarizer) *CompactionSessionService {
+	t.Helper()
+	cfg := DefaultConfig()
+	cfg.Summarizer, cfg.Synchronous = s, true
+	svc, err := NewCompactionService(session.InMemoryService(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return svc
+}
+
+func createFor(t *testing.T, svc *CompactionSessionService, ref SessionRef) session.Session {
+	t.Helper()
+	resp, err := svc.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.Session
+}
+
+// collected runs the garbage collector until a condition holds, a bounded number of times: cleanups
+// run some time after a collection, in a goroutine of their own.
+func collected(condition func() bool) bool {
+	for range 500 {
+		runtime.GC()
+		if condition() {
+			return true
+		}
+		runtime.Gosched()
+	}
+	return false
+}
+
+func (st *sessionState) kept() int {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return len(st.records)
+}
+
+// TestRecordsAreForgottenWithTheLastOlderView: a process that runs for weeks must not keep what only
+// handles long gone had still to see.
+func TestRecordsAreForgottenWithTheLastOlderView(t *testing.T) {
+	t.Parallel()
+	svc := serviceFor(t, &compactiontest.Oracle{})
+	sess := createFor(t, svc, innerRef)
+	old, err := svc.Get(t.Context(), innerRef.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range (&compactiontest.History{}).Turns(20, "agent").Events {
+		if err := svc.AppendEvent(t.Context(), sess, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sess.Events()
+	st := svc.states.of(innerRef)
+	if st.kept() == 0 {
+		t.Fatal("nothing is kept for the old handle")
+	}
+	runtime.KeepAlive(old)
+	old = nil
+	if !collected(func() bool { return st.kept() == 0 }) {
+		t.Errorf("%d records are kept for a handle that is gone", st.kept())
+	}
+	runtime.KeepAlive(sess)
+}
+
+func TestReadingForgetsRecords(t *testing.T) {
+	t.Parallel()
+	svc := serviceFor(t, &compactiontest.Oracle{})
+	sess := createFor(t, svc, innerRef)
+	old, err := svc.Get(t.Context(), innerRef.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range (&compactiontest.History{}).Turns(20, "agent").Events {
+		if err := svc.AppendEvent(t.Context(), sess, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sess.Events()
+	old.Session.Events()
+	st := svc.states.of(innerRef)
+	// Status, Compact and the like may leave handles behind that are garbage.
+	if !collected(func() bool { return st.kept() == 0 }) {
+		t.Errorf("%d records are kept though every handle has seen them", st.kept())
+	}
+	runtime.KeepAlive(sess)
+	runtime.KeepAlive(old)
+}
+
+// TestIdleSessionsLeaveNoState: one state for each session ever seen would be a leak.
+func TestIdleSessionsLeaveNoState(t *testing.T) {
+	t.Parallel()
+	svc := serviceFor(t, &compactiontest.Oracle{})
+	for i := range 300 {
+		ref := SessionRef{AppName: "app", UserID: "user", SessionID: fmt.Sprintf("session-%d", i)}
+		sess := createFor(t, svc, ref)
+		for _, ev := range (&compactiontest.History{}).Turns(6, "agent").Events {
+			if err := svc.AppendEvent(t.Context(), sess, ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	size := func() int {
+		svc.states.mu.Lock()
+		defer svc.states.mu.Unlock()
+		return len(svc.states.byRef)
+	}
+	if !collected(func() bool { return size() <= 1 }) {
+		t.Errorf("%d states are kept for sessions that nobody holds", size())
+	}
+}
+
+// TestFailuresBackOffAfterThree: three are free, then one probe for each interval until one succeeds.
+func TestFailuresBackOffAfterThree(t *testing.T) {
+	t.Parallel()
+	s := &failing{err: errors.New("quota")}
+	svc := serviceFor(t, s)
+	sess := createFor(t, svc, innerRef)
+	st := svc.states.of(innerRef)
+	events := (&compactiontest.History{}).Turns(30, "agent").Events
+	next := 0
+	turn := func() {
+		t.Helper()
+		for range 2 {
+			if err := svc.AppendEvent(t.Context(), sess, events[next]); err != nil {
+				t.Fatal(err)
+			}
+			next++
+		}
+	}
+	retryIn := func(d time.Duration) {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		st.memory.retryAt = time.Now().Add(d)
+	}
+	for s.calls < 3 && next < 20 {
+		turn()
+	}
+	if s.calls != 3 || next != 14 {
+		t.Fatalf("%d calls after %d turns, want one each after the turns 5, 6 and 7", s.calls, next/2)
+	}
+	if !st.backsOff(time.Now()) {
+		t.Fatal("no back-off after three failures")
+	}
+	retryIn(time.Hour)
+	turn()
+	turn()
+	if s.calls != 3 {
+		t.Errorf("%d calls while failures are backed off from", s.calls)
+	}
+	retryIn(-time.Second)
+	turn()
+	if s.calls != 4 || !st.backsOff(time.Now()) {
+		t.Errorf("%d calls, backs off: %t; want one probe and the next interval", s.calls, st.backsOff(time.Now()))
+	}
+	s.err = nil
+	retryIn(-time.Second)
+	turn()
+	if s.calls < 5 || st.backsOff(time.Now()) {
+		t.Errorf("%d calls, backs off: %t; want a success that ends it", s.calls, st.backsOff(time.Now()))
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.memory.failures != 0 {
+		t.Errorf("%d failures are remembered after a success", st.memory.failures)
+	}
+}
+
+func TestBackOffGrows(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	var m memory
+	var last time.Duration
+	for i := 1; i <= 20; i++ {
+		m.failed(now)
+		if i < freeTries && !m.retryAt.IsZero() {
+			t.Errorf("failure %d is backed off from", i)
+		}
+		last = m.retryAt.Sub(now)
+	}
+	if last < time.Minute || last > 10*time.Minute {
+		t.Errorf("after twenty failures the next try is in %v", last)
+	}
+}

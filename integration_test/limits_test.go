@@ -1,0 +1,170 @@
+package integration_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/agent/workflowagents/parallelagent"
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+)
+
+// TestExtremeConfigsLoseNothing: as often as possible, as little raw as possible, as few summaries as
+// possible, and both triggers at once.
+func TestExtremeConfigsLoseNothing(t *testing.T) {
+	t.Parallel()
+	for _, variant := range []struct {
+		name   string
+		change func(*compaction.Config)
+	}{
+		{"one summary", func(cfg *compaction.Config) { cfg.MaxSummaries = 1 }},
+		{"two summaries", func(cfg *compaction.Config) { cfg.MaxSummaries = 2 }},
+		{"every turn", func(cfg *compaction.Config) { cfg.InvocationThreshold, cfg.OverlapSize = 1, 1 }},
+		{"every turn, one summary, both triggers", func(cfg *compaction.Config) {
+			smallWindow(cfg)
+			cfg.InvocationThreshold, cfg.OverlapSize, cfg.MaxSummaries, cfg.RetainEvents = 1, 1, 1, 1
+		}},
+		{"two summaries, both triggers", func(cfg *compaction.Config) {
+			smallWindow(cfg)
+			cfg.MaxSummaries, cfg.RetainEvents = 2, 3
+		}},
+	} {
+		t.Run(variant.name, func(t *testing.T) {
+			t.Parallel()
+			inMemoryIn(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storage, m mode) {
+				a := newApp(t, store, m, variant.change)
+				x := newActor(a, "assistant", "")
+				a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
+				for i := range 40 {
+					for range i % 6 {
+						x.will(a.lookups(1 + i%2))
+					}
+					a.chat(x, 1)
+				}
+				a.verify(8)
+				status, err := a.svc.Status(t.Context(), ref)
+				// The rounds of the newest turn may have one of their own until the next window.
+				if err != nil || len(status.Summaries) > max(2, a.cfg.MaxSummaries) {
+					t.Errorf("%d summaries, want at most %d; error %v", len(status.Summaries), a.cfg.MaxSummaries, err)
+				}
+			})
+		})
+	}
+}
+
+// TestPinnedEventsStayRaw: whatever Config.Pin names is in every prompt as it was said, and does not
+// stop the rest from being summarized.
+func TestPinnedEventsStayRaw(t *testing.T) {
+	t.Parallel()
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+		a := newApp(t, store, m, func(cfg *compaction.Config) {
+			cfg.Pin = func(ev *session.Event) bool {
+				return ev.Content != nil && len(ev.Content.Parts) > 0 && ev.Content.Parts[0].Text == "Never forget this."
+			}
+		})
+		x := newActor(a, "assistant", "")
+		a.start(a.llm(x, nil))
+		a.chat(x, 4)
+		x.will(answer())
+		a.question = "Never forget this."
+		a.send(genai.NewContentFromText(a.question, genai.RoleUser))
+		a.chat(x, 20)
+		found := 0
+		for _, c := range x.lastRequest() {
+			if c.Parts[0].Text == "Never forget this." {
+				found++
+			}
+		}
+		if found != 1 {
+			t.Errorf("the pinned message is in the prompt %d times", found)
+		}
+		a.verify(3)
+	})
+}
+
+// TestALateAnswerToAParallelBranchKeepsBranchesApart: the call was made in a branch; ADK runs its
+// agent for the answer outside of all branches. Afterwards the branches go on as before.
+func TestALateAnswerToAParallelBranchKeepsBranchesApart(t *testing.T) {
+	t.Parallel()
+	for _, between := range []int{0, 3, 12} {
+		t.Run(fmt.Sprintf("%d turns later", between), func(t *testing.T) {
+			t.Parallel()
+			inMemoryIn(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storage, m mode) {
+				a := newApp(t, store, m, nil)
+				a.unordered = true
+				left, right := newActor(a, "left", "both.left"), newActor(a, "right", "both.right")
+				tools := func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order()} }
+				root, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{
+					Name: "both", SubAgents: []agent.Agent{a.llm(left, tools), a.llm(right, tools)},
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				a.start(root)
+				turns := func(n int) {
+					for range n {
+						left.will(a.lookups(1), answer())
+						right.will(a.lookups(1), answer())
+						a.ask()
+					}
+				}
+				turns(4)
+				n := a.ledger.number()
+				left.will(compactiontest.CallTool("order", map[string]any{"n": n}), answer())
+				right.will(answer())
+				call := a.callNamed(a.ask(), "order")
+				turns(between)
+				left.branch = ""
+				left.will(a.lookups(1), answer())
+				fact := a.late(call, n)
+				a.ledger.forget(fact) // ADK shows it to no branch that does not see the call
+				left.branch = "both.left"
+				turns(12)
+				a.compactAll()
+				turns(2)
+				if !slices.Contains(compactiontest.FactsInContents(left.lastRequest()), fact) {
+					t.Errorf("%s, the late answer, is gone", fact)
+				}
+				a.verify(4)
+			})
+		})
+	}
+}
+
+// TestSummariesOfALiveTurnAreNotMixedWithThePast: a turn of many tool rounds follows on many turns of
+// chat, with few summaries allowed. What stands behind the question as the agent's own tool calls
+// must hold no past turns, and the past must go on standing in front of it.
+func TestSummariesOfALiveTurnAreNotMixedWithThePast(t *testing.T) {
+	t.Parallel()
+	for limit := 1; limit <= 3; limit++ {
+		for _, include := range []llmagent.IncludeContents{llmagent.IncludeContentsDefault, llmagent.IncludeContentsNone} {
+			t.Run(fmt.Sprintf("at most %d, include %s", limit, include), func(t *testing.T) {
+				t.Parallel()
+				inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store storage, m mode) {
+					a := newApp(t, store, m, func(cfg *compaction.Config) {
+						smallWindow(cfg)
+						cfg.MaxSummaries = limit
+					})
+					x := newActor(a, "assistant", "")
+					if include == llmagent.IncludeContentsNone {
+						x.scope = currentTurn
+					}
+					a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools, cfg.IncludeContents = []tool.Tool{a.lookup()}, include }))
+					a.chat(x, 8)
+					a.loop(x)
+					a.checkLoop(x)
+					a.chat(x, 8)
+					a.verify(6)
+				})
+			})
+		}
+	}
+}
