@@ -1,0 +1,146 @@
+package compaction
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// gate counts the work of a whole service and turns new work away once it is closed.
+type gate struct {
+	mu     sync.Mutex
+	closed bool
+	work   sync.WaitGroup
+}
+
+// enter reports whether new work may begin; if so it must leave.
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.work.Add(1)
+	return true
+}
+
+func (g *gate) leave() { g.work.Done() }
+
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+}
+
+// background does the work that is due for a handle's session in a goroutine of its own. It outlives
+// the turn: the context's values are kept, its end is not.
+func (s *CompactionSessionService) background(ctx context.Context, h *handle, t task) {
+	if !s.open.enter() {
+		return
+	}
+	line := h.state.jobs
+	if !line.enqueue(job{h, t}) {
+		s.open.leave()
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	unlink := context.AfterFunc(s.running, cancel)
+	go func() {
+		defer s.open.leave()
+		defer unlink()
+		defer cancel()
+		defer line.leave()
+		// The service's slot comes first: whoever holds the session's may be waited for by a turn.
+		if s.slots.Acquire(ctx, 1) != nil {
+			line.dequeue()
+			return
+		}
+		defer s.slots.Release(1)
+		if line.acquire(ctx) != nil {
+			line.dequeue()
+			return
+		}
+		defer line.release()
+		line.interruptible(cancel)
+		defer line.interruptible(nil)
+		next := line.dequeue()
+		s.drain(ctx, next.handle, next.task)
+	}()
+}
+
+// inline does the work that is due before it returns, within the time-out: the next prompt shall be
+// smaller. What is under way for the session is waited for first.
+func (s *CompactionSessionService) inline(ctx context.Context, h *handle, t task) {
+	if !s.open.enter() {
+		return
+	}
+	defer s.open.leave()
+	t.inline = true
+	t.deadline = time.Now().Add(s.policy.Timeout)
+	line := h.state.jobs
+	line.enter()
+	defer line.leave()
+	if !s.acquireInline(ctx, h.state, &t) {
+		return
+	}
+	defer line.release()
+	s.drain(ctx, h, t)
+}
+
+// acquireInline waits for what is under way for the session, until the deadline, once per invocation.
+// A turn at the hard limit then ends it and goes on without a model: a rough summary now is worth
+// more than a good one later.
+func (s *CompactionSessionService) acquireInline(ctx context.Context, st *sessionState, t *task) bool {
+	if t.forced {
+		defer st.jobs.hurry()()
+	}
+	if !st.triedInline(t.invocationID) {
+		waiting, cancel := context.WithDeadline(ctx, t.deadline)
+		defer cancel()
+		if st.jobs.acquire(waiting) == nil {
+			return true
+		}
+		st.noteInline(t.invocationID)
+	}
+	if !t.forced || ctx.Err() != nil {
+		return false
+	}
+	st.jobs.takeOver()
+	t.extractive = true
+	ending, cancel := context.WithTimeout(ctx, s.policy.Timeout)
+	defer cancel()
+	return st.jobs.acquire(ending) == nil
+}
+
+// Flush waits until nothing runs and nothing is due for a session: jobs under way and in line, the
+// windows and merges that follow from them, and what was due before this process saw the session. It
+// starts nothing that is not due, and gives up on what fails. The error is the context's only.
+func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) error {
+	st := s.states.of(ref)
+	if err := st.jobs.wait(ctx); err != nil {
+		return err
+	}
+	if h := s.load(ctx, ref); h != nil && s.isDue(h) {
+		s.background(ctx, h, task{})
+	}
+	return st.jobs.wait(ctx)
+}
+
+// Close waits for all jobs of the service and starts no new ones. Sessions can still be read and
+// appended to. When the context ends first, the jobs are cancelled and its error is returned.
+func (s *CompactionSessionService) Close(ctx context.Context) error {
+	s.open.close()
+	done := make(chan struct{})
+	go func() {
+		s.open.work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		s.stop()
+		return nil
+	case <-ctx.Done():
+		s.stop()
+		return ctx.Err()
+	}
+}
