@@ -96,11 +96,13 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 	}
 	highest := none
 	for _, branch := range readers {
-		switch size := h.meter.size(h, branch); {
+		size := h.meter.size(h, branch)
+		over := s.passes(h.state, branch, size)
+		switch {
 		case h.state.rests(branch, size):
 		case size >= s.policy.limit:
 			return overLimit
-		case s.policy.threshold > 0 && h.state.passes(branch, size, s.policy.threshold):
+		case over:
 			highest = overThreshold
 		}
 	}
@@ -109,15 +111,16 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 
 // passes reports whether a prompt of that size sets off the token trigger: it is over the threshold,
 // and an earlier compaction that could not bring it under does not hold it back.
-func (st *sessionState) passes(branch string, size, threshold int) bool {
+func (s *CompactionSessionService) passes(st *sessionState, branch string, size int) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if size < threshold {
+	on := s.policy.threshold > 0
+	if on && size < s.policy.threshold || !on && size < s.policy.limit {
 		delete(st.memory.gates, branch)
 		delete(st.memory.rests, branch)
 		return false
 	}
-	return size >= st.memory.gates[branch]
+	return on && size >= st.memory.gates[branch]
 }
 
 // rests reports whether a prompt of that size is not worth a look: at the last one there was nothing
@@ -163,7 +166,7 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 	h.meter.looked(missing)
 	for _, reader := range here {
 		size := h.meter.size(h, reader)
-		over := s.policy.threshold > 0 && h.state.passes(reader, size, s.policy.threshold)
+		over := s.passes(h.state, reader, size)
 		if !over && !(t.forced && size >= s.policy.limit) {
 			continue
 		}

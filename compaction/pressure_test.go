@@ -133,3 +133,28 @@ func TestNothingToSummarizeIsNotLookedForAtEveryEvent(t *testing.T) {
 		t.Errorf("status %+v, %v", status, err)
 	}
 }
+
+// TestRestEndsWhenThePromptHasBeenSmall: a look that found nothing must not hold back the next one
+// once something else made the prompt small.
+func TestRestEndsWhenThePromptHasBeenSmall(t *testing.T) {
+	t.Parallel()
+	cfg, oracle := oracleConfig()
+	cfg.InvocationThreshold = 0
+	cfg.ContextWindow, cfg.TokenThreshold = 1_000_000, 1_000
+	var pinned atomic.Bool
+	pinned.Store(true)
+	cfg.Pin = func(*session.Event) bool { return pinned.Load() }
+	svc := newService(t, session.InMemoryService(), cfg)
+	sess := create(t, svc)
+	h := (&compactiontest.History{}).Turns(120, "agent")
+	appendAll(t, svc, sess, h.Events[:120]...) // far over the threshold, and nothing to be done
+	pinned.Store(false)
+	if _, err := svc.Compact(t.Context(), ref, compaction.CompactOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before := len(oracle.Requests())
+	appendAll(t, svc, sess, h.Events[120:200]...)
+	if len(oracle.Requests()) == before {
+		t.Error("the prompt went over the threshold again, and nobody looked")
+	}
+}
