@@ -87,6 +87,10 @@ func (s *CompactionSessionService) inline(ctx context.Context, h *handle, t task
 	s.drain(ctx, h, t)
 }
 
+// endingTime is how long a job that was ended may take to let go of its session. It only has to come
+// back from a cancelled call; one that does not is stuck in the inner service.
+const endingTime = 2 * time.Second
+
 // acquireInline waits for what is under way for the session, until the deadline, once per invocation.
 // A turn at the hard limit then ends it and goes on without a model: a rough summary now is worth
 // more than a good one later.
@@ -107,7 +111,7 @@ func (s *CompactionSessionService) acquireInline(ctx context.Context, st *sessio
 	}
 	st.jobs.takeOver()
 	t.extractive = true
-	ending, cancel := context.WithTimeout(ctx, s.policy.Timeout)
+	ending, cancel := context.WithTimeout(ctx, endingTime)
 	defer cancel()
 	return st.jobs.acquire(ending) == nil
 }
