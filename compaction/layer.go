@@ -1,8 +1,6 @@
 package compaction
 
 import (
-	"time"
-
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/filtered"
@@ -11,8 +9,6 @@ import (
 // maxLayers bounds how far a chain of decorators is followed: one that unwraps to itself must not
 // hang a turn.
 const maxLayers = 64
-
-var emptyTime time.Time
 
 // findLayer returns the compaction service that service is or wraps, nil if there is none.
 func findLayer(service session.Service) *CompactionSessionService {

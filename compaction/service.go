@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -101,7 +102,7 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 	st := s.states.of(SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
 	c := st.open()
 	whole := *req
-	whole.NumRecentEvents, whole.After = 0, emptyTime
+	whole.NumRecentEvents, whole.After = 0, time.Time{}
 	resp, err := s.inner.Get(ctx, &whole)
 	if err != nil || resp == nil || resp.Session == nil {
 		st.close(c)
