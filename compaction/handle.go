@@ -88,12 +88,16 @@ func withoutTemp(ev *session.Event) *session.Event {
 }
 
 // branches returns the branches of the visible events, the root's first.
-func branches(view []*session.Event) []string {
-	out := []string{""}
+func branches(view []*session.Event) []string { return addBranches(nil, view) }
+
+func addBranches(known []string, view []*session.Event) []string {
+	if known == nil {
+		known = []string{""}
+	}
 	for _, ev := range view {
-		if !slices.Contains(out, ev.Branch) {
-			out = append(out, ev.Branch)
+		if !slices.Contains(known, ev.Branch) {
+			known = append(known, ev.Branch)
 		}
 	}
-	return out
+	return known
 }

@@ -36,7 +36,7 @@ func (s *CompactionSessionService) wrap(sess session.Session, set func(*handle))
 }
 
 func (s *CompactionSessionService) newHandle(st *sessionState, c *cursor, sess session.Session) *handle {
-	h := &handle{service: s, state: st, cursor: c, view: filtered.NewView(filtered.Collect(sess.Events()))}
+	h := &handle{service: s, state: st, cursor: c, view: s.bases.view(st.ref, sess.Events())}
 	st.closeWith(h, c)
 	return h
 }

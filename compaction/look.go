@@ -92,7 +92,7 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 	h.catchUp()
 	readers := []string{ev.Branch}
 	if ev.Author == "user" {
-		readers = branches(h.view.Events().Slice())
+		readers = h.meter.branches(h.view)
 	}
 	highest := none
 	for _, branch := range readers {
@@ -145,6 +145,7 @@ type found struct {
 // look finds the next window that is due, in any branch; an empty selection says why there is none.
 func (s *CompactionSessionService) look(h *handle, t task) found {
 	h.catchUp()
+	looked := h.meter.looking()
 	state := h.view.State()
 	history := historyOf(state, h.view.Raw())
 	params := s.params(h.state)
@@ -163,7 +164,7 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 		missing = min(missing, 1)
 		blocked = found{Selection: sel, trigger: record.TriggerInvocations}
 	}
-	h.meter.looked(missing)
+	looked(missing)
 	for _, reader := range here {
 		size := h.meter.size(h, reader)
 		over := s.passes(h.state, reader, size)

@@ -1,11 +1,13 @@
 package compaction
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -23,16 +25,20 @@ type meter struct {
 	missing    int
 	invocation string
 
+	here []string // branches of what was seen
+	seen extent
+
 	sizes map[string]*promptSize // by reader's branch
 }
+
+// extent says which part of which view something is about.
+type extent struct{ generation, length int }
 
 // promptSize is the size of the prompt that an agent in one branch would send, as far as the view
 // has been measured.
 type promptSize struct {
-	tokens int
-	// generation and length say which part of which view has been measured.
-	generation int
-	length     int
+	tokens   int
+	measured extent
 }
 
 // begins notes an appended event and reports whether the invocation trigger must be looked at.
@@ -46,11 +52,30 @@ func (m *meter) begins(ev *session.Event) bool {
 	return selector.IsTurnEnd(ev) && m.begun >= m.missing
 }
 
-// looked notes that the invocation trigger was looked at and how many invocations are missing.
-func (m *meter) looked(missing int) {
+// looking notes that the invocation trigger is about to be looked at. The function it returns takes how
+// many invocations were found missing; what begins in the meantime counts for the next look.
+func (m *meter) looking() (looked func(missing int)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.begun, m.missing = 0, missing
+	before := m.begun
+	return func(missing int) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.begun, m.missing = max(0, m.begun-before), missing
+	}
+}
+
+// branches returns the branches of the visible events, the root's first. It must not be changed.
+func (m *meter) branches(view *filtered.View) []string {
+	events, generation := view.Version()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.seen.generation != generation || m.seen.length > events.Len() || m.here == nil {
+		m.here, m.seen = nil, extent{generation: generation}
+	}
+	m.here = addBranches(m.here, events.Slice()[m.seen.length:])
+	m.seen.length = events.Len()
+	return slices.Clip(m.here)
 }
 
 // size returns the tokens of the prompt that an agent in the branch would send now.
@@ -59,18 +84,18 @@ func (m *meter) size(h *handle, branch string) int {
 	defer m.mu.Unlock()
 	view, generation := h.view.Version()
 	p := m.sizes[branch]
-	if p == nil || p.generation != generation {
-		p = &promptSize{tokens: measure(view, h.view.Live(), branch, h.state.overhead(branch)), generation: generation}
+	if p == nil || p.measured.generation != generation {
+		p = &promptSize{tokens: measure(view, h.view.Live(), branch, h.state.overhead(branch)), measured: extent{generation: generation}}
 		if m.sizes == nil {
 			m.sizes = map[string]*promptSize{}
 		}
 		m.sizes[branch] = p
 	} else {
-		for i := p.length; i < view.Len(); i++ {
+		for i := p.measured.length; i < view.Len(); i++ {
 			p.add(view.At(i), branch)
 		}
 	}
-	p.length = view.Len()
+	p.measured.length = view.Len()
 	return p.tokens
 }
 

@@ -39,6 +39,7 @@ type CompactionSessionService struct {
 	inner  session.Service
 	policy *policy
 	states *states
+	bases  *bases
 
 	// slots bounds how many background jobs call a summarizer at a time.
 	slots *semaphore.Weighted
@@ -74,6 +75,7 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 		inner:   inner,
 		policy:  p,
 		states:  newStates(),
+		bases:   newBases(),
 		slots:   semaphore.NewWeighted(maxJobs),
 		running: ctx,
 		stop:    stop,
@@ -135,7 +137,9 @@ func (s *CompactionSessionService) Delete(ctx context.Context, req *session.Dele
 		return err
 	}
 	if req != nil {
-		s.states.drop(SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
+		ref := SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID}
+		s.states.drop(ref)
+		s.bases.forget(ref)
 	}
 	return nil
 }

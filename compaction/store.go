@@ -9,7 +9,6 @@ import (
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -82,31 +81,27 @@ func (s *CompactionSessionService) check(ctx context.Context, st *sessionState, 
 	case err != nil:
 		return false, "", fmt.Errorf("%w: read the session again: %w", errNotStored, err)
 	}
-	events := filtered.Collect(resp.Session.Events())
-	for _, ev := range events {
-		if m, _ := record.From(ev); m != nil && m.RecordID == d.meta.RecordID {
-			st.publish(ev)
-			return true, "", nil
-		}
+	view := s.bases.view(st.ref, resp.Session.Events())
+	if ev := view.Record(d.meta.RecordID); ev != nil {
+		st.publish(ev)
+		return true, "", nil
 	}
-	state := filtered.Inspect(events)
+	events, state := view.Raw(), view.State()
 	for _, id := range d.meta.Absorbed {
 		if !slices.ContainsFunc(state.Live, func(m *record.Metadata) bool { return m.RecordID == id }) {
 			return false, "a summary that it absorbs is no longer shown", nil
 		}
 	}
-	index := record.NewIndex(events)
 	var kept []record.Ref
 	var named []*session.Event
-	for i, ref := range d.meta.Covered {
-		at, ok := index.Find(ref)
+	for i, at := range view.Find(d.meta.Covered) {
 		switch {
-		case !ok || events[at].Branch != d.meta.Branch:
+		case at < 0 || events[at].Branch != d.meta.Branch:
 			st.park(d.events[i])
 		case state.CoveredAt(at):
 			return false, "another record covers its events", nil
 		default:
-			kept = append(kept, ref)
+			kept = append(kept, d.meta.Covered[i])
 			named = append(named, d.events[i])
 		}
 	}

@@ -96,6 +96,10 @@ func copyEvent(ev *session.Event) *session.Event {
 	}
 }
 
+// extractiveTime is what the extractive summarizer is given at least, on however busy a machine. It
+// takes milliseconds.
+const extractiveTime = 10 * time.Second
+
 // ask calls the summarizer, within the time-out, and returns its usable prose. The call runs in a
 // goroutine of its own, so that one that panics or ignores its context harms nobody; while such a
 // call has not returned, no other is made for the session.
@@ -108,7 +112,10 @@ func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t 
 		}
 	}
 	deadline := t.deadline
-	if deadline.IsZero() || t.extractive {
+	switch {
+	case t.extractive: // local, and the last resort: a time-out meant for a model must not end it
+		deadline = time.Now().Add(max(s.policy.Timeout, extractiveTime))
+	case deadline.IsZero():
 		deadline = time.Now().Add(s.policy.Timeout)
 	}
 	parent := ctx

@@ -14,11 +14,11 @@ func (p *projection) arrange(units *calls.Units) {
 	front, behind := p.summaries()
 	late := lateAnswers(p.raw, units)
 	p.tangled = tangledCalls(p.raw, units, behind)
-	if p.plain = len(front) == 0 && len(behind) == 0 && len(late.before) == 0 && !slices.ContainsFunc(p.raw, invisible); p.plain {
+	if p.plain = len(p.entries) == 0 && len(late.before) == 0 && !slices.ContainsFunc(p.raw, invisible); p.plain {
 		p.view = p.raw
 		return
 	}
-	p.view = make([]*session.Event, 0, p.visible()+len(front)+len(behind))
+	p.view = nil
 	for _, e := range front {
 		p.view = append(p.view, e.event())
 	}
@@ -36,7 +36,7 @@ func (p *projection) arrange(units *calls.Units) {
 			end = max(end, p.lastAdjacent(units, late.moved, i))
 		}
 	}
-	for i := range p.raw {
+	for i := range p.hidden.others(len(p.raw)) {
 		if late.moved.has(i) {
 			continue
 		}
@@ -54,17 +54,6 @@ func (p *projection) arrange(units *calls.Units) {
 	for _, e := range due {
 		p.view = append(p.view, e.event())
 	}
-}
-
-// visible counts the events that are shown, summaries apart.
-func (p *projection) visible() int {
-	n := 0
-	for i, ev := range p.raw {
-		if !invisible(ev) && !p.hidden.has(i) {
-			n++
-		}
-	}
-	return n
 }
 
 // invisible reports whether an event is never part of a view.

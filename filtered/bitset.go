@@ -1,5 +1,10 @@
 package filtered
 
+import (
+	"iter"
+	"math/bits"
+)
+
 // bitset is a set of positions in a history: one bit each, grown on demand, empty when zero.
 type bitset []uint64
 
@@ -25,4 +30,38 @@ func (b bitset) empty() bool {
 		}
 	}
 	return true
+}
+
+// others yields, ascending, the positions below n that are not in the set.
+func (b bitset) others(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; from < n; from += 64 {
+			word := ^uint64(0)
+			if from>>6 < len(b) {
+				word &^= b[from>>6]
+			}
+			for ; word != 0; word &= word - 1 {
+				i := from + bits.TrailingZeros64(word)
+				if i >= n || !yield(i) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// minus yields, ascending, the positions that are in b and not in other.
+func (b bitset) minus(other bitset) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for k, word := range b {
+			if k < len(other) {
+				word &^= other[k]
+			}
+			for ; word != 0; word &= word - 1 {
+				if !yield(k<<6 + bits.TrailingZeros64(word)) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -11,7 +11,7 @@ import (
 type entry struct {
 	source  *session.Event
 	meta    *record.Metadata // Covered is nil
-	covered []int32          // positions in the history, ascending as stored
+	covered spans            // positions in the history, in the order of the references
 	loose   []record.Ref     // references that name no event, or more than one
 	placed  []record.Ref     // references that resolved by place, on a backend that renames IDs
 	after   int32            // position of meta.After, -1 if it does not resolve
@@ -30,25 +30,28 @@ type entry struct {
 	standing bool
 }
 
+// finder returns the position of the one event that a reference names, false where there is none or
+// more than one.
+type finder func(record.Ref) (int, bool)
+
 // newEntry resolves the references of m. A record covers events of its own branch only, and the
 // summary of tool rounds only those of its agent: a reference to any other event stays loose and
 // hides nothing.
-func newEntry(source *session.Event, m *record.Metadata, events []*session.Event, index *record.Index) *entry {
+func newEntry(source *session.Event, m *record.Metadata, events []*session.Event, find finder) *entry {
 	e := &entry{source: source, meta: m, after: -1, anchor: -1}
-	e.covered = make([]int32, 0, len(m.Covered))
 	for _, ref := range m.Covered {
-		i, ok := index.Find(ref)
+		i, ok := find(ref)
 		if !ok || events[i].Branch != m.Branch || m.Live() && events[i].Author != m.Agent {
 			e.loose = append(e.loose, ref)
 			continue
 		}
-		e.covered = append(e.covered, int32(i))
+		e.covered.add(int32(i))
 		if ref.ID == "" || events[i].ID != ref.ID {
 			e.placed = append(e.placed, ref)
 		}
 	}
 	if m.Live() {
-		if i, ok := index.Find(m.After); ok {
+		if i, ok := find(m.After); ok {
 			e.after = int32(i)
 		}
 	}
@@ -56,6 +59,13 @@ func newEntry(source *session.Event, m *record.Metadata, events []*session.Event
 	light.Covered = nil
 	e.meta = &light
 	return e
+}
+
+// fork returns an entry for another projection: what settle finds out is not taken over.
+func (e *entry) fork() *entry {
+	other := *e
+	other.absorbs, other.missing = nil, nil
+	return &other
 }
 
 func (e *entry) event() *session.Event {
@@ -80,10 +90,16 @@ const (
 )
 
 func (e *entry) points() []point {
-	out := make([]point, 0, len(e.covered)+len(e.loose)+len(e.missing))
-	for _, i := range e.covered {
+	out := make([]point, 0, e.covered.len())
+	for i := range e.covered.all() {
 		out = append(out, point{position: i})
 	}
+	return append(out, e.unplaced()...)
+}
+
+// unplaced returns the points that have no position.
+func (e *entry) unplaced() []point {
+	var out []point
 	for _, ref := range e.loose {
 		out = append(out, loosePoint(ref))
 	}

@@ -12,17 +12,18 @@ import (
 
 // extend adds one event that was stored after all others and returns the projection of the longer
 // history. Nearly always that is p itself with a longer view: slices handed out before end in front
-// of the new element and do not see it. Only an event that changes what stands before it makes p
-// project again.
+// of the new element and do not see it. Only an event that changes what stands before it makes a new
+// projection, and that costs what is visible, not what is stored.
 func (p *projection) extend(ev *session.Event) *projection {
 	switch {
 	case p.claimed(ev):
 		// A reference that resolved may be ambiguous now, or the other way round: resolve all again.
-		return projectAnew(append(p.raw, ev), p.entries)
+		return project(append(p.raw, ev), p)
 	case record.Is(ev), p.supersedes(ev), p.disturbs(ev):
-		return project(append(p.raw, ev), p.entries)
+		return p.next(ev)
 	}
 	p.raw = append(p.raw, ev)
+	p.note(ev)
 	switch {
 	case p.plain && ev != nil:
 		p.view = p.raw
@@ -33,6 +34,65 @@ func (p *projection) extend(ev *session.Event) *projection {
 		p.view = slices.Clone(p.view)
 	}
 	return p
+}
+
+// next makes the projection of the history that ev lengthens. What p found out about the records
+// before holds: their entries are taken over.
+func (p *projection) next(ev *session.Event) *projection {
+	next := &projection{
+		raw:        append(p.raw, ev),
+		unreadable: p.unreadable,
+		entries:    make([]*entry, len(p.entries), len(p.entries)+1),
+	}
+	for i, e := range p.entries {
+		next.entries[i] = e.fork()
+	}
+	if e := next.read(ev, p.finder()); e != nil && p.entry(e.meta.RecordID) == nil {
+		next.entries = append(next.entries, e)
+	}
+	next.ids = p.ids
+	next.note(ev)
+	next.complete(p)
+	return next
+}
+
+// note keeps ids up to date.
+func (p *projection) note(ev *session.Event) {
+	if p.ids != nil {
+		p.ids.add(ev)
+	}
+}
+
+// finder finds the events that a new record covers. They were visible when its window was chosen, so
+// it looks there first; where that settles nothing, the whole history is indexed.
+func (p *projection) finder() finder {
+	var visible map[string]int
+	var index *record.Index
+	return func(ref record.Ref) (int, bool) {
+		if visible == nil {
+			visible = map[string]int{}
+			for i := range p.hidden.others(len(p.raw)) {
+				if identified(p.raw[i]) {
+					visible[p.raw[i].ID] = i
+				}
+			}
+		}
+		if i, found := visible[ref.ID]; found && p.known().count(ref.ID) == 1 {
+			return i, true
+		}
+		if index == nil {
+			index = record.NewIndex(p.raw)
+		}
+		return index.Find(ref)
+	}
+}
+
+// known returns the IDs of the history.
+func (p *projection) known() *idSet {
+	if p.ids == nil {
+		p.ids = newIDSet(p.raw)
+	}
+	return p.ids
 }
 
 // supersedes reports whether a new event takes the place of one that is shown only because it was
@@ -58,9 +118,6 @@ func (p *projection) disturbs(ev *session.Event) bool {
 		}
 	}
 	for _, call := range calls.In(ev) {
-		if p.orphans == nil {
-			p.orphans = findOrphans(p.raw)
-		}
 		if p.orphans[call.ID] {
 			return true
 		}
@@ -81,48 +138,40 @@ func (p *projection) followsItsCall(ev *session.Event, id string) bool {
 	return false
 }
 
-// findOrphans returns the IDs of responses that no call of the history precedes.
-func findOrphans(raw []*session.Event) map[string]bool {
-	called, orphans := map[string]bool{}, map[string]bool{}
-	for _, ev := range raw {
-		for _, response := range calls.ResponsesIn(ev) {
-			if !called[response.ID] {
-				orphans[response.ID] = true
-			}
-		}
-		for _, call := range calls.In(ev) {
-			called[call.ID] = true
-		}
-	}
-	return orphans
-}
-
-// claimed reports whether a reference of some record may name the new event.
+// claimed reports whether a reference of some record names the new event, or might.
 func (p *projection) claimed(ev *session.Event) bool {
-	if ev == nil || len(p.entries) == 0 {
+	if ev == nil || len(p.entries) == 0 || record.Is(ev) {
 		return false
 	}
-	if p.keys == nil {
-		p.keys = p.referenceKeys()
+	if ev.ID != "" && (p.isClaim(idKey(ev.ID)) || p.known().count(ev.ID) > 0 && p.covers(ev.ID)) {
+		return true
 	}
-	if ev.ID != "" {
-		if _, found := slices.BinarySearch(p.keys, idKey(ev.ID)); found {
-			return true
-		}
-	}
-	_, found := slices.BinarySearch(p.keys, placeKey(record.PlaceOf(ev)))
+	return len(p.claims) > 0 && p.isClaim(placeKey(record.PlaceOf(ev)))
+}
+
+func (p *projection) isClaim(key uint32) bool {
+	_, found := slices.BinarySearch(p.claims, key)
 	return found
 }
 
-// referenceKeys returns the sorted hashes of every key by which a reference was resolved or might
-// yet be. A collision costs one projection, nothing else.
-func (p *projection) referenceKeys() []uint32 {
-	keys := []uint32{}
-	both := func(ref record.Ref) { keys = append(keys, idKey(ref.ID), placeKey(ref.Place())) }
+// covers reports whether a record covers an event of that ID.
+func (p *projection) covers(id string) bool {
 	for _, e := range p.entries {
-		for _, i := range e.covered {
-			keys = append(keys, idKey(p.raw[i].ID))
+		for i := range e.covered.all() {
+			if p.raw[i].ID == id {
+				return true
+			}
 		}
+	}
+	return false
+}
+
+// claims returns the sorted hashes of the keys by which references were resolved or might yet be,
+// except the IDs of covered events. A collision costs one projection, nothing else.
+func claims(entries []*entry) []uint32 {
+	var keys []uint32
+	both := func(ref record.Ref) { keys = append(keys, idKey(ref.ID), placeKey(ref.Place())) }
+	for _, e := range entries {
 		for _, ref := range e.placed {
 			both(ref)
 		}
@@ -136,9 +185,5 @@ func (p *projection) referenceKeys() []uint32 {
 	slices.Sort(keys)
 	return keys
 }
-
-var seed = maphash.MakeSeed()
-
-func idKey(id string) uint32 { return uint32(maphash.String(seed, id)) }
 
 func placeKey(place record.Place) uint32 { return uint32(maphash.Comparable(seed, place)) }

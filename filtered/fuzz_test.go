@@ -96,6 +96,7 @@ func grows(t tester, events []*session.Event) {
 	view := filtered.NewView(nil)
 	type moment struct{ now, then []*session.Event }
 	var moments []moment
+	var base *filtered.Base
 	for i, ev := range events {
 		view.Append(ev)
 		got, want := view.Events().Slice(), filtered.Project(events[:i+1])
@@ -106,10 +107,36 @@ func grows(t tester, events []*session.Event) {
 			t.Fatalf("view holds %d events of %d", len(view.Raw()), i+1)
 		}
 		moments = append(moments, moment{got, slices.Clone(got)})
+		if i%4 == 0 {
+			base = view.Base()
+		}
+		resumes(t, base, events[:i+1])
 	}
 	for i, m := range moments {
 		if !slices.Equal(m.now, m.then) {
 			t.Errorf("the snapshot after event %d changed from %q to %q", i, ids(m.then), ids(m.now))
+		}
+	}
+}
+
+// resumes compares a view that starts from a base with the projection of all, also while another view
+// of the same base goes its own way.
+func resumes(t tester, base *filtered.Base, events []*session.Event) {
+	t.Helper()
+	if events[0] == nil && len(events) == 1 {
+		return
+	}
+	for range 2 {
+		view := base.View(fixed(events))
+		if view == nil {
+			t.Fatalf("%q does not begin with the base of %d events", ids(events), base.Len())
+		}
+		if got, want := view.Events().Slice(), filtered.Project(events); !same(got, want) {
+			t.Fatalf("from a base of %d events the view of %q is %q, want %q", base.Len(), ids(events), ids(got), ids(want))
+		}
+		astray := (&ct.History{}).User("astray", "q").Call("astray", "bot", "t", "c").Turn("x", "bot", "q", "a").Events
+		for _, ev := range append(astray, (&ct.History{Events: slices.Clone(events)}).AddEvent(astray[0]).Record("astray", astray[0].ID)) {
+			view.Append(ev)
 		}
 	}
 }

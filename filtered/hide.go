@@ -15,7 +15,7 @@ func (p *projection) hide() {
 	for _, e := range p.entries {
 		if e.live {
 			e.each(seen, func(d *entry) {
-				for _, i := range d.covered {
+				for i := range d.covered.all() {
 					p.covered.add(int(i))
 				}
 			})

@@ -46,13 +46,13 @@ func anyRepeated(entries []*entry) bool {
 	loose := map[point]bool{}
 	parent := make(map[*entry]*entry, len(entries))
 	for _, e := range entries {
-		for _, i := range e.covered {
+		for i := range e.covered.all() {
 			if positions.has(int(i)) {
 				return true
 			}
 			positions.add(int(i))
 		}
-		for _, p := range e.points()[len(e.covered):] {
+		for _, p := range e.unplaced() {
 			if loose[p] {
 				return true
 			}

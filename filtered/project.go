@@ -19,11 +19,12 @@ func Project(events []*session.Event) []*session.Event {
 	return slices.Clip(project(events, nil).view)
 }
 
-// projection is the view of one history and what is needed to extend it.
+// projection is the view of one history and what is needed to extend it. Once complete, only its
+// ends grow; see [projection.extend].
 type projection struct {
 	raw     []*session.Event
 	view    []*session.Event
-	entries []*entry // readable records, no two of one ID
+	entries []*entry // readable records, no two of one ID: the first of each
 	// unreadable counts bookkeeping that hides nothing because it cannot be read.
 	unreadable int
 	covered    bitset // positions that a live record stands for
@@ -39,67 +40,113 @@ type projection struct {
 	openings map[string]int32
 	// tangled holds the calls whose next response may move what is shown already.
 	tangled map[string]bool
+	// orphans are the IDs of responses that no call precedes.
+	orphans map[string]bool
 
-	// What extend needs, each made when it is first asked for.
-	keys    []uint32        // see referenceKeys
-	orphans map[string]bool // see findOrphans
+	// ids counts the IDs of raw; nil until it is first needed. claims are the sorted hashes of the other
+	// keys by which a reference was resolved or might yet be.
+	ids    *idSet
+	claims []uint32
 }
 
-// project computes the view from scratch. Entries of an earlier projection of the same history (the
-// same events, possibly fewer) are taken over instead of being decoded again.
-func project(raw []*session.Event, earlier []*entry) *projection {
+// project computes the view from scratch. Summaries that before, a projection of the same history or
+// of its beginning, made already are taken over, so that who compares events by pointer sees the same
+// ones; it may be nil.
+func project(raw []*session.Event, before *projection) *projection {
 	p := &projection{raw: raw}
-	p.readRecords(earlier, false)
-	return p.complete()
-}
-
-// projectAnew is project for a history in which references may resolve otherwise than in earlier.
-func projectAnew(raw []*session.Event, earlier []*entry) *projection {
-	p := &projection{raw: raw}
-	p.readRecords(earlier, true)
-	return p.complete()
-}
-
-func (p *projection) complete() *projection {
-	settle(p.entries)
-	p.hide()
-	units := calls.Group(p.raw)
-	p.closeOver(units)
-	p.arrange(units)
+	var index *record.Index
+	find := func(ref record.Ref) (int, bool) {
+		if index == nil {
+			index = record.NewIndex(raw)
+		}
+		return index.Find(ref)
+	}
+	earlier := before.bySource()
+	known := map[string]bool{}
+	for _, ev := range raw {
+		e := p.read(ev, find)
+		if e == nil || known[e.meta.RecordID] {
+			continue
+		}
+		known[e.meta.RecordID] = true
+		if old := earlier[ev]; old != nil {
+			e.summary, e.standing = old.summary, old.standing
+		}
+		p.entries = append(p.entries, e)
+	}
+	p.complete(nil)
 	return p
 }
 
-func (p *projection) readRecords(earlier []*entry, resolve bool) {
-	known := make(map[*session.Event]*entry, len(earlier))
-	for _, e := range earlier {
-		known[e.source] = e
+// read returns the entry of a record, nil for any other event.
+func (p *projection) read(ev *session.Event, find finder) *entry {
+	if !record.Is(ev) {
+		return nil
 	}
-	var index *record.Index
-	seen := map[string]bool{}
-	for _, ev := range p.raw {
-		if !record.Is(ev) {
-			continue
-		}
-		e := known[ev]
-		if e == nil || resolve {
-			old := e
-			m, err := record.From(ev)
-			if err != nil {
-				p.unreadable++
-				continue
-			}
-			if index == nil {
-				index = record.NewIndex(p.raw)
-			}
-			e = newEntry(ev, m, p.raw, index)
-			if old != nil {
-				e.summary, e.standing = old.summary, old.standing
-			}
-		}
-		if seen[e.meta.RecordID] {
-			continue // stored twice: a retry after a store that only seemed to fail
-		}
-		seen[e.meta.RecordID] = true
-		p.entries = append(p.entries, e)
+	m, err := record.From(ev)
+	if err != nil {
+		p.unreadable++
+		return nil
 	}
+	return newEntry(ev, m, p.raw, find)
+}
+
+func (p *projection) bySource() map[*session.Event]*entry {
+	if p == nil {
+		return nil
+	}
+	out := make(map[*session.Event]*entry, len(p.entries))
+	for _, e := range p.entries {
+		out[e.source] = e
+	}
+	return out
+}
+
+// entry returns the entry of a record ID, nil if there is none.
+func (p *projection) entry(id string) *entry {
+	for _, e := range p.entries {
+		if e.meta.RecordID == id {
+			return e
+		}
+	}
+	return nil
+}
+
+// complete makes the view once the records are known. before is the projection of a shorter history
+// that this one continues, nil for none.
+func (p *projection) complete(before *projection) {
+	p.claims = claims(p.entries)
+	settle(p.entries)
+	p.hide()
+	units := p.group(before)
+	p.closeOver(units)
+	p.arrange(units)
+}
+
+// group finds the units of calls and responses that are visible in part. What is hidden lies, nearly
+// always, before all calls that are visible, so only the end of the history need be grouped.
+func (p *projection) group(before *projection) *calls.Units {
+	if before != nil && len(before.orphans) == 0 {
+		if units := calls.GroupFrom(p.raw, p.oldestVisibleUnit()); !units.Strays() {
+			return units
+		}
+	}
+	units := calls.Group(p.raw)
+	for _, id := range units.Orphans() {
+		if p.orphans == nil {
+			p.orphans = map[string]bool{}
+		}
+		p.orphans[id] = true
+	}
+	return units
+}
+
+// oldestVisibleUnit returns the position of the first visible event that calls or responds.
+func (p *projection) oldestVisibleUnit() int {
+	for i := range p.hidden.others(len(p.raw)) {
+		if len(calls.In(p.raw[i])) > 0 || len(calls.ResponsesIn(p.raw[i])) > 0 {
+			return i
+		}
+	}
+	return len(p.raw)
 }

@@ -1,7 +1,6 @@
 package filtered
 
 import (
-	"slices"
 	"sync"
 
 	"google.golang.org/adk/session"
@@ -49,12 +48,9 @@ func (v *View) AppendRecord(ev *session.Event) {
 	if err != nil || m == nil {
 		return
 	}
-	for _, e := range v.p.entries {
-		if e.meta.RecordID == m.RecordID {
-			return
-		}
+	if v.p.entry(m.RecordID) == nil {
+		v.append(ev)
 	}
-	v.append(ev)
 }
 
 // Events returns the view as it is now.
@@ -84,6 +80,33 @@ func (v *View) Live() []*record.Metadata {
 		if e.live {
 			out = append(out, e.meta)
 		}
+	}
+	return out
+}
+
+// Record returns the event that stores the record of an ID, nil if there is none that can be read.
+func (v *View) Record(id string) *session.Event {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if e := v.p.entry(id); e != nil {
+		return e.source
+	}
+	return nil
+}
+
+// Find returns the positions in [View.Raw] of the events that references name, -1 for one that names
+// none, or more than one.
+func (v *View) Find(refs []record.Ref) []int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	find := v.p.finder()
+	out := make([]int, len(refs))
+	for k, ref := range refs {
+		i, ok := find(ref)
+		if !ok {
+			i = -1
+		}
+		out[k] = i
 	}
 	return out
 }
@@ -140,7 +163,7 @@ func (p *projection) state() *State {
 		Stored:     len(p.raw),
 		summaries:  map[*session.Event]*record.Metadata{},
 		shown:      map[*session.Event]bool{},
-		covered:    slices.Clone(p.covered),
+		covered:    p.covered,
 	}
 	byEvent := map[*session.Event]*record.Metadata{}
 	for _, e := range p.entries {
@@ -154,10 +177,8 @@ func (p *projection) state() *State {
 			s.summaries[ev] = m
 		}
 	}
-	for i, ev := range p.raw {
-		if p.covered.has(i) && !p.hidden.has(i) {
-			s.shown[ev] = true
-		}
+	for i := range p.covered.minus(p.hidden) {
+		s.shown[p.raw[i]] = true
 	}
 	return s
 }

@@ -4,9 +4,12 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// Units groups the events of one history. It is immutable once made.
+// Units groups the events of one history, or of its end. It is immutable once made.
 type Units struct {
+	// events are those grouped, the first of them at position from of the history. Positions are
+	// relative to it, but for the members.
 	events []*session.Event
+	from   int
 	// parent is a union-find forest over event positions while the units are found, then the number of
 	// each event's unit; -1 where an event has neither call nor response, nil where none has.
 	parent []int32
@@ -16,6 +19,8 @@ type Units struct {
 	members []int
 	ends    []int32
 	open    []bool
+	orphans []string
+	strays  bool
 }
 
 // site is one function call.
@@ -27,112 +32,35 @@ type site struct {
 	truly    bool
 }
 
-// grouping is the work of one pass over a history.
-type grouping struct {
-	*Units
-	byBranch map[branchID]int32 // the nearest call so far
-	byID     map[string]int32
-	orphans  []orphan
-	requests []string
-}
-
-type branchID struct{ branch, id string }
-
-// orphan is a response that no call precedes.
-type orphan struct {
-	event int32
-	id    string
-}
-
-// Group finds the units of a history. Events may be nil.
-//
-// A response belongs to the nearest earlier call of its ID, first of its own branch, since providers
-// count their IDs up from one in every request; else to any call of that ID. So does a request for a
-// confirmation. A call without an ID is never answered: nothing tells which response is its own.
-func Group(events []*session.Event) *Units {
-	g := &grouping{Units: &Units{events: events}, byBranch: map[branchID]int32{}, byID: map[string]int32{}}
-	for i, ev := range events {
-		g.read(int32(i), ev)
-	}
-	for _, o := range g.orphans {
-		if s, ok := g.byID[o.id]; ok {
-			g.answer(s, o.event)
-		}
-	}
-	for _, id := range g.requests {
-		if s, ok := g.byID[id]; ok {
-			g.sites[s].patient = true
-		}
-	}
-	g.finish()
-	return g.Units
-}
-
-// read takes in one event: its responses first, because none of them answers a call beside it.
-func (g *grouping) read(i int32, ev *session.Event) {
-	for _, part := range parts(ev) {
-		if part == nil || part.FunctionResponse == nil {
-			continue
-		}
-		id := part.FunctionResponse.ID
-		if s, ok := g.nearest(ev.Branch, id); ok {
-			g.answer(s, i)
-		} else {
-			g.orphans = append(g.orphans, orphan{i, id})
-			g.touch(i)
-		}
-	}
-	for _, part := range parts(ev) {
-		if part == nil || part.FunctionCall == nil {
-			continue
-		}
-		call := part.FunctionCall
-		if id := confirmedCall(call); id != "" {
-			g.request(ev.Branch, id)
-		}
-		s := int32(len(g.sites))
-		g.sites = append(g.sites, site{event: i, id: call.ID, patient: needsTrueAnswer(ev, call)})
-		g.byBranch[branchID{ev.Branch, call.ID}] = s
-		g.byID[call.ID] = s
-		g.touch(i)
-	}
-	if ev != nil {
-		for id := range ev.Actions.RequestedToolConfirmations {
-			g.request(ev.Branch, id)
-		}
-	}
-}
-
-func (g *grouping) nearest(branch, id string) (int32, bool) {
-	s, ok := g.byBranch[branchID{branch, id}]
-	if !ok {
-		s, ok = g.byID[id]
-	}
-	return s, ok
-}
-
-// request notes that a person was asked to confirm the call.
-func (g *grouping) request(branch, id string) {
-	if s, ok := g.nearest(branch, id); ok {
-		g.sites[s].patient = true
-	} else {
-		g.requests = append(g.requests, id)
-	}
-}
-
 // Of returns the positions of the events in the unit of event i, ascending, i among them; nil for an
 // event without calls and responses. The slice must not be changed.
 func (u *Units) Of(i int) []int {
-	if u.parent == nil || u.parent[i] < 0 {
+	n := u.number(i)
+	if n < 0 {
 		return nil
 	}
-	return u.unit(u.parent[i])
+	return u.unit(n)
 }
 
 // Open reports whether the unit of event i still waits for an answer.
 func (u *Units) Open(i int) bool {
-	return u.parent != nil && u.parent[i] >= 0 && u.open[u.parent[i]]
+	n := u.number(i)
+	return n >= 0 && u.open[n]
 }
+
+// number returns the number of the unit of event i, -1 if it is in none.
+func (u *Units) number(i int) int32 {
+	if u.parent == nil || i < u.from {
+		return -1
+	}
+	return u.parent[i-u.from]
+}
+
+// Orphans returns the IDs of the responses that no call precedes, whether one follows them or not.
+func (u *Units) Orphans() []string { return u.orphans }
+
+// Strays reports whether some response has no call of its ID before it in its own branch.
+func (u *Units) Strays() bool { return u.strays }
 
 // Each calls f once for every unit, in order of their first events.
 func (u *Units) Each(f func(members []int)) {
@@ -148,79 +76,3 @@ func (u *Units) unit(n int32) []int {
 	}
 	return u.members[from:u.ends[n]:u.ends[n]]
 }
-
-func (u *Units) answer(s, event int32) {
-	call := &u.sites[s]
-	u.touch(event)
-	u.union(call.event, event)
-	if call.id == "" {
-		return
-	}
-	call.answered = true
-	call.truly = call.truly || Answers(u.events[call.event], u.events[event])
-}
-
-// finish numbers the units, lists their members and finds the open ones.
-func (u *Units) finish() {
-	if u.parent == nil {
-		return
-	}
-	roots := make([]int32, len(u.parent))
-	number := make([]int32, len(u.parent)) // by root, plus one
-	for i, parent := range u.parent {
-		if parent < 0 {
-			continue
-		}
-		root := u.find(int32(i))
-		roots[i] = root
-		if number[root] == 0 {
-			u.ends = append(u.ends, 0)
-			number[root] = int32(len(u.ends))
-		}
-		u.ends[number[root]-1]++
-	}
-	u.open = make([]bool, len(u.ends))
-	for _, s := range u.sites {
-		if !s.answered || s.patient && !s.truly {
-			u.open[number[roots[s.event]]-1] = true
-		}
-	}
-	total := int32(0)
-	for n, size := range u.ends {
-		u.ends[n] = total // for now where the unit begins; it grows to its end as members come
-		total += size
-	}
-	u.members = make([]int, total)
-	for i, parent := range u.parent {
-		if parent < 0 {
-			continue
-		}
-		n := number[roots[i]] - 1
-		u.members[u.ends[n]] = i
-		u.ends[n]++
-		u.parent[i] = n
-	}
-}
-
-// touch makes event a unit of its own, unless it is in one already.
-func (u *Units) touch(event int32) {
-	if u.parent == nil {
-		u.parent = make([]int32, len(u.events))
-		for i := range u.parent {
-			u.parent[i] = -1
-		}
-	}
-	if u.parent[event] < 0 {
-		u.parent[event] = event
-	}
-}
-
-func (u *Units) find(i int32) int32 {
-	for u.parent[i] != i {
-		u.parent[i] = u.parent[u.parent[i]]
-		i = u.parent[i]
-	}
-	return i
-}
-
-func (u *Units) union(a, b int32) { u.parent[u.find(a)] = u.find(b) }

@@ -1,0 +1,45 @@
+package compaction
+
+import (
+	"testing"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/filtered"
+)
+
+// A job looks while the next turn begins. Were that turn forgotten, the trigger would be looked at one
+// turn late, or, at the end of a conversation, never.
+func TestATurnThatBeginsDuringALookCountsForTheNext(t *testing.T) {
+	t.Parallel()
+	var m meter
+	h := (&ct.History{}).Turns(5, "bot")
+	begins := func(n int) bool { return m.begins(h.Events[n-1]) }
+	for n := 1; n <= 8; n++ {
+		begins(n)
+	}
+	looked := m.looking() // it sees four turns: one is missing
+	begins(9)
+	looked(1)
+	if !begins(10) {
+		t.Error("the fifth turn has ended, and nobody looks")
+	}
+}
+
+func TestBranchesAreFoundAsTheViewGrows(t *testing.T) {
+	t.Parallel()
+	var m meter
+	h := (&ct.History{}).Turns(2, "bot").Branch("a").Agent("inv2", "a", "x")
+	view := filtered.NewView(h.Events)
+	want := func(want int) {
+		t.Helper()
+		if got := m.branches(view); len(got) != want || got[0] != "" {
+			t.Errorf("branches %q, want %d", got, want)
+		}
+	}
+	want(2)
+	view.Append((&ct.History{}).Branch("b").Agent("inv2", "b", "y").Last())
+	want(3)
+	view.AppendRecord(h.Record("s", "e5"))
+	want(3)
+	want(3)
+}

@@ -1,0 +1,32 @@
+package filtered_test
+
+import (
+	"testing"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/filtered"
+)
+
+func TestABaseIsOfItsOwnSessionOnly(t *testing.T) {
+	t.Parallel()
+	h := turns(4).Compact("s", "e1", "e2")
+	base := filtered.NewView(h.Events).Base()
+	if base.Len() != 9 || base.View(fixed(h.Events)) == nil {
+		t.Fatalf("a base of %d events does not serve its own session", base.Len())
+	}
+	reversed := turns(4).Events
+	reversed[0], reversed[1] = reversed[1], reversed[0]
+	for name, events := range map[string]fixed{
+		"another session":     turns(5).Events,
+		"fewer events":        h.Events[:8],
+		"other events":        append(fixed{}, reversed...),
+		"one came in between": append(append(append(fixed{}, h.Events[:4]...), (&ct.History{}).User("x", "q").Last()), h.Events[4:]...),
+	} {
+		if base.View(events) != nil {
+			t.Errorf("%s: taken for the same", name)
+		}
+	}
+	if base.View(nil) != nil || filtered.NewView(nil).Base().View(fixed{}) != nil {
+		t.Error("nothing begins with nothing")
+	}
+}
