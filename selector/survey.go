@@ -26,6 +26,9 @@ type survey struct {
 	// held marks the events that only an open call keeps.
 	held []bool
 
+	// newest holds the newest event of each branch; made when first asked for.
+	newest map[string]*session.Event
+
 	// offered holds, for each candidate of the latest of so many offers, its number.
 	offered []int
 	offers  int

@@ -2,6 +2,8 @@ package selector
 
 import (
 	"slices"
+
+	"google.golang.org/adk/session"
 )
 
 // parcel is what goes into a window together or not at all: the members of one unit that lie in the
@@ -64,7 +66,7 @@ func (p *parcel) add(s *survey, i int) {
 	p.owner = s.of[i]
 	p.says = p.says || s.says(i)
 	p.held = p.held || s.held[i]
-	if s.Cost != nil {
+	if s.Cost != nil && !p.held { // which renders the event, and what is held goes nowhere
 		p.cost += s.Cost(s.Events[i])
 	}
 }
@@ -83,12 +85,7 @@ func (s *survey) readable(p parcel) bool {
 // window makes a selection of the oldest parcels that the summarizer can read together. One that is
 // too large by itself is passed over, or all after it would wait for ever.
 func (s *survey) window(branch string, parcels []parcel) Selection {
-	sel := Selection{Branch: branch, Reason: NothingEligible}
-	for i := len(s.Events) - 1; i >= 0 && sel.Through == nil; i-- {
-		if ev := s.Events[i]; ev != nil && ev.Branch == branch {
-			sel.Through = ev
-		}
-	}
+	sel := Selection{Branch: branch, Reason: NothingEligible, Through: s.newestOf(branch)}
 	var taken []int
 	cost, says := 0, false
 	for _, p := range parcels {
@@ -123,6 +120,19 @@ func (s *survey) window(branch string, parcels []parcel) Selection {
 		sel.Tokens += s.Size(s.Events[i]) + EventOverhead
 	}
 	return sel
+}
+
+// newestOf returns the newest event of a branch.
+func (s *survey) newestOf(branch string) *session.Event {
+	if s.newest == nil {
+		s.newest = map[string]*session.Event{}
+		for _, ev := range s.Events {
+			if ev != nil {
+				s.newest[ev.Branch] = ev
+			}
+		}
+	}
+	return s.newest[branch]
 }
 
 // absorb lets a window take in the summaries of tool rounds of the finished invocations it is over.

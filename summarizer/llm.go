@@ -126,11 +126,15 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 
 // ask sends one user message in a request that nothing else refers to.
 func (l *LLM) ask(ctx context.Context, prompt string) answer {
-	return generate(ctx, l.model, &model.LLMRequest{
+	got := generate(ctx, l.model, &model.LLMRequest{
 		Model:    l.name,
 		Contents: []*genai.Content{genai.NewContentFromText(prompt, genai.RoleUser)},
 		Config:   callConfig(l.config),
 	})
+	if got.err == nil && echoes(got.text) {
+		got.err = fmt.Errorf("%w: the answer repeats the prompt", ErrUnusable)
+	}
+	return got
 }
 
 // templateFor picks the wording of a request.

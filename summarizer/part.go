@@ -2,7 +2,6 @@ package summarizer
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"google.golang.org/genai"
@@ -13,7 +12,7 @@ type facet struct{ verb, value string }
 
 // partLine renders one part as one line. A part is meant to carry one payload; one that carries
 // several still gets a single line, with all of them.
-func partLine(who string, p *genai.Part, longRunning []string) line {
+func partLine(who string, p *genai.Part, longRunning map[string]bool) line {
 	switch facets := partFacets(p, longRunning); len(facets) {
 	case 0:
 		return newLine(who+": ", noContent)
@@ -28,7 +27,7 @@ func partLine(who string, p *genai.Part, longRunning []string) line {
 	}
 }
 
-func partFacets(p *genai.Part, longRunning []string) []facet {
+func partFacets(p *genai.Part, longRunning map[string]bool) []facet {
 	var out []facet
 	add := func(verb, value string) { out = append(out, facet{verb, value}) }
 	if p.Text != "" {
@@ -40,7 +39,7 @@ func partFacets(p *genai.Part, longRunning []string) []facet {
 	}
 	if c := p.FunctionCall; c != nil {
 		verb := " calls " + label(c.Name, "an unnamed tool")
-		if c.ID != "" && slices.Contains(longRunning, c.ID) {
+		if c.ID != "" && longRunning[c.ID] {
 			verb += " (long-running)"
 		}
 		add(verb, jsonOf(c.Args))

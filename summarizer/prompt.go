@@ -20,6 +20,18 @@ const (
 	dataFooter       = "===== END OF THE RECORD ====="
 )
 
+// echoes reports whether an answer holds a line of the frame. A prompt given back is no summary, though
+// it may be shorter than a window whose values it shows cut.
+func echoes(answer string) bool {
+	for part := range strings.SplitSeq(answer, "\n") {
+		switch strings.TrimSpace(part) {
+		case summariesHeader, transcriptHeader, dataFooter:
+			return true
+		}
+	}
+	return false
+}
+
 func isCheckpoint(req Request) bool { return req.Kind == record.KindCheckpoint }
 
 // prompt fills the template. It is split at the placeholder before anything is inserted, so that

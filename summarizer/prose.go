@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"google.golang.org/genai"
 )
 
 // Prose returns the usable text of a summary: its text parts that are not thoughts, joined without a
-// separator, because a model may split a sentence over several parts.
+// separator, because a model may split a sentence over several parts. The text is valid UTF-8 and,
+// line breaks and tabs apart, free of control characters.
 //
 // A part that carries a function call or response, code, or data is dropped together with its text:
 // shown to a model later it would be a call without a response, or worse. If nothing but blanks is
@@ -21,7 +23,7 @@ func Prose(c *genai.Content) (string, error) {
 	for _, p := range proseParts(c) {
 		b.WriteString(p.Text)
 	}
-	if text := b.String(); !blank(text) {
+	if text := clean(b.String()); !blank(text) {
 		return text, nil
 	}
 	return "", fmt.Errorf("%w: %s", ErrUnusable, whyNoProse(c))
@@ -72,6 +74,28 @@ func whyNoProse(c *genai.Content) string {
 	}
 	return "the answer holds no text but blanks"
 }
+
+// clean makes text fit to be stored and shown: line breaks of every kind become \n, broken bytes
+// U+FFFD, and what [hostile] finds beside them goes. PostgreSQL refuses JSON with a NUL in it, so a
+// summary that holds one could never be stored.
+func clean(text string) string {
+	if strings.IndexFunc(text, unclean) < 0 {
+		return text
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case isLineBreak(r):
+			return '\n'
+		case r == utf8.RuneError, !unclean(r):
+			return r
+		default:
+			return -1
+		}
+	}, text)
+}
+
+func unclean(r rune) bool { return r != '\n' && r != '\t' && hostile(r) }
 
 // blank reports whether a reader would see nothing: spaces, controls and zero-width characters.
 func blank(s string) bool {

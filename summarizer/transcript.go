@@ -63,9 +63,10 @@ func eventLines(ev *session.Event) []line {
 	who := speaker(ev)
 	var lines []line
 	if ev.Content != nil {
+		longRunning := setOf(ev.LongRunningToolIDs)
 		for _, p := range ev.Content.Parts {
 			if p != nil {
-				lines = append(lines, partLine(who, p, ev.LongRunningToolIDs))
+				lines = append(lines, partLine(who, p, longRunning))
 			}
 		}
 	}
@@ -80,6 +81,18 @@ func eventLines(ev *session.Event) []line {
 		lines = append(lines, actionLine(who, ev))
 	}
 	return lines
+}
+
+// setOf is nil for none, which is nearly always.
+func setOf(ids []string) map[string]bool {
+	if len(ids) == 0 {
+		return nil
+	}
+	set := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
 }
 
 // speaker is the author with the role, which differ: a tool's response has the agent as its author
