@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
@@ -73,6 +76,11 @@ type Config struct {
 	Pin func(*session.Event) bool
 	// Observer is told of everything that happens. Nil: nobody is.
 	Observer Observer
+	// TracerProvider traces compactions: one span for each, in the trace of whoever set it off. Nil:
+	// OpenTelemetry's global provider at that time.
+	TracerProvider trace.TracerProvider
+	// MeterProvider counts and measures compactions. Nil: OpenTelemetry's global provider at that time.
+	MeterProvider metric.MeterProvider
 }
 
 // Defaults of [DefaultConfig] and of zero fields.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
@@ -21,8 +23,9 @@ type draft struct {
 	// tokens is what the record replaces in the view.
 	tokens int
 	text   string
-	usage  tokens.Usage
-	model  string
+	// span is that of the attempt that wrote it, and eventID the stored event, "" before.
+	span    trace.SpanContext
+	eventID string
 }
 
 // newDraft makes the record of a window from its summary.
@@ -71,7 +74,7 @@ func newDraft(ctx context.Context, t task, sel selector.Selection, text string, 
 	if m.CompactedTokens > 0 {
 		m.CompressionRatio = float64(m.OriginalTokens) / float64(m.CompactedTokens)
 	}
-	return &draft{meta: m, events: sel.Events, tokens: sel.Tokens, text: text, usage: result.Usage, model: result.Model}, nil
+	return &draft{meta: m, events: sel.Events, tokens: sel.Tokens, text: text}, nil
 }
 
 // extend widens the span of time that m speaks of.
@@ -87,14 +90,3 @@ func extend(m *record.Metadata, start time.Time, startInvocation string, end tim
 
 // textSize is what a summary takes up in a prompt, estimated, without its frame.
 func textSize(text string) int { return tokens.Estimate(text) + selector.EventOverhead }
-
-// describe adds what is known of a draft to an observation.
-func (o *Observation) describe(d *draft) {
-	o.RecordID = d.meta.RecordID
-	o.TokensAfter = d.meta.CompactedTokens
-	o.Usage = d.usage
-	o.Model = d.model
-	if model, ok := tokens.Lookup(d.model); ok {
-		o.Cost = model.Cost(d.usage)
-	}
-}

@@ -18,6 +18,7 @@ const maxWindows = 1000
 func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task) {
 	defer s.survive(ctx, h.state, t)
 	defer s.remember(h.state)
+	s.reportUnreadable(ctx, h)
 	if !s.mayTry(&t, h.state) {
 		return
 	}
@@ -74,7 +75,7 @@ func (s *CompactionSessionService) rest(ctx context.Context, h *handle, t task, 
 		h.state.mu.Unlock()
 	}
 	if f.Reason != selector.TooSmall { // that was told when the summary came out too long
-		s.observe(ctx, s.declined(h.state, t, f.Selection, reason))
+		s.decline(ctx, h.state, t, f.Selection, reason)
 	}
 }
 
@@ -124,65 +125,64 @@ func (s *CompactionSessionService) write(ctx context.Context, h *handle, t task,
 
 // writeRecord is write for those who want to know what was written, nil if nothing was.
 func (s *CompactionSessionService) writeRecord(ctx context.Context, h *handle, t task, sel selector.Selection) (Outcome, *draft) {
-	began := time.Now()
-	o := s.observation(h.state, t, sel)
-	o.Outcome = Started
-	s.observe(ctx, o)
-
-	d, err := s.summarize(ctx, h.state, t, sel)
-	o.Duration = time.Since(began)
-	if d != nil {
-		o.describe(d)
-	}
-	if err != nil && (ctx.Err() != nil || errors.Is(err, errHanging) && !t.forced && !t.byHand) {
-		// Whoever waited for it has gone, or a call is out already: neither says that the summarizer fails.
-		o.Outcome, o.Reason = Declined, err.Error()
-		s.conclude(ctx, h.state, o)
-		return Declined, nil
-	}
-	if err != nil {
-		return s.fail(ctx, h.state, o, err), nil
-	}
-	if d.meta.CompactedTokens >= sel.Tokens {
-		h.state.mu.Lock()
-		h.state.memory.notShorter(&sel)
-		h.state.mu.Unlock()
-		o.Outcome, o.Reason = Declined, fmt.Sprintf("summary is not shorter: %d tokens for %d", d.meta.CompactedTokens, sel.Tokens)
-		s.conclude(ctx, h.state, o)
-		return Declined, nil
-	}
-	s.learn(h)
-	outcome := s.keep(ctx, h.state, o, d)
+	ctx, a := s.begin(ctx, h.state, t, sel)
+	outcome := s.guard(ctx, h.state, a, func() Outcome { return s.carryOut(ctx, h, t, sel, a) })
 	if outcome != Stored {
 		return outcome, nil
 	}
 	h.state.mu.Lock()
 	delete(h.state.memory.minTokens, sel.Key())
 	h.state.mu.Unlock()
-	return Stored, d
+	return Stored, a.draft
+}
+
+func (s *CompactionSessionService) carryOut(ctx context.Context, h *handle, t task, sel selector.Selection, a *attempt) Outcome {
+	began := time.Now()
+	d, result, err := s.summarize(ctx, h.state, t, sel)
+	a.Duration = time.Since(began)
+	a.spent(result)
+	if d != nil {
+		a.summarized(d)
+	}
+	if err != nil && (ctx.Err() != nil || errors.Is(err, errHanging) && !t.forced && !t.byHand) {
+		// Whoever waited for it has gone, or a call is out already: neither says that the summarizer fails.
+		a.Outcome, a.Reason = Declined, err.Error()
+		return s.conclude(ctx, h.state, a)
+	}
+	if err != nil {
+		return s.failed(ctx, h.state, a, err)
+	}
+	if d.meta.CompactedTokens >= sel.Tokens {
+		h.state.mu.Lock()
+		h.state.memory.notShorter(&sel)
+		h.state.mu.Unlock()
+		a.Outcome, a.Reason = Declined, fmt.Sprintf("summary is not shorter: %d tokens for %d", d.meta.CompactedTokens, sel.Tokens)
+		return s.conclude(ctx, h.state, a)
+	}
+	s.learn(h)
+	return s.keep(ctx, h.state, a, d)
 }
 
 // keep stores a draft and tells what became of it.
-func (s *CompactionSessionService) keep(ctx context.Context, st *sessionState, o Observation, d *draft) Outcome {
+func (s *CompactionSessionService) keep(ctx context.Context, st *sessionState, a *attempt, d *draft) Outcome {
 	began := time.Now()
 	reason, err := s.store(ctx, st, d)
-	o.Duration += time.Since(began)
+	a.Duration += time.Since(began)
 	switch {
 	case err != nil:
 		st.mu.Lock()
 		st.memory.unstored = d
 		st.mu.Unlock()
-		return s.fail(ctx, st, o, err)
+		return s.failed(ctx, st, a, err)
 	case reason != "":
-		o.Outcome, o.Reason = Discarded, reason
+		a.Outcome, a.Reason = Discarded, reason
 	default:
-		o.Outcome = Stored
+		a.Outcome = Stored
 		st.mu.Lock()
 		st.memory.succeeded()
 		st.mu.Unlock()
 	}
-	s.conclude(ctx, st, o)
-	return o.Outcome
+	return s.conclude(ctx, st, a)
 }
 
 // storeUnstored stores what an earlier attempt summarized and could not store, so that it is not
@@ -195,30 +195,8 @@ func (s *CompactionSessionService) storeUnstored(ctx context.Context, st *sessio
 	if d == nil {
 		return true
 	}
-	t.trigger = d.meta.Trigger
-	o := s.observation(st, t, selector.Selection{Branch: d.meta.Branch, Events: d.events, Tokens: d.tokens})
-	o.describe(d)
-	return s.keep(ctx, st, o, d) != Failed
-}
-
-// fail notes a failed attempt and reports it.
-func (s *CompactionSessionService) fail(ctx context.Context, st *sessionState, o Observation, cause error) Outcome {
-	o.Outcome, o.Err = Failed, failure(cause)
-	st.mu.Lock()
-	st.memory.failed(time.Now())
-	st.mu.Unlock()
-	if o.Inline {
-		st.noteInline(o.InvocationID)
-	}
-	s.conclude(ctx, st, o)
-	return Failed
-}
-
-func (s *CompactionSessionService) conclude(ctx context.Context, st *sessionState, o Observation) {
-	st.mu.Lock()
-	st.memory.last = o
-	st.mu.Unlock()
-	s.observe(ctx, o)
+	ctx, a := s.resume(ctx, st, t, d)
+	return s.guard(ctx, st, a, func() Outcome { return s.keep(ctx, st, a, d) }) != Failed
 }
 
 // learn notes, before the view changes, by how much prompts exceed the estimate of the view.
@@ -243,17 +221,4 @@ func (s *CompactionSessionService) remember(st *sessionState) {
 	} else {
 		s.states.mindful.forget(st.ref)
 	}
-}
-
-func (s *CompactionSessionService) observation(st *sessionState, t task, sel selector.Selection) Observation {
-	return Observation{
-		Session: st.ref, Trigger: t.trigger, Branch: sel.Branch, InvocationID: t.invocationID, Inline: t.inline,
-		Events: len(sel.Events) + len(sel.Absorb), TokensBefore: sel.Tokens,
-	}
-}
-
-func (s *CompactionSessionService) declined(st *sessionState, t task, sel selector.Selection, reason string) Observation {
-	o := s.observation(st, t, sel)
-	o.Outcome, o.Reason = Declined, reason
-	return o
 }

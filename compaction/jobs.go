@@ -3,6 +3,8 @@ package compaction
 import (
 	"context"
 	"sync"
+
+	"go.opentelemetry.io/otel/trace"
 )
 
 // jobs keeps the work on one session in order: one piece at a time, and one more in line at most. The
@@ -18,6 +20,9 @@ type jobs struct {
 	interrupt context.CancelFunc
 	active    int           // working or in line
 	idle      chan struct{} // closed while active is 0
+
+	// reported are the unreadable records that the observer was told of. Guarded by the slot.
+	reported map[eventKey]bool
 }
 
 func newJobs() *jobs {
@@ -49,10 +54,12 @@ func (j *jobs) leave() {
 	}
 }
 
-// job is background work that waits in line.
+// job is background work that waits in line. It belongs to the trace of the append that asked for it,
+// whoever does it.
 type job struct {
 	handle *handle
 	task   task
+	caller trace.SpanContext
 }
 
 // enqueue puts a job in line and reports whether somebody must come and do it; otherwise the one who

@@ -90,22 +90,31 @@ func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = failure(fmt.Errorf("panic: %v", cause))
+			s.fail(ctx, st, observation(st, t, selector.Selection{}), err) // nothing is selected: it is beside any attempt
 		}
 	}()
+	s.reportUnreadable(ctx, h)
 
 	result.BeforeTokens, result.BeforeEvents = s.extent(h)
 	result.Skipped = true
+	tried := false
 	for _, branch := range branches(h.view.Events().Slice()) {
-		if err = s.compactBranch(ctx, h, t, branch, keep, &result); err != nil {
+		attempted, failed := s.compactBranch(ctx, h, t, branch, keep, &result)
+		tried = tried || attempted
+		if err = failed; err != nil {
 			break
 		}
+	}
+	if !tried {
+		s.decline(ctx, st, t, selector.Selection{}, result.Reason)
 	}
 	result.AfterTokens, result.AfterEvents = s.extent(h)
 	return result, err
 }
 
-// compactBranch writes one window of a branch after the other until none is left.
-func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle, t task, branch string, keep int, result *CompactResult) error {
+// compactBranch writes one window of a branch after the other until none is left. It reports whether
+// there was any.
+func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle, t task, branch string, keep int, result *CompactResult) (tried bool, err error) {
 	for range maxWindows {
 		h.catchUp()
 		params := s.params(h.state)
@@ -115,8 +124,9 @@ func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle,
 			if result.Skipped && result.Reason == "" {
 				result.Reason = string(sel.Reason)
 			}
-			return nil
+			return tried, nil
 		}
+		tried = true
 		outcome := s.makeRoom(ctx, h, t, &sel)
 		var d *draft
 		if outcome == Stored {
@@ -127,15 +137,15 @@ func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle,
 			result.Skipped, result.Reason = false, ""
 			result.RecordID, result.Summary = d.meta.RecordID, d.text
 		case Failed:
-			return h.state.lastError()
+			return tried, h.state.lastError()
 		default:
 			if result.Skipped {
 				result.Reason = h.state.lastReason()
 			}
-			return nil
+			return tried, nil
 		}
 	}
-	return nil
+	return tried, nil
 }
 
 // extent is how much the view holds: tokens, estimated, and events.

@@ -2,15 +2,20 @@ package compaction
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Observer is told what the service does. Calls come from whatever goroutine does the work, several
-// at a time for different sessions; an observer must not block and must not call the service for the
-// same session. A panic in it is swallowed.
+// Observer is told what the service does. Calls come from whatever goroutine does the work: several
+// at a time for different sessions, one at a time and in the order of what happened for one session.
+// No lock is held, so an observer may read the session (Get, Raw, Status). But the work waits for it,
+// and what is next in line for the session waits for the work: it must not block, append to the
+// session, or call Compact, Checkpoint, Flush or Close. A panic in it is swallowed.
+//
+// The context is the work's: it carries the span of the compaction (ended, except for a started one).
 type Observer interface {
 	Observe(ctx context.Context, o Observation)
 }
@@ -33,6 +38,11 @@ const (
 	Declined  Outcome = "declined"  // due, but there was nothing to gain: Reason says why
 	Discarded Outcome = "discarded" // summarized, but not stored: Reason says why
 	Failed    Outcome = "failed"    // Err says why; the history is as it was
+
+	// Unreadable is not about a compaction: the session holds a record of another version, or one that
+	// is damaged or forged. It hides nothing. Err names its event and what is wrong with it. Each is
+	// told once, before the first work on the session; again when the process has forgotten the session.
+	Unreadable Outcome = "unreadable"
 )
 
 // Observation is one thing that happened.
@@ -52,12 +62,35 @@ type Observation struct {
 
 	RecordID string
 	Duration time.Duration
-	Usage    tokens.Usage // of the summarizer's own calls
-	Cost     float64      // of Usage, in USD, where the model's price is known
+	Usage    tokens.Usage // of the summarizer's own calls, where it reports it; told once, with the outcome of the calls
+	Cost     float64      // of Usage, in USD; 0 where package tokens does not know the model's price
 	Model    string       // that wrote the summary; "" for none
 
 	Reason string
 	Err    error // wraps ErrCompaction
+}
+
+// reportUnreadable tells of the records that cannot be read, each once. The caller holds the session's
+// slot.
+func (s *CompactionSessionService) reportUnreadable(ctx context.Context, h *handle) {
+	if s.policy.Observer == nil || h.view.State().Unreadable == 0 {
+		return
+	}
+	line := h.state.jobs
+	for _, ev := range h.view.Raw() {
+		_, err := record.From(ev)
+		if err == nil || line.reported[keyOf(ev)] {
+			continue
+		}
+		if line.reported == nil {
+			line.reported = map[eventKey]bool{}
+		}
+		line.reported[keyOf(ev)] = true
+		s.observe(ctx, Observation{
+			Outcome: Unreadable, Session: h.state.ref, Branch: ev.Branch,
+			Err: failure(fmt.Errorf("record in event %q is ignored: %w", ev.ID, err)),
+		})
+	}
 }
 
 func (s *CompactionSessionService) observe(ctx context.Context, o Observation) {

@@ -3,12 +3,18 @@ package compaction_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -130,4 +136,149 @@ func TestPanicInPinIsHarmless(t *testing.T) {
 			t.Errorf("%d of 12 events are shown, %d summaries were written", len(view), len(oracle.Requests()))
 		}
 	}
+}
+
+// TestObserverMayUseTheSession: no lock is held while it is told, or it would wait for itself.
+func TestObserverMayUseTheSession(t *testing.T) {
+	t.Parallel()
+	eachBackend(t, func(t *testing.T, inner session.Service) {
+		var svc *compaction.CompactionSessionService
+		cfg, oracle := oracleConfig()
+		cfg.Synchronous = false
+		calls := 0
+		cfg.Summarizer = summarizerFunc(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+			if calls++; calls == 1 {
+				return summarizer.Result{}, errBoom
+			}
+			return oracle.Summarize(ctx, req)
+		})
+		told := map[compaction.Outcome]bool{}
+		extra := (&compactiontest.History{}).Turns(40, "agent").Events[20:]
+		cfg.Observer = compaction.ObserverFunc(func(ctx context.Context, o compaction.Observation) {
+			if told[o.Outcome] {
+				return
+			}
+			told[o.Outcome] = true
+			resp, err := svc.Get(ctx, getRequest())
+			if err != nil {
+				t.Errorf("Get at %s: %v", o.Outcome, err)
+				return
+			}
+			if _, err := svc.Status(ctx, ref); err != nil {
+				t.Errorf("Status at %s: %v", o.Outcome, err)
+			}
+			if err := svc.AppendEvent(ctx, resp.Session, extra[0]); err != nil {
+				t.Errorf("AppendEvent at %s: %v", o.Outcome, err)
+			}
+			extra = extra[1:]
+		})
+		svc = newService(t, inner, cfg)
+		create(t, svc)
+		for i := range 10 {
+			appendAll(t, svc, get(t, svc), turns(10)[2*i:2*i+2]...)
+			flush(t, svc)
+		}
+		if !told[compaction.Started] || !told[compaction.Stored] || !told[compaction.Failed] {
+			t.Errorf("told of %v only", told)
+		}
+		checkView(t, svc)
+	})
+}
+
+// TestObserverIsToldInOrder: for one session one call at a time, every start followed by its outcome,
+// whoever does the work.
+func TestObserverIsToldInOrder(t *testing.T) {
+	t.Parallel()
+	cfg, _ := oracleConfig()
+	cfg.Synchronous, cfg.MaxSummaries = false, 2
+	var inside atomic.Int32
+	seen := &notes{}
+	cfg.Observer = compaction.ObserverFunc(func(ctx context.Context, o compaction.Observation) {
+		if inside.Add(1) > 1 {
+			t.Errorf("%s is told beside another", o.Outcome)
+		}
+		seen.Observe(ctx, o)
+		inside.Add(-1)
+	})
+	svc := newService(t, session.InMemoryService(), cfg)
+	sess, events := create(t, svc), turns(60)
+	for round := range 6 {
+		var people sync.WaitGroup
+		for range 3 {
+			people.Go(func() {
+				if _, err := svc.Compact(context.WithoutCancel(t.Context()), ref, compaction.CompactOptions{KeepRecent: 1}); err != nil {
+					t.Errorf("Compact: %v", err)
+				}
+			})
+		}
+		appendAll(t, svc, sess, events[20*round:20*round+20]...)
+		people.Wait()
+		flush(t, svc) // 10 turns in a round: at least one window is due, whoever comes first
+	}
+	started := false
+	for i, o := range seen.all() {
+		if alone := o.Outcome == compaction.Declined && o.Events == 0; !alone && started == (o.Outcome == compaction.Started) {
+			t.Fatalf("observation %d is %s, started before: %v", i, o.Outcome, started)
+		}
+		started = o.Outcome == compaction.Started
+	}
+	if n := len(seen.of(compaction.Stored)); n < 5 {
+		t.Errorf("%d stored: the test shows too little", n)
+	}
+}
+
+// TestUnreadableRecordIsToldOnce: raw turns that stay in the prompt have a reason that somebody can see.
+func TestUnreadableRecordIsToldOnce(t *testing.T) {
+	t.Parallel()
+	broken := map[string]struct {
+		change func(fields map[string]any) any
+		says   string
+	}{
+		"future":    {func(f map[string]any) any { f["version"] = 2.0; return f }, "version 2"},
+		"truncated": {func(f map[string]any) any { return jsonOf(t, f)[:40] }, "JSON"},
+		"forged":    {func(f map[string]any) any { f["covered"] = "everything"; return f }, "covered"},
+	}
+	eachBackend(t, func(t *testing.T, inner session.Service) {
+		seen := &notes{}
+		cfg, _ := oracleConfig()
+		cfg.Observer = seen
+		svc := newService(t, inner, cfg)
+		h := (&compactiontest.History{}).Turns(4, "agent")
+		appendAll(t, svc, create(t, svc), h.Events...)
+		sess := get(t, inner)
+		for name, b := range broken {
+			ev := h.Record("record "+name, "e1", "e2")
+			fields, _ := ev.CustomMetadata[record.Key].(map[string]any)
+			ev.ID, ev.CustomMetadata = name, map[string]any{record.Key: b.change(maps.Clone(fields))}
+			appendAll(t, inner, sess, ev)
+		}
+		again := get(t, svc)
+		appendAll(t, svc, again, turns(12)[8:]...)
+		compact(t, svc, compaction.CompactOptions{})
+		appendAll(t, svc, get(t, svc), turns(13)[24:]...)
+		flush(t, svc)
+
+		told := map[string]int{}
+		for _, o := range seen.of(compaction.Unreadable) {
+			if o.Session != ref || !errors.Is(o.Err, compaction.ErrCompaction) || !errors.Is(o.Err, record.ErrMalformed) {
+				t.Errorf("observation: %+v", o)
+			}
+			for name, b := range broken {
+				if message := o.Err.Error(); strings.Contains(message, fmt.Sprintf("event %q", name)) {
+					told[name]++
+					if !strings.Contains(message, b.says) {
+						t.Errorf("%q does not say %q", message, b.says)
+					}
+				}
+			}
+		}
+		for name := range broken {
+			if told[name] != 1 {
+				t.Errorf("the observer was told of the %s record %d times", name, told[name])
+			}
+		}
+		if n := status(t, svc).UnreadableRecords; n != len(broken) || len(seen.of(compaction.Stored)) < 2 {
+			t.Errorf("%d unreadable records, %d compactions", n, len(seen.of(compaction.Stored)))
+		}
+	})
 }

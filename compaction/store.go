@@ -36,7 +36,7 @@ func (s *CompactionSessionService) store(ctx context.Context, st *sessionState, 
 				return reason, again
 			}
 		}
-		if err = s.storeOnce(ctx, st, d.meta); err == nil {
+		if err = s.storeOnce(ctx, st, d); err == nil {
 			return "", nil
 		}
 		if errors.Is(err, session.ErrNotFound) || ctx.Err() != nil {
@@ -48,7 +48,7 @@ func (s *CompactionSessionService) store(ctx context.Context, st *sessionState, 
 
 // storeOnce appends the record through a handle of its own, fetched now and stamped with the
 // session's last update time: so the record makes no other handle stale, wherever its timestamp puts it.
-func (s *CompactionSessionService) storeOnce(ctx context.Context, st *sessionState, m *record.Metadata) error {
+func (s *CompactionSessionService) storeOnce(ctx context.Context, st *sessionState, d *draft) error {
 	req := st.ref.request()
 	req.NumRecentEvents = 1
 	resp, err := s.inner.Get(ctx, req)
@@ -59,13 +59,14 @@ func (s *CompactionSessionService) storeOnce(ctx context.Context, st *sessionSta
 		ID:           platform.NewUUID(ctx),
 		InvocationID: "e-" + platform.NewUUID(ctx),
 		Author:       "user",
-		Branch:       m.Branch,
+		Branch:       d.meta.Branch,
 		Timestamp:    resp.Session.LastUpdateTime(),
 	}
-	record.Set(ev, m)
+	record.Set(ev, d.meta)
 	if err := s.inner.AppendEvent(ctx, resp.Session, ev); err != nil {
 		return err
 	}
+	d.eventID = ev.ID
 	st.publish(ev)
 	return nil
 }
@@ -83,6 +84,7 @@ func (s *CompactionSessionService) check(ctx context.Context, st *sessionState, 
 	}
 	view := s.bases.view(st.ref, resp.Session.Events())
 	if ev := view.Record(d.meta.RecordID); ev != nil {
+		d.eventID = ev.ID
 		st.publish(ev)
 		return true, "", nil
 	}

@@ -26,23 +26,25 @@ func failure(cause error) error {
 	return fmt.Errorf("%w: %w", ErrCompaction, cause)
 }
 
-// summarize has the window's summary written and makes a draft of it.
-func (s *CompactionSessionService) summarize(ctx context.Context, st *sessionState, t task, sel selector.Selection) (*draft, error) {
+// summarize has the window's summary written and makes a draft of it. The result says what that took,
+// even where it led to nothing.
+func (s *CompactionSessionService) summarize(ctx context.Context, st *sessionState, t task, sel selector.Selection) (*draft, summarizer.Result, error) {
 	req, err := s.request(t, sel)
 	if err != nil {
-		return nil, err
+		return nil, summarizer.Result{}, err
 	}
 	result, text, err := s.ask(ctx, st, t, req)
 	if err != nil {
-		return nil, err
+		return nil, result, err
 	}
 	if t.trigger == record.TriggerMerge && textSize(text) > sel.Tokens {
 		// A merge may be as long as its parts, and no longer, or the bound on summaries bounds nothing.
 		if text, err = cut(ctx, text, sel.Tokens-selector.EventOverhead); err != nil {
-			return nil, err
+			return nil, result, err
 		}
 	}
-	return newDraft(ctx, t, sel, text, result)
+	d, err := newDraft(ctx, t, sel, text, result)
+	return d, result, err
 }
 
 // minSummary is the least that a summary is asked to take up, in tokens: a sentence or two.
@@ -102,14 +104,12 @@ const extractiveTime = 10 * time.Second
 
 // ask calls the summarizer, within the time-out, and returns its usable prose. The call runs in a
 // goroutine of its own, so that one that panics or ignores its context harms nobody; while such a
-// call has not returned, no other is made for the session.
+// call has not returned, no other is made for the session. The result of a call that failed counts for
+// its usage only.
 func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t task, req summarizer.Request) (summarizer.Result, string, error) {
-	var writer Summarizer = summarizer.Extractive{}
-	if !t.extractive {
-		writer = s.policy.summarizer
-		if st.isHanging() {
-			return summarizer.Result{}, "", errHanging
-		}
+	writer := s.writer(t)
+	if !t.extractive && st.isHanging() {
+		return summarizer.Result{}, "", errHanging
 	}
 	deadline := t.deadline
 	switch {
@@ -135,7 +135,7 @@ func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t 
 		defer close(returned)
 		defer func() {
 			if cause := recover(); cause != nil {
-				answers <- answer{err: fmt.Errorf("summarizer panicked: %v", cause)}
+				answers <- answer{err: fmt.Errorf("summarizer %w: %v", errPanicked, cause)}
 			}
 		}()
 		result, err := writer.Summarize(ctx, req)
@@ -144,7 +144,7 @@ func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t 
 	select {
 	case a := <-answers:
 		if a.err != nil {
-			return summarizer.Result{}, "", a.err
+			return a.result, "", a.err
 		}
 		text, err := usable(a.result.Content)
 		return a.result, text, err

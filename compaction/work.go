@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 )
 
 // gate counts the work of a whole service and turns new work away once it is closed.
@@ -39,7 +41,7 @@ func (s *CompactionSessionService) background(ctx context.Context, h *handle, t 
 		return
 	}
 	line := h.state.jobs
-	if !line.enqueue(job{h, t}) {
+	if !line.enqueue(job{h, t, trace.SpanContextFromContext(ctx)}) {
 		s.open.leave()
 		return
 	}
@@ -64,7 +66,7 @@ func (s *CompactionSessionService) background(ctx context.Context, h *handle, t 
 		line.interruptible(cancel)
 		defer line.interruptible(nil)
 		next := line.dequeue()
-		s.drain(ctx, next.handle, next.task)
+		s.drain(trace.ContextWithSpanContext(ctx, next.caller), next.handle, next.task)
 	}()
 }
 

@@ -1,0 +1,122 @@
+package gemini_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/session"
+)
+
+// breakdown is a way in which an agent's call to the Gemini API goes wrong.
+type breakdown struct {
+	name  string
+	reply reply
+	// fails and failsStreamed say whether the turn ends with an error, by mode. Otherwise it ends with an
+	// event that bears code, if any.
+	fails, failsStreamed bool
+	code                 string
+}
+
+func breakdowns() []breakdown {
+	const half = "I have begun to write that down, but before I could come to the end of it, there was"
+	limit, unsafe, torn, dry := say(half), say(half), say(half), say(half)
+	limit.finish, unsafe.finish = "MAX_TOKENS", "SAFETY"
+	torn.cut, dry.cut = withinChunk, betweenChunks
+	return []breakdown{
+		{"quota exhausted", refuse(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."), true, true, ""},
+		{"internal error", refuse(http.StatusInternalServerError, "INTERNAL", "An internal error has occurred."), true, true, ""},
+		{"prompt blocked", reply{feedback: "PROHIBITED_CONTENT"}, true, false, "PROHIBITED_CONTENT"},
+		{"no candidates", reply{empty: true}, true, false, ""},
+		{"unsafe, without a word", reply{finish: "SAFETY"}, false, false, "SAFETY"},
+		{"unsafe, in mid-sentence", unsafe, false, false, ""},
+		{"cut at the token limit", limit, false, false, ""},
+		{"spends all tokens on thoughts", reply{finish: "MAX_TOKENS"}, false, false, "MAX_TOKENS"},
+		{"says nothing", reply{}, false, false, ""},
+		{"connection lost in a chunk", torn, true, true, ""},
+		// Of a stream, the client takes the end of the connection for the end of the answer.
+		{"connection lost between chunks", dry, true, false, ""},
+		{"a malformed call", reply{finish: "MALFORMED_FUNCTION_CALL"}, false, false, "MALFORMED_FUNCTION_CALL"},
+	}
+}
+
+// TestAfterAFailureOfTheAgentTheSessionGoesOn: the failure is the model's own affair; the service adds
+// no error and hides none. Whatever it left behind, the next request is one that Gemini takes.
+func TestAfterAFailureOfTheAgentTheSessionGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, b := range breakdowns() {
+		for _, mode := range []agent.StreamingMode{agent.StreamingModeNone, agent.StreamingModeSSE} {
+			t.Run(b.name+", "+string(mode), func(t *testing.T) {
+				t.Parallel()
+				a := simple(t, nil)
+				a.mode = mode
+				fails := b.fails
+				if mode == agent.StreamingModeSSE {
+					fails = b.failsStreamed
+				}
+				for i := range 12 {
+					if i%4 == 1 {
+						a.will(assistant, a.lookups(true, 2)) // it goes wrong in the midst of a turn
+					}
+					if i%2 == 0 {
+						a.chat(1)
+						continue
+					}
+					a.will(assistant, b.reply)
+					events, err := a.try()
+					b.check(t, events, err, fails)
+				}
+				a.chat(10)
+				a.verify(3)
+			})
+		}
+	}
+}
+
+func (b breakdown) check(t *testing.T, events []*session.Event, err error, fails bool) {
+	t.Helper()
+	if (err != nil) != fails {
+		t.Errorf("error %v, want one: %t", err, fails)
+	}
+	if !fails && b.code != "" && (len(events) == 0 || events[len(events)-1].ErrorCode != b.code) {
+		t.Errorf("%d events; the last does not bear %q", len(events), b.code)
+	}
+	var refused genai.APIError
+	if b.reply.status != 0 && (!errors.As(err, &refused) || refused.Code != b.reply.status) {
+		t.Errorf("error %v, want the API's own, of code %d", err, b.reply.status)
+	}
+}
+
+// TestAfterATurnThatWasGivenUpTheSessionGoesOn: the user hangs up while the model is thinking, in the
+// first request of a turn and behind a tool.
+func TestAfterATurnThatWasGivenUpTheSessionGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []agent.StreamingMode{agent.StreamingModeNone, agent.StreamingModeSSE} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			a := simple(t, nil)
+			a.mode = mode
+			for i := range 6 {
+				a.chat(1)
+				if i%2 == 0 {
+					a.will(assistant, a.lookups(false, 1))
+				}
+				a.will(assistant, reply{hang: true})
+				ctx, hangUp := context.WithCancel(t.Context())
+				go func() {
+					<-a.waiting
+					hangUp()
+				}()
+				if _, err := a.send(ctx, genai.NewContentFromText("What was the first code?", genai.RoleUser)); !errors.Is(err, context.Canceled) {
+					t.Errorf("error %v, want that of the context", err)
+				}
+			}
+			a.chat(8)
+			a.verify(2)
+		})
+	}
+}
