@@ -44,11 +44,17 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 			s.rest(ctx, h, t, f, "prompt is over the hard limit, and the window too small to change that")
 			return
 		}
+		t.extractive = t.extractive || f.unbounded
 		switch s.attempt(ctx, h, t, f.Selection) {
 		case Stored:
 			s.settleGate(h, f)
 		case Declined:
-			if h.state.isHanging() {
+			switch {
+			case t.extractive && t.forced:
+				return // nothing makes this window shorter
+			case t.forced:
+				t.extractive = true
+			case h.state.isHanging():
 				return
 			}
 			// The window must grow before it is tried again; something else may be due.
@@ -71,7 +77,7 @@ func (s *CompactionSessionService) rest(ctx context.Context, h *handle, t task, 
 	}
 	if f.trigger == record.TriggerTokens {
 		h.state.mu.Lock()
-		h.state.memory.rest(f.reader, f.prompt)
+		h.state.memory.rest(f.reader, t.invocationID, f.prompt)
 		h.state.mu.Unlock()
 	}
 	if f.Reason != selector.TooSmall { // that was told when the summary came out too long
@@ -138,7 +144,7 @@ func (s *CompactionSessionService) writeRecord(ctx context.Context, h *handle, t
 
 func (s *CompactionSessionService) carryOut(ctx context.Context, h *handle, t task, sel selector.Selection, a *attempt) Outcome {
 	began := time.Now()
-	d, result, err := s.summarize(ctx, h.state, t, sel)
+	d, result, err := s.summarize(ctx, h, t, sel)
 	a.Duration = time.Since(began)
 	a.spent(result)
 	if d != nil {
@@ -173,6 +179,10 @@ func (s *CompactionSessionService) keep(ctx context.Context, st *sessionState, a
 		st.mu.Lock()
 		st.memory.unstored = d
 		st.mu.Unlock()
+		if ctx.Err() != nil { // whoever waited for it has gone: that says nothing about the storage
+			a.Outcome, a.Reason = Declined, err.Error()
+			break
+		}
 		return s.failed(ctx, st, a, err)
 	case reason != "":
 		a.Outcome, a.Reason = Discarded, reason
@@ -196,7 +206,8 @@ func (s *CompactionSessionService) storeUnstored(ctx context.Context, st *sessio
 		return true
 	}
 	ctx, a := s.resume(ctx, st, t, d)
-	return s.guard(ctx, st, a, func() Outcome { return s.keep(ctx, st, a, d) }) != Failed
+	outcome := s.guard(ctx, st, a, func() Outcome { return s.keep(ctx, st, a, d) })
+	return outcome == Stored || outcome == Discarded
 }
 
 // learn notes, before the view changes, by how much prompts exceed the estimate of the view.

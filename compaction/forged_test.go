@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
@@ -132,4 +133,21 @@ func jsonOf(t *testing.T, value any) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// The in-memory service keeps the caller's metadata map: what is put into it later must not become a
+// record.
+func TestARecordPutIntoASharedMapHidesNothing(t *testing.T) {
+	t.Parallel()
+	cfg, _ := manualOnly()
+	svc := newService(t, session.InMemoryService(), cfg)
+	sess := create(t, svc)
+	h := (&compactiontest.History{}).Turns(6, "agent")
+	shared := map[string]any{"harmless": "stays"}
+	appendAll(t, svc, sess, append(h.Events, &session.Event{ID: "state", InvocationID: "x", Author: "user",
+		LLMResponse: model.LLMResponse{CustomMetadata: shared}})...)
+	shared[record.Key] = h.Record("forged", "e1", "e2").CustomMetadata[record.Key]
+	if view := eventsOf(get(t, svc)); len(view) != 13 {
+		t.Errorf("%d of 13 events are shown", len(view))
+	}
 }

@@ -68,7 +68,7 @@ func TestHugeEventHarmsNoTurnAndIsSummarized(t *testing.T) {
 				}
 				view := eventsOf(sess)
 				for _, ev := range view {
-					if ev.InvocationID == "huge" {
+					if ev.InvocationID == "huge" && tokens.OfEvent(ev) > 20 { // what was said about it may stay
 						t.Errorf("%s is still in the view, %d tokens", ev.ID, tokens.OfEvent(ev))
 					}
 				}

@@ -79,3 +79,22 @@ func TestBrokenNamesOfASessionAreTheInnerServicesAffair(t *testing.T) {
 		wantFacts(t, eventsOf(again.Session), 12)
 	})
 }
+
+// A reference holds names as JSON writes them; SQLite keeps the bytes as they are.
+func TestBrokenNamesAreNotPaidForTwice(t *testing.T) {
+	t.Parallel()
+	eachBackend(t, func(t *testing.T, inner session.Service) {
+		cfg, oracle := oracleConfig()
+		svc := newService(t, inner, cfg)
+		h := brokenTurns(20)
+		appendAll(t, svc, create(t, svc), h.Events...)
+		for i := range 3 {
+			sess := get(t, svc) // as after a restart
+			ev := *h.Events[0]
+			ev.ID = fmt.Sprint("again", i)
+			appendAll(t, svc, sess, &ev)
+		}
+		flush(t, svc)
+		wantHandedOnce(t, oracle, append(h.Events, h.Events...))
+	})
+}

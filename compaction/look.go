@@ -99,7 +99,7 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 		size := h.meter.size(h, branch)
 		over := s.passes(h.state, branch, size)
 		switch {
-		case h.state.rests(branch, size):
+		case s.rests(h.state, branch, ev.InvocationID, size):
 		case size >= s.policy.limit:
 			return overLimit
 		case over:
@@ -124,11 +124,12 @@ func (s *CompactionSessionService) passes(st *sessionState, branch string, size 
 }
 
 // rests reports whether a prompt of that size is not worth a look: at the last one there was nothing
-// to summarize.
-func (st *sessionState) rests(branch string, size int) bool {
+// to summarize. Over the hard limit every invocation looks for itself.
+func (s *CompactionSessionService) rests(st *sessionState, branch, invocation string, size int) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return size < st.memory.rests[branch]
+	r, known := st.memory.rests[branch]
+	return known && size < r.prompt && (size < s.policy.limit || r.invocation == invocation)
 }
 
 // found is what a look came up with: a window and the trigger that made it due.
@@ -140,6 +141,8 @@ type found struct {
 	prompt int
 	// held says that only the hard limit made it due: the gate would have held it back.
 	held bool
+	// unbounded says that the window may be larger than what the summarizer can read.
+	unbounded bool
 }
 
 // look finds the next window that is due, in any branch; an empty selection says why there is none.
@@ -149,6 +152,9 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 	state := h.view.State()
 	history := historyOf(state, h.view.Raw())
 	params := s.params(h.state)
+	if t.forced && t.extractive {
+		params.MinTokens = nil // a model's summary was not shorter; this one will be, or is not stored
+	}
 	here := branches(state.View)
 	missing := math.MaxInt
 	blocked := found{Selection: selector.Selection{Reason: selector.NotDue}}
@@ -171,9 +177,9 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 		if !over && !(t.forced && size >= s.policy.limit) {
 			continue
 		}
-		sel := s.largest(history, params, here, reader, t.forced)
-		f := found{Selection: sel, trigger: record.TriggerTokens, reader: reader, prompt: size, held: !over && s.policy.threshold > 0}
-		if !sel.Empty() {
+		f := s.largest(history, params, here, reader, t.forced)
+		f.trigger, f.reader, f.prompt, f.held = record.TriggerTokens, reader, size, !over && s.policy.threshold > 0
+		if !f.Empty() {
 			return f
 		}
 		blocked = f
@@ -182,8 +188,9 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 }
 
 // largest selects for the token trigger among the branches that the reader sees. At the hard limit
-// it lets go of retained events, half of them at a time, until there is something to summarize.
-func (s *CompactionSessionService) largest(history selector.History, params selector.Params, here []string, reader string, forced bool) selector.Selection {
+// it lets go of retained events, half of them at a time, until there is something to summarize, and at
+// last takes what no summarizer could read in one call.
+func (s *CompactionSessionService) largest(history selector.History, params selector.Params, here []string, reader string, forced bool) found {
 	for {
 		best := selector.Selection{Reason: selector.NothingEligible}
 		for _, branch := range here {
@@ -195,10 +202,14 @@ func (s *CompactionSessionService) largest(history selector.History, params sele
 				best = sel
 			}
 		}
-		if !best.Empty() || !forced || params.Retain == 0 {
-			return best
+		switch {
+		case !best.Empty() || !forced || params.Retain == 0 && (best.Reason != selector.TooLarge || params.MaxTokens == 0):
+			return found{Selection: best, unbounded: params.MaxTokens == 0}
+		case params.Retain == 0:
+			params.MaxTokens = 0
+		default:
+			params.Retain /= 2
 		}
-		params.Retain /= 2
 	}
 }
 

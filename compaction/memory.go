@@ -25,9 +25,9 @@ type memory struct {
 	// gates hold back the token trigger of a branch after a compaction that did not bring its prompt
 	// under the threshold: until the prompt has been under it, or has this many tokens.
 	gates map[string]int
-	// rests say at what prompt size a branch is looked at again, where the token trigger was due and
-	// nothing could be summarized.
-	rests map[string]int
+	// rests say when a branch is looked at again, where the token trigger was due and nothing could be
+	// summarized.
+	rests map[string]rest
 	// overhead is what a branch's prompts take up beyond the estimate of its view, in tokens: system
 	// prompt, tools, and the estimate's own error. Learned from what the provider reports.
 	overhead map[string]int
@@ -90,13 +90,20 @@ func (m *memory) closeGate(branch string, prompt int) {
 	m.gates[branch] = prompt + max(1, prompt/10)
 }
 
+// rest is how long there is no use in looking at a branch again: until its prompt has so many tokens,
+// or, over the hard limit, the next invocation sets free what this one kept raw.
+type rest struct {
+	prompt     int
+	invocation string
+}
+
 // rest keeps a branch from being looked at before its prompt has grown by a hundredth: half of what
 // lies between the hard limit and the end of the window.
-func (m *memory) rest(branch string, prompt int) {
+func (m *memory) rest(branch, invocation string, prompt int) {
 	if m.rests == nil {
-		m.rests = map[string]int{}
+		m.rests = map[string]rest{}
 	}
-	m.rests[branch] = prompt + max(1, prompt/100)
+	m.rests[branch] = rest{prompt + max(1, prompt/100), invocation}
 }
 
 func (m *memory) learnOverhead(branch string, tokens int) {

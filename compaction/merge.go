@@ -48,7 +48,7 @@ func absorbPlace(sel *selector.Selection, summaries []*record.Metadata, placeOf 
 	for _, m := range summaries {
 		if placeOf(m) == here {
 			sel.Absorb = append(sel.Absorb, m)
-			sel.Tokens += m.CompactedTokens
+			sel.Tokens += selector.SummarySize(m)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func absorbPlace(sel *selector.Selection, summaries []*record.Metadata, placeOf 
 func (s *CompactionSessionService) summariesOf(h *handle, branch string) []*record.Metadata {
 	h.catchUp()
 	live := h.view.State().Live
-	return slices.DeleteFunc(slices.Clone(live), func(m *record.Metadata) bool { return m.Branch != branch })
+	return slices.DeleteFunc(slices.Clone(live), func(m *record.Metadata) bool { return m.Branch != record.Text(branch) })
 }
 
 func contains(records []*record.Metadata, id string) bool {
@@ -84,7 +84,7 @@ func mergeOf(branch string, summaries []*record.Metadata, placeOf func(*record.M
 	sel := selector.Selection{
 		Branch: branch,
 		Absorb: []*record.Metadata{best.older, best.newer},
-		Tokens: best.older.CompactedTokens + best.newer.CompactedTokens,
+		Tokens: selector.SummarySize(best.older) + selector.SummarySize(best.newer),
 	}
 	if placeOf(best.newer) != front {
 		sel.After, sel.Agent = eventAt(best.newer.After), best.newer.Agent
@@ -114,12 +114,12 @@ type standing struct {
 
 var front = standing{}
 
-// placeOf tells where a summary has to stay. The summary of tool rounds whose turn is over may go to
-// the front.
+// placeOf tells where a summary has to stay. The summary of tool rounds may go to the front once the
+// turn is over or another agent has spoken.
 func (s *CompactionSessionService) placeOf(h *handle) func(*record.Metadata) standing {
-	live := selector.LiveInvocations(historyOf(h.view.State(), h.view.Raw()), s.params(h.state))
+	stands := selector.Standing(historyOf(h.view.State(), h.view.Raw()), s.params(h.state))
 	return func(m *record.Metadata) standing {
-		if !m.Live() || !live[m.EndInvocationID] {
+		if !stands(m) {
 			return front
 		}
 		return standing{agent: m.Agent, after: keyOfRef(m.After)}

@@ -26,6 +26,8 @@ type policy struct {
 	// summaryTokens is how long a summary is asked to be: MaxSummaryTokens, or less where as many
 	// summaries as may be shown would otherwise fill the prompt by themselves.
 	summaryTokens int
+	// allSummaries is what the summaries of a branch may take up together; one that exceeds it is cut.
+	allSummaries int
 }
 
 // templatePlaceholder is what a prompt template must contain.
@@ -147,8 +149,13 @@ func (p *policy) checkTokens() []error {
 		room = p.threshold
 	}
 	p.summaryTokens = min(p.MaxSummaryTokens, max(minSummary, room/2/p.MaxSummaries))
+	p.allSummaries = int(summariesShare * float64(p.limit))
 	return problems
 }
+
+// summariesShare is how much of the hard limit summaries may take up before they are cut. A summarizer that is asked for less and writes more is usually right; one that writes without end
+// must not fill the prompt for ever.
+const summariesShare = 0.75
 
 // windowShare is how much of a model's context window a transcript may fill where the summarizer
 // does not say: the rest is for the prompt, the answer, and the error of the estimate.

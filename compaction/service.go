@@ -195,10 +195,11 @@ func (s *CompactionSessionService) Raw(ctx context.Context, req *session.GetRequ
 	return s.inner.Get(ctx, req)
 }
 
-// withoutRecord returns the event without a record in its metadata: the event itself where it has
-// none, else a copy.
+// withoutRecord returns the event without a record in its metadata: the event itself where there is
+// none, else a copy. An event without content, which alone can be a record, is copied wherever it has
+// metadata: the in-memory service keeps the caller's map, and a record could be put into it later.
 func withoutRecord(ev *session.Event) *session.Event {
-	if _, forged := ev.CustomMetadata[record.Key]; !forged {
+	if _, forged := ev.CustomMetadata[record.Key]; !forged && (ev.Content != nil || len(ev.CustomMetadata) == 0) {
 		return ev
 	}
 	clean := *ev

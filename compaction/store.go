@@ -98,7 +98,7 @@ func (s *CompactionSessionService) check(ctx context.Context, st *sessionState, 
 	var named []*session.Event
 	for i, at := range view.Find(d.meta.Covered) {
 		switch {
-		case at < 0 || events[at].Branch != d.meta.Branch:
+		case at < 0 || record.Text(events[at].Branch) != d.meta.Branch:
 			st.park(d.events[i])
 		case state.CoveredAt(at):
 			return false, "another record covers its events", nil

@@ -28,23 +28,40 @@ func failure(cause error) error {
 
 // summarize has the window's summary written and makes a draft of it. The result says what that took,
 // even where it led to nothing.
-func (s *CompactionSessionService) summarize(ctx context.Context, st *sessionState, t task, sel selector.Selection) (*draft, summarizer.Result, error) {
+func (s *CompactionSessionService) summarize(ctx context.Context, h *handle, t task, sel selector.Selection) (*draft, summarizer.Result, error) {
 	req, err := s.request(t, sel)
 	if err != nil {
 		return nil, summarizer.Result{}, err
 	}
-	result, text, err := s.ask(ctx, st, t, req)
+	result, text, err := s.ask(ctx, h.state, t, req)
 	if err != nil {
 		return nil, result, err
 	}
-	if t.trigger == record.TriggerMerge && textSize(text) > sel.Tokens {
-		// A merge may be as long as its parts, and no longer, or the bound on summaries bounds nothing.
-		if text, err = cut(ctx, text, sel.Tokens-selector.EventOverhead); err != nil {
+	size, most := textSize(text), s.roomFor(h, sel)
+	switch {
+	case t.trigger == record.TriggerMerge:
+		most = min(most, sel.Tokens) // a merge may be as long as its parts, and no longer
+	case size >= sel.Tokens:
+		most = size // not shorter: it is declined, not cut
+	}
+	if size > most {
+		if text, err = cut(ctx, text, most-selector.EventOverhead); err != nil {
 			return nil, result, err
 		}
 	}
 	d, err := newDraft(ctx, t, sel, text, result)
 	return d, result, err
+}
+
+// roomFor is what the summary of a window may take up beside the branch's others.
+func (s *CompactionSessionService) roomFor(h *handle, sel selector.Selection) int {
+	room := s.policy.allSummaries
+	for _, m := range s.summariesOf(h, sel.Branch) {
+		if !contains(sel.Absorb, m.RecordID) {
+			room -= selector.SummarySize(m)
+		}
+	}
+	return max(room, s.policy.summaryTokens)
 }
 
 // minSummary is the least that a summary is asked to take up, in tokens: a sentence or two.

@@ -25,15 +25,16 @@ func (p *projection) arrange(units *calls.Units) {
 	// due holds summaries whose event has been shown but whose unit has not ended yet: text between a
 	// call and its response would part them.
 	var due []*entry
+	// emit shows the event at position i at its place or, beside a late answer, at another.
 	end := -1
-	emit := func(i int) {
+	emit := func(i, at int) {
 		if invisible(p.raw[i]) || p.hidden.has(i) {
 			return
 		}
 		p.view = append(p.view, p.raw[i])
 		if found := behind[int32(i)]; len(found) > 0 {
 			due = append(due, found...)
-			end = max(end, p.lastAdjacent(units, late.moved, i))
+			end = max(end, p.lastAdjacent(units, late.moved, at))
 		}
 	}
 	for i := range p.hidden.others(len(p.raw)) {
@@ -41,9 +42,9 @@ func (p *projection) arrange(units *calls.Units) {
 			continue
 		}
 		for _, j := range late.before[i] {
-			emit(j)
+			emit(j, i)
 		}
-		emit(i)
+		emit(i, i)
 		if i >= end && len(due) > 0 {
 			for _, e := range due {
 				p.view = append(p.view, e.event())

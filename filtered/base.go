@@ -1,6 +1,7 @@
 package filtered
 
 import (
+	"maps"
 	"slices"
 
 	"google.golang.org/adk/session"
@@ -20,7 +21,7 @@ func (v *View) Base() *Base {
 		v.p.known() // once for all views that start from here
 	}
 	b := &Base{p: *v.p}
-	b.p.ids = v.p.ids.fork()
+	b.p.ids, b.p.pending = v.p.ids.fork(), maps.Clone(v.p.pending)
 	return b
 }
 
@@ -39,7 +40,7 @@ func (b *Base) View(events session.Events) *View {
 	raw := make([]*session.Event, n, events.Len()+room)
 	copy(raw, b.p.raw)
 	p := b.p
-	p.raw, p.view, p.ids = raw, slices.Clip(b.p.view), b.p.ids.fork()
+	p.raw, p.view, p.ids, p.pending = raw, slices.Clip(b.p.view), b.p.ids.fork(), maps.Clone(b.p.pending)
 	if p.plain {
 		p.view = raw
 	}

@@ -41,12 +41,12 @@ func newEntry(source *session.Event, m *record.Metadata, events []*session.Event
 	e := &entry{source: source, meta: m, after: -1, anchor: -1}
 	for _, ref := range m.Covered {
 		i, ok := find(ref)
-		if !ok || events[i].Branch != m.Branch || m.Live() && events[i].Author != m.Agent {
+		if !ok || record.Text(events[i].Branch) != m.Branch || m.Live() && record.Text(events[i].Author) != m.Agent {
 			e.loose = append(e.loose, ref)
 			continue
 		}
 		e.covered.add(int32(i))
-		if ref.ID == "" || events[i].ID != ref.ID {
+		if ref.ID == "" || record.Text(events[i].ID) != ref.ID {
 			e.placed = append(e.placed, ref)
 		}
 	}

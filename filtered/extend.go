@@ -23,6 +23,7 @@ func (p *projection) extend(ev *session.Event) *projection {
 		return p.next(ev)
 	}
 	p.raw = append(p.raw, ev)
+	p.noteCalls(len(p.raw) - 1)
 	p.note(ev)
 	switch {
 	case p.plain && ev != nil:
@@ -73,7 +74,7 @@ func (p *projection) finder() finder {
 			visible = map[string]int{}
 			for i := range p.hidden.others(len(p.raw)) {
 				if identified(p.raw[i]) {
-					visible[p.raw[i].ID] = i
+					visible[record.Text(p.raw[i].ID)] = i
 				}
 			}
 		}
@@ -93,6 +94,18 @@ func (p *projection) known() *idSet {
 		p.ids = newIDSet(p.raw)
 	}
 	return p.ids
+}
+
+// noteCalls keeps pending up to date with the events from a position on.
+func (p *projection) noteCalls(from int) {
+	for i, ev := range p.raw[from:] {
+		for _, response := range calls.ResponsesIn(ev) {
+			delete(p.pending, calls.Name{Branch: ev.Branch, ID: response.ID})
+		}
+		for _, call := range calls.In(ev) {
+			p.pending[calls.Name{Branch: ev.Branch, ID: call.ID}] = int32(from + i)
+		}
+	}
 }
 
 // supersedes reports whether a new event takes the place of one that is shown only because it was
@@ -128,10 +141,14 @@ func (p *projection) disturbs(ev *session.Event) bool {
 // followsItsCall reports whether a response to the call of that ID needs no more than being shown at
 // the end: the nearest call of the ID in its branch is visible and of the same invocation.
 func (p *projection) followsItsCall(ev *session.Event, id string) bool {
-	for i := len(p.raw) - 1; i >= 0; i-- {
+	follows := func(i int) bool { return !p.hidden.has(i) && p.raw[i].InvocationID == ev.InvocationID }
+	if i, ok := p.pending[calls.Name{Branch: ev.Branch, ID: id}]; ok {
+		return follows(int(i))
+	}
+	for i := len(p.raw) - 1; i >= 0; i-- { // a second response, or one to nothing
 		for _, call := range calls.In(p.raw[i]) {
 			if call.ID == id && p.raw[i].Branch == ev.Branch {
-				return !p.hidden.has(i) && p.raw[i].InvocationID == ev.InvocationID
+				return follows(i)
 			}
 		}
 	}
@@ -143,7 +160,7 @@ func (p *projection) claimed(ev *session.Event) bool {
 	if ev == nil || len(p.entries) == 0 || record.Is(ev) {
 		return false
 	}
-	if ev.ID != "" && (p.isClaim(idKey(ev.ID)) || p.known().count(ev.ID) > 0 && p.covers(ev.ID)) {
+	if id := record.Text(ev.ID); id != "" && (p.isClaim(idKey(id)) || p.known().count(id) > 0 && p.covers(id)) {
 		return true
 	}
 	return len(p.claims) > 0 && p.isClaim(placeKey(record.PlaceOf(ev)))
@@ -158,7 +175,7 @@ func (p *projection) isClaim(key uint32) bool {
 func (p *projection) covers(id string) bool {
 	for _, e := range p.entries {
 		for i := range e.covered.all() {
-			if p.raw[i].ID == id {
+			if record.Text(p.raw[i].ID) == id {
 				return true
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/internal/naive"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -83,6 +84,9 @@ func holds(t tester, events []*session.Event) int {
 	view := filtered.Project(events)
 	if err := ct.Check(events, view); err != nil {
 		t.Errorf("the view of %q is %q: %v", ids(events), ids(view), err)
+	}
+	if err := naive.Compare(events, view); err != nil {
+		t.Errorf("%v", err)
 	}
 	if !slices.Equal(pointers, events) || !reflect.DeepEqual(before, events) {
 		t.Errorf("the history was changed: %s", cmp.Diff(before, events))

@@ -25,7 +25,7 @@ func newIDSet(events []*session.Event) *idSet {
 	set := &idSet{sorted: make([]uint32, 0, len(events))}
 	for _, ev := range events {
 		if identified(ev) {
-			set.sorted = append(set.sorted, idKey(ev.ID))
+			set.sorted = append(set.sorted, idKey(record.Text(ev.ID)))
 		}
 	}
 	slices.Sort(set.sorted)
@@ -39,7 +39,7 @@ func (s *idSet) add(ev *session.Event) {
 	if !identified(ev) {
 		return
 	}
-	if s.recent = append(s.recent, idKey(ev.ID)); len(s.recent) < maxRecent {
+	if s.recent = append(s.recent, idKey(record.Text(ev.ID))); len(s.recent) < maxRecent {
 		return
 	}
 	merged := make([]uint32, 0, len(s.sorted)+len(s.recent))

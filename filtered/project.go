@@ -42,6 +42,8 @@ type projection struct {
 	tangled map[string]bool
 	// orphans are the IDs of responses that no call precedes.
 	orphans map[string]bool
+	// pending are the positions of calls that may yet be answered.
+	pending map[calls.Name]int32
 
 	// ids counts the IDs of raw; nil until it is first needed. claims are the sorted hashes of the other
 	// keys by which a reference was resolved or might yet be.
@@ -128,10 +130,16 @@ func (p *projection) complete(before *projection) {
 func (p *projection) group(before *projection) *calls.Units {
 	if before != nil && len(before.orphans) == 0 {
 		if units := calls.GroupFrom(p.raw, p.oldestVisibleUnit()); !units.Strays() {
+			p.pending = before.pending
+			p.noteCalls(len(before.raw))
 			return units
 		}
 	}
 	units := calls.Group(p.raw)
+	p.pending = map[calls.Name]int32{}
+	for name, i := range units.Pending() {
+		p.pending[name] = int32(i)
+	}
 	for _, id := range units.Orphans() {
 		if p.orphans == nil {
 			p.orphans = map[string]bool{}

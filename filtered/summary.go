@@ -2,6 +2,7 @@ package filtered
 
 import (
 	"cmp"
+	"regexp"
 
 	"google.golang.org/genai"
 
@@ -19,8 +20,8 @@ const (
 	checkpointOpening = "[Checkpoint of an earlier part of this same conversation: the task it describes is done and the " +
 		"conversation goes on. It stands in for messages that are no longer shown. It is background, not an instruction, " +
 		"and not something the user just said.]\n\n"
-	roundsOpening = "[Summary of my earlier tool calls in this turn and their results, which are no longer shown. It is " +
-		"background, not an instruction.]\n\n"
+	roundsOpening = "[Summary of earlier tool calls in this turn and their results, which are no longer shown. It is " +
+		"background, not an instruction, and not something the user just said.]\n\n"
 	closing = "\n\n[End of summary.]"
 )
 
@@ -35,10 +36,12 @@ func summaryEvent(m *record.Metadata, standing bool) *session.Event {
 		// Decode refused every record without text; an empty one can only come from a caller of ours.
 		return nil
 	}
-	opening, author, role := summaryOpening, "user", genai.RoleUser
+	opening, author := summaryOpening, "user"
 	switch {
 	case standing:
-		opening, author, role = roundsOpening, m.Agent, genai.RoleModel
+		// Of the agent, or ADK would let the prompt begin here; but in the role of the user, because
+		// providers refuse a call that comes directly behind words of the model.
+		opening, author = roundsOpening, m.Agent
 	case m.Kind == record.KindCheckpoint:
 		opening = checkpointOpening
 	}
@@ -49,10 +52,17 @@ func summaryEvent(m *record.Metadata, standing bool) *session.Event {
 		Branch:       m.Branch,
 		Author:       author,
 		LLMResponse: model.LLMResponse{
-			Content: genai.NewContentFromText(opening+prose+closing, genai.Role(role)),
+			Content: genai.NewContentFromText(opening+unframed(prose)+closing, genai.RoleUser),
 		},
 	}
 }
+
+// marks are what a frame begins with.
+var marks = regexp.MustCompile(`(?i)\[(\s*(?:end of summary|summary of|checkpoint of))`)
+
+// unframed returns prose that cannot end its frame, nor open another one: what a summary quotes must
+// not read as if it stood outside of it.
+func unframed(prose string) string { return marks.ReplaceAllString(prose, "($1") }
 
 // byStart compares summaries by the start of all they stand for, so that their order is the same
 // whether the covered events were loaded or not.

@@ -2,13 +2,23 @@ package record
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/adk/session"
 )
 
 // RefTo returns the reference that names ev.
 func RefTo(ev *session.Event) Ref {
-	return Ref{ID: ev.ID, InvocationID: ev.InvocationID, Timestamp: ev.Timestamp, Author: ev.Author}
+	return Ref{ID: Text(ev.ID), InvocationID: Text(ev.InvocationID), Timestamp: ev.Timestamp, Author: Text(ev.Author)}
+}
+
+// Text is a name as a record holds it, which is JSON: each byte that is not UTF-8 is U+FFFD. Some
+// backends keep such bytes in their own columns, so names are compared in this form.
+func Text(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	return string([]rune(name))
 }
 
 // Place is the second way to find an event, comparable: times at microseconds, the precision that
@@ -21,14 +31,15 @@ type Place struct {
 
 // PlaceOf returns the event's place.
 func PlaceOf(ev *session.Event) Place {
-	return Place{ev.InvocationID, ev.Author, micros(ev.Timestamp)}
+	return Place{Text(ev.InvocationID), Text(ev.Author), micros(ev.Timestamp)}
 }
 
 // Place returns the place the reference names.
 func (r Ref) Place() Place { return Place{r.InvocationID, r.Author, micros(r.Timestamp)} }
 
-// micros cuts rather than rounds, because that is what the services do.
-func micros(t time.Time) int64 { return t.Truncate(time.Microsecond).UnixMicro() }
+// micros cuts rather than rounds, because that is what the services do. A time that a record cannot
+// write is the nearest that it can, or its reference would find nothing once it has been stored.
+func micros(t time.Time) int64 { return storable(t).Truncate(time.Microsecond).UnixMicro() }
 
 // Index finds the events that references name within one history. It is not safe for concurrent
 // use; a nil *Index finds nothing.
@@ -49,10 +60,11 @@ func NewIndex(events []*session.Event) *Index {
 		if ev == nil || ev.ID == "" || Is(ev) {
 			continue
 		}
-		if _, taken := x.byID[ev.ID]; taken {
-			x.byID[ev.ID] = ambiguous
+		id := Text(ev.ID)
+		if _, taken := x.byID[id]; taken {
+			x.byID[id] = ambiguous
 		} else {
-			x.byID[ev.ID] = int32(i)
+			x.byID[id] = int32(i)
 		}
 	}
 	return x

@@ -3,6 +3,8 @@ package selector
 import (
 	"math"
 	"time"
+
+	"github.com/adk-go-ext/longsession/record"
 )
 
 // Invocations selects for the invocation trigger: due when Threshold complete invocations began
@@ -51,7 +53,7 @@ func (s *survey) beganAfter(branch string, invocations []*invocation) int {
 	position := -1
 	var moment time.Time
 	for _, m := range s.Live {
-		if m.Branch != branch || m.Through.IsZero() {
+		if m.Branch != record.Text(branch) || m.Through.IsZero() {
 			continue
 		}
 		if i, ok := s.index.Find(m.Through); ok {

@@ -104,7 +104,7 @@ func (s *survey) pinRemoteAgents() {
 // taken in by a window over their invocation.
 func (s *survey) pinAnchors() {
 	for _, m := range s.Live {
-		if !m.Live() || s.turnIsOver(m) {
+		if !s.stands(m) {
 			continue
 		}
 		if i, ok := s.index.Find(m.After); ok {
@@ -113,10 +113,30 @@ func (s *survey) pinAnchors() {
 	}
 }
 
-// turnIsOver reports whether the invocation whose rounds m summarizes has ended.
-func (s *survey) turnIsOver(m *record.Metadata) bool {
-	v := s.byID[m.EndInvocationID]
-	return v == nil || !v.live()
+// stands reports whether m summarizes tool rounds that must stay where they are: those that the agent
+// who speaks did in an invocation that lives.
+func (s *survey) stands(m *record.Metadata) bool {
+	if v := s.byID[m.EndInvocationID]; !m.Live() || v == nil || !v.live() {
+		return false
+	}
+	i, ok := s.index.Find(m.After)
+	if !ok {
+		return true
+	}
+	if s.voices == nil {
+		s.voices = map[string]*voices{}
+	}
+	heard := s.voices[m.Branch]
+	if heard == nil {
+		heard = &voices{}
+		s.voices[m.Branch] = heard
+		for _, ev := range s.Events {
+			if ev != nil && Visible(m.Branch, record.Text(ev.Branch)) {
+				heard.heard(ev)
+			}
+		}
+	}
+	return heard.other(m.Agent) == s.Events[i]
 }
 
 // begunAfter counts the invocations that began after the event at position i.

@@ -4,6 +4,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // History is what a selection is made from.
@@ -88,6 +89,16 @@ type Selection struct {
 // EventOverhead is what each event or summary costs in a prompt beyond its text, in tokens: the
 // role and the separators.
 const EventOverhead = 4
+
+// SummarySize is what the summary of a record takes up in a prompt without its frame, in tokens,
+// estimated. What the record itself says of that may be anything.
+func SummarySize(m *record.Metadata) int {
+	text, err := m.Text()
+	if err != nil {
+		return EventOverhead
+	}
+	return tokens.Estimate(text) + EventOverhead
+}
 
 // Empty reports whether there is nothing to summarize.
 func (s *Selection) Empty() bool { return len(s.Events) == 0 }

@@ -23,6 +23,8 @@ type survey struct {
 	// invocation that only changes state) goes with its neighbour in the branch.
 	of     []*invocation
 	pinned []bool
+	// voices are who spoke last in a branch, made when first asked for.
+	voices map[string]*voices
 	// held marks the events that only an open call keeps.
 	held []bool
 
@@ -53,13 +55,16 @@ func conversational(ev *session.Event) bool {
 		ev.InputTranscription != nil || ev.OutputTranscription != nil
 }
 
-// isAnswer reports whether an event ends a turn: an agent's content without calls or responses.
+// isAnswer reports whether an event ends a turn: an agent's content without calls or responses, or
+// the response of a tool that is the answer itself (exit_loop, an agent as a tool).
 func isAnswer(ev *session.Event) bool {
-	return ev.Author != "user" && len(calls.In(ev)) == 0 && len(calls.ResponsesIn(ev)) == 0
+	return ev.Author != "user" && len(calls.In(ev)) == 0 &&
+		(len(calls.ResponsesIn(ev)) == 0 || ev.Actions.SkipSummarization)
 }
 
 // IsTurnEnd reports whether an event may end a turn, which is when the invocation trigger is looked
-// at: agent content without calls or responses. An invocation may hold several.
+// at: agent content without calls, and without responses that the agent still has to tell of. An
+// invocation may hold several.
 func IsTurnEnd(ev *session.Event) bool { return ev != nil && conversational(ev) && isAnswer(ev) }
 
 // Visible reports whether an event of branch event is part of the prompt of an agent that runs in
@@ -69,14 +74,7 @@ func Visible(reader, event string) bool {
 		len(reader) > len(event) && reader[:len(event)] == event && reader[len(event)] == '.'
 }
 
-// LiveInvocations returns the IDs of the invocations that may still send prompts.
-func LiveInvocations(h History, p Params) map[string]bool {
-	s := newSurvey(h, p)
-	out := map[string]bool{}
-	for _, v := range s.invocations {
-		if v.live() {
-			out[v.id] = true
-		}
-	}
-	return out
-}
+// Standing returns whether a live record is the summary of tool rounds that must stay where it stands:
+// of the agent who speaks, in an invocation that may still send prompts. All other summaries may go to
+// the front.
+func Standing(h History, p Params) func(*record.Metadata) bool { return newSurvey(h, p).stands }

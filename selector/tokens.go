@@ -1,6 +1,8 @@
 package selector
 
 import (
+	"slices"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/record"
@@ -38,8 +40,8 @@ type place struct {
 	after *session.Event
 }
 
-// spare sorts the branch's events, but the newest Retain, into those of earlier turns and the
-// stretches of live invocations.
+// spare sorts the branch's events, but the newest Retain, into what is past and the stretches of live
+// invocations.
 func (s *survey) spare(branch string) (turns []int, rounds []stretch) {
 	left := -s.Retain
 	for _, ev := range s.Events {
@@ -50,17 +52,12 @@ func (s *survey) spare(branch string) (turns []int, rounds []stretch) {
 	at := map[place]int{}
 	var voices voices
 	for i, ev := range s.Events {
-		if left <= 0 {
-			break
-		}
 		if ev == nil || !Visible(branch, ev.Branch) {
 			continue
 		}
 		after := voices.other(ev.Author)
-		if !record.RefTo(ev).IsZero() { // or nothing could refer to it
-			voices.heard(ev)
-		}
-		if ev.Branch != branch {
+		voices.heard(ev)
+		if ev.Branch != branch || left <= 0 {
 			continue
 		}
 		left--
@@ -84,7 +81,18 @@ func (s *survey) spare(branch string) (turns []int, rounds []stretch) {
 			rounds[k].events = append(rounds[k].events, i)
 		}
 	}
-	return turns, rounds
+	// What an agent did before another one spoke is past as well: ADK, where it leaves the past out,
+	// begins the agent's prompt behind that. Agents that take turns would otherwise never be summarized.
+	current := rounds[:0]
+	for _, r := range rounds {
+		if voices.other(r.agent) == r.after {
+			current = append(current, r)
+		} else {
+			turns = append(turns, r.events...)
+		}
+	}
+	slices.Sort(turns)
+	return turns, current
 }
 
 // voices remembers who spoke last, and who spoke last before that. Changes of state count: ADK lets a
@@ -92,6 +100,9 @@ func (s *survey) spare(branch string) (turns []int, rounds []stretch) {
 type voices struct{ last, before *session.Event }
 
 func (v *voices) heard(ev *session.Event) {
+	if record.RefTo(ev).IsZero() {
+		return // nothing could refer to it
+	}
 	if v.last != nil && v.last.Author != ev.Author {
 		v.before = v.last
 	}

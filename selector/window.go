@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
 )
 
 // parcel is what goes into a window together or not at all: the members of one unit that lie in the
@@ -141,9 +143,9 @@ func (s *survey) absorb(sel *Selection, finished map[*invocation]bool) {
 		return
 	}
 	for _, m := range s.Live {
-		if v := s.byID[m.EndInvocationID]; m.Live() && m.Branch == sel.Branch && v != nil && finished[v] {
+		if v := s.byID[m.EndInvocationID]; m.Live() && m.Branch == record.Text(sel.Branch) && v != nil && finished[v] {
 			sel.Absorb = append(sel.Absorb, m)
-			sel.Tokens += m.CompactedTokens
+			sel.Tokens += SummarySize(m)
 		}
 	}
 }

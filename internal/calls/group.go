@@ -7,14 +7,11 @@ import (
 // grouping is the work of one pass over a history.
 type grouping struct {
 	*Units
-	byBranch map[branchID]int32 // the nearest call so far
 	byID     map[string]int32
 	requests []string
 	// unclaimed are the orphans so far.
 	unclaimed []orphan
 }
-
-type branchID struct{ branch, id string }
 
 // orphan is a response that no call precedes.
 type orphan struct {
@@ -33,8 +30,8 @@ func Group(events []*session.Event) *Units { return GroupFrom(events, 0) }
 // not seen; where [Units.Strays] is false and nothing before it is an orphan, no unit has anything there.
 func GroupFrom(events []*session.Event, from int) *Units {
 	g := &grouping{
-		Units:    &Units{events: events[from:], from: from},
-		byBranch: map[branchID]int32{}, byID: map[string]int32{},
+		Units: &Units{events: events[from:], from: from, last: map[Name]int32{}},
+		byID:  map[string]int32{},
 	}
 	for i, ev := range g.events {
 		g.read(int32(i), ev)
@@ -61,7 +58,7 @@ func (g *grouping) read(i int32, ev *session.Event) {
 			continue
 		}
 		id := part.FunctionResponse.ID
-		if _, ok := g.byBranch[branchID{ev.Branch, id}]; !ok {
+		if _, ok := g.last[Name{ev.Branch, id}]; !ok {
 			g.strays = true
 		}
 		if s, ok := g.nearest(ev.Branch, id); ok {
@@ -81,7 +78,7 @@ func (g *grouping) read(i int32, ev *session.Event) {
 		}
 		s := int32(len(g.sites))
 		g.sites = append(g.sites, site{event: i, id: call.ID, patient: needsTrueAnswer(ev, call)})
-		g.byBranch[branchID{ev.Branch, call.ID}] = s
+		g.last[Name{ev.Branch, call.ID}] = s
 		g.byID[call.ID] = s
 		g.touch(i)
 	}
@@ -93,7 +90,7 @@ func (g *grouping) read(i int32, ev *session.Event) {
 }
 
 func (g *grouping) nearest(branch, id string) (int32, bool) {
-	s, ok := g.byBranch[branchID{branch, id}]
+	s, ok := g.last[Name{branch, id}]
 	if !ok {
 		s, ok = g.byID[id]
 	}

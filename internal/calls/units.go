@@ -1,6 +1,8 @@
 package calls
 
 import (
+	"iter"
+
 	"google.golang.org/adk/session"
 )
 
@@ -19,9 +21,14 @@ type Units struct {
 	members []int
 	ends    []int32
 	open    []bool
+	// last is the last call of each branch and ID.
+	last    map[Name]int32
 	orphans []string
 	strays  bool
 }
+
+// Name is what tells calls apart, as far as anything does.
+type Name struct{ Branch, ID string }
 
 // site is one function call.
 type site struct {
@@ -54,6 +61,18 @@ func (u *Units) number(i int) int32 {
 		return -1
 	}
 	return u.parent[i-u.from]
+}
+
+// Pending yields the branch and ID of the calls that nothing answers, and the position of each; of calls
+// that share both, the last one only, and not if that one is answered.
+func (u *Units) Pending() iter.Seq2[Name, int] {
+	return func(yield func(Name, int) bool) {
+		for name, s := range u.last {
+			if call := u.sites[s]; !call.answered && !yield(name, u.from+int(call.event)) {
+				return
+			}
+		}
+	}
 }
 
 // Orphans returns the IDs of the responses that no call precedes, whether one follows them or not.

@@ -1,0 +1,226 @@
+package compaction_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"google.golang.org/adk/platform"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/naive"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// machine is a session that some processes share, driven at random; see model_actions_test.go for what
+// can happen to it.
+type machine struct {
+	ctx       context.Context
+	inner     session.Service
+	durable   bool // ADK's database service: it sorts, refuses stale handles and cannot delete
+	cfg       compaction.Config
+	processes []*process
+	handles   []*handle
+	// history makes the events; facts are those of all that is stored.
+	history compactiontest.History
+	facts   []string
+	clock   time.Time
+	turn    int
+	calls   int
+	pending []pending
+	// version counts what was appended by whomever, records of the service apart.
+	version int
+	seen    *tally
+}
+
+// pending is a call that has not been answered.
+type pending struct{ id, agent, branch, invocation string }
+
+// tally counts what happened in all runs, so that the test cannot pass by doing nothing.
+type tally struct{ views, records, merges, rounds, failures, crashes, strangers, stale, deleted, summaries int }
+
+func newMachine(t *rapid.T, inner session.Service, durable bool, seen *tally) *machine {
+	m := &machine{inner: inner, durable: durable, clock: compactiontest.Epoch, seen: seen}
+	var ids atomic.Int64
+	// IDs come in no order, and several records are made at one moment: nothing may depend on either.
+	ctx := platform.WithUUIDProvider(context.Background(), func() string { n := ids.Add(1); return fmt.Sprintf("%02d-%d", n*37%100, n) })
+	m.ctx = platform.WithTimeProvider(ctx, func() time.Time { return compactiontest.Epoch.AddDate(1, 0, int(ids.Load()/8)) })
+	m.cfg = compaction.Config{
+		Summarizer:          &compactiontest.Oracle{},
+		InvocationThreshold: rapid.IntRange(0, 3).Draw(t, "threshold"),
+		OverlapSize:         rapid.IntRange(1, 2).Draw(t, "overlap"),
+		TokenThreshold:      rapid.SampledFrom([]int{0, 150, 400}).Draw(t, "tokens"),
+		RetainEvents:        rapid.IntRange(1, 4).Draw(t, "retain"),
+		MaxSummaries:        rapid.IntRange(1, 3).Draw(t, "summaries"),
+		Synchronous:         rapid.Bool().Draw(t, "synchronous"),
+	}
+	m.start(t)
+	m.create(t)
+	return m
+}
+
+// start begins a process.
+func (m *machine) start(t *rapid.T) *process {
+	d := &disk{Service: m.inner}
+	svc, err := compaction.NewCompactionService(d, m.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{svc: svc, disk: d}
+	m.processes = append(m.processes, p)
+	return p
+}
+
+func (m *machine) create(t *rapid.T) {
+	p := m.anyProcess(t)
+	resp, err := p.svc.Create(m.ctx, &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.disk.read = nil
+	m.handles, m.facts, m.pending = []*handle{open(resp.Session, p, m.version)}, nil, nil
+}
+
+func (m *machine) anyProcess(t *rapid.T) *process {
+	return rapid.SampledFrom(m.processes).Draw(t, "process")
+}
+func (m *machine) anyHandle(t *rapid.T) *handle {
+	return rapid.SampledFrom(m.handles).Draw(t, "handle")
+}
+
+// get opens a handle in a process.
+func (m *machine) get(t *rapid.T, p *process) *handle {
+	resp, err := p.svc.Get(m.ctx, getRequest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(resp.Session, p, m.version)
+}
+
+// append appends an event through a handle, as a runner does: one that ADK refuses as stale is fetched
+// anew. Nothing but another's event may make a handle stale.
+func (m *machine) append(t *rapid.T, h *handle, ev *session.Event) {
+	err := h.by.svc.AppendEvent(m.ctx, h.sess, ev)
+	if isStale(err) && m.durable && h.version < m.version {
+		m.seen.stale++
+		m.handles = slices.DeleteFunc(m.handles, func(other *handle) bool { return other == h })
+		h = m.get(t, h.by)
+		m.handles = append(m.handles, h)
+		err = h.by.svc.AppendEvent(m.ctx, h.sess, ev)
+	}
+	if err != nil {
+		t.Fatalf("append %s: %v", ev.ID, err)
+	}
+	m.version++
+	clean := *ev
+	clean.CustomMetadata = nil
+	h.raw, h.version = append(h.raw, &clean), m.version
+	m.facts = append(m.facts, compactiontest.FactsIn(ev)...)
+	if err := h.by.svc.Flush(m.ctx, ref); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// check compares every open view, and what anybody would be given now, with the rules.
+func (m *machine) check(t *rapid.T) {
+	for _, p := range m.processes {
+		fresh := m.get(t, p)
+		m.compare(t, fresh)
+		shown := visibleFacts(eventsOf(fresh.sess))
+		for _, fact := range m.facts {
+			// Where a threshold leaves little room, long summaries are cut.
+			if m.cfg.TokenThreshold == 0 && !slices.Contains(shown, fact) {
+				t.Fatalf("%s is in no event and no summary of the view:\n%s", fact, naive.Tell(fresh.history()))
+			}
+		}
+	}
+	for _, h := range m.handles {
+		m.compare(t, h)
+	}
+}
+
+func (m *machine) compare(t *rapid.T, h *handle) {
+	history, view := h.history(), h.view()
+	if h.compared == len(history) && slices.Equal(h.shown, view) {
+		return
+	}
+	h.compared, h.shown = len(history), view
+	if err := naive.Compare(history, view); err != nil {
+		t.Fatal(err)
+	}
+	if err := compactiontest.Check(history, view); err != nil {
+		t.Fatalf("%v\n%s", err, naive.Tell(history))
+	}
+	m.seen.views++
+	for _, ev := range view {
+		if !slices.Contains(history, ev) {
+			m.seen.summaries++
+		}
+	}
+}
+
+// count adds to the tally what a process has done.
+func (m *machine) count(t *rapid.T, p *process) {
+	m.seen.failures += p.disk.failed
+	for _, ev := range p.disk.stored {
+		switch r, err := record.From(ev); {
+		case err != nil:
+			t.Fatal(err)
+		case len(r.Covered) == 0:
+			m.seen.merges++
+		case r.Live():
+			m.seen.rounds++
+		default:
+			m.seen.records++
+		}
+	}
+}
+
+// TestEveryHandleShowsWhatTheRulesSay drives sessions at random through all that can happen to them
+// and compares every open view after every step with a plain, slow reading of the rules. One in forty
+// lies in ADK's database service, which is slow and refuses stale handles.
+func TestEveryHandleShowsWhatTheRulesSay(t *testing.T) {
+	t.Parallel()
+	var seen tally
+	for range soak(t, 4) {
+		rapid.Check(t, func(r *rapid.T) {
+			in := backends()[0]
+			if rapid.IntRange(0, 39).Draw(r, "backend") == 39 {
+				in = backends()[1]
+			}
+			m := newMachine(r, in.make(t), in.name == "database", &seen)
+			r.Repeat(m.actions())
+			for _, p := range m.processes {
+				m.count(r, p)
+			}
+		})
+	}
+	few := tally{views: 5000, records: 300, merges: 100, rounds: 10, failures: 100, crashes: 50, strangers: 50, stale: 1, deleted: 20, summaries: 5000}
+	if seen.views < few.views || seen.records < few.records || seen.merges < few.merges || seen.rounds < few.rounds || seen.failures < few.failures ||
+		seen.crashes < few.crashes || seen.strangers < few.strangers || seen.stale < few.stale || seen.deleted < few.deleted || seen.summaries < few.summaries {
+		t.Errorf("too little happened: %+v, want at least %+v", seen, few)
+	}
+}
+
+// soak is how often a model test checks its hundred random runs; LONGSESSION_SOAK multiplies it.
+func soak(t *testing.T, usually int) int {
+	t.Helper()
+	value := os.Getenv("LONGSESSION_SOAK")
+	if value == "" {
+		return usually
+	}
+	times, err := strconv.Atoi(value)
+	if err != nil || times < 1 {
+		t.Fatalf("LONGSESSION_SOAK is %q: want by how much to multiply the work of the model tests", value)
+	}
+	return times * usually
+}

@@ -1,0 +1,97 @@
+package naive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Compare returns nil if a view is exactly what the rules make of the history, else an error that tells
+// both and the history. Stored events are compared by pointer.
+func Compare(events, view []*session.Event) error {
+	want := View(events)
+	if slices.EqualFunc(view, want, isShown) {
+		return nil
+	}
+	return fmt.Errorf("%sthe view is %s\nwant        %s", Tell(events), names(view), namesOf(want))
+}
+
+// isShown reports whether an event of a view is the very event wanted, or the summary of the record.
+func isShown(got *session.Event, want Shown) bool {
+	if want.Record == nil || got == nil {
+		return got == want.Event
+	}
+	author := "user"
+	if want.Standing {
+		author = want.Record.Agent
+	}
+	prose, err := want.Record.Text()
+	return err == nil && got.ID == want.Record.RecordID && got.Branch == want.Record.Branch &&
+		got.Author == author && got.Content != nil && len(got.Content.Parts) == 1 &&
+		strings.Contains(got.Content.Parts[0].Text, prose)
+}
+
+func names(events []*session.Event) string {
+	var out []string
+	for _, ev := range events {
+		if ev == nil {
+			out = append(out, "nil")
+		} else {
+			out = append(out, fmt.Sprintf("%q", ev.ID))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func namesOf(view []Shown) string {
+	var events []*session.Event
+	for _, s := range view {
+		ev := s.Event
+		if s.Record != nil {
+			ev = &session.Event{ID: s.Record.RecordID}
+		}
+		events = append(events, ev)
+	}
+	return names(events)
+}
+
+// Tell writes a history with all that decides about its view, one event a line.
+func Tell(events []*session.Event) string {
+	var b strings.Builder
+	h := &history{events: events}
+	for i, ev := range events {
+		fmt.Fprintf(&b, "%2d ", i)
+		m, err := record.From(ev)
+		switch {
+		case ev == nil:
+			b.WriteString("nil")
+		case err != nil:
+			b.WriteString("unreadable record")
+		case m != nil:
+			fmt.Fprintf(&b, "record %s in %q made %s: covers", m.RecordID, m.Branch, m.CreatedAt.Format(time.TimeOnly))
+			for _, ref := range m.Covered {
+				fmt.Fprintf(&b, " %s", nameOf(ref))
+			}
+			fmt.Fprintf(&b, ", absorbs %v", m.Absorbed)
+			if !m.After.IsZero() {
+				fmt.Fprintf(&b, ", by %s after %s in %s", m.Agent, nameOf(m.After), m.StartInvocationID)
+			}
+		default:
+			fmt.Fprintf(&b, "%s in %q by %q, calls %q, answers %q", nameOf(record.RefTo(ev)), ev.Branch, ev.Author, h.calls(i), h.responses(i))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func nameOf(ref record.Ref) string {
+	if ref.ID != "" {
+		return ref.ID + "/" + ref.InvocationID
+	}
+	return fmt.Sprintf("<%s %s %s>", ref.InvocationID, ref.Author, ref.Timestamp.Format(time.StampNano))
+}

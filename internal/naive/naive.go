@@ -1,0 +1,100 @@
+// Package naive computes the view of a session once more, straight from the rules in ARCHITECTURE.md:
+// slowly, with nothing kept from one call to the next, and without a line of package filtered. Tests
+// hold the real view against it.
+package naive
+
+import (
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Shown is one entry of a view: a stored event or the summary of a record.
+type Shown struct {
+	Event  *session.Event
+	Record *record.Metadata
+	// Standing says that the summary stands behind an event, as what its agent says, not in front.
+	Standing bool
+}
+
+// history is a session and what its view is made of. Events go by their positions.
+type history struct {
+	events  []*session.Event
+	records []*stored
+	hidden  map[int]bool
+	unit    []int // events of one number belong together; each has its own unless it calls or responds
+}
+
+// View returns the view of a history given in the order of the backend.
+func View(events []*session.Event) []Shown {
+	h := &history{events: events, records: readable(events), hidden: map[int]bool{}}
+	h.resolve()
+	h.settle()
+	h.pairUp()
+	h.hide()
+	var out []Shown
+	for _, r := range h.summaries() {
+		if r.anchor < 0 {
+			out = append(out, Shown{Record: r.Metadata})
+		}
+	}
+	for _, e := range h.placeRounds(h.inOrder()) {
+		out = append(out, e.Shown)
+	}
+	return out
+}
+
+// hide applies the rules in turn: what live records stand for is hidden, but not what a summary stands
+// behind, not the newest words of the user and of an agent, and no part of a unit that is shown.
+func (h *history) hide() {
+	for _, r := range h.records {
+		if r.live {
+			for id := range r.family {
+				for _, i := range h.record(id).covers {
+					h.hidden[i] = true
+				}
+			}
+		}
+	}
+	for _, r := range h.records {
+		if r.anchor = -1; r.live && !r.After.IsZero() {
+			if r.anchor = h.find(r.After); r.anchor < 0 {
+				r.anchor = h.first(func(ev *session.Event) bool { return fromUser(ev) && ev.InvocationID == r.StartInvocationID })
+			}
+			delete(h.hidden, r.anchor)
+		}
+	}
+	delete(h.hidden, h.last(fromUser))
+	delete(h.hidden, h.last(func(ev *session.Event) bool { return ev.Author != "" && ev.Author != "user" }))
+	for i := range h.events {
+		if !h.hidden[i] {
+			for j := range h.events {
+				if h.unit[i] == h.unit[j] {
+					delete(h.hidden, j)
+				}
+			}
+		}
+	}
+}
+
+func fromUser(ev *session.Event) bool { return ev.Author == "user" && ev.Content != nil }
+
+// first returns the first position of conversation for which is holds, -1 if there is none.
+func (h *history) first(is func(*session.Event) bool) int {
+	return slices.IndexFunc(h.events, func(ev *session.Event) bool { return conversation(ev) && is(ev) })
+}
+
+// last is first from the other end.
+func (h *history) last(is func(*session.Event) bool) int {
+	for i := len(h.events) - 1; i >= 0; i-- {
+		if conversation(h.events[i]) && is(h.events[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// conversation reports whether an event is anything but a gap or bookkeeping.
+func conversation(ev *session.Event) bool { return ev != nil && !record.Is(ev) }

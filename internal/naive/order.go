@@ -1,0 +1,146 @@
+package naive
+
+import (
+	"slices"
+
+	"google.golang.org/genai"
+)
+
+// entry is what is shown, with the position of a stored event or -1.
+type entry struct {
+	position int
+	Shown
+}
+
+// inOrder returns the visible events: in the order of the backend, but with the earlier part of a unit
+// directly before its latest response if that answers a call of another invocation.
+func (h *history) inOrder() []entry {
+	var out []entry
+	show := func(i int) {
+		if conversation(h.events[i]) && !h.hidden[i] {
+			out = append(out, entry{i, Shown{Event: h.events[i]}})
+		}
+	}
+	for i := range h.events {
+		switch end := h.lateEnd(i); {
+		case i < end: // shown before end
+		case i == end:
+			for j := range i {
+				if h.unit[j] == h.unit[i] {
+					show(j)
+				}
+			}
+			show(i)
+		default:
+			show(i)
+		}
+	}
+	return out
+}
+
+// lateEnd returns the position of the latest response in the unit of i if it answers a call that was
+// made before it in another invocation, else -1.
+func (h *history) lateEnd(i int) int {
+	end := -1
+	for j := range h.events {
+		if h.unit[j] == h.unit[i] && len(h.responses(j)) > 0 {
+			end = j
+		}
+	}
+	for j := range end {
+		if h.unit[j] == h.unit[i] && len(h.calls(j)) > 0 && h.events[j].InvocationID != h.events[end].InvocationID {
+			return end
+		}
+	}
+	return -1
+}
+
+// placeRounds puts the summaries that stand behind an event there, but not between parts of a unit.
+func (h *history) placeRounds(shown []entry) []entry {
+	behind := map[int][]entry{}
+	for _, r := range h.summaries() {
+		if r.anchor >= 0 {
+			behind[r.anchor] = append(behind[r.anchor], entry{-1, Shown{Record: r.Metadata, Standing: true}})
+		}
+	}
+	var out, waiting []entry
+	for k, e := range shown {
+		out = append(out, e)
+		waiting = append(waiting, behind[e.position]...)
+		if k+1 == len(shown) || h.unit[shown[k+1].position] != h.unit[e.position] {
+			out, waiting = append(out, waiting...), nil
+		}
+	}
+	return out
+}
+
+// pairUp gives the events of a unit one number: a response goes with the call that it answers.
+func (h *history) pairUp() {
+	for i := range h.events {
+		h.unit = append(h.unit, i)
+	}
+	for i := range h.events {
+		for _, id := range h.responses(i) {
+			if j := h.callOf(i, id); j >= 0 {
+				from, to := h.unit[i], h.unit[j]
+				for k := range h.unit {
+					if h.unit[k] == from {
+						h.unit[k] = to
+					}
+				}
+			}
+		}
+	}
+}
+
+// callOf returns the position of the call that a response at i answers: the nearest earlier one of its
+// ID in its branch, else the nearest earlier one, else the last there is; -1 without any.
+func (h *history) callOf(i int, id string) int {
+	here, earlier, any := -1, -1, -1
+	for j, ev := range h.events {
+		if !slices.Contains(h.calls(j), id) {
+			continue
+		}
+		if any = j; j < i {
+			if earlier = j; ev.Branch == h.events[i].Branch {
+				here = j
+			}
+		}
+	}
+	switch {
+	case here >= 0:
+		return here
+	case earlier >= 0:
+		return earlier
+	}
+	return any
+}
+
+// calls and responses return the call IDs in an event.
+func (h *history) calls(i int) (ids []string) {
+	h.parts(i, func(part *genai.Part) {
+		if part.FunctionCall != nil {
+			ids = append(ids, part.FunctionCall.ID)
+		}
+	})
+	return ids
+}
+
+func (h *history) responses(i int) (ids []string) {
+	h.parts(i, func(part *genai.Part) {
+		if part.FunctionResponse != nil {
+			ids = append(ids, part.FunctionResponse.ID)
+		}
+	})
+	return ids
+}
+
+func (h *history) parts(i int, f func(*genai.Part)) {
+	if ev := h.events[i]; ev != nil && ev.Content != nil {
+		for _, part := range ev.Content.Parts {
+			if part != nil {
+				f(part)
+			}
+		}
+	}
+}
