@@ -40,6 +40,8 @@ type actor struct {
 	// largest is the size of the largest request, in tokens.
 	largest int
 	mixed   bool
+	// improvise, if not nil, answers what the plan does not.
+	improvise func(*model.LLMRequest) *model.LLMResponse
 
 	mu   sync.Mutex
 	plan []func(*model.LLMRequest) *model.LLMResponse
@@ -75,6 +77,9 @@ func (x *actor) answer(req *model.LLMRequest) *model.LLMResponse {
 		x.app.flush()
 	}
 	x.mu.Lock()
+	if len(x.plan) == 0 && x.improvise != nil {
+		x.plan = append(x.plan, x.improvise)
+	}
 	if len(x.plan) == 0 {
 		x.mu.Unlock()
 		x.t.Errorf("%s is asked once more than its script expects", x.name)
@@ -153,7 +158,7 @@ func (x *actor) checkRounds(contents []*genai.Content) {
 	current := x.app.ledger.where(func(f told, turn int) bool { return f.turn == turn })
 	at := slices.IndexFunc(contents, x.isQuestion)
 	for i, c := range contents {
-		if i < at || at < 0 && x.scope != ownTools || !isSummary(c) || c.Role != genai.RoleModel {
+		if i < at || at < 0 && x.scope != ownTools || !isSummary(c) || !isRounds(c) {
 			continue
 		}
 		older := slices.DeleteFunc(compactiontest.FactsInContents([]*genai.Content{c}), func(fact string) bool { return slices.Contains(current, fact) })
@@ -179,7 +184,7 @@ func (x *actor) checkQuestion(contents []*genai.Content) {
 		return
 	}
 	for i, c := range contents {
-		if isSummary(c) && c.Role == genai.RoleUser && i > at {
+		if isSummary(c) && !isRounds(c) && i > at {
 			x.t.Errorf("%s, request %d: a summary of the past stands behind the question, as if the user had just said it", x.name, x.asked)
 		}
 	}
@@ -190,6 +195,11 @@ func (x *actor) checkQuestion(contents []*genai.Content) {
 
 func isSummary(c *genai.Content) bool {
 	return len(c.Parts) > 0 && (strings.HasPrefix(c.Parts[0].Text, "[Summary of ") || strings.HasPrefix(c.Parts[0].Text, "[Checkpoint of "))
+}
+
+// isRounds reports whether a summary is one of tool calls of the turn that runs.
+func isRounds(c *genai.Content) bool {
+	return strings.HasPrefix(c.Parts[0].Text, "[Summary of earlier tool calls")
 }
 
 // promptTokens is what a provider would report for a request, roughly.

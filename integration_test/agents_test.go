@@ -18,6 +18,9 @@ import (
 func (a *app) llm(x *actor, change func(*llmagent.Config)) agent.Agent {
 	a.t.Helper()
 	cfg := llmagent.Config{Name: x.name, Description: "Plays " + x.name + ".", Model: x.model}
+	if a.decorate != nil {
+		cfg.Model = a.decorate(cfg.Model)
+	}
 	if change != nil {
 		change(&cfg)
 	}

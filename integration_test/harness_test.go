@@ -10,6 +10,9 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/agent"
+	"google.golang.org/adk/artifact"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/runner"
 	"google.golang.org/adk/session"
 
@@ -38,9 +41,13 @@ type app struct {
 
 	root   agent.Agent
 	runner *runner.Runner
-	actors []*actor
-	ledger *ledger
-	log    *journal
+	// plugins belong to the runner, and runConfig is how its turns run.
+	plugins   []*plugin.Plugin
+	runConfig agent.RunConfig
+	artifacts artifact.Service
+	actors    []*actor
+	ledger    *ledger
+	log       *journal
 
 	// question is what the user asked in the turn that runs.
 	question string
@@ -50,12 +57,18 @@ type app struct {
 	unordered bool
 	// abandons says that some calls will never be answered.
 	abandons bool
+	// decorate, if not nil, is put around the models of agents.
+	decorate func(model.LLM) model.LLM
 	// inTool, if not nil, is called by lookup before it returns.
 	inTool func()
 	// forgetful says that summaries may lose facts.
 	forgetful bool
 	// unchecked turns all checks of requests off.
 	unchecked bool
+	// tolerates, if not nil, says which errors a turn may yield.
+	tolerates func(error) bool
+	// requests says that the context of a turn ends with it, as that of a server's request does.
+	requests bool
 }
 
 // newApp returns an application without agents; see start. change may be nil.
@@ -101,7 +114,10 @@ func (a *app) wrap() {
 
 func (a *app) useRunner(service session.Service) {
 	a.t.Helper()
-	r, err := runner.New(runner.Config{AppName: ref.AppName, Agent: a.root, SessionService: service})
+	r, err := runner.New(runner.Config{
+		AppName: ref.AppName, Agent: a.root, SessionService: service, PluginConfig: runner.PluginConfig{Plugins: a.plugins},
+		ArtifactService: a.artifacts,
+	})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -135,13 +151,24 @@ func (a *app) send(msg *genai.Content, opts ...runner.RunOption) []*session.Even
 	a.turns++
 	a.history = append(a.history, storedMessage(msg))
 	var events []*session.Event
-	for ev, err := range a.runner.Run(a.t.Context(), ref.UserID, ref.SessionID, msg, agent.RunConfig{}, opts...) {
+	ctx, end := a.t.Context(), func() {}
+	if a.requests {
+		ctx, end = context.WithCancel(ctx)
+	}
+	defer end()
+	for ev, err := range a.runner.Run(ctx, ref.UserID, ref.SessionID, msg, a.runConfig, opts...) {
+		if err != nil && a.tolerates != nil && a.tolerates(err) {
+			continue
+		}
 		if err != nil {
 			a.t.Fatalf("turn %d: %v", a.turns, err)
 		}
 		events = append(events, ev)
-		a.history = append(a.history, storedEvent(ev))
+		if !ev.Partial {
+			a.history = append(a.history, storedEvent(ev))
+		}
 	}
+	end()
 	for _, x := range a.actors {
 		if n := x.unplayed(); n > 0 {
 			a.t.Errorf("turn %d: %s was asked %d times less than its script expects", a.turns, x.name, n)

@@ -31,7 +31,7 @@ func TestLateAnswerOfALongRunningToolStaysValidForGemini(t *testing.T) {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()
 			a := simple(t, nil)
-			a.mode = variant.mode
+			a.mode, a.answersLate = variant.mode, true
 			a.chat(3)
 			a.will(assistant, calling("order", variant.ids, a.number(), a.number()), answer())
 			calls := callsOf(a.ask(), "order")

@@ -33,7 +33,7 @@ func TestGoodRequestsKeepTheRules(t *testing.T) {
 		"a request for a summary": asking(please),
 		"an agent's":              alongside(alongside(asking(hello), declared), `"systemInstruction":{"role":"user","parts":[{"text":"You are an agent."}]}`),
 	} {
-		if found := problems([]byte(body)); found != nil {
+		if found := problems([]byte(body), false); found != nil {
 			t.Errorf("%s: %q", name, found)
 		}
 	}
@@ -59,6 +59,7 @@ func TestRulesCatchEachViolation(t *testing.T) {
 		{"the user calls", asking(hello, strings.Replace(called, "model", "user", 1), returned), "user's turn calls"},
 		{"the model responds", asking(hello, called, strings.Replace(returned, "user", "model", 1), hello), "holds a function response"},
 		{"a call first", asking(called, returned), "immediately after a user turn"},
+		{"a call behind words", asking(hello, said, called, returned), "immediately after a user turn"},
 		{"a call behind a call", asking(hello, called, called, returned), "immediately after a user turn"},
 		{"a call unanswered", asking(hello, called, hello), "not answered"},
 		{"a call last", asking(hello, called), "not answered"},
@@ -81,7 +82,7 @@ func TestRulesCatchEachViolation(t *testing.T) {
 		{"a summary with tools", alongside(asking(please), declared), "carries tools"},
 		{"a summary with an instruction", alongside(asking(please), `"systemInstruction":{"parts":[{"text":"You are an agent."}]}`), "carries an agent's instruction"},
 	} {
-		found := strings.Join(problems([]byte(bad.body)), "\n")
+		found := strings.Join(problems([]byte(bad.body), false), "\n")
 		if !strings.Contains(found, bad.want) {
 			t.Errorf("%s: found %q, want %q\n%s", bad.name, found, bad.want, bad.body)
 		}

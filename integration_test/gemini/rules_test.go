@@ -8,8 +8,9 @@ import (
 )
 
 // problems returns why Gemini would refuse a request, or answer it as if something else had been
-// said; nil for a good one.
-func problems(body []byte) []string {
+// said; nil for a good one. late says that a call which is answered late may stand behind words of the
+// model: the view shows it directly before its answer, or ADK would delete the turns between the two.
+func problems(body []byte, late bool) []string {
 	if !utf8.Valid(body) {
 		return []string{"the body is not valid UTF-8"}
 	}
@@ -17,7 +18,7 @@ func problems(body []byte) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	r := &rules{req: req}
+	r := &rules{req: req, late: late}
 	r.checkContents()
 	r.checkCalls()
 	r.checkEnds()
@@ -27,6 +28,7 @@ func problems(body []byte) []string {
 
 type rules struct {
 	req   *wireRequest
+	late  bool
 	found []string
 }
 
@@ -82,7 +84,7 @@ func (r *rules) checkCalls() {
 	contents := r.req.Contents
 	for i, c := range contents {
 		if calls := c.calls(); len(calls) > 0 {
-			if i == 0 || !mayCallBehind(contents[i-1]) {
+			if i == 0 || !r.mayCallBehind(contents[i-1]) {
 				r.problem("content %d: a function call turn must come immediately after a user turn or after a function response turn", i)
 			}
 			if i+1 == len(contents) || len(contents[i+1].responses()) == 0 {
@@ -98,10 +100,10 @@ func (r *rules) checkCalls() {
 }
 
 // mayCallBehind reports whether a function call turn may follow on a turn. The API names user turns and
-// function responses only. Words of the model pass here too: they and the call are one turn in two
-// contents, which is how the view shows tool rounds behind their summary, and a late answer.
-func mayCallBehind(before wireContent) bool {
-	return before.Role == "user" || len(before.calls()) == 0
+// function responses only; that words of the model, in a content of their own, are refused is reported
+// by some and denied by others.
+func (r *rules) mayCallBehind(before wireContent) bool {
+	return before.Role == "user" || r.late && len(before.calls()) == 0
 }
 
 func (r *rules) checkAnswers(i int, calls []*wireCall, next wireContent) {

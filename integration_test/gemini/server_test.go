@@ -30,6 +30,8 @@ type server struct {
 	http *httptest.Server
 	// overhead is what the server counts for instructions and tools, in tokens.
 	overhead int
+	// answersLate says that calls are answered late; see problems.
+	answersLate bool
 	// inspect, if not nil, looks at every request that kept the rules.
 	inspect func(*request)
 	// onUsage, if not nil, is told of all tokens that are charged for.
@@ -154,7 +156,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // parse reads and judges a request.
 func (s *server) parse(r *http.Request, body []byte) (*request, []string) {
 	req := &request{header: r.Header.Clone(), body: body}
-	found := problems(body)
+	found := problems(body, s.answersLate)
 	path, ok := strings.CutPrefix(r.URL.Path, "/"+apiVersion+"/models/")
 	name, method, _ := strings.Cut(path, ":")
 	req.model, req.stream = name, method == "streamGenerateContent"

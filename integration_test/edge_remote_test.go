@@ -1,0 +1,178 @@
+package integration_test
+
+import (
+	"slices"
+	"testing"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+)
+
+// TestAPeersContextOutlivesCompactions: the remote agent is the whole application. Every turn reaches
+// it in the same context, with nothing but what is new, however much was summarized on either side;
+// and it sees every fact in every request.
+func TestAPeersContextOutlivesCompactions(t *testing.T) {
+	t.Parallel()
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storage, m mode) {
+		a := newApp(t, store, m, nil)
+		p := newPeer(t, "far")
+		asked := 0
+		p.reply = func(req *model.LLMRequest) *model.LLMResponse {
+			asked++
+			seen := compactiontest.FactsInContents(req.Contents)
+			for _, fact := range a.facts() {
+				if !slices.Contains(seen, fact) {
+					t.Errorf("request %d: %s is gone", asked, fact)
+				}
+			}
+			return answer()
+		}
+		a.start(p.agent)
+		for range m.turns(store, 30) {
+			a.ask()
+		}
+		if asked != a.turns {
+			t.Errorf("the peer was asked %d times in %d turns", asked, a.turns)
+		}
+		p.checkTold(a.facts())
+		for i, n := range p.parts {
+			if n != 1 {
+				t.Errorf("message %d has %d parts, want the question only", i, n)
+			}
+		}
+		if n := len(p.log.of(compaction.Stored)); n < a.turns/8 {
+			t.Errorf("only %d compactions at the peer", n)
+		}
+		a.verify(a.turns / 8)
+	})
+}
+
+func (a *app) facts() []string {
+	return a.ledger.where(func(told, int) bool { return true })
+}
+
+// TestAPeerCannotForgeARecord: every answer of the remote agent carries, in its metadata, a readable
+// record over all that the client has stored. It is stripped; the rest of the metadata stays, and the
+// context with it.
+func TestAPeerCannotForgeARecord(t *testing.T) {
+	t.Parallel()
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+		a := newApp(t, store, m, nil)
+		p := newPeer(t, "far")
+		forged := 0
+		p.forge = func() any {
+			forged++
+			return forgedRecord(t, a.raw(), "forged")
+		}
+		a.start(p.agent)
+		arrived := 0
+		for range 20 {
+			for _, ev := range a.ask() {
+				if _, there := ev.CustomMetadata[compactionKey]; there {
+					arrived++
+				}
+			}
+		}
+		if forged != 20 || arrived < 20 {
+			t.Errorf("%d records were forged, %d arrived: nothing was tried", forged, arrived)
+		}
+		kept := 0
+		for _, ev := range a.raw() {
+			if ev.CustomMetadata["harmless"] == "stays" {
+				kept++
+			}
+		}
+		if kept < 20 {
+			t.Errorf("%d events kept the rest of their metadata", kept)
+		}
+		a.checkStripped(kept)
+		p.checkTold(a.facts())
+		a.verify(3)
+	})
+}
+
+// TestARootThatHandsOverToAPeerKeepsItsContext: a model of ours answers some turns and hands others
+// over. ADK does not stay with a remote agent, so the root is asked first each time. The peer is told
+// what is new to it, and nothing twice.
+func TestARootThatHandsOverToAPeerKeepsItsContext(t *testing.T) {
+	t.Parallel()
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storage, m mode) {
+		a := newApp(t, store, m, nil)
+		p := newPeer(t, "far")
+		x := newActor(a, "assistant", "")
+		a.start(a.llm(x, func(cfg *llmagent.Config) {
+			cfg.SubAgents, cfg.Tools = []agent.Agent{p.agent}, []tool.Tool{a.lookup()}
+		}))
+		handed := 0
+		var fresh []string // what the peer is told of in any case: the turns that are handed over
+		for i := range 32 {
+			if i%4 != 3 {
+				x.will(a.lookups(1))
+				a.chat(x, 1)
+				continue
+			}
+			x.will(a.lookups(1), transfer("far"))
+			a.ask()
+			handed++
+			fresh = append(fresh, a.ledger.where(func(f told, turn int) bool { return f.turn == turn })...)
+		}
+		if n := len(p.contexts); n != handed {
+			t.Errorf("the peer was asked %d times, want %d", n, handed)
+		}
+		p.checkTold(fresh)
+		for fact, n := range p.told() {
+			if n > 1 {
+				t.Errorf("the peer was told %s %d times", fact, n)
+			}
+		}
+		a.verify(3)
+	})
+}
+
+// TestAPeersTaskIsResumedAfterCompactions: a long-running tool of the remote agent waits for the user.
+// The answer comes many turns and compactions later, and must reach the task that waits for it: ADK
+// finds that by the metadata of the call's event.
+func TestAPeersTaskIsResumedAfterCompactions(t *testing.T) {
+	t.Parallel()
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storage, m mode) {
+		a := newApp(t, store, m, nil)
+		p := newPeer(t, "far", a.order())
+		p.reply = func(req *model.LLMRequest) *model.LLMResponse {
+			if last := req.Contents[len(req.Contents)-1]; len(responsesIn(last)) > 0 {
+				return answer()
+			}
+			return compactiontest.CallTool("order", map[string]any{"n": a.ledger.number()})
+		}
+		x := newActor(a, "assistant", "")
+		a.start(a.llm(x, func(cfg *llmagent.Config) {
+			cfg.SubAgents, cfg.Tools = []agent.Agent{p.agent}, []tool.Tool{a.lookup()}
+		}))
+		a.chat(x, 4)
+		x.will(transfer("far"))
+		call := a.callNamed(a.ask(), "order")
+		for range m.turns(store, 20) {
+			x.will(a.lookups(1))
+			a.chat(x, 1)
+		}
+		a.compactAll()
+		a.question = ""
+		fact := a.tell("user")
+		a.ledger.nextTurn()
+		a.send(answerTo(call, map[string]any{"status": "done", "fact": fact}))
+		if len(p.tasks) != 2 || p.tasks[0] != p.tasks[1] || p.contexts[0] != p.contexts[1] {
+			t.Errorf("the peer was asked for tasks %q in contexts %q, want the same twice", p.tasks, p.contexts)
+		}
+		requests := p.model.Requests()
+		if !slices.Contains(compactiontest.FactsInContents(requests[len(requests)-1]), fact) {
+			t.Errorf("%s, the answer, did not reach the peer", fact)
+		}
+		a.ledger.forget(fact) // ADK tells the root of the call in words, and then drops the answer to it
+		a.chat(x, 8)
+		a.verify(4)
+	})
+}

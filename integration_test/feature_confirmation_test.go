@@ -1,0 +1,181 @@
+package integration_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/tool"
+	"google.golang.org/adk/tool/toolconfirmation"
+
+	"github.com/adk-go-ext/longsession/compactiontest"
+)
+
+// TestADecisionReachesItsCallWhateverElseIsPending: several tools wait to be confirmed, asked for in
+// one turn or in several, by the root or a sub-agent. Some are approved, some refused, in another
+// order and with turns between, and some are never decided.
+func TestADecisionReachesItsCallWhateverElseIsPending(t *testing.T) {
+	t.Parallel()
+	type decision struct {
+		which    int
+		approved bool
+	}
+	for _, row := range []struct {
+		name      string
+		asked     []int // how many calls at once, turn by turn
+		decisions [][]decision
+		sub       bool
+	}{
+		{"never decided", []int{1}, nil, false},
+		{"three turns, the last one first", []int{1, 1, 1}, [][]decision{{{2, true}}, {{0, false}}, {{1, true}}}, false},
+		{"three turns, one of them never", []int{1, 1, 1}, [][]decision{{{1, true}}, {{0, true}}}, false},
+		{"two at once, in one message", []int{2}, [][]decision{{{0, true}, {1, false}}}, false},
+		{"two at once, in two messages", []int{2}, [][]decision{{{1, true}}, {{0, false}}}, false},
+		{"two at once and one more, by a sub-agent that handed back", []int{2, 1}, [][]decision{{{2, false}}, {{1, true}}, {{0, true}}}, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storage, m mode) {
+				var ran runs
+				a := newApp(t, store, m, pressures[0].change)
+				a.requests = true
+				x := newActor(a, "assistant", "")
+				tools := func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.danger(&ran, false)} }
+				talker := x // has the conversation in between
+				if row.sub {
+					talker = newActor(a, "root", "")
+					a.start(a.withSubAgents(talker, a.llm(x, tools)))
+				} else {
+					a.start(a.llm(x, tools))
+				}
+				handBack := func() {
+					if row.sub {
+						x.will(transfer("root"))
+						a.chat(talker, 1)
+					}
+				}
+				a.pass(talker, 3)
+				var pending []question
+				for _, n := range row.asked {
+					if row.sub {
+						talker.will(transfer("assistant"))
+					}
+					pending = append(pending, a.askToConfirm(x, n)...)
+					handBack()
+					a.pass(talker, 4)
+				}
+				a.pass(talker, 6)
+				a.compactAll()
+				var want []int
+				for _, message := range row.decisions {
+					msg := &genai.Content{Role: genai.RoleUser}
+					for _, d := range message {
+						q := pending[d.which]
+						msg.Parts = append(msg.Parts, answerTo(q.call, map[string]any{"confirmed": d.approved}).Parts...)
+						if d.approved {
+							want = append(want, q.n)
+						}
+					}
+					x.will(answer())
+					a.ledger.nextTurn()
+					a.question = ""
+					a.send(msg)
+					if !slices.Equal(ran.args, want) {
+						t.Fatalf("the tool ran with %v, want %v", ran.args, want)
+					}
+					handBack()
+					a.pass(talker, 5)
+					a.compactAll()
+				}
+				a.pass(talker, 5)
+				if !slices.Equal(ran.args, want) {
+					t.Errorf("the tool ran with %v in the end, want %v", ran.args, want)
+				}
+				a.verify(4)
+			})
+		})
+	}
+}
+
+// question is a call that waits for a person, and the argument of the tool it is about.
+type question struct {
+	call *genai.FunctionCall
+	n    int
+}
+
+// askToConfirm runs a turn in which the model calls danger n times at once.
+func (a *app) askToConfirm(x *actor, n int) []question {
+	a.t.Helper()
+	args := make([]map[string]any, n)
+	for i := range args {
+		args[i] = map[string]any{"n": a.ledger.number()}
+	}
+	x.will(compactiontest.CallTool("danger", args...))
+	var out []question
+	for _, ev := range a.ask() {
+		for _, call := range callsIn(ev.Content) {
+			if call.Name != toolconfirmation.FunctionCallName {
+				continue
+			}
+			original, err := toolconfirmation.OriginalCallFrom(call)
+			if err != nil {
+				a.t.Fatal(err)
+			}
+			about, err := strconv.Atoi(fmt.Sprint(original.Args["n"]))
+			if err != nil {
+				a.t.Fatal(err)
+			}
+			out = append(out, question{call, about})
+		}
+	}
+	if len(out) != n {
+		a.t.Fatalf("%d confirmations are asked for, want %d", len(out), n)
+	}
+	return out
+}
+
+// TestADecisionTakenTwiceIsAsWithoutTheService: the user approves, turns pass, and the same approval
+// comes again. Whatever ADK makes of that, it must not depend on what has been summarized.
+func TestADecisionTakenTwiceIsAsWithoutTheService(t *testing.T) {
+	t.Parallel()
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+		for _, between := range []int{0, 4, 12} {
+			with := confirmedTwice(t, another(t, store), m, between)
+			bare := confirmedTwice(t, another(t, store), mode{name: "bare"}, between)
+			if !slices.Equal(with, bare) || len(bare) == 0 {
+				t.Errorf("%d turns between: the tool ran with %v, without the service with %v", between, with, bare)
+			}
+		}
+	})
+}
+
+func confirmedTwice(t *testing.T, store storage, m mode, between int) []int {
+	t.Helper()
+	var ran runs
+	a := newApp(t, store, m, pressures[0].change)
+	a.requests = true
+	x := newActor(a, "assistant", "")
+	a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.danger(&ran, false)} }))
+	if m.name == "bare" {
+		a.useRunner(a.inner)
+		a.unchecked = true // ADK alone shows a late answer without the turns between
+	}
+	a.pass(x, 3)
+	asked := a.askToConfirm(x, 1)[0]
+	for range 2 {
+		a.pass(x, between)
+		x.will(answer())
+		a.ledger.nextTurn()
+		a.question = ""
+		a.send(answerTo(asked.call, map[string]any{"confirmed": true}))
+	}
+	a.pass(x, 6)
+	if m.name != "bare" {
+		a.verify(2)
+	}
+	return ran.args
+}

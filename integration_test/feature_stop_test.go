@@ -1,0 +1,42 @@
+package integration_test
+
+import (
+	"context"
+	"testing"
+
+	"slices"
+
+	"google.golang.org/adk/session"
+)
+
+// TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns: the app leaves the loop over a turn's
+// events after the first one, the next time after the second one, and so on.
+func TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns(t *testing.T) {
+	t.Parallel()
+	for _, played := range improvisations {
+		t.Run(played.name, func(t *testing.T) {
+			t.Parallel()
+			overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storage, m mode) {
+				a := newApp(t, store, m, pressures[1].change)
+				played.start(a)
+				k := 0
+				for stopped := true; stopped; {
+					k++
+					stopped = false
+					before := slices.Clone(a.history)
+					ctx, end := context.WithCancel(t.Context())
+					a.interrupted(ctx, func(n int, _ *session.Event) bool {
+						stopped = n == k
+						return !stopped
+					})
+					end()
+					a.checkKept(before)
+				}
+				if k < 6 {
+					t.Errorf("a turn of only %d events", k-1)
+				}
+				a.verify(k)
+			})
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package integration_test
+
+import (
+	"testing"
+
+	"google.golang.org/adk/agent"
+
+	"github.com/adk-go-ext/longsession/compaction"
+)
+
+// feature is something that agents can do, done in every turn of a session that is compacted all
+// the while.
+type feature struct {
+	name string
+	// prepare makes the agents. The actors that it makes check every request.
+	prepare func(a *app) play
+	// branches are those of which something must have been summarized.
+	branches []string
+	// unordered and abandons are as in app.
+	unordered, abandons bool
+}
+
+// play is a feature in one app.
+type play struct {
+	root agent.Agent
+	// turn plans and runs the turn with a number, from 0.
+	turn func(i int)
+	// after, if not nil, looks at the whole session at the end.
+	after func()
+}
+
+// pressures are ways to compact so often that a short session sees it many times.
+var pressures = []struct {
+	name   string
+	change func(*compaction.Config)
+}{
+	{"every few turns", func(cfg *compaction.Config) { cfg.InvocationThreshold, cfg.OverlapSize = 3, 1 }},
+	{"every turn", func(cfg *compaction.Config) { cfg.InvocationThreshold, cfg.OverlapSize = 1, 1 }},
+	{"by tokens", func(cfg *compaction.Config) {
+		smallWindow(cfg)
+		cfg.InvocationThreshold, cfg.RetainEvents = 0, 4
+	}},
+}
+
+// playAll plays every feature under every pressure; over the database, for the time it takes, under
+// the first one only.
+func playAll(t *testing.T, features []feature) {
+	t.Helper()
+	for _, f := range features {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			for i, pressure := range pressures {
+				run, modes := overStorages, []mode{synchronous, flushed, background, reopened}
+				if i > 0 {
+					run, modes = inMemoryIn, modes[:2]
+				}
+				t.Run(pressure.name, func(t *testing.T) {
+					t.Parallel()
+					run(t, modes, func(t *testing.T, store storage, m mode) {
+						f.play(newApp(t, store, m, pressure.change))
+					})
+				})
+			}
+		})
+	}
+}
+
+func (f feature) play(a *app) {
+	a.t.Helper()
+	a.unordered, a.abandons, a.requests = f.unordered, f.abandons, true
+	p := f.prepare(a)
+	a.start(p.root)
+	n := 24
+	if a.store.name == "database" {
+		n = 10
+	}
+	for i := range n {
+		p.turn(i)
+	}
+	a.compactAll()
+	p.turn(n)
+	p.turn(n + 1)
+	if a.cfg.InvocationThreshold == 0 { // by tokens, the branch with most to gain comes first
+		a.verify(2)
+	} else {
+		a.verify(n / 6)
+		a.checkBranches(f.branches...)
+	}
+	if p.after != nil {
+		p.after()
+	}
+}

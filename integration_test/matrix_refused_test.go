@@ -1,0 +1,68 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+)
+
+// remembering keeps the error that the service below it returned last.
+type remembering struct {
+	session.Service
+	last error
+}
+
+func (r *remembering) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
+	r.last = r.Service.AppendEvent(ctx, sess, ev)
+	return r.last
+}
+
+// TestMatrixADecoratorThatDoesNotPeelCannotStandBelow: its sessions are strange to the backend, which
+// refuses them, with our layer and without. The error is the backend's own both times, and nothing is
+// stored or lost.
+func TestMatrixADecoratorThatDoesNotPeelCannotStandBelow(t *testing.T) {
+	t.Parallel()
+	for _, b := range backends() {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			a, x := matrixApp(t, b.make(t), synchronous, arrangement{})
+			a.chat(x, 6)
+			before := canonical(a.raw())
+			var said []string
+			for _, wrapped := range []bool{false, true} {
+				backend := &remembering{Service: a.inner}
+				var service session.Service = foreign{backend, false}
+				if wrapped {
+					svc, err := compaction.NewCompactionService(service, a.cfg)
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Cleanup(func() { _ = svc.Close(context.Background()) })
+					service = svc
+				}
+				a.useRunner(service)
+				events, err := runTurn(t, a.runner, "Is anybody there?")
+				if backend.last == nil || !errors.Is(err, backend.last) || len(events) > 0 {
+					t.Fatalf("wrapped %t: %d events and error %v, want none and the backend's own error %v", wrapped, len(events), err, backend.last)
+				}
+				said = append(said, err.Error())
+			}
+			if said[0] != said[1] {
+				t.Errorf("with our layer the error is %q, without it %q", said[1], said[0])
+			}
+			if after := canonical(a.raw()); after != before {
+				t.Errorf("storage was\n%s\nand is\n%s", before, after)
+			}
+			a.wrap()
+			a.chat(x, 12)
+			if b.renames {
+				a.adoptStoredIDs()
+			}
+			a.verify(3)
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package integration_test
+
+import (
+	"testing"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/session/sessiontestsuite"
+	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+)
+
+// backend is one row of the matrix.
+type backend struct {
+	name string
+	make func(t *testing.T) storage
+	// renames says that storage gives events IDs of its own.
+	renames bool
+}
+
+func backends() []backend {
+	return []backend{
+		{name: "inmemory", make: func(*testing.T) storage { return inMemory() }},
+		{name: "database", make: onSQLite},
+		{name: "strict", make: func(*testing.T) storage { return onStrict(compactiontest.StrictOptions{}) }, renames: true},
+	}
+}
+
+// onStrict is the worst backend there is. It is its own storage.
+func onStrict(opts compactiontest.StrictOptions) storage {
+	service := compactiontest.NewStrictService(opts)
+	return storage{"strict", func(*testing.T) session.Service { return service }}
+}
+
+// arrangement is one column of the matrix: what stands above and below our layer, nil for nothing.
+type arrangement struct {
+	name         string
+	bare         bool
+	above, below func(session.Service) session.Service
+}
+
+func arrangements() []arrangement {
+	peeling := func(s session.Service) session.Service { return foreign{s, true} }
+	passing := func(s session.Service) session.Service { return foreign{s, false} }
+	return []arrangement{
+		{name: "bare", bare: true},
+		{name: "wrapped"},
+		{name: "under one that peels", above: peeling},
+		{name: "under one that does not peel", above: passing},
+		{name: "over one that peels", below: peeling},
+		{name: "over one that peels, under one that does not", above: passing, below: peeling},
+	}
+}
+
+// stack puts the arrangement over a backend.
+func (arr arrangement) stack(t *testing.T, inner session.Service) session.Service {
+	t.Helper()
+	if arr.below != nil {
+		inner = arr.below(inner)
+	}
+	if arr.bare {
+		return inner
+	}
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.Synchronous = &compactiontest.Oracle{}, true
+	svc, err := compaction.NewCompactionService(inner, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if arr.above != nil {
+		return arr.above(svc)
+	}
+	return svc
+}
+
+// matrix runs f in every cell.
+func matrix(t *testing.T, f func(t *testing.T, b backend, arr arrangement)) {
+	t.Helper()
+	for _, b := range backends() {
+		for _, arr := range arrangements() {
+			t.Run(b.name+"/"+arr.name, func(t *testing.T) {
+				t.Parallel()
+				f(t, b, arr)
+			})
+		}
+	}
+}
+
+// TestMatrixPassesADKsSuite: every stack is a session service as ADK wants it.
+func TestMatrixPassesADKsSuite(t *testing.T) {
+	t.Parallel()
+	matrix(t, func(t *testing.T, b backend, arr arrangement) {
+		opts := sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true, ProvidesServerAssignedEventID: b.renames}
+		sessiontestsuite.RunServiceTests(t, opts, func(t *testing.T) session.Service { return arr.stack(t, b.make(t).open(t)) })
+	})
+}
+
+// TestMatrixPassesOurSuite: every stack that compacts keeps the rules, whatever lies above and below.
+func TestMatrixPassesOurSuite(t *testing.T) {
+	t.Parallel()
+	matrix(t, func(t *testing.T, b backend, arr arrangement) {
+		if arr.bare {
+			t.Skip("a bare service does not compact")
+		}
+		compactiontest.Run(t, func(t *testing.T) session.Service { return arr.stack(t, b.make(t).open(t)) })
+	})
+}
+
+// TestMatrixRunsLoseNothing: ADK's runner over every stack, with tools, through many compactions by
+// turns and by tokens. Every request of the model is checked.
+func TestMatrixRunsLoseNothing(t *testing.T) {
+	t.Parallel()
+	matrix(t, func(t *testing.T, b backend, arr arrangement) {
+		a, x := matrixApp(t, b.make(t), synchronous, arr)
+		for i := range 12 {
+			for range i % 3 {
+				x.will(a.lookups(1 + i%2))
+			}
+			a.chat(x, 1)
+		}
+		a.loop(x)
+		a.checkLoop(x)
+		a.chat(x, 6)
+		if b.renames {
+			a.adoptStoredIDs()
+		}
+		if arr.bare {
+			a.verify(0)
+			return
+		}
+		a.verify(6)
+	})
+}
+
+// lowThreshold compacts by tokens often, far from the window's end: near it an extractive summary
+// steps in where storage fails or the machine is slow, and may lose facts.
+func lowThreshold(cfg *compaction.Config) {
+	smallWindow(cfg)
+	cfg.ContextWindow = 100_000
+}
+
+// matrixApp is an app with one agent with a tool.
+func matrixApp(t *testing.T, store storage, m mode, arr arrangement) (*app, *actor) {
+	t.Helper()
+	a := newApp(t, store, m, lowThreshold)
+	a.above = arr.above
+	if arr.below != nil {
+		a.inner = arr.below(a.inner)
+	}
+	a.start(a.lookupAgent())
+	if arr.bare {
+		a.useRunner(a.inner)
+	}
+	return a, a.actors[0]
+}
+
+// lookupAgent is one agent with the tool lookup.
+func (a *app) lookupAgent() agent.Agent {
+	a.t.Helper()
+	return a.llm(newActor(a, "assistant", ""), func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} })
+}
+
+// adoptStoredIDs makes the IDs that storage gave to the agents' events those that are expected there.
+func (a *app) adoptStoredIDs() {
+	a.t.Helper()
+	raw := withoutRecords(a.raw())
+	for i := range min(len(raw), len(a.history)) {
+		if a.history[i].Author != "user" {
+			a.history[i].ID = raw[i].ID
+		}
+	}
+}

@@ -1,0 +1,214 @@
+// Package soak_test runs one session for thousands of turns under ADK's runner and compares its end
+// with its beginning. The environment variable LONGSESSION_SOAK makes the runs as long as they are
+// reported in BENCHMARKS.md; without it they are a tenth of that.
+package soak_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/runner"
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
+	"google.golang.org/adk/tool/functiontool"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+var ref = compaction.SessionRef{AppName: "app", UserID: "user", SessionID: "session"}
+
+// long returns n turns for a whole soak, a tenth of it otherwise.
+func long(n int) int {
+	if os.Getenv("LONGSESSION_SOAK") != "" {
+		return n
+	}
+	return n / 10
+}
+
+// fixed is a summarizer whose summaries have a realistic size whatever they are about.
+type fixed struct{ calls int }
+
+func (f *fixed) Summarize(context.Context, summarizer.Request) (summarizer.Result, error) {
+	f.calls++
+	text := fmt.Sprintf("Summary number %d. ", f.calls)
+	text += strings.Repeat("The user asked for a price and was told it; nothing else was decided. ", 25)
+	return summarizer.Result{Content: genai.NewContentFromText(text[:1500], genai.RoleModel)}, nil
+}
+
+func TestAPromptStaysAsShortAsItWas(t *testing.T) {
+	for name, writer := range map[string]compaction.Summarizer{"extractive": summarizer.Extractive{}, "1500 characters": &fixed{}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := compaction.DefaultConfig()
+			counted := &counting{writer: writer}
+			cfg.Summarizer, cfg.Synchronous = counted, true
+			r := newRun(t, cfg)
+			for range long(10_000) {
+				r.turn()
+			}
+			r.report(t, counted)
+
+			early, late := r.mean(5, 15), r.mean(90, 100)
+			if late > 1.1*early {
+				t.Errorf("prompts of the last tenth have %.0f tokens, those near the beginning %.0f: the ratio %.3f is over 1.1", late, early, late/early)
+			}
+			if r.most > cfg.MaxSummaries {
+				t.Errorf("%d summaries were visible at once, MaxSummaries is %d", r.most, cfg.MaxSummaries)
+			}
+			stored := r.stored(t)
+			if handed := float64(counted.events) / float64(stored); handed > 1.1 || handed < 0.9 {
+				t.Errorf("%d events were handed to the summarizer, %d are stored: the ratio %.3f is not about 1", counted.events, stored, handed)
+			}
+			if r.compared < len(r.tokens)/2 {
+				t.Errorf("only %d of %d prompts were compared with the one before", r.compared, len(r.tokens))
+			}
+		})
+	}
+}
+
+func TestNoFactIsLostInThousandsOfTurns(t *testing.T) {
+	t.Parallel()
+	cfg := compaction.DefaultConfig()
+	oracle := &counting{writer: &compactiontest.Oracle{}}
+	cfg.Summarizer, cfg.Synchronous, cfg.SafetyRatio = oracle, true, 0
+	cfg.ContextWindow = 10_000_000 // the oracle forgets nothing, so its summaries only grow
+	cfg.MaxSummaryTokens = 1_000_000
+	r := newRun(t, cfg)
+	r.facts = true
+	for range long(2_000) {
+		r.turn()
+	}
+	r.report(t, oracle)
+	if r.most > cfg.MaxSummaries || oracle.calls == 0 {
+		t.Errorf("%d summaries were visible at once, after %d calls", r.most, oracle.calls)
+	}
+}
+
+// run is one long session.
+type run struct {
+	*watcher
+	t      *testing.T
+	svc    *compaction.CompactionSessionService
+	runner *runner.Runner
+	took   []time.Duration // by turn
+}
+
+func newRun(t *testing.T, cfg compaction.Config) *run {
+	t.Helper()
+	r := &run{t: t, watcher: &watcher{t: t}}
+	cfg.Observer = compaction.ObserverFunc(r.observe)
+	svc, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = svc.Close(context.Background()) })
+	price, err := functiontool.New(functiontool.Config{Name: "price", Description: "Looks up a price."}, look)
+	if err != nil {
+		t.Fatal(err)
+	}
+	assistant, err := llmagent.New(llmagent.Config{Name: "assistant", Model: r.watcher, Tools: []tool.Tool{price}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.runner, err = runner.New(runner.Config{AppName: ref.AppName, Agent: assistant, SessionService: svc, AutoCreateSession: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.svc = svc
+	return r
+}
+
+type item struct{ Name string }
+
+func look(_ tool.Context, in item) (map[string]any, error) {
+	return map[string]any{"item": in.Name, "price": "12.50 EUR", "stock": 40, "note": "ships within three days from the main warehouse"}, nil
+}
+
+func (r *run) turn() {
+	r.t.Helper()
+	n := len(r.took) + 1
+	question := fmt.Sprintf("Question %d: what does item number %d cost today, and when can it be here?", n, n)
+	if r.facts {
+		question += " Its code is " + compactiontest.Fact(n) + "."
+	}
+	r.begin(n)
+	began := time.Now()
+	for _, err := range r.runner.Run(r.t.Context(), ref.UserID, ref.SessionID, genai.NewContentFromText(question, genai.RoleUser), agent.RunConfig{}) {
+		if err != nil {
+			r.t.Fatalf("turn %d: %v", n, err)
+		}
+	}
+	r.took = append(r.took, time.Since(began))
+	if n%100 == 0 {
+		status, err := r.svc.Status(r.t.Context(), ref)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.most = max(r.most, len(status.Summaries))
+	}
+}
+
+// stored counts the events in storage, records left out.
+func (r *run) stored(t *testing.T) int {
+	t.Helper()
+	resp, err := r.svc.Raw(t.Context(), &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for ev := range resp.Session.Events().All() {
+		if !compaction.IsCompactionEvent(ev) {
+			n++
+		}
+	}
+	return n
+}
+
+// mean returns the mean tokens of the prompts of a part of the turns, in per cent of all.
+func (r *run) mean(from, to int) float64 {
+	sum, n := 0, 0
+	for turn, tokens := range r.byTurn {
+		if turn*100 >= from*len(r.byTurn) && turn*100 < to*len(r.byTurn) {
+			sum += tokens
+			n++
+		}
+	}
+	return float64(sum) / float64(n)
+}
+
+// median returns the median time of the turns of a part of the run, in per cent of all.
+func (r *run) median(from, to int) time.Duration {
+	part := slices.Clone(r.took[from*len(r.took)/100 : to*len(r.took)/100])
+	slices.Sort(part)
+	return part[len(part)/2]
+}
+
+func (r *run) total(from, to int) time.Duration {
+	sum := time.Duration(0)
+	for _, d := range r.took[from*len(r.took)/100 : to*len(r.took)/100] {
+		sum += d
+	}
+	return sum / time.Duration((to-from)*len(r.took)/100)
+}
+
+func (r *run) report(t *testing.T, c *counting) {
+	t.Helper()
+	stored := r.stored(t)
+	t.Logf("%d turns, %d events stored, %d summarizer calls, %d events handed to it (%.3f), %d records",
+		len(r.took), stored, c.calls, c.events, float64(c.events)/float64(stored), r.records)
+	t.Logf("prompt tokens: %.0f at 5-15 %%, %.0f at 90-100 %% of the run (%.3f); largest %d",
+		r.mean(5, 15), r.mean(90, 100), r.mean(90, 100)/r.mean(5, 15), slices.Max(r.tokens))
+	t.Logf("time per turn: median %v at 5-15 %%, %v at 90-100 %%; mean %v and %v",
+		r.median(5, 15), r.median(90, 100), r.total(5, 15), r.total(90, 100))
+	t.Logf("prompts compared with the one before: %d of %d; summaries visible at most: %d", r.compared, len(r.tokens), r.most)
+}
