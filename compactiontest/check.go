@@ -94,7 +94,7 @@ func (c *checker) checkHidden() {
 	for id := range standing {
 		m := c.records[id]
 		for _, ref := range m.Covered {
-			if ev := c.find(ref); ev != nil && ev.Branch == m.Branch && (!m.Live() || ev.Author == m.Agent) {
+			if ev := c.find(ref); ev != nil && record.Text(ev.Branch) == m.Branch && (!m.Live() || record.Text(ev.Author) == m.Agent) {
 				covered[ev] = true
 			}
 		}
@@ -134,7 +134,7 @@ func (c *checker) find(ref record.Ref) *session.Event {
 		return found, any
 	}
 	if ref.ID != "" {
-		if ev, any := only(func(ev *session.Event) bool { return ev.ID == ref.ID }); any {
+		if ev, any := only(func(ev *session.Event) bool { return record.Text(ev.ID) == ref.ID }); any {
 			return ev
 		}
 	}

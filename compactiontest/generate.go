@@ -15,9 +15,10 @@ import (
 
 // Generate returns a history of n events that a well-behaved service would hardly write, and that a
 // view must survive all the same: calls that are open, parallel, long-running, without an ID, reused
-// or waiting for a confirmation; branches; clocks that stand still, run backwards or are far off; nil
-// events and parts; IDs that are missing or taken; and records that are broken, stored twice,
-// circular, forged, of another version or about events that do not exist.
+// or waiting for a confirmation; branches; spoken words, changes of state and the metadata of remote
+// agents; clocks that stand still, run backwards or are far off; nil events and parts; IDs that are
+// missing or taken; and records that are broken, stored twice, circular, forged, of another version or
+// about events that do not exist.
 //
 // pick(k) returns a number from 0 to k-1 and decides everything: from a fuzzer's bytes, a property
 // test or a seeded random source.
@@ -44,7 +45,7 @@ func (g *generator) event() *session.Event {
 	}
 	ev := &session.Event{
 		ID:           g.id(),
-		InvocationID: g.one("i1", "i2", "i3", "i4"),
+		InvocationID: g.invocation(),
 		Author:       g.one("user", "bot", "bot", "helper", ""),
 		Branch:       g.one("", "", "", "p.a", "p.b"),
 		Timestamp:    g.time(),
@@ -69,18 +70,47 @@ func (g *generator) event() *session.Event {
 	case 8:
 		g.confirm(ev)
 	default:
-		return []*session.Event{nil, {}, ev, {ID: ev.ID, Author: ev.Author, LLMResponse: model.LLMResponse{
-			Content: &genai.Content{Parts: []*genai.Part{nil, {}}},
-		}}}[g.pick(4)]
+		return g.oddity(ev)
 	}
 	return ev
 }
 
+// oddity turns an event without parts into one that is no words, call or response, or into none.
+func (g *generator) oddity(ev *session.Event) *session.Event {
+	switch g.pick(7) {
+	case 0:
+		return nil
+	case 1:
+		return &session.Event{}
+	case 2: // an event with content that says nothing
+	case 3:
+		return &session.Event{ID: ev.ID, Author: ev.Author, LLMResponse: model.LLMResponse{
+			Content: &genai.Content{Parts: []*genai.Part{nil, {}}},
+		}}
+	case 4:
+		ev.Content, ev.Actions.StateDelta = nil, map[string]any{"key": "value"}
+	case 5:
+		ev.Content, ev.InputTranscription = nil, &genai.Transcription{Text: Fact(len(g.events))}
+	case 6:
+		ev.Content.Parts = []*genai.Part{{Text: Fact(len(g.events))}}
+		ev.CustomMetadata = map[string]any{"a2a:context_id": "remote"}
+	}
+	return ev
+}
+
+// invocation is one of a few that go on all the time, or one of many that come and go.
+func (g *generator) invocation() string {
+	if g.pick(3) == 2 {
+		return fmt.Sprintf("i%d", 5+len(g.events)/4)
+	}
+	return g.one("i1", "i2", "i3", "i4")
+}
+
 func (g *generator) id() string {
 	switch g.pick(12) {
-	case 0:
+	case 10:
 		return ""
-	case 1:
+	case 11:
 		return "e1"
 	}
 	return fmt.Sprintf("e%d", len(g.events)+1)

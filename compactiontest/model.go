@@ -19,8 +19,11 @@ type Model struct {
 	name   string
 	answer func(n int, req *model.LLMRequest) *model.LLMResponse
 
-	mu       sync.Mutex
-	requests [][]*genai.Content
+	// answering is held while a request is answered, mu only while the requests are looked at: an
+	// answer may ask for them.
+	answering sync.Mutex
+	mu        sync.Mutex
+	requests  [][]*genai.Content
 }
 
 // NewModel returns a model with that name. answer gets the number of the call, from 0, and the
@@ -40,13 +43,21 @@ func (m *Model) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool
 }
 
 func (m *Model) respond(req *model.LLMRequest) *model.LLMResponse {
+	m.answering.Lock()
+	defer m.answering.Unlock()
+	return m.answer(m.remember(req), req)
+}
+
+// remember returns the number of the request, from 0.
+func (m *Model) remember(req *model.LLMRequest) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, slices.Clone(req.Contents))
-	return m.answer(len(m.requests)-1, req)
+	return len(m.requests) - 1
 }
 
-// Requests returns the contents of all requests so far, in order.
+// Requests returns the contents of all requests so far, in order; the one that is being answered is
+// the last.
 func (m *Model) Requests() [][]*genai.Content {
 	m.mu.Lock()
 	defer m.mu.Unlock()

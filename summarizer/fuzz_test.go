@@ -2,12 +2,14 @@ package summarizer_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -62,6 +64,50 @@ func FuzzTranscript(f *testing.F) {
 				t.Fatalf("two runs differ:\n%s\n%s", got, again)
 			}
 		}
+	})
+}
+
+// FuzzTranscriptOfHistory holds that no generated history stops a summarizer, and that what it says is
+// in front of the model when there is room for it.
+func FuzzTranscriptOfHistory(f *testing.F) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 10 {
+		data := make([]byte, 300)
+		for i := range data {
+			data[i] = byte(random.UintN(256))
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		history := compactiontest.Generate(len(data)%40, func(k int) int {
+			if len(data) == 0 {
+				return 0
+			}
+			b := data[0]
+			data = data[1:]
+			return int(b) % k
+		})
+		need := 0
+		for _, ev := range history {
+			if ev != nil {
+				need += summarizer.Cost(ev)
+			}
+		}
+		if _, err := summarizer.Transcript(history, need); err != nil {
+			t.Fatalf("refused at the sum of the costs, %d: %v", need, err)
+		}
+		whole, err := summarizer.Transcript(history, 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, ev := range history {
+			for _, fact := range compactiontest.FactsIn(ev) {
+				if !strings.Contains(whole, fact) {
+					t.Fatalf("%s of event %d is not in the transcript:\n%s", fact, i, whole)
+				}
+			}
+		}
+		_ = extract(t, summarizer.Request{Events: history, MaxTokens: 100})
 	})
 }
 

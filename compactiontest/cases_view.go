@@ -1,0 +1,188 @@
+package compactiontest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/adk/session"
+)
+
+func viewCases() []Case {
+	return []Case{
+		{
+			Name: "the view is live",
+			Explain: "Guards that a handle shows what is appended through it, and the summaries, at once. ADK reads the handle of a turn again " +
+				"before every model call: if it is frozen at Get, or events are appended through another handle, the model answers without the newest tool result and calls the tool again, for ever.",
+			Check: playing(func(p *play) {
+				for range 14 {
+					p.chat(1)
+					p.checkSeen("the handle of the turn", p.look(p.live), true)
+				}
+				p.checkCompacted()
+				p.check()
+			}),
+		},
+		{
+			Name: "a snapshot stays as it is",
+			Explain: "Guards that a list of events, once handed out, never changes, and that Len, At and All agree. Agents that run in parallel read one " +
+				"list while others append: if it changes under them, one is routed by events that another was not prompted with, or reads past the end.",
+			Check: playing(checkSnapshots),
+		},
+		{
+			Name: "what is hidden was summarized",
+			Explain: "Guards that events are hidden one by one and never by a range of time. Events share an instant, and some come late with an early " +
+				"time (another process, a slow tool): what only falls into the range was in no summary, so the model loses it, and nobody is told.",
+			Check: playing(checkTimes),
+		},
+		{
+			Name: "branches do not leak",
+			Explain: "Guards that a summary is shown in the branch of what it stands for. Agents of a parallel workflow must not see each other's " +
+				"conversation: in a summary without its branch they read it all the same, and mix up whose task is whose.",
+			Check: playing(checkBranches),
+		},
+		{
+			Name: "the view stays short",
+			Explain: "Guards that the view of a long session is bounded. If something holds compaction up for good, every prompt is longer than the one " +
+				"before, until the model refuses it and the session is dead.",
+			Check: playing(func(p *play) {
+				p.chat(20)
+				p.tools(2)
+				p.chat(40)
+				p.checkCompacted()
+				if n := len(p.look(p.live).events); n > len(p.said)/3 {
+					p.add("%d events are shown of %d: the prompt grows with the session", n, len(p.said))
+				}
+				p.check()
+			}),
+		},
+		{
+			Name: "filters count what is shown",
+			Explain: "Guards that NumRecentEvents and After of a Get apply to the view. If they are passed down, the newest few stored events are " +
+				"mistaken for the whole session: summaries are lost, or bookkeeping is counted as conversation.",
+			Check: playing(checkFilters),
+		},
+	}
+}
+
+func checkSnapshots(p *play) {
+	type snapshot struct {
+		events session.Events
+		keys   []string
+	}
+	var taken []snapshot
+	for range 14 {
+		p.chat(1)
+		s := snapshot{events: p.live.Events()}
+		for ev := range s.events.All() {
+			s.keys = append(s.keys, keyOf(ev))
+		}
+		taken = append(taken, s)
+		for range s.events.All() {
+			break // a reader may stop anywhere
+		}
+	}
+	p.checkCompacted()
+	for i, s := range taken {
+		var keys []string
+		for ev := range s.events.All() {
+			keys = append(keys, keyOf(ev))
+		}
+		if !slices.Equal(keys, s.keys) || s.events.Len() != len(s.keys) {
+			p.add("the list handed out after turn %d had %d events then and has others or another number (%d, Len %d) now", i+1, len(s.keys), len(keys), s.events.Len())
+		}
+		for j, key := range s.keys {
+			if got := s.events.At(j); keyOf(got) != key {
+				p.add("the list handed out after turn %d gives another event at %d now", i+1, j)
+			}
+		}
+	}
+	p.check()
+}
+
+func checkTimes(p *play) {
+	p.unsorted = true
+	same := Epoch.Add(time.Second)
+	for range 4 { // four turns in one instant
+		inv := p.invocation()
+		p.ask(inv)
+		p.h.Last().Timestamp = same
+		p.answer(inv, "agent")
+		p.h.Last().Timestamp = same
+		p.say()
+	}
+	p.chat(4)
+	for _, at := range []time.Time{same, same.Add(-time.Second), same.Add(time.Second), {}} {
+		inv := p.invocation()
+		p.ask(inv)
+		p.h.Last().Timestamp = at
+		p.say()
+		p.answer(inv, "agent")
+		p.say()
+		p.check()
+	}
+	p.chat(8)
+	p.checkCompacted()
+	p.check()
+}
+
+func checkBranches(p *play) {
+	agents := []string{"left", "right"}
+	for range 14 {
+		inv := p.invocation()
+		p.h.Branch("")
+		p.ask(inv)
+		for round := range 2 {
+			for _, agent := range agents {
+				p.h.Branch("both." + agent)
+				if round == 0 {
+					id := fmt.Sprintf("%s-%s", inv, agent)
+					p.call(inv, id)
+					p.h.Last().Author = agent
+					p.respond(inv, agent, "one", id)
+					continue
+				}
+				p.answer(inv, agent)
+			}
+		}
+		p.say()
+	}
+	p.checkCompacted()
+	p.check()
+	branches := map[string]bool{}
+	for _, summary := range p.look(p.live).summaries() {
+		branches[summary.Branch] = true
+	}
+	for _, agent := range agents {
+		if !branches["both."+agent] {
+			p.add("no summary stands for branch both.%s: what its agent said is never compacted, or told in another branch", agent)
+		}
+	}
+}
+
+func checkFilters(p *play) {
+	p.chat(14)
+	p.checkCompacted()
+	whole := p.look(p.fresh())
+	for _, n := range []int{1, 3, len(whole.events), len(whole.events) + 5} {
+		req := suiteRequest()
+		req.NumRecentEvents = n
+		p.checkFiltered(fmt.Sprintf("a handle with the newest %d", n), req, whole.events[max(0, len(whole.events)-n):])
+	}
+	newest := p.said[len(p.said)-3].Timestamp
+	req := suiteRequest()
+	req.After = newest
+	p.checkFiltered("a handle with what came after the last but two", req, whole.events[max(0, len(whole.events)-3):])
+}
+
+func (p *play) checkFiltered(who string, req *session.GetRequest, want []*session.Event) {
+	resp, err := p.service.Get(p.ctx, req)
+	if err != nil {
+		p.add("%s: %w", who, err)
+		return
+	}
+	got := p.look(resp.Session)
+	if !slices.EqualFunc(got.events, want, func(a, b *session.Event) bool { return keyOf(a) == keyOf(b) }) {
+		p.add("%s shows %d events, want the %d newest of the view", who, len(got.events), len(want))
+	}
+}

@@ -1,0 +1,117 @@
+package compactiontest_test
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"google.golang.org/adk/session"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/filtered"
+)
+
+// decorator is a decorator of a compacting service, good until a field makes it bad.
+type decorator struct {
+	session.Service
+	// show changes what a session shows.
+	show func(sess session.Session) session.Events
+	// opened is called with every session that is handed out.
+	opened func(sess session.Session)
+	// store appends; deleted is called after a session was deleted.
+	store func(ctx context.Context, sess session.Session, ev *session.Event) error
+	// filter changes a request.
+	filter func(req *session.GetRequest)
+	// opaque hides what lies below.
+	opaque bool
+}
+
+type decorated struct {
+	session.Session
+	by *decorator
+}
+
+func (s *decorated) Events() session.Events {
+	if s.by.show == nil {
+		return s.Session.Events()
+	}
+	return s.by.show(s.Session)
+}
+
+// transparent is a decorator that can be unwrapped.
+type transparent struct{ *decorator }
+
+func (d transparent) Unwrap() session.Service { return d.Service }
+
+func (d *decorator) top() session.Service {
+	if d.opaque {
+		return d
+	}
+	return transparent{d}
+}
+
+func (d *decorator) wrap(sess session.Session) session.Session {
+	if d.opened != nil {
+		d.opened(sess)
+	}
+	return &decorated{sess, d}
+}
+
+func (d *decorator) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
+	resp, err := d.Service.Create(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &session.CreateResponse{Session: d.wrap(resp.Session)}, nil
+}
+
+func (d *decorator) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	if d.filter != nil {
+		changed := *req
+		d.filter(&changed)
+		req = &changed
+	}
+	resp, err := d.Service.Get(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &session.GetResponse{Session: d.wrap(resp.Session)}, nil
+}
+
+func (d *decorator) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
+	if own, ok := sess.(*decorated); ok {
+		sess = own.Session
+	}
+	if d.store != nil {
+		return d.store(ctx, sess, ev)
+	}
+	return d.Service.AppendEvent(ctx, sess, ev)
+}
+
+// listed is a list of events whose methods need not agree.
+type listed struct {
+	length int
+	at     func(i int) *session.Event
+	events []*session.Event
+}
+
+func (l *listed) Len() int                      { return l.length }
+func (l *listed) At(i int) *session.Event       { return l.at(i) }
+func (l *listed) All() iter.Seq[*session.Event] { return slices.Values(l.events) }
+func showing(e []*session.Event) session.Events { return filtered.Snapshot(e) }
+func keyed(sess session.Session) string {
+	return sess.AppName() + "/" + sess.UserID() + "/" + sess.ID()
+}
+func isSummary(ev *session.Event) bool {
+	return len(ct.FactsIn(ev)) > 1 && strings.HasPrefix(ev.Content.Parts[0].Text, "[")
+}
+func rawOf(d *decorator, s session.Session) []*session.Event {
+	resp, err := d.Service.(interface {
+		Raw(context.Context, *session.GetRequest) (*session.GetResponse, error)
+	}).Raw(context.Background(), &session.GetRequest{AppName: s.AppName(), UserID: s.UserID(), SessionID: s.ID()})
+	if err != nil {
+		return nil
+	}
+	return listOf(resp.Session)
+}

@@ -1,0 +1,174 @@
+package compactiontest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/deepcopy"
+)
+
+// play is a conversation on a service under test. Every event of it has content of its own, with a
+// fact, so that it is found again whatever ID storage gives it.
+type play struct {
+	findings
+	ctx     context.Context
+	service session.Service
+	// live is the handle that events are appended through.
+	live session.Session
+	h    History
+	// said are copies of the events as they were appended.
+	said []*session.Event
+	// keys are the positions in said.
+	keys map[string]int
+	// turns counts the invocations.
+	turns int
+	// unsorted says that times do not follow the order of appends, so that storage may show another.
+	unsorted bool
+}
+
+const suiteApp, suiteUser, suiteSession = "app", "user", "session"
+
+func suiteRequest() *session.GetRequest {
+	return &session.GetRequest{AppName: suiteApp, UserID: suiteUser, SessionID: suiteSession}
+}
+
+// begin creates the session of a play.
+func begin(ctx context.Context, service session.Service) (*play, error) {
+	p := &play{ctx: ctx, service: service, keys: map[string]int{}}
+	resp, err := service.Create(ctx, &session.CreateRequest{AppName: suiteApp, UserID: suiteUser, SessionID: suiteSession})
+	if err != nil {
+		return nil, fmt.Errorf("create a session: %w", err)
+	}
+	p.live = resp.Session
+	return p, nil
+}
+
+// playing makes a case's check of what is played and seen in it.
+func playing(f func(p *play)) func(context.Context, session.Service) error {
+	return func(ctx context.Context, service session.Service) error {
+		p, err := begin(ctx, service)
+		if err != nil {
+			return err
+		}
+		f(p)
+		return p.join()
+	}
+}
+
+// fresh returns a new handle, nil if there is none.
+func (p *play) fresh() session.Session {
+	resp, err := p.service.Get(p.ctx, suiteRequest())
+	if err != nil {
+		p.add("get the session: %w", err)
+		return nil
+	}
+	return resp.Session
+}
+
+// say appends the events that the builder added since the last time, and looks at the end of the
+// live view after each.
+func (p *play) say() {
+	for _, ev := range p.h.Events[len(p.said):] {
+		p.keys[keyOf(ev)] = len(p.said)
+		p.said = append(p.said, deepcopy.Of(ev))
+		if err := p.service.AppendEvent(p.ctx, p.live, ev); err != nil {
+			p.add("append event %s through the handle that the turn began with: %w", ev.ID, err)
+			continue
+		}
+		p.checkNewest(ev)
+	}
+}
+
+// checkNewest: what was appended last is what the handle shows last.
+func (p *play) checkNewest(ev *session.Event) {
+	events := p.live.Events()
+	if n := events.Len(); n == 0 || events.At(n-1) == nil || keyOf(events.At(n-1)) != keyOf(ev) {
+		p.add("event %s was appended, and is not at the end of what the same handle shows: the model does not see it", ev.ID)
+	}
+}
+
+// invocation starts a new one.
+func (p *play) invocation() string {
+	p.turns++
+	return fmt.Sprintf("inv%d", p.turns)
+}
+
+// fact returns a fact for the next event of the builder.
+func (p *play) fact() string { return Fact(len(p.h.Events) + 1) }
+
+func (p *play) ask(invocation string) {
+	p.h.User(invocation, fmt.Sprintf("In turn %d the user tells the agent about the thing called %s, and asks to keep it in mind.", p.turns, p.fact()))
+}
+
+func (p *play) answer(invocation, agent string) {
+	p.h.Agent(invocation, agent, fmt.Sprintf("In turn %d the agent says that it has seen to it, and gives %s as the number of the case.", p.turns, p.fact()))
+}
+
+// chat plays n turns.
+func (p *play) chat(n int) {
+	for range n {
+		inv := p.invocation()
+		p.ask(inv)
+		p.answer(inv, "agent")
+		p.say()
+	}
+}
+
+// tools plays n turns in which the agent calls a tool, twice at once, and once more.
+func (p *play) tools(n int) {
+	for range n {
+		inv := p.invocation()
+		p.ask(inv)
+		a, b, c := inv+"a", inv+"b", inv+"c"
+		p.call(inv, a, b)
+		p.respond(inv, "agent", "both", a, b)
+		p.call(inv, c)
+		p.respond(inv, "agent", "one", c)
+		p.answer(inv, "agent")
+		p.say()
+	}
+}
+
+func (p *play) call(invocation string, ids ...string) {
+	content := &genai.Content{Role: genai.RoleModel}
+	for _, id := range ids {
+		args := map[string]any{"for": "the thing that the user asked about: " + p.fact()}
+		content.Parts = append(content.Parts, &genai.Part{FunctionCall: &genai.FunctionCall{ID: id, Name: "look", Args: args}})
+	}
+	p.h.Add(invocation, "agent", content)
+}
+
+func (p *play) respond(invocation, author, result string, ids ...string) {
+	p.h.Response(invocation, author, "look", result+" for the thing that was looked up: "+p.fact(), ids...)
+}
+
+// keyOf is what an event is recognized by in any backend.
+func keyOf(ev *session.Event) string {
+	if ev == nil {
+		return ""
+	}
+	return ev.Author + " " + asJSON(ev.Content)
+}
+
+// asJSON is JSON in which neither the order of keys nor the types of numbers matter.
+func asJSON(v any) string {
+	var plain any
+	if err := throughJSON(v, &plain); err != nil {
+		return err.Error()
+	}
+	data, _ := json.Marshal(plain) // what was decoded can be encoded
+	return string(data)
+}
+
+// roleOf returns the role of an event's content.
+func roleOf(ev *session.Event) genai.Role {
+	if ev == nil || ev.Content == nil {
+		return ""
+	}
+	return genai.Role(ev.Content.Role)
+}

@@ -1,0 +1,71 @@
+package compactiontest_test
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"google.golang.org/adk/session"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+)
+
+func throughFreshHandle(d *decorator) {
+	d.store = func(ctx context.Context, sess session.Session, ev *session.Event) error {
+		resp, err := d.Service.Get(ctx, &session.GetRequest{AppName: sess.AppName(), UserID: sess.UserID(), SessionID: sess.ID()})
+		if err != nil {
+			return err
+		}
+		return d.Service.AppendEvent(ctx, resp.Session, ev)
+	}
+}
+
+// reshaped changes a view once it begins with summaries; i is where they end. More than two events
+// follow.
+func reshaped(change func(view []*session.Event, i int) []*session.Event) func(session.Session) session.Events {
+	return func(sess session.Session) session.Events {
+		view := listOf(sess)
+		i := slices.IndexFunc(view, func(ev *session.Event) bool { return !isSummary(ev) })
+		if i > 0 && i+2 < len(view) {
+			view = change(view, i)
+		}
+		return showing(view)
+	}
+}
+
+func shorten(events []*session.Event) {
+	for _, ev := range events {
+		if !isSummary(ev) && ev.Content.Parts[0].Text != "" {
+			ev.Content.Parts[0].Text = strings.Join(ct.FactsIn(ev), " ")
+		}
+	}
+}
+
+// remember makes a new session show what one of the same key showed last.
+func remember(d *decorator, key func(session.Session) string) {
+	last := map[string][]*session.Event{}
+	d.show = func(sess session.Session) session.Events {
+		events := listOf(sess)
+		if len(events) == 0 {
+			return showing(last[key(sess)])
+		}
+		last[key(sess)] = events
+		return showing(events)
+	}
+}
+
+// withoutUnit hides a call and its responses.
+func withoutUnit(events []*session.Event, id string) []*session.Event {
+	return slices.DeleteFunc(events, func(ev *session.Event) bool {
+		part := ev.Content.Parts[0]
+		return part.FunctionCall != nil && part.FunctionCall.ID == id || part.FunctionResponse != nil && part.FunctionResponse.ID == id
+	})
+}
+
+// growing is a list that is read anew at every call.
+type growing struct{ session session.Session }
+
+func (g *growing) Len() int                      { return g.session.Events().Len() }
+func (g *growing) At(i int) *session.Event       { return g.session.Events().At(i) }
+func (g *growing) All() iter.Seq[*session.Event] { return g.session.Events().All() }
