@@ -31,6 +31,7 @@ type sessionState struct {
 	forgotten int64
 	cursors   map[*cursor]struct{}
 	running   map[string]run
+	sweep     int // how many of running there must be before those that are over are forgotten
 	memory    memory
 
 	// stored counts all records that this process stored; written under mu.
@@ -124,7 +125,10 @@ func (st *sessionState) started(ctx context.Context, invocationID string, h *han
 	if _, known := st.running[invocationID]; known {
 		return
 	}
-	maps.DeleteFunc(st.running, func(_ string, r run) bool { return r.over() })
+	if len(st.running) >= st.sweep {
+		maps.DeleteFunc(st.running, func(_ string, r run) bool { return r.over() })
+		st.sweep = 2*len(st.running) + 8
+	}
 	st.running[invocationID] = run{done: ctx.Done(), handle: weak.Make(h)}
 }
 

@@ -14,7 +14,7 @@ func (p *projection) arrange(units *calls.Units) {
 	front, behind := p.summaries()
 	late := lateAnswers(p.raw, units)
 	p.tangled = tangledCalls(p.raw, units, behind)
-	if p.plain = len(p.entries) == 0 && len(late.before) == 0 && !slices.ContainsFunc(p.raw, invisible); p.plain {
+	if p.plain = p.booked.empty() && len(late.before) == 0 && !slices.ContainsFunc(p.raw, invisible); p.plain {
 		p.view = p.raw
 		return
 	}
@@ -24,7 +24,7 @@ func (p *projection) arrange(units *calls.Units) {
 	}
 	// due holds summaries whose event has been shown but whose unit has not ended yet: text between a
 	// call and its response would part them.
-	var due []*entry
+	var due []*summary
 	// emit shows the event at position i at its place or, beside a late answer, at another.
 	end := -1
 	emit := func(i, at int) {
@@ -62,20 +62,15 @@ func invisible(ev *session.Event) bool { return ev == nil || record.Is(ev) }
 
 // summaries returns the live records in the order of the view: those that stand in front, and those
 // that stand behind an event, by its position.
-func (p *projection) summaries() (front []*entry, behind map[int32][]*entry) {
-	var live []*entry
-	for _, e := range p.entries {
-		if e.live {
-			live = append(live, e)
-		}
-	}
+func (p *projection) summaries() (front []*summary, behind map[int32][]*summary) {
+	live := slices.Clone(p.live)
 	slices.SortFunc(live, byStart)
-	behind = map[int32][]*entry{}
-	for _, e := range live {
-		if e.anchor < 0 {
-			front = append(front, e)
+	behind = map[int32][]*summary{}
+	for _, s := range live {
+		if s.anchor < 0 {
+			front = append(front, s)
 		} else {
-			behind[e.anchor] = append(behind[e.anchor], e)
+			behind[s.anchor] = append(behind[s.anchor], s)
 		}
 	}
 	return front, behind

@@ -17,11 +17,11 @@ type Base struct {
 func (v *View) Base() *Base {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.p.entries) > 0 {
+	if len(v.p.live) > 0 {
 		v.p.known() // once for all views that start from here
 	}
 	b := &Base{p: *v.p}
-	b.p.ids, b.p.pending = v.p.ids.fork(), maps.Clone(v.p.pending)
+	b.p.detach(&b.p)
 	return b
 }
 
@@ -40,7 +40,8 @@ func (b *Base) View(events session.Events) *View {
 	raw := make([]*session.Event, n, events.Len()+room)
 	copy(raw, b.p.raw)
 	p := b.p
-	p.raw, p.view, p.ids, p.pending = raw, slices.Clip(b.p.view), b.p.ids.fork(), maps.Clone(b.p.pending)
+	p.raw, p.view = raw, slices.Clip(b.p.view)
+	p.detach(&b.p)
 	if p.plain {
 		p.view = raw
 	}
@@ -49,6 +50,11 @@ func (b *Base) View(events session.Events) *View {
 		v.append(events.At(i))
 	}
 	return v
+}
+
+// detach lets p grow beside the projection that it was copied from.
+func (p *projection) detach(from *projection) {
+	p.ids, p.records, p.pending = from.ids.fork(), *from.records.fork(), maps.Clone(from.pending)
 }
 
 // room is how many events a view can be given before its list is copied: a turn's worth.

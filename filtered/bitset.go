@@ -3,6 +3,7 @@ package filtered
 import (
 	"iter"
 	"math/bits"
+	"slices"
 )
 
 // bitset is a set of positions in a history: one bit each, grown on demand, empty when zero.
@@ -15,6 +16,12 @@ func (b *bitset) add(i int) {
 		*b = append(*b, 0)
 	}
 	(*b)[i>>6] |= 1 << (i & 63)
+}
+
+func (b *bitset) addAll(positions spans) {
+	for i := range positions.all() {
+		b.add(int(i))
+	}
 }
 
 func (b bitset) remove(i int) {
@@ -30,6 +37,18 @@ func (b bitset) empty() bool {
 		}
 	}
 	return true
+}
+
+// union returns a new set of all positions of two.
+func union(a, b bitset) bitset {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	out := slices.Clone(a)
+	for i, word := range b {
+		out[i] |= word
+	}
+	return out
 }
 
 // others yields, ascending, the positions below n that are not in the set.

@@ -21,24 +21,13 @@ type entry struct {
 	missing []string // absorbed records that this history does not hold
 	group   int      // strongly connected component: equal groups absorb each other in a circle
 	live    bool
-
-	// anchor is the position of the event that the summary stands behind, -1 for the front.
-	anchor int32
-
-	// summary is made when it is first shown, and again if it comes to stand elsewhere.
-	summary  *session.Event
-	standing bool
 }
-
-// finder returns the position of the one event that a reference names, false where there is none or
-// more than one.
-type finder func(record.Ref) (int, bool)
 
 // newEntry resolves the references of m. A record covers events of its own branch only, and the
 // summary of tool rounds only those of its agent: a reference to any other event stays loose and
 // hides nothing.
 func newEntry(source *session.Event, m *record.Metadata, events []*session.Event, find finder) *entry {
-	e := &entry{source: source, meta: m, after: -1, anchor: -1}
+	e := &entry{source: source, meta: m, after: -1}
 	for _, ref := range m.Covered {
 		i, ok := find(ref)
 		if !ok || record.Text(events[i].Branch) != m.Branch || m.Live() && record.Text(events[i].Author) != m.Agent {
@@ -61,18 +50,21 @@ func newEntry(source *session.Event, m *record.Metadata, events []*session.Event
 	return e
 }
 
-// fork returns an entry for another projection: what settle finds out is not taken over.
-func (e *entry) fork() *entry {
-	other := *e
-	other.absorbs, other.missing = nil, nil
-	return &other
-}
-
-func (e *entry) event() *session.Event {
-	if standing := e.anchor >= 0; e.summary == nil || e.standing != standing {
-		e.summary, e.standing = summaryEvent(e.meta, standing), standing
+// claims returns the hashes of the keys by which references of e were resolved or might yet be, except
+// the IDs of covered events. A collision costs one projection, nothing else.
+func (e *entry) claims() []uint32 {
+	var keys []uint32
+	add := func(refs ...record.Ref) {
+		for _, ref := range refs {
+			keys = append(keys, idKey(ref.ID), placeKey(ref.Place()))
+		}
 	}
-	return e.summary
+	add(e.placed...)
+	add(e.loose...)
+	if e.meta.Live() {
+		add(e.meta.After)
+	}
+	return keys
 }
 
 // point is one thing that a record stands for: an event, by position where the reference resolves,

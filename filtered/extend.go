@@ -1,7 +1,6 @@
 package filtered
 
 import (
-	"hash/maphash"
 	"slices"
 
 	"google.golang.org/adk/session"
@@ -18,7 +17,7 @@ func (p *projection) extend(ev *session.Event) *projection {
 	switch {
 	case p.claimed(ev):
 		// A reference that resolved may be ambiguous now, or the other way round: resolve all again.
-		return project(append(p.raw, ev), p)
+		return project(append(p.raw, ev), p, p.partial)
 	case record.Is(ev), p.supersedes(ev), p.disturbs(ev):
 		return p.next(ev)
 	}
@@ -37,19 +36,29 @@ func (p *projection) extend(ev *session.Event) *projection {
 	return p
 }
 
-// next makes the projection of the history that ev lengthens. What p found out about the records
-// before holds: their entries are taken over.
+// next makes the projection of the history that ev lengthens. Nearly always it follows from p and what
+// is visible; where it does not, the history is projected from scratch.
 func (p *projection) next(ev *session.Event) *projection {
 	next := &projection{
 		raw:        append(p.raw, ev),
+		partial:    p.partial,
 		unreadable: p.unreadable,
-		entries:    make([]*entry, len(p.entries), len(p.entries)+1),
+		booked:     p.booked,
+		covered:    p.covered,
+		tidy:       p.tidy,
+		records:    p.records,
+		ids:        p.ids,
+		claims:     p.claims,
 	}
-	for i, e := range p.entries {
-		next.entries[i] = e.fork()
+	for _, s := range p.live {
+		other := *s
+		next.live = append(next.live, &other)
 	}
-	if e := next.read(ev, p.finder()); e != nil && p.entry(e.meta.RecordID) == nil {
-		next.entries = append(next.entries, e)
+	if record.Is(ev) {
+		next.booked = slices.Clone(p.booked)
+	}
+	if e := next.read(len(p.raw), p.finder()); e != nil && !next.join(e) {
+		return project(next.raw, p, p.partial)
 	}
 	next.ids = p.ids
 	next.note(ev)
@@ -57,18 +66,37 @@ func (p *projection) next(ev *session.Event) *projection {
 	return next
 }
 
-// note keeps ids up to date.
-func (p *projection) note(ev *session.Event) {
-	if p.ids != nil {
-		p.ids.add(ev)
+// join adds a new record to a tidy projection: one that covers events which nothing covers, and absorbs
+// live records only. It reports false, with p half changed, for any other.
+func (p *projection) join(e *entry) bool {
+	if !p.tidy || p.records.count(e.meta.RecordID) > 0 || len(e.loose) > 0 {
+		return false
 	}
+	p.covered = slices.Clone(p.covered)
+	for i := range e.covered.all() {
+		if p.covered.has(int(i)) {
+			return false
+		}
+		p.covered.add(int(i))
+	}
+	for _, id := range e.meta.Absorbed {
+		at := slices.IndexFunc(p.live, func(s *summary) bool { return s.meta.RecordID == id && s.meta.Branch == e.meta.Branch })
+		if at < 0 {
+			return false
+		}
+		p.live = slices.Delete(p.live, at, at+1)
+	}
+	p.records.add(e.meta.RecordID)
+	p.claims = slices.Sorted(slices.Values(slices.Concat(p.claims, e.claims())))
+	p.live = append(p.live, &summary{entry: *e, anchor: -1})
+	return true
 }
 
 // finder finds the events that a new record covers. They were visible when its window was chosen, so
 // it looks there first; where that settles nothing, the whole history is indexed.
 func (p *projection) finder() finder {
 	var visible map[string]int
-	var index *record.Index
+	indexed := p.indexed()
 	return func(ref record.Ref) (int, bool) {
 		if visible == nil {
 			visible = map[string]int{}
@@ -81,19 +109,23 @@ func (p *projection) finder() finder {
 		if i, found := visible[ref.ID]; found && p.known().count(ref.ID) == 1 {
 			return i, true
 		}
-		if index == nil {
-			index = record.NewIndex(p.raw)
-		}
-		return index.Find(ref)
+		return indexed(ref)
 	}
 }
 
-// known returns the IDs of the history.
-func (p *projection) known() *idSet {
+// known returns the marks of the history's IDs.
+func (p *projection) known() *marks {
 	if p.ids == nil {
-		p.ids = newIDSet(p.raw)
+		p.ids = markEvents(p.raw)
 	}
 	return p.ids
+}
+
+// note keeps ids up to date.
+func (p *projection) note(ev *session.Event) {
+	if p.ids != nil && identified(ev) {
+		p.ids.add(record.Text(ev.ID))
+	}
 }
 
 // noteCalls keeps pending up to date with the events from a position on.
@@ -157,7 +189,7 @@ func (p *projection) followsItsCall(ev *session.Event, id string) bool {
 
 // claimed reports whether a reference of some record names the new event, or might.
 func (p *projection) claimed(ev *session.Event) bool {
-	if ev == nil || len(p.entries) == 0 || record.Is(ev) {
+	if ev == nil || len(p.live) == 0 || record.Is(ev) {
 		return false
 	}
 	if id := record.Text(ev.ID); id != "" && (p.isClaim(idKey(id)) || p.known().count(id) > 0 && p.covers(id)) {
@@ -173,34 +205,10 @@ func (p *projection) isClaim(key uint32) bool {
 
 // covers reports whether a record covers an event of that ID.
 func (p *projection) covers(id string) bool {
-	for _, e := range p.entries {
-		for i := range e.covered.all() {
-			if record.Text(p.raw[i].ID) == id {
-				return true
-			}
+	for i := range p.covered.minus(nil) {
+		if record.Text(p.raw[i].ID) == id {
+			return true
 		}
 	}
 	return false
 }
-
-// claims returns the sorted hashes of the keys by which references were resolved or might yet be,
-// except the IDs of covered events. A collision costs one projection, nothing else.
-func claims(entries []*entry) []uint32 {
-	var keys []uint32
-	both := func(ref record.Ref) { keys = append(keys, idKey(ref.ID), placeKey(ref.Place())) }
-	for _, e := range entries {
-		for _, ref := range e.placed {
-			both(ref)
-		}
-		for _, ref := range e.loose {
-			both(ref)
-		}
-		if e.meta.Live() {
-			both(e.meta.After)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-func placeKey(place record.Place) uint32 { return uint32(maphash.Comparable(seed, place)) }

@@ -9,37 +9,29 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// hide marks what live records stand for, and shows again what must be seen all the same.
-func (p *projection) hide() {
+// cover marks what the live records stand for.
+func (p *projection) cover() {
 	seen := map[*entry]bool{}
-	for _, e := range p.entries {
-		if e.live {
-			e.each(seen, func(d *entry) {
-				for i := range d.covered.all() {
-					p.covered.add(int(i))
-				}
-			})
-		}
+	for _, s := range p.live {
+		s.each(seen, func(d *entry) { p.covered.addAll(d.covered) })
+		s.absorbs, s.missing = nil, nil // or the summary would keep all that it stands for
 	}
-	p.hidden = slices.Clone(p.covered)
-	p.anchorRounds()
-	p.keepNewest()
 }
 
 // anchorRounds finds the event that each summary of tool rounds stands behind and keeps it visible:
 // the one the record names, else the one that opened the invocation. Without either the summary
 // stands in front like any other.
 func (p *projection) anchorRounds() {
-	for _, e := range p.entries {
-		e.anchor = -1
-		if !e.live || !e.meta.Live() {
+	for _, s := range p.live {
+		s.anchor = -1
+		if !s.meta.Live() {
 			continue
 		}
-		if e.anchor = e.after; e.anchor < 0 {
-			e.anchor = p.opening(e.meta.StartInvocationID)
+		if s.anchor = s.after; s.anchor < 0 {
+			s.anchor = p.opening(s.meta.StartInvocationID)
 		}
-		if e.anchor >= 0 {
-			p.hidden.remove(int(e.anchor))
+		if s.anchor >= 0 {
+			p.hidden.remove(int(s.anchor))
 		}
 	}
 }

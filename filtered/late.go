@@ -58,7 +58,7 @@ func spansInvocations(raw []*session.Event, members []int) bool {
 
 // tangledCalls returns the IDs of the calls whose next response may change what is shown already: of
 // units that span invocations, which move behind it, and of units that a summary stands behind.
-func tangledCalls(raw []*session.Event, units *calls.Units, behind map[int32][]*entry) map[string]bool {
+func tangledCalls(raw []*session.Event, units *calls.Units, behind map[int32][]*summary) map[string]bool {
 	var tangled map[string]bool
 	add := func(members []int) {
 		for _, i := range members {

@@ -9,18 +9,20 @@ import (
 
 // settle decides which entries are live. A record is live unless another of its branch absorbs it,
 // or a later one stands for all that it stands for. Records that absorb each other in a circle do
-// not end each other's life.
-func settle(entries []*entry) {
+// not end each other's life. It reports whether the records are tidy, see [projection].
+func settle(entries []*entry) (tidy bool) {
+	tidy = true
 	byID := make(map[string]*entry, len(entries))
 	for _, e := range entries {
 		byID[e.meta.RecordID] = e
 	}
 	for _, e := range entries {
-		e.absorbs, e.missing, e.group, e.live = e.absorbs[:0], e.missing[:0], 0, true
+		e.live = true
 		for _, id := range e.meta.Absorbed {
 			switch child := byID[id]; {
 			case child == nil:
 				e.missing = append(e.missing, id)
+				tidy = false
 			case child.meta.Branch == e.meta.Branch:
 				e.absorbs = append(e.absorbs, child)
 			}
@@ -31,12 +33,16 @@ func settle(entries []*entry) {
 		for _, child := range e.absorbs {
 			if child.group != e.group {
 				child.live = false
+			} else {
+				tidy = false
 			}
 		}
 	}
 	if anyRepeated(entries) {
 		newRivals(entries).settle()
+		tidy = false
 	}
+	return tidy
 }
 
 // anyRepeated reports whether two records stand for one thing directly. Otherwise no record can

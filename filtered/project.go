@@ -16,21 +16,28 @@ import (
 // or not, and nil events are left out; an unreadable record hides nothing. Where nothing is to be
 // done the result is the input itself, so its elements must not be changed.
 func Project(events []*session.Event) []*session.Event {
-	return slices.Clip(project(events, nil).view)
+	return slices.Clip(project(events, nil, false).view)
 }
 
 // projection is the view of one history and what is needed to extend it. Once complete, only its
 // ends grow; see [projection.extend].
 type projection struct {
-	raw     []*session.Event
-	view    []*session.Event
-	entries []*entry // readable records, no two of one ID: the first of each
+	raw  []*session.Event
+	view []*session.Event
+	// live are the summaries that are shown. Of records that are not, nothing is kept but marks.
+	live []*summary
 	// unreadable counts bookkeeping that hides nothing because it cannot be read.
 	unreadable int
+	booked     bitset // positions of records, which are never shown
 	covered    bitset // positions that a live record stands for
-	hidden     bitset // covered, less what is shown all the same
+	hidden     bitset // covered and booked, less what is shown all the same
+	// tidy says that each record was absorbed by one other at most, that none waits for one that is not
+	// there, and that no event is covered twice: so the next record is judged by the live ones alone.
+	tidy bool
 	// plain says that raw is its own view, so that both are one slice.
 	plain bool
+	// partial says that hidden events may be missing in raw.
+	partial bool
 
 	// keepsUser and keepsAgent say that the newest event of the user or of an agent is shown although
 	// it is covered.
@@ -45,46 +52,49 @@ type projection struct {
 	// pending are the positions of calls that may yet be answered.
 	pending map[calls.Name]int32
 
-	// ids counts the IDs of raw; nil until it is first needed. claims are the sorted hashes of the other
-	// keys by which a reference was resolved or might yet be.
-	ids    *idSet
-	claims []uint32
+	// records marks the IDs of readable records, and ids those of all other events; nil until it is first
+	// needed. claims are the sorted hashes of the other keys by which a reference was resolved or might
+	// yet be.
+	records marks
+	ids     *marks
+	claims  []uint32
 }
 
 // project computes the view from scratch. Summaries that before, a projection of the same history or
 // of its beginning, made already are taken over, so that who compares events by pointer sees the same
 // ones; it may be nil.
-func project(raw []*session.Event, before *projection) *projection {
-	p := &projection{raw: raw}
-	var index *record.Index
-	find := func(ref record.Ref) (int, bool) {
-		if index == nil {
-			index = record.NewIndex(raw)
-		}
-		return index.Find(ref)
-	}
-	earlier := before.bySource()
+func project(raw []*session.Event, before *projection, partial bool) *projection {
+	p := &projection{raw: raw, partial: partial}
+	find := p.indexed()
 	known := map[string]bool{}
-	for _, ev := range raw {
-		e := p.read(ev, find)
-		if e == nil || known[e.meta.RecordID] {
-			continue
+	var entries []*entry // no two of one record ID: the first of each
+	for i := range raw {
+		if e := p.read(i, find); e != nil && !known[e.meta.RecordID] {
+			known[e.meta.RecordID] = true
+			p.records.add(e.meta.RecordID)
+			entries = append(entries, e)
 		}
-		known[e.meta.RecordID] = true
-		if old := earlier[ev]; old != nil {
-			e.summary, e.standing = old.summary, old.standing
-		}
-		p.entries = append(p.entries, e)
 	}
+	p.tidy = settle(entries)
+	for _, e := range entries {
+		p.claims = append(p.claims, e.claims()...)
+		if e.live {
+			p.live = append(p.live, before.summaryOf(e))
+		}
+	}
+	slices.Sort(p.claims)
+	p.cover()
 	p.complete(nil)
 	return p
 }
 
-// read returns the entry of a record, nil for any other event.
-func (p *projection) read(ev *session.Event, find finder) *entry {
+// read returns the entry of the record at a position, nil for any other event.
+func (p *projection) read(i int, find finder) *entry {
+	ev := p.raw[i]
 	if !record.Is(ev) {
 		return nil
 	}
+	p.booked.add(i)
 	m, err := record.From(ev)
 	if err != nil {
 		p.unreadable++
@@ -93,33 +103,30 @@ func (p *projection) read(ev *session.Event, find finder) *entry {
 	return newEntry(ev, m, p.raw, find)
 }
 
-func (p *projection) bySource() map[*session.Event]*entry {
-	if p == nil {
-		return nil
-	}
-	out := make(map[*session.Event]*entry, len(p.entries))
-	for _, e := range p.entries {
-		out[e.source] = e
-	}
-	return out
-}
+// finder returns the position of the one event that a reference names, false where there is none or
+// more than one.
+type finder func(record.Ref) (int, bool)
 
-// entry returns the entry of a record ID, nil if there is none.
-func (p *projection) entry(id string) *entry {
-	for _, e := range p.entries {
-		if e.meta.RecordID == id {
-			return e
+// indexed finds events in the whole of raw.
+func (p *projection) indexed() finder {
+	var index *record.Index
+	return func(ref record.Ref) (int, bool) {
+		if index == nil {
+			index = record.NewIndex(p.raw)
 		}
+		if p.partial {
+			return index.FindID(ref)
+		}
+		return index.Find(ref)
 	}
-	return nil
 }
 
-// complete makes the view once the records are known. before is the projection of a shorter history
-// that this one continues, nil for none.
+// complete makes the view once it is known what the live records stand for. before is the projection
+// of a shorter history that this one continues, nil for none.
 func (p *projection) complete(before *projection) {
-	p.claims = claims(p.entries)
-	settle(p.entries)
-	p.hide()
+	p.hidden = union(p.covered, p.booked)
+	p.anchorRounds()
+	p.keepNewest()
 	units := p.group(before)
 	p.closeOver(units)
 	p.arrange(units)

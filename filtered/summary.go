@@ -28,6 +28,36 @@ const (
 // invocationPrefix makes the invocation ID of a summary event: stable, and never that of a run.
 const invocationPrefix = "compaction-"
 
+// summary is a live record in one view.
+type summary struct {
+	entry
+	// anchor is the position of the event that it stands behind, -1 for the front.
+	anchor int32
+	// shown is made when it is first asked for, and again if the summary comes to stand elsewhere.
+	shown    *session.Event
+	standing bool
+}
+
+// summaryOf returns e's summary as p showed it, else a new one; p may be nil.
+func (p *projection) summaryOf(e *entry) *summary {
+	s := &summary{entry: *e, anchor: -1}
+	if p != nil {
+		for _, old := range p.live {
+			if old.source == e.source {
+				s.shown, s.standing = old.shown, old.standing
+			}
+		}
+	}
+	return s
+}
+
+func (s *summary) event() *session.Event {
+	if standing := s.anchor >= 0; s.shown == nil || s.standing != standing {
+		s.shown, s.standing = summaryEvent(s.meta, standing), standing
+	}
+	return s.shown
+}
+
 // summaryEvent returns the event that stands in the view for what m stands for: behind an event, as
 // something its agent says, or else in front. It is new: nothing of it is shared with the record.
 func summaryEvent(m *record.Metadata, standing bool) *session.Event {
@@ -57,15 +87,15 @@ func summaryEvent(m *record.Metadata, standing bool) *session.Event {
 	}
 }
 
-// marks are what a frame begins with.
-var marks = regexp.MustCompile(`(?i)\[(\s*(?:end of summary|summary of|checkpoint of))`)
+// frames is how a frame begins or ends.
+var frames = regexp.MustCompile(`(?i)\[(\s*(?:end of summary|summary of|checkpoint of))`)
 
 // unframed returns prose that cannot end its frame, nor open another one: what a summary quotes must
 // not read as if it stood outside of it.
-func unframed(prose string) string { return marks.ReplaceAllString(prose, "($1") }
+func unframed(prose string) string { return frames.ReplaceAllString(prose, "($1") }
 
 // byStart compares summaries by the start of all they stand for, so that their order is the same
 // whether the covered events were loaded or not.
-func byStart(a, b *entry) int {
+func byStart(a, b *summary) int {
 	return cmp.Or(a.meta.StartTimestamp.Compare(b.meta.StartTimestamp), later(a.meta, b.meta))
 }

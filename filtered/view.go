@@ -1,6 +1,7 @@
 package filtered
 
 import (
+	"slices"
 	"sync"
 
 	"google.golang.org/adk/session"
@@ -22,7 +23,29 @@ type View struct {
 
 // NewView returns the view of a history given in the order of the backend. The slice belongs to the
 // view from then on; see [Collect].
-func NewView(events []*session.Event) *View { return &View{p: project(events, nil)} }
+func NewView(events []*session.Event) *View { return &View{p: project(events, nil, false)} }
+
+// NewPartialView is [NewView] for a history of which events that the view hides may be missing, and
+// of whose events no two have one ID: references are resolved by ID only.
+func NewPartialView(events []*session.Event) *View {
+	return &View{p: project(events, nil, true)}
+}
+
+// Partial reports whether the view was made by [NewPartialView].
+func (v *View) Partial() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.p.partial
+}
+
+// Replace gives the view another history, of the kind that it had before.
+func (v *View) Replace(events []*session.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p = project(events, v.p, v.p.partial)
+	v.snapshot = nil
+	v.generation++
+}
 
 // Append adds one event that was stored after the others. A record that is in the view already, by
 // its record ID, is not added again.
@@ -48,7 +71,7 @@ func (v *View) AppendRecord(ev *session.Event) {
 	if err != nil || m == nil {
 		return
 	}
-	if v.p.entry(m.RecordID) == nil {
+	if v.p.records.count(m.RecordID) == 0 || v.p.record(m.RecordID) == nil {
 		v.append(ev)
 	}
 }
@@ -76,10 +99,8 @@ func (v *View) Live() []*record.Metadata {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var out []*record.Metadata
-	for _, e := range v.p.entries {
-		if e.live {
-			out = append(out, e.meta)
-		}
+	for _, s := range v.p.live {
+		out = append(out, s.meta)
 	}
 	return out
 }
@@ -88,8 +109,20 @@ func (v *View) Live() []*record.Metadata {
 func (v *View) Record(id string) *session.Event {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if e := v.p.entry(id); e != nil {
-		return e.source
+	if v.p.records.count(id) == 0 {
+		return nil
+	}
+	return v.p.record(id)
+}
+
+// record returns the event that stores the record of an ID, nil if there is none.
+func (p *projection) record(id string) *session.Event {
+	for _, ev := range slices.Backward(p.raw) {
+		if record.Is(ev) {
+			if m, err := record.From(ev); err == nil && m.RecordID == id {
+				return ev
+			}
+		}
 	}
 	return nil
 }
@@ -154,7 +187,7 @@ func (v *View) State() *State {
 }
 
 // Inspect returns the state of a whole history: [Project] with what it is made of.
-func Inspect(events []*session.Event) *State { return project(events, nil).state() }
+func Inspect(events []*session.Event) *State { return project(events, nil, false).state() }
 
 func (p *projection) state() *State {
 	s := &State{
@@ -166,10 +199,8 @@ func (p *projection) state() *State {
 		covered:    p.covered,
 	}
 	byEvent := map[*session.Event]*record.Metadata{}
-	for _, e := range p.entries {
-		if e.live {
-			byEvent[e.event()] = e.meta
-		}
+	for _, live := range p.live {
+		byEvent[live.shown] = live.meta
 	}
 	for _, ev := range p.view {
 		if m := byEvent[ev]; m != nil {

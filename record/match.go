@@ -77,10 +77,8 @@ func (x *Index) Find(ref Ref) (int, bool) {
 	if x == nil {
 		return 0, false
 	}
-	if ref.ID != "" {
-		if i, ok := x.byID[ref.ID]; ok {
-			return int(i), i != ambiguous
-		}
+	if i, ok := x.byID[ref.ID]; ok {
+		return int(i), i != ambiguous
 	}
 	if ref.placeless() {
 		return 0, false
@@ -89,6 +87,16 @@ func (x *Index) Find(ref Ref) (int, bool) {
 		x.indexPlaces()
 	}
 	i, ok := x.byPlace[ref.Place()]
+	return int(i), ok && i != ambiguous
+}
+
+// FindID is Find by ID alone, for a history of which events may be missing: by its place, a reference
+// to one of those would find another event.
+func (x *Index) FindID(ref Ref) (int, bool) {
+	if x == nil {
+		return 0, false
+	}
+	i, ok := x.byID[ref.ID]
 	return int(i), ok && i != ambiguous
 }
 
