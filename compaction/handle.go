@@ -28,9 +28,13 @@ type handle struct {
 	after  time.Time
 	// trimmed is what after left of the newest snapshot.
 	trimmed atomic.Pointer[trimmed]
-	// partial says that the handle does not know the session's history (it comes from List), so
+	// listed says that the handle does not know the session's history (it comes from List), so
 	// nothing is selected from it.
-	partial bool
+	listed bool
+	// active is the inner session if storage holds more events than it loaded, else nil; last is the ID of
+	// the last one that it loaded.
+	active activeSession
+	last   string
 }
 
 // Events returns the view, records included that the service stored through other handles.

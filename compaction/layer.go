@@ -36,7 +36,9 @@ func (s *CompactionSessionService) wrap(sess session.Session, set func(*handle))
 }
 
 func (s *CompactionSessionService) newHandle(st *sessionState, c *cursor, sess session.Session) *handle {
-	h := &handle{service: s, state: st, cursor: c, view: s.bases.view(st.ref, sess.Events())}
+	h := &handle{service: s, state: st, cursor: c}
+	h.view, h.active = s.viewOf(st.ref, sess)
+	h.last = h.lastLoaded()
 	st.closeWith(h, c)
 	return h
 }

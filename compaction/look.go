@@ -45,7 +45,7 @@ func (s *CompactionSessionService) afterAppend(ctx context.Context, h *handle, e
 		t.invocationID = invocation.InvocationID()
 		h.state.started(ctx, t.invocationID, h)
 	}
-	if h.partial || !s.policy.automatic() {
+	if h.listed || !s.policy.automatic() {
 		return
 	}
 	due := h.meter.begins(ev) && s.policy.InvocationThreshold > 0
@@ -150,7 +150,7 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 	h.catchUp()
 	looked := h.meter.looking()
 	state := h.view.State()
-	history := historyOf(state, h.view.Raw())
+	history := h.history(state)
 	params := s.params(h.state)
 	if t.forced && t.extractive {
 		params.MinTokens = nil // a model's summary was not shorter; this one will be, or is not stored
@@ -233,14 +233,19 @@ func (s *CompactionSessionService) prospect(h *handle) (f found, err error) {
 	return s.look(h, task{}), nil
 }
 
-func historyOf(state *filtered.State, raw []*session.Event) selector.History {
+// history is what a selection is made from.
+func (h *handle) history(state *filtered.State) selector.History {
 	events := make([]*session.Event, 0, len(state.View))
 	for _, ev := range state.View {
 		if state.Summary(ev) == nil {
 			events = append(events, ev)
 		}
 	}
-	return selector.History{Events: events, All: raw, Covered: state.Covered, Live: state.Live}
+	history := selector.History{Events: events, All: h.view.Raw(), Covered: state.Covered, Live: state.Live}
+	if h.active != nil {
+		history.Begun = func(ev *session.Event) int { return h.active.BegunAfter(ev.ID) }
+	}
+	return history
 }
 
 func (s *CompactionSessionService) params(st *sessionState) selector.Params {

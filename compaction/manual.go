@@ -119,7 +119,7 @@ func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle,
 		h.catchUp()
 		params := s.params(h.state)
 		params.MinTokens = nil // a person asked: try again
-		sel := selector.Manual(historyOf(h.view.State(), h.view.Raw()), params, branch, keep)
+		sel := selector.Manual(h.history(h.view.State()), params, branch, keep)
 		if sel.Empty() {
 			if result.Skipped && result.Reason == "" {
 				result.Reason = string(sel.Reason)
@@ -171,8 +171,8 @@ func (s *CompactionSessionService) handleOf(ctx context.Context, ref SessionRef)
 	return h, nil
 }
 
-// load is handleOf for those who have nobody to tell an error.
-func (s *CompactionSessionService) load(ctx context.Context, ref SessionRef) *handle {
+// tryHandleOf is handleOf for those who have nobody to tell an error.
+func (s *CompactionSessionService) tryHandleOf(ctx context.Context, ref SessionRef) *handle {
 	h, err := s.handleOf(ctx, ref)
 	if err != nil {
 		return nil

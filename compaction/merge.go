@@ -117,7 +117,7 @@ var front = standing{}
 // placeOf tells where a summary has to stay. The summary of tool rounds may go to the front once the
 // turn is over or another agent has spoken.
 func (s *CompactionSessionService) placeOf(h *handle) func(*record.Metadata) standing {
-	stands := selector.Standing(historyOf(h.view.State(), h.view.Raw()), s.params(h.state))
+	stands := selector.Standing(h.history(h.view.State()), s.params(h.state))
 	return func(m *record.Metadata) standing {
 		if !stands(m) {
 			return front

@@ -105,7 +105,7 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 	c := st.open()
 	whole := *req
 	whole.NumRecentEvents, whole.After = 0, time.Time{}
-	resp, err := s.inner.Get(ctx, &whole)
+	resp, err := s.load(ctx, &whole)
 	if err != nil || resp == nil || resp.Session == nil {
 		st.close(c)
 		return resp, err
@@ -125,7 +125,7 @@ func (s *CompactionSessionService) List(ctx context.Context, req *session.ListRe
 	sessions := make([]session.Session, len(resp.Sessions))
 	for i, sess := range resp.Sessions {
 		if sess != nil {
-			sessions[i] = s.wrap(sess, func(h *handle) { h.partial = true })
+			sessions[i] = s.wrap(sess, func(h *handle) { h.listed = true })
 		}
 	}
 	return &session.ListResponse{Sessions: sessions}, nil
@@ -162,6 +162,7 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 		return err
 	}
 	if !ev.Partial {
+		s.complete(ctx, h, ev)
 		s.afterAppend(ctx, h, ev)
 	}
 	return nil

@@ -75,14 +75,14 @@ func (s *CompactionSessionService) storeOnce(ctx context.Context, st *sessionSta
 // there already, stored by an attempt that only seemed to fail, or why it has become pointless; and
 // it drops references that name no event there, and parks those events.
 func (s *CompactionSessionService) check(ctx context.Context, st *sessionState, d *draft) (stored bool, reason string, err error) {
-	resp, err := s.inner.Get(ctx, st.ref.request())
+	resp, err := s.load(ctx, st.ref.request())
 	switch {
 	case errors.Is(err, session.ErrNotFound):
 		return false, errDeleted.Error(), nil
 	case err != nil:
 		return false, "", fmt.Errorf("%w: read the session again: %w", errNotStored, err)
 	}
-	view := s.bases.view(st.ref, resp.Session.Events())
+	view, _ := s.viewOf(st.ref, resp.Session)
 	if ev := view.Record(d.meta.RecordID); ev != nil {
 		d.eventID = ev.ID
 		st.publish(ev)
@@ -98,6 +98,8 @@ func (s *CompactionSessionService) check(ctx context.Context, st *sessionState, 
 	var named []*session.Event
 	for i, at := range view.Find(d.meta.Covered) {
 		switch {
+		case at < 0 && view.Partial(): // it was there, so a record has hidden it since
+			return false, "another record covers its events", nil
 		case at < 0 || record.Text(events[at].Branch) != d.meta.Branch:
 			st.park(d.events[i])
 		case state.CoveredAt(at):

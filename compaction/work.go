@@ -126,7 +126,7 @@ func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) er
 	if err := st.jobs.wait(ctx); err != nil {
 		return err
 	}
-	if h := s.load(ctx, ref); h != nil && s.isDue(h) {
+	if h := s.tryHandleOf(ctx, ref); h != nil && s.isDue(h) {
 		s.background(ctx, h, task{})
 	}
 	return st.jobs.wait(ctx)

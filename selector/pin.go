@@ -148,7 +148,11 @@ func (s *survey) begunAfter(i int) int {
 	if !known {
 		return 0
 	}
-	return s.total - upTo
+	begun := s.total - upTo
+	if s.Begun != nil {
+		begun += s.Begun(s.Events[i])
+	}
+	return begun
 }
 
 // countBegun counts, over the whole history, the invocations begun up to each event of an open unit.

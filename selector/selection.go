@@ -14,6 +14,9 @@ type History struct {
 	// All are all stored events as far as they are loaded, hidden ones too. Only invocations are
 	// counted in it.
 	All []*session.Event
+	// Begun returns how many invocations began after an event of All that holds a call, of which All holds
+	// nothing; nil where all events are loaded.
+	Begun func(*session.Event) int
 	// Covered reports whether a live record stands for an event that is visible nevertheless.
 	Covered func(*session.Event) bool
 	// Live are the live records, in the order of the view.
