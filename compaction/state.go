@@ -153,8 +153,10 @@ func (r run) over() bool {
 
 // states finds the state of a session. The zero value is not ready; see newStates.
 type states struct {
-	mu      sync.Mutex
-	byRef   map[SessionRef]weak.Pointer[sessionState]
+	mu    sync.Mutex
+	byRef map[SessionRef]weak.Pointer[sessionState]
+	// most is how many byRef held since it was made: a map never gives memory back.
+	most    int
 	mindful *memories
 }
 
@@ -171,6 +173,7 @@ func (s *states) of(ref SessionRef) *sessionState {
 	}
 	st := newSessionState(ref)
 	s.byRef[ref] = weak.Make(st)
+	s.most = max(s.most, len(s.byRef))
 	runtime.AddCleanup(st, s.collect, ref)
 	return st
 }
@@ -181,6 +184,10 @@ func (s *states) collect(ref SessionRef) {
 	defer s.mu.Unlock()
 	if p, ok := s.byRef[ref]; ok && p.Value() == nil {
 		delete(s.byRef, ref)
+	}
+	if len(s.byRef) < s.most/4 {
+		s.byRef = maps.Collect(maps.All(s.byRef))
+		s.most = len(s.byRef)
 	}
 }
 
