@@ -26,6 +26,8 @@ type activeSession interface {
 	Partial() bool
 	// StoredEvents counts the events in storage when the session was loaded, records among them.
 	StoredEvents() int
+	// Covered reports whether a record stands for a loaded event.
+	Covered(eventID string) bool
 	// BegunAfter returns how many invocations began after a loaded event that holds a call, of which no
 	// later event was loaded.
 	BegunAfter(eventID string) int
@@ -43,24 +45,22 @@ func (s *CompactionSessionService) load(ctx context.Context, req *session.GetReq
 // still in storage.
 func (s *CompactionSessionService) viewOf(ref SessionRef, sess session.Session) (*filtered.View, activeSession) {
 	if active, ok := sess.(activeSession); ok && active.Partial() {
-		return filtered.NewPartialView(filtered.Collect(sess.Events())), active
+		return filtered.NewPartialView(filtered.Collect(sess.Events()), coveredIn(active)), active
 	}
 	return s.bases.view(ref, sess.Events()), nil
 }
 
-// unloaded counts the events of the session that the handle left in storage.
-func (h *handle) unloaded() int {
-	if h.active == nil {
-		return 0
-	}
-	return max(0, h.active.StoredEvents()-h.active.Events().Len())
+func coveredIn(sess activeSession) func(*session.Event) bool {
+	return func(ev *session.Event) bool { return sess.Covered(ev.ID) }
 }
 
-func (h *handle) lastLoaded() string {
-	if raw := h.view.Raw(); h.active != nil && len(raw) > 0 {
-		return raw[len(raw)-1].ID
+// loaded notes what the handle was loaded with.
+func (h *handle) loaded(active activeSession) {
+	raw := h.view.Raw()
+	if active == nil || len(raw) == 0 {
+		return
 	}
-	return ""
+	h.active, h.last, h.unloaded = active, raw[len(raw)-1].ID, max(0, active.StoredEvents()-len(raw))
 }
 
 // complete loads the calls that an appended event answers, if they were left in storage: a late answer
@@ -78,23 +78,27 @@ func (s *CompactionSessionService) complete(ctx context.Context, h *handle, ev *
 		})
 		return
 	}
-	h.view.Replace(h.merge(filtered.Collect(resp.Session.Events())))
+	covered := func(*session.Event) bool { return false }
+	if active, ok := resp.Session.(activeSession); ok {
+		covered = coveredIn(active)
+	}
+	h.view.Replace(h.merge(filtered.Collect(resp.Session.Events())), covered)
 }
 
 // knowsCallsOf reports whether every response in an event has its call in the handle.
 func (h *handle) knowsCallsOf(ev *session.Event) bool {
 	for _, response := range calls.ResponsesIn(ev) {
-		if !h.hasCall(response.ID) {
+		if !h.hasCall(ev.Branch, response.ID) {
 			return false
 		}
 	}
 	return true
 }
 
-func (h *handle) hasCall(id string) bool {
+func (h *handle) hasCall(branch, id string) bool {
 	for _, ev := range slices.Backward(h.view.Raw()) {
 		for _, call := range calls.In(ev) {
-			if call.ID == id {
+			if call.ID == id && ev.Branch == branch {
 				return true
 			}
 		}

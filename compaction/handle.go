@@ -32,9 +32,10 @@ type handle struct {
 	// nothing is selected from it.
 	listed bool
 	// active is the inner session if storage holds more events than it loaded, else nil; last is the ID of
-	// the last one that it loaded.
-	active activeSession
-	last   string
+	// the last one that it loaded, and unloaded how many it left.
+	active   activeSession
+	last     string
+	unloaded int
 }
 
 // Events returns the view, records included that the service stored through other handles.

@@ -37,8 +37,9 @@ func (s *CompactionSessionService) wrap(sess session.Session, set func(*handle))
 
 func (s *CompactionSessionService) newHandle(st *sessionState, c *cursor, sess session.Session) *handle {
 	h := &handle{service: s, state: st, cursor: c}
-	h.view, h.active = s.viewOf(st.ref, sess)
-	h.last = h.lastLoaded()
+	view, active := s.viewOf(st.ref, sess)
+	h.view = view
+	h.loaded(active)
 	st.closeWith(h, c)
 	return h
 }

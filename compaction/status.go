@@ -62,7 +62,7 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 	h.catchUp()
 	state := h.view.State()
 	status := Status{
-		StoredEvents:      state.Stored + h.unloaded(),
+		StoredEvents:      state.Stored + h.unloaded,
 		VisibleEvents:     len(state.View),
 		UnreadableRecords: state.Unreadable,
 		PromptTokens:      h.meter.size(h, ""),

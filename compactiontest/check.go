@@ -25,6 +25,7 @@ func Check(events, view []*session.Event) error {
 	c.checkPairs()
 	c.checkEnds()
 	c.checkOrder()
+	c.checkRemote()
 	return errors.Join(c.problems...)
 }
 
@@ -164,6 +165,8 @@ func (c *checker) checkEnds() {
 		}
 		break
 	}
+	// The words of a remote agent may begin the view: to every agent that has a prompt they are those of
+	// another one, and ADK shows them as a turn of the user.
 	if len(c.view) > 0 && c.view[0] != nil {
 		_, summary := c.summaries[c.view[0]]
 		if summary && c.view[0].Content != nil && c.view[0].Content.Role == genai.RoleModel {
@@ -178,16 +181,17 @@ func (c *checker) hasUserEvent() bool {
 	})
 }
 
-// checkOrder: stored events keep their order, but for calls whose answer came in a later invocation.
+// checkOrder: stored events keep their order, but for calls whose answer came in a later invocation and
+// for the words of remote agents that stand in front of what was summarized since.
 func (c *checker) checkOrder() {
 	position := map[*session.Event]int{}
 	for i, ev := range c.events {
 		position[ev] = i
 	}
 	last := -1
-	for _, ev := range c.view {
+	for k, ev := range c.view {
 		i, stored := position[ev]
-		if ev == nil || !stored {
+		if ev == nil || !stored || c.ahead(k) {
 			continue
 		}
 		if i < last && len(callIDs(ev)) == 0 && len(responseIDs(ev)) == 0 {

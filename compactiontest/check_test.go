@@ -45,6 +45,13 @@ func tools() *ct.History {
 	return h.Turn("j", "bot", "q", "a").Compact("s", "e1", "e2").Compact("s2", "e3", "e4")
 }
 
+// remote is a history in which a remote agent says one event, and a later turn is summarized.
+func remote(said int) *ct.History {
+	h := (&ct.History{}).Turns(3, "bot").Compact("s", "e3", "e4")
+	h.Events[said-1].CustomMetadata = map[string]any{"a2a:context_id": "far"}
+	return h
+}
+
 func TestCheckAcceptsGoodViews(t *testing.T) {
 	t.Parallel()
 	late := (&ct.History{}).User("i", "q").LongCall("i", "bot", "t", "c").Turn("j", "bot", "q", "a").Response("k", "user", "t", "r", "c")
@@ -60,6 +67,8 @@ func TestCheckAcceptsGoodViews(t *testing.T) {
 		{"a whole unit shown", tools(), []string{"s", "s2", "e2", "e3", "e4", "e5", "e6"}},
 		{"absorbed", history().Merge("m", "s"), []string{"m", "e3", "e4"}},
 		{"late answer", late, []string{"e1", "e3", "e4", "e2", "e5"}},
+		{"a remote agent is told what came later", remote(2), []string{"e2", "s", "e1", "e5", "e6"}},
+		{"a remote agent knows what came earlier", remote(6), []string{"s", "e1", "e2", "e5", "e6"}},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
@@ -82,6 +91,7 @@ func TestCheckCatchesEachViolation(t *testing.T) {
 	late := (&ct.History{}).User("i", "q").LongCall("i", "bot", "t", "c").Turn("j", "bot", "q", "a").Response("k", "user", "t", "r", "c")
 	rounds := (&ct.History{}).User("i", "q").Agent("i", "a", "A").Agent("i", "b", "B").Agent("i", "b", "B").Compact("s", "e2", "e3").
 		Amend(func(m *record.Metadata) { m.Agent, m.After = "a", record.Ref{ID: "e1"} })
+	early, recent := remote(2), remote(6)
 	twice := history().Compact("s2", "e1", "e2")
 	for _, r := range []struct {
 		name         string
@@ -104,6 +114,9 @@ func TestCheckCatchesEachViolation(t *testing.T) {
 		{"the summary of an unreadable record", append(history().Events, &session.Event{ID: "y", LLMResponse: model.LLMResponse{CustomMetadata: map[string]any{record.Key: 1}}}), pick(h.Events, "y"), "neither a stored event nor the summary"},
 		{"a nil event", h.Events, pick(h.Events, "s", "<nil>", "e3", "e4"), "view[1] is nil"},
 		{"out of order", h.Events, pick(h.Events, "s", "e4", "e3"), "event e3 is shown out of order"},
+		{"a remote agent is not told of a summary", early.Events, pick(early.Events, "s", "e1", "e2", "e5", "e6"), "summary s stands in front of e2"},
+		{"a remote agent's words in front of what it knows", recent.Events, pick(recent.Events, "e6", "s", "e1", "e2", "e5"), "event e1 is shown out of order"},
+		{"words of no remote agent in front", recent.Events, pick(recent.Events, "e2", "s", "e1", "e5", "e6"), "event e1 is shown out of order"},
 		{"the newest agent event hidden", twice.Events, pick(twice.Events, "s", "e3"), "the newest agent event e4 is hidden"},
 		{"a summary without a role", h.Events, elsewhere(pick(h.Events, "s", "e3", "e4"), func(ev *session.Event) { ev.Content.Role = "" }), "ADK drops it"},
 		{"a summary without content", h.Events, elsewhere(pick(h.Events, "s", "e3", "e4"), func(ev *session.Event) { ev.Content = nil }), "ADK drops it"},

@@ -2,6 +2,7 @@ package filtered
 
 import (
 	"slices"
+	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -19,7 +20,11 @@ func (p *projection) arrange(units *calls.Units) {
 		return
 	}
 	p.view = nil
+	ahead := p.remoteWords(front)
 	for _, e := range front {
+		for _, i := range ahead.of[e] {
+			p.view = append(p.view, p.raw[i])
+		}
 		p.view = append(p.view, e.event())
 	}
 	// due holds summaries whose event has been shown but whose unit has not ended yet: text between a
@@ -31,7 +36,9 @@ func (p *projection) arrange(units *calls.Units) {
 		if invisible(p.raw[i]) || p.hidden.has(i) {
 			return
 		}
-		p.view = append(p.view, p.raw[i])
+		if !ahead.moved.has(i) { // else its place is empty, and a summary behind it stays there
+			p.view = append(p.view, p.raw[i])
+		}
 		if found := behind[int32(i)]; len(found) > 0 {
 			due = append(due, found...)
 			end = max(end, p.lastAdjacent(units, late.moved, at))
@@ -74,6 +81,50 @@ func (p *projection) summaries() (front []*summary, behind map[int32][]*summary)
 		}
 	}
 	return front, behind
+}
+
+// precedence says which events are shown in front of which summaries.
+type precedence struct {
+	moved bitset
+	of    map[*summary][]int // positions
+}
+
+// remoteWords finds what remote agents said that is shown in front of a summary: of the first one that
+// tells of anything later. ADK sends a remote agent only what stands behind its newest event, so it
+// would never learn of what is summarized in front of that.
+func (p *projection) remoteWords(front []*summary) precedence {
+	out := precedence{}
+	if len(front) == 0 {
+		return out
+	}
+	out.of = map[*summary][]int{}
+	for i := range p.hidden.others(len(p.raw)) {
+		if !isRemoteWords(p.raw[i]) {
+			continue
+		}
+		if k := slices.IndexFunc(front, func(s *summary) bool { return s.endsAfter(p.raw[i]) }); k >= 0 {
+			out.of[front[k]] = append(out.of[front[k]], i)
+			out.moved.add(i)
+		}
+	}
+	return out
+}
+
+// remotePrefix begins the CustomMetadata keys in which ADK keeps the remote context of an A2A agent.
+const remotePrefix = "a2a:"
+
+// isRemoteWords reports whether an event is of a remote agent and calls or responds to nothing: what
+// does must stay with its unit.
+func isRemoteWords(ev *session.Event) bool {
+	if !speaksAsAgent(ev) {
+		return false
+	}
+	for key := range ev.CustomMetadata {
+		if strings.HasPrefix(key, remotePrefix) {
+			return len(calls.In(ev)) == 0 && len(calls.ResponsesIn(ev)) == 0
+		}
+	}
+	return false
 }
 
 // lastAdjacent returns the last position of the unit of i that is shown next to i: nothing but what is

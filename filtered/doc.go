@@ -10,10 +10,12 @@
 //   - the live summaries of earlier turns, by the start of what they stand for;
 //   - every event that no live summary stands for, in the order of the backend.
 //
-// Two things stand elsewhere. A call whose latest response lies in a later invocation is shown
+// Three things stand elsewhere. A call whose latest response lies in a later invocation is shown
 // directly before that response, because ADK deletes every event between the two that is not a tool
 // event. And the summary of tool rounds of an invocation that was still running stands behind the
-// event it names, because ADK starts some prompts at the last user event and would cut it off.
+// event it names, because ADK starts some prompts at the last user event and would cut it off. And what a
+// remote agent said stands in front of the first summary in front that tells of anything later, because
+// ADK sends such an agent only what stands behind its newest event.
 //
 // A call and its responses are visible together or not at all. And whatever records say, the newest
 // event of the user and the newest of an agent stay visible: ADK answers the one and routes by the

@@ -17,8 +17,8 @@ func (p *projection) extend(ev *session.Event) *projection {
 	switch {
 	case p.claimed(ev):
 		// A reference that resolved may be ambiguous now, or the other way round: resolve all again.
-		return project(append(p.raw, ev), p, p.partial)
-	case record.Is(ev), p.supersedes(ev), p.disturbs(ev):
+		return project(append(p.raw, ev), p, p.gaps)
+	case record.Is(ev), p.supersedes(ev), p.disturbs(ev), p.precedes(ev):
 		return p.next(ev)
 	}
 	p.raw = append(p.raw, ev)
@@ -41,7 +41,7 @@ func (p *projection) extend(ev *session.Event) *projection {
 func (p *projection) next(ev *session.Event) *projection {
 	next := &projection{
 		raw:        append(p.raw, ev),
-		partial:    p.partial,
+		gaps:       p.gaps,
 		unreadable: p.unreadable,
 		booked:     p.booked,
 		covered:    p.covered,
@@ -58,7 +58,7 @@ func (p *projection) next(ev *session.Event) *projection {
 		next.booked = slices.Clone(p.booked)
 	}
 	if e := next.read(len(p.raw), p.finder()); e != nil && !next.join(e) {
-		return project(next.raw, p, p.partial)
+		return project(next.raw, p, p.gaps)
 	}
 	next.ids = p.ids
 	next.note(ev)
@@ -151,6 +151,12 @@ func (p *projection) supersedes(ev *session.Event) bool {
 		return p.keepsAgent
 	}
 	return false
+}
+
+// precedes reports whether a new event is of a remote agent and older than what a summary in front
+// tells of: a clock runs late, or several processes append.
+func (p *projection) precedes(ev *session.Event) bool {
+	return isRemoteWords(ev) && slices.ContainsFunc(p.live, func(s *summary) bool { return s.anchor < 0 && s.endsAfter(ev) })
 }
 
 // disturbs reports whether the calls and responses of a new event change what stands before it:

@@ -11,6 +11,9 @@ import (
 
 // cover marks what the live records stand for.
 func (p *projection) cover() {
+	if p.gaps != nil {
+		p.covered = slices.Clone(p.gaps.covered)
+	}
 	seen := map[*entry]bool{}
 	for _, s := range p.live {
 		s.each(seen, func(d *entry) { p.covered.addAll(d.covered) })

@@ -16,7 +16,7 @@ import (
 // or not, and nil events are left out; an unreadable record hides nothing. Where nothing is to be
 // done the result is the input itself, so its elements must not be changed.
 func Project(events []*session.Event) []*session.Event {
-	return slices.Clip(project(events, nil, false).view)
+	return slices.Clip(project(events, nil, nil).view)
 }
 
 // projection is the view of one history and what is needed to extend it. Once complete, only its
@@ -36,8 +36,8 @@ type projection struct {
 	tidy bool
 	// plain says that raw is its own view, so that both are one slice.
 	plain bool
-	// partial says that hidden events may be missing in raw.
-	partial bool
+	// gaps is nil for a whole history.
+	gaps *gaps
 
 	// keepsUser and keepsAgent say that the newest event of the user or of an agent is shown although
 	// it is covered.
@@ -60,11 +60,16 @@ type projection struct {
 	claims  []uint32
 }
 
+// gaps says of a history that hidden events, and records that are not live, may be missing in it.
+type gaps struct {
+	covered bitset // positions that a record which may be missing stands for
+}
+
 // project computes the view from scratch. Summaries that before, a projection of the same history or
 // of its beginning, made already are taken over, so that who compares events by pointer sees the same
 // ones; it may be nil.
-func project(raw []*session.Event, before *projection, partial bool) *projection {
-	p := &projection{raw: raw, partial: partial}
+func project(raw []*session.Event, before *projection, gaps *gaps) *projection {
+	p := &projection{raw: raw, gaps: gaps}
 	find := p.indexed()
 	known := map[string]bool{}
 	var entries []*entry // no two of one record ID: the first of each
@@ -114,7 +119,7 @@ func (p *projection) indexed() finder {
 		if index == nil {
 			index = record.NewIndex(p.raw)
 		}
-		if p.partial {
+		if p.gaps != nil {
 			return index.FindID(ref)
 		}
 		return index.Find(ref)

@@ -94,6 +94,13 @@ var frames = regexp.MustCompile(`(?i)\[(\s*(?:end of summary|summary of|checkpoi
 // not read as if it stood outside of it.
 func unframed(prose string) string { return frames.ReplaceAllString(prose, "($1") }
 
+// endsAfter reports whether s stands for anything later than ev: at microseconds, which every backend
+// keeps, and by time, which is the same whether the covered events were loaded or not.
+func (s *summary) endsAfter(ev *session.Event) bool {
+	end := record.Ref{Timestamp: s.meta.EndTimestamp}.Place()
+	return end.Micros > record.PlaceOf(ev).Micros
+}
+
 // byStart compares summaries by the start of all they stand for, so that their order is the same
 // whether the covered events were loaded or not.
 func byStart(a, b *summary) int {

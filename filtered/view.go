@@ -23,26 +23,38 @@ type View struct {
 
 // NewView returns the view of a history given in the order of the backend. The slice belongs to the
 // view from then on; see [Collect].
-func NewView(events []*session.Event) *View { return &View{p: project(events, nil, false)} }
+func NewView(events []*session.Event) *View { return &View{p: project(events, nil, nil)} }
 
-// NewPartialView is [NewView] for a history of which events that the view hides may be missing, and
-// of whose events no two have one ID: references are resolved by ID only.
-func NewPartialView(events []*session.Event) *View {
-	return &View{p: project(events, nil, true)}
+// NewPartialView is [NewView] for a history in which events that the view hides may be missing, and
+// records that are not live; of the events no two have one ID. References are resolved by ID only.
+// covered reports whether a record, missing or not, stands for an event; nil for none beyond what the
+// records at hand say.
+func NewPartialView(events []*session.Event, covered func(*session.Event) bool) *View {
+	return &View{p: project(events, nil, gapsIn(events, covered))}
+}
+
+func gapsIn(events []*session.Event, covered func(*session.Event) bool) *gaps {
+	g := &gaps{}
+	for i, ev := range events {
+		if covered != nil && ev != nil && covered(ev) {
+			g.covered.add(i)
+		}
+	}
+	return g
 }
 
 // Partial reports whether the view was made by [NewPartialView].
 func (v *View) Partial() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.p.partial
+	return v.p.gaps != nil
 }
 
-// Replace gives the view another history, of the kind that it had before.
-func (v *View) Replace(events []*session.Event) {
+// Replace gives a partial view another history, see [NewPartialView].
+func (v *View) Replace(events []*session.Event, covered func(*session.Event) bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.p = project(events, v.p, v.p.partial)
+	v.p = project(events, v.p, gapsIn(events, covered))
 	v.snapshot = nil
 	v.generation++
 }
@@ -187,7 +199,7 @@ func (v *View) State() *State {
 }
 
 // Inspect returns the state of a whole history: [Project] with what it is made of.
-func Inspect(events []*session.Event) *State { return project(events, nil, false).state() }
+func Inspect(events []*session.Event) *State { return project(events, nil, nil).state() }
 
 func (p *projection) state() *State {
 	s := &State{

@@ -34,16 +34,7 @@ func View(events []*session.Event) []Shown {
 	h.settle()
 	h.pairUp()
 	h.hide()
-	var out []Shown
-	for _, r := range h.summaries() {
-		if r.anchor < 0 {
-			out = append(out, Shown{Record: r.Metadata})
-		}
-	}
-	for _, e := range h.placeRounds(h.inOrder()) {
-		out = append(out, e.Shown)
-	}
-	return out
+	return h.putAhead(h.placeRounds(h.inOrder()))
 }
 
 // hide applies the rules in turn: what live records stand for is hidden, but not what a summary stands

@@ -2,6 +2,7 @@ package naive
 
 import (
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 )
@@ -72,6 +73,41 @@ func (h *history) placeRounds(shown []entry) []entry {
 		}
 	}
 	return out
+}
+
+// putAhead puts the other summaries in front, and in front of each what remote agents said before the
+// end of what it tells of, unless that stands in front of an earlier one.
+func (h *history) putAhead(shown []entry) (out []Shown) {
+	for _, r := range h.summaries() {
+		if r.anchor >= 0 {
+			continue
+		}
+		for k := 0; k < len(shown); k++ {
+			if ev := shown[k].Event; h.remote(shown[k].position) && ev.Timestamp.UnixMicro() < r.EndTimestamp.UnixMicro() {
+				out = append(out, shown[k].Shown)
+				shown = slices.Delete(shown, k, k+1)
+				k--
+			}
+		}
+		out = append(out, Shown{Record: r.Metadata})
+	}
+	for _, e := range shown {
+		out = append(out, e.Shown)
+	}
+	return out
+}
+
+// remote reports whether a remote agent said what is at i, and called and answered nothing there.
+func (h *history) remote(i int) bool {
+	if i < 0 || h.events[i].Author == "user" || h.events[i].Author == "" || len(h.calls(i))+len(h.responses(i)) > 0 {
+		return false
+	}
+	for key := range h.events[i].CustomMetadata {
+		if strings.HasPrefix(key, "a2a:") {
+			return true
+		}
+	}
+	return false
 }
 
 // pairUp gives the events of a unit one number: a response goes with the call that it answers.
