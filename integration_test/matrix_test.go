@@ -25,6 +25,7 @@ func backends() []backend {
 	return []backend{
 		{name: "inmemory", make: func(*testing.T) storage { return inMemory() }},
 		{name: "database", make: onSQLite},
+		{name: "persistence", make: onOwnFile},
 		{name: "strict", make: func(*testing.T) storage { return onStrict(compactiontest.StrictOptions{}) }, renames: true},
 	}
 }

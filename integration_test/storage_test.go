@@ -14,6 +14,8 @@ import (
 
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/session/database"
+
+	"github.com/adk-go-ext/longsession/persistence"
 )
 
 // storage is where sessions live. It outlasts the services opened over it.
@@ -22,7 +24,22 @@ type storage struct {
 	open func(t *testing.T) session.Service
 }
 
-func storages(t *testing.T) []storage { return []storage{inMemory(), onSQLite(t)} }
+func storages(t *testing.T) []storage { return []storage{inMemory(), onSQLite(t), onOwnFile(t)} }
+
+// onOwnFile is this module's own service on a SQLite file, which loads what is visible only.
+func onOwnFile(t *testing.T) storage {
+	path := filepath.Join(t.TempDir(), "own.db")
+	return storage{"persistence", func(t *testing.T) session.Service {
+		t.Helper()
+		// A test need not survive a power cut.
+		service, err := persistence.NewSQLiteSessionService(path, persistence.WithSynchronousNormal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = service.Close() })
+		return service
+	}}
+}
 
 // inMemory is ADK's in-memory service: it is its own storage.
 func inMemory() storage {

@@ -1,0 +1,99 @@
+package persistence_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"google.golang.org/adk/session"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// TestHostileHistoriesAreShownAlike: with odd clocks, authors, parts and answers, and with records that are
+// circular, forged or about other branches; or with sound records in their place, so that less is loaded.
+func TestHostileHistoriesAreShownAlike(t *testing.T) {
+	t.Parallel()
+	s := open(t, newPath(t), persistence.WithSynchronousNormal())
+	random := rand.New(rand.NewPCG(3, 4))
+	hiding, partial := 0, 0
+	for n := range 300 {
+		id, sound := fmt.Sprint(n), n%3 > 0
+		handle := create(t, s, id)
+		for i, ev := range ct.Generate(4+random.IntN(40), random.IntN) {
+			if sound && record.Is(ev) {
+				ev = soundRecord(fmt.Sprint("sound", i), filtered.Collect(get(t, s, id).Events()), random)
+			}
+			if ev == nil {
+				continue
+			}
+			if err := s.AppendEvent(t.Context(), handle, ev); err != nil && !errors.Is(err, persistence.ErrEventExists) {
+				t.Fatal(err)
+			}
+		}
+		if sameView(t, s, id) {
+			partial++
+		}
+		if all := filtered.Inspect(filtered.Collect(get(t, s, id).Events())); len(all.Live) > 0 {
+			hiding++
+		}
+	}
+	t.Logf("%d histories with summaries, %d loaded in part", hiding, partial)
+	if hiding < 200 || partial < 30 {
+		t.Errorf("%d histories with summaries, %d loaded in part", hiding, partial)
+	}
+}
+
+// soundRecord covers events of one branch that nothing covers, or is nil.
+func soundRecord(id string, stored []*session.Event, random *rand.Rand) *session.Event {
+	state, branch := filtered.Inspect(stored), []string{"", "p.a", "p.b"}[random.IntN(3)]
+	var covered []string
+	for i, ev := range stored {
+		if !record.Is(ev) && ev.Branch == branch && !state.CoveredAt(i) && random.IntN(4) > 0 {
+			covered = append(covered, ev.ID)
+		}
+	}
+	if len(covered) == 0 {
+		return nil
+	}
+	return (&ct.History{Events: stored}).Record(id, covered...)
+}
+
+// TestTwoWritersThatCompactTheSameTurnsAreShownAlike, whichever handle reads, and also after the next
+// merge.
+func TestTwoWritersThatCompactTheSameTurnsAreShownAlike(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	h := (&ct.History{}).Turns(6, "bot")
+	services := []*persistence.SQLiteSessionService{open(t, path), open(t, path)}
+	appendTo(t, services[0], create(t, services[0], "s"), h.Events...)
+	var handles []session.Session
+	for _, s := range services {
+		handles = append(handles, active(t, s, "s"))
+	}
+	records := []*session.Event{h.Record("r1", "e1", "e2", "e3", "e4"), h.Record("r2", "e1", "e2", "e3", "e4", "e5", "e6")}
+	check := func(want bool) {
+		t.Helper()
+		for i, s := range services {
+			if sameView(t, s, "s") != want {
+				t.Errorf("service %d loads a part: %v", i, !want)
+			}
+		}
+	}
+	appendTo(t, services[0], handles[0], records[0])
+	check(true)
+	appendTo(t, services[1], handles[1], records[1])
+	check(false)
+	merged := ct.Absorb("r3", records...)
+	appendTo(t, services[0], handles[0], merged)
+	check(false)
+	appendTo(t, services[1], handles[1], text("e99", "more"))
+	check(false)
+	if view := filtered.Project(filtered.Collect(active(t, services[1], "s").Events())); len(view) != 1+6+1 {
+		t.Errorf("the view is %v", ct.IDs(view))
+	}
+}

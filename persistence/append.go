@@ -1,0 +1,142 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"google.golang.org/adk/platform"
+	"google.golang.org/adk/session"
+)
+
+// The driver looks up the name of each parameter that has a number, so what runs for every event has
+// parameters without.
+const (
+	// The names are compared too, because a handle may come from a service on another file.
+	insertEvent = `INSERT INTO events (session, seq, id, time, invocation_id, author, branch, content, actions,
+			usage_metadata, custom_metadata, long_running_tool_ids, extra, record_id, unit)
+		SELECT key, last_seq + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CASE ? WHEN 0 THEN last_seq + 1 ELSE ? END
+		FROM sessions WHERE key = ? AND app = ? AND user = ? AND id = ?`
+	updateSession = `UPDATE sessions SET last_seq = last_seq + 1, updated_at = ?,
+			last_user = iif(? = 1, last_seq + 1, last_user), last_agent = iif(? = 2, last_seq + 1, last_agent)
+		WHERE key = ?`
+	insertInvocation = `INSERT INTO invocations (session, id, began) SELECT key, ?, last_seq FROM sessions WHERE key = ?
+		ON CONFLICT (session, id) DO NOTHING`
+	selectEventID = `SELECT 1 FROM events WHERE session = ? AND id = ?`
+)
+
+// AppendEvent stores an event at the end of its session, and merges its state delta by key into the
+// state, in one transaction. Afterwards the handle has both. If an error is returned, neither the file
+// nor the handle has changed.
+//
+// An event without an ID gets one, in the handle and in the file; one whose ID the session has already
+// is refused with [ErrEventExists]. The event that is passed in is not changed. Partial events are not
+// stored. Errors wrap [session.ErrNotFound] if the session has been deleted since, even if another one
+// was created under its ID. If ctx ends before the event's transaction begins, nothing is stored; if it
+// ends later, the outcome that is returned is the true one.
+func (s *SQLiteSessionService) AppendEvent(ctx context.Context, curSession session.Session, event *session.Event) error {
+	switch {
+	case curSession == nil:
+		return errors.New("session is nil")
+	case event == nil:
+		return errors.New("event is nil")
+	case event.Partial:
+		return nil
+	}
+	handle := handleOf(curSession)
+	if handle == nil {
+		return fmt.Errorf("unexpected session type %T for session ID %s: pass a session that this service returned", curSession, curSession.ID())
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	kept := withoutTemporary(event)
+	if kept.ID == "" {
+		named := *kept
+		named.ID = platform.NewUUID(ctx)
+		kept = &named
+	}
+	r, err := encode(kept)
+	if err != nil {
+		return s.explain("append event", err)
+	}
+	values, err := stateValues(kept.Actions.StateDelta)
+	if err != nil {
+		return s.explain("append event", err)
+	}
+	return s.explain("append event", s.submit(ctx, &write{
+		run: func(w *writer) error { return w.append(handle, &r, values) },
+		committed: func() {
+			handle.appended(kept, event.Actions.StateDelta)
+			if r.talks {
+				handle.spoke(kept.InvocationID)
+			}
+		},
+	}))
+}
+
+func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
+	unit, err := w.findUnit(to.key, r)
+	if err != nil {
+		return err
+	}
+	result, err := w.addEvent.ExecContext(context.Background(),
+		r.id, r.time, r.invocationID, r.author, r.branch, r.content, r.actions,
+		r.usage, r.custom, r.longRunning, r.extra, r.record, unit.column(), unit.column(),
+		to.key, to.app, to.user, to.id)
+	if err != nil {
+		return w.orExists(err, to, r.id)
+	}
+	if n, err := result.RowsAffected(); err != nil {
+		return err
+	} else if n == 0 {
+		return fmt.Errorf("%w: %q, cannot append event", session.ErrNotFound, to.id)
+	}
+	if err := w.do(w.touchSession, r.time, int64(r.voice), int64(r.voice), to.key); err != nil {
+		return err
+	}
+	if r.talks && r.invocationID != "" && r.invocationID != to.latestInvocation() {
+		if err := w.do(w.addInvocation, r.invocationID, to.key); err != nil {
+			return err
+		}
+	}
+	if unit.any || r.meta != nil {
+		key, err := result.LastInsertId()
+		if err != nil {
+			return err
+		}
+		if err := w.tie(to.key, key, r, unit); err != nil {
+			return err
+		}
+		if err := w.cover(to.key, key, r); err != nil {
+			return err
+		}
+	}
+	return w.setState(to.key, to.app, to.user, values)
+}
+
+// affected runs a statement and returns how many rows it changed.
+func (w *writer) affected(stmt *sql.Stmt, args ...any) (int64, error) {
+	result, err := stmt.ExecContext(context.Background(), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// orExists returns ErrEventExists if that is why an insertion failed, else the failure.
+func (w *writer) orExists(failure error, to *storedSession, id string) error {
+	var found int
+	err := w.findEvent.QueryRowContext(context.Background(), to.key, id).Scan(&found)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%w: %q in session %q", ErrEventExists, id, to.id)
+	case errors.Is(err, sql.ErrNoRows):
+		return failure
+	default:
+		return errors.Join(failure, err)
+	}
+}

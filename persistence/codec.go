@@ -1,0 +1,152 @@
+package persistence
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool/toolconfirmation"
+)
+
+// row is an event as the events table has it. A column of JSON is nil for NULL, which is where the
+// event has nil or nothing at all.
+type row struct {
+	id, time, invocationID, author, branch              string
+	content, actions, usage, custom, longRunning, extra any
+	ties
+}
+
+// actions is the JSON of an event's actions. omitzero, unlike omitempty, tells nil from empty.
+type actions struct {
+	StateDelta                 map[string]any                               `json:"state_delta,omitzero"`
+	ArtifactDelta              map[string]int64                             `json:"artifact_delta,omitzero"`
+	RequestedToolConfirmations map[string]toolconfirmation.ToolConfirmation `json:"requested_tool_confirmations,omitzero"`
+	SkipSummarization          bool                                         `json:"skip_summarization,omitzero"`
+	TransferToAgent            string                                       `json:"transfer_to_agent,omitzero"`
+	Escalate                   bool                                         `json:"escalate,omitzero"`
+}
+
+// newEventActions are the actions of most events: those that ADK's constructor of events sets.
+const newEventActions = `{"state_delta":{},"artifact_delta":{}}`
+
+// encode returns the row of an event. It does not change the event.
+func encode(ev *session.Event) (row, error) {
+	r := row{id: ev.ID, invocationID: ev.InvocationID, author: ev.Author, branch: ev.Branch}
+	var exact exactly
+	unreadable, err := exact.collect(reflect.ValueOf(ev), "")
+	if err != nil {
+		return row{}, err
+	}
+	if unreadable {
+		ev = without(reflect.ValueOf(ev)).Interface().(*session.Event)
+	}
+	x := extraOf(ev)
+	x.Exact = exact
+	r.time, x.Time = formatTime(ev.Timestamp)
+
+	e := encoder{}
+	r.content = e.json("content", ev.Content, ev.Content == nil)
+	r.usage = e.json("usage metadata", ev.UsageMetadata, ev.UsageMetadata == nil)
+	r.custom = e.json("custom metadata", ev.CustomMetadata, ev.CustomMetadata == nil)
+	r.longRunning = e.json("long-running tool IDs", ev.LongRunningToolIDs, ev.LongRunningToolIDs == nil)
+	r.extra = e.json("extra", &x, x.isZero())
+	if a := actions(ev.Actions); isNewEvent(&a) {
+		r.actions = newEventActions
+	} else {
+		r.actions = e.json("actions", &a, isNothing(&a))
+	}
+	if e.err != nil {
+		return row{}, e.err
+	}
+	r.ties, err = tiesOf(ev, &r)
+	return r, err
+}
+
+func isNothing(a *actions) bool {
+	return a.StateDelta == nil && a.ArtifactDelta == nil && doesNothing(a)
+}
+
+func isNewEvent(a *actions) bool {
+	return a.StateDelta != nil && len(a.StateDelta) == 0 && a.ArtifactDelta != nil && len(a.ArtifactDelta) == 0 && doesNothing(a)
+}
+
+func doesNothing(a *actions) bool {
+	return a.RequestedToolConfirmations == nil && !a.SkipSummarization && a.TransferToAgent == "" && !a.Escalate
+}
+
+// encoder keeps the first error.
+type encoder struct{ err error }
+
+// json returns the JSON of a value, as readable as JSON can be, or nil for NULL.
+func (e *encoder) json(name string, value any, null bool) any {
+	if null || e.err != nil {
+		return nil
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		e.err = fmt.Errorf("%s cannot be written as JSON: %w", name, err)
+		return nil
+	}
+	return string(buf.Bytes()[:buf.Len()-1]) // without the encoder's line break
+}
+
+// stored is a row as it comes out of the database.
+type stored struct {
+	id, time, invocationID, author, branch              string
+	content, actions, usage, custom, longRunning, extra []byte
+
+	seq     int64
+	covered bool
+}
+
+// fields returns where to scan the columns that selectEvents names.
+func (r *stored) fields() []any {
+	return []any{&r.id, &r.time, &r.invocationID, &r.author, &r.branch,
+		&r.content, &r.actions, &r.usage, &r.custom, &r.longRunning, &r.extra, &r.seq, &r.covered}
+}
+
+// decode returns the event of a row.
+func decode(r *stored) (*session.Event, error) {
+	ev := &session.Event{ID: r.id, InvocationID: r.invocationID, Author: r.author, Branch: r.branch}
+	d := decoder{}
+	d.json("content", r.content, &ev.Content)
+	d.json("usage_metadata", r.usage, &ev.UsageMetadata)
+	d.json("custom_metadata", r.custom, &ev.CustomMetadata)
+	d.json("long_running_tool_ids", r.longRunning, &ev.LongRunningToolIDs)
+	if string(r.actions) == newEventActions {
+		ev.Actions.StateDelta, ev.Actions.ArtifactDelta = map[string]any{}, map[string]int64{}
+	} else {
+		var a actions
+		d.json("actions", r.actions, &a)
+		ev.Actions = session.EventActions(a)
+	}
+	var x extra
+	d.json("extra", r.extra, &x)
+	x.set(ev)
+	if d.err == nil && x.Exact != nil {
+		d.err = x.Exact.restore(ev)
+	}
+	if d.err == nil {
+		ev.Timestamp, d.err = parseTime(r.time, x.Time)
+	}
+	if d.err != nil {
+		return nil, fmt.Errorf("event %q: %w", r.id, d.err)
+	}
+	return ev, nil
+}
+
+// decoder keeps the first error.
+type decoder struct{ err error }
+
+func (d *decoder) json(name string, text []byte, into any) {
+	if text == nil || d.err != nil {
+		return
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		d.err = fmt.Errorf("column %s: %w", name, err)
+	}
+}

@@ -1,0 +1,228 @@
+package persistence
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+)
+
+// genai's JSON loses a little: an empty map or slice is left out and comes back as nil, durations are
+// cut to seconds, and a date without a year cannot even be read again. What it would lose of a value
+// is kept beside it, by the path of Go field names and indexes that leads to it.
+type exactly map[string]json.RawMessage
+
+// plain is how values are kept whose own JSON loses something.
+var plain = map[reflect.Type]reflect.Type{
+	reflect.TypeFor[time.Duration](): reflect.TypeFor[int64](),
+	reflect.TypeOf(genai.Citation{}.PublicationDate): reflect.TypeFor[struct {
+		Year  int
+		Month time.Month
+		Day   int
+	}](),
+}
+
+// spot is a field of a struct in which, or below which, JSON may lose something.
+type spot struct {
+	index int
+	name  string
+	kind  spotKind
+}
+
+type spotKind int
+
+const (
+	spotEmpty  spotKind = iota // a map or slice that omitempty leaves out
+	spotPlain                  // of a type in plain
+	spotBelow                  // a struct, or a pointer to one
+	spotInside                 // a slice of structs or of pointers to structs
+)
+
+// spotsOf is complete before the first event is stored, and read only from then on.
+var spotsOf = func() map[reflect.Type][]spot {
+	known := map[reflect.Type][]spot{}
+	findSpots(reflect.TypeFor[session.Event](), known)
+	return known
+}()
+
+// findSpots finds where JSON may lose something of a struct, and of all structs below it.
+func findSpots(t reflect.Type, known map[reflect.Type][]spot) []spot {
+	if found, ok := known[t]; ok {
+		return found
+	}
+	var found []spot
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		if _, ok := plain[f.Type]; ok {
+			found = append(found, spot{i, f.Name, spotPlain})
+			continue
+		}
+		list := f.Type.Kind() == reflect.Slice
+		if (list || f.Type.Kind() == reflect.Map) && strings.Contains(f.Tag.Get("json"), ",omitempty") {
+			found = append(found, spot{i, f.Name, spotEmpty})
+		}
+		of := f.Type
+		if list {
+			of = of.Elem()
+		}
+		if of = structBehind(of); of == nil || len(findSpots(of, known)) == 0 {
+			continue
+		}
+		if list {
+			found = append(found, spot{i, f.Name, spotInside})
+		} else {
+			found = append(found, spot{i, f.Name, spotBelow})
+		}
+	}
+	known[t] = found
+	return found
+}
+
+func structBehind(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]() {
+		return t
+	}
+	return nil
+}
+
+// collect adds what the JSON of v would lose. v is a struct, or a pointer to one. It reports whether
+// there is something that its JSON must not even try to write.
+func (e *exactly) collect(v reflect.Value, path string) (unreadable bool, err error) {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return false, nil
+		}
+		v = v.Elem()
+	}
+	for _, s := range spotsOf[v.Type()] {
+		f := v.Field(s.index)
+		switch s.kind {
+		case spotEmpty:
+			if !f.IsNil() && f.Len() == 0 {
+				err = e.add(path+"/"+s.name, f)
+			}
+		case spotPlain:
+			if !f.IsZero() {
+				unreadable = true
+				err = e.add(path+"/"+s.name, f.Convert(plain[f.Type()]))
+			}
+		case spotBelow:
+			var below bool
+			below, err = e.collect(f, path+"/"+s.name)
+			unreadable = unreadable || below
+		case spotInside:
+			for i := range f.Len() {
+				below, err := e.collect(f.Index(i), path+"/"+s.name+"/"+strconv.Itoa(i))
+				if err != nil {
+					return false, err
+				}
+				unreadable = unreadable || below
+			}
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return unreadable, nil
+}
+
+func (e *exactly) add(path string, v reflect.Value) error {
+	text, err := json.Marshal(v.Interface())
+	if err != nil {
+		return err
+	}
+	if *e == nil {
+		*e = exactly{}
+	}
+	(*e)[path] = text
+	return nil
+}
+
+// without returns a copy of a struct, or of a pointer to one, in which nothing of a type in plain is
+// set. The original is left alone, and what needs no change is shared with it.
+func without(v reflect.Value) reflect.Value {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.New(v.Type().Elem())
+		out.Elem().Set(without(v.Elem()))
+		return out
+	case reflect.Slice:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			out.Index(i).Set(without(v.Index(i)))
+		}
+		return out
+	}
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	for _, s := range spotsOf[v.Type()] {
+		switch f := out.Field(s.index); s.kind {
+		case spotPlain:
+			f.SetZero()
+		case spotBelow, spotInside:
+			f.Set(without(f))
+		}
+	}
+	return out
+}
+
+// restore puts back what JSON has lost of target, a pointer to the struct that was collected from.
+func (e exactly) restore(target any) error {
+	for path, text := range e {
+		v := reflect.ValueOf(target)
+		for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+			if v = below(v, step); !v.IsValid() || !v.CanSet() {
+				return fmt.Errorf("%s leads nowhere", path)
+			}
+		}
+		if _, ok := plain[v.Type()]; !ok {
+			if err := json.Unmarshal(text, v.Addr().Interface()); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			continue
+		}
+		kept := reflect.New(plain[v.Type()])
+		if err := json.Unmarshal(text, kept.Interface()); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		v.Set(kept.Elem().Convert(v.Type()))
+	}
+	return nil
+}
+
+// below returns a field or an element, and the zero Value if there is none.
+func below(v reflect.Value, step string) reflect.Value {
+	for v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return reflect.Value{}
+		}
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		return v.FieldByName(step)
+	case reflect.Slice:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < v.Len() {
+			return v.Index(i)
+		}
+	}
+	return reflect.Value{}
+}

@@ -1,0 +1,54 @@
+package persistence
+
+import (
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+)
+
+// extra holds every field of an event that has no column, under readable names.
+type extra struct {
+	ErrorCode               string                   `json:"error_code,omitzero"`
+	ErrorMessage            string                   `json:"error_message,omitzero"`
+	FinishReason            genai.FinishReason       `json:"finish_reason,omitzero"`
+	ModelVersion            string                   `json:"model_version,omitzero"`
+	TurnComplete            bool                     `json:"turn_complete,omitzero"`
+	Interrupted             bool                     `json:"interrupted,omitzero"`
+	AvgLogprobs             float64                  `json:"avg_logprobs,omitzero"`
+	InputTranscription      *genai.Transcription     `json:"input_transcription,omitzero"`
+	OutputTranscription     *genai.Transcription     `json:"output_transcription,omitzero"`
+	CitationMetadata        *genai.CitationMetadata  `json:"citation_metadata,omitzero"`
+	GroundingMetadata       *genai.GroundingMetadata `json:"grounding_metadata,omitzero"`
+	LogprobsResult          *genai.LogprobsResult    `json:"logprobs_result,omitzero"`
+	SessionResumptionHandle string                   `json:"session_resumption_handle,omitzero"`
+	// Time is where the time column cannot write the event's time.
+	Time  *instant `json:"time,omitzero"`
+	Exact exactly  `json:"exact,omitzero"`
+}
+
+func extraOf(ev *session.Event) extra {
+	return extra{
+		ErrorCode: ev.ErrorCode, ErrorMessage: ev.ErrorMessage, FinishReason: ev.FinishReason,
+		ModelVersion: ev.ModelVersion, TurnComplete: ev.TurnComplete, Interrupted: ev.Interrupted,
+		AvgLogprobs: ev.AvgLogprobs, InputTranscription: ev.InputTranscription,
+		OutputTranscription: ev.OutputTranscription, CitationMetadata: ev.CitationMetadata,
+		GroundingMetadata: ev.GroundingMetadata, LogprobsResult: ev.LogprobsResult,
+		SessionResumptionHandle: ev.SessionResumptionHandle,
+	}
+}
+
+func (x *extra) set(ev *session.Event) {
+	ev.ErrorCode, ev.ErrorMessage, ev.FinishReason = x.ErrorCode, x.ErrorMessage, x.FinishReason
+	ev.ModelVersion, ev.TurnComplete, ev.Interrupted = x.ModelVersion, x.TurnComplete, x.Interrupted
+	ev.AvgLogprobs, ev.InputTranscription, ev.OutputTranscription = x.AvgLogprobs, x.InputTranscription, x.OutputTranscription
+	ev.CitationMetadata, ev.GroundingMetadata, ev.LogprobsResult = x.CitationMetadata, x.GroundingMetadata, x.LogprobsResult
+	ev.SessionResumptionHandle = x.SessionResumptionHandle
+}
+
+// isZero reports whether nothing is set, so that most rows need no extra at all.
+func (x *extra) isZero() bool {
+	return x.ErrorCode == "" && x.ErrorMessage == "" && x.FinishReason == "" && x.ModelVersion == "" &&
+		!x.TurnComplete && !x.Interrupted && x.AvgLogprobs == 0 && x.InputTranscription == nil &&
+		x.OutputTranscription == nil && x.CitationMetadata == nil && x.GroundingMetadata == nil &&
+		x.LogprobsResult == nil && x.SessionResumptionHandle == "" && x.Time == nil && x.Exact == nil
+}

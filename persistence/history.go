@@ -1,0 +1,43 @@
+package persistence
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/adk/session"
+)
+
+const selectPage = `SELECT ` + eventColumns + ` FROM events WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?`
+
+// History reads a page of everything that a session has stored, records included: limit events (at least
+// 1), in the order of their commits, from the event with number from on. The first event has number 1,
+// and so has from = 0. next is where the following page begins, also where the session has ended for now:
+// a page without events is behind the end. NumRecentEvents and After of the request are ignored. Errors
+// wrap [session.ErrNotFound] if there is no such session.
+func (s *SQLiteSessionService) History(ctx context.Context, req *session.GetRequest, from int64, limit int) (page []*session.Event, next int64, err error) {
+	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
+		return nil, 0, err
+	}
+	if limit < 1 || from < 0 {
+		return nil, 0, fmt.Errorf("history from event %d, limit %d: from must be at least 0 and limit at least 1", from, limit)
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer leave()
+	from = max(from, 1)
+	err = s.read(ctx, func(r *reader) error {
+		sess, size, err := r.find(ctx, req.AppName, req.UserID, req.SessionID)
+		if err != nil {
+			return err
+		}
+		rows, err := r.page.QueryContext(ctx, sess.key, from, limit)
+		page, err = scan(rows, err, int(min(int64(limit), max(0, int64(size.events)-from+1))), nil)
+		return err
+	})
+	if err != nil {
+		return nil, 0, s.explain("read history", err)
+	}
+	return page, from + int64(len(page)), nil
+}

@@ -1,0 +1,77 @@
+package persistence_test
+
+import (
+	"fmt"
+	"testing"
+
+	"google.golang.org/adk/session"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// keeper appends to a session and keeps it compacted: of the root branch, with five summaries at most,
+// the oldest two of them merged to make room.
+type keeper struct {
+	testing.TB
+	service *persistence.SQLiteSessionService
+	session session.Session
+	raw     ct.History // what no record covers
+	live    []*session.Event
+	records int
+}
+
+func newKeeper(t testing.TB, s *persistence.SQLiteSessionService, id string) *keeper {
+	return &keeper{TB: t, service: s, session: create(t, s, id)}
+}
+
+// say appends events that were added to raw.
+func (k *keeper) say(n int) {
+	k.Helper()
+	appendTo(k, k.service, k.session, k.raw.Events[len(k.raw.Events)-n:]...)
+}
+
+// compact covers the oldest n events of raw.
+func (k *keeper) compact(n int) {
+	k.Helper()
+	if len(k.live) >= 5 {
+		merged := ct.Absorb(fmt.Sprint("m", k.records), k.live[0], k.live[1])
+		k.live = k.live[2:]
+		k.add(merged)
+	}
+	window := ct.History{Events: k.raw.Events[:n]}
+	k.add(window.Record(fmt.Sprint("w", k.records), ct.IDs(window.Events)...))
+	k.raw.Events = k.raw.Events[n:]
+}
+
+func (k *keeper) add(rec *session.Event) {
+	k.Helper()
+	k.records++
+	rec = ct.Amend(rec, func(m *record.Metadata) {
+		if err := m.SetText("summary " + m.RecordID); err != nil {
+			k.Fatal(err)
+		}
+	})
+	appendTo(k, k.service, k.session, rec)
+	k.live = append(k.live, rec)
+}
+
+// turns adds turns of four events with a call of a tool, whose IDs count from one in every turn as those
+// of some providers do. Windows are of five turns, and the newest two stay.
+func (k *keeper) turns(n int) {
+	k.Helper()
+	for i := range n {
+		inv := fmt.Sprint("inv", i)
+		k.raw.User(inv, ct.Fact(i)).Call(inv, "bot", "tool", "1").Response(inv, "bot", "tool", ct.Fact(i), "1").Agent(inv, "bot", "done")
+		added := k.raw.Events[len(k.raw.Events)-4:]
+		for j, ev := range added {
+			ev.ID = fmt.Sprintf("%d-%d", i, j)
+			ev.Timestamp = ct.Epoch.AddDate(0, 0, i)
+		}
+		k.say(len(added))
+		if len(k.raw.Events) >= 7*4 {
+			k.compact(5 * 4)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// applicationID marks a file of this package, in SQLite's own header field: "LSES".
+const applicationID = 0x4c534553
+
+// migrations are numbered from 1. A released one is never edited: files have been made with it.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// scripts returns the migrations in order.
+func scripts() ([]string, error) {
+	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(files))
+	for i, file := range files {
+		text, err := migrations.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = string(text)
+	}
+	return texts, nil
+}
+
+// migrate brings the schema to the newest version, each step in one transaction. The version is read
+// under the write lock, so of two processes one does each step. It writes even if there is nothing to
+// do: a file that cannot be written is found out here and not in the first turn.
+func migrate(ctx context.Context, conn *sql.Conn) error {
+	steps, err := scripts()
+	if err != nil {
+		return err
+	}
+	for {
+		done, err := step(ctx, conn, steps)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+func step(ctx context.Context, conn *sql.Conn, steps []string) (done bool, err error) {
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return false, err
+	}
+	defer func() {
+		end := "COMMIT"
+		if err != nil {
+			end = "ROLLBACK"
+		}
+		_, endErr := conn.ExecContext(ctx, end)
+		err = errors.Join(err, endErr)
+	}()
+	version, err := checkOwner(ctx, conn)
+	if err != nil {
+		return false, err
+	}
+	if version == len(steps) {
+		return true, pragmas(ctx, conn, fmt.Sprintf("user_version = %d", version))
+	}
+	if _, err := conn.ExecContext(ctx, steps[version]); err != nil {
+		return false, fmt.Errorf("migration %d: %w", version+1, err)
+	}
+	return false, pragmas(ctx, conn, fmt.Sprintf("application_id = %d", applicationID), fmt.Sprintf("user_version = %d", version+1))
+}
+
+// checkOwner returns the version of the schema, 0 for an empty database, and an error for a database
+// that is not ours to write.
+func checkOwner(ctx context.Context, conn *sql.Conn) (version int, err error) {
+	var id, objects int
+	err = conn.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`).Scan(&id, &version, &objects)
+	if err != nil {
+		return 0, err
+	}
+	return version, judge(uint32(id), version, objects)
+}
+
+func judge(id uint32, version, objects int) error {
+	steps, err := scripts()
+	if err != nil {
+		return err
+	}
+	switch {
+	case id == 0 && version == 0 && objects == 0:
+		return nil
+	case id != applicationID:
+		return fmt.Errorf("%w: application_id is %#x, not %#x: choose another path; this file belongs to another program", ErrForeignFile, id, applicationID)
+	case version < 1:
+		return fmt.Errorf("%w: user_version is %d: choose another path, or restore a backup", ErrForeignFile, version)
+	case version > len(steps):
+		return fmt.Errorf("%w: user_version is %d, this program knows up to %d: use the newer version of the program", ErrNewerSchema, version, len(steps))
+	}
+	return nil
+}
+
+// smallestFile is SQLite's smallest page. It takes a file that is smaller for an empty one.
+const smallestFile = 512
+
+// inspect refuses a file that is not ours before anything is written to it. It looks through SQLite and
+// not with os.Open: to close a file that SQLite also has open in this process would drop its locks.
+func inspect(full string) (err error) {
+	info, err := os.Stat(full)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil // SQLite will make it
+	}
+	if err != nil {
+		return fmt.Errorf("persistence: %s: %w: allow this process to read and write the file and its folder", full, err)
+	}
+	if info.Mode().IsRegular() && info.Size() < smallestFile {
+		return fmt.Errorf("persistence: %s: %w: %d bytes are no SQLite database: choose another path, or restore a backup", full, ErrForeignFile, info.Size())
+	}
+	// A connection for reading folds nothing that a crash left behind back into the file. If nothing was
+	// left, one for writing is better: it takes away the files that looking into a database creates.
+	mode := "rw"
+	for _, left := range []string{"-wal", "-journal"} {
+		if _, err := os.Stat(full + left); err == nil {
+			mode = "ro"
+		}
+	}
+	db, err := sql.Open("sqlite", sourceOf(full, mode))
+	if err != nil {
+		return explain(full, "open", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	ctx := context.Background()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return explain(full, "open", err)
+	}
+	defer conn.Close()
+	if err := pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", defaultBusyTimeout.Milliseconds())); err != nil {
+		return explain(full, "open", err)
+	}
+	_, err = checkOwner(ctx, conn)
+	return explain(full, "open", err)
+}

@@ -1,0 +1,244 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"google.golang.org/adk/session"
+)
+
+// memory is the path of a database that lives as long as its service.
+const memory = ":memory:"
+
+// readers is how many reads may run at once. Reads in SQLite are bound by the processor.
+const readers = 4
+
+// SQLiteSessionService is a [session.Service] on one SQLite file. It is safe for concurrent use, and
+// several services of several processes may share a file. Close it.
+type SQLiteSessionService struct {
+	name string // of the file, for errors
+	db   *sql.DB
+	owns bool
+
+	writer *writer
+	queue  chan *write
+	done   chan struct{} // closed when the writer has ended
+
+	// pool holds the connections for reading; nil for one that is not open yet. A database with a single
+	// connection has that one here, and the writer takes it out for each batch.
+	pool   chan *reader
+	single bool
+	busy   time.Duration
+
+	// closing is read-locked by every call, so that Close waits for those that run.
+	closing sync.RWMutex
+	closed  bool
+}
+
+var _ session.Service = (*SQLiteSessionService)(nil)
+
+// NewSQLiteSessionService opens the session file at path, and creates it if there is none; its folder
+// must exist. The path ":memory:" keeps everything in memory until Close. A file that is not a session
+// file of this package, or of a newer version, is refused and left untouched: errors wrap
+// [ErrForeignFile] or [ErrNewerSchema]. A file of an older version is brought up to date.
+func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService, error) {
+	o, err := collect(opts)
+	if err != nil {
+		return nil, err
+	}
+	s := &SQLiteSessionService{name: path, db: o.db, owns: o.db == nil, busy: o.busy}
+	if err := s.openDB(path); err != nil {
+		return nil, err
+	}
+	if err := s.start(context.Background(), o); err != nil {
+		return nil, errors.Join(err, s.closeDB())
+	}
+	return s, nil
+}
+
+func (s *SQLiteSessionService) openDB(path string) error {
+	switch {
+	case !s.owns && path != "":
+		return fmt.Errorf("persistence: path %q and WithDB: use one of the two", path)
+	case !s.owns:
+		s.name = "the caller's database"
+		return nil
+	case path == "":
+		return errors.New("persistence: empty path: name a file, or \":memory:\"")
+	case strings.ContainsRune(path, 0):
+		return fmt.Errorf("persistence: path %q has a NUL character: no file can be named so", path)
+	}
+	source := path
+	if path != memory {
+		full, err := filepath.Abs(path)
+		if err != nil {
+			return fmt.Errorf("persistence: %s: %w", path, err)
+		}
+		if err := inspect(full); err != nil {
+			return err
+		}
+		source = sourceOf(full, "rwc")
+	}
+	db, err := sql.Open("sqlite", source)
+	if err != nil {
+		return explain(path, "open", err)
+	}
+	s.db = db
+	return nil
+}
+
+// sourceOf returns a data source name that means the file, whatever characters its path has.
+func sourceOf(full, mode string) string {
+	full = filepath.ToSlash(full)
+	if !strings.HasPrefix(full, "/") {
+		full = "/" + full
+	}
+	return (&url.URL{Scheme: "file", Path: full, RawQuery: "mode=" + mode}).String()
+}
+
+// start brings the schema up to date and starts the writer.
+func (s *SQLiteSessionService) start(ctx context.Context, o options) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return s.explain("open", err)
+	}
+	inMemory, err := s.prepare(ctx, conn, o)
+	if err != nil {
+		return errors.Join(s.explain("open", err), conn.Close())
+	}
+	if s.writer, err = newWriter(ctx, conn); err != nil {
+		return errors.Join(s.explain("open", err), conn.Close())
+	}
+	limit := s.db.Stats().MaxOpenConnections
+	s.single = inMemory || limit == 1
+	size := readers
+	if limit > 1 {
+		size = min(size, limit-1)
+	}
+	if s.single {
+		size = 1
+	}
+	s.pool = make(chan *reader, size)
+	for range size {
+		s.pool <- nil
+	}
+	if s.single {
+		<-s.pool
+		r, err := newReader(ctx, conn)
+		if err != nil {
+			return errors.Join(s.explain("open", err), s.writer.close())
+		}
+		s.pool <- r
+	}
+	s.queue, s.done = make(chan *write, maxBatch), make(chan struct{})
+	go s.serve()
+	return nil
+}
+
+// prepare sets the writing connection up and brings the schema up to date.
+func (s *SQLiteSessionService) prepare(ctx context.Context, conn *sql.Conn, o options) (inMemory bool, err error) {
+	if err := pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", o.busy.Milliseconds())); err != nil {
+		return false, err
+	}
+	var file string
+	if err := conn.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file); err != nil {
+		return false, err
+	}
+	inMemory = file == ""
+	if !s.owns && !inMemory {
+		s.name = file
+	}
+	if _, err := checkOwner(ctx, conn); err != nil {
+		return false, err
+	}
+	deadline := time.Now().Add(o.busy)
+	if !inMemory {
+		if err := retry(deadline, func() error { return useWAL(ctx, conn) }); err != nil {
+			return false, err
+		}
+	}
+	if err := pragmas(ctx, conn, "foreign_keys = ON", "synchronous = "+o.synchronous); err != nil {
+		return false, err
+	}
+	return inMemory, retry(deadline, func() error { return migrate(ctx, conn) })
+}
+
+func pragmas(ctx context.Context, conn *sql.Conn, settings ...string) error {
+	for _, p := range settings {
+		if _, err := conn.ExecContext(ctx, "PRAGMA "+p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// useWAL lets readers and the writer work side by side.
+func useWAL(ctx context.Context, conn *sql.Conn) error {
+	var mode string
+	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("journal mode is %q and cannot be WAL: this file system or connection does not support it", mode)
+	}
+	return nil
+}
+
+// retry tries again while another process opens the same file: SQLite does not wait for every lock
+// that it needs to switch to WAL.
+func retry(deadline time.Time, try func() error) error {
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		err := try()
+		if !isBusy(err) || time.Now().Add(pause).After(deadline) {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// Close waits for the calls that run, ends the writer and closes the file. Every later call returns an
+// error wrapping [ErrClosed]. A database given with [WithDB] stays open. Closing again does nothing.
+func (s *SQLiteSessionService) Close() error {
+	s.closing.Lock()
+	defer s.closing.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	close(s.queue)
+	<-s.done
+	var errs []error
+	for range cap(s.pool) {
+		if r := <-s.pool; r != nil {
+			errs = append(errs, r.close(!s.single))
+		}
+	}
+	errs = append(errs, s.writer.close(), s.closeDB())
+	return s.explain("close", errors.Join(errs...))
+}
+
+func (s *SQLiteSessionService) closeDB() error {
+	if !s.owns {
+		return nil
+	}
+	return s.db.Close()
+}
+
+// enter keeps the service open until the function it returns is called.
+func (s *SQLiteSessionService) enter() (leave func(), err error) {
+	s.closing.RLock()
+	if s.closed {
+		s.closing.RUnlock()
+		return nil, fmt.Errorf("persistence: %s: %w", s.name, ErrClosed)
+	}
+	return s.closing.RUnlock, nil
+}

@@ -1,0 +1,52 @@
+package persistence_test
+
+import (
+	"slices"
+	"testing"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/filtered"
+)
+
+// A call that a late answer brings back is covered by a record that is not loaded. Offered to the next
+// window, it would be covered twice.
+func TestACallThatIsBroughtBackIsKnownToBeCovered(t *testing.T) {
+	t.Parallel()
+	h := (&ct.History{}).LongCall("i1", "bot", "t", "a").Turns(3, "bot").
+		Compact("r1", "e1", "e2").Compact("r2", "e3", "e4").Merge("r3", "r1", "r2").
+		Response("i9", "user", "t", "r", "a")
+	s := stores(t, h)
+	part := partialView(active(t, s, "s")).State()
+	full := filtered.Inspect(filtered.Collect(get(t, s, "s").Events()))
+	compared := 0
+	for _, ev := range full.View {
+		for _, p := range part.View {
+			if p.ID != ev.ID {
+				continue
+			}
+			if full.Covered(ev) {
+				compared++
+			}
+			if full.Covered(ev) != part.Covered(p) {
+				t.Errorf("%s is covered: %v, in the partial view %v", p.ID, full.Covered(ev), part.Covered(p))
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("no event is shown although it is covered: the test shows nothing")
+	}
+}
+
+func TestTheFormerNewestMessageGoesWithTheNextOne(t *testing.T) {
+	t.Parallel()
+	s := stores(t, (&ct.History{}).Turns(3, "bot").Compact("r1", "e1", "e2", "e3", "e4", "e5").Merge("r2", "r1"))
+	few := active(t, s, "s")
+	view := partialView(few)
+	next := text("next", "q")
+	view.Append(next)
+	appendTo(t, s, few, next)
+	got, want := ct.IDs(view.Events().Slice()), ct.IDs(filtered.Project(filtered.Collect(get(t, s, "s").Events())))
+	if !slices.Equal(got, want) {
+		t.Errorf("the view shows %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,89 @@
+package persistence_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+// TestWhatMayNotBeWrittenIsRefusedWhenItIsOpened, and not in the first turn.
+func TestWhatMayNotBeWrittenIsRefusedWhenItIsOpened(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]struct {
+		folder, file os.FileMode
+	}{
+		"a read-only file":             {0o777, 0o444},
+		"a read-only folder":           {0o555, 0o666},
+		"a read-only file and folder":  {0o555, 0o444},
+		"a file that may not be read":  {0o777, 0o000},
+		"a new file in such a folder":  {0o555, 0},
+		"a folder that is not entered": {0o000, 0o666},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := damaged(t, func(*testing.T, string) {})
+			before := folder(t, path)
+			if strings.HasPrefix(name, "a new file") {
+				path = filepath.Join(filepath.Dir(path), "new.db")
+			} else if err := os.Chmod(path, r.file); err != nil {
+				t.Fatal(err)
+			}
+			for dir := filepath.Dir(filepath.Dir(path)); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+				if err := os.Chmod(dir, 0o755); err != nil {
+					t.Skipf("cannot let another user pass: %v", err)
+				}
+			}
+			if err := os.Chmod(filepath.Dir(path), r.folder); err != nil {
+				t.Fatal(err)
+			}
+			defer os.Chmod(filepath.Dir(path), 0o700)
+			var err error
+			withoutPrivileges(t, func() {
+				var s *persistence.SQLiteSessionService
+				if s, err = persistence.NewSQLiteSessionService(path); err == nil {
+					err = s.Close()
+					t.Errorf("opened: %v", err)
+				}
+			})
+			if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "this process") {
+				t.Errorf("error %v", err)
+			}
+			if err := os.Chmod(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			after := folder(t, path)
+			for file, text := range before {
+				if string(after[file]) != string(text) {
+					t.Errorf("%s changed", file)
+				}
+			}
+		})
+	}
+}
+
+// withoutPrivileges calls do in a thread that may do with files what anybody may. Root may do
+// everything; so its thread takes on the file system's view of another user, and ends.
+func withoutPrivileges(t *testing.T, do func()) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		do()
+		return
+	}
+	const nobody = 65534
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked: the thread ends with its goroutine
+		if err := syscall.Setfsuid(nobody); err != nil {
+			t.Error(err)
+			return
+		}
+		do()
+	}()
+	<-done
+}

@@ -1,0 +1,81 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// scans matches the step of a plan that goes through a whole table of the file.
+var scans = regexp.MustCompile(`^SCAN (e|a|o|r|s|events|calls|invocations|sessions|session_state|user_state|app_state)\b`)
+
+// TestNoStatementGoesThroughATable: what a statement reads does not grow with the session, nor with other
+// sessions in the file.
+func TestNoStatementGoesThroughATable(t *testing.T) {
+	t.Parallel()
+	s, err := NewSQLiteSessionService(filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	db, err := sql.Open("sqlite", s.name+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	searches := 0
+	for _, query := range []string{
+		selectActive, selectInvocations, selectPage, selectSession, selectEvents, selectNewest, selectState,
+		selectUnit, updateUnit, insertCall, updateContested, updateCopy, updateCovered, updateAbsorbed, updateAnchor,
+		insertEvent, updateSession, insertInvocation, selectEventID,
+	} {
+		for _, step := range plan(t, db, query) {
+			if scans.MatchString(step) {
+				t.Errorf("%s\n\t%s", query, step)
+			}
+			if strings.HasPrefix(step, "SEARCH") {
+				searches++
+			}
+		}
+	}
+	if searches < 20 {
+		t.Errorf("only %d searches: the plans are not what they were", searches)
+	}
+	if bad := plan(t, db, "SELECT * FROM events WHERE author = 'x'"); !scans.MatchString(bad[0]) {
+		t.Errorf("a scan is not recognized: %q", bad)
+	}
+}
+
+func plan(t *testing.T, db *sql.DB, query string) (steps []string) {
+	t.Helper()
+	parameter := regexp.MustCompile(`\?(\d*)`)
+	args := make([]any, 0, 20)
+	for _, found := range parameter.FindAllStringSubmatch(query, -1) {
+		n, err := strconv.Atoi(found[1])
+		if err != nil { // not numbered
+			n = len(args) + 1
+		}
+		args = args[:max(n, len(args))]
+	}
+	rows, err := db.QueryContext(context.Background(), "EXPLAIN QUERY PLAN "+query, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, step)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}

@@ -1,0 +1,220 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/adk/session"
+)
+
+const (
+	eventColumns = `id, time, invocation_id, author, branch, content, actions, usage_metadata, custom_metadata, long_running_tool_ids, extra,
+		seq, covered_by IS NOT NULL`
+
+	selectSession  = `SELECT key, updated_at, last_seq, contested FROM sessions WHERE app = ? AND user = ? AND id = ?`
+	selectSessions = `SELECT key, user, id, updated_at FROM sessions WHERE app = ?1 AND (user = ?2 OR ?2 = '') ORDER BY user, id`
+	selectEvents   = `SELECT ` + eventColumns + ` FROM events WHERE session = ? ORDER BY seq`
+	selectNewest   = `SELECT ` + eventColumns + ` FROM events WHERE session = ? AND time >= ? ORDER BY seq DESC LIMIT ?`
+)
+
+// reader is a connection that only reads, with its statements.
+type reader struct {
+	statements
+	begin, end                   *sql.Stmt
+	session, sessions            *sql.Stmt
+	sessionState, events, newest *sql.Stmt
+	active, invocations, page    *sql.Stmt
+}
+
+func newReader(ctx context.Context, conn *sql.Conn) (*reader, error) {
+	r := &reader{statements: statements{conn: conn}}
+	err := r.prepare(ctx, map[string]**sql.Stmt{
+		"BEGIN":           &r.begin,
+		"ROLLBACK":        &r.end,
+		selectSession:     &r.session,
+		selectSessions:    &r.sessions,
+		selectState:       &r.sessionState,
+		selectEvents:      &r.events,
+		selectNewest:      &r.newest,
+		selectActive:      &r.active,
+		selectInvocations: &r.invocations,
+		selectPage:        &r.page,
+	})
+	if err != nil {
+		return nil, errors.Join(err, r.statements.close())
+	}
+	return r, nil
+}
+
+// openReader returns a reader on a connection of its own.
+func (s *SQLiteSessionService) openReader(ctx context.Context) (*reader, error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", s.busy.Milliseconds()), "query_only = ON")
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	r, err := newReader(ctx, conn)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return r, nil
+}
+
+// close gives the connection back to its pool; not so if it is the writer's.
+func (r *reader) close(own bool) error {
+	err := r.statements.close()
+	if !own {
+		return err
+	}
+	return errors.Join(err, pragmas(context.Background(), r.conn, "query_only = OFF"), r.conn.Close())
+}
+
+// read calls do with a reader that sees one state of the database throughout.
+func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var r *reader
+	select {
+	case r = <-s.pool:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { s.pool <- r }()
+	if r == nil {
+		opened, err := s.openReader(ctx)
+		if err != nil {
+			return err
+		}
+		r = opened
+	}
+	// The transaction begins and ends whatever becomes of ctx: the driver may report that a statement was
+	// interrupted when it has done its work.
+	if _, err := r.begin.ExecContext(context.Background()); err != nil {
+		return err
+	}
+	err := do(r)
+	if _, endErr := r.end.ExecContext(context.Background()); endErr != nil && !s.single {
+		_ = r.close(true)
+		r = nil
+	}
+	return err
+}
+
+// size says how much a session holds.
+type size struct {
+	events    int
+	contested bool // covered_by does not tell all that the records tell
+}
+
+// find returns a session without its events, and how many it has.
+func (r *reader) find(ctx context.Context, app, user, id string) (*storedSession, size, error) {
+	found := &storedSession{app: app, user: user, id: id}
+	var updated string
+	var of size
+	err := r.session.QueryRowContext(ctx, app, user, id).Scan(&found.key, &updated, &of.events, &of.contested)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, size{}, fmt.Errorf("%w: %q", session.ErrNotFound, id)
+	}
+	if err != nil {
+		return nil, size{}, err
+	}
+	return found, of, r.complete(ctx, found, updated)
+}
+
+// complete adds the time of the last update and the state.
+func (r *reader) complete(ctx context.Context, found *storedSession, updated string) (err error) {
+	if found.updatedAt, err = parseTime(updated, nil); err != nil {
+		return err
+	}
+	found.state, err = readState(ctx, r.sessionState, found.key, found.app, found.user)
+	return err
+}
+
+// load returns the events of a session that a request asks for, in order.
+func (r *reader) load(ctx context.Context, key int64, count int, req *session.GetRequest) ([]*session.Event, error) {
+	if req.NumRecentEvents <= 0 && req.After.IsZero() {
+		rows, err := r.events.QueryContext(ctx, key)
+		return scan(rows, err, count, nil)
+	}
+	limit, after := -1, "" // no limit, and before every time
+	if req.NumRecentEvents > 0 {
+		limit = req.NumRecentEvents
+	}
+	if !req.After.IsZero() {
+		after, _ = formatTime(req.After)
+	}
+	rows, err := r.newest.QueryContext(ctx, key, after, limit)
+	loaded, err := scan(rows, err, min(count, max(limit, 0)), nil)
+	slices.Reverse(loaded)
+	return loaded, err
+}
+
+// chunk is how many events are decoded at a time beside the reading of more.
+const chunk = 64
+
+// scan returns the events of rows, and shows each row to note, which may be nil. Decoding costs more than
+// reading, so that all but few events are decoded on all processors.
+func scan(rows *sql.Rows, err error, count int, note func(*stored)) ([]*session.Event, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var decoding errgroup.Group
+	decoding.SetLimit(runtime.GOMAXPROCS(0))
+	var parts [][]*session.Event
+	for {
+		read, err := scanChunk(rows)
+		if err != nil {
+			return nil, errors.Join(err, decoding.Wait())
+		}
+		for i := range read {
+			if note != nil {
+				note(&read[i])
+			}
+		}
+		part := make([]*session.Event, len(read))
+		parts = append(parts, part)
+		if len(read) < chunk {
+			err := decodeAll(read, part)
+			if err = errors.Join(err, decoding.Wait()); err != nil {
+				return nil, err
+			}
+			break
+		}
+		decoding.Go(func() error { return decodeAll(read, part) })
+	}
+	loaded := make([]*session.Event, 0, count)
+	for _, part := range parts {
+		loaded = append(loaded, part...)
+	}
+	return loaded, nil
+}
+
+func scanChunk(rows *sql.Rows) ([]stored, error) {
+	read := make([]stored, 0, chunk)
+	for len(read) < chunk && rows.Next() {
+		read = append(read, stored{})
+		if err := rows.Scan(read[len(read)-1].fields()...); err != nil {
+			return nil, err
+		}
+	}
+	return read, rows.Err()
+}
+
+func decodeAll(read []stored, into []*session.Event) (err error) {
+	for i := range read {
+		if into[i], err = decode(&read[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package persistence_test
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// shown writes a view so that two of them compare: the ID, the author and the text of each event.
+func shown(view []*session.Event) []string {
+	out := make([]string, len(view))
+	for i, ev := range view {
+		out[i] = ev.ID + "|" + ev.Author
+		if ev.Content != nil {
+			for _, part := range ev.Content.Parts {
+				if part != nil {
+					out[i] += "|" + part.Text
+				}
+			}
+		}
+	}
+	return out
+}
+
+// partialView is the view of what GetActive loaded, as the compaction service makes it.
+func partialView(few *persistence.ActiveSession) *filtered.View {
+	return filtered.NewPartialView(filtered.Collect(few.Events()), func(ev *session.Event) bool { return few.Covered(ev.ID) })
+}
+
+// sameView compares the view of what GetActive loads with that of everything, and holds what is loaded
+// against what it should be. It returns whether something was left out.
+func sameView(t tester, s *persistence.SQLiteSessionService, id string) (partial bool) {
+	t.Helper()
+	few := active(t, s, id)
+	resp, err := s.Get(context.Background(), request(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := resp.Session
+	loaded, stored := filtered.Collect(few.Events()), filtered.Collect(all.Events())
+	full := filtered.Inspect(stored)
+	part := filtered.NewView(loaded)
+	if few.Partial() {
+		part = partialView(few)
+	}
+	if got, want := shown(part.Events().Slice()), shown(full.View); !slices.Equal(got, want) {
+		t.Fatalf("of %d events %v are loaded\nview of these: %q\nview of all:   %q", len(stored), ids(few), got, want)
+	}
+	if few.StoredEvents() != len(stored) || few.Partial() != (len(loaded) < len(stored)) || !few.LastUpdateTime().Equal(all.LastUpdateTime()) {
+		t.Fatalf("%d of %d events loaded: stored %d, partial %v, updated %v", len(loaded), len(stored), few.StoredEvents(), few.Partial(), few.LastUpdateTime())
+	}
+	if got := part.State().Unreadable; got != full.Unreadable {
+		t.Fatalf("%d unreadable records loaded of %d", got, full.Unreadable)
+	}
+	if !few.Partial() {
+		return false
+	}
+	live, visible := map[string]bool{}, map[string]*session.Event{}
+	for _, m := range full.Live {
+		live[m.RecordID] = true
+	}
+	for _, ev := range full.View {
+		if full.Summary(ev) == nil {
+			visible[ev.ID] = ev
+		}
+	}
+	begun := begunAfter(stored, loaded)
+	for _, ev := range loaded {
+		if m, err := record.From(ev); m != nil && !live[m.RecordID] || m == nil && err == nil && visible[ev.ID] == nil {
+			t.Fatalf("event %s is loaded and the view does not need it", ev.ID)
+		}
+		if ev := visible[ev.ID]; ev != nil && few.Covered(ev.ID) != full.Covered(ev) {
+			t.Fatalf("event %s: covered %v, want %v", ev.ID, few.Covered(ev.ID), full.Covered(ev))
+		}
+		if got := few.BegunAfter(ev.ID); got != begun[ev.ID] {
+			t.Fatalf("%d unloaded invocations began after %s, want %d", got, ev.ID, begun[ev.ID])
+		}
+	}
+	return true
+}
+
+// begunAfter counts by going through everything.
+func begunAfter(stored, loaded []*session.Event) map[string]int {
+	talks := func(ev *session.Event) bool {
+		return !record.Is(ev) && ev.InvocationID != "" &&
+			(len(contentParts(ev)) > 0 || ev.InputTranscription != nil || ev.OutputTranscription != nil)
+	}
+	known := map[string]bool{}
+	for _, ev := range loaded {
+		known[ev.InvocationID] = known[ev.InvocationID] || talks(ev)
+	}
+	upTo, begun := map[string]int{}, 0
+	for _, ev := range stored {
+		if talks(ev) && !known[ev.InvocationID] {
+			known[ev.InvocationID] = true
+			begun++
+		}
+		upTo[ev.ID] = begun
+	}
+	counts := map[string]int{}
+	for _, ev := range loaded {
+		if calls(ev) {
+			counts[ev.ID] = min(begun-upTo[ev.ID], 51)
+		}
+	}
+	return counts
+}
+
+func calls(ev *session.Event) bool {
+	for _, part := range contentParts(ev) {
+		if part != nil && part.FunctionCall != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func contentParts(ev *session.Event) []*genai.Part {
+	if ev.Content == nil {
+		return nil
+	}
+	return ev.Content.Parts
+}

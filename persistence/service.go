@@ -1,0 +1,146 @@
+package persistence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/adk/platform"
+	"google.golang.org/adk/session"
+)
+
+const (
+	insertSession = `INSERT INTO sessions (app, user, id, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
+		ON CONFLICT (app, user, id) DO NOTHING`
+	deleteSession = `DELETE FROM sessions WHERE app = ? AND user = ? AND id = ?`
+)
+
+// Create stores a new session. State keys with the prefixes "app:" and "user:" go to the app's and the
+// user's state, those with "temp:" nowhere. An existing session is refused with [ErrSessionExists].
+func (s *SQLiteSessionService) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
+	if req.AppName == "" || req.UserID == "" {
+		return nil, fmt.Errorf("app_name and user_id are required, got app_name: %q, user_id: %q", req.AppName, req.UserID)
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	created := &storedSession{app: req.AppName, user: req.UserID, id: req.SessionID, updatedAt: platform.Now(ctx).UTC()}
+	if created.id == "" {
+		created.id = platform.NewUUID(ctx)
+	}
+	values, err := stateValues(req.State)
+	if err != nil {
+		return nil, s.explain("create session", err)
+	}
+	now, _ := formatTime(created.updatedAt)
+	err = s.submit(ctx, &write{run: func(w *writer) error {
+		result, err := w.addSession.ExecContext(context.Background(), created.app, created.user, created.id, now)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); n == 0 || err != nil {
+			return errors.Join(err, fmt.Errorf("%w: %q", ErrSessionExists, created.id))
+		}
+		if created.key, err = result.LastInsertId(); err != nil {
+			return err
+		}
+		if err := w.setState(created.key, created.app, created.user, values); err != nil {
+			return err
+		}
+		created.state, err = readState(context.Background(), w.sessionState, created.key, created.app, created.user)
+		return err
+	}})
+	if err != nil {
+		return nil, s.explain("create session", err)
+	}
+	return &session.CreateResponse{Session: created}, nil
+}
+
+// Get reads a session with its events in the order in which they were committed. With After, events
+// with an older timestamp are left out; of the rest, NumRecentEvents names the newest. Errors wrap
+// [session.ErrNotFound] if there is no such session.
+func (s *SQLiteSessionService) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
+		return nil, err
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	var found *storedSession
+	err = s.read(ctx, func(r *reader) error {
+		sess, size, err := r.find(ctx, req.AppName, req.UserID, req.SessionID)
+		if err != nil {
+			return err
+		}
+		found = sess
+		found.events, err = r.load(ctx, found.key, size.events, req)
+		return err
+	})
+	if err != nil {
+		return nil, s.explain("get session", err)
+	}
+	return &session.GetResponse{Session: found}, nil
+}
+
+// List returns the sessions of an app, or of one user of it, without events, in the order of their IDs.
+func (s *SQLiteSessionService) List(ctx context.Context, req *session.ListRequest) (*session.ListResponse, error) {
+	if req.AppName == "" {
+		return nil, fmt.Errorf("app_name is required, got app_name: %q", req.AppName)
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	listed := []session.Session{}
+	err = s.read(ctx, func(r *reader) error {
+		rows, err := r.sessions.QueryContext(ctx, req.AppName, req.UserID)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			one := &storedSession{app: req.AppName}
+			var updated string
+			if err := rows.Scan(&one.key, &one.user, &one.id, &updated); err != nil {
+				return err
+			}
+			if err := r.complete(ctx, one, updated); err != nil {
+				return err
+			}
+			listed = append(listed, one)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, s.explain("list sessions", err)
+	}
+	return &session.ListResponse{Sessions: listed}, nil
+}
+
+// Delete removes a session with all its events and its state; the state of its user and its app stays. A
+// session that does not exist is no error.
+func (s *SQLiteSessionService) Delete(ctx context.Context, req *session.DeleteRequest) error {
+	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
+		return err
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return s.explain("delete session", s.submit(ctx, &write{run: func(w *writer) error {
+		return w.do(w.removeSession, req.AppName, req.UserID, req.SessionID)
+	}}))
+}
+
+func complete(app, user, id string) error {
+	if app == "" || user == "" || id == "" {
+		return fmt.Errorf("app_name, user_id, session_id are required, got app_name: %q, user_id: %q, session_id: %q", app, user, id)
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package persistence_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+// TestTheFileIsNotMuchLargerThanItsEvents: at most 1.3 times the JSON of the events, indexes included.
+func TestTheFileIsNotMuchLargerThanItsEvents(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s, err := persistence.NewSQLiteSessionService(path, persistence.WithSynchronousNormal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sess := create(t, s, "s")
+	sum := 0
+	for n := range 2000 {
+		ev := typical(n)
+		text, err := json.Marshal(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += len(text)
+		appendTo(t, s, sess, ev)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ratio := float64(info.Size()) / float64(sum)
+	t.Logf("%d bytes of JSON, %d of file: %.2f", sum, info.Size(), ratio)
+	if ratio > 1.3 {
+		t.Errorf("the file is %.2f times the JSON of its events", ratio)
+	}
+}

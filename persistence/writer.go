@@ -1,0 +1,238 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync/atomic"
+)
+
+// maxBatch bounds how many writes share a commit, and with it how long readers of a database in memory
+// wait.
+const maxBatch = 128
+
+// write is something to be written. Writes that wait at the same time share one transaction, because the
+// commit is what costs.
+type write struct {
+	ctx context.Context
+	// run does it inside the transaction. It may be called again if a transaction came to nothing.
+	run func(*writer) error
+	// committed is called when it is stored, in the order of commits, before the caller goes on.
+	committed func()
+
+	claimed atomic.Bool // by the writer, or by a caller who gave up
+	done    chan error
+}
+
+// submit hands w to the writer and waits. If ctx ends before w's transaction has begun, nothing is
+// stored. After that the true outcome is awaited.
+func (s *SQLiteSessionService) submit(ctx context.Context, w *write) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.ctx, w.done = ctx, make(chan error, 1)
+	select {
+	case s.queue <- w:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-w.done:
+		return err
+	case <-ctx.Done():
+		if w.claimed.CompareAndSwap(false, true) {
+			return ctx.Err()
+		}
+		return <-w.done
+	}
+}
+
+// serve writes until the queue is closed.
+func (s *SQLiteSessionService) serve() {
+	defer close(s.done)
+	for first := range s.queue {
+		batch := []*write{first}
+	more:
+		for len(batch) < maxBatch {
+			select {
+			case w, open := <-s.queue:
+				if !open {
+					break more
+				}
+				batch = append(batch, w)
+			default:
+				break more
+			}
+		}
+		s.store(batch)
+	}
+}
+
+// store writes a batch in one transaction and answers its callers.
+func (s *SQLiteSessionService) store(batch []*write) {
+	if s.single {
+		r := <-s.pool
+		defer func() { s.pool <- r }()
+	}
+	err := s.writer.do(s.writer.begin)
+	batch = claim(batch)
+	if err != nil {
+		answer(batch, err)
+		return
+	}
+	if len(batch) == 0 {
+		s.writer.undo()
+		return
+	}
+	errs, err := s.writer.transact(batch)
+	if err == nil {
+		for i, w := range batch {
+			if errs[i] == nil && w.committed != nil {
+				w.committed()
+			}
+			w.done <- errs[i]
+		}
+		return
+	}
+	if len(batch) == 1 {
+		answer(batch, err)
+		return
+	}
+	// No write fails because of another one: each gets a transaction of its own.
+	for _, w := range batch {
+		s.alone(w)
+	}
+}
+
+func (s *SQLiteSessionService) alone(w *write) {
+	err := s.writer.do(s.writer.begin)
+	if err == nil {
+		_, err = s.writer.transact([]*write{w})
+	}
+	if err == nil && w.committed != nil {
+		w.committed()
+	}
+	w.done <- err
+}
+
+// claim returns the writes whose callers still wait. From here on they wait for the outcome.
+func claim(batch []*write) []*write {
+	live := batch[:0]
+	for _, w := range batch {
+		if !w.claimed.CompareAndSwap(false, true) {
+			continue
+		}
+		if err := w.ctx.Err(); err != nil {
+			w.done <- err
+			continue
+		}
+		live = append(live, w)
+	}
+	return live
+}
+
+func answer(batch []*write, err error) {
+	for _, w := range batch {
+		w.done <- err
+	}
+}
+
+// writer is the one connection that writes, with its statements.
+type writer struct {
+	statements
+	begin, commit, rollback                    *sql.Stmt
+	savepoint, rollbackTo, release             *sql.Stmt
+	addSession, removeSession, sessionState    *sql.Stmt
+	addEvent, touchSession, findEvent          *sql.Stmt
+	setSessionState, setUserState, setAppState *sql.Stmt
+	addInvocation, unitOfCall, joinUnit        *sql.Stmt
+	addCall, contest, ignoreCopy, moor         *sql.Stmt
+	coverEvent, coverRecord                    *sql.Stmt
+}
+
+func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
+	w := &writer{statements: statements{conn: conn}}
+	err := w.prepare(ctx, map[string]**sql.Stmt{
+		"BEGIN IMMEDIATE":  &w.begin,
+		"COMMIT":           &w.commit,
+		"ROLLBACK":         &w.rollback,
+		"SAVEPOINT one":    &w.savepoint,
+		"ROLLBACK TO one":  &w.rollbackTo,
+		"RELEASE one":      &w.release,
+		insertSession:      &w.addSession,
+		deleteSession:      &w.removeSession,
+		selectState:        &w.sessionState,
+		insertEvent:        &w.addEvent,
+		updateSession:      &w.touchSession,
+		selectEventID:      &w.findEvent,
+		upsertSessionState: &w.setSessionState,
+		upsertUserState:    &w.setUserState,
+		upsertAppState:     &w.setAppState,
+		insertInvocation:   &w.addInvocation,
+		selectUnit:         &w.unitOfCall,
+		updateUnit:         &w.joinUnit,
+		insertCall:         &w.addCall,
+		updateContested:    &w.contest,
+		updateCopy:         &w.ignoreCopy,
+		updateAnchor:       &w.moor,
+		updateCovered:      &w.coverEvent,
+		updateAbsorbed:     &w.coverRecord,
+	})
+	if err != nil {
+		return nil, errors.Join(err, w.statements.close())
+	}
+	return w, nil
+}
+
+// transact runs a batch in the transaction that has begun and commits it. errs are the outcomes of the
+// single writes. If err is not nil, nothing at all is stored.
+func (w *writer) transact(batch []*write) (errs []error, err error) {
+	if len(batch) == 1 {
+		err = batch[0].run(w)
+		if err == nil {
+			err = w.do(w.commit)
+		}
+		if err != nil {
+			w.undo()
+		}
+		return []error{nil}, err
+	}
+	errs = make([]error, len(batch))
+	for i, one := range batch {
+		if errs[i], err = w.apart(one); err != nil {
+			w.undo()
+			return nil, err
+		}
+	}
+	if err := w.do(w.commit); err != nil {
+		w.undo()
+		return nil, err
+	}
+	return errs, nil
+}
+
+// apart runs one write so that its failure leaves the others alone. An error in broken means that the
+// whole transaction is lost; SQLite ends it on its own when the disk is full, for example.
+func (w *writer) apart(one *write) (failed, broken error) {
+	if err := w.do(w.savepoint); err != nil {
+		return nil, err
+	}
+	failed = one.run(w)
+	if failed != nil {
+		if err := w.do(w.rollbackTo); err != nil {
+			return nil, errors.Join(failed, err)
+		}
+	}
+	return failed, w.do(w.release)
+}
+
+// undo ends the transaction. It fails only if SQLite has ended it already.
+func (w *writer) undo() { _ = w.do(w.rollback) }
+
+// do runs a statement without the caller's context: what has begun is finished.
+func (w *writer) do(stmt *sql.Stmt, args ...any) error {
+	_, err := stmt.ExecContext(context.Background(), args...)
+	return err
+}
+
+func (w *writer) close() error { return errors.Join(w.statements.close(), w.conn.Close()) }

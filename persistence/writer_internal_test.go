@@ -1,0 +1,180 @@
+package persistence
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"google.golang.org/adk/session"
+)
+
+var errOnPurpose = errors.New("on purpose")
+
+// batchOf opens a service with a session and returns writes of events to it, not yet handed over.
+func batchOf(t *testing.T, events ...string) (*SQLiteSessionService, *storedSession, []*write) {
+	t.Helper()
+	s, err := NewSQLiteSessionService(filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	resp, err := s.Create(t.Context(), &session.CreateRequest{AppName: "a", UserID: "u", SessionID: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle := resp.Session.(*storedSession)
+	var batch []*write
+	for _, id := range events {
+		ev := &session.Event{ID: id}
+		r, err := encode(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := stateValues(map[string]any{"last": id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch = append(batch, &write{
+			ctx: context.Background(), done: make(chan error, 1),
+			run:       func(w *writer) error { return w.append(handle, &r, values) },
+			committed: func() { handle.appended(ev, nil) },
+		})
+	}
+	return s, handle, batch
+}
+
+func storedIDs(t *testing.T, s *SQLiteSessionService) (ids []string) {
+	t.Helper()
+	resp, err := s.Get(t.Context(), &session.GetRequest{AppName: "a", UserID: "u", SessionID: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ev := range resp.Session.Events().All() {
+		ids = append(ids, ev.ID)
+	}
+	return ids
+}
+
+// TestAFailedWriteLeavesTheOthersOfItsTransactionAlone: and what it did before it failed is undone.
+func TestAFailedWriteLeavesTheOthersOfItsTransactionAlone(t *testing.T) {
+	t.Parallel()
+	s, handle, batch := batchOf(t, "a", "a", "half", "given up", "b")
+	half := batch[2].run
+	batch[2].run = func(w *writer) error { return errors.Join(half(w), errOnPurpose) }
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	batch[3].ctx = ctx
+	answers := make([]chan error, len(batch))
+	for i, w := range batch {
+		answers[i] = w.done
+	}
+	begun := 0
+	for _, w := range batch {
+		run := w.run
+		w.run = func(w *writer) error { begun++; return run(w) }
+	}
+	s.store(batch)
+	for i, want := range []error{nil, ErrEventExists, errOnPurpose, context.Canceled, nil} {
+		if err := <-answers[i]; !errors.Is(err, want) {
+			t.Errorf("write %d: %v, want %v", i, err, want)
+		}
+	}
+	if begun != 4 {
+		t.Errorf("%d writes run, want each of 4 once", begun)
+	}
+	if got := storedIDs(t, s); len(got) != 2 || got[0] != "a" || got[1] != "b" || handle.Events().Len() != 2 {
+		t.Errorf("stored %v, %d in the handle", got, handle.Events().Len())
+	}
+}
+
+// TestALostTransactionIsDoneAgainOneByOne: SQLite ends a transaction on its own on some errors.
+func TestALostTransactionIsDoneAgainOneByOne(t *testing.T) {
+	t.Parallel()
+	s, handle, batch := batchOf(t, "a", "breaks", "b")
+	batch[1].run = func(w *writer) error { w.undo(); return errOnPurpose }
+	answers := []chan error{batch[0].done, batch[1].done, batch[2].done}
+	s.store(batch)
+	for i, want := range []error{nil, errOnPurpose, nil} {
+		if err := <-answers[i]; !errors.Is(err, want) {
+			t.Errorf("write %d: %v, want %v", i, err, want)
+		}
+	}
+	if got := storedIDs(t, s); len(got) != 2 || handle.Events().Len() != 2 {
+		t.Errorf("stored %v, %d in the handle", got, handle.Events().Len())
+	}
+}
+
+// TestMigrationsHaveConsecutiveNumbers: a number is the version of the file that it makes.
+func TestMigrationsHaveConsecutiveNumbers(t *testing.T) {
+	t.Parallel()
+	texts, err := scripts()
+	if err != nil || len(texts) == 0 {
+		t.Fatalf("%d migrations: %v", len(texts), err)
+	}
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, file := range files {
+		if want := string([]byte{'0', '0', '0', byte('1' + i)}); file.Name()[:4] != want {
+			t.Errorf("%s stands where %s is due", file.Name(), want)
+		}
+	}
+}
+
+// TestAMigrationThatFailsLeavesTheFileAsItWas: all of a step or nothing of it.
+func TestAMigrationThatFailsLeavesTheFileAsItWas(t *testing.T) {
+	t.Parallel()
+	s, _, _ := batchOf(t)
+	ctx := t.Context()
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	steps, err := scripts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps = append(steps, "CREATE TABLE half (x); CREATE TABLE half (x)")
+	if _, err := step(ctx, conn, steps); err == nil {
+		t.Fatal("the migration did not fail")
+	}
+	var tables, version int
+	if err := conn.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM sqlite_schema WHERE name = 'half'), user_version FROM pragma_user_version").Scan(&tables, &version); err != nil {
+		t.Fatal(err)
+	}
+	if tables != 0 || version != len(steps)-1 {
+		t.Errorf("%d tables left, version %d", tables, version)
+	}
+	steps[len(steps)-1] = "CREATE TABLE half (x)"
+	if done, err := step(ctx, conn, steps); done || err != nil {
+		t.Fatalf("%v, %v", done, err)
+	}
+	if err := conn.QueryRowContext(ctx, "SELECT user_version FROM pragma_user_version").Scan(&version); err != nil || version != len(steps) {
+		t.Errorf("version %d after the step, %v", version, err)
+	}
+}
+
+// TestACommitWaitsForTheDiskUnlessToldOtherwise: the setting is one of the connection that writes.
+func TestACommitWaitsForTheDiskUnlessToldOtherwise(t *testing.T) {
+	t.Parallel()
+	for want, opts := range map[int][]Option{2: nil, 1: {WithSynchronousNormal()}} {
+		s, err := NewSQLiteSessionService(filepath.Join(t.TempDir(), "x.db"), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got int
+		if err := s.writer.conn.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&got); err != nil || got != want {
+			t.Errorf("synchronous is %d, want %d: %v", got, want, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
