@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test race fuzz lint bench quickstart ci
+.PHONY: help test race soak fuzz lint bench quickstart ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -10,7 +10,10 @@ test: ## run all tests, as the README says
 race: ## run all tests with the race detector, in random order
 	go test -race -shuffle=on -count=1 ./...
 
-fuzz: ## run each fuzz target for FUZZTIME (10s)
+soak: ## run the long tests whole: 10,000 turns, many crashes, many random histories (about 10 minutes)
+	LONGSESSION_SOAK=10 go test -count=1 -timeout 60m ./...
+
+fuzz: ## run each fuzz target for FUZZTIME (30s)
 	.ci/run fuzz
 
 lint: ## check formatting, go vet, go.mod and staticcheck

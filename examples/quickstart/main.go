@@ -4,7 +4,7 @@
 //
 //	go run ./examples/quickstart
 //
-// With -live, Gemini answers and writes the summaries; that needs GOOGLE_API_KEY.
+// The session stays in a file, which the sqlite3 shell can read. With -live, Gemini answers and writes the summaries; that needs GOOGLE_API_KEY.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"google.golang.org/genai"
 
@@ -33,6 +34,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	live := flags.Bool("live", false, "let Gemini answer and summarize (needs GOOGLE_API_KEY)")
+	file := flags.String("file", "", "the new file to keep the session in; empty: one in a new temporary folder")
 	name := flags.String("model", "gemini-2.5-flash", "the model that -live uses")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -64,7 +66,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		cfg.Summarizer = summarizer.Extractive{}
 		cfg.MaxSummaryTokens = 150 // the turns here are short, so the summaries are too
 	}
-	if err := serve(ctx, llm, cfg, stdout); err != nil {
+	if *file == "" {
+		folder, err := os.MkdirTemp("", "quickstart-")
+		if err != nil {
+			fmt.Fprintf(stderr, "quickstart: %v\n", err)
+			return 1
+		}
+		*file = filepath.Join(folder, "sessions.db")
+	} else if _, err := os.Stat(*file); err == nil {
+		fmt.Fprintf(stderr, "quickstart: -file %s exists: the 40 turns need a new one\n", *file)
+		return 2
+	}
+	if err := serve(ctx, llm, cfg, *file, stdout); err != nil {
 		fmt.Fprintf(stderr, "quickstart: %v\n", err)
 		return 1
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,12 +14,8 @@ import (
 
 func TestPromptsStayUnderHalfAndNothingIsLost(t *testing.T) {
 	t.Parallel()
-	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), nil, &stdout, &stderr); code != 0 || stderr.Len() > 0 {
-		t.Fatalf("exit code %d, stderr %q", code, stderr.String())
-	}
-	out := strings.TrimRight(stdout.String(), "\n")
-	last := out[strings.LastIndexByte(out, '\n')+1:]
+	out := play40(t, newFile(t))
+	last := lastLine(out)
 	var turns, events, compactions, prompt, uncompacted int
 	const format = "quickstart ok: %d turns, %d events stored, %d compactions, largest prompt %d tokens (uncompacted %d)"
 	if _, err := fmt.Sscanf(last, format, &turns, &events, &compactions, &prompt, &uncompacted); err != nil {
@@ -41,19 +40,90 @@ func TestPromptsStayUnderHalfAndNothingIsLost(t *testing.T) {
 
 func TestOutputIsTheSameOnEveryRun(t *testing.T) {
 	t.Parallel()
-	var outputs [2]bytes.Buffer
+	var outputs [2]string
 	for i := range outputs {
-		if code := run(t.Context(), nil, &outputs[i], &outputs[i]); code != 0 {
-			t.Fatalf("exit code %d:\n%s", code, outputs[i].String())
+		file := newFile(t)
+		outputs[i] = strings.ReplaceAll(play40(t, file), file, "sessions.db")
+	}
+	if outputs[0] != outputs[1] {
+		t.Errorf("two runs differ:\n%s\n%s", outputs[0], outputs[1])
+	}
+}
+
+// TestTheFileAnswersThePrintedQuestion: what is printed for the sqlite3 shell works, and shows what the
+// model sees.
+func TestTheFileAnswersThePrintedQuestion(t *testing.T) {
+	t.Parallel()
+	file := newFile(t)
+	out := play40(t, file)
+	if want := fmt.Sprintf("sqlite3 -readonly -box '%s' %q\n", file, whatTheModelSees); !strings.Contains(out, want) {
+		t.Fatalf("output lacks %q:\n%s", want, out)
+	}
+	db, err := sql.Open("sqlite", "file:"+file+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query(whatTheModelSees)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var authors, texts []string
+	for rows.Next() {
+		var seq int
+		var author, said string
+		if err := rows.Scan(&seq, &author, &said); err != nil {
+			t.Fatal(err)
 		}
+		authors, texts = append(authors, author), append(texts, said)
 	}
-	if outputs[0].String() != outputs[1].String() {
-		t.Errorf("two runs differ:\n%s\n%s", outputs[0].String(), outputs[1].String())
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
 	}
+	if len(authors) < 5 || authors[0] != "summary" || !strings.Contains(texts[0], fact) || !strings.Contains(texts[len(texts)-1], fact) {
+		t.Errorf("the file shows %q by %q; want summaries first, and %s at both ends", texts, authors, fact)
+	}
+}
+
+// TestREADMEShowsTheOutput: the README quotes the end of the output, with a path of its own.
+func TestREADMEShowsTheOutput(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := newFile(t)
+	out := strings.ReplaceAll(play40(t, file), file, "/tmp/quickstart-2041/sessions.db")
+	_, end, found := strings.Cut(out, "\nThe session stays in")
+	if !found || !strings.Contains(string(readme), "```\nThe session stays in"+end+"```\n") {
+		t.Errorf("README.md does not show the end of the output:\n%s", end)
+	}
+}
+
+func newFile(t *testing.T) string { return filepath.Join(t.TempDir(), "sessions.db") }
+
+// play40 runs the command on a file and returns what it prints.
+func play40(t *testing.T, file string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"-file", file}, &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+		t.Fatalf("exit code %d, stderr %q", code, stderr.String())
+	}
+	return stdout.String()
+}
+
+func lastLine(out string) string {
+	out = strings.TrimRight(out, "\n")
+	return out[strings.LastIndexByte(out, '\n')+1:]
 }
 
 func TestCallsThatCannotWorkSayWhy(t *testing.T) {
 	t.Setenv("GOOGLE_API_KEY", "")
+	existing := newFile(t)
+	if err := os.WriteFile(existing, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		args []string
 		code int
@@ -63,6 +133,7 @@ func TestCallsThatCannotWorkSayWhy(t *testing.T) {
 		{[]string{"-nonsense"}, 2, "-nonsense"},
 		{[]string{"extra"}, 2, `unexpected argument "extra"`},
 		{[]string{"-help"}, 0, "-live"},
+		{[]string{"-file", existing}, 2, "need a new one"},
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), tt.args, &stdout, &stderr); code != tt.code || !strings.Contains(stderr.String(), tt.want) || stdout.Len() > 0 {

@@ -15,18 +15,24 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
 var ref = compaction.SessionRef{AppName: "support-desk", UserID: "mara", SessionID: "chat-1"}
 
-// serve runs the whole conversation and prints what the model saw of it.
-func serve(ctx context.Context, llm model.LLM, cfg compaction.Config, out io.Writer) (err error) {
+// serve runs the whole conversation on a session file and prints what the model saw of it.
+func serve(ctx context.Context, llm model.LLM, cfg compaction.Config, file string, out io.Writer) (err error) {
 	t := &table{out: out}
 	cfg.Observer = t
 
+	sessions, err := persistence.NewSQLiteSessionService(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sessions.Close()) }()
 	// This is all that an app changes: the service it had is wrapped.
-	svc, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
+	svc, err := compaction.NewCompactionService(sessions, cfg)
 	if err != nil {
 		return err
 	}
@@ -52,6 +58,7 @@ func serve(ctx context.Context, llm model.LLM, cfg compaction.Config, out io.Wri
 	if err := t.proof(ctx, svc); err != nil {
 		return err
 	}
+	t.whereToLook(file)
 	t.lastLine()
 	return nil
 }

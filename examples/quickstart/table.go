@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 
 	"google.golang.org/adk/session"
@@ -65,6 +66,16 @@ func (t *table) row(ctx context.Context, svc *compaction.CompactionSessionServic
 	fmt.Fprintf(t.out, " %4d | %6d | %9d | %7d | %6d | %11d | %s\n",
 		t.turns, t.prompt, whole, status.VisibleEvents, status.StoredEvents, t.compactions.Load(), excerpt(question))
 	return nil
+}
+
+// whatTheModelSees asks the session file for the view, as SQL.
+const whatTheModelSees = "SELECT seq, author, substr(coalesce(text, calls, responses), 1, 80) AS said FROM context"
+
+func (t *table) whereToLook(file string) {
+	quoted := "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
+	fmt.Fprintf(t.out, "The session stays in %s\n", file)
+	fmt.Fprintf(t.out, "To see what the model sees of it now (or all of it: history instead of context):\n")
+	fmt.Fprintf(t.out, "  sqlite3 -readonly -box %s \"%s\"\n\n", quoted, whatTheModelSees)
 }
 
 func (t *table) lastLine() {
