@@ -47,7 +47,7 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 		t.extractive = t.extractive || f.unbounded
 		switch s.attempt(ctx, h, t, f.Selection) {
 		case Stored:
-			s.settleGate(h, f)
+			s.settleGate(h, t, f)
 		case Declined:
 			switch {
 			case t.extractive && t.forced:
@@ -100,14 +100,19 @@ func (s *CompactionSessionService) mayTry(t *task, st *sessionState) bool {
 }
 
 // settleGate holds the token trigger back after a compaction that left the prompt over the
-// threshold, unless more was waiting than one window could take.
-func (s *CompactionSessionService) settleGate(h *handle, f found) {
+// threshold, unless more was waiting than one window could take, in this branch or in another.
+func (s *CompactionSessionService) settleGate(h *handle, t task, f found) {
 	if f.trigger != record.TriggerTokens || f.Cut {
 		return
 	}
 	h.catchUp()
 	size := h.meter.size(h, f.reader)
 	if s.policy.threshold == 0 || size < s.policy.threshold {
+		return
+	}
+	state := h.view.State()
+	next := s.largest(h.history(state), s.params(h.state), branches(state.View), f.reader, t.forced)
+	if !next.Empty() && next.Branch != f.Branch {
 		return
 	}
 	h.state.mu.Lock()
@@ -214,7 +219,7 @@ func (s *CompactionSessionService) storeUnstored(ctx context.Context, st *sessio
 func (s *CompactionSessionService) learn(h *handle) {
 	view, live := h.view.Events().Slice(), h.view.Live()
 	for _, branch := range branches(view) {
-		if overhead, ok := learnOverhead(view, live, branch); ok {
+		if overhead, ok := learnOverhead(view, live, branch, h.state.isVoid); ok {
 			h.state.mu.Lock()
 			h.state.memory.learnOverhead(branch, overhead)
 			h.state.mu.Unlock()

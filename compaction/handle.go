@@ -28,6 +28,9 @@ type handle struct {
 	after  time.Time
 	// trimmed is what after left of the newest snapshot.
 	trimmed atomic.Pointer[trimmed]
+	// read is the generation of the view that Events last returned, plus one: that of the prompt that is
+	// under way. 0 before.
+	read atomic.Int64
 	// listed says that the handle does not know the session's history (it comes from List), so
 	// nothing is selected from it.
 	listed bool
@@ -41,7 +44,8 @@ type handle struct {
 // Events returns the view, records included that the service stored through other handles.
 func (h *handle) Events() session.Events {
 	h.catchUp()
-	events := h.view.Events()
+	events, generation := h.view.Version()
+	h.read.Store(int64(generation) + 1)
 	if recent := int(h.recent.Load()); recent > 0 {
 		events = events.From(events.Len() - recent)
 	}
@@ -64,13 +68,19 @@ type trimmed struct{ of, events *filtered.FilteredEvents }
 
 // catchUp adds the records that the service stored since the handle last looked.
 func (h *handle) catchUp() {
-	if h.state.hasNews(h.cursor) {
+	if !h.listed && h.state.hasNews(h.cursor) {
 		h.state.news(h.cursor, h.view.AppendRecord)
 	}
 }
 
 // appended adds an event that was stored through the handle. The caller holds state.append.
 func (h *handle) appended(ev *session.Event) {
+	if ev.UsageMetadata != nil {
+		h.catchUp()
+		if _, generation := h.view.Version(); h.read.Load() > 0 && h.read.Load() != int64(generation)+1 {
+			h.state.annul(ev)
+		}
+	}
 	h.view.Append(withoutTemp(ev))
 	if h.recent.Load() > 0 {
 		h.recent.Add(1)

@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -97,6 +98,10 @@ func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t
 
 	result.BeforeTokens, result.BeforeEvents = s.extent(h)
 	result.Skipped = true
+	if !s.storeUnstored(ctx, st, t) {
+		result.AfterTokens, result.AfterEvents = result.BeforeTokens, result.BeforeEvents
+		return result, cmp.Or(ctx.Err(), st.lastError())
+	}
 	tried := false
 	for _, branch := range branches(h.view.Events().Slice()) {
 		attempted, failed := s.compactBranch(ctx, h, t, branch, keep, &result)

@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -31,6 +32,8 @@ type memory struct {
 	// overhead is what a branch's prompts take up beyond the estimate of its view, in tokens: system
 	// prompt, tools, and the estimate's own error. Learned from what the provider reports.
 	overhead map[string]int
+	// void are events whose report is of a prompt from before the view last changed, the newest last.
+	void []eventKey
 	// parked are events that a record could not refer to, so that summarizing them was of no use.
 	parked map[eventKey]bool
 	// unstored is a record that was summarized and could not be stored.
@@ -80,7 +83,7 @@ func (m *memory) notShorter(sel *selector.Selection) {
 // worthKeeping reports whether there is anything to remember of a session nobody holds a handle to.
 func (m *memory) worthKeeping() bool {
 	return m.failures > 0 || len(m.minTokens) > 0 || len(m.gates) > 0 || len(m.overhead) > 0 ||
-		len(m.parked) > 0 || m.unstored != nil || m.hanging != nil
+		len(m.parked) > 0 || len(m.void) > 0 || m.unstored != nil || m.hanging != nil
 }
 
 func (m *memory) closeGate(branch string, prompt int) {
@@ -153,6 +156,24 @@ func (st *sessionState) isParked(ev *session.Event) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.memory.parked[keyOf(ev)]
+}
+
+// maxVoid bounds how many void reports are remembered: a few agents may answer at once.
+const maxVoid = 32
+
+// annul notes that an event reports a prompt that was built before the view last changed.
+func (st *sessionState) annul(ev *session.Event) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.memory.void = append(st.memory.void, keyOf(ev)); len(st.memory.void) > maxVoid {
+		st.memory.void = slices.Delete(st.memory.void, 0, 1)
+	}
+}
+
+func (st *sessionState) isVoid(ev *session.Event) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return len(st.memory.void) > 0 && slices.Contains(st.memory.void, keyOf(ev))
 }
 
 func (st *sessionState) overhead(branch string) int {

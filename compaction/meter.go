@@ -37,8 +37,24 @@ type extent struct{ generation, length int }
 // promptSize is the size of the prompt that an agent in one branch would send, as far as the view
 // has been measured.
 type promptSize struct {
-	tokens   int
+	// estimate is of the whole view, and what prompts take up beyond it.
+	estimate int
+	// reported is by agent: what the provider last counted for it, and the estimate of all since.
+	reported map[string]int
 	measured extent
+}
+
+// tokens is the largest prompt that was reported of an agent, brought up to date: one that is shown
+// little of the history reports little. Without a report it is the estimate.
+func (p *promptSize) tokens() int {
+	if len(p.reported) == 0 {
+		return p.estimate
+	}
+	most := 0
+	for _, size := range p.reported {
+		most = max(most, size)
+	}
+	return most
 }
 
 // begins notes an appended event and reports whether the invocation trigger must be looked at.
@@ -84,66 +100,61 @@ func (m *meter) size(h *handle, branch string) int {
 	defer m.mu.Unlock()
 	view, generation := h.view.Version()
 	p := m.sizes[branch]
-	if p == nil || p.measured.generation != generation {
-		p = &promptSize{tokens: measure(view, h.view.Live(), branch, h.state.overhead(branch)), measured: extent{generation: generation}}
+	if p == nil || p.measured.generation != generation || p.measured.length > view.Len() {
+		p = &promptSize{estimate: h.state.overhead(branch), measured: extent{generation: generation}}
 		if m.sizes == nil {
 			m.sizes = map[string]*promptSize{}
 		}
 		m.sizes[branch] = p
+		p.add(view.Slice(), branch, lastChange(h.view.Live(), branch), h.state.isVoid)
 	} else {
-		for i := p.measured.length; i < view.Len(); i++ {
-			p.add(view.At(i), branch)
-		}
+		p.add(view.From(p.measured.length).Slice(), branch, time.Time{}, h.state.isVoid)
 	}
 	p.measured.length = view.Len()
-	return p.tokens
+	return p.tokens()
 }
 
-func (p *promptSize) add(ev *session.Event, branch string) {
-	if !selector.Visible(branch, ev.Branch) {
-		return
-	}
-	if reported, ok := report(ev, branch); ok {
-		p.tokens = reported
-		return
-	}
-	p.tokens += sizeOf(ev)
-}
-
-// measure returns the size of the prompt that an agent in the branch would send for a view: what the
-// provider last reported for that branch after the view last changed, and the estimate of all after
-// it; without such a report the estimate of the whole view and the overhead.
-func measure(view session.Events, live []*record.Metadata, branch string, overhead int) int {
-	changed := lastChange(live, branch)
-	sum := 0
-	for i := view.Len() - 1; i >= 0; i-- {
-		ev := view.At(i)
+// add measures more of the view. Reports from before changed, when the view was another, say nothing,
+// nor do void ones.
+func (p *promptSize) add(events []*session.Event, branch string, changed time.Time, void func(*session.Event) bool) {
+	for _, ev := range events {
 		if !selector.Visible(branch, ev.Branch) {
 			continue
 		}
-		if reported, ok := report(ev, branch); ok && ev.Timestamp.After(changed) {
-			return reported + sum
+		size := sizeOf(ev)
+		p.estimate += size
+		for agent := range p.reported {
+			p.reported[agent] += size
 		}
-		sum += sizeOf(ev)
+		if reported, ok := report(ev, branch); ok && (changed.IsZero() || ev.Timestamp.After(changed)) && !void(ev) {
+			if p.reported == nil {
+				p.reported = map[string]int{}
+			}
+			p.reported[ev.Author] = reported
+		}
 	}
-	return sum + overhead
 }
 
-// learnOverhead returns by how much the provider's latest report for the branch exceeds the estimate
-// of what was visible then, at least 0, and false where there is no report for the view as it is.
-func learnOverhead(view []*session.Event, live []*record.Metadata, branch string) (int, bool) {
+// learnOverhead returns by how much the provider's latest report of an agent in the branch exceeds the
+// estimate of what was visible then, the most of all agents and at least 0, and false where there is
+// no report for the view as it is.
+func learnOverhead(view []*session.Event, live []*record.Metadata, branch string, void func(*session.Event) bool) (int, bool) {
 	changed := lastChange(live, branch)
-	estimate, overhead, found := 0, 0, false
+	estimate, byAgent := 0, map[string]int{}
 	for _, ev := range view {
 		if !selector.Visible(branch, ev.Branch) {
 			continue
 		}
-		if _, ok := report(ev, branch); ok && ev.Timestamp.After(changed) {
-			overhead, found = max(0, int(ev.UsageMetadata.PromptTokenCount)-estimate), true
+		if _, ok := report(ev, branch); ok && ev.Timestamp.After(changed) && !void(ev) {
+			byAgent[ev.Author] = int(ev.UsageMetadata.PromptTokenCount) - estimate
 		}
 		estimate += sizeOf(ev)
 	}
-	return overhead, found
+	overhead := 0
+	for _, more := range byAgent {
+		overhead = max(overhead, more)
+	}
+	return overhead, len(byAgent) > 0
 }
 
 // lastChange returns when the newest summary that the branch sees was made.
@@ -158,9 +169,9 @@ func lastChange(live []*record.Metadata, branch string) time.Time {
 }
 
 // report returns the tokens of the prompt that led to an agent's event in the branch, and of the
-// event itself, as the provider counted them.
+// event itself, as the provider counted them. What a remote agent reports is of its own prompts.
 func report(ev *session.Event, branch string) (int, bool) {
-	if ev.Branch != branch || ev.Author == "user" || ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 {
+	if ev.Branch != branch || ev.Author == "user" || selector.Remote(ev) || ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 {
 		return 0, false
 	}
 	output := int(ev.UsageMetadata.CandidatesTokenCount)

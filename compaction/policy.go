@@ -128,6 +128,10 @@ func (p *policy) checkTokens() []error {
 			p.MaxOutputTokens, p.ContextWindow))
 	}
 	p.limit = int(hardLimit * float64(effective))
+	if p.limit < 1 {
+		return append(problems, fmt.Errorf("ContextWindow is %d with MaxOutputTokens %d: the hard limit of %v of what is left is no prompt at all; raise ContextWindow or lower MaxOutputTokens",
+			p.ContextWindow, p.MaxOutputTokens, hardLimit))
+	}
 	p.slack = effective - p.limit
 	share := int(math.Ceil(p.SafetyRatio * float64(p.ContextWindow)))
 	switch {

@@ -133,14 +133,19 @@ func (s *CompactionSessionService) List(ctx context.Context, req *session.ListRe
 
 // Delete deletes a session. Jobs that still work on it store nothing.
 func (s *CompactionSessionService) Delete(ctx context.Context, req *session.DeleteRequest) error {
+	if req == nil {
+		return s.inner.Delete(ctx, req)
+	}
+	ref := SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID}
+	// A record that is being stored goes first: it must not land in a session created anew.
+	st := s.states.of(ref)
+	st.append.Lock()
+	defer st.append.Unlock()
 	if err := s.inner.Delete(ctx, req); err != nil {
 		return err
 	}
-	if req != nil {
-		ref := SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID}
-		s.states.drop(ref)
-		s.bases.forget(ref)
-	}
+	s.states.drop(ref)
+	s.bases.forget(ref)
 	return nil
 }
 

@@ -128,6 +128,7 @@ func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) er
 	}
 	if h := s.tryHandleOf(ctx, ref); h != nil && s.isDue(h) {
 		s.background(ctx, h, task{})
+		st = h.state // another one, if the session was created anew in the meantime
 	}
 	return st.jobs.wait(ctx)
 }

@@ -28,26 +28,33 @@ func (v *View) Base() *Base {
 // Len returns the number of the base's stored events.
 func (b *Base) Len() int { return len(b.p.raw) }
 
-// View returns the view of a session's events if they begin with the base's, else nil. A session only
-// ever grows, and a backend that hands out the same events again hands out all of them, so the ends of
-// the base decide.
+// View returns the view of a session's events if they begin with the base's, else nil.
 func (b *Base) View(events session.Events) *View {
 	n := len(b.p.raw)
-	if n == 0 || events == nil || events.Len() < n || events.At(0) != b.p.raw[0] || events.At(n-1) != b.p.raw[n-1] {
+	if n == 0 || events == nil || events.Len() < n {
 		return nil
 	}
 	// The copy has room: what one view appends must not be seen through another's slice.
-	raw := make([]*session.Event, n, events.Len()+room)
-	copy(raw, b.p.raw)
+	raw := make([]*session.Event, 0, events.Len()+room)
+	for ev := range events.All() {
+		if len(raw) < n && ev != b.p.raw[len(raw)] {
+			return nil // another session, or a decorator that shows something else now
+		}
+		raw = append(raw, ev)
+	}
+	if len(raw) < n {
+		return nil
+	}
+	more := raw[n:]
 	p := b.p
-	p.raw, p.view = raw, slices.Clip(b.p.view)
+	p.raw, p.view = raw[:n], slices.Clip(b.p.view)
 	p.detach(&b.p)
 	if p.plain {
-		p.view = raw
+		p.view = p.raw
 	}
 	v := &View{p: &p}
-	for i := n; i < events.Len(); i++ {
-		v.append(events.At(i))
+	for _, ev := range more {
+		v.append(ev) // which puts it where it is
 	}
 	return v
 }

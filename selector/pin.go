@@ -83,19 +83,22 @@ func (s *survey) pinRouting() {
 // remotePrefix begins the CustomMetadata keys in which ADK keeps the remote context of an A2A agent.
 const remotePrefix = "a2a:"
 
+// Remote reports whether an event came from a remote agent.
+func Remote(ev *session.Event) bool {
+	for key := range ev.CustomMetadata {
+		if strings.HasPrefix(key, remotePrefix) {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *survey) pinRemoteAgents() {
 	seen := map[string]bool{}
 	for i := len(s.Events) - 1; i >= 0; i-- {
-		ev := s.Events[i]
-		if ev == nil || seen[ev.Author] {
-			continue
-		}
-		for key := range ev.CustomMetadata {
-			if strings.HasPrefix(key, remotePrefix) {
-				seen[ev.Author] = true
-				s.pinned[i] = true
-				break
-			}
+		if ev := s.Events[i]; ev != nil && !seen[ev.Author] && Remote(ev) {
+			seen[ev.Author] = true
+			s.pinned[i] = true
 		}
 	}
 }
