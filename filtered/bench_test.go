@@ -110,10 +110,13 @@ func BenchmarkEventsNothingNew(b *testing.B) {
 
 func BenchmarkViewAppend(b *testing.B) {
 	view := filtered.NewView(long(b, 10_000, 200))
-	now := time.Now()
-	ev := &session.Event{ID: "new", Author: "bot", Timestamp: now}
+	events := make([]*session.Event, b.N)
+	for i := range events {
+		events[i] = &session.Event{ID: fmt.Sprint("new-", b.N, "-", i), Author: "bot", Timestamp: time.Now()}
+	}
 	b.ReportAllocs()
-	for b.Loop() {
+	b.ResetTimer()
+	for _, ev := range events {
 		view.Append(ev)
 		view.Events()
 	}

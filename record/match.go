@@ -46,6 +46,10 @@ func micros(t time.Time) int64 { return storable(t).Truncate(time.Microsecond).U
 type Index struct {
 	events []*session.Event
 	byID   map[string]int32
+	// unique says that no two events have one ID, and next is the position behind the last one found: a
+	// record names its events in order, so the next reference nearly always names that one.
+	unique bool
+	next   int
 	// byPlace is built when the first reference misses by ID, which on most backends is never.
 	byPlace map[Place]int32
 }
@@ -55,7 +59,7 @@ const ambiguous = -1
 
 // NewIndex indexes the events that are not bookkeeping. Nil events are passed over.
 func NewIndex(events []*session.Event) *Index {
-	x := &Index{events: events, byID: make(map[string]int32, len(events))}
+	x := &Index{events: events, byID: make(map[string]int32, len(events)), unique: true}
 	for i, ev := range events {
 		if ev == nil || ev.ID == "" || Is(ev) {
 			continue
@@ -63,6 +67,7 @@ func NewIndex(events []*session.Event) *Index {
 		id := Text(ev.ID)
 		if _, taken := x.byID[id]; taken {
 			x.byID[id] = ambiguous
+			x.unique = false
 		} else {
 			x.byID[id] = int32(i)
 		}
@@ -77,8 +82,8 @@ func (x *Index) Find(ref Ref) (int, bool) {
 	if x == nil {
 		return 0, false
 	}
-	if i, ok := x.byID[ref.ID]; ok {
-		return int(i), i != ambiguous
+	if i, ok := x.named(ref.ID); ok {
+		return i, i != ambiguous
 	}
 	if ref.placeless() {
 		return 0, false
@@ -96,8 +101,19 @@ func (x *Index) FindID(ref Ref) (int, bool) {
 	if x == nil {
 		return 0, false
 	}
-	i, ok := x.byID[ref.ID]
-	return int(i), ok && i != ambiguous
+	i, ok := x.named(ref.ID)
+	return i, ok && i != ambiguous
+}
+
+// named returns the position of the event of an ID, ambiguous if there are several.
+func (x *Index) named(id string) (int, bool) {
+	if x.unique && id != "" && x.next < len(x.events) && x.events[x.next] != nil && x.events[x.next].ID == id && !Is(x.events[x.next]) {
+		x.next++
+		return x.next - 1, true
+	}
+	i, ok := x.byID[id]
+	x.next = int(i) + 1
+	return int(i), ok
 }
 
 func (x *Index) indexPlaces() {

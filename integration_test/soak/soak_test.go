@@ -130,7 +130,7 @@ func newRun(t *testing.T, cfg compaction.Config) *run {
 
 type item struct{ Name string }
 
-func look(_ tool.Context, in item) (map[string]any, error) {
+func look(_ agent.ToolContext, in item) (map[string]any, error) {
 	return map[string]any{"item": in.Name, "price": "12.50 EUR", "stock": 40, "note": "ships within three days from the main warehouse"}, nil
 }
 
