@@ -23,16 +23,13 @@ func heap() int {
 	return int(stats.HeapAlloc)
 }
 
-// Not parallel: it counts what is alive in the whole process.
-func TestALongSessionTakesSixteenBytesForEachEvent(t *testing.T) {
-	const n, window = 100_000, 50
-	inner := session.InMemoryService()
-	cfg, _ := manualOnly()
-	svc := newService(t, inner, cfg)
-	bare := create(t, inner)
+// storeLong stores a session of n events of which all but the newest are summarized.
+func storeLong(tb testing.TB, inner session.Service, sess session.Session, n int) {
+	tb.Helper()
+	const window = 50
 	store := func(ev *session.Event) {
-		if err := inner.AppendEvent(t.Context(), bare, ev); err != nil {
-			t.Fatal(err)
+		if err := inner.AppendEvent(tb.Context(), sess, ev); err != nil {
+			tb.Fatal(err)
 		}
 	}
 	var last string // record that stands for all so far
@@ -51,7 +48,7 @@ func TestALongSessionTakesSixteenBytesForEachEvent(t *testing.T) {
 		last = merge.RecordID
 		for _, m := range []*record.Metadata{m, merge} {
 			if err := m.SetText("What was said, in about as many words as a summary has."); err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 			store(compactiontest.RecordEvent(m, compactiontest.Epoch))
 		}
@@ -59,6 +56,16 @@ func TestALongSessionTakesSixteenBytesForEachEvent(t *testing.T) {
 	for _, ev := range turns(3) {
 		store(ev)
 	}
+}
+
+// Not parallel: it counts what is alive in the whole process.
+func TestALongSessionTakesSixteenBytesForEachEvent(t *testing.T) {
+	const n = 100_000
+	inner := session.InMemoryService()
+	cfg, _ := manualOnly()
+	svc := newService(t, inner, cfg)
+	bare := create(t, inner)
+	storeLong(t, inner, bare, n)
 	held := func(service session.Service) int {
 		before := heap()
 		for range 3 { // the third starts from what the second left

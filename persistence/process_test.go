@@ -14,16 +14,17 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// TestAKilledProcessLosesNothingItAcknowledged: SIGKILL at random points, as often as LONGSESSION_SOAK
+// TestAKilledProcessLosesNothingItAcknowledged: SIGKILL at random points, twenty times LONGSESSION_SOAK
 // says.
 func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 	t.Parallel()
 	runs := 5
 	if text := os.Getenv("LONGSESSION_SOAK"); text != "" {
-		var err error
-		if runs, err = strconv.Atoi(text); err != nil {
+		times, err := strconv.Atoi(text)
+		if err != nil {
 			t.Fatal(err)
 		}
+		runs = 20 * times
 	}
 	path := newPath(t)
 	s := open(t, path)
