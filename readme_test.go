@@ -126,7 +126,7 @@ func TestDependenciesHaveReasons(t *testing.T) {
 	}
 }
 
-var documents = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"}
+var documents = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "BENCHMARKS.md"}
 
 // fenced returns the contents of the Markdown code blocks in a language.
 func fenced(markdown, language string) []string {
