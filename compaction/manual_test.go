@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/adk/session"
 
@@ -222,64 +221,4 @@ func TestCompactByHandKeepsBranchesApart(t *testing.T) {
 		t.Errorf("records for the branches %v, want both", seen)
 	}
 	checkView(t, svc)
-}
-
-// A time that no record can write: its reference must name the event all the same, or its window
-// would be summarized again and again.
-func TestEventsOfImpossibleTimesAreSummarizedOnce(t *testing.T) {
-	t.Parallel()
-	cfg, oracle := manualOnly()
-	svc := newService(t, session.InMemoryService(), cfg)
-	events := turns(6)
-	for i := range 2 {
-		events[i].ID, events[i].Timestamp = "", time.Date(20_000, 1, 1, 0, 0, i, 0, time.UTC)
-	}
-	appendAll(t, svc, create(t, svc), events...)
-	compact(t, svc, compaction.CompactOptions{KeepRecent: 1})
-	if n := len(oracle.Requests()); n != 1 {
-		t.Errorf("the summarizer was asked %d times, want once", n)
-	}
-}
-
-// What a record says of its own size may be anything; a merge that believed it would cut facts away.
-func TestAMergeMeasuresItsPartsItself(t *testing.T) {
-	t.Parallel()
-	cfg, _ := manualOnly()
-	cfg.MaxSummaries = 2
-	inner := session.InMemoryService()
-	svc := newService(t, inner, cfg)
-	h := (&compactiontest.History{}).Turns(12, "agent")
-	appendAll(t, svc, create(t, svc), h.Events...)
-	raw := get(t, inner)
-	for _, ev := range []*session.Event{h.Record("r1", "e1", "e2"), h.Record("r2", "e3", "e4")} {
-		appendAll(t, inner, raw, compactiontest.Amend(ev, func(m *record.Metadata) { m.CompactedTokens = 1 }))
-	}
-	compact(t, svc, compaction.CompactOptions{KeepRecent: 1})
-	wantFacts(t, eventsOf(get(t, svc)), 12)
-}
-
-// A client that hangs up says nothing about the storage, and what was paid for is kept.
-func TestAClientThatHangsUpWhileARecordIsStoredIsNoFailure(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	hangsUp := true
-	inner := &tampered{session.InMemoryService(), func(ev *session.Event, store func() error) error {
-		if hangsUp && compaction.IsCompactionEvent(ev) {
-			cancel()
-			return ctx.Err()
-		}
-		return store()
-	}}
-	cfg, oracle := manualOnly()
-	svc := newService(t, inner, cfg)
-	appendAll(t, svc, create(t, svc), turns(6)...)
-	result, err := svc.Compact(ctx, ref, compaction.CompactOptions{})
-	if got := status(t, svc); got.Failures != 0 || !result.Skipped {
-		t.Errorf("%d failures count towards the back-off: %v; result %+v, %v", got.Failures, got.LastError, result, err)
-	}
-	hangsUp = false
-	compact(t, svc, compaction.CompactOptions{})
-	if got := status(t, svc); len(got.Summaries) != 1 || len(oracle.Requests()) > 2 {
-		t.Errorf("%d summaries after %d calls", len(got.Summaries), len(oracle.Requests()))
-	}
 }

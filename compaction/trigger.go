@@ -1,0 +1,108 @@
+package compaction
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/calls"
+)
+
+// afterAppend looks whether something is due now that an event was appended. It must never harm the
+// turn that appended it.
+func (s *CompactionSessionService) afterAppend(ctx context.Context, h *handle, ev *session.Event) {
+	t := task{invocationID: ev.InvocationID}
+	defer s.survive(ctx, h.state, t)
+	if invocation, ok := ctx.(agent.InvocationContext); ok {
+		t.invocationID = invocation.InvocationID()
+		h.state.started(ctx, t.invocationID, h)
+	}
+	if h.listed || !s.policy.automatic() {
+		return
+	}
+	due := h.meter.begins(ev) && s.policy.InvocationThreshold > 0
+	switch s.pressure(h, ev) {
+	case overLimit:
+		due, t.forced = true, true
+	case overThreshold:
+		due = true
+	}
+	switch {
+	case !due:
+	case t.forced || s.policy.Synchronous:
+		s.inline(ctx, h, t)
+	default:
+		s.background(ctx, h, t)
+	}
+}
+
+// automatic reports whether any trigger is on.
+func (p *policy) automatic() bool { return p.InvocationThreshold > 0 || p.threshold > 0 }
+
+// survive keeps a panic, of a caller's Pin function above all, away from the turn.
+func (s *CompactionSessionService) survive(ctx context.Context, st *sessionState, t task) {
+	if cause := recover(); cause != nil {
+		s.fail(ctx, st, Observation{Session: st.ref, Trigger: t.trigger, InvocationID: t.invocationID, Inline: t.inline},
+			fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+	}
+}
+
+type pressure int
+
+const (
+	none pressure = iota
+	overThreshold
+	overLimit
+)
+
+// pressure compares the prompts that the new event makes possible with the limits. Nothing can be
+// sent after a call, and a user's event may be answered by an agent of any branch.
+func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressure {
+	if len(calls.In(ev)) > 0 {
+		return none
+	}
+	h.catchUp()
+	readers := []string{ev.Branch}
+	if ev.Author == "user" {
+		readers = h.meter.branches(h.view)
+	}
+	highest := none
+	for _, branch := range readers {
+		size := h.meter.size(h, branch)
+		over := s.passes(h.state, branch, size)
+		switch {
+		case s.rests(h.state, branch, ev.InvocationID, size):
+		case size >= s.policy.limit:
+			return overLimit
+		case over:
+			highest = overThreshold
+		}
+	}
+	return highest
+}
+
+// passes reports whether a prompt of that size sets off the token trigger: it is over the threshold,
+// and an earlier compaction that could not bring it under does not hold it back.
+func (s *CompactionSessionService) passes(st *sessionState, branch string, size int) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	on := s.policy.threshold > 0
+	if on && size < s.policy.threshold || !on && size < s.policy.limit {
+		delete(st.memory.gates, branch)
+		delete(st.memory.rests, branch)
+		return false
+	}
+	return on && size >= st.memory.gates[branch]
+}
+
+// rests reports whether a prompt of that size is not worth a look: at the last one there was nothing
+// to summarize. Over the hard limit every invocation looks for itself.
+func (s *CompactionSessionService) rests(st *sessionState, branch, invocation string, size int) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	r, known := st.memory.rests[branch]
+	return known && size < r.prompt && (size < s.policy.limit || r.invocation == invocation)
+}
