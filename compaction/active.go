@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/filtered"
@@ -56,63 +59,79 @@ func coveredIn(sess activeSession) func(*session.Event) bool {
 
 // loaded notes what the handle was loaded with.
 func (h *handle) loaded(active activeSession) {
-	raw := h.view.Raw()
-	if active == nil || len(raw) == 0 {
+	if active == nil {
 		return
 	}
-	h.active, h.last, h.unloaded = active, raw[len(raw)-1].ID, max(0, active.StoredEvents()-len(raw))
+	h.active, h.unloaded = active, max(0, active.StoredEvents()-len(h.view.Raw()))
+	h.called, h.brought = map[calls.Name]bool{}, map[string]bool{}
 }
 
-// complete loads the calls that an appended event answers, if they were left in storage: a late answer
-// brings back its call, and all that goes with it. If they cannot be read the answer stands alone, which
-// is reported.
-func (s *CompactionSessionService) complete(ctx context.Context, h *handle, ev *session.Event) {
-	if h.active == nil || h.knowsCallsOf(ev) {
-		return
+// named gives an event an ID where the inner service would give one to its own copy: references to it are
+// resolved by nothing else.
+func (s *CompactionSessionService) named(ctx context.Context, ev *session.Event) *session.Event {
+	if _, active := s.inner.(activeService); !active || ev.ID != "" || ev.Partial {
+		return ev
 	}
+	other := *ev
+	other.ID = platform.NewUUID(ctx)
+	return &other
+}
+
+// isLate reports whether an event answers a call that was not made through the handle: the call, or what
+// goes with it, may have been left in storage.
+func (h *handle) isLate(ev *session.Event) bool {
+	if h.active == nil {
+		return false
+	}
+	return slices.ContainsFunc(calls.ResponsesIn(ev), func(response *genai.FunctionResponse) bool {
+		return !h.called[calls.Name{Branch: ev.Branch, ID: response.ID}]
+	})
+}
+
+// bringBack adds a late answer that was stored to the view, and with it the members of its unit that were
+// left in storage, in one step. Of what others did meanwhile the handle sees nothing. If the unit cannot
+// be read, the answer stands alone. The caller holds state.append.
+func (s *CompactionSessionService) bringBack(ctx context.Context, h *handle, ev *session.Event) error {
 	resp, err := s.load(ctx, h.state.ref.request())
 	if err != nil {
-		s.observe(ctx, Observation{
-			Outcome: Failed, Session: h.state.ref, Branch: ev.Branch, InvocationID: ev.InvocationID,
-			Err: failure(fmt.Errorf("load the call that a late answer is for: %w", err)),
-		})
-		return
+		h.appended(ev)
+		return fmt.Errorf("load the call that a late answer is for: %w", err)
 	}
-	covered := func(*session.Event) bool { return false }
-	if active, ok := resp.Session.(activeSession); ok {
-		covered = coveredIn(active)
-	}
-	h.view.Replace(h.merge(filtered.Collect(resp.Session.Events())), covered)
+	now := filtered.Collect(resp.Session.Events())
+	active, _ := resp.Session.(activeSession)
+	h.grown(ev)
+	h.view.Replace(func(raw []*session.Event) ([]*session.Event, func(*session.Event) bool) {
+		raw = h.withUnit(append(slices.Clone(raw), withoutTemp(ev)), now, ev.ID, active)
+		return raw, func(ev *session.Event) bool { return h.active.Covered(ev.ID) || h.brought[ev.ID] }
+	})
+	return nil
 }
 
-// knowsCallsOf reports whether every response in an event has its call in the handle.
-func (h *handle) knowsCallsOf(ev *session.Event) bool {
-	for _, response := range calls.ResponsesIn(ev) {
-		if !h.hasCall(ev.Branch, response.ID) {
-			return false
-		}
-	}
-	return true
-}
-
-func (h *handle) hasCall(branch, id string) bool {
-	for _, ev := range slices.Backward(h.view.Raw()) {
-		for _, call := range calls.In(ev) {
-			if call.ID == id && ev.Branch == branch {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// merge returns, of the session as it is now, what the handle has and what was left in storage before
-// it: a handle does not see what others append.
-func (h *handle) merge(now []*session.Event) []*session.Event {
+// withUnit returns what the handle has, and the other members of the unit of the event of an ID, each
+// before the event that it stands before in the session as it is now.
+func (h *handle) withUnit(raw, now []*session.Event, id string, active activeSession) []*session.Event {
 	own := map[string]bool{}
-	for _, ev := range h.view.Raw() {
+	for _, ev := range raw {
 		own[ev.ID] = true
 	}
-	later := slices.IndexFunc(now, func(ev *session.Event) bool { return ev.ID == h.last }) + 1
-	return slices.Concat(now[:later], slices.DeleteFunc(slices.Clone(now[later:]), func(ev *session.Event) bool { return !own[ev.ID] }))
+	at := slices.IndexFunc(now, func(ev *session.Event) bool { return ev.ID == id })
+	if at < 0 {
+		return raw
+	}
+	for _, i := range calls.Group(now).Of(at) {
+		member := now[i]
+		if own[member.ID] {
+			continue
+		}
+		place := len(raw)
+		if next := slices.IndexFunc(now[i+1:], func(ev *session.Event) bool { return own[ev.ID] }); next >= 0 {
+			place = slices.IndexFunc(raw, func(ev *session.Event) bool { return ev.ID == now[i+1+next].ID })
+		}
+		raw = slices.Insert(raw, place, member)
+		own[member.ID] = true
+		if active != nil && active.Covered(member.ID) {
+			h.brought[member.ID] = true
+		}
+	}
+	return raw
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/calls"
 )
 
 var _ filtered.Source = (*handle)(nil)
@@ -34,11 +35,13 @@ type handle struct {
 	// listed says that the handle does not know the session's history (it comes from List), so
 	// nothing is selected from it.
 	listed bool
-	// active is the inner session if storage holds more events than it loaded, else nil; last is the ID of
-	// the last one that it loaded, and unloaded how many it left.
+	// active is the inner session if storage holds more events than it loaded, else nil, and unloaded how
+	// many it left. called are the calls made through the handle since, and brought the covered events that
+	// late answers brought back; both are guarded by state.append.
 	active   activeSession
-	last     string
 	unloaded int
+	called   map[calls.Name]bool
+	brought  map[string]bool
 }
 
 // Events returns the view, records included that the service stored through other handles.
@@ -75,15 +78,25 @@ func (h *handle) catchUp() {
 
 // appended adds an event that was stored through the handle. The caller holds state.append.
 func (h *handle) appended(ev *session.Event) {
+	h.grown(ev)
+	h.view.Append(withoutTemp(ev))
+}
+
+// grown notes what an event that is about to be added to the view means for the handle.
+func (h *handle) grown(ev *session.Event) {
 	if ev.UsageMetadata != nil {
 		h.catchUp()
 		if _, generation := h.view.Version(); h.read.Load() > 0 && h.read.Load() != int64(generation)+1 {
 			h.state.annul(ev)
 		}
 	}
-	h.view.Append(withoutTemp(ev))
 	if h.recent.Load() > 0 {
 		h.recent.Add(1)
+	}
+	if h.active != nil {
+		for _, call := range calls.In(ev) {
+			h.called[calls.Name{Branch: ev.Branch, ID: call.ID}] = true
+		}
 	}
 }
 

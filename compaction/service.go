@@ -163,11 +163,17 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 	if h == nil {
 		return s.appendForeign(ctx, sess, ev)
 	}
-	if err := s.appendThrough(ctx, h, inner, ev); err != nil {
+	ev = s.named(ctx, ev)
+	alone, err := s.appendThrough(ctx, h, inner, ev)
+	if err != nil {
 		return err
 	}
+	if alone != nil {
+		s.observe(ctx, Observation{
+			Outcome: Failed, Session: h.state.ref, Branch: ev.Branch, InvocationID: ev.InvocationID, Err: failure(alone),
+		})
+	}
 	if !ev.Partial {
-		s.complete(ctx, h, ev)
 		s.afterAppend(ctx, h, ev)
 	}
 	return nil
@@ -183,16 +189,22 @@ func (s *CompactionSessionService) appendForeign(ctx context.Context, sess sessi
 	return s.inner.AppendEvent(ctx, sess, ev)
 }
 
-func (s *CompactionSessionService) appendThrough(ctx context.Context, h *handle, inner session.Session, ev *session.Event) error {
+// appendThrough stores an event and adds it to the view. alone says why a late answer stands in the view
+// without its call.
+func (s *CompactionSessionService) appendThrough(ctx context.Context, h *handle, inner session.Session, ev *session.Event) (alone, err error) {
 	h.state.append.Lock()
 	defer h.state.append.Unlock()
 	if err := s.inner.AppendEvent(ctx, inner, ev); err != nil {
-		return err
+		return nil, err
 	}
-	if !ev.Partial {
+	switch {
+	case ev.Partial:
+	case h.isLate(ev):
+		alone = s.bringBack(ctx, h, ev)
+	default:
 		h.appended(ev)
 	}
-	return nil
+	return alone, nil
 }
 
 // Raw returns the session as the inner service has it: the full history, records among it. Errors

@@ -50,10 +50,12 @@ func (v *View) Partial() bool {
 	return v.p.gaps != nil
 }
 
-// Replace gives a partial view another history, see [NewPartialView].
-func (v *View) Replace(events []*session.Event, covered func(*session.Event) bool) {
+// Replace gives a partial view another history, see [NewPartialView]. The function gets the events of the
+// view, which it must not change.
+func (v *View) Replace(by func(raw []*session.Event) (events []*session.Event, covered func(*session.Event) bool)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	events, covered := by(v.p.raw)
 	v.p = project(events, v.p, gapsIn(events, covered))
 	v.snapshot = nil
 	v.generation++
