@@ -64,8 +64,14 @@ func remedyFor(err error) string {
 	if !errors.As(err, &c) {
 		return ""
 	}
+	if c.Code() == cutOff {
+		return "a write to the file was cut off; let `sqlite3 FILE 'PRAGMA schema_version'` take it back"
+	}
 	return remedies[c.Code()&0xff]
 }
+
+// cutOff is SQLITE_READONLY_ROLLBACK: a journal must be rolled back, and a connection for reading cannot.
+const cutOff = 776
 
 // isBusy reports whether another connection's lock was in the way.
 func isBusy(err error) bool {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // applicationID marks a file of this package, in SQLite's own header field: "LSES".
@@ -111,7 +112,7 @@ const smallestFile = 512
 
 // inspect refuses a file that is not ours before anything is written to it. It looks through SQLite and
 // not with os.Open: to close a file that SQLite also has open in this process would drop its locks.
-func inspect(full string) (err error) {
+func inspect(full string, busy time.Duration) (err error) {
 	info, err := os.Stat(full)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil // SQLite will make it
@@ -141,7 +142,7 @@ func inspect(full string) (err error) {
 		return explain(full, "open", err)
 	}
 	defer conn.Close()
-	if err := pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", defaultBusyTimeout.Milliseconds())); err != nil {
+	if err := pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", busy.Milliseconds())); err != nil {
 		return explain(full, "open", err)
 	}
 	_, err = checkOwner(ctx, conn)

@@ -83,7 +83,7 @@ func (s *SQLiteSessionService) openDB(path string) error {
 		if err != nil {
 			return fmt.Errorf("persistence: %s: %w", path, err)
 		}
-		if err := inspect(full); err != nil {
+		if err := inspect(full, s.busy); err != nil {
 			return err
 		}
 		source = sourceOf(full, "rwc")

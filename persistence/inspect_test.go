@@ -1,0 +1,82 @@
+package persistence_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+// A crash in the moment in which the file is made leaves a journal that must be rolled back. Opening
+// looks first and writes nothing, so it must say what to do.
+func TestAFileWhoseFirstWriteWasCutOffSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "sessions.db")
+	unfinished, err := sql.Open("sqlite", filepath.Join(dir, "a.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unfinished.Close()
+	unfinished.SetMaxOpenConns(1)
+	for _, query := range []string{
+		"PRAGMA cache_size=1", "BEGIN", "CREATE TABLE t(x)",
+		"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM c WHERE n<2000) INSERT INTO t SELECT randomblob(400) FROM c",
+	} {
+		if _, err := unfinished.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := sql.Open("sqlite", filepath.Join(dir, "b.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := made.Exec("PRAGMA journal_mode=WAL"); err != nil {
+		t.Fatal(err)
+	}
+	if err := made.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"a.db-journal": "sessions.db-journal", "b.db": "sessions.db"} {
+		data, err := os.ReadFile(filepath.Join(dir, from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, to), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := persistence.NewSQLiteSessionService(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "cut off") {
+		t.Errorf("opening says %v, want the path and that a write was cut off", err)
+	}
+}
+
+// The time-out holds for the first look at a file too: this test would take ten seconds otherwise, and
+// the package's own time-out is for a slow disk.
+func TestTheBusyTimeoutHoldsForTheFirstLook(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	held, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	held.SetMaxOpenConns(1)
+	for _, query := range []string{"PRAGMA locking_mode=EXCLUSIVE", "BEGIN EXCLUSIVE", "PRAGMA user_version"} {
+		if _, err := held.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	if _, err := persistence.NewSQLiteSessionService(path, persistence.WithBusyTimeout(20*time.Millisecond)); err == nil {
+		t.Error("a file that is held was opened")
+	}
+	t.Logf("gave up after %v", time.Since(began))
+}
