@@ -50,6 +50,9 @@ func playAll(t *testing.T, features []feature) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			for i, pressure := range pressures {
+				if raced && i > 0 {
+					break
+				}
 				run, modes := overStorages, []mode{synchronous, flushed, background, reopened}
 				if i > 0 {
 					run, modes = inMemoryIn, modes[:2]

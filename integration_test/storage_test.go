@@ -24,7 +24,12 @@ type storage struct {
 	open func(t *testing.T) session.Service
 }
 
-func storages(t *testing.T) []storage { return []storage{inMemory(), onSQLite(t), onOwnFile(t)} }
+func storages(t *testing.T) []storage {
+	if raced {
+		return []storage{inMemory(), onOwnFile(t)}
+	}
+	return []storage{inMemory(), onSQLite(t), onOwnFile(t)}
+}
 
 // onOwnFile is this module's own service on a SQLite file, which loads what is visible only.
 func onOwnFile(t *testing.T) storage {
@@ -145,6 +150,12 @@ func everywhere(t *testing.T, f func(t *testing.T, store storage, m mode)) {
 
 func overModes(t *testing.T, store storage, modes []mode, f func(t *testing.T, store storage, m mode)) {
 	t.Helper()
+	if raced {
+		beside := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return m.synchronous })
+		if modes = modes[len(modes)-1:]; len(beside) > 0 {
+			modes = beside[:1]
+		}
+	}
 	for _, m := range modes {
 		t.Run(store.name+"/"+m.name, func(t *testing.T) {
 			t.Parallel()
