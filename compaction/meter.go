@@ -24,6 +24,7 @@ type meter struct {
 	begun      int
 	missing    int
 	invocation string
+	open       bool // the invocation has not answered yet
 
 	here []string // branches of what was seen
 	seen extent
@@ -64,16 +65,25 @@ func (m *meter) begins(ev *session.Event) bool {
 	if ev.InvocationID != m.invocation {
 		m.invocation = ev.InvocationID
 		m.begun++
+		m.open = true
 	}
-	return selector.IsTurnEnd(ev) && m.begun >= m.missing
+	if !selector.IsTurnEnd(ev) {
+		return false
+	}
+	m.open = false
+	return m.begun >= m.missing
 }
 
 // looking notes that the invocation trigger is about to be looked at. The function it returns takes how
-// many invocations were found missing; what begins in the meantime counts for the next look.
+// many invocations were found missing; what begins in the meantime counts for the next look, and so does
+// an invocation that has not answered yet: its answer may be all that is missing.
 func (m *meter) looking() (looked func(missing int)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before := m.begun
+	if m.open {
+		before--
+	}
 	return func(missing int) {
 		m.mu.Lock()
 		defer m.mu.Unlock()

@@ -25,6 +25,21 @@ func TestATurnThatBeginsDuringALookCountsForTheNext(t *testing.T) {
 	}
 }
 
+// The fifth question has been asked and not answered yet: only its answer is missing.
+func TestATurnThatIsUnderWayDuringALookCountsForTheNext(t *testing.T) {
+	t.Parallel()
+	var m meter
+	h := (&ct.History{}).Turns(5, "bot")
+	for n := 1; n <= 9; n++ {
+		m.begins(h.Events[n-1])
+	}
+	looked := m.looking()
+	looked(1)
+	if !m.begins(h.Events[9]) {
+		t.Error("the fifth turn has ended, and nobody looks")
+	}
+}
+
 func TestBranchesAreFoundAsTheViewGrows(t *testing.T) {
 	t.Parallel()
 	var m meter
