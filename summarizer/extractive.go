@@ -42,7 +42,8 @@ func (Extractive) Summarize(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("summarizer: extractive: %w", err)
 	}
-	text = cutTo(text, req.maxTokens())
+	// Cleaned first, as [Prose] will read it: a line break takes more than the form feed that it was.
+	text = cutTo(clean(text), req.maxTokens())
 	return Result{Content: genai.NewContentFromText(text, genai.RoleModel)}, nil
 }
 
@@ -80,7 +81,7 @@ func hasEvents(events []*session.Event) bool {
 func condense(texts []string, budget int, focus string) string {
 	var kept []string
 	for _, t := range texts {
-		if t = strings.TrimSpace(t); !blank(t) {
+		if t = strings.TrimSpace(clean(t)); !blank(t) {
 			kept = append(kept, t)
 		}
 	}
