@@ -44,6 +44,9 @@ func (Extractive) Summarize(ctx context.Context, req Request) (Result, error) {
 	}
 	// Cleaned first, as [Prose] will read it: a line break takes more than the form feed that it was.
 	text = cutTo(clean(text), req.maxTokens())
+	if blank(text) { // nothing but characters that cannot be seen fitted in
+		text = cutTo(noContent, req.maxTokens())
+	}
 	return Result{Content: genai.NewContentFromText(text, genai.RoleModel)}, nil
 }
 

@@ -124,8 +124,9 @@ func FuzzEstimate(f *testing.F) {
 		if n > 2*len(a) {
 			t.Errorf("Estimate(%q) = %d, above 2 for each of %d bytes", a, n, len(a))
 		}
-		if got := Estimate(a + b); got > n+Estimate(b) {
-			t.Errorf("Estimate(%q+%q) = %d, above %d + %d", a, b, got, n, Estimate(b))
+		// One more for the rounding: blanks that meet become a run, which costs a little.
+		if got := Estimate(a + b); got > n+Estimate(b)+1 {
+			t.Errorf("Estimate(%q+%q) = %d, above %d + %d + 1", a, b, got, n, Estimate(b))
 		}
 	})
 }
