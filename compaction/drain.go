@@ -35,13 +35,16 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 		}
 		f := s.look(h, t)
 		t.trigger = f.trigger
-		if f.Empty() {
-			s.rest(ctx, h, t, f, string(f.Reason))
-			return
+		reason := string(f.Reason)
+		if f.held && f.Tokens < s.policy.slack && f.prompt.likely < s.policy.limit {
+			// The last compaction could not help, nor would this one, and it is not certain that it must.
+			reason = "prompt may be over the hard limit, and the window is too small to change that"
 		}
-		if f.held && f.Tokens < s.policy.slack {
-			// The last compaction could not help, and this one would not either.
-			s.rest(ctx, h, t, f, "prompt is over the hard limit, and the window too small to change that")
+		if reason != "" {
+			if s.squeeze(ctx, h, t, f) == Stored {
+				continue
+			}
+			s.rest(ctx, h, t, f, reason)
 			return
 		}
 		t.extractive = t.extractive || f.unbounded
@@ -77,7 +80,7 @@ func (s *CompactionSessionService) rest(ctx context.Context, h *handle, t task, 
 	}
 	if f.trigger == record.TriggerTokens {
 		h.state.mu.Lock()
-		h.state.memory.rest(f.reader, t.invocationID, f.prompt)
+		h.state.memory.rest(f.reader, t.invocationID, f.prompt.likely)
 		h.state.mu.Unlock()
 	}
 	if f.Reason != selector.TooSmall { // that was told when the summary came out too long
@@ -106,12 +109,12 @@ func (s *CompactionSessionService) settleGate(h *handle, t task, f found) {
 		return
 	}
 	h.catchUp()
-	size := h.meter.size(h, f.reader)
+	size := h.meter.prompt(h, f.reader).likely
 	if s.policy.threshold == 0 || size < s.policy.threshold {
 		return
 	}
 	state := h.view.State()
-	next := s.largest(h.history(state), s.params(h.state), branches(state.View), f.reader, t.forced)
+	next := s.largest(h.history(state), s.params(h.state), branches(state.View), f.reader, s.excess(t, size))
 	if !next.Empty() && next.Branch != f.Branch {
 		return
 	}
@@ -215,15 +218,14 @@ func (s *CompactionSessionService) storeUnstored(ctx context.Context, st *sessio
 	return outcome == Stored || outcome == Discarded
 }
 
-// learn notes, before the view changes, by how much prompts exceed the estimate of the view.
+// learn notes, before the view changes, how prompts compare with the estimate of the view.
 func (s *CompactionSessionService) learn(h *handle) {
 	view, live := h.view.Events().Slice(), h.view.Live()
 	for _, branch := range branches(view) {
-		if overhead, ok := learnOverhead(view, live, branch, h.state.isVoid); ok {
-			h.state.mu.Lock()
-			h.state.memory.learnOverhead(branch, overhead)
-			h.state.mu.Unlock()
-		}
+		learned := learn(h.state.fits(branch), view, live, branch, h.state.isVoid)
+		h.state.mu.Lock()
+		h.state.memory.learn(branch, learned)
+		h.state.mu.Unlock()
 	}
 }
 

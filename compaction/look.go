@@ -37,9 +37,9 @@ type task struct {
 type found struct {
 	selector.Selection
 	trigger record.Trigger
-	// reader is the branch whose prompt the token trigger measured, and prompt its size.
+	// reader is the branch whose prompt the token trigger measured.
 	reader string
-	prompt int
+	prompt prompt
 	// held says that only the hard limit made it due: the gate would have held it back.
 	held bool
 	// unbounded says that the window may be larger than what the summarizer can read.
@@ -73,12 +73,12 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 	}
 	looked(missing)
 	for _, reader := range here {
-		size := h.meter.size(h, reader)
+		size := h.meter.prompt(h, reader)
 		over := s.passes(h.state, reader, size)
-		if !over && !(t.forced && size >= s.policy.limit) {
+		if !over && !(t.forced && size.most >= s.policy.limit) {
 			continue
 		}
-		f := s.largest(history, params, here, reader, t.forced)
+		f := s.largest(history, params, here, reader, s.excess(t, size.likely))
 		f.trigger, f.reader, f.prompt, f.held = record.TriggerTokens, reader, size, !over && s.policy.threshold > 0
 		if !f.Empty() {
 			return f
@@ -88,10 +88,23 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 	return blocked
 }
 
-// largest selects for the token trigger among the branches that the reader sees. At the hard limit
-// it lets go of retained events, half of them at a time, until there is something to summarize, and at
+// excess is how many tokens a compaction that is forced must free at least, 0 if it is not forced. It aims
+// at the threshold: one that stopped just below the hard limit would be due again with the next event.
+func (s *CompactionSessionService) excess(t task, prompt int) int {
+	if !t.forced {
+		return 0
+	}
+	target := s.policy.limit
+	if s.policy.threshold > 0 {
+		target = s.policy.threshold
+	}
+	return max(1, prompt-target+s.policy.summaryTokens)
+}
+
+// largest selects for the token trigger among the branches that the reader sees. Where so many tokens must
+// be freed, it lets go of retained events, half of them at a time, until the window holds as many, and at
 // last takes what no summarizer could read in one call.
-func (s *CompactionSessionService) largest(history selector.History, params selector.Params, here []string, reader string, forced bool) found {
+func (s *CompactionSessionService) largest(history selector.History, params selector.Params, here []string, reader string, excess int) found {
 	for {
 		best := selector.Selection{Reason: selector.NothingEligible}
 		for _, branch := range here {
@@ -103,13 +116,16 @@ func (s *CompactionSessionService) largest(history selector.History, params sele
 				best = sel
 			}
 		}
+		enough := !best.Empty() && (best.Tokens >= excess || best.Cut)
 		switch {
-		case !best.Empty() || !forced || params.Retain == 0 && (best.Reason != selector.TooLarge || params.MaxTokens == 0):
+		case enough || excess == 0:
 			return found{Selection: best, unbounded: params.MaxTokens == 0}
-		case params.Retain == 0:
+		case params.Retain > 0:
+			params.Retain /= 2
+		case best.Reason == selector.TooLarge && params.MaxTokens != 0:
 			params.MaxTokens = 0
 		default:
-			params.Retain /= 2
+			return found{Selection: best, unbounded: params.MaxTokens == 0}
 		}
 	}
 }

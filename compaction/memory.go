@@ -29,9 +29,9 @@ type memory struct {
 	// rests say when a branch is looked at again, where the token trigger was due and nothing could be
 	// summarized.
 	rests map[string]rest
-	// overhead is what a branch's prompts take up beyond the estimate of its view, in tokens: system
-	// prompt, tools, and the estimate's own error. Learned from what the provider reports.
-	overhead map[string]int
+	// fits say how an agent's prompts compare with the estimate of its view, by branch and author. Learned
+	// from what the provider reports.
+	fits map[string]map[string]fit
 	// void are events whose report is of a prompt from before the view last changed, the newest last.
 	void []eventKey
 	// parked are events that a record could not refer to, so that summarizing them was of no use.
@@ -66,9 +66,11 @@ func (m *memory) failed(now time.Time) {
 	m.retryAt = now.Add(m.backoff.NextBackOff())
 }
 
-// succeeded forgets earlier failures.
+// succeeded forgets earlier failures, and that there was nothing to summarize: prompts are smaller now, so
+// what they must grow to before the next look is another size.
 func (m *memory) succeeded() {
 	m.failures, m.retryAt, m.backoff = 0, time.Time{}, nil
+	m.rests = nil
 }
 
 // notShorter notes that the summary of a window was not shorter, so that the window is not tried
@@ -82,7 +84,7 @@ func (m *memory) notShorter(sel *selector.Selection) {
 
 // worthKeeping reports whether there is anything to remember of a session nobody holds a handle to.
 func (m *memory) worthKeeping() bool {
-	return m.failures > 0 || len(m.minTokens) > 0 || len(m.gates) > 0 || len(m.overhead) > 0 ||
+	return m.failures > 0 || len(m.minTokens) > 0 || len(m.gates) > 0 || len(m.fits) > 0 ||
 		len(m.parked) > 0 || len(m.void) > 0 || m.unstored != nil || m.hanging != nil
 }
 
@@ -109,11 +111,17 @@ func (m *memory) rest(branch, invocation string, prompt int) {
 	m.rests[branch] = rest{prompt + max(1, prompt/100), invocation}
 }
 
-func (m *memory) learnOverhead(branch string, tokens int) {
-	if m.overhead == nil {
-		m.overhead = map[string]int{}
+func (m *memory) learn(branch string, agents map[string]*agentPrompt) {
+	if len(agents) == 0 {
+		return
 	}
-	m.overhead[branch] = tokens
+	if m.fits == nil {
+		m.fits = map[string]map[string]fit{}
+	}
+	m.fits[branch] = map[string]fit{}
+	for author, agent := range agents {
+		m.fits[branch][author] = agent.fit
+	}
 }
 
 // backsOff reports whether automatic attempts wait until a later time.
@@ -176,10 +184,15 @@ func (st *sessionState) isVoid(ev *session.Event) bool {
 	return len(st.memory.void) > 0 && slices.Contains(st.memory.void, keyOf(ev))
 }
 
-func (st *sessionState) overhead(branch string) int {
+// fits returns what was learned of the prompts of a branch, by agent, to be added to.
+func (st *sessionState) fits(branch string) map[string]*agentPrompt {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.memory.overhead[branch]
+	agents := map[string]*agentPrompt{}
+	for author, f := range st.memory.fits[branch] {
+		agents[author] = &agentPrompt{fit: f}
+	}
+	return agents
 }
 
 // eventKey tells events of one session apart across handles.

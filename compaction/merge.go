@@ -31,12 +31,34 @@ func (s *CompactionSessionService) makeRoom(ctx context.Context, h *handle, t ta
 			absorbPlace(sel, rest, placeOf)
 			return Stored
 		}
-		t := t
-		t.trigger, t.kind, t.focus, t.note = record.TriggerMerge, "", "", ""
-		if outcome := s.write(ctx, h, t, merge); outcome != Stored {
+		if outcome := s.merge(ctx, h, t, merge); outcome != Stored {
 			return outcome
 		}
 	}
+}
+
+// squeeze merges two summaries that the reader of a prompt over the hard limit sees, where nothing else can
+// make it shorter. It declines where there are no two.
+func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t task, f found) Outcome {
+	if !t.forced || f.trigger != record.TriggerTokens || f.prompt.most < s.policy.limit {
+		return Declined
+	}
+	placeOf := s.placeOf(h)
+	for _, branch := range h.meter.branches(h.view) {
+		if !selector.Visible(f.reader, branch) {
+			continue
+		}
+		if merge, found := mergeOf(branch, s.summariesOf(h, branch), placeOf); found {
+			return s.merge(ctx, h, t, merge)
+		}
+	}
+	return Declined
+}
+
+// merge makes one summary of two.
+func (s *CompactionSessionService) merge(ctx context.Context, h *handle, t task, merge selector.Selection) Outcome {
+	t.trigger, t.kind, t.focus, t.note = record.TriggerMerge, "", "", ""
+	return s.write(ctx, h, t, merge)
 }
 
 // absorbPlace makes the window's record take in the summaries that stand where it will stand.

@@ -38,24 +38,48 @@ type extent struct{ generation, length int }
 // promptSize is the size of the prompt that an agent in one branch would send, as far as the view
 // has been measured.
 type promptSize struct {
-	// estimate is of the whole view, and what prompts take up beyond it.
+	// estimate is of the view alone.
 	estimate int
-	// reported is by agent: what the provider last counted for it, and the estimate of all since.
-	reported map[string]int
+	// agents are those whose prompts the provider has counted, now or before the view changed.
+	agents   map[string]*agentPrompt
 	measured extent
 }
 
-// tokens is the largest prompt that was reported of an agent, brought up to date: one that is shown
-// little of the history reports little. Without a report it is the estimate.
-func (p *promptSize) tokens() int {
-	if len(p.reported) == 0 {
-		return p.estimate
+// agentPrompt is the prompt of one agent.
+type agentPrompt struct {
+	fit fit
+	// reported is what the provider last counted for it, 0 where it has counted nothing since the view
+	// changed, and since the estimate of all that came after.
+	reported, since int
+}
+
+// prompt is the size of a prompt in tokens.
+type prompt struct {
+	// likely is what is expected, most what it should not exceed: the hard limit is held against that.
+	likely, most int
+}
+
+// doubt is by how much estimates are off, as a share of 1 to so many: 5 to 12 percent for single messages
+// of a kind, against real tokenizers.
+const doubt = 10
+
+// prompt is the largest that was reported of an agent, brought up to date: one that is shown little of the
+// history reports little. Without a report it is the estimate, as reports from before the view changed
+// correct it.
+func (p *promptSize) prompt() prompt {
+	var reported prompt
+	expected := p.estimate
+	for _, agent := range p.agents {
+		if agent.reported > 0 {
+			reported.likely = max(reported.likely, agent.reported+agent.since)
+			reported.most = max(reported.most, agent.reported+agent.since+agent.since/doubt)
+		}
+		expected = max(expected, agent.fit.of(p.estimate))
 	}
-	most := 0
-	for _, size := range p.reported {
-		most = max(most, size)
+	if reported.likely > 0 {
+		return reported
 	}
-	return most
+	return prompt{expected, expected + expected/doubt}
 }
 
 // begins notes an appended event and reports whether the invocation trigger must be looked at.
@@ -104,14 +128,14 @@ func (m *meter) branches(view *filtered.View) []string {
 	return slices.Clip(m.here)
 }
 
-// size returns the tokens of the prompt that an agent in the branch would send now.
-func (m *meter) size(h *handle, branch string) int {
+// prompt returns the size of the prompt that an agent in the branch would send now.
+func (m *meter) prompt(h *handle, branch string) prompt {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	view, generation := h.view.Version()
 	p := m.sizes[branch]
 	if p == nil || p.measured.generation != generation || p.measured.length > view.Len() {
-		p = &promptSize{estimate: h.state.overhead(branch), measured: extent{generation: generation}}
+		p = &promptSize{agents: h.state.fits(branch), measured: extent{generation: generation}}
 		if m.sizes == nil {
 			m.sizes = map[string]*promptSize{}
 		}
@@ -121,7 +145,7 @@ func (m *meter) size(h *handle, branch string) int {
 		p.add(view.From(p.measured.length).Slice(), branch, time.Time{}, h.state.isVoid)
 	}
 	p.measured.length = view.Len()
-	return p.tokens()
+	return p.prompt()
 }
 
 // add measures more of the view. Reports from before changed, when the view was another, say nothing,
@@ -132,39 +156,31 @@ func (p *promptSize) add(events []*session.Event, branch string, changed time.Ti
 			continue
 		}
 		size := sizeOf(ev)
-		p.estimate += size
-		for agent := range p.reported {
-			p.reported[agent] += size
+		for _, agent := range p.agents {
+			agent.since += agent.fit.more(size)
 		}
 		if reported, ok := report(ev, branch); ok && (changed.IsZero() || ev.Timestamp.After(changed)) && !void(ev) {
-			if p.reported == nil {
-				p.reported = map[string]int{}
+			agent := p.agents[ev.Author]
+			if agent == nil {
+				agent = &agentPrompt{}
+				p.agents[ev.Author] = agent
 			}
-			p.reported[ev.Author] = reported
+			agent.fit.add(p.estimate, int(ev.UsageMetadata.PromptTokenCount))
+			agent.reported, agent.since = reported, 0
 		}
+		p.estimate += size
 	}
 }
 
-// learnOverhead returns by how much the provider's latest report of an agent in the branch exceeds the
-// estimate of what was visible then, the most of all agents and at least 0, and false where there is
-// no report for the view as it is.
-func learnOverhead(view []*session.Event, live []*record.Metadata, branch string, void func(*session.Event) bool) (int, bool) {
-	changed := lastChange(live, branch)
-	estimate, byAgent := 0, map[string]int{}
-	for _, ev := range view {
-		if !selector.Visible(branch, ev.Branch) {
-			continue
-		}
-		if _, ok := report(ev, branch); ok && ev.Timestamp.After(changed) && !void(ev) {
-			byAgent[ev.Author] = int(ev.UsageMetadata.PromptTokenCount) - estimate
-		}
-		estimate += sizeOf(ev)
+// learn returns, by agent, what the provider's reports say of prompts in the branch: those that were
+// learned before, and those that are about the view as it is.
+func learn(known map[string]*agentPrompt, view []*session.Event, live []*record.Metadata, branch string, void func(*session.Event) bool) map[string]*agentPrompt {
+	for _, agent := range known {
+		agent.fit.fade()
 	}
-	overhead := 0
-	for _, more := range byAgent {
-		overhead = max(overhead, more)
-	}
-	return overhead, len(byAgent) > 0
+	p := promptSize{agents: known}
+	p.add(view, branch, lastChange(live, branch), void)
+	return p.agents
 }
 
 // lastChange returns when the newest summary that the branch sees was made.
@@ -184,9 +200,9 @@ func report(ev *session.Event, branch string) (int, bool) {
 	if ev.Branch != branch || ev.Author == "user" || selector.Remote(ev) || ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 {
 		return 0, false
 	}
-	output := int(ev.UsageMetadata.CandidatesTokenCount)
-	if output <= 0 {
-		output = sizeOf(ev)
+	output, size := int(ev.UsageMetadata.CandidatesTokenCount), sizeOf(ev)
+	if output < size/2 { // not counted, or as some adapters do it, of a stream's first chunk
+		output = size
 	}
 	return int(ev.UsageMetadata.PromptTokenCount) + output, true
 }

@@ -65,7 +65,7 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		StoredEvents:      state.Stored + h.unloaded,
 		VisibleEvents:     len(state.View),
 		UnreadableRecords: state.Unreadable,
-		PromptTokens:      h.meter.size(h, ""),
+		PromptTokens:      h.meter.prompt(h, "").likely,
 		TokenThreshold:    s.policy.threshold,
 		HardLimit:         s.policy.limit,
 		ContextWindow:     s.policy.ContextWindow,

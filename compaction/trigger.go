@@ -71,11 +71,11 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 	}
 	highest := none
 	for _, branch := range readers {
-		size := h.meter.size(h, branch)
+		size := h.meter.prompt(h, branch)
 		over := s.passes(h.state, branch, size)
 		switch {
 		case s.rests(h.state, branch, ev.InvocationID, size):
-		case size >= s.policy.limit:
+		case size.most >= s.policy.limit:
 			return overLimit
 		case over:
 			highest = overThreshold
@@ -86,23 +86,23 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 
 // passes reports whether a prompt of that size sets off the token trigger: it is over the threshold,
 // and an earlier compaction that could not bring it under does not hold it back.
-func (s *CompactionSessionService) passes(st *sessionState, branch string, size int) bool {
+func (s *CompactionSessionService) passes(st *sessionState, branch string, size prompt) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	on := s.policy.threshold > 0
-	if on && size < s.policy.threshold || !on && size < s.policy.limit {
+	if on && size.likely < s.policy.threshold || !on && size.most < s.policy.limit {
 		delete(st.memory.gates, branch)
 		delete(st.memory.rests, branch)
 		return false
 	}
-	return on && size >= st.memory.gates[branch]
+	return on && size.likely >= st.memory.gates[branch]
 }
 
 // rests reports whether a prompt of that size is not worth a look: at the last one there was nothing
 // to summarize. Over the hard limit every invocation looks for itself.
-func (s *CompactionSessionService) rests(st *sessionState, branch, invocation string, size int) bool {
+func (s *CompactionSessionService) rests(st *sessionState, branch, invocation string, size prompt) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	r, known := st.memory.rests[branch]
-	return known && size < r.prompt && (size < s.policy.limit || r.invocation == invocation)
+	return known && size.likely < r.prompt && (size.most < s.policy.limit || r.invocation == invocation)
 }

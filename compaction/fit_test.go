@@ -1,0 +1,48 @@
+package compaction
+
+import "testing"
+
+func TestPromptsAreReadAsTheProviderCountsThem(t *testing.T) {
+	t.Parallel()
+	counted := func(overhead int, ratio float64, estimates ...int) fit {
+		var f fit
+		for _, n := range estimates {
+			f.add(n, overhead+int(ratio*float64(n)))
+		}
+		return f
+	}
+	for _, r := range []struct {
+		name string
+		fit  fit
+		want int // of 10,000
+	}{
+		{"nothing reported", fit{}, 10_000},
+		{"overhead alone", counted(3_000, 1, 50, 80, 120), 13_000},
+		{"a tokenizer that counts half as much again", counted(3_000, 1.5, 1_000, 4_000, 9_000), 18_000},
+		{"prompts too alike to tell a ratio", counted(3_000, 1.5, 1_000, 1_010, 1_020), 13_505},
+		{"two reports are no line", counted(3_000, 1.5, 1_000, 9_000), 15_500},
+		{"another agent is shown little", counted(500, 0, 1_000, 4_000, 9_000), 10_000},
+		{"images are no ratio", counted(0, 9, 1_000, 4_000, 9_000), 52_667},
+	} {
+		if got := r.fit.of(10_000); got != r.want {
+			t.Errorf("%s: a prompt of 10000 is taken for %d, want %d", r.name, got, r.want)
+		}
+	}
+}
+
+func TestNewReportsCountMoreThanOldOnes(t *testing.T) {
+	t.Parallel()
+	var f fit
+	for _, n := range []int{1_000, 4_000, 9_000} {
+		f.add(n, n+8_000) // many tools
+	}
+	for range 5 {
+		f.fade()
+		for _, n := range []int{1_000, 4_000, 9_000} {
+			f.add(n, n+1_000) // hardly any
+		}
+	}
+	if got := f.of(0); got < 1_000 || got > 1_200 {
+		t.Errorf("overhead is taken for %d, want little more than 1000", got)
+	}
+}
