@@ -80,7 +80,7 @@ func (s *CompactionSessionService) rest(ctx context.Context, h *handle, t task, 
 	}
 	if f.trigger == record.TriggerTokens {
 		h.state.mu.Lock()
-		h.state.memory.rest(f.reader, t.invocationID, f.prompt.likely)
+		h.state.memory.rest(f.reader, f.prompt.likely)
 		h.state.mu.Unlock()
 	}
 	if f.Reason != selector.TooSmall { // that was told when the summary came out too long

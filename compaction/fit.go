@@ -6,37 +6,34 @@ const (
 	// maxRatio bounds how many tokens one estimated token is taken to be. Claude's own counts of coding
 	// sessions came to 1.2 to 1.5 times the estimate; more than twice is something else.
 	maxRatio = 2
-	// minSpread is how far apart prompts must be, in tokens (standard deviation), for the ratio to be
-	// read from them: between prompts of like size the noise is larger than the slope.
-	minSpread = 1000
-	// minReports is how many reports a ratio takes.
+	// sure is how well a ratio must be known to be used: its standard error.
+	sure = 0.1
+	// minReports is how many reports it takes to tell a line from noise.
 	minReports = 3
-	// fading is what earlier reports still count after a compaction: tools, instructions and models change.
-	fading = 0.5
+	// recentReports is how many reports count. Tools, instructions and models change.
+	recentReports = 30
 )
 
 // fit is the line through what the provider counted for an agent's prompts, over the estimate of the view
 // that each was made of: reported = overhead + ratio x estimate. The overhead is the system prompt and the
 // tools, the ratio the estimate's own error. The zero value takes the estimate as it is.
-type fit struct{ n, x, y, xx, xy float64 }
+type fit struct{ n, x, y, xx, xy, yy float64 }
 
-// add takes in one report.
+// add takes in one report. Earlier ones fade.
 func (f *fit) add(estimate, reported int) {
+	if f.n > recentReports-1 {
+		fade := (recentReports - 1) / f.n
+		for _, sum := range []*float64{&f.n, &f.x, &f.y, &f.xx, &f.xy, &f.yy} {
+			*sum *= fade
+		}
+	}
 	x, y := float64(estimate), float64(reported)
 	f.n++
 	f.x += x
 	f.y += y
 	f.xx += x * x
 	f.xy += x * y
-}
-
-// fade makes what was learned count less than what comes.
-func (f *fit) fade() {
-	f.n *= fading
-	f.x *= fading
-	f.y *= fading
-	f.xx *= fading
-	f.xy *= fading
+	f.yy += y * y
 }
 
 // line is the least squares line. It never takes a prompt to be smaller than its estimate: an agent that is
@@ -47,10 +44,22 @@ func (f fit) line() (ratio, overhead float64) {
 	}
 	meanX, meanY := f.x/f.n, f.y/f.n
 	ratio = 1
-	if spread := f.xx/f.n - meanX*meanX; f.n >= minReports && spread >= minSpread*minSpread {
-		ratio = min(maxRatio, max(1, (f.xy/f.n-meanX*meanY)/spread))
+	if slope, ok := f.slope(meanX, meanY); ok {
+		ratio = min(maxRatio, max(1, slope))
 	}
 	return ratio, max(0, meanY-ratio*meanX)
+}
+
+// slope is that of the line, and whether the reports are enough, and far enough apart for how much they
+// scatter, to tell.
+func (f fit) slope(meanX, meanY float64) (slope float64, known bool) {
+	spread := f.xx - f.n*meanX*meanX
+	if f.n < minReports || spread <= 0 {
+		return 0, false
+	}
+	slope = (f.xy - f.n*meanX*meanY) / spread
+	scatter := max(0, f.yy-f.n*meanY*meanY-slope*slope*spread) / (f.n - 2)
+	return slope, math.Sqrt(scatter/spread) <= sure
 }
 
 // of is what a prompt of that estimate is expected to be counted.

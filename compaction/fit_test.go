@@ -19,7 +19,7 @@ func TestPromptsAreReadAsTheProviderCountsThem(t *testing.T) {
 		{"nothing reported", fit{}, 10_000},
 		{"overhead alone", counted(3_000, 1, 50, 80, 120), 13_000},
 		{"a tokenizer that counts half as much again", counted(3_000, 1.5, 1_000, 4_000, 9_000), 18_000},
-		{"prompts too alike to tell a ratio", counted(3_000, 1.5, 1_000, 1_010, 1_020), 13_505},
+		{"the same prompt again and again", counted(3_000, 1.5, 1_000, 1_000, 1_000), 13_500},
 		{"two reports are no line", counted(3_000, 1.5, 1_000, 9_000), 15_500},
 		{"another agent is shown little", counted(500, 0, 1_000, 4_000, 9_000), 10_000},
 		{"images are no ratio", counted(0, 9, 1_000, 4_000, 9_000), 52_667},
@@ -33,16 +33,27 @@ func TestPromptsAreReadAsTheProviderCountsThem(t *testing.T) {
 func TestNewReportsCountMoreThanOldOnes(t *testing.T) {
 	t.Parallel()
 	var f fit
-	for _, n := range []int{1_000, 4_000, 9_000} {
-		f.add(n, n+8_000) // many tools
-	}
-	for range 5 {
-		f.fade()
-		for _, n := range []int{1_000, 4_000, 9_000} {
-			f.add(n, n+1_000) // hardly any
+	prompts := func(overhead int) {
+		for range 2 * recentReports {
+			for _, n := range []int{1_000, 4_000, 9_000} {
+				f.add(n, n+overhead)
+			}
 		}
 	}
+	prompts(8_000) // many tools
+	prompts(1_000) // hardly any
 	if got := f.of(0); got < 1_000 || got > 1_200 {
 		t.Errorf("overhead is taken for %d, want little more than 1000", got)
+	}
+}
+
+func TestNoisyReportsMakeNoRatio(t *testing.T) {
+	t.Parallel()
+	var f fit
+	for i, n := range []int{4_000, 4_100, 4_050, 4_020, 4_080, 4_010} {
+		f.add(n, n+1_000+[]int{0, 400}[i%2])
+	}
+	if ratio, _ := f.line(); ratio != 1 {
+		t.Errorf("a ratio of %v was read from prompts of like size that scatter by hundreds", ratio)
 	}
 }

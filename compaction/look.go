@@ -28,9 +28,11 @@ type task struct {
 	byHand bool
 	// extractive says that no model is asked.
 	extractive bool
-	kind       record.Kind
-	focus      string
-	note       string
+	// shorter, if not 0, is how long the summary may be at most, in tokens.
+	shorter int
+	kind    record.Kind
+	focus   string
+	note    string
 }
 
 // found is what a look came up with: a window and the trigger that made it due.

@@ -17,6 +17,10 @@ type CompactOptions struct {
 	Focus string
 	// KeepRecent is how many of the newest complete invocations stay raw; 0 keeps Config.OverlapSize.
 	KeepRecent int
+	// KeepEvents, if not 0, is how many of the newest events of a branch stay raw instead, whatever
+	// invocation they belong to: for agents whose turns are long by themselves. Also the finished tool
+	// rounds of a turn that is still running are summarized then. Not together with KeepRecent.
+	KeepEvents int
 }
 
 // CheckpointOptions say how to write a checkpoint. The zero value keeps one invocation raw.
@@ -40,7 +44,7 @@ type CompactResult struct {
 	Reason  string
 }
 
-// Compact summarizes now whatever is complete and not recent, whether a trigger is due or not and
+// Compact summarizes now whatever is complete and not recent (or, with KeepEvents, not new), whether a trigger is due or not and
 // whether automatic triggers are on or not. What one call of the summarizer cannot read is done in
 // several. It waits for a job under way. Having nothing to do is not an error.
 //
@@ -50,8 +54,17 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d: it must not be negative; 0 keeps the configured %d", opts.KeepRecent, s.policy.OverlapSize)
 	}
+	if opts.KeepEvents < 0 {
+		return CompactResult{}, fmt.Errorf("compact: KeepEvents is %d: it must not be negative; 0 keeps invocations", opts.KeepEvents)
+	}
+	if opts.KeepEvents > 0 && opts.KeepRecent > 0 {
+		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d and KeepEvents %d: set one of them", opts.KeepRecent, opts.KeepEvents)
+	}
 	t := task{byHand: true, trigger: record.TriggerManual, focus: opts.Focus}
-	return s.byHand(ctx, ref, t, orDefault(opts.KeepRecent, s.policy.OverlapSize))
+	if opts.KeepEvents > 0 {
+		return s.byHand(ctx, ref, t, newestEvents(opts.KeepEvents))
+	}
+	return s.byHand(ctx, ref, t, newestInvocations(orDefault(opts.KeepRecent, s.policy.OverlapSize)))
 }
 
 // Checkpoint summarizes a finished task, as Compact does but with the prompt and the framing of a
@@ -61,7 +74,23 @@ func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRe
 		return CompactResult{}, fmt.Errorf("checkpoint: KeepRecent is %d: it must not be negative; 0 keeps 1", opts.KeepRecent)
 	}
 	t := task{byHand: true, trigger: record.TriggerCheckpoint, kind: record.KindCheckpoint, note: opts.Note}
-	return s.byHand(ctx, ref, t, orDefault(opts.KeepRecent, 1))
+	return s.byHand(ctx, ref, t, newestInvocations(orDefault(opts.KeepRecent, 1)))
+}
+
+// choice selects what a person has asked to be summarized.
+type choice func(h selector.History, p selector.Params, branch string) selector.Selection
+
+func newestInvocations(keep int) choice {
+	return func(h selector.History, p selector.Params, branch string) selector.Selection {
+		return selector.Manual(h, p, branch, keep)
+	}
+}
+
+func newestEvents(keep int) choice {
+	return func(h selector.History, p selector.Params, branch string) selector.Selection {
+		p.Retain = keep
+		return selector.Tokens(h, p, branch)
+	}
 }
 
 func orDefault(value, fallback int) int {
@@ -71,7 +100,7 @@ func orDefault(value, fallback int) int {
 	return value
 }
 
-func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t task, keep int) (result CompactResult, err error) {
+func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t task, choose choice) (result CompactResult, err error) {
 	if !s.open.enter() {
 		return result, failure(errClosed)
 	}
@@ -104,7 +133,7 @@ func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t
 	}
 	tried := false
 	for _, branch := range branches(h.view.Events().Slice()) {
-		attempted, failed := s.compactBranch(ctx, h, t, branch, keep, &result)
+		attempted, failed := s.compactBranch(ctx, h, t, branch, choose, &result)
 		tried = tried || attempted
 		if err = failed; err != nil {
 			break
@@ -119,12 +148,12 @@ func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t
 
 // compactBranch writes one window of a branch after the other until none is left. It reports whether
 // there was any.
-func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle, t task, branch string, keep int, result *CompactResult) (tried bool, err error) {
+func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle, t task, branch string, choose choice, result *CompactResult) (tried bool, err error) {
 	for range maxWindows {
 		h.catchUp()
 		params := s.params(h.state)
 		params.MinTokens = nil // a person asked: try again
-		sel := selector.Manual(h.history(h.view.State()), params, branch, keep)
+		sel := choose(h.history(h.view.State()), params, branch)
 		if sel.Empty() {
 			if result.Skipped && result.Reason == "" {
 				result.Reason = string(sel.Reason)

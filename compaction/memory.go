@@ -26,9 +26,9 @@ type memory struct {
 	// gates hold back the token trigger of a branch after a compaction that did not bring its prompt
 	// under the threshold: until the prompt has been under it, or has this many tokens.
 	gates map[string]int
-	// rests say when a branch is looked at again, where the token trigger was due and nothing could be
-	// summarized.
-	rests map[string]rest
+	// rests say how large a branch's prompt must be to be looked at again, where the token trigger was due
+	// and nothing could be summarized.
+	rests map[string]int
 	// fits say how an agent's prompts compare with the estimate of its view, by branch and author. Learned
 	// from what the provider reports.
 	fits map[string]map[string]fit
@@ -95,20 +95,13 @@ func (m *memory) closeGate(branch string, prompt int) {
 	m.gates[branch] = prompt + max(1, prompt/10)
 }
 
-// rest is how long there is no use in looking at a branch again: until its prompt has so many tokens,
-// or, over the hard limit, the next invocation sets free what this one kept raw.
-type rest struct {
-	prompt     int
-	invocation string
-}
-
 // rest keeps a branch from being looked at before its prompt has grown by a hundredth: half of what
 // lies between the hard limit and the end of the window.
-func (m *memory) rest(branch, invocation string, prompt int) {
+func (m *memory) rest(branch string, prompt int) {
 	if m.rests == nil {
-		m.rests = map[string]rest{}
+		m.rests = map[string]int{}
 	}
-	m.rests[branch] = rest{prompt + max(1, prompt/100), invocation}
+	m.rests[branch] = prompt + max(1, prompt/100)
 }
 
 func (m *memory) learn(branch string, agents map[string]*agentPrompt) {

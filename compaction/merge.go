@@ -37,25 +37,36 @@ func (s *CompactionSessionService) makeRoom(ctx context.Context, h *handle, t ta
 	}
 }
 
-// squeeze merges two summaries that the reader of a prompt over the hard limit sees, where nothing else can
-// make it shorter. It declines where there are no two.
+// squeeze makes less of the summaries that the reader of a prompt over the hard limit sees, where nothing
+// else can make it shorter: two become one, and where there are no two, the longest is cut to half. It
+// declines where that is not worth it.
 func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t task, f found) Outcome {
 	if !t.forced || f.trigger != record.TriggerTokens || f.prompt.most < s.policy.limit {
 		return Declined
 	}
 	placeOf := s.placeOf(h)
+	var longest selector.Selection
 	for _, branch := range h.meter.branches(h.view) {
 		if !selector.Visible(f.reader, branch) {
 			continue
 		}
-		if merge, found := mergeOf(branch, s.summariesOf(h, branch), placeOf); found {
+		summaries := s.summariesOf(h, branch)
+		if merge, found := mergeOf(branch, summaries, placeOf); found {
 			return s.merge(ctx, h, t, merge)
 		}
+		for _, m := range summaries {
+			if one := mergeInto(branch, placeOf, m); one.Tokens > longest.Tokens {
+				longest = one
+			}
+		}
 	}
-	return Declined
+	if t.shorter = longest.Tokens / 2; t.shorter < minSummary {
+		return Declined
+	}
+	return s.merge(ctx, h, t, longest)
 }
 
-// merge makes one summary of two.
+// merge writes one summary in the place of others.
 func (s *CompactionSessionService) merge(ctx context.Context, h *handle, t task, merge selector.Selection) Outcome {
 	t.trigger, t.kind, t.focus, t.note = record.TriggerMerge, "", "", ""
 	return s.write(ctx, h, t, merge)
@@ -103,15 +114,19 @@ func mergeOf(branch string, summaries []*record.Metadata, placeOf func(*record.M
 	if best.older == nil {
 		return selector.Selection{}, false
 	}
-	sel := selector.Selection{
-		Branch: branch,
-		Absorb: []*record.Metadata{best.older, best.newer},
-		Tokens: selector.SummarySize(best.older) + selector.SummarySize(best.newer),
+	return mergeInto(branch, placeOf, best.older, best.newer), true
+}
+
+// mergeInto is the selection of summaries that stand in one place, to become one.
+func mergeInto(branch string, placeOf func(*record.Metadata) standing, summaries ...*record.Metadata) selector.Selection {
+	sel := selector.Selection{Branch: branch, Absorb: summaries}
+	for _, m := range summaries {
+		sel.Tokens += selector.SummarySize(m)
 	}
-	if placeOf(best.newer) != front {
-		sel.After, sel.Agent = eventAt(best.newer.After), best.newer.Agent
+	if newest := summaries[len(summaries)-1]; placeOf(newest) != front {
+		sel.After, sel.Agent = eventAt(newest.After), newest.Agent
 	}
-	return sel, true
+	return sel
 }
 
 type pair struct{ older, newer *record.Metadata }

@@ -175,9 +175,6 @@ func (p *promptSize) add(events []*session.Event, branch string, changed time.Ti
 // learn returns, by agent, what the provider's reports say of prompts in the branch: those that were
 // learned before, and those that are about the view as it is.
 func learn(known map[string]*agentPrompt, view []*session.Event, live []*record.Metadata, branch string, void func(*session.Event) bool) map[string]*agentPrompt {
-	for _, agent := range known {
-		agent.fit.fade()
-	}
 	p := promptSize{agents: known}
 	p.add(view, branch, lastChange(live, branch), void)
 	return p.agents

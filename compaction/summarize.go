@@ -81,6 +81,9 @@ func (s *CompactionSessionService) request(t task, sel selector.Selection) (summ
 	if t.trigger == record.TriggerMerge {
 		req.MaxTokens = min(s.policy.summaryTokens, sel.Tokens)
 	}
+	if t.shorter > 0 {
+		req.MaxTokens = min(req.MaxTokens, t.shorter)
+	}
 	for _, ev := range sel.Events {
 		req.Events = append(req.Events, copyEvent(ev))
 	}

@@ -74,7 +74,7 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 		size := h.meter.prompt(h, branch)
 		over := s.passes(h.state, branch, size)
 		switch {
-		case s.rests(h.state, branch, ev.InvocationID, size):
+		case s.rests(h.state, branch, size):
 		case size.most >= s.policy.limit:
 			return overLimit
 		case over:
@@ -99,10 +99,10 @@ func (s *CompactionSessionService) passes(st *sessionState, branch string, size 
 }
 
 // rests reports whether a prompt of that size is not worth a look: at the last one there was nothing
-// to summarize. Over the hard limit every invocation looks for itself.
-func (s *CompactionSessionService) rests(st *sessionState, branch, invocation string, size prompt) bool {
+// to summarize. Over the hard limit every event is looked at: it may be what sets free the one before.
+func (s *CompactionSessionService) rests(st *sessionState, branch string, size prompt) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	r, known := st.memory.rests[branch]
-	return known && size.likely < r.prompt && (size.most < s.policy.limit || r.invocation == invocation)
+	rest, known := st.memory.rests[branch]
+	return known && size.likely < rest && size.most < s.policy.limit
 }
