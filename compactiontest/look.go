@@ -6,6 +6,8 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/invariant"
 )
 
 // seen is what one handle shows: events that were said, by their positions, and summaries.
@@ -128,10 +130,10 @@ func (p *play) checkHidden(who string, s *seen) {
 func (p *play) checkPairs(who string, s *seen, inOrder bool) {
 	calls := map[string]int{}
 	for i, ev := range p.said {
-		for _, id := range callIDs(ev) {
+		for _, id := range invariant.CallIDs(ev) {
 			calls[id] = i
 		}
-		for _, id := range responseIDs(ev) {
+		for _, id := range invariant.ResponseIDs(ev) {
 			call := calls[id]
 			switch {
 			case s.shows(i) && !s.shows(call):
@@ -172,7 +174,7 @@ func (p *play) checkEnds(who string, s *seen) {
 func (p *play) checkOrder(who string, s *seen) {
 	last := -1
 	for _, position := range s.said {
-		if position < 0 || len(callIDs(p.said[position])) > 0 || len(responseIDs(p.said[position])) > 0 {
+		if position < 0 || len(invariant.CallIDs(p.said[position])) > 0 || len(invariant.ResponseIDs(p.said[position])) > 0 {
 			continue
 		}
 		if position < last {

@@ -1,4 +1,4 @@
-package compactiontest
+package invariant
 
 import (
 	"strings"
@@ -21,7 +21,7 @@ func (c *checker) checkRemote() {
 		}
 		for _, m := range summaries {
 			if endsAfter(m, ev) {
-				c.problem("summary %s stands in front of %s and tells of later things: ADK never sends them to the remote agent", m.RecordID, ev.ID)
+				c.problem(Formed, ev, "summary %s stands in front of %s and tells of later things: ADK never sends them to the remote agent", m.RecordID, ev.ID)
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func endsAfter(m *record.Metadata, ev *session.Event) bool {
 
 // remoteWords reports whether a remote agent said something and called and answered nothing.
 func remoteWords(ev *session.Event) bool {
-	if ev == nil || ev.Author == "user" || ev.Author == "" || len(callIDs(ev))+len(responseIDs(ev)) > 0 {
+	if ev == nil || ev.Author == "user" || ev.Author == "" || len(CallIDs(ev))+len(ResponseIDs(ev)) > 0 {
 		return false
 	}
 	for key := range ev.CustomMetadata {

@@ -1,8 +1,6 @@
-package compactiontest
+package invariant
 
 import (
-	"slices"
-
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
@@ -11,17 +9,17 @@ import (
 // checkPairs: a call and its responses are shown together.
 func (c *checker) checkPairs() {
 	for i, ev := range c.events {
-		for _, id := range responseIDs(ev) {
+		for _, id := range ResponseIDs(ev) {
 			call := c.callOf(i, id)
 			switch {
 			case call == nil:
 			case c.visible[ev] && !c.visible[call]:
-				c.problem("response %s is shown without its call %s: providers refuse the prompt, ADK drops the response", ev.ID, call.ID)
+				c.problem(Formed, ev, "response %s is shown without its call %s: providers refuse the prompt, ADK drops the response", ev.ID, call.ID)
 			case !c.visible[ev] && c.visible[call]:
-				c.problem("call %s is shown without its stored response %s: the model waits for an answer it had", call.ID, ev.ID)
+				c.problem(Formed, call, "call %s is shown without its stored response %s: the model waits for an answer it had", call.ID, ev.ID)
 			case !c.visible[ev]:
-			case slices.Index(c.events, call) < i && slices.Index(c.view, call) > slices.Index(c.view, ev):
-				c.problem("response %s is shown before its call %s: providers refuse the prompt", ev.ID, call.ID)
+			case c.position[call] < i && c.shown[call] > c.shown[ev]:
+				c.problem(Formed, ev, "response %s is shown before its call %s: providers refuse the prompt", ev.ID, call.ID)
 			case ev == c.view[len(c.view)-1] && call.InvocationID != ev.InvocationID:
 				c.checkLate(call, ev)
 			}
@@ -32,9 +30,9 @@ func (c *checker) checkPairs() {
 // checkLate: nothing is said between a call of an earlier invocation and the response that ends the
 // view.
 func (c *checker) checkLate(call, response *session.Event) {
-	for _, between := range c.view[slices.Index(c.view, call)+1 : len(c.view)-1] {
-		if len(callIDs(between)) == 0 && len(responseIDs(between)) == 0 {
-			c.problem("event %s stands between call %s and its late response %s: ADK deletes it from the prompt", between.ID, call.ID, response.ID)
+	for _, between := range c.view[c.shown[call]+1 : len(c.view)-1] {
+		if len(CallIDs(between)) == 0 && len(ResponseIDs(between)) == 0 {
+			c.problem(Formed, between, "event %s stands between call %s and its late response %s: ADK deletes it from the prompt", between.ID, call.ID, response.ID)
 		}
 	}
 }
@@ -43,18 +41,15 @@ func (c *checker) checkLate(call, response *session.Event) {
 // one of its branch, else of any branch, else any.
 func (c *checker) callOf(i int, id string) *session.Event {
 	var same, other, later *session.Event
-	for j, ev := range c.events {
+	for _, j := range c.calls[id] {
 		// Within one event responses come before calls.
-		if !slices.Contains(callIDs(ev), id) {
-			continue
-		}
-		switch {
+		switch call := c.events[j]; {
 		case j >= i:
-			later = ev
-		case ev.Branch == c.events[i].Branch:
-			same = ev
+			later = call
+		case call.Branch == c.events[i].Branch:
+			same = call
 		default:
-			other = ev
+			other = call
 		}
 	}
 	switch {
@@ -67,7 +62,9 @@ func (c *checker) callOf(i int, id string) *session.Event {
 	}
 }
 
-func callIDs(ev *session.Event) []string {
+// CallIDs returns the IDs of the function calls in an event, in order; nil for an event without any and
+// for nil.
+func CallIDs(ev *session.Event) []string {
 	var ids []string
 	eachPart(ev, func(part *genai.Part) {
 		if part.FunctionCall != nil {
@@ -77,7 +74,8 @@ func callIDs(ev *session.Event) []string {
 	return ids
 }
 
-func responseIDs(ev *session.Event) []string {
+// ResponseIDs returns the IDs of the calls that the function responses in an event answer, like [CallIDs].
+func ResponseIDs(ev *session.Event) []string {
 	var ids []string
 	eachPart(ev, func(part *genai.Part) {
 		if part.FunctionResponse != nil {

@@ -1,0 +1,41 @@
+package chart
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"html/template"
+	"strings"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// The page holds one style and one script. The policy names them by their sums, so that nothing else can
+// run, wherever it came from.
+var (
+	style  = template.CSS(joined("uPlot.min.css", "report.css", "curve.css"))
+	script = template.JS("/*\n" + joined("uPlot.LICENSE") + "*/\n" + joined("uPlot.iife.min.js", "curve.js", "marks.js", "report.js"))
+
+	securityPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'" +
+		"; style-src " + sum(string(style)) + "; script-src " + sum(string(script))
+)
+
+// joined returns files of the assets, one behind the other.
+func joined(names ...string) string {
+	var b strings.Builder
+	for _, name := range names {
+		data, err := assets.ReadFile("assets/" + name)
+		if err != nil {
+			panic(err) // it is part of the binary
+		}
+		b.Write(data)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func sum(text string) string {
+	s := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(s[:]) + "'"
+}

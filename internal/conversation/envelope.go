@@ -1,0 +1,185 @@
+package conversation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// forms is what every line must be one of.
+const forms = `expected one of: {"messages":[...]} (OpenAI-style), {"contents":[...]} (Gemini-style), ` +
+	`{"events":[...]} or an event with an "author" (ADK)`
+
+// isEvent reports whether a line is one ADK event: a file of such lines is a conversation.
+func isEvent(line object) bool {
+	if isConversation(line) {
+		return false
+	}
+	_, authored := line["author"]
+	_, invoked := line["invocationid"]
+	return authored || invoked
+}
+
+func isConversation(line object) bool {
+	for _, list := range []string{"messages", "contents", "events"} {
+		if _, ok := line[list]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// readLine reads a line that is a whole conversation. The fields of v are given where it is an object.
+func readLine(v value, fields object) (*recording, error) {
+	if v.is('[') {
+		return readList(v)
+	}
+	rec := &recording{}
+	var err error
+	if rec.id, err = name(fields["id"]); err != nil {
+		return rec, err
+	}
+	if rec.model, err = fields["model"].text("model"); err != nil {
+		return rec, err
+	}
+	switch {
+	case !isConversation(fields):
+		return rec, v.fail("the line has none of the known lists; %s", forms)
+	case !fields["messages"].missing():
+		err = rec.readMessages(fields["messages"])
+	case !fields["contents"].missing():
+		err = rec.readContents(fields)
+	default:
+		err = rec.readEvents(fields["events"])
+	}
+	if err != nil {
+		return rec, err
+	}
+	if err := rec.readCompactions(fields["compactions"]); err != nil {
+		return rec, err
+	}
+	return rec, rec.readQuestions(fields["qa"])
+}
+
+// readList reads a list of messages that stands for itself. The first one tells the form.
+func readList(v value) (*recording, error) {
+	rec := &recording{}
+	elements, err := v.list("the line")
+	if err != nil || len(elements) == 0 {
+		return rec, err
+	}
+	first, err := elements[0].object("the first message")
+	switch {
+	case err != nil:
+		return rec, err
+	case isEvent(first):
+		return rec, rec.readEvents(v)
+	case len(first["parts"].json) > 0:
+		return rec, rec.readContents(object{"contents": v})
+	case len(first["role"].json) > 0:
+		return rec, rec.readMessages(v)
+	}
+	return rec, elements[0].fail("the list begins with what is no message; expected messages with a role, contents with parts or events with an author")
+}
+
+// name reads an ID. Some recordings count, so a number is one too.
+func name(v value) (string, error) {
+	if v.missing() || v.is('"') {
+		return v.text("id")
+	}
+	var n json.Number
+	if err := json.Unmarshal(v.json, &n); err != nil {
+		return "", v.want("id", "a string or a number")
+	}
+	return n.String(), nil
+}
+
+func (rec *recording) readCompactions(v value) error {
+	list, err := v.list("compactions")
+	if err != nil {
+		return err
+	}
+	for i, entry := range list {
+		where := element("compactions", i)
+		fields, err := entry.object(where)
+		if err != nil {
+			return err
+		}
+		at, err := fields["atmessage"].number(where + ".at_message")
+		if err != nil {
+			return err
+		}
+		if fields["atmessage"].missing() || at < 0 {
+			return entry.fail("%s has no at_message; expected the index, from 0, of the message before which it happened", where)
+		}
+		c := compactedAt{index: count(at)}
+		if c.Trigger, err = fields["trigger"].text(where + ".trigger"); err != nil {
+			return err
+		}
+		if c.Summary, err = fields["summary"].text(where + ".summary"); err != nil {
+			return err
+		}
+		before, err := fields["pretokens"].number(where + ".preTokens")
+		if err != nil {
+			return err
+		}
+		c.PromptTokens = count(before)
+		rec.compactions = append(rec.compactions, c)
+	}
+	return nil
+}
+
+// addSummaries takes the summary messages that no entry of compactions is about for compactions.
+func (rec *recording) addSummaries() {
+	for _, m := range rec.messages {
+		if !m.summary {
+			continue
+		}
+		at := slices.IndexFunc(rec.compactions, func(c compactedAt) bool { return c.index == m.index })
+		if at < 0 {
+			rec.compactions = append(rec.compactions, compactedAt{index: m.index})
+			at = len(rec.compactions) - 1
+		}
+		if c := &rec.compactions[at]; c.Summary == "" {
+			c.Summary = joined(m.parts)
+		}
+	}
+	slices.SortStableFunc(rec.compactions, func(a, b compactedAt) int { return a.index - b.index })
+}
+
+func (rec *recording) readQuestions(v value) error {
+	list, err := v.list("qa")
+	if err != nil {
+		return err
+	}
+	for i, entry := range list {
+		where := element("qa", i)
+		fields, err := entry.object(where)
+		if err != nil {
+			return err
+		}
+		q := Question{Literal: fields["literalinconversation"].truth()}
+		if q.ID, err = name(fields["id"]); err != nil {
+			return err
+		}
+		if q.ID == "" {
+			q.ID = fmt.Sprint(i)
+		}
+		if q.Text, err = fields["question"].text(where + ".question"); err != nil {
+			return err
+		}
+		answers, err := fields["acceptedanswers"].list(where + ".accepted_answers")
+		if err != nil {
+			return err
+		}
+		for _, a := range answers {
+			answer, err := name(a)
+			if err != nil {
+				return a.want(where+".accepted_answers", "strings")
+			}
+			q.Answers = append(q.Answers, answer)
+		}
+		rec.questions = append(rec.questions, q)
+	}
+	return nil
+}

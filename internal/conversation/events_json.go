@@ -1,0 +1,78 @@
+package conversation
+
+import (
+	"google.golang.org/adk/session"
+	"google.golang.org/genai"
+)
+
+// readEvents reads the events of an ADK session.
+func (rec *recording) readEvents(v value) error {
+	list, err := v.list("events")
+	if err != nil {
+		return err
+	}
+	for i, entry := range list {
+		where := place{index: i, column: entry.at + 1}
+		fields, err := entry.object("the event")
+		if err == nil {
+			err = rec.readEvent(fields, where)
+		}
+		if err != nil {
+			return inMessage(err, where)
+		}
+	}
+	return nil
+}
+
+// readEvent reads the fields that matter, named as ADK's REST server, Python or Go name them. The others
+// (actions, grounding, log probabilities) are not looked at, so they can have any shape.
+func (rec *recording) readEvent(fields object, where place) error {
+	ev := &session.Event{}
+	var err error
+	if ev.Author, err = fields["author"].text("author"); err != nil {
+		return err
+	}
+	if ev.ModelVersion, err = fields["modelversion"].text("modelVersion"); err != nil {
+		return err
+	}
+	ev.Partial = fields["partial"].truth()
+	if content := fields["content"]; !content.missing() {
+		if ev.Content, err = contentIn("content", content); err != nil {
+			return err
+		}
+	}
+	if ev.CustomMetadata, err = fields["custommetadata"].mapping("customMetadata"); err != nil {
+		return err
+	}
+	if v := fields["inputtranscription"]; !v.missing() {
+		ev.InputTranscription = &genai.Transcription{}
+	}
+	if v := fields["outputtranscription"]; !v.missing() {
+		ev.OutputTranscription = &genai.Transcription{}
+	}
+	usage, err := fields["usagemetadata"].object("usageMetadata")
+	if err != nil {
+		return err
+	}
+	ev.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{}
+	for _, field := range []struct {
+		name   string
+		target *int32
+	}{
+		{"promptTokenCount", &ev.UsageMetadata.PromptTokenCount},
+		{"candidatesTokenCount", &ev.UsageMetadata.CandidatesTokenCount},
+		{"thoughtsTokenCount", &ev.UsageMetadata.ThoughtsTokenCount},
+	} {
+		n, err := usage[fold(field.name)].number("usageMetadata." + field.name)
+		if err != nil {
+			return err
+		}
+		*field.target = int32(count(n))
+	}
+	var ok bool
+	if ev.Timestamp, ok = momentIn(fields["timestamp"]); !ok {
+		rec.notes.add("timestamps that could not be read, left out", 1)
+	}
+	rec.addEvent(ev, where)
+	return nil
+}

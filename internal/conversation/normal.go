@@ -1,0 +1,171 @@
+package conversation
+
+import (
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// Stand-ins for what a recording does not hold.
+const (
+	startText = "(start)"
+	emptyText = "(empty)"
+)
+
+// builder puts messages into turns and steps.
+type builder struct {
+	rec *recording
+	c   *Conversation
+	// waiting are user messages that nobody answered yet.
+	waiting []*genai.Content
+	// between reports whether something stands between the last answer and what comes now.
+	between bool
+	// ends has, for each step so far, where it is and the index of the last message that is part of it.
+	ends []stepEnd
+	pairing
+}
+
+type stepEnd struct{ turn, step, index int }
+
+// conversation brings a recording into its normal form. Errors are of type *Error, without file.
+func (rec *recording) conversation() (*Conversation, error) {
+	b := &builder{rec: rec, c: &Conversation{ID: rec.id, Model: rec.model, Questions: rec.questions}}
+	for _, m := range rec.messages {
+		if err := b.add(m); err != nil {
+			return nil, inMessage(err, m.place)
+		}
+	}
+	b.unanswered()
+	if len(b.c.Turns) == 0 {
+		return nil, errorAt(0, "no message of a user or an agent; expected at least one")
+	}
+	b.finishCalls()
+	b.placeCompactions()
+	b.c.Instruction = strings.Join(rec.instruction, "\n\n")
+	b.c.Notes = rec.notes.lines()
+	return b.c, nil
+}
+
+func (b *builder) add(m message) error {
+	for _, r := range m.results {
+		b.between = true
+		if err := b.answer(r, &b.rec.notes); err != nil {
+			return err
+		}
+	}
+	switch {
+	case m.summary:
+		b.between = true
+	case m.from == system:
+		b.system(m)
+	case m.from == agent:
+		b.agent(m)
+	case m.from == tool:
+		if len(m.parts) > 0 {
+			return errorAt(0, "a tool's message holds more than results; expected the rest in a message of the user or the model")
+		}
+	case len(m.parts) > 0 || len(m.results) == 0:
+		return b.user(m)
+	}
+	return nil
+}
+
+func (b *builder) system(m message) {
+	if text := joined(m.parts); text != "" {
+		b.rec.instruction = append(b.rec.instruction, text)
+	}
+	if len(b.c.Turns)+len(b.waiting) > 0 {
+		b.rec.notes.add("system messages further on, added to the instruction", 1)
+	}
+}
+
+func (b *builder) user(m message) error {
+	for _, p := range m.parts {
+		if p.FunctionCall != nil {
+			return errorAt(0, "the user calls the function %q; expected calls in the model's messages", p.FunctionCall.Name)
+		}
+	}
+	if len(m.parts) == 0 {
+		m.parts = []*genai.Part{{Text: emptyText}}
+		b.rec.notes.add("empty user messages, given the text "+emptyText, 1)
+	}
+	b.waiting = append(b.waiting, &genai.Content{Role: genai.RoleUser, Parts: m.parts})
+	return nil
+}
+
+func (b *builder) agent(m message) {
+	if len(m.parts) == 0 {
+		b.rec.notes.add("empty answers, left out", 1)
+		return
+	}
+	b.turn()
+	t := &b.c.Turns[len(b.c.Turns)-1]
+	// An answer that calls nothing ends its turn, so what follows it is part of it.
+	if n := len(t.Steps); n == 0 || b.between && b.callsIn(len(b.ends)-1) {
+		t.Steps = append(t.Steps, Step{Message: m.index, Answer: &genai.Content{Role: genai.RoleModel}})
+		b.ends = append(b.ends, stepEnd{turn: len(b.c.Turns) - 1, step: n})
+	} else {
+		b.rec.notes.add("answers directly behind another one, joined with it", 1)
+	}
+	b.between = false
+	b.ends[len(b.ends)-1].index = m.index
+	s := &t.Steps[len(t.Steps)-1]
+	s.Answer.Parts = append(s.Answer.Parts, m.parts...)
+	if s.PromptTokens == 0 {
+		s.PromptTokens = m.prompt
+	}
+	s.OutputTokens += m.output
+	if s.Time.IsZero() {
+		s.Time = m.time
+	}
+	for _, p := range m.parts {
+		if p.FunctionCall != nil {
+			b.call(p.FunctionCall, len(b.ends)-1)
+		}
+	}
+}
+
+// turn begins a turn if the user said something, or nobody did yet.
+func (b *builder) turn() {
+	switch {
+	case len(b.waiting) > 0:
+		opening := &genai.Content{Role: genai.RoleUser}
+		for _, w := range b.waiting {
+			opening.Parts = append(opening.Parts, w.Parts...)
+		}
+		b.rec.notes.add("user messages directly behind another one, joined with it", len(b.waiting)-1)
+		b.c.Turns = append(b.c.Turns, Turn{User: opening})
+		b.waiting = nil
+	case len(b.c.Turns) == 0:
+		b.rec.notes.add("user messages "+startText+", made up in front of a first answer", 1)
+		b.c.Turns = append(b.c.Turns, Turn{User: genai.NewContentFromText(startText, genai.RoleUser)})
+	}
+}
+
+// unanswered adds what the user said last, or all that he said if the recording holds no answer.
+func (b *builder) unanswered() {
+	if len(b.c.Turns) > 0 {
+		b.turn()
+		return
+	}
+	for _, w := range b.waiting {
+		b.c.Turns = append(b.c.Turns, Turn{User: w})
+	}
+}
+
+// placeCompactions finds the first answer that ends at or behind each compaction.
+func (b *builder) placeCompactions() {
+	b.rec.addSummaries()
+	i := 0
+	for n, c := range b.rec.compactions {
+		for i < len(b.ends) && b.ends[i].index < c.index {
+			i++
+		}
+		if i == len(b.ends) {
+			b.rec.notes.add("recorded compactions behind the last answer, left out", len(b.rec.compactions)-n)
+			return
+		}
+		c.Turn, c.Step = b.ends[i].turn, b.ends[i].step
+		b.c.Compactions = append(b.c.Compactions, c.Compaction)
+	}
+}

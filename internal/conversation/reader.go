@@ -1,0 +1,189 @@
+package conversation
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxLine is the default of [Reader.MaxLine], in bytes: 256 MiB.
+const MaxLine = 256 << 20
+
+// Reader reads conversations from a file, one after the other, in any of the forms that the package
+// comment describes. It holds one conversation in memory at a time, whatever the size of the file. It is
+// for one goroutine.
+type Reader struct {
+	// MaxLine is the greatest length of a line, and of all lines of a conversation that has an event on
+	// each, in bytes. To be set before the first Next.
+	MaxLine int
+
+	lines lines
+	name  string
+	// again reports that the current line is to be looked at once more: it ended a run of event lines.
+	again   bool
+	current line
+	// lost is the session of event lines that are passed over because one of them is broken.
+	lost    bool
+	session string
+	seen    bool // a line that is not blank was read
+}
+
+// line is one that was read. Its fields are set if it is an object.
+type line struct {
+	value
+	fields object
+	err    error
+}
+
+// NewReader returns a reader of r, which may be compressed by gzip. The name stands in errors and in
+// [Conversation.File].
+func NewReader(r io.Reader, name string) *Reader {
+	return &Reader{MaxLine: MaxLine, lines: lines{from: r}, name: name}
+}
+
+// Next returns the next conversation. After the last one the error is io.EOF. An error of type *[Error] is
+// about one conversation, or the line that should be one, and the next call goes on with the next. Any
+// other error comes from the reader, and Next returns it from then on.
+func (r *Reader) Next() (*Conversation, error) {
+	for {
+		if err := r.advance(); err != nil {
+			return nil, err
+		}
+		switch {
+		case r.current.err != nil:
+			return nil, inConversation(r.current.err, r.name, r.lines.number, "")
+		case isEvent(r.current.fields):
+			if r.lost && r.sameSession() {
+				continue
+			}
+			r.lost = false
+			return r.readRun()
+		}
+		r.lost = false
+		return r.readWhole()
+	}
+}
+
+// advance moves to the next line that is not blank. Errors are those that Next returns as they are.
+func (r *Reader) advance() error {
+	if r.again {
+		r.again = false
+		return nil
+	}
+	for {
+		text, err := r.lines.next(r.MaxLine)
+		var broken *Error
+		switch {
+		case errors.As(err, &broken):
+			r.seen = true
+			r.current = line{err: err}
+			return nil
+		case err == io.EOF && !r.seen:
+			r.seen = true
+			return &Error{File: r.name, Message: -1, Problem: "the file is empty; expected a conversation on each line"}
+		case err == io.EOF:
+			return err
+		case err != nil:
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		if len(trimmed(text, 0).json) == 0 {
+			continue
+		}
+		r.seen = true
+		r.current = newLine(text)
+		return nil
+	}
+}
+
+func newLine(text []byte) line {
+	v, err := parse(text)
+	if err != nil {
+		return line{err: err}
+	}
+	if !v.is('{') {
+		if !v.is('[') {
+			err = v.fail("the line is %s; %s", v.kind(), forms)
+		}
+		return line{value: v, err: err}
+	}
+	fields, err := v.object("the line")
+	return line{value: v, fields: fields, err: err}
+}
+
+// readWhole reads the conversation that the current line is.
+func (r *Reader) readWhole() (*Conversation, error) {
+	number := r.lines.number
+	rec, err := readLine(r.current.value, r.current.fields)
+	return r.finish(rec, err, number)
+}
+
+// readRun reads the conversation that begins with the current line: an event, with others on the lines
+// behind it. One that cannot be read loses the conversation, since half of it would pass for all.
+func (r *Reader) readRun() (*Conversation, error) {
+	rec, first, size := &recording{}, r.lines.number, 0
+	r.session = ""
+	for index := 0; ; index++ {
+		where := place{index: index, line: r.lines.number, column: 1}
+		size += len(r.current.json)
+		err := r.current.err
+		if err == nil && size > r.MaxLine {
+			err = errorAt(0, "the event lines up to here are longer than %d bytes; expected a shorter conversation", r.MaxLine)
+		}
+		if err == nil {
+			err = r.nameSession()
+		}
+		if err == nil {
+			err = rec.readEvent(r.current.fields, where)
+		}
+		if err != nil {
+			r.lost = true
+			rec.id = r.session
+			return r.finish(rec, inMessage(err, where), first)
+		}
+		if err := r.advance(); err != nil {
+			if err != io.EOF {
+				return nil, err
+			}
+			break
+		}
+		if r.current.err == nil && !(isEvent(r.current.fields) && r.sameSession()) {
+			r.again = true
+			break
+		}
+	}
+	if rec.id = r.session; rec.id == "" {
+		rec.id = r.name
+	}
+	return r.finish(rec, nil, first)
+}
+
+// nameSession takes the name of the session from the first event that has one.
+func (r *Reader) nameSession() error {
+	id, err := name(r.current.fields["sessionid"])
+	if r.session == "" {
+		r.session = id
+	}
+	return err
+}
+
+// sameSession reports whether the current event may belong to the session that is being read.
+func (r *Reader) sameSession() bool {
+	id, err := name(r.current.fields["sessionid"])
+	return err != nil || id == "" || r.session == "" || id == r.session
+}
+
+// finish makes a conversation of what was read, or completes the error.
+func (r *Reader) finish(rec *recording, err error, number int) (*Conversation, error) {
+	if rec.id == "" {
+		rec.id = fmt.Sprintf("%s:%d", r.name, number)
+	}
+	var c *Conversation
+	if err == nil {
+		c, err = rec.conversation()
+	}
+	if err != nil {
+		return nil, inConversation(err, r.name, number, rec.id)
+	}
+	c.File, c.Line = r.name, number
+	return c, nil
+}

@@ -1,0 +1,155 @@
+package replay
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// lastPrompt is the text of a request, message by message.
+type lastPrompt struct {
+	texts []string
+	sizes []int // estimated tokens
+}
+
+// readPrompt takes the text out of a request.
+func readPrompt(req *model.LLMRequest) lastPrompt {
+	var p lastPrompt
+	for _, c := range req.Contents {
+		p.texts = append(p.texts, textOf(c))
+		p.sizes = append(p.sizes, tokens.OfContent(c))
+	}
+	return p
+}
+
+func (p lastPrompt) size() (n int) {
+	for _, s := range p.sizes {
+		n += s
+	}
+	return n
+}
+
+// newest are the texts at the end that fit into budget tokens.
+func (p lastPrompt) newest(budget int) []string {
+	i := len(p.texts)
+	for i > 0 && p.sizes[i-1] <= budget {
+		i--
+		budget -= p.sizes[i]
+	}
+	return p.texts[i:]
+}
+
+// textOf is all text of a content: said, called with, and answered.
+func textOf(c *genai.Content) string {
+	var b strings.Builder
+	for _, p := range parts(c) {
+		b.WriteString(p.Text)
+		b.WriteByte('\n')
+		if call := p.FunctionCall; call != nil {
+			writeText(&b, call.Args)
+		}
+		if resp := p.FunctionResponse; resp != nil {
+			writeText(&b, resp.Response)
+		}
+	}
+	return b.String()
+}
+
+func writeText(b *strings.Builder, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, item := range v {
+			writeText(b, item)
+		}
+	case []any:
+		for _, item := range v {
+			writeText(b, item)
+		}
+	case string:
+		b.WriteString(v)
+		b.WriteByte('\n')
+	}
+}
+
+// facts looks for the accepted answers in the last prompt. Only questions count whose answer stands in
+// the conversation: no way of keeping it short could answer the others.
+func (r *run) facts() *Facts {
+	all := r.whole.last
+	said := map[string]bool{}
+	for _, text := range all.texts {
+		said[text] = true
+	}
+	raw := slices.DeleteFunc(slices.Clone(r.last.texts), func(text string) bool { return !said[text] })
+	newest := all.newest(r.last.size())
+
+	f := &Facts{Tokens: r.scale.of(r.last.size())}
+	for _, q := range r.c.Questions {
+		if !anyHolds(all.texts, q.Answers) {
+			continue
+		}
+		f.Questions++
+		if anyHolds(r.last.texts, q.Answers) {
+			f.Kept++
+		}
+		if anyHolds(raw, q.Answers) {
+			f.Raw++
+		}
+		if anyHolds(newest, q.Answers) {
+			f.KeepLast++
+		}
+	}
+	return f
+}
+
+func anyHolds(texts, answers []string) bool {
+	for _, text := range texts {
+		for _, answer := range answers {
+			if holds(text, answer) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// holds reports whether text has answer in it as words of its own, in any case: "35" is not in "1350".
+func holds(text, answer string) bool {
+	text, answer = plain(text), plain(answer)
+	if answer == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], answer)
+		if i < 0 {
+			return false
+		}
+		i += from
+		if isEdge(text[:i], answer) && isEdge(answer, text[i+len(answer):]) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		from = i + size
+	}
+}
+
+// isEdge reports whether no word runs on from left to right.
+func isEdge(left, right string) bool {
+	l, _ := utf8.DecodeLastRuneInString(left)
+	r, _ := utf8.DecodeRuneInString(right)
+	return !isWord(l) || !isWord(r)
+}
+
+func isWord(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
+// plain is text in lower case with single blanks.
+func plain(text string) string {
+	return strings.Join(strings.Fields(strings.ToLower(text)), " ")
+}

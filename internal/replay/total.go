@@ -1,0 +1,88 @@
+package replay
+
+// Total sums reports of one policy. The zero value is the total of none.
+type Total struct {
+	Policy        string    `json:"policy"`
+	Conversations int       `json:"conversations"`
+	Turns         int       `json:"turns"`
+	Messages      int       `json:"messages"`
+	Events        int       `json:"events"`
+	Without       Sent      `json:"without"`
+	With          Sent      `json:"with"`
+	SavedPercent  float64   `json:"saved_percent"`
+	Compactions   int       `json:"compactions"`
+	Summarizer    Summaries `json:"summarizer"`
+	Orphans       int       `json:"orphans"`
+	Hidden        int       `json:"hidden"`
+	// Over is how many prompts exceeded the limit; Unavoidable how many of these because what must stay raw
+	// exceeds it by itself.
+	Over        int `json:"over"`
+	Unavoidable int `json:"over_unavoidable"`
+	// Facts is nil if no conversation had questions. Its Tokens is the sum.
+	Facts *Facts `json:"facts,omitempty"`
+}
+
+// Add takes r in.
+func (t *Total) Add(r *Report) {
+	t.Policy = r.Policy
+	t.Conversations++
+	t.Turns += r.Turns
+	t.Messages += r.Messages
+	t.Events += r.Events
+	t.Without = t.Without.add(r.Without)
+	t.With = t.With.add(r.With)
+	t.SavedPercent = saved(t.Without, t.With)
+	t.Compactions += len(r.Compactions)
+	t.Summarizer = t.Summarizer.add(r.Summarizer)
+	t.Orphans += r.Orphans
+	t.Hidden += r.Hidden
+	for _, o := range r.Over {
+		t.Over++
+		if o.Unavoidable {
+			t.Unavoidable++
+		}
+	}
+	if r.Facts != nil {
+		if t.Facts == nil {
+			t.Facts = &Facts{}
+		}
+		t.Facts.add(*r.Facts)
+	}
+}
+
+func (s Sent) add(o Sent) Sent {
+	return Sent{
+		ModelCalls:    s.ModelCalls + o.ModelCalls,
+		PromptTokens:  s.PromptTokens + o.PromptTokens,
+		CachedTokens:  s.CachedTokens + o.CachedTokens,
+		OutputTokens:  s.OutputTokens + o.OutputTokens,
+		LargestPrompt: max(s.LargestPrompt, o.LargestPrompt),
+		Dollars:       s.Dollars + o.Dollars,
+	}
+}
+
+func (s Summaries) add(o Summaries) Summaries {
+	return Summaries{
+		Calls:        s.Calls + o.Calls,
+		PromptTokens: s.PromptTokens + o.PromptTokens,
+		OutputTokens: s.OutputTokens + o.OutputTokens,
+		Dollars:      s.Dollars + o.Dollars,
+		Failed:       s.Failed + o.Failed,
+	}
+}
+
+func (f *Facts) add(o Facts) {
+	f.Questions += o.Questions
+	f.Kept += o.Kept
+	f.Raw += o.Raw
+	f.KeepLast += o.KeepLast
+	f.Tokens += o.Tokens
+}
+
+// saved is the share of prompt tokens that were not sent, in percent.
+func saved(without, with Sent) float64 {
+	if without.PromptTokens == 0 {
+		return 0
+	}
+	return 100 * float64(without.PromptTokens-with.PromptTokens) / float64(without.PromptTokens)
+}
