@@ -1,0 +1,43 @@
+package main
+
+import "time"
+
+// figures are what came of conversations under one way. The zero value is that of none; all are sums
+// unless something else is said.
+type figures struct {
+	// requests is how often the agent's model was asked. missing is on how many of these a message that
+	// the user had sent stood neither there word for word nor was a fact of a summary.
+	requests, missing int
+	// results is how many results of tools came before the last request; kept how many of these it
+	// showed, word for word or as a fact of a summary; unread how many were not shown by the first
+	// request after them.
+	results, kept, unread int
+	// orphans are calls without a response and responses without a call. over is on how many requests
+	// the prompt was larger than the window.
+	orphans, over int
+	// prompt is what all requests took in tokens, largest what the largest one took.
+	prompt, largest int
+	// calls is how often a summary was asked for, waited how often a turn waited for it, tokens what
+	// these calls took.
+	calls, waited, tokens int
+	// before is the size of all requests but the last in bytes, same how many of these the next request
+	// began with.
+	before, same int
+	// keys is how many keys of session state there were at the end, at most; writes how often one was
+	// written.
+	keys, writes int
+	took         time.Duration
+}
+
+func (f figures) add(o figures) figures {
+	return figures{
+		requests: f.requests + o.requests, missing: f.missing + o.missing,
+		results: f.results + o.results, kept: f.kept + o.kept, unread: f.unread + o.unread,
+		orphans: f.orphans + o.orphans, over: f.over + o.over,
+		prompt: f.prompt + o.prompt, largest: max(f.largest, o.largest),
+		calls: f.calls + o.calls, waited: f.waited + o.waited, tokens: f.tokens + o.tokens,
+		before: f.before + o.before, same: f.same + o.same,
+		keys: max(f.keys, o.keys), writes: f.writes + o.writes,
+		took: f.took + o.took,
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/conversation"
+)
+
+// Size of the invented conversation: 30 turns, 24 of them with a tool, make 54 requests.
+const (
+	inventedTurns = 30
+	plainEvery    = 5 // every fifth turn calls no tool
+)
+
+// invented is a conversation of a customer with a shop's support desk, which looks things up.
+func invented() *conversation.Conversation {
+	c := &conversation.Conversation{ID: "invented", Instruction: "You are the support desk of a shop. Be brief and exact."}
+	for i := 1; i <= inventedTurns; i++ {
+		user := fmt.Sprintf("Next is order %d, which I placed for branch %d. %s", 4000+i, 10+i, prose(i, 3))
+		turn := conversation.Turn{User: genai.NewContentFromText(user, genai.RoleUser)}
+		if i%plainEvery != 0 {
+			id := fmt.Sprintf("call-%d", i)
+			answer := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{
+				FunctionCall: &genai.FunctionCall{ID: id, Name: "look_up_order", Args: map[string]any{"order": 4000 + i}},
+			}}}
+			result := map[string]any{"status": "in transit", "parcel": fmt.Sprintf("NP%07d", 81_000+i*37), "log": prose(i+1, 8)}
+			turn.Steps = append(turn.Steps, conversation.Step{
+				Answer:    answer,
+				Responses: []*genai.FunctionResponse{{ID: id, Name: "look_up_order", Response: result}},
+			})
+		}
+		answer := genai.NewContentFromText(fmt.Sprintf("I have looked at order %d. %s", 4000+i, prose(i+2, 4)), genai.RoleModel)
+		turn.Steps = append(turn.Steps, conversation.Step{Answer: answer})
+		c.Turns = append(c.Turns, turn)
+	}
+	return c
+}
+
+var sentences = []string{
+	"The parcel left the warehouse in Bremen early in the morning and was scanned at the northern depot.",
+	"The driver found nobody at the door, so it went back to the depot for another day.",
+	"The colour on the invoice is not the one that was ordered, and the box had a dent on one side.",
+	"A part of the amount was paid with a voucher, which has to be counted before anything is refunded.",
+	"The address has a second entrance in the yard, which is the one that should be used from now on.",
+	"The weight on the label differs from the one in the books by almost two kilograms.",
+	"A colleague had promised a call on Thursday, but the note about it does not say to whom.",
+}
+
+// prose is n sentences, the same for the same numbers.
+func prose(from, n int) string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = sentences[(from+i)%len(sentences)]
+	}
+	return strings.Join(out, " ")
+}

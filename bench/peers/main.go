@@ -1,0 +1,82 @@
+// Command peers compares ways of keeping a session short, and prints tables in Markdown:
+//
+//	cd bench && go run ./peers
+//
+// Each way plays the same conversations through ADK's runner, over its in-memory service: nothing at all,
+// a callback that keeps the last contents, the plugin contextguard of
+// github.com/achetronic/adk-utils-go, and this module. One conversation is invented; recorded ones are
+// played too if LONGSESSION_DATA names a folder of them. No key and no network is needed.
+//
+// Every message of the user and every result of a tool has a fact planted in it, and a model that writes
+// summaries, the same for all ways, returns exactly the facts that it is shown. So a fact that a prompt
+// lacks was in no message there, and was never shown to the writer of its summary. Real writers forget
+// more than that, and write more text; and what a real agent said about a result can outlive the result.
+//
+// This module writes summaries in the background. Here it has the time between two model calls for it;
+// a slow writer would leave a prompt longer for a call or two, unless the window is nearly full.
+//
+// The command fails if a guarantee of this module does not hold.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+)
+
+func main() {
+	// contextguard logs each of its steps to the default logger.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the command: 0 if everything was measured and all guarantees hold, 1 for a failure, 2 for a call
+// that cannot work.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	dir := flags.String("data", os.Getenv(dataFolder), "the folder with recorded conversations; empty: the invented one alone")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	case flags.NArg() > 0:
+		fmt.Fprintf(stderr, "peers: unexpected argument %q; see -help\n", flags.Arg(0))
+		return 2
+	}
+	all, err := sets(*dir)
+	if err != nil {
+		fmt.Fprintf(stderr, "peers: %v\n", err)
+		return 2
+	}
+	fmt.Fprintf(stdout, "%d CPUs, %s/%s, %s\n\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	printLegend(stdout)
+	code := 0
+	for _, s := range all {
+		for _, window := range s.windows {
+			rows, err := measure(ctx, s, window, stderr)
+			if err != nil {
+				fmt.Fprintf(stderr, "peers: %v\n", err)
+				return 1
+			}
+			printTable(stdout, fmt.Sprintf("%s; window %s", s.name, count(window)), rows)
+			for _, r := range rows {
+				if missed := broken(r.figures); r.way.ours && len(missed) > 0 {
+					fmt.Fprintf(stderr, "peers: %s, window %d: %s does not keep what it promises: %s\n", s.name, window, r.way.name, strings.Join(missed, "; "))
+					code = 1
+				}
+			}
+		}
+	}
+	if *dir == "" {
+		fmt.Fprintf(stderr, "peers: no recorded conversations: set %s to a folder that has them\n", dataFolder)
+	}
+	return code
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	// contextguard logs each of its steps.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+func TestEveryWayHasItsFigures(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"-data", ""}, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, stderr.String())
+	}
+	if !strings.Contains(stderr.String(), dataFolder) {
+		t.Errorf("nobody is told that recorded conversations were left out, and how to have them:\n%s", stderr.String())
+	}
+	digit := regexp.MustCompile(`\d`)
+	for _, w := range ways() {
+		_, after, found := strings.Cut(stdout.String(), "| "+w.name+" |")
+		line, _, _ := strings.Cut(after, "\n")
+		cells := strings.Split(strings.TrimSuffix(line, "|"), "|")
+		if !found || len(cells) != len(columns) {
+			t.Errorf("%s has %d figures, want %d:\n%s", w.name, len(cells), len(columns), stdout.String())
+			continue
+		}
+		for i, cell := range cells {
+			if !digit.MatchString(cell) {
+				t.Errorf("%s: %q is no figure for %s", w.name, cell, columns[i].name)
+			}
+		}
+	}
+}
+
+// TestABrokenGuaranteeIsNoSuccess: a table that nobody reads must not be the only place that says so.
+func TestABrokenGuaranteeIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	if missed := broken(figures{requests: 9, results: 5, kept: 5, calls: 2, tokens: 100}); len(missed) > 0 {
+		t.Errorf("nothing is wrong with figures of which it says: %v", missed)
+	}
+	for name, f := range map[string]figures{
+		"a user message is lacking":     {missing: 1},
+		"a tool result is unknown":      {results: 2, kept: 1},
+		"a tool result was never read":  {unread: 1},
+		"a call has no response":        {orphans: 1},
+		"session state has a key more ": {keys: 1},
+	} {
+		if missed := broken(f); len(missed) != 1 {
+			t.Errorf("%s, but it says: %v", name, missed)
+		}
+	}
+}
+
+func TestCallsThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	empty := t.TempDir()
+	if err := os.WriteFile(filepath.Join(empty, "coding_agent_sessions.jsonl"), []byte(`{"messages":[{"role":"user","content":"hi"}]}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"extra", `"extra"`},
+		{"-nonsense", "nonsense"},
+		{"-data /nowhere", "/nowhere"},
+		{"-data " + empty, "no conversation of 300 messages"},
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), strings.Fields(tt.args), &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), tt.says) || stdout.Len() > 0 {
+			t.Errorf("%s: exit code %d, want 2 and %q\n%s%s", tt.args, code, tt.says, stdout.String(), stderr.String())
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+
+	"github.com/achetronic/adk-utils-go/plugin/contextguard"
+
+	"google.golang.org/adk/plugin"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+)
+
+// way is one way of keeping a session short.
+type way struct {
+	name string
+	// open prepares it for one session. base stores the session, writer writes the summaries, window is
+	// the context window of the agent's model in tokens.
+	open func(base session.Service, writer *oracle, window int) (app, error)
+	// ours says that the guarantees of this module are asked of it.
+	ours bool
+}
+
+// app is what a way adds to an application. The zero value of each but service adds nothing.
+type app struct {
+	service session.Service
+	plugins []*plugin.Plugin
+	// rest is called before each model call, while nothing is under way: what works in the background
+	// may finish.
+	rest func(ctx context.Context, ref compaction.SessionRef) error
+	// close ends what works in the background.
+	close func(ctx context.Context) error
+}
+
+// How many contents the ways that count contents leave in a prompt, or let come together before they
+// summarize: the default of contextguard's sliding window, and what its README shows.
+const (
+	keep      = 20
+	guardKeep = 30
+)
+
+func ways() []way {
+	return []way{
+		{name: "everything, always", open: bare},
+		{name: "keep the last 20", open: cutting(lastContents, keep)},
+		{name: "keep the last 20, calls whole", open: cutting(lastWhole, keep)},
+		{name: "contextguard, threshold", open: guarded()},
+		{name: "contextguard, sliding window of 20", open: guarded(contextguard.WithSlidingWindow(keep))},
+		{name: "contextguard, sliding window of 30", open: guarded(contextguard.WithSlidingWindow(guardKeep))},
+		{name: "longsession, by turns", open: wrapped(byTurns), ours: true},
+		{name: "longsession, by tokens", open: wrapped(byTokens), ours: true},
+		{name: "longsession, default (both)", open: wrapped(compaction.DefaultConfig), ours: true},
+		{name: "longsession, default, one rolling summary", open: wrapped(rolling), ours: true},
+	}
+}
+
+func bare(base session.Service, _ *oracle, _ int) (app, error) { return app{service: base}, nil }
