@@ -71,6 +71,16 @@ func TestReportAddsUp(t *testing.T) {
 		if mark.Summary == "" || mark.Kind != "summary" || mark.OriginalTokens <= mark.CompactedTokens || mark.Call > len(r.Calls) || mark.Turn < 1 {
 			t.Errorf("compaction %+v", mark)
 		}
+		if mark.Call < 1 || mark.Call < len(r.Calls) && r.Calls[mark.Call].With >= r.Calls[mark.Call].Without-(r.Calls[mark.Call-1].Without-r.Calls[mark.Call-1].With) {
+			t.Errorf("the prompt is not shorter from call %d on", mark.Call)
+		}
+	}
+	if whole := r.Without; whole.CachedTokens != whole.PromptTokens-r.Calls[len(r.Calls)-1].Without {
+		// Each prompt begins with the one before, and the first finds no cache.
+		t.Errorf("%d of %d tokens were in the prompt before, the last has %d", whole.CachedTokens, whole.PromptTokens, r.Calls[len(r.Calls)-1].Without)
+	}
+	if r.With.CachedTokens >= r.With.PromptTokens-r.Calls[len(r.Calls)-1].With {
+		t.Errorf("%d of %d tokens are taken from the cache, as if no summary had come in between", r.With.CachedTokens, r.With.PromptTokens)
 	}
 	if sent := r.With; sent.Dollars != price.Cost(tokens.Usage{PromptTokens: sent.PromptTokens, CachedTokens: sent.CachedTokens, OutputTokens: sent.OutputTokens}) || sent.Dollars == 0 {
 		t.Errorf("%v dollars for %+v", sent.Dollars, sent)
@@ -79,9 +89,13 @@ func TestReportAddsUp(t *testing.T) {
 		t.Errorf("without compaction %+v was sent, %+v was to be", bare.With, bare.Without)
 	}
 
+	r.Orphans, r.Hidden = 1, 2
 	var total replay.Total
 	total.Add(r)
 	total.Add(r)
+	if total.Orphans != 2 || total.Hidden != 4 || total.Compactions != 2*len(r.Compactions) || total.Events != 2*r.Events {
+		t.Errorf("total of two equal reports: %+v", total)
+	}
 	if total.Conversations != 2 || total.With.PromptTokens != 2*r.With.PromptTokens || total.With.LargestPrompt != r.With.LargestPrompt || total.SavedPercent != r.SavedPercent {
 		t.Errorf("total of two equal reports: %+v", total)
 	}
@@ -139,5 +153,55 @@ func TestPromptThatCannotFitIsNamed(t *testing.T) {
 		if o.Event != "result of weather" || !o.Alone || !o.Unavoidable || o.Turn != 11 || o.EventTokens < 3_000 {
 			t.Errorf("%+v, want the result in turn 11", o)
 		}
+	}
+}
+
+func TestInterruptedTurnAsksNoMore(t *testing.T) {
+	t.Parallel()
+	c := chat(6)
+	c.Turns[2].Steps = c.Turns[2].Steps[:1]
+	r := compare(t, c, policy(100_000))[0]
+	if want := 4*2 + 1 + 1; r.With.ModelCalls != want {
+		t.Errorf("%d model calls, want %d: two for each of 4 turns, one of the interrupted and one of the unanswered", r.With.ModelCalls, want)
+	}
+}
+
+func TestRecordedCompactionIsPlayedAgainWithItsSummary(t *testing.T) {
+	t.Parallel()
+	// The recorded application has 4,000 tokens of instructions and tools in each prompt, and compacted in the
+	// midst of a long turn: what was before it, and what is of it, stand in two places.
+	c := chat(6)
+	for range 3 {
+		c.Turns[4].Steps = append(chat(6).Turns[4].Steps[:1], c.Turns[4].Steps...)
+	}
+	for i := range c.Turns[4].Steps[:4] {
+		id := fmt.Sprint("again-", i)
+		step := &c.Turns[4].Steps[i]
+		step.Answer.Parts[1].FunctionCall.ID, step.Responses[0].ID = id, id
+	}
+	size := 4_000
+	for i := range c.Turns[:5] {
+		for j := range c.Turns[i].Steps {
+			c.Turns[i].Steps[j].PromptTokens = size
+			size += 120
+		}
+	}
+	c.Compactions = []conversation.Compaction{{Turn: 4, Step: 4, Trigger: "auto", PromptTokens: size, Summary: "The towns were sunny."}}
+	c.Turns[4].Steps[4].PromptTokens = 4_321
+	p := policy(6_000)
+	p.Recorded = true
+	r := compare(t, c, p)[0]
+	if r.Hidden > 0 || r.Summarizer.Failed > 0 {
+		t.Errorf("%d violations and %d failures: %v", r.Hidden, r.Summarizer.Failed, r.Problems)
+	}
+	if len(r.Compactions) != 2 || r.Compactions[0].Summary != "The towns were sunny." && r.Compactions[1].Summary != "The towns were sunny." {
+		t.Errorf("compactions %+v, want that of the turns before and that of the turn itself", r.Compactions)
+	}
+	if !r.Counts.Left || r.Counts.Fixed < 3_500 || len(r.Recorded) != 1 {
+		t.Fatalf("counts %+v, recorded %+v", r.Counts, r.Recorded)
+	}
+	at := r.Recorded[0]
+	if at.Theirs != 4_321 || at.Before != size || at.Turn != 5 || at.Ours < r.Counts.Fixed || at.Ours > r.Counts.Fixed+1_000 {
+		t.Errorf("beside theirs: %+v; both have the %d tokens that the recording does not hold", at, r.Counts.Fixed)
 	}
 }
