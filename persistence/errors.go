@@ -41,6 +41,10 @@ var remedies = map[int]string{
 // explain wraps an error of an operation with the file, and with what to do if SQLite said what is
 // wrong. Errors that explain themselves pass through.
 func (s *SQLiteSessionService) explain(doing string, err error) error {
+	var c coded
+	if s.readOnly != nil && errors.As(err, &c) && c.Code() != cutOff && readOnlyRemedies[c.Code()&0xff] != "" {
+		return fmt.Errorf("persistence: %s: %s: %w: %s", s.name, doing, err, readOnlyRemedies[c.Code()&0xff])
+	}
 	return explain(s.name, doing, err)
 }
 

@@ -110,6 +110,23 @@ func judge(id uint32, version, objects int) error {
 // smallestFile is SQLite's smallest page. It takes a file that is smaller for an empty one.
 const smallestFile = 512
 
+func tooSmall(full string, info os.FileInfo) error {
+	if info.Mode().IsRegular() && info.Size() < smallestFile {
+		return fmt.Errorf("persistence: %s: %w: %d bytes are no SQLite database: choose another path, or restore a backup", full, ErrForeignFile, info.Size())
+	}
+	return nil
+}
+
+// left reports whether somebody is writing to a file, or died while he was: what he wrote stands beside it.
+func left(full string) bool {
+	for _, beside := range []string{"-wal", "-journal"} {
+		if _, err := os.Lstat(full + beside); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // inspect refuses a file that is not ours before anything is written to it. It looks through SQLite and
 // not with os.Open: to close a file that SQLite also has open in this process would drop its locks.
 func inspect(full string, busy time.Duration) (err error) {
@@ -120,16 +137,14 @@ func inspect(full string, busy time.Duration) (err error) {
 	if err != nil {
 		return fmt.Errorf("persistence: %s: %w: allow this process to read and write the file and its folder", full, err)
 	}
-	if info.Mode().IsRegular() && info.Size() < smallestFile {
-		return fmt.Errorf("persistence: %s: %w: %d bytes are no SQLite database: choose another path, or restore a backup", full, ErrForeignFile, info.Size())
+	if err := tooSmall(full, info); err != nil {
+		return err
 	}
 	// A connection for reading folds nothing that a crash left behind back into the file. If nothing was
 	// left, one for writing is better: it takes away the files that looking into a database creates.
 	mode := "rw"
-	for _, left := range []string{"-wal", "-journal"} {
-		if _, err := os.Stat(full + left); err == nil {
-			mode = "ro"
-		}
+	if left(full) {
+		mode = "ro"
 	}
 	db, err := sql.Open("sqlite", sourceOf(full, mode))
 	if err != nil {

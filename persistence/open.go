@@ -38,6 +38,8 @@ type SQLiteSessionService struct {
 	pool   chan *reader
 	single bool
 	busy   time.Duration
+	// readOnly is nil for a service that writes. One that does not has no writer, queue and done.
+	readOnly *readOnly
 
 	// closing is read-locked by every call, so that Close waits for those that run.
 	closing sync.RWMutex
@@ -56,16 +58,20 @@ func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService
 		return nil, err
 	}
 	s := &SQLiteSessionService{name: path, db: o.db, owns: o.db == nil, busy: o.busy}
-	if err := s.openDB(path); err != nil {
+	if err := s.openDB(path, o); err != nil {
 		return nil, err
 	}
-	if err := s.start(context.Background(), o); err != nil {
+	start := s.start
+	if o.readOnly {
+		start = s.startReading
+	}
+	if err := start(context.Background(), o); err != nil {
 		return nil, errors.Join(err, s.closeDB())
 	}
 	return s, nil
 }
 
-func (s *SQLiteSessionService) openDB(path string) error {
+func (s *SQLiteSessionService) openDB(path string, o options) error {
 	switch {
 	case !s.owns && path != "":
 		return fmt.Errorf("persistence: path %q and WithDB: use one of the two", path)
@@ -76,6 +82,8 @@ func (s *SQLiteSessionService) openDB(path string) error {
 		return errors.New("persistence: empty path: name a file, or \":memory:\"")
 	case strings.ContainsRune(path, 0):
 		return fmt.Errorf("persistence: path %q has a NUL character: no file can be named so", path)
+	case o.readOnly:
+		return s.openReadOnly(path)
 	}
 	source := path
 	if path != memory {
@@ -214,15 +222,20 @@ func (s *SQLiteSessionService) Close() error {
 		return nil
 	}
 	s.closed = true
-	close(s.queue)
-	<-s.done
+	if s.writer != nil {
+		close(s.queue)
+		<-s.done
+	}
 	var errs []error
 	for range cap(s.pool) {
 		if r := <-s.pool; r != nil {
 			errs = append(errs, r.close(!s.single))
 		}
 	}
-	errs = append(errs, s.writer.close(), s.closeDB())
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+	}
+	errs = append(errs, s.closeDB())
 	return s.explain("close", errors.Join(errs...))
 }
 

@@ -17,6 +17,7 @@ type options struct {
 	db          *sql.DB
 	synchronous string
 	busy        time.Duration
+	readOnly    bool
 }
 
 // WithSynchronousNormal makes appends faster: SQLite no longer waits for the disk at every commit. A
@@ -64,6 +65,9 @@ func collect(opts []Option) (options, error) {
 		if err := opt(&o); err != nil {
 			return options{}, err
 		}
+	}
+	if o.readOnly && o.db != nil {
+		return options{}, fmt.Errorf("persistence: WithReadOnly and WithDB: give the path of the file instead of a database, or open that one with mode=ro")
 	}
 	return o, nil
 }

@@ -102,6 +102,10 @@ func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error)
 		return err
 	}
 	err := do(r)
+	// A state that changed under the reading explains whatever else went wrong.
+	if changed := s.readOnly.still(); changed != nil {
+		err = changed
+	}
 	if _, endErr := r.end.ExecContext(context.Background()); endErr != nil && !s.single {
 		_ = r.close(true)
 		r = nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"sync/atomic"
 )
 
@@ -27,6 +28,9 @@ type write struct {
 // submit hands w to the writer and waits. If ctx ends before w's transaction has begun, nothing is
 // stored. After that the true outcome is awaited.
 func (s *SQLiteSessionService) submit(ctx context.Context, w *write) error {
+	if s.writer == nil {
+		return fmt.Errorf("%w: open the file without WithReadOnly", ErrReadOnly)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}

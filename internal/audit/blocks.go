@@ -1,0 +1,60 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Block is a part of what an event says.
+type Block struct {
+	// Kind is "text", "thought", "call", "response", "other", "state", "error", "summary" or "problem".
+	Kind string
+	// Title is "" for what was said.
+	Title string
+	Text  string
+}
+
+// Blocks returns what an event says in the order in which people read it; calls and responses as JSON.
+func Blocks(e *Entry) []Block {
+	var out []Block
+	add := func(kind, title, text string) {
+		if text != "" {
+			out = append(out, Block{kind, title, text})
+		}
+	}
+	add("problem", "cannot be read", e.Unreadable)
+	add("thought", "thought", e.Thoughts)
+	add("text", "", e.Text)
+	for _, c := range e.Calls {
+		add("call", "call of "+c.Name, compact(c.Args))
+	}
+	for _, r := range e.Responses {
+		add("response", "response of "+r.Name, compact(r.Response))
+	}
+	for _, o := range e.Other {
+		add("other", "also", o)
+	}
+	if e.State != nil {
+		add("state", "state set", compact(e.State))
+	}
+	add("error", "error", e.Error)
+	if e.Record != nil {
+		add("problem", "cannot be read", e.Record.Problem)
+		add("summary", fmt.Sprintf("%s for %d events (trigger %s, level %d)", e.Record.Kind, e.Record.Events, e.Record.Trigger, e.Record.Level), e.Record.Summary)
+		add("text", "focus", e.Record.Focus)
+		add("text", "note", e.Record.Note)
+	}
+	return out
+}
+
+// compact is a value as JSON on one line.
+func compact(value map[string]any) string {
+	if value == nil {
+		return "{}"
+	}
+	text, err := marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSpace(string(text))
+}

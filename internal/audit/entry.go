@@ -1,0 +1,123 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Entry is one event, or one summary of a view, as people read it.
+type Entry struct {
+	// Seq is the number of the event in its session, from 1; 0 for a summary.
+	Seq int64  `json:"seq,omitempty"`
+	ID  string `json:"id"`
+	// Time is what the event's writer took the time to be: UTC, RFC 3339.
+	Time         string `json:"time,omitempty"`
+	InvocationID string `json:"invocation_id,omitempty"`
+	Author       string `json:"author,omitempty"`
+	Branch       string `json:"branch,omitempty"`
+	// Text is what was said, Thoughts what the model thought, as far as it was stored.
+	Text      string     `json:"text,omitempty"`
+	Thoughts  string     `json:"thoughts,omitempty"`
+	Calls     []Call     `json:"calls,omitempty"`
+	Responses []Response `json:"responses,omitempty"`
+	// Other names parts that are neither, such as files.
+	Other []string `json:"other,omitempty"`
+	// State is what the event set in the session's state.
+	State map[string]any `json:"state,omitempty"`
+	Error string         `json:"error,omitempty"`
+	// Tokens is what the event takes up in a prompt, estimated; 0 for a record.
+	Tokens int `json:"tokens"`
+	// Record is set for a compaction record.
+	Record *Compaction `json:"record,omitempty"`
+	// CoveredBy is the ID of the record that the file marks the event with.
+	CoveredBy string `json:"covered_by,omitempty"`
+	// Unreadable says why an event cannot be read. Then only Seq, ID and CoveredBy are set.
+	Unreadable string `json:"unreadable,omitempty"`
+	// Content is the genai content, in views only.
+	Content *genai.Content `json:"content,omitempty"`
+}
+
+// Call is one function call.
+type Call struct {
+	ID   string         `json:"id,omitempty"`
+	Name string         `json:"name"`
+	Args map[string]any `json:"args,omitempty"`
+}
+
+// Response is what a function answered.
+type Response struct {
+	ID       string         `json:"id,omitempty"`
+	Name     string         `json:"name"`
+	Response map[string]any `json:"response,omitempty"`
+}
+
+// EntryOf returns what a stored row says.
+func EntryOf(row *persistence.Row) Entry {
+	e := Entry{Seq: row.Seq, ID: row.ID, CoveredBy: row.CoveredBy}
+	if row.Event == nil {
+		e.Unreadable = fmt.Sprint(row.Err)
+		return e
+	}
+	e.take(row.Event)
+	if row.Record || record.Is(row.Event) {
+		c := compactionOf(row)
+		e.Record, e.Tokens = &c, 0
+	}
+	return e
+}
+
+// take fills in what an event says.
+func (e *Entry) take(ev *session.Event) {
+	e.ID, e.InvocationID, e.Author, e.Branch = ev.ID, ev.InvocationID, ev.Author, ev.Branch
+	e.Time, e.Tokens = stamp(ev.Timestamp), size(ev)
+	if len(ev.Actions.StateDelta) > 0 {
+		e.State = ev.Actions.StateDelta
+	}
+	if ev.ErrorCode != "" || ev.ErrorMessage != "" {
+		e.Error = strings.TrimSpace(ev.ErrorCode + " " + ev.ErrorMessage)
+	}
+	var said, thought []string
+	for _, t := range []*genai.Transcription{ev.InputTranscription, ev.OutputTranscription} {
+		if t != nil && t.Text != "" {
+			said = append(said, t.Text)
+		}
+	}
+	if ev.Content != nil {
+		for _, part := range ev.Content.Parts {
+			switch {
+			case part == nil:
+			case part.Thought:
+				thought = append(thought, part.Text)
+			case part.Text != "":
+				said = append(said, part.Text)
+			default:
+				e.takePart(part)
+			}
+		}
+	}
+	e.Text, e.Thoughts = strings.Join(said, "\n"), strings.Join(thought, "\n")
+}
+
+func (e *Entry) takePart(part *genai.Part) {
+	switch {
+	case part.FunctionCall != nil:
+		e.Calls = append(e.Calls, Call{part.FunctionCall.ID, part.FunctionCall.Name, part.FunctionCall.Args})
+	case part.FunctionResponse != nil:
+		e.Responses = append(e.Responses, Response{part.FunctionResponse.ID, part.FunctionResponse.Name, part.FunctionResponse.Response})
+	case part.InlineData != nil:
+		e.Other = append(e.Other, fmt.Sprintf("file %s %s, %d bytes", part.InlineData.DisplayName, part.InlineData.MIMEType, len(part.InlineData.Data)))
+	case part.FileData != nil:
+		e.Other = append(e.Other, fmt.Sprintf("file %s %s", part.FileData.FileURI, part.FileData.MIMEType))
+	case part.ExecutableCode != nil:
+		e.Other = append(e.Other, "code: "+part.ExecutableCode.Code)
+	case part.CodeExecutionResult != nil:
+		e.Other = append(e.Other, fmt.Sprintf("code result %s: %s", part.CodeExecutionResult.Outcome, part.CodeExecutionResult.Output))
+	}
+}

@@ -1,0 +1,101 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+// Formats of an export.
+const (
+	JSONL    = "jsonl"
+	Markdown = "markdown"
+	HTML     = "html"
+)
+
+// Formats are all of them, the default first.
+var Formats = []string{JSONL, Markdown, HTML}
+
+// writer writes an export event by event.
+type writer interface {
+	begin(of *Session) error
+	event(row *persistence.Row) error
+	end() error
+}
+
+// Export writes everything that a session has stored, records included, in the order of the commits, without
+// what r takes out, and returns how many events that were. [JSONL] is one session.Event a line, as
+// encoding/json writes it and reads it back, its time moved to the nearest year from 0 to 9999; [Markdown] and [HTML] are for people. It holds one page of the
+// history at a time. An event that cannot be read is an error.
+func (f *File) Export(ctx context.Context, s *Session, format string, r *Redactor, to io.Writer) (n int, err error) {
+	var w writer
+	switch format {
+	case JSONL:
+		w = jsonl{to}
+	case Markdown:
+		w = &markdown{to: to}
+	case HTML:
+		w = &document{to: to}
+	default:
+		return 0, fmt.Errorf("format %q: choose one of %q", format, Formats)
+	}
+	named := *s
+	named.App, named.User, named.ID, named.Created = r.Text(s.App), r.Text(s.User), r.Text(s.ID), r.Text(s.Created)
+	if err := w.begin(&named); err != nil {
+		return 0, err
+	}
+	for row, err := range f.Rows(ctx, s, 0, -1) {
+		if err != nil {
+			return n, err
+		}
+		if row.Err != nil {
+			return n, fmt.Errorf("session %q: event %d cannot be read: %w: see 'audit verify'", s.Name(), row.Seq, row.Err)
+		}
+		shown := *row
+		if shown.Event, err = r.Event(writable(row.Event)); err != nil {
+			return n, fmt.Errorf("session %q: %w", s.Name(), err)
+		}
+		shown.ID, shown.RecordID, shown.CoveredBy = r.Text(row.ID), r.Text(row.RecordID), r.Text(row.CoveredBy)
+		if err := w.event(&shown); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, w.end()
+}
+
+// writable returns an event whose time JSON can write: the nearest for one before year 0 or after year 9999.
+func writable(ev *session.Event) *session.Event {
+	at := ev.Timestamp
+	switch year := at.UTC().Year(); {
+	case year < 0:
+		at = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	case year > 9999:
+		at = time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)
+	default:
+		return ev
+	}
+	moved := *ev
+	moved.Timestamp = at
+	return &moved
+}
+
+// jsonl writes one event a line.
+type jsonl struct{ to io.Writer }
+
+func (jsonl) begin(*Session) error { return nil }
+func (jsonl) end() error           { return nil }
+
+func (w jsonl) event(row *persistence.Row) error {
+	line, err := marshal(row.Event)
+	if err != nil {
+		return fmt.Errorf("event %d: %w", row.Seq, err)
+	}
+	_, err = w.to.Write(line)
+	return err
+}

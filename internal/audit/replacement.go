@@ -1,0 +1,83 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Replacement is a summary and the events that it stands for.
+type Replacement struct {
+	Compaction
+	// Replaced are the events, in order, and Through the records by which it stands for them: itself, what
+	// it absorbs and so on.
+	Replaced []Entry  `json:"replaced"`
+	Through  []string `json:"through"`
+}
+
+// Replacements returns for each summary that is shown what it replaced: with all for every record, and with
+// an ID for the record whose ID begins so.
+func (f *File) Replacements(ctx context.Context, s *Session, id string, all bool) ([]Replacement, error) {
+	l, err := f.load(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	index := record.NewIndex(l.events)
+	out := []Replacement{}
+	for _, c := range l.compactions() {
+		if c.State == Unreadable || id == "" && !all && c.State != Live || len(id) > len(c.RecordID) || c.RecordID[:len(id)] != id {
+			continue
+		}
+		out = append(out, l.replacement(c, index))
+	}
+	switch {
+	case id != "" && len(out) == 0:
+		return nil, &ErrWhich{fmt.Sprintf("session %q has no readable record whose ID begins with %q: see 'audit compactions'", s.Name(), id)}
+	case id != "" && len(out) > 1:
+		return nil, &ErrWhich{fmt.Sprintf("session %q has %d records whose ID begins with %q: give more of it", s.Name(), len(out), id)}
+	}
+	return out, nil
+}
+
+func (l *loaded) replacement(c Compaction, index *record.Index) Replacement {
+	r := Replacement{Compaction: c}
+	positions := map[int]bool{}
+	l.follow(l.records[c.RecordID], map[string]bool{}, func(m *record.Metadata) {
+		r.Through = append(r.Through, m.RecordID)
+		for _, ref := range m.Covered {
+			if i, ok := index.Find(ref); ok && stands(m, l.events[i]) {
+				positions[i] = true
+			}
+		}
+	})
+	for _, i := range slices.Sorted(maps.Keys(positions)) {
+		e := Entry{Seq: l.seq[l.events[i]]}
+		e.take(l.events[i])
+		r.Replaced = append(r.Replaced, e)
+	}
+	return r
+}
+
+// follow calls visit for a record and all that it absorbs, directly or not.
+func (l *loaded) follow(m *record.Metadata, seen map[string]bool, visit func(*record.Metadata)) {
+	if seen[m.RecordID] {
+		return
+	}
+	seen[m.RecordID] = true
+	visit(m)
+	for _, id := range slices.Sorted(slices.Values(m.Absorbed)) {
+		if a := l.records[id]; a != nil && a.Branch == m.Branch {
+			l.follow(a, seen, visit)
+		}
+	}
+}
+
+// stands reports whether a record may stand for an event that it names.
+func stands(m *record.Metadata, ev *session.Event) bool {
+	return record.Text(ev.Branch) == m.Branch && (!m.Live() || record.Text(ev.Author) == m.Agent)
+}

@@ -1,0 +1,136 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+// Session is a stored session as its row and its records tell.
+type Session struct {
+	App  string `json:"app"`
+	User string `json:"user"`
+	ID   string `json:"session"`
+	// Created and Updated are times as the file has them: UTC, RFC 3339.
+	Created string `json:"created"`
+	Updated string `json:"updated"`
+	// Events counts all that is stored, compaction records among them; Compactions the records.
+	Events      int64 `json:"events"`
+	Compactions int   `json:"compactions"`
+	// Contested says that the file's marks do not tell all that the records tell, so that the session is
+	// loaded whole.
+	Contested bool `json:"contested"`
+
+	key int64
+	// lastUser and lastAgent are the seq of events that the model always sees, 0 for none.
+	lastUser, lastAgent int64
+}
+
+// Name is the app, the user and the ID.
+func (s *Session) Name() string { return s.App + "/" + s.User + "/" + s.ID }
+
+// Narrow says which sessions are meant. The zero value means all.
+type Narrow struct{ App, User string }
+
+func (n Narrow) has(s *Session) bool {
+	return (n.App == "" || n.App == s.App) && (n.User == "" || n.User == s.User)
+}
+
+func (n Narrow) String() string {
+	text := ""
+	if n.App != "" {
+		text += fmt.Sprintf(" of app %q", n.App)
+	}
+	if n.User != "" {
+		text += fmt.Sprintf(" of user %q", n.User)
+	}
+	return text
+}
+
+const (
+	selectSession = `SELECT key, app, user, id, created_at, updated_at, last_seq, contested, coalesce(last_user, 0), coalesce(last_agent, 0),
+		(SELECT count(*) FROM events WHERE session = s.key AND record_id IS NOT NULL)
+		FROM sessions s`
+	selectSessions = selectSession + ` ORDER BY app, user, id`
+	selectThat     = selectSession + ` WHERE key = ?`
+)
+
+// Sessions returns the sessions of a file, in the order of their names.
+func (f *File) Sessions(ctx context.Context, narrow Narrow) ([]*Session, error) {
+	var found []*Session
+	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		var err error
+		found, err = sessionsIn(ctx, snap, selectSessions)
+		return err
+	})
+	kept := found[:0]
+	for _, s := range found {
+		if narrow.has(s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept, err
+}
+
+func sessionsIn(ctx context.Context, snap *persistence.Snapshot, query string, args ...any) (found []*Session, err error) {
+	rows, err := snap.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		s := &Session{}
+		if err := rows.Scan(&s.key, &s.App, &s.User, &s.ID, &s.Created, &s.Updated, &s.Events, &s.Contested, &s.lastUser, &s.lastAgent, &s.Compactions); err != nil {
+			return nil, err
+		}
+		found = append(found, s)
+	}
+	return found, rows.Err()
+}
+
+// ErrWhich is the error of a name that does not name one session.
+type ErrWhich struct{ text string }
+
+func (e *ErrWhich) Error() string { return e.text }
+
+// Find returns the session of an ID, or of an app, user and ID joined by slashes. An empty name means the
+// only session there is. The error of a name that fits none or several is an [*ErrWhich].
+func (f *File) Find(ctx context.Context, name string, narrow Narrow) (*Session, error) {
+	all, err := f.Sessions(ctx, narrow)
+	if err != nil {
+		return nil, err
+	}
+	var fit []*Session
+	for _, s := range all {
+		if name == "" || name == s.ID || name == s.Name() {
+			fit = append(fit, s)
+		}
+	}
+	switch {
+	case len(fit) == 1:
+		return fit[0], nil
+	case len(all) == 0:
+		return nil, &ErrWhich{fmt.Sprintf("the file has no session%s", narrow)}
+	case len(fit) == 0:
+		return nil, &ErrWhich{fmt.Sprintf("the file has no session %q%s; it has %s", name, narrow, candidates(all))}
+	case name == "":
+		return nil, &ErrWhich{fmt.Sprintf("the file has %d sessions%s: name one of %s", len(fit), narrow, candidates(fit))}
+	}
+	return nil, &ErrWhich{fmt.Sprintf("%d sessions%s are called %q: use --app and --user, or name one of %s", len(fit), narrow, name, candidates(fit))}
+}
+
+// candidates names sessions, the first ones if there are many.
+func candidates(sessions []*Session) string {
+	const most = 10
+	var names []string
+	for _, s := range sessions[:min(most, len(sessions))] {
+		names = append(names, fmt.Sprintf("%q", s.Name()))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(sessions) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

@@ -1,0 +1,62 @@
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+// checkFile asks SQLite whether the file is whole.
+func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
+	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		err := answers(ctx, snap, "PRAGMA integrity_check", func(rows *sql.Rows) error {
+			var said string
+			if err := rows.Scan(&said); err != nil {
+				return err
+			}
+			if said != "ok" {
+				found = append(found, Finding{Rule: RuleIntegrity, Text: said + ": restore a backup, or rescue what is left with the sqlite3 shell's .recover"})
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return answers(ctx, snap, "PRAGMA foreign_key_check", func(rows *sql.Rows) error {
+			var table, parent string
+			var row sql.NullInt64
+			var key int
+			if err := rows.Scan(&table, &row, &parent, &key); err != nil {
+				return err
+			}
+			text := fmt.Sprintf("a row of table %s", table)
+			if row.Valid {
+				text = fmt.Sprintf("row %d of table %s", row.Int64, table)
+			}
+			found = append(found, Finding{Rule: RuleForeignKey, Text: text + " belongs to nothing in table " + parent})
+			return nil
+		})
+	})
+	if err != nil && !stop(ctx, err) {
+		found = append(found, Finding{Rule: RuleIntegrity, Text: "the check itself fails: " + err.Error()})
+		err = nil
+	}
+	return found, err
+}
+
+// answers calls take for every row that a question has for an answer.
+func answers(ctx context.Context, snap *persistence.Snapshot, question string, take func(*sql.Rows) error) error {
+	rows, err := snap.Query(ctx, question)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := take(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,127 @@
+package audit
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/adk/session"
+)
+
+// Size is what a session holds and what the model sees of it; tokens are estimates.
+type Size struct {
+	ViewEvents int `json:"view_events"`
+	Summaries  int `json:"summaries"`
+	ViewTokens int `json:"view_tokens"`
+	// AllTokens is what all events would take up in a prompt, records left out.
+	AllTokens int `json:"all_tokens"`
+}
+
+// View returns what the model would see of a session now, in order, with contents. A summary has no Seq and
+// the ID of its record.
+func (f *File) View(ctx context.Context, s *Session) ([]Entry, error) {
+	l, err := f.load(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	marks := map[int64]string{}
+	for _, row := range l.rows {
+		marks[row.Seq] = row.CoveredBy
+	}
+	records := l.compactions()
+	out := []Entry{}
+	for _, ev := range l.view {
+		e := Entry{Seq: l.seq[ev], Content: ev.Content}
+		e.take(ev)
+		if e.CoveredBy = marks[e.Seq]; e.Seq == 0 {
+			e.Record = latest(records, func(c *Compaction) bool { return c.RecordID == ev.ID })
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// Size returns how large a session and its view are. It holds one page of the history at a time.
+func (f *File) Size(ctx context.Context, s *Session) (Size, error) {
+	var of Size
+	stored := map[string]bool{}
+	for row, err := range f.Rows(ctx, s, 0, -1) {
+		if err != nil {
+			return of, err
+		}
+		if row.Event != nil && !row.Record {
+			of.AllTokens += size(row.Event)
+			stored[row.ID] = true
+		}
+	}
+	view, err := f.view(ctx, s)
+	if err != nil {
+		return of, err
+	}
+	return of.with(view, func(ev *session.Event) bool { return stored[ev.ID] }), nil
+}
+
+func (s Size) with(view []*session.Event, stored func(*session.Event) bool) Size {
+	for _, ev := range view {
+		s.ViewEvents++
+		s.ViewTokens += size(ev)
+		if !stored(ev) {
+			s.Summaries++
+		}
+	}
+	return s
+}
+
+// Overview is a session at a glance.
+type Overview struct {
+	*Session
+	Size
+	// First and Last are the times of the first and the last event, as their writers took them to be.
+	First string `json:"first,omitempty"`
+	Last  string `json:"last,omitempty"`
+	// Turns counts the invocations in which something was said.
+	Turns int `json:"turns"`
+	// Newest is the newest compaction that can be read, nil for none.
+	Newest   *Compaction `json:"newest,omitempty"`
+	Findings []Finding   `json:"findings"`
+}
+
+// Overview looks at a session and checks it as [File.Verify] does.
+func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Overview, error) {
+	l, found, err := f.examine(ctx, s, maxSummaries)
+	if err != nil {
+		return nil, err
+	}
+	o := &Overview{Session: l.Session, Findings: found}
+	turns := map[string]bool{}
+	for _, row := range l.rows {
+		if row.Event == nil {
+			continue
+		}
+		if o.Last = stamp(row.Event.Timestamp); o.First == "" {
+			o.First = o.Last
+		}
+		if row.Record {
+			continue
+		}
+		o.AllTokens += size(row.Event)
+		if speaks(row.Event) && row.Event.InvocationID != "" {
+			turns[row.Event.InvocationID] = true
+		}
+	}
+	o.Turns = len(turns)
+	if l.view != nil {
+		o.Size = o.with(l.view, func(ev *session.Event) bool { return l.seq[ev] > 0 })
+		o.Newest = latest(l.compactions(), func(c *Compaction) bool { return c.State != Unreadable })
+	}
+	return o, nil
+}
+
+// latest returns the last compaction for which is holds, nil for none.
+func latest(of []Compaction, is func(*Compaction) bool) *Compaction {
+	for _, c := range slices.Backward(of) {
+		if is(&c) {
+			return &c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package persistence_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+func TestAFileThatAnAppWritesToCanBeReadAndIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	writing := open(t, path)
+	sess := create(t, writing, "s")
+	appendTo(t, writing, sess, text("e1", "one"))
+	same := unchanged(t, path)
+	reading := open(t, path, persistence.WithReadOnly())
+	if got := ids(get(t, reading, "s")); !slices.Equal(got, []string{"e1"}) {
+		t.Errorf("read %v", got)
+	}
+	if err := reading.Close(); err != nil {
+		t.Error(err)
+	}
+	same()
+	reading = open(t, path, persistence.WithReadOnly())
+	err := reading.Snapshot(t.Context(), func(snap *persistence.Snapshot) error {
+		for range 2 {
+			n := 0
+			for _, err := range snap.Rows(t.Context(), 1, 1, -1) {
+				if err != nil {
+					return err
+				}
+				n++
+			}
+			if n != 1 {
+				t.Errorf("a snapshot shows %d events, want that of its beginning", n)
+			}
+			appendTo(t, writing, sess, text("later"+time.Now().String(), "two"))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if got := ids(get(t, reading, "s")); len(got) != 3 {
+		t.Errorf("a new reading shows %d events, want 3", len(got))
+	}
+}
+
+func TestAnotherProcessIsReadWhileItWrites(t *testing.T) {
+	t.Parallel()
+	path := closed(t, &ct.History{})
+	p := startChild(t, path, "c", 0)
+	done := make(chan error, 1)
+	acknowledged := p.acknowledged(10)
+	go func() { p.acknowledged(0); done <- p.cmd.Wait() }()
+	s := open(t, path, persistence.WithReadOnly())
+	got := ids(get(t, s, "s"))
+	for _, id := range acknowledged {
+		if !slices.Contains(got, id) {
+			t.Errorf("%s was acknowledged and is not read", id)
+		}
+	}
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := folder(t, path)
+	if len(before[path+"-wal"]) == 0 {
+		t.Fatal("a killed process left no -wal: this test is about one")
+	}
+	if n := len(ids(get(t, open(t, path, persistence.WithReadOnly()), "s"))); n < len(got) {
+		t.Errorf("%d events are read of what was left, %d before", n, len(got))
+	}
+	after := folder(t, path)
+	for _, file := range []string{path, path + "-wal"} {
+		if !bytes.Equal(before[file], after[file]) {
+			t.Errorf("%s has changed", file)
+		}
+	}
+}
+
+func TestWritingWhileAnImmutableFileIsReadIsNoticed(t *testing.T) {
+	t.Parallel()
+	path := closed(t, (&ct.History{}).Turns(4, "bot"))
+	reading := open(t, path, persistence.WithReadOnly())
+	get(t, reading, "s")
+	writing := open(t, path)
+	appendTo(t, writing, get(t, writing, "s"), text("late", "more"))
+	if err := writing.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := reading.Get(t.Context(), &session.GetRequest{AppName: app, UserID: user, SessionID: "s"})
+	if !errors.Is(err, persistence.ErrWritten) || !strings.Contains(err.Error(), "open it again") || !strings.Contains(err.Error(), path) {
+		t.Errorf("reading says %v", err)
+	}
+	if got := ids(get(t, open(t, path, persistence.WithReadOnly()), "s")); len(got) != 9 {
+		t.Errorf("opened again it has %d events", len(got))
+	}
+}
