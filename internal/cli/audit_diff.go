@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/adk-go-ext/longsession/internal/audit"
+)
+
+const (
+	// twoColumns is how wide a terminal must be for two columns of text that read well.
+	twoColumns = 100
+	// narrowest is the least width that text is wrapped to.
+	narrowest = 20
+	// noTerminal is the width where there is none.
+	noTerminal = 80
+	gutter     = " | "
+)
+
+func (a *auditing) diffCommand() *cobra.Command {
+	var id string
+	var all bool
+	var width int
+	cmd := &cobra.Command{
+		Use:   "diff FILE.db [SESSION]",
+		Short: "Show what each summary replaced",
+		Long:  auditDiffHelp,
+		Args:  auditArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if width != 0 && width < narrowest {
+				return badInput("--width is %d: give at least %d, or 0 for that of the terminal", width, narrowest)
+			}
+			return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *auditOutput) error {
+				found, err := f.Replacements(ctx, s, id, all)
+				if err != nil {
+					return err
+				}
+				if a.json {
+					for i := range found {
+						if err := out.line(&found[i]); err != nil {
+							return err
+						}
+					}
+					return nil
+				}
+				for i := range found {
+					out.replacement(&found[i], widthOf(cmd.OutOrStdout(), width))
+				}
+				if len(found) == 0 {
+					out.printf("no summaries\n")
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&id, "record", "", "only the record whose ID begins so")
+	cmd.Flags().BoolVar(&all, "all", false, "also records whose summaries are not shown any more")
+	cmd.Flags().IntVar(&width, "width", 0, "columns to use; 0: those of the terminal, or 80")
+	return cmd
+}
+
+// widthOf returns how many columns to use on w.
+func widthOf(w io.Writer, wanted int) int {
+	if wanted > 0 {
+		return wanted
+	}
+	if file, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns >= narrowest {
+			return columns
+		}
+	}
+	return noTerminal
+}
+
+// replacement writes what a summary replaced and the summary.
+func (o *auditOutput) replacement(r *audit.Replacement, width int) {
+	for _, title := range []string{compactionTitle(&r.Compaction), compactionNumbers(&r.Compaction)} {
+		for _, line := range auditWrap(title, width) {
+			o.printf("%s\n", line)
+		}
+	}
+	if width < twoColumns {
+		o.printf("replaced:\n")
+		for _, line := range replacedLines(r, width-4) {
+			o.printf("    %s\n", line)
+		}
+		o.printf("by:\n")
+		for _, line := range auditWrap(r.Summary, width-4) {
+			o.printf("    %s\n", line)
+		}
+		o.printf("\n")
+		return
+	}
+	column := (width - len(gutter)) / 2
+	left := append([]string{"replaced"}, replacedLines(r, column)...)
+	right := append([]string{"by"}, auditWrap(r.Summary, column)...)
+	for i := range max(len(left), len(right)) {
+		o.printf("%s\n", strings.TrimRight(pad(lineAt(left, i), column)+gutter+lineAt(right, i), " "))
+	}
+	o.printf("\n")
+}
+
+func lineAt(lines []string, i int) string {
+	if i >= len(lines) {
+		return ""
+	}
+	return lines[i]
+}
+
+// replacedLines are the events that a summary stands for, in lines of at most width columns.
+func replacedLines(r *audit.Replacement, width int) []string {
+	var lines []string
+	for i := range r.Replaced {
+		e := &r.Replaced[i]
+		lines = append(lines, auditWrap(entryTitle(e), width)...)
+		for _, b := range audit.Blocks(e) {
+			text := b.Text
+			if b.Title != "" {
+				text = b.Title + ": " + text
+			}
+			for _, line := range auditWrap(text, width-2) {
+				lines = append(lines, "  "+line)
+			}
+		}
+	}
+	return lines
+}

@@ -1,0 +1,129 @@
+package cli
+
+const auditHelp = `Audit reads a session file of package persistence. It opens the file so that it cannot write, also while
+an app is using it. Without a subcommand it lists the sessions, or shows one at a glance.
+
+SESSION is the ID of a session, or app/user/id where the ID alone is not unique; --app and --user narrow
+the choice. In a file with one session it may be left out. A file that is named like a subcommand is
+written ./list.
+
+While an app runs, or after one crashed, the newest events stand beside the file in FILE.db-wal: keep both
+together. Without a -wal nothing is made beside the file, and it may stand in a read-only folder. What is
+shown is text for a terminal: control characters are escaped. Token counts are estimates.
+
+JSON: --json writes one object a line. Fields may be added; none changes its meaning. Without a
+subcommand: the fields of list, and
+  first, last     times of the first and the last event, as their writers took them to be
+  turns           invocations in which something was said
+  newest          the newest compaction, as compactions has it; left out if there is none
+  findings        what verify finds in this session
+
+Exit codes:
+  0    fine
+  1    findings (verify)
+  2    bad usage, a file that cannot be opened, a session that is not there
+  3    something failed midway
+  130  interrupted`
+
+const auditExample = `  longsession audit sessions.db
+  longsession audit sessions.db order-1
+  longsession audit history sessions.db order-1 --from 100 --limit 20
+  longsession audit diff sessions.db shop/ada/order-1
+  longsession audit verify sessions.db && echo fine
+  longsession audit export sessions.db order-1 --format html --redact '\d{16}' -o order-1.html`
+
+const auditListHelp = `List shows the sessions of a file: their events, how many of these are compactions, when they were made and
+last written to, and how large they are: what the model sees, and what all of it would be.
+
+JSON: one object for each session:
+  app, user, session    its name
+  created, updated      times in UTC; updated is that of the newest event
+  events, compactions   events stored, and how many of these are compaction records
+  contested             true if two processes compacted it at once, or the like: it is loaded whole
+  view_events, summaries, view_tokens   what the model sees of it, in tokens as estimated
+  all_tokens            all of it, records left out
+  error                 why it could not be read; then the sizes are 0`
+
+const auditHistoryHelp = `History shows everything that was stored, in the order of the commits: what the model still sees and what
+it does not, and the compactions. An event that a record stands for says which, as the file marks it; see
+verify. Events are read in small pages, so a history of any length takes little memory.
+
+JSON: one object for each event:
+  seq, id, time, invocation_id, author, branch
+  text, thoughts        what was said and, if it was stored, thought
+  calls, responses      lists of {id, name, args} and {id, name, response}
+  other                 other parts, such as files, in words
+  state                 what it set in the session's state
+  error                 its error code and message
+  tokens                its size in a prompt, estimated; 0 for a record
+  record                set for a compaction, as compactions has it
+  covered_by            ID of the record that stands for it
+  unreadable            why it cannot be read; then only seq, id and covered_by are set`
+
+const auditContextHelp = `Context shows exactly what a model would see of the session now, in order: summaries in full, and the events
+that no summary stands for. It is made by the library's own code, as an app would get it.
+
+JSON: one object for each, as history has them, and
+  content               the genai content: role and parts
+  seq                   left out for a summary; its id is that of its record, and record is set`
+
+const auditCompactionsHelp = `Compactions shows every compaction record: why and when it was made, what it stands for, how much smaller
+that became, whether the model sees its summary, and the summary.
+
+JSON: one object for each record:
+  seq, record_id        number of its event, and its own ID
+  state                 live (shown), absorbed (another record stands in for it), replaced (by a later one
+                        that stands for all that it does) or unreadable
+  kind, trigger, level, branch, agent, focus, note, model
+  created_at, start, end      when it was made, and of what it stands for
+  covers, absorbs, events     events of its own window, records it stands in for, all events it stands for
+  original_tokens, compacted_tokens, ratio
+  summarizer_prompt_tokens, summarizer_output_tokens      as the model reported them
+  absorbed_by           the record that stands in for it
+  summary, problem      problem says why it cannot be read`
+
+const auditDiffHelp = `Diff shows for each summary that the model sees what it replaced, side by side in two columns if the terminal
+is wide enough (100 columns), else one under the other. What a summary stands for through others that it
+absorbed is all shown. With --all also for records whose summaries are not shown any more.
+
+JSON: one object for each, as compactions has them, and
+  replaced              the events, as history has them
+  through               the records by which it stands for them, itself first`
+
+const auditVerifyHelp = `Verify works out from the records alone what stands for what, and checks the file, or one session of it:
+  I1            hidden only if summarized: what an app would not load or show is stood for by a summary
+  I2            append-only: numbers without holes, and the session's count agrees
+  I3            what the model sees is well-formed: no response without its call, and so on
+  I4            shown raw: the newest agent event, the message of a running turn, calls that wait for an
+                answer, the newest event of each remote agent (what an app pins itself is not known here)
+  I5            not more summaries in a branch than --max-summaries, and one for each agent's tool rounds
+                of a running turn
+  covered_by    the mark on each event is what the records say
+  contested     so is the mark on the session
+  record        compaction records can be read, and are marked as what they are
+  event, read   events and sessions can be read
+  integrity, foreign_key    SQLite's own checks of the whole file
+
+It writes a line for each finding, with session, event and rule, and ends with exit code 1; without
+findings it says what was checked, and ends with 0.
+
+JSON: a line for each finding, and one at the end:
+  type                  finding, or checked for the last line
+  app, user, session    left out for the file itself
+  seq, event, rule, text
+  sessions, events, records, views, findings    of the last line: how much was checked; views counts the
+                        sessions whose view could be made`
+
+const auditExportHelp = `Export writes everything that a session has stored, records included:
+  jsonl       one event a line, as encoding/json writes a session.Event of ADK: replay reads it
+  markdown    for people
+  html        one page that needs nothing else; what was said is escaped
+
+--redact takes out what a Go regular expression matches, in every text, argument, result, state value,
+summary, name and ID, also where JSON hides it in escapes, and puts [redacted] in its place; a number in
+an argument or a result becomes a text. A time that matches is cut to the second, a count becomes 0, and
+data of a file is left out. If anything matches after that, nothing is written, and the message says what.
+The words of the format itself, such as names of fields, are not looked at.
+
+-o writes to a temporary file first: FILE is whole or as it was, and for its owner alone. --json is
+--format jsonl, or with -o one object about what was written: file, format, events.`

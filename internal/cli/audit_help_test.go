@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+)
+
+func TestEveryFieldIsInTheHelp(t *testing.T) {
+	t.Parallel()
+	h := (&ct.History{}).User("i", "q").Call("i", "bot", "t", "a").Response("i", "bot", "t", "r", "a").Agent("i", "bot", "done").Turns(4, "bot").
+		Compact("r1", "e1", "e2", "e3", "e4").Compact("r2", "e5", "e6").Merge("m", "r2")
+	h.Events[3].ErrorCode, h.Events[3].Actions.StateDelta = "E", map[string]any{"k": "v"}
+	path := storeSession(t, h, "shop", "ada", "s1", "UPDATE events SET covered_by = NULL WHERE seq = 1")
+	for name, help := range map[string]string{
+		"": auditHelp + auditListHelp, "list": auditListHelp, "history": auditHistoryHelp, "context": auditContextHelp + auditHistoryHelp,
+		"compactions": auditCompactionsHelp, "diff": auditDiffHelp + auditCompactionsHelp, "verify": auditVerifyHelp,
+	} {
+		args := []string{"audit", name, path, "s1", "--json"}
+		if name == "" {
+			args = []string{"audit", path, "s1", "--json"}
+		}
+		if name == "list" {
+			args = []string{"audit", "list", path, "--json"}
+		}
+		_, out, complaints := called(t.Context(), args...)
+		fields := map[string]bool{}
+		for line := range strings.SplitSeq(strings.TrimSpace(out), "\n") {
+			var object map[string]json.RawMessage
+			if err := json.Unmarshal([]byte(line), &object); err != nil {
+				t.Fatalf("%s: %v\n%s%s", name, err, out, complaints)
+			}
+			for field := range object {
+				fields[field] = true
+			}
+		}
+		for field := range fields {
+			if !regexp.MustCompile(`\b` + field + `\b`).MatchString(help) {
+				t.Errorf("%q: its help does not name the field %s", name, field)
+			}
+		}
+		if len(fields) < 8 {
+			t.Errorf("%q writes the fields %v only", name, fields)
+		}
+	}
+}
+
+func TestEveryAuditCommandDocumentsItsJSON(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, c := range append(auditCommand().Commands(), auditCommand()) {
+		n++
+		if !strings.Contains(c.Long, "JSON") && !strings.Contains(c.Long, "--json") {
+			t.Errorf("%s: its help says nothing of JSON", c.Name())
+		}
+		for line := range strings.SplitSeq(c.Long, "\n") {
+			if len([]rune(line)) > 110 {
+				t.Errorf("%s: a line of %d characters: %s", c.Name(), len([]rune(line)), line)
+			}
+		}
+	}
+	if n != 8 {
+		t.Errorf("%d commands", n)
+	}
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adk-go-ext/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+func (a *auditing) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list FILE.db",
+		Short: "List the sessions",
+		Long:  auditListHelp,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return badInput("%d arguments: list takes a FILE; use --app and --user to narrow the list", len(args))
+			}
+			return auditArgs(cmd, args)
+		},
+		RunE: a.list,
+	}
+}
+
+// listed is a session of the list.
+type listed struct {
+	*audit.Session
+	audit.Size
+	Error string `json:"error,omitempty"`
+}
+
+func (a *auditing) list(cmd *cobra.Command, args []string) error {
+	return a.open(cmd, args, func(ctx context.Context, f *audit.File, out *auditOutput) error {
+		sessions, err := f.Sessions(ctx, a.narrow)
+		if err != nil {
+			return err
+		}
+		p := newAuditProgress(cmd.ErrOrStderr(), sessions)
+		defer p.finish()
+		var all []listed
+		unreadable := 0
+		for _, s := range sessions {
+			size, err := f.Size(ctx, s)
+			one := listed{Session: s, Size: size}
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case errors.Is(err, persistence.ErrWritten):
+				return err
+			case err != nil:
+				unreadable++
+				one.Size, one.Error = audit.Size{}, err.Error()
+			}
+			p.done(s)
+			if !a.json {
+				all = append(all, one)
+			} else if err := out.line(one); err != nil {
+				return err
+			}
+		}
+		p.finish()
+		if !a.json {
+			out.list(all, a.narrow)
+		}
+		if unreadable > 0 {
+			return failed("%s cannot be read: see 'longsession audit verify'", plural(unreadable, "session"))
+		}
+		return nil
+	})
+}
+
+func (o *auditOutput) list(sessions []listed, narrow audit.Narrow) {
+	if len(sessions) == 0 {
+		o.printf("no sessions%s\n", printable(narrow.String()))
+		return
+	}
+	t := tabwriter.NewWriter(o.to, 0, 0, 2, ' ', tabwriter.StripEscape)
+	fmt.Fprintln(t, "app\tuser\tsession\tevents\tcompactions\tseen\tseen tokens\tall tokens\tcreated\tupdated")
+	for _, s := range sessions {
+		seen, tokens, all := commas(s.ViewEvents), commas(s.ViewTokens), commas(s.AllTokens)
+		if s.Error != "" {
+			seen, tokens, all = "?", "?", "?"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(s.App), printable(s.User), printable(s.ID),
+			commas(int(s.Events)), commas(s.Compactions), seen, tokens, all, moment(s.Created), moment(s.Updated))
+	}
+	if err := t.Flush(); o.err == nil {
+		o.err = err
+	}
+	for _, s := range sessions {
+		if s.Error != "" {
+			o.printf("%s cannot be read: %s\n", printable(s.Name()), printable(s.Error))
+		}
+	}
+}
+
+// overview writes a session at a glance.
+func (o *auditOutput) overview(v *audit.Overview) {
+	o.printf("session      %s\n", printable(v.Name()))
+	o.printf("created      %s, last written to %s\n", moment(v.Created), moment(v.Updated))
+	o.printf("stored       %s in %s, %s of them compactions; %s tokens\n", plural(int(v.Events), "event"), plural(v.Turns, "turn"), commas(v.Compactions), commas(v.AllTokens))
+	o.printf("model sees   %s, %s of them summaries; %s tokens\n", plural(v.ViewEvents, "event"), commas(v.Summaries), commas(v.ViewTokens))
+	if v.Contested {
+		o.printf("contested    two processes compacted it at once, or the like: it is loaded whole\n")
+	}
+	if v.Newest == nil {
+		o.printf("newest       no compaction\n")
+	} else {
+		o.printf("newest       %s\n             %s\n", compactionTitle(v.Newest), compactionNumbers(v.Newest))
+	}
+	switch n := len(v.Findings); n {
+	case 0:
+		o.printf("verify       nothing found in this session\n")
+	default:
+		o.printf("verify       %s, the first is %s; see 'longsession audit verify'\n", plural(n, "finding"), findingText(v.Findings[0]))
+	}
+}

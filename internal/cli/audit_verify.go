@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adk-go-ext/longsession/internal/audit"
+)
+
+func (a *auditing) verifyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "verify FILE.db [SESSION]",
+		Short: "Check the file, the marks and what the model sees",
+		Long:  auditVerifyHelp,
+		Args:  auditArgs,
+		RunE:  a.verify,
+	}
+	a.boundFlag(cmd)
+	return cmd
+}
+
+type findingLine struct {
+	Type string `json:"type"`
+	audit.Finding
+}
+
+type checkedLine struct {
+	Type string `json:"type"`
+	audit.Checked
+}
+
+func (a *auditing) verify(cmd *cobra.Command, args []string) error {
+	return a.open(cmd, args, func(ctx context.Context, f *audit.File, out *auditOutput) error {
+		sessions, err := a.chosen(ctx, f, nameIn(args))
+		if err != nil {
+			return err
+		}
+		p := newAuditProgress(cmd.ErrOrStderr(), sessions)
+		defer p.finish()
+		done, err := f.Verify(ctx, sessions, a.maxSummaries, func(found audit.Finding) error {
+			if a.json {
+				return out.line(findingLine{"finding", found})
+			}
+			out.printf("%s\n", findingText(found))
+			return out.err
+		}, p.done)
+		if err != nil {
+			return err
+		}
+		p.finish()
+		if a.json {
+			err = out.line(checkedLine{"checked", done})
+		} else if done.Findings == 0 {
+			out.printf("fine: %s, %s, %s; the marks, what the model sees (I1 to I5), and SQLite's own checks\n",
+				plural(done.Sessions, "session"), plural(int(done.Events), "event"), plural(done.Records, "compaction"))
+		}
+		if err == nil && done.Findings > 0 {
+			err = findings(done.Findings)
+		}
+		return err
+	})
+}
+
+// chosen returns the session of a name, or all of them.
+func (a *auditing) chosen(ctx context.Context, f *audit.File, name string) ([]*audit.Session, error) {
+	if name == "" {
+		all, err := f.Sessions(ctx, a.narrow)
+		if err == nil && len(all) == 0 && a.narrow != (audit.Narrow{}) {
+			err = badInput("the file has no session%s: nothing was checked", a.narrow)
+		}
+		return all, err
+	}
+	s, err := f.Find(ctx, name, a.narrow)
+	if err != nil {
+		return nil, err
+	}
+	return []*audit.Session{s}, nil
+}
+
+// findingText is a finding on one line.
+func findingText(f audit.Finding) string {
+	where := "the file"
+	if f.Session != "" {
+		where = printable(f.App + "/" + f.User + "/" + f.Session)
+	}
+	if f.Seq > 0 {
+		where += fmt.Sprintf(" event %d", f.Seq)
+	}
+	if f.Event != "" {
+		where += fmt.Sprintf(" (%s)", printable(f.Event))
+	}
+	return fmt.Sprintf("%s: %s: %s", where, f.Rule, printable(f.Text))
+}

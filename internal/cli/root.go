@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adk-go-ext/longsession/internal/replay"
+)
+
+// rootHelp is the manual's first page.
+const rootHelp = `longsession shows what compaction does to long conversations of an ADK agent.
+
+  replay   plays recorded conversations through the real ADK runner, with and without compaction,
+           and compares what the model was sent
+  audit    reads a session file of package persistence, without writing to it
+
+Exit codes:
+  0    fine
+  1    findings: something that must not be, such as a tool call that lost its result
+  2    bad usage or bad input; the message says what to do
+  3    something failed midway, or a part of the input was left out
+  130  interrupted`
+
+// Run runs the command and returns its exit code. args are those behind the program's name. Reports go
+// to stdout; errors and progress to stderr. It returns soon after ctx ends, with nothing half-written.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return execute(ctx, rootCommand(replay.Compare), args, stdin, stdout, stderr)
+}
+
+func execute(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+
+	// What goes wrong before a command runs is about how it was called.
+	started := false
+	eachCommand(root, func(c *cobra.Command) {
+		if run := c.RunE; run != nil {
+			c.RunE = func(c *cobra.Command, args []string) error {
+				started = true
+				return run(c, args)
+			}
+		}
+	})
+	called, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if !started {
+		fmt.Fprintf(stderr, "longsession: %v; see '%s --help'\n", err, called.CommandPath())
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "longsession: %v\n", err)
+	return exitCode(ctx, err)
+}
+
+func rootCommand(compare compareFunc) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "longsession",
+		Short:         "Show what compaction does to long conversations",
+		Long:          rootHelp,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if said, _, number := strings.Cut(err.Error(), ": strconv."); number {
+			return badInput("%s: it takes a number", said)
+		}
+		return err
+	})
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", lineWidth)))
+	root.AddCommand(replayCommand(compare), auditCommand(), versionCommand())
+	return root
+}
+
+func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {
+	visit(c)
+	for _, sub := range c.Commands() {
+		eachCommand(sub, visit)
+	}
+}

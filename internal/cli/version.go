@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of longsession, ADK and Go",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version())
+			return err
+		},
+	}
+}
+
+// version says what was built, as far as the binary knows: one that go run or go test made knows less.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "longsession, of an unknown version"
+	}
+	return describe(info)
+}
+
+func describe(info *debug.BuildInfo) string {
+	own := info.Main.Version
+	if own == "" {
+		own = "(devel)"
+	}
+	var details []string
+	for _, setting := range info.Settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			details = append(details, "revision "+setting.Value[:min(12, len(setting.Value))])
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			details = append(details, "modified")
+		}
+	}
+	for _, dep := range info.Deps {
+		if dep.Path == "google.golang.org/adk" {
+			details = append(details, "adk "+dep.Version)
+		}
+	}
+	details = append(details, info.GoVersion)
+	return fmt.Sprintf("longsession %s (%s)", own, strings.Join(details, ", "))
+}
