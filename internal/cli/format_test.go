@@ -95,3 +95,14 @@ func TestDollarsTellSmallAmountsApart(t *testing.T) {
 		}
 	}
 }
+
+func TestLongNamesOfPoliciesStayApart(t *testing.T) {
+	t.Parallel()
+	short, long := "threshold=3 overlap=1", "summarizer=extractive max-summaries=1 max-summary-tokens=250"
+	if point(short) != short || keysOf(short) != "policy" {
+		t.Errorf("a short name is %q under %q", point(short), keysOf(short))
+	}
+	if got, keys := point(long), keysOf(long); got != "extractive / 1 / 250" || keys != "summarizer / max-summaries / max-summary-tokens" {
+		t.Errorf("a long name is %q under %q", got, keys)
+	}
+}

@@ -53,10 +53,40 @@ func gridBlock(p *plan, reports []*replay.Report) string {
 			fmt.Fprintf(&b, "  … and %d more, which cost no less (--json has all)\n", len(byCost)-i)
 			break
 		}
-		fmt.Fprintf(&b, "  %-44s %7s %9s  %s\n", shorten(r.Policy, 44), saved(r.SavedPercent),
+		fmt.Fprintf(&b, "  %-44s %7s %9s  %s\n", shorten(point(r.Policy), 44), saved(r.SavedPercent),
 			"$"+dollars(r.With.Dollars+r.Summarizer.Dollars, p.model.Priced()), fired(r))
 	}
 	return b.String()
+}
+
+// longPoint is how long the name of a policy may be to stand in a line as it is.
+const longPoint = 44
+
+// point names a policy of a grid: as it is called or, where that is too long to be told apart at a glance,
+// by the values alone, in the order of the keys above them.
+func point(policy string) string {
+	if len(policy) <= longPoint {
+		return policy
+	}
+	return strings.Join(each(policy, func(_, value string) string { return value }), " / ")
+}
+
+// keysOf heads a column of points.
+func keysOf(policy string) string {
+	if len(policy) <= longPoint {
+		return "policy"
+	}
+	return strings.Join(each(policy, func(key, _ string) string { return key }), " / ")
+}
+
+// each is what f makes of each key=value in a policy's name.
+func each(policy string, f func(key, value string) string) []string {
+	var out []string
+	for _, word := range strings.Fields(policy) {
+		key, value, _ := strings.Cut(word, "=")
+		out = append(out, f(key, value))
+	}
+	return out
 }
 
 // fired names the turns in or behind which a policy compacted.
@@ -97,12 +127,12 @@ func gridTable(p *plan, sum *summary) string {
 		facts = "facts"
 	}
 	b.WriteString("\n" + trimLine(fmt.Sprintf(gridForm, "", "prompt", "", "", "com-", "largest", "prefix", "")))
-	b.WriteString(trimLine(fmt.Sprintf(gridForm, "policy", "tokens", "saved", "US $", "pact.", "prompt", "kept", facts)))
+	b.WriteString(trimLine(fmt.Sprintf(gridForm, shorten(keysOf(sum.totals[0].Policy), 52), "tokens", "saved", "US $", "pact.", "prompt", "kept", facts)))
 	without := sum.totals[0].Without
 	line := func(values ...any) { b.WriteString(trimLine(fmt.Sprintf(gridForm, values...))) }
 	line("(no compaction)", commas(without.PromptTokens), "", dollars(without.Dollars, priced), "", commas(without.LargestPrompt), kept(without), "")
 	for _, t := range sum.totals {
-		line(shorten(t.Policy, 52), commas(t.With.PromptTokens), saved(t.SavedPercent),
+		line(shorten(point(t.Policy), 52), commas(t.With.PromptTokens), saved(t.SavedPercent),
 			dollars(t.With.Dollars+t.Summarizer.Dollars, priced), commas(t.Compactions), commas(t.With.LargestPrompt), kept(t.With), factsShare(t))
 	}
 	best := sum.totals[cheapest(p, sum)]
