@@ -36,13 +36,23 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 		f := s.look(h, t)
 		t.trigger = f.trigger
 		reason := string(f.Reason)
-		if f.held && f.Tokens < s.policy.slack && f.prompt.likely < s.policy.limit {
+		hopeless := s.hopeless(h, f)
+		switch {
+		case f.held && hopeless:
+			reason = "prompt exceeds the context window, and all that may be summarized is too little to change that"
+		case f.held && f.Tokens < s.policy.slack && f.prompt.likely < s.policy.limit:
 			// The last compaction could not help, nor would this one, and it is not certain that it must.
 			reason = "prompt may be over the hard limit, and the window is too small to change that"
 		}
 		if reason != "" {
-			if s.squeeze(ctx, h, t, f) == Stored {
-				continue
+			if !hopeless {
+				switch outcome := s.squeeze(ctx, h, t, f); {
+				case outcome == Stored:
+					continue
+				case !t.extractive && (outcome == Failed || outcome == Declined && f.prompt.likely >= s.policy.limit):
+					t.extractive = true // the model fails, or does not make it shorter
+					continue
+				}
 			}
 			s.rest(ctx, h, t, f, reason)
 			return

@@ -12,12 +12,19 @@ const (
 	minReports = 3
 	// recentReports is how many reports count. Tools, instructions and models change.
 	recentReports = 30
+	// silence is how many compactions an agent is remembered for that reports no more: it may have gone, and
+	// its instructions and tools must not be counted in for ever.
+	silence = 5
 )
 
 // fit is the line through what the provider counted for an agent's prompts, over the estimate of the view
 // that each was made of: reported = overhead + ratio x estimate. The overhead is the system prompt and the
 // tools, the ratio the estimate's own error. The zero value takes the estimate as it is.
-type fit struct{ n, x, y, xx, xy, yy float64 }
+type fit struct {
+	n, x, y, xx, xy, yy float64
+	// silent is for how many compactions in a row others have reported, and this agent has not.
+	silent int
+}
 
 // add takes in one report. Earlier ones fade.
 func (f *fit) add(estimate, reported int) {
@@ -35,6 +42,9 @@ func (f *fit) add(estimate, reported int) {
 	f.xy += x * y
 	f.yy += y * y
 }
+
+// little reports whether the agent is shown little of the history.
+func (f fit) little() bool { return f.y < f.x/2 }
 
 // line is the least squares line. It never takes a prompt to be smaller than its estimate: an agent that is
 // shown little of the history reports little, and another may be shown all of it.

@@ -57,3 +57,30 @@ func TestNoisyReportsMakeNoRatio(t *testing.T) {
 		t.Errorf("a ratio of %v was read from prompts of like size that scatter by hundreds", ratio)
 	}
 }
+
+// At the hard limit all prompts are of like size.
+func TestTheRatioIsRememberedWherePromptsBecomeAlike(t *testing.T) {
+	t.Parallel()
+	var f fit
+	for _, n := range []int{1_000, 4_000, 9_000} {
+		f.add(n, 3_000+n*3/2)
+	}
+	for range recentReports {
+		f.add(8_000, 15_000)
+	}
+	if got := f.more(1_000); got < 1_500 || got > 1_501 {
+		t.Errorf("1000 more are taken for %d, want 1500", got)
+	}
+}
+
+func TestAnAgentThatIsShownLittleTellsNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	var formatter, root fit
+	for _, n := range []int{1_000, 4_000, 9_000} {
+		formatter.add(n, 400)
+		root.add(n, n*4/5) // a tokenizer that counts less
+	}
+	if !formatter.little() || root.little() {
+		t.Errorf("shown little: %t and %t, want true and false", formatter.little(), root.little())
+	}
+}

@@ -42,10 +42,12 @@ type found struct {
 	// reader is the branch whose prompt the token trigger measured.
 	reader string
 	prompt prompt
-	// held says that only the hard limit made it due: the gate would have held it back.
+	// held says that only the hard limit made it due: the threshold is off, or the gate holds it back.
 	held bool
 	// unbounded says that the window may be larger than what the summarizer can read.
 	unbounded bool
+	// spare is what the windows of all branches that the reader sees hold together, in tokens.
+	spare int
 }
 
 // look finds the next window that is due, in any branch; an empty selection says why there is none.
@@ -81,11 +83,13 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 			continue
 		}
 		f := s.largest(history, params, here, reader, s.excess(t, size.likely))
-		f.trigger, f.reader, f.prompt, f.held = record.TriggerTokens, reader, size, !over && s.policy.threshold > 0
+		f.trigger, f.reader, f.prompt, f.held = record.TriggerTokens, reader, size, !over
 		if !f.Empty() {
 			return f
 		}
-		blocked = f
+		if blocked.prompt.most < s.policy.limit { // nothing is more urgent than a prompt over the hard limit
+			blocked = f
+		}
 	}
 	return blocked
 }
@@ -108,12 +112,13 @@ func (s *CompactionSessionService) excess(t task, prompt int) int {
 // last takes what no summarizer could read in one call.
 func (s *CompactionSessionService) largest(history selector.History, params selector.Params, here []string, reader string, excess int) found {
 	for {
-		best := selector.Selection{Reason: selector.NothingEligible}
+		best, spare := selector.Selection{Reason: selector.NothingEligible}, 0
 		for _, branch := range here {
 			if !selector.Visible(reader, branch) {
 				continue
 			}
 			sel := selector.Tokens(history, params, branch)
+			spare += sel.Tokens
 			if sel.Tokens > best.Tokens || best.Empty() && best.Reason == selector.NothingEligible {
 				best = sel
 			}
@@ -121,13 +126,13 @@ func (s *CompactionSessionService) largest(history selector.History, params sele
 		enough := !best.Empty() && (best.Tokens >= excess || best.Cut)
 		switch {
 		case enough || excess == 0:
-			return found{Selection: best, unbounded: params.MaxTokens == 0}
+			return found{Selection: best, unbounded: params.MaxTokens == 0, spare: spare}
 		case params.Retain > 0:
 			params.Retain /= 2
 		case best.Reason == selector.TooLarge && params.MaxTokens != 0:
 			params.MaxTokens = 0
 		default:
-			return found{Selection: best, unbounded: params.MaxTokens == 0}
+			return found{Selection: best, unbounded: params.MaxTokens == 0, spare: spare}
 		}
 	}
 }

@@ -60,10 +60,31 @@ func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t tas
 			}
 		}
 	}
-	if t.shorter = longest.Tokens / 2; t.shorter < minSummary {
+	// A cut tells less, and so must be needed for certain: it would be made after every report that is awaited.
+	if t.shorter = longest.Tokens / 2; t.shorter < minSummary || f.prompt.likely < s.policy.limit {
 		return Declined
 	}
 	return s.merge(ctx, h, t, longest)
+}
+
+// hopeless reports whether a prompt exceeds the whole window whatever is summarized and merged, even if
+// estimates are off, and the provider counts as many tokens for one as can be: a call for every event that
+// comes in would buy nothing.
+func (s *CompactionSessionService) hopeless(h *handle, f found) bool {
+	if f.trigger != record.TriggerTokens || f.Cut {
+		return false
+	}
+	spare := f.spare
+	for _, branch := range h.meter.branches(h.view) {
+		if !selector.Visible(f.reader, branch) {
+			continue
+		}
+		for _, m := range s.summariesOf(h, branch) {
+			spare += selector.SummarySize(m)
+		}
+	}
+	window := s.policy.limit + s.policy.slack
+	return f.prompt.likely-maxRatio*spare > window+window/doubt
 }
 
 // merge writes one summary in the place of others.

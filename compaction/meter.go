@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -63,23 +64,26 @@ type prompt struct {
 // of a kind, against real tokenizers.
 const doubt = 10
 
-// prompt is the largest that was reported of an agent, brought up to date: one that is shown little of the
-// history reports little. Without a report it is the estimate, as reports from before the view changed
-// correct it.
+// prompt is the largest that any agent would send. What was reported of an agent is brought up to date; where
+// nothing was since the view changed, reports from before correct the estimate. One that is shown little of the
+// history reports little, and tells nothing of the others.
 func (p *promptSize) prompt() prompt {
-	var reported prompt
-	expected := p.estimate
+	var largest prompt
 	for _, agent := range p.agents {
-		if agent.reported > 0 {
-			reported.likely = max(reported.likely, agent.reported+agent.since)
-			reported.most = max(reported.most, agent.reported+agent.since+agent.since/doubt)
+		switch {
+		case agent.reported > 0:
+			largest.likely = max(largest.likely, agent.reported+agent.since)
+			largest.most = max(largest.most, agent.reported+agent.since+agent.since/doubt)
+		case !agent.fit.little():
+			expected := agent.fit.of(p.estimate)
+			largest.likely = max(largest.likely, expected)
+			largest.most = max(largest.most, expected+expected/doubt)
 		}
-		expected = max(expected, agent.fit.of(p.estimate))
 	}
-	if reported.likely > 0 {
-		return reported
+	if largest.likely > 0 {
+		return largest
 	}
-	return prompt{expected, expected + expected/doubt}
+	return prompt{p.estimate, p.estimate + p.estimate/doubt}
 }
 
 // begins notes an appended event and reports whether the invocation trigger must be looked at.
@@ -177,7 +181,27 @@ func (p *promptSize) add(events []*session.Event, branch string, changed time.Ti
 func learn(known map[string]*agentPrompt, view []*session.Event, live []*record.Metadata, branch string, void func(*session.Event) bool) map[string]*agentPrompt {
 	p := promptSize{agents: known}
 	p.add(view, branch, lastChange(live, branch), void)
+	p.forget()
 	return p.agents
+}
+
+// forget leaves out agents that have gone: others have reported since the view changed, and they have not
+// for as many changes as silence.
+func (p *promptSize) forget() {
+	spoke := func(agent *agentPrompt) bool { return agent.reported > 0 }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(p.agents)), spoke) {
+		return
+	}
+	for author, agent := range p.agents {
+		switch {
+		case spoke(agent):
+			agent.fit.silent = 0
+		case agent.fit.silent == silence:
+			delete(p.agents, author)
+		default:
+			agent.fit.silent++
+		}
+	}
 }
 
 // lastChange returns when the newest summary that the branch sees was made.
