@@ -70,7 +70,8 @@
 //
 // An event of the author user is the user's, every other one the agent's: several agents become one. Compaction
 // records, partial events, events without content, and the calls by which ADK asks the user for a
-// confirmation or a credential are passed over.
+// confirmation or a credential are passed over. Behind the first compaction record, what the provider counted
+// for prompts is too: these did not hold all that was said before.
 //
 // # The normal form
 //

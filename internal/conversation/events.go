@@ -40,6 +40,9 @@ func (rec *recording) addEvent(ev *session.Event, where place) {
 	}
 	switch {
 	case record.Is(ev):
+		if m, err := record.From(ev); err == nil && m != nil { // one that cannot be read hides nothing
+			rec.compacted = true
+		}
 		rec.notes.add("compaction records, left out", 1)
 		return
 	case ev.Partial:
@@ -70,7 +73,9 @@ func (rec *recording) addEvent(ev *session.Event, where place) {
 	default:
 		m.from = agent
 		if u := ev.UsageMetadata; u != nil {
-			m.prompt = max(0, int(u.PromptTokenCount))
+			if !rec.compacted { // else the prompt did not hold all that was said before
+				m.prompt = max(0, int(u.PromptTokenCount))
+			}
 			m.output = max(0, int(u.CandidatesTokenCount)) + max(0, int(u.ThoughtsTokenCount))
 		}
 	}

@@ -243,3 +243,30 @@ func TestEventLinesTogetherAreBounded(t *testing.T) {
 		t.Errorf("then %v, %v; want the short one", c, err)
 	}
 }
+
+// A session that was stored under compaction has counts of short prompts. Taken for those of the whole
+// history they would show that compaction saves nothing.
+func TestCountsFromBehindACompactionAreNotTakenForThoseOfTheWholeHistory(t *testing.T) {
+	t.Parallel()
+	answer := func(prompt int32) *session.Event {
+		ev := event("helper", text("fine"))
+		ev.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: prompt, CandidatesTokenCount: 7}
+		return ev
+	}
+	compaction := &session.Event{ID: "r", Author: "compaction"}
+	m := &record.Metadata{RecordID: "r", Kind: record.KindSummary, Absorbed: []string{"a"}, Trigger: record.TriggerMerge}
+	if err := m.SetText("They greeted."); err != nil {
+		t.Fatal(err)
+	}
+	record.Set(compaction, m)
+	c, err := conversation.FromEvents("s", []*session.Event{
+		event("user", text("one")), answer(900), compaction, event("user", text("two")), answer(300),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := c.Turns[0].Steps[0], c.Turns[1].Steps[0]
+	if before.PromptTokens != 900 || after.PromptTokens != 0 || after.OutputTokens != 7 {
+		t.Errorf("prompts of %d and %d tokens, an answer of %d; want 900, none known, 7", before.PromptTokens, after.PromptTokens, after.OutputTokens)
+	}
+}

@@ -51,6 +51,8 @@ type recording struct {
 	compactions []compactedAt
 	questions   []Question
 	notes       notes
+	// compacted says that a record was passed over: from there on prompts did not hold all that was said.
+	compacted bool
 }
 
 // compactedAt is a compaction before the message of that index.
