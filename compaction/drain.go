@@ -63,8 +63,10 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 			s.settleGate(h, t, f)
 		case Declined:
 			switch {
-			case t.extractive && t.forced:
-				return // nothing makes this window shorter
+			case t.extractive && t.forced: // nothing makes this window shorter
+				if s.squeeze(ctx, h, t, f) != Stored {
+					return
+				}
 			case t.forced:
 				t.extractive = true
 			case h.state.isHanging():
@@ -183,7 +185,7 @@ func (s *CompactionSessionService) carryOut(ctx context.Context, h *handle, t ta
 		a.Outcome, a.Reason = Declined, fmt.Sprintf("summary is not shorter: %d tokens for %d", d.meta.CompactedTokens, sel.Tokens)
 		return s.conclude(ctx, h.state, a)
 	}
-	s.learn(h)
+	s.learn(h, sel.Branch)
 	return s.keep(ctx, h.state, a, d)
 }
 
@@ -228,10 +230,14 @@ func (s *CompactionSessionService) storeUnstored(ctx context.Context, st *sessio
 	return outcome == Stored || outcome == Discarded
 }
 
-// learn notes, before the view changes, how prompts compare with the estimate of the view.
-func (s *CompactionSessionService) learn(h *handle) {
+// learn notes, before the view changes for those who see a branch, how their prompts compare with the
+// estimate of it. What others report would be learned again with every compaction.
+func (s *CompactionSessionService) learn(h *handle, changing string) {
 	view, live := h.view.Events().Slice(), h.view.Live()
 	for _, branch := range branches(view) {
+		if !selector.Visible(branch, changing) {
+			continue
+		}
 		learned := learn(h.state.fits(branch), view, live, branch, h.state.isVoid)
 		h.state.mu.Lock()
 		h.state.memory.learn(branch, learned)

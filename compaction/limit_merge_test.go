@@ -167,3 +167,19 @@ func TestAtTheHardLimitSummariesAreMergedWithoutTheModelIfItFails(t *testing.T) 
 	wantPromptBelow(t, c.svc, status(t, c.svc).HardLimit*10/11+1)
 	checkView(t, c.svc)
 }
+
+// TestSummariesAreLeftAloneWhereThePromptCannotFitWithoutThem: what they tell would be lost for nothing.
+func TestSummariesAreLeftAloneWhereThePromptCannotFitWithoutThem(t *testing.T) {
+	t.Parallel()
+	for _, over := range []int{2_500, 2_700, 2_900, 3_100, 20_000} { // the summaries take some 1,500 tokens
+		t.Run(fmt.Sprint(over), func(t *testing.T) {
+			t.Parallel()
+			c := newCrowded(t, &padded{})
+			before := len(status(t, c.svc).Summaries)
+			c.fill(over)
+			if got := status(t, c.svc); got.PromptTokens < 8_000 || c.merges() > 0 || len(got.Summaries) != before {
+				t.Errorf("a prompt of %d tokens; %d merges, %d of %d summaries left", got.PromptTokens, c.merges(), len(got.Summaries), before)
+			}
+		})
+	}
+}

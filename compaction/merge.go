@@ -44,6 +44,9 @@ func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t tas
 	if !t.forced || f.trigger != record.TriggerTokens || f.prompt.most < s.policy.limit {
 		return Declined
 	}
+	if f.prompt.without(s.summariesFor(h, f.reader)) > s.policy.limit+s.policy.slack {
+		return Declined // without any summary it would not fit either
+	}
 	placeOf := s.placeOf(h)
 	var longest selector.Selection
 	for _, branch := range h.meter.branches(h.view) {
@@ -68,23 +71,27 @@ func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t tas
 }
 
 // hopeless reports whether a prompt exceeds the whole window whatever is summarized and merged, even if
-// estimates are off, and the provider counts as many tokens for one as can be: a call for every event that
-// comes in would buy nothing.
+// estimates are off: a call for every event that comes in would buy nothing.
 func (s *CompactionSessionService) hopeless(h *handle, f found) bool {
 	if f.trigger != record.TriggerTokens || f.Cut {
 		return false
 	}
-	spare := f.spare
+	window := s.policy.limit + s.policy.slack
+	return f.prompt.without(f.spare+s.summariesFor(h, f.reader)) > window+window/doubt
+}
+
+// summariesFor is what all summaries that a reader sees take up, in estimated tokens.
+func (s *CompactionSessionService) summariesFor(h *handle, reader string) int {
+	sum := 0
 	for _, branch := range h.meter.branches(h.view) {
-		if !selector.Visible(f.reader, branch) {
+		if !selector.Visible(reader, branch) {
 			continue
 		}
 		for _, m := range s.summariesOf(h, branch) {
-			spare += selector.SummarySize(m)
+			sum += selector.SummarySize(m)
 		}
 	}
-	window := s.policy.limit + s.policy.slack
-	return f.prompt.likely-maxRatio*spare > window+window/doubt
+	return sum
 }
 
 // merge writes one summary in the place of others.

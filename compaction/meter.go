@@ -58,6 +58,21 @@ type agentPrompt struct {
 type prompt struct {
 	// likely is what is expected, most what it should not exceed: the hard limit is held against that.
 	likely, most int
+	// ratio is what one estimated token is taken to be in it; 0 for an empty one.
+	ratio float64
+}
+
+// without is what is likely to be left of it without something of that estimate.
+func (p prompt) without(estimate int) int { return p.likely - int(p.ratio*float64(estimate)) }
+
+// orLarger returns the larger of two.
+func (p prompt) orLarger(other prompt) prompt {
+	if other.likely > p.likely {
+		other.most = max(p.most, other.most)
+		return other
+	}
+	p.most = max(p.most, other.most)
+	return p
 }
 
 // doubt is by how much estimates are off, as a share of 1 to so many: 5 to 12 percent for single messages
@@ -70,20 +85,20 @@ const doubt = 10
 func (p *promptSize) prompt() prompt {
 	var largest prompt
 	for _, agent := range p.agents {
+		ratio, _ := agent.fit.line()
 		switch {
 		case agent.reported > 0:
-			largest.likely = max(largest.likely, agent.reported+agent.since)
-			largest.most = max(largest.most, agent.reported+agent.since+agent.since/doubt)
+			size := agent.reported + agent.since
+			largest = largest.orLarger(prompt{size, size + agent.since/doubt, ratio})
 		case !agent.fit.little():
-			expected := agent.fit.of(p.estimate)
-			largest.likely = max(largest.likely, expected)
-			largest.most = max(largest.most, expected+expected/doubt)
+			size := agent.fit.of(p.estimate)
+			largest = largest.orLarger(prompt{size, size + size/doubt, ratio})
 		}
 	}
 	if largest.likely > 0 {
 		return largest
 	}
-	return prompt{p.estimate, p.estimate + p.estimate/doubt}
+	return prompt{p.estimate, p.estimate + p.estimate/doubt, 1}
 }
 
 // begins notes an appended event and reports whether the invocation trigger must be looked at.
