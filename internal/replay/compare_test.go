@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,8 +192,8 @@ func TestRecordedCompactionIsPlayedAgainWithItsSummary(t *testing.T) {
 	p := policy(6_000)
 	p.Recorded = true
 	r := compare(t, c, p)[0]
-	if r.Hidden > 0 || r.Summarizer.Failed > 0 {
-		t.Errorf("%d violations and %d failures: %v", r.Hidden, r.Summarizer.Failed, r.Problems)
+	if r.Hidden > 0 || r.Summarizer.Failed > 0 || len(r.Notes) > 0 {
+		t.Errorf("%d violations and %d failures: %v, %v", r.Hidden, r.Summarizer.Failed, r.Problems, r.Notes)
 	}
 	if len(r.Compactions) != 2 || r.Compactions[0].Summary != "The towns were sunny." && r.Compactions[1].Summary != "The towns were sunny." {
 		t.Errorf("compactions %+v, want that of the turns before and that of the turn itself", r.Compactions)
@@ -203,5 +204,38 @@ func TestRecordedCompactionIsPlayedAgainWithItsSummary(t *testing.T) {
 	at := r.Recorded[0]
 	if at.Theirs != 4_321 || at.Before != size || at.Turn != 5 || at.Ours < r.Counts.Fixed || at.Ours > r.Counts.Fixed+1_000 {
 		t.Errorf("beside theirs: %+v; both have the %d tokens that the recording does not hold", at, r.Counts.Fixed)
+	}
+}
+
+func TestEachRecordedSummaryTakesThePlaceOfThoseBefore(t *testing.T) {
+	t.Parallel()
+	c := chat(40)
+	for i := 5; i < 40; i += 5 {
+		c.Compactions = append(c.Compactions, conversation.Compaction{Turn: i, Summary: fmt.Sprintf("Towns 0 to %d were sunny.", i-1)})
+	}
+	p := policy(100_000)
+	p.Recorded = true
+	r := compare(t, c, p)[0]
+	if len(r.Recorded) != 7 || len(r.Compactions) < 7 || r.Hidden > 0 || r.Summarizer.Failed > 0 || len(r.Notes) > 0 {
+		t.Fatalf("%d compactions, %d violations, %d failures, notes %q", len(r.Compactions), r.Hidden, r.Summarizer.Failed, r.Notes)
+	}
+	newest := r.Compactions[len(r.Compactions)-2:] // of the turns before, and of the turn that was the last
+	if !slices.ContainsFunc(newest, func(m replay.Compaction) bool { return m.Summary == "Towns 0 to 34 were sunny." }) {
+		t.Errorf("the newest summaries are %+v", newest)
+	}
+	if first, last := r.Recorded[0].Ours, r.Recorded[6].Ours; last > first*11/10 {
+		t.Errorf("after the seventh compaction a prompt has %d tokens, after the first %d: summaries pile up", last, first)
+	}
+}
+
+func TestWhatIsNotPlayedAsRecordedIsNoted(t *testing.T) {
+	t.Parallel()
+	c := chat(4)
+	c.Turns[1].Steps[1].Answer.Parts = append(c.Turns[1].Steps[1].Answer.Parts, &genai.Part{CodeExecutionResult: &genai.CodeExecutionResult{Output: "1"}})
+	c.Turns[2].Steps[0].Responses[0].Parts = []*genai.FunctionResponsePart{{InlineData: &genai.FunctionResponseBlob{MIMEType: "image/png", Data: []byte("x")}}}
+	r := compare(t, c, policy(100_000))[0]
+	want := []string{"model calls that the recording does not have, because the runner asked again: 1", "pictures and files in tool results, left out: 1"}
+	if !slices.Equal(r.Notes, want) {
+		t.Errorf("notes %q, want %q", r.Notes, want)
 	}
 }

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -64,15 +66,20 @@ func textOf(c *genai.Content) string {
 func writeText(b *strings.Builder, v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, item := range v {
-			writeText(b, item)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			writeText(b, v[key])
 		}
 	case []any:
 		for _, item := range v {
 			writeText(b, item)
 		}
+	case nil:
 	case string:
 		b.WriteString(v)
+		b.WriteByte('\n')
+	default: // numbers as JSON has them, true and false
+		text, _ := json.Marshal(v) // what JSON cannot hold is no text of a prompt
+		b.Write(text)
 		b.WriteByte('\n')
 	}
 }
@@ -88,7 +95,7 @@ func (r *run) facts() *Facts {
 	raw := slices.DeleteFunc(slices.Clone(r.last.texts), func(text string) bool { return !said[text] })
 	newest := all.newest(r.last.size())
 
-	f := &Facts{Tokens: r.scale.of(r.last.size())}
+	f := &Facts{Tokens: r.prompts[len(r.prompts)-1]}
 	for _, q := range r.c.Questions {
 		if !anyHolds(all.texts, q.Answers) {
 			continue

@@ -47,11 +47,22 @@ func TestFactsAreLookedForInRawMessagesAndSummaries(t *testing.T) {
 		c: &conversation.Conversation{Questions: []conversation.Question{
 			ask("cat"), ask("dog"), ask("owl"), ask("never said"), ask("hen", "fox"),
 		}},
-		whole: &whole{last: lastPrompt{texts: []string{"a cat", "a dog", "an owl", "a fox"}, sizes: []int{2, 2, 2, 2}}},
-		last:  lastPrompt{texts: []string{"Summary: cat and fox", "an owl"}, sizes: []int{2, 2}},
-		scale: scale{ratio: 1},
+		whole:   &whole{last: lastPrompt{texts: []string{"a cat", "a dog", "an owl", "a fox"}, sizes: []int{2, 2, 2, 2}}},
+		last:    lastPrompt{texts: []string{"Summary: cat and fox", "an owl"}, sizes: []int{2, 2}},
+		prompts: []int{9, 4},
 	}
 	if got, want := *r.facts(), (Facts{Questions: 4, Kept: 3, Raw: 1, KeepLast: 2, Tokens: 4}); got != want {
 		t.Errorf("facts %+v, want %+v", got, want)
+	}
+}
+
+func TestTextOfAContentHasAllThatItsCallsAndResultsSay(t *testing.T) {
+	t.Parallel()
+	c := called("1")
+	c.Parts[0].FunctionCall.Args = map[string]any{"degrees": 4711.0, "sure": true, "b": "bee", "a": "ant", "list": []any{"x", nil}}
+	for range 20 {
+		if got, want := textOf(c), "\nant\nbee\n4711\nx\ntrue\n"; got != want {
+			t.Fatalf("text %q, want %q", got, want)
+		}
 	}
 }

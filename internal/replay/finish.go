@@ -9,6 +9,7 @@ import (
 // finish fills in what is known at the end.
 func (r *run) finish(ctx context.Context, played Played) error {
 	rep, w := r.report, r.whole
+	r.differences(played)
 	rep.Without = w.sent(r.c, r.scale, r.opts.Model)
 	rep.With = r.sum.sent(r.c, played, r.opts.Model)
 	rep.SavedPercent = saved(rep.Without, rep.With)
@@ -53,9 +54,7 @@ func (r *run) atRecorded() []AtRecorded {
 		if steps := r.c.Turns[theirs.Turn].Steps; theirs.Step < len(steps) {
 			at.Theirs = steps[theirs.Step].PromptTokens
 		}
-		if r.scale.leftOut { // theirs includes it
-			at.Ours += int(r.scale.fixed)
-		}
+		at.Ours += int(r.whole.scale.fixed) - r.scale.base() // theirs includes all of it
 		found = append(found, at)
 	}
 	return found
@@ -68,4 +67,22 @@ func callOf(c *conversation.Conversation, turn, step int) int {
 		n += max(1, len(t.Steps))
 	}
 	return n
+}
+
+// differences notes where the runner did not play what was recorded.
+func (r *run) differences(played Played) {
+	if extra := max(played.Extra, r.whole.played.Extra); extra > 0 {
+		r.note("model calls that the recording does not have, because the runner asked again: %d", extra)
+	}
+	media := 0
+	for _, turn := range r.c.Turns {
+		for _, step := range turn.Steps {
+			for _, resp := range step.Responses {
+				media += len(resp.Parts)
+			}
+		}
+	}
+	if media > 0 {
+		r.note("pictures and files in tool results, left out: %d", media)
+	}
 }

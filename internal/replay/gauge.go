@@ -26,8 +26,6 @@ type measured struct {
 	size, prefix int
 	// orphans is how many calls without a response and responses without a call there are.
 	orphans int
-	// newest is the last content and, if it answers calls, the one that makes them.
-	newest []*genai.Content
 }
 
 func newGauge() *gauge {
@@ -59,23 +57,9 @@ func (g *gauge) measure(req *model.LLMRequest) measured {
 	for _, c := range req.Contents {
 		add(c)
 	}
-	m.newest = newest(req.Contents)
 	m.orphans = orphans(req.Contents)
 	g.last = seen
 	return m
-}
-
-func newest(contents []*genai.Content) []*genai.Content {
-	last := len(contents) - 1
-	if last < 0 {
-		return nil
-	}
-	for _, p := range parts(contents[last]) {
-		if p.FunctionResponse != nil && last > 0 {
-			return contents[last-1:]
-		}
-	}
-	return contents[last:]
 }
 
 // orphans counts calls and responses that have no other side in a request. One without an ID goes by

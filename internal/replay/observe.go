@@ -49,9 +49,9 @@ func (r *run) compactions(events []*session.Event) {
 			continue
 		}
 		mark := &r.marks[i]
-		mark.Kind, mark.Level = string(m.Kind), m.Level
+		mark.Kind, mark.Level, mark.Events = string(m.Kind), m.Level, m.EventCount
 		mark.OriginalTokens, mark.CompactedTokens = m.OriginalTokens, m.CompactedTokens
 		mark.Summary, _ = m.Text() // a record of our own has one
 	}
-	r.report.Compactions = r.marks
+	r.report.Compactions = append([]Compaction{}, r.marks...) // in JSON a list, also where there are none
 }

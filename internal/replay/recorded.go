@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"google.golang.org/genai"
@@ -31,6 +32,7 @@ type recorded struct {
 func recordedConfig(cfg compaction.Config, c *conversation.Conversation, r *recorded) compaction.Config {
 	cfg.InvocationThreshold, cfg.SafetyRatio, cfg.TokenThreshold = 0, 0, 0
 	cfg.Model, cfg.Summarizer = nil, r
+	cfg.MaxSummaries = 1 // each recorded summary took the place of all before it, earlier summaries among it
 	for _, theirs := range c.Compactions {
 		cfg.MaxSummaryTokens = max(cfg.MaxSummaryTokens, tokens.Estimate(theirs.Summary))
 	}
@@ -57,7 +59,12 @@ func (r *recorded) Summarize(_ context.Context, req summarizer.Request) (summari
 		return summarizer.Result{}, errNoSummary
 	}
 	text := r.summary
-	if r.summary = ""; text == "" {
+	r.summary = ""
+	switch {
+	case text != "":
+	case len(req.Summaries) > 0: // it was given already, and goes on standing for more
+		text = strings.Join(req.Summaries, "\n")
+	default:
 		text = coveredBefore
 	}
 	return summarizer.Result{Content: textContent(text, genai.RoleModel)}, nil

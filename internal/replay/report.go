@@ -38,7 +38,7 @@ type Report struct {
 	Recorded []AtRecorded `json:"recorded_compactions,omitempty"`
 	// Facts is nil for a conversation without questions.
 	Facts *Facts `json:"facts,omitempty"`
-	// Notes say what was made up or left out.
+	// Notes say what was made up, left out, or not played as recorded.
 	Notes []string `json:"notes,omitempty"`
 	// Calls are the model calls in order, for charts; not part of the JSON.
 	Calls []Call `json:"-"`
@@ -107,8 +107,9 @@ type Overlong struct {
 	Call   int `json:"call"`
 	Turn   int `json:"turn"`
 	Tokens int `json:"tokens"`
-	// Event is the largest of the events that must stay raw (the turn's user message, the newest call and
-	// its result), and EventTokens its size. KeptTokens is the size of all of them, with the fixed part.
+	// Event is the largest of what must stay raw (the instruction, what the user said last, and the newest
+	// thing that the agent did, a result with its calls), and EventTokens its size. KeptTokens is the size of
+	// all of it, with the fixed part.
 	Event       string `json:"event"`
 	EventTokens int    `json:"event_tokens"`
 	KeptTokens  int    `json:"kept_tokens"`

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"google.golang.org/adk/model"
@@ -46,7 +47,7 @@ func playUnder(ctx context.Context, c *conversation.Conversation, opts Options, 
 		stored: map[string]int{},
 		report: &Report{
 			File: c.File, Line: c.Line, ID: c.ID, Policy: opts.Policies[policy].Name,
-			Turns: len(c.Turns), Messages: c.Messages(), Notes: c.Notes,
+			Turns: len(c.Turns), Messages: c.Messages(), Notes: slices.Clone(c.Notes),
 			Limit: opts.Policies[policy].Config.ContextWindow,
 		},
 	}
@@ -128,13 +129,15 @@ func (r *run) mirror(ctx context.Context, turn, step int) error {
 			continue
 		}
 		done := r.recorded.at(theirs.Summary)
-		_, err := r.svc.Compact(ctx, r.ref, compaction.CompactOptions{KeepEvents: 1})
+		result, err := r.svc.Compact(ctx, r.ref, compaction.CompactOptions{KeepEvents: 1})
 		done()
-		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			r.problem(fmt.Errorf("compaction as recorded, turn %d: %w", turn+1, err))
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			r.note("compaction as recorded, turn %d: %v", turn+1, err)
+		case result.Skipped:
+			r.note("compaction as recorded, turn %d, left out: %s", turn+1, result.Reason)
 		}
 	}
 	return nil
@@ -150,8 +153,8 @@ func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	r.prompts = append(r.prompts, counted)
 	r.sum.add(counted, m.prefix, call, r.scale)
 	r.report.Orphans += m.orphans
-	if size > r.report.Limit {
-		r.report.Over = append(r.report.Over, r.overlong(call, turn, size, m))
+	if longest := max(size, counted); longest > r.report.Limit {
+		r.report.Over = append(r.report.Over, r.overlong(call, turn, longest, req))
 	}
 	if call == lastCall(r.c) && len(r.c.Questions) > 0 {
 		r.last = readPrompt(req)
@@ -160,6 +163,10 @@ func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	r.calls = call + 1
 	r.mu.Unlock()
 	return size
+}
+
+func (r *run) note(format string, args ...any) {
+	r.report.Notes = append(r.report.Notes, fmt.Sprintf(format, args...))
 }
 
 func (r *run) get() *session.GetRequest {

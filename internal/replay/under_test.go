@@ -18,8 +18,8 @@ func TestAHiddenEventIsReported(t *testing.T) {
 		return &session.Event{ID: id, Author: author, InvocationID: "i", LLMResponse: model.LLMResponse{Content: c}}
 	}
 	events := []*session.Event{
-		event("e1", "user", said("user", "one")), event("e2", agentName, said("model", "two")),
-		event("e3", "user", said("user", "three")), event("e4", agentName, said("model", "four")),
+		event("e1", "user", said("user", "one")), event("e2", AgentName, said("model", "two")),
+		event("e3", "user", said("user", "three")), event("e4", AgentName, said("model", "four")),
 	}
 	copies := func(ids ...int) (view []*session.Event) {
 		for _, i := range ids {
@@ -83,10 +83,15 @@ func TestWhatMustStayRawExplainsALongPrompt(t *testing.T) {
 		{"question and result", 1, 800, []*genai.Content{called("1"), answered(long, "1")}, "result of look", false, true},
 		{"no room for a summary", 0, 550, []*genai.Content{called("1"), answered(long, "1")}, "result of look", false, true},
 		{"the question", 1, 400, []*genai.Content{said("user", long)}, `user message "word word word word word word word word …"`, true, true},
-		{"something else", 0, 800, []*genai.Content{said("model", long), called("1"), answered("x", "1")}, "call of look", false, false},
+		{"an answer before the question", 0, 400, []*genai.Content{said("user", "go"), said("model", long), said("user", "stop")}, `model message "word word word word word word word word …"`, true, true},
+		{"a result before the question", 0, 400, []*genai.Content{called("1"), answered(long, "1"), said("user", "stop")}, "result of look", true, true},
+		{"something else", 0, 800, []*genai.Content{said("model", long), called("1"), answered("x", "1")}, "result of look", false, false},
 	} {
 		r.report = &Report{Limit: at.limit}
-		got := r.overlong(3, at.turn, 900, newGauge().measure(request(at.contents...)))
+		got := r.overlong(3, at.turn, 900, request(at.contents...))
+		if r.report.Limit = 2; r.overlong(0, at.turn, 900, request()).Event != "the instruction" {
+			t.Error("an instruction that fills the window is not named")
+		}
 		if got.Event != at.event || got.Alone != at.alone || got.Unavoidable != at.unavoidable || got.Call != 3 || got.Turn != at.turn+1 {
 			t.Errorf("%s: %+v", at.name, got)
 		}
