@@ -45,7 +45,7 @@ type Config struct {
 	// AgentModel, else by Model's name, else 128,000 (package tokens has the table).
 	ContextWindow int
 	// AgentModel names the agent's model where Model is another, cheaper one. Only used to look up
-	// the context window.
+	// the context window; without it, ContextWindow is also that of a Model that no table knows.
 	AgentModel string
 	// MaxOutputTokens is reserved for the model's reply, in tokens. The effective window is
 	// ContextWindow less this. 0 reserves nothing.

@@ -169,7 +169,11 @@ const windowShare = 0.5
 func (p *policy) setSummarizer() error {
 	p.summarizer = p.Summarizer
 	if p.summarizer == nil {
-		llm, err := summarizer.NewLLM(summarizer.LLMConfig{Model: p.Model, Template: p.PromptTemplate})
+		cfg := summarizer.LLMConfig{Model: p.Model, Template: p.PromptTemplate}
+		if _, known := tokens.Lookup(p.Model.Name()); !known && p.AgentModel == "" {
+			cfg.ContextWindow = p.ContextWindow // it is the agent's own model
+		}
+		llm, err := summarizer.NewLLM(cfg)
 		if err != nil {
 			return fmt.Errorf("compaction config: %w", err)
 		}

@@ -25,10 +25,13 @@ type LLMConfig struct {
 	// GenerateConfig is optional. Of its fields only Temperature, TopP, TopK, Seed, SafetySettings,
 	// HTTPOptions and Labels reach the model. It is copied; later changes have no effect.
 	GenerateConfig *genai.GenerateContentConfig
+	// ContextWindow is the context window of the model, in tokens. 0: looked up by its name (package
+	// tokens), 128,000 for one that is not known.
+	ContextWindow int
 	// MaxInputTokens is what the transcript may take of a prompt, in estimated tokens. 0 derives it
-	// from the model's context window (package tokens): three quarters of what is left after 8,192
-	// tokens for prompt, earlier summaries and answer, at least a quarter of the window. The quarter
-	// left over covers the error of the estimate.
+	// from the context window: three quarters of what is left after 8,192 tokens, or a quarter of a small
+	// window, for prompt, earlier summaries and answer. The quarter left over covers the error of the
+	// estimate.
 	MaxInputTokens int
 }
 
@@ -63,8 +66,14 @@ func NewLLM(cfg LLMConfig) (*LLM, error) {
 		return nil, fmt.Errorf("summarizer: LLMConfig.MaxInputTokens is %d; set a number of tokens, or 0 to derive it from the model's context window", cfg.MaxInputTokens)
 	}
 	name := cfg.Model.Name()
+	if cfg.ContextWindow < 0 {
+		return nil, fmt.Errorf("summarizer: LLMConfig.ContextWindow is %d; set a number of tokens, or 0 to look it up by the model's name", cfg.ContextWindow)
+	}
+	if cfg.ContextWindow == 0 {
+		cfg.ContextWindow = tokens.ContextWindow(name)
+	}
 	if cfg.MaxInputTokens == 0 {
-		cfg.MaxInputTokens = deriveMaxInput(tokens.ContextWindow(name))
+		cfg.MaxInputTokens = deriveMaxInput(cfg.ContextWindow)
 	}
 	return &LLM{
 		model:    cfg.Model,
@@ -77,8 +86,8 @@ func NewLLM(cfg LLMConfig) (*LLM, error) {
 }
 
 func deriveMaxInput(window int) int {
-	const rest = 8192
-	return max((window-rest)/4*3, window/4)
+	rest := min(8192, window/4)
+	return max(1, (window-rest)/4*3)
 }
 
 // MaxInputTokens is what one transcript may take, in estimated tokens: a window whose events' [Cost]

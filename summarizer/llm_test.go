@@ -182,6 +182,7 @@ func TestConfigThatCannotWorkIsRefused(t *testing.T) {
 		{summarizer.LLMConfig{Model: m, Template: "{{history}} {{history}}"}, []string{"LLMConfig.Template", "2 times"}},
 		{summarizer.LLMConfig{Model: m, Pack: "poem"}, []string{"LLMConfig.Pack", "poem"}},
 		{summarizer.LLMConfig{Model: m, MaxInputTokens: -5}, []string{"LLMConfig.MaxInputTokens", "-5"}},
+		{summarizer.LLMConfig{Model: m, ContextWindow: -5}, []string{"LLMConfig.ContextWindow", "-5"}},
 	} {
 		_, err := summarizer.NewLLM(tc.cfg)
 		if err == nil {
@@ -207,6 +208,11 @@ func TestInputLimitFollowsTheModelsWindow(t *testing.T) {
 	}
 	if got := newLLM(t, summarizer.LLMConfig{Model: m, MaxInputTokens: 123}).MaxInputTokens(); got != 123 {
 		t.Errorf("own limit: %d", got)
+	}
+	for window, want := range map[int]int{8_000: 4_500, 32_000: 18_000, 128_000: 89_856, 3: 1} {
+		if got := newLLM(t, summarizer.LLMConfig{Model: m, ContextWindow: window}).MaxInputTokens(); got != want {
+			t.Errorf("%d of a window of %d, want %d", got, window, want)
+		}
 	}
 }
 

@@ -7,13 +7,7 @@
 // github.com/achetronic/adk-utils-go, and this module. One conversation is invented; recorded ones are
 // played too if LONGSESSION_DATA names a folder of them. No key and no network is needed.
 //
-// Every message of the user and every result of a tool has a fact planted in it, and a model that writes
-// summaries, the same for all ways, returns exactly the facts that it is shown. So a fact that a prompt
-// lacks was in no message there, and was never shown to the writer of its summary. Real writers forget
-// more than that, and write more text; and what a real agent said about a result can outlive the result.
-//
-// This module writes summaries in the background. Here it has the time between two model calls for it;
-// a slow writer would leave a prompt longer for a call or two, unless the window is nearly full.
+// What is planted in the conversations, and what the figures do not say, is printed below the tables.
 //
 // The command fails if a guarantee of this module does not hold.
 package main
@@ -42,6 +36,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	dir := flags.String("data", os.Getenv(dataFolder), "the folder with recorded conversations; empty: the invented one alone")
+	runs := flags.Int("runs", 3, "how often everything is played, 1 or more; the least time counts")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -49,6 +44,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	case flags.NArg() > 0:
 		fmt.Fprintf(stderr, "peers: unexpected argument %q; see -help\n", flags.Arg(0))
+		return 2
+	case *runs < 1:
+		fmt.Fprintf(stderr, "peers: -runs is %d: nothing would be played; give 1 or more\n", *runs)
 		return 2
 	}
 	all, err := sets(*dir)
@@ -61,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	code := 0
 	for _, s := range all {
 		for _, window := range s.windows {
-			rows, err := measure(ctx, s, window, stderr)
+			rows, err := measure(ctx, s, window, *runs, stderr)
 			if err != nil {
 				fmt.Fprintf(stderr, "peers: %v\n", err)
 				return 1
@@ -75,6 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			}
 		}
 	}
+	printNotes(stdout)
 	if *dir == "" {
 		fmt.Fprintf(stderr, "peers: no recorded conversations: set %s to a folder that has them\n", dataFolder)
 	}

@@ -3,26 +3,24 @@ package main
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/conversation"
 	"github.com/adk-go-ext/longsession/internal/deepcopy"
 )
 
-// planted is a conversation with a fact in every message of the user and in every result of a tool.
+// planted is a conversation in which every message of the user and every result of a tool is numbered,
+// and has its number at its start, in its middle and at its end: what cuts a long text cuts one off.
 type planted struct {
 	conversation *conversation.Conversation
-	// users are the facts of the user's messages, results those of tools, in order.
-	users, results []string
+	// users are the numbers of the user's messages, results those of tools, in order.
+	users, results []int
 	// said and answered are, for each model call, how many of these came before it.
 	said, answered []int
 }
 
-// plant returns a copy of c with facts. They stand first in what was said, where a writer that cuts long
-// texts still sees them.
+// plant returns a copy of c with numbers.
 func plant(c *conversation.Conversation) *planted {
 	p := &planted{conversation: deepcopy.Of(c)}
 	for i := range p.conversation.Turns {
@@ -32,9 +30,9 @@ func plant(c *conversation.Conversation) *planted {
 		for _, step := range turn.Steps {
 			p.call()
 			for _, resp := range step.Responses {
-				fact := p.next()
-				p.results = append(p.results, fact)
-				markResult(resp, fact)
+				number := p.next()
+				p.results = append(p.results, number)
+				markResult(resp, number)
 			}
 		}
 		if len(turn.Steps) == 0 {
@@ -44,25 +42,30 @@ func plant(c *conversation.Conversation) *planted {
 	return p
 }
 
-func (p *planted) next() string { return compactiontest.Fact(len(p.users) + len(p.results)) }
+func (p *planted) next() int { return len(p.users) + len(p.results) }
 
 func (p *planted) call() {
 	p.said, p.answered = append(p.said, len(p.users)), append(p.answered, len(p.results))
 }
 
-func markMessage(c *genai.Content, fact string) {
+// markMessage marks the longest text of a message. Where there is none, the mark stands beside.
+func markMessage(c *genai.Content, number int) {
+	var longest *genai.Part
 	for _, part := range c.Parts {
-		if part.Text != "" {
-			part.Text = fact + ": " + part.Text
-			return
+		if part.Text != "" && (longest == nil || len(part.Text) > len(longest.Text)) {
+			longest = part
 		}
 	}
-	c.Parts = slices.Insert(c.Parts, 0, &genai.Part{Text: fact})
+	if longest == nil {
+		c.Parts = slices.Insert(c.Parts, 0, &genai.Part{Text: mark("", number)})
+		return
+	}
+	longest.Text = mark(longest.Text, number)
 }
 
-// markResult puts the fact in front of the longest text, which is what was returned. Where there is
-// none, it stands beside.
-func markResult(resp *genai.FunctionResponse, fact string) {
+// markResult marks the longest text of a result, which is what was returned. Where there is none, the
+// mark stands beside.
+func markResult(resp *genai.FunctionResponse, number int) {
 	longest := ""
 	for _, key := range slices.Sorted(maps.Keys(resp.Response)) {
 		if text, ok := resp.Response[key].(string); ok && (longest == "" || len(text) > len(resp.Response[longest].(string))) {
@@ -73,8 +76,8 @@ func markResult(resp *genai.FunctionResponse, fact string) {
 		if resp.Response == nil {
 			resp.Response = map[string]any{}
 		}
-		resp.Response["fact"] = fact
+		resp.Response["mark"] = mark("", number)
 		return
 	}
-	resp.Response[longest] = strings.Join([]string{fact, resp.Response[longest].(string)}, ": ")
+	resp.Response[longest] = mark(resp.Response[longest].(string), number)
 }

@@ -15,7 +15,7 @@ import (
 
 // play plays a conversation through ADK's runner under one way, over ADK's in-memory service.
 func play(ctx context.Context, p *planted, w way, window int) (seen figures, err error) {
-	base, writer := session.InMemoryService(), &oracle{}
+	base, writer := session.InMemoryService(), &oracle{window: window}
 	opened, err := w.open(base, writer, window)
 	if err != nil {
 		return figures{}, fmt.Errorf("%s: %w", w.name, err)
@@ -24,17 +24,17 @@ func play(ctx context.Context, p *planted, w way, window int) (seen figures, err
 		defer func() { err = errors.Join(err, opened.close(ctx)) }()
 	}
 	ref := compaction.SessionRef{AppName: "peers", UserID: "user", SessionID: p.conversation.ID}
-	watch := newWatch(p, window)
+	watch := newWatch(p, writer, window)
 	var looking time.Duration // at requests, which is no part of the way
 	start := time.Now()
 	played, err := replay.Play(ctx, p.conversation, replay.App{
 		Service: opened.service,
 		Plugins: opened.plugins,
 		Ref:     ref,
-		Request: func(call, _ int, req *model.LLMRequest) int {
+		Request: func(call, turn int, req *model.LLMRequest) int {
 			begin := time.Now()
 			defer func() { looking += time.Since(begin) }()
-			return watch.request(call, req)
+			return watch.request(call, turn, req)
 		},
 		Before: func(ctx context.Context, _, _ int) error {
 			if opened.rest == nil {
@@ -57,22 +57,6 @@ func play(ctx context.Context, p *planted, w way, window int) (seen figures, err
 			return figures{}, fmt.Errorf("%s: %w", w.name, err)
 		}
 	}
-	seen.calls, seen.waited, seen.tokens = writer.calls, writer.waited, writer.tokens
-	seen.keys, seen.writes, err = stateOf(ctx, base, ref)
-	return seen, err
-}
-
-// stateOf counts the keys of a session's state and how often one was written.
-func stateOf(ctx context.Context, base session.Service, ref compaction.SessionRef) (keys, writes int, err error) {
-	got, err := base.Get(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
-	if err != nil {
-		return 0, 0, err
-	}
-	for range got.Session.State().All() {
-		keys++
-	}
-	for ev := range got.Session.Events().All() {
-		writes += len(ev.Actions.StateDelta)
-	}
-	return keys, writes, nil
+	seen.calls, seen.waited, seen.tokens, seen.writerOver, seen.rough = writer.calls, writer.waited, writer.tokens, writer.over, writer.rough
+	return seen, stored(ctx, base, ref, &seen)
 }

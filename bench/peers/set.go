@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/adk-go-ext/longsession/internal/conversation"
 )
@@ -46,20 +47,39 @@ func sets(dir string) ([]set, error) {
 	return all, nil
 }
 
-// measure plays a set under every way.
-func measure(ctx context.Context, s set, window int, progress io.Writer) ([]row, error) {
-	rows := make([]row, 0, len(ways()))
-	for _, w := range ways() {
-		fmt.Fprintf(progress, "%s, window %d: %s\n", s.name, window, w.name)
-		r := row{way: w}
-		for _, c := range s.conversations {
-			f, err := play(ctx, plant(c), w, window)
+// measure plays a set under every way, that many times over: what ran before takes part in how long a
+// run takes, so each time another way is the first, and the least counts.
+func measure(ctx context.Context, s set, window, runs int, progress io.Writer) ([]row, error) {
+	all := ways()
+	rows := make([]row, len(all))
+	for run := range runs {
+		fmt.Fprintf(progress, "%s, window %d: run %d of %d\n", s.name, window, run+1, runs)
+		for i := range all {
+			i = (i + run*len(all)/runs) % len(all)
+			f, err := once(ctx, s, all[i], window)
 			if err != nil {
 				return nil, err
 			}
-			r.figures = r.figures.add(f)
+			if run > 0 {
+				f.took = min(f.took, rows[i].figures.took)
+			}
+			rows[i] = row{all[i], f}
 		}
-		rows = append(rows, r)
 	}
 	return rows, nil
+}
+
+// once plays a set under one way.
+func once(ctx context.Context, s set, w way, window int) (figures, error) {
+	var sum figures
+	for _, c := range s.conversations {
+		p := plant(c)
+		runtime.GC() // what others left behind is not this one's to clear
+		f, err := play(ctx, p, w, window)
+		if err != nil {
+			return figures{}, err
+		}
+		sum = sum.add(f)
+	}
+	return sum, nil
 }

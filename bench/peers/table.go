@@ -12,32 +12,41 @@ import (
 // columns of the tables. The way stands before them.
 var columns = []struct {
 	name, meaning string
-	cell          func(f figures) string
+	// cell is what f has; bare is what it is without any way of keeping the sessions short.
+	cell func(f, bare figures) string
 }{
-	{"requests that lack a user message", "a message the user had sent stands neither there word for word nor in a summary",
-		func(f figures) string { return of(f.missing, f.requests) }},
-	{"tool results known at the end", "stand in the last request, word for word or in a summary",
-		func(f figures) string { return of(f.kept, f.results) }},
+	{"requests that lack a user message (cut or rough)", "a message the user had sent stands neither there word for word nor, as one that the writer read whole, in a summary; how many lack only such as are cut or rough, as in the next columns",
+		func(f, _ figures) string { return fmt.Sprintf("%d of %d (%d)", f.missing, f.requests, f.missingCut) }},
+	{"tool results known at the end", "stand in the last request, word for word or, as one that the writer read whole, in a summary",
+		func(f, _ figures) string { return fmt.Sprintf("%d of %d", f.kept, f.results) }},
+	{"cut; rough", "of the others, those of which the writer of a summary was shown a part, as it could not read more; and the rest of those of conversations in which a summary was written without it",
+		func(f, _ figures) string { return fmt.Sprintf("%d; %d", f.cut, f.roughly) }},
 	{"never read", "tool results that the request after them lacks, so the model never saw them",
-		func(f figures) string { return fmt.Sprint(f.unread) }},
+		func(f, _ figures) string { return fmt.Sprint(f.unread) }},
 	{"orphans", "calls without their response and responses without their call, in all requests",
-		func(f figures) string { return fmt.Sprint(f.orphans) }},
-	{"over the window", "requests that are longer than the window",
-		func(f figures) string { return fmt.Sprint(f.over) }},
+		func(f, _ figures) string { return fmt.Sprint(f.orphans) }},
+	{"over the window (avoidable)", fmt.Sprintf("requests that are longer than the window; how many are so although the instructions, the turn's message of the user, what the model reads for the first time, and %d tokens for a summary of the rest would fit", shortestSummary),
+		func(f, _ figures) string { return fmt.Sprintf("%d (%d)", f.over, f.avoidable) }},
 	{"prompt tokens", "of all requests, estimated, without tool declarations",
-		func(f figures) string { return count(f.prompt) }},
+		func(f, _ figures) string { return count(f.prompt) }},
 	{"largest prompt", "in tokens",
-		func(f figures) string { return count(f.largest) }},
+		func(f, _ figures) string { return count(f.largest) }},
 	{"prefix kept", "bytes of a request that the next one begins with, which a provider's cache can serve",
-		func(f figures) string { return share(f.same, f.before) }},
-	{"summaries (a turn waited)", "calls of the model that writes them, and how many held a turn up",
-		func(f figures) string { return fmt.Sprintf("%d (%d)", f.calls, f.waited) }},
+		func(f, _ figures) string { return share(f.same, f.before) }},
+	{"summaries (a turn waited; too long; rough)", "calls of the model that writes them; how many held a turn up; how many took more than its window; how many more were written without it",
+		func(f, _ figures) string {
+			return fmt.Sprintf("%d (%d; %d; %d)", f.calls, f.waited, f.writerOver, f.rough)
+		}},
 	{"their tokens", "read and written by it",
-		func(f figures) string { return count(f.tokens) }},
-	{"state keys (written)", "in the session's state, and how often one was written",
-		func(f figures) string { return fmt.Sprintf("%d (%s)", f.keys, count(f.writes)) }},
-	{"time", "to play it all, with models that answer at once",
-		func(f figures) string { return f.took.Round(time.Millisecond).String() }},
+		func(f, _ figures) string { return count(f.tokens) }},
+	{"events added (storage)", "stored beside those of the conversations; how much more all events take, as JSON",
+		func(f, bare figures) string {
+			return fmt.Sprintf("%d (%s)", f.events-bare.events, humanize.Bytes(uint64(max(0, f.bytes-bare.bytes))))
+		}},
+	{"state keys (written)", "in the state of a session at its end, the largest number of any conversation; how often one was written in all",
+		func(f, _ figures) string { return fmt.Sprintf("%d (%s)", f.keys, count(f.writes)) }},
+	{"time", "to play it all, with models that answer at once: the least of all runs",
+		func(f, _ figures) string { return f.took.Round(time.Millisecond).String() }},
 }
 
 // printLegend says what the columns are.
@@ -48,8 +57,6 @@ func printLegend(out io.Writer) {
 	fmt.Fprintln(out)
 }
 
-func of(n, all int) string { return fmt.Sprintf("%d of %d", n, all) }
-
 func count(n int) string { return humanize.Comma(int64(n)) }
 
 func share(part, whole int) string {
@@ -59,6 +66,7 @@ func share(part, whole int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
 
+// printTable prints one table. The first row is that of the way that keeps nothing short.
 func printTable(out io.Writer, title string, rows []row) {
 	fmt.Fprintf(out, "### %s\n\n| |", title)
 	for _, c := range columns {
@@ -68,25 +76,9 @@ func printTable(out io.Writer, title string, rows []row) {
 	for _, r := range rows {
 		fmt.Fprintf(out, "| %s |", r.way.name)
 		for _, c := range columns {
-			fmt.Fprintf(out, " %s |", c.cell(r.figures))
+			fmt.Fprintf(out, " %s |", c.cell(r.figures, rows[0].figures))
 		}
 		fmt.Fprintln(out)
 	}
 	fmt.Fprintln(out)
-}
-
-// broken are the guarantees of this module that figures do not show.
-func broken(f figures) []string {
-	var all []string
-	check := func(what string, n int) {
-		if n != 0 {
-			all = append(all, fmt.Sprintf("%s: %d", what, n))
-		}
-	}
-	check("requests that lack a user message", f.missing)
-	check("tool results unknown at the end", f.results-f.kept)
-	check("tool results never read", f.unread)
-	check("orphans", f.orphans)
-	check("state keys", f.keys)
-	return all
 }

@@ -19,54 +19,10 @@ func request(contents ...*genai.Content) *model.LLMRequest {
 	return &model.LLMRequest{Contents: contents, Config: &genai.GenerateContentConfig{}}
 }
 
-func TestEveryMessageAndResultHasItsFact(t *testing.T) {
-	t.Parallel()
-	before := invented()
-	p := plant(before)
-	if len(p.users) != 30 || len(p.results) != 24 || len(p.said) != 54 || len(p.answered) != 54 {
-		t.Fatalf("%d messages, %d results, %d and %d calls", len(p.users), len(p.results), len(p.said), len(p.answered))
-	}
-	seen := map[string]bool{}
-	result := 0
-	for i, turn := range p.conversation.Turns {
-		facts := compactiontest.FactsInContents([]*genai.Content{turn.User})
-		if len(facts) != 1 || facts[0] != p.users[i] || seen[facts[0]] {
-			t.Errorf("message %d holds %v, want a fact of its own, %s", i, facts, p.users[i])
-		}
-		seen[p.users[i]] = true
-		if len(compactiontest.FactsInContents([]*genai.Content{before.Turns[i].User})) > 0 {
-			t.Errorf("message %d of the conversation itself was changed: the next way would find two facts in it", i)
-		}
-		for _, step := range turn.Steps {
-			for _, resp := range step.Responses {
-				if facts := compactiontest.Facts(resp.Response["log"].(string)); len(facts) != 1 || facts[0] != p.results[result] || seen[facts[0]] {
-					t.Errorf("result %d holds %v, want a fact of its own, %s", result, facts, p.results[result])
-				}
-				seen[p.results[result]] = true
-				result++
-			}
-		}
-	}
-	if p.said[0] != 1 || p.answered[0] != 0 || p.said[1] != 1 || p.answered[1] != 1 || p.said[53] != 30 || p.answered[53] != 24 {
-		t.Errorf("what came before a call is counted wrong: %v messages, %v results", p.said, p.answered)
-	}
-}
-
-func TestAResultWithoutTextHasItsFactBeside(t *testing.T) {
-	t.Parallel()
-	for _, response := range []map[string]any{nil, {"rows": 3}} {
-		resp := &genai.FunctionResponse{Response: response}
-		markResult(resp, "FACT-00001")
-		if resp.Response["fact"] != "FACT-00001" {
-			t.Errorf("%v has no fact", resp.Response)
-		}
-	}
-}
-
 // TestTheWriterForgetsNothingAndInventsNothing: or a way would be blamed for its writer.
 func TestTheWriterForgetsNothingAndInventsNothing(t *testing.T) {
 	t.Parallel()
-	o := &oracle{}
+	o := &oracle{window: 100}
 	ask := func(said string) string {
 		for resp, err := range o.GenerateContent(t.Context(), request(text(said)), false) {
 			if err != nil {
@@ -76,30 +32,63 @@ func TestTheWriterForgetsNothingAndInventsNothing(t *testing.T) {
 		}
 		return ""
 	}
-	if got := ask("FACT-00003 and FACT-00001, and FACT-00003 again"); got != "FACT-00003 FACT-00001" {
+	if got := ask(mark("one", 3) + fact(1) + mark("two", 3)); got != fact(1)+" "+fact(3) {
 		t.Errorf("wrote %q", got)
 	}
 	o.aside.Store(true)
-	if got := ask("nothing to see"); strings.Contains(got, "FACT") {
+	if got := ask("nothing to see" + strings.Repeat(" at all", 100)); strings.Contains(got, "FACT") {
 		t.Errorf("wrote %q", got)
 	}
-	if o.calls != 2 || o.waited != 1 || o.tokens == 0 {
-		t.Errorf("%d calls, %d waited for, %d tokens; want 2, 1 and some", o.calls, o.waited, o.tokens)
+	if o.calls != 2 || o.waited != 1 || o.tokens == 0 || o.over != 1 {
+		t.Errorf("%d calls, %d waited for, %d too long, %d tokens; want 2, 1, 1 and some", o.calls, o.waited, o.over, o.tokens)
+	}
+}
+
+// TestTheWriterKnowsWhatItWasShownCut: two cut readings of a text are no reading of the whole, and one of
+// the whole leaves no excuse.
+func TestTheWriterKnowsWhatItWasShownCut(t *testing.T) {
+	t.Parallel()
+	o := &oracle{}
+	read := func(found map[int]pieces, summary string) {
+		t.Helper()
+		if got := o.read(found); got != summary {
+			t.Errorf("of %v it wrote %q, want %q", found, got, summary)
+		}
+	}
+	read(map[int]pieces{1: start | end, 2: whole}, fact(2))
+	read(map[int]pieces{1: middle, 2: start}, "Nothing.")
+	if o.why(1) != cut || o.why(2) != none || o.why(3) != none {
+		t.Errorf("why: %v, %v, %v; want cut, none, none", o.why(1), o.why(2), o.why(3))
+	}
+	o.wrote(o.Name())
+	if o.why(2) != none {
+		t.Error("a summary of its own is an excuse")
+	}
+	o.wrote("")
+	if o.why(1) != cut || o.why(2) != rough {
+		t.Errorf("after a summary of another: %v and %v, want cut and rough", o.why(1), o.why(2))
 	}
 }
 
 func TestRequestsAreComparedWithWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
-	p := &planted{users: []string{"FACT-00000", "FACT-00002"}, results: []string{"FACT-00001"}, said: []int{1, 1, 2, 2}, answered: []int{0, 1, 1, 1}}
-	w := newWatch(p, 1_000_000)
-	w.request(0, request(text("FACT-00000")))
-	w.request(1, request(text("FACT-00000")))                // lacks the new result
-	w.request(2, request(text("FACT-00001 and FACT-00002"))) // lacks the first message
+	p := &planted{users: []int{0, 2}, results: []int{1}, said: []int{1, 1, 2, 2, 2}, answered: []int{0, 1, 1, 1, 1}}
+	writer := &oracle{}
+	w := newWatch(p, writer, 1_000_000)
+	w.request(0, 0, request(text(fact(0))))
+	w.request(1, 0, request(text(fact(0))))                                 // lacks the new result
+	w.request(2, 1, request(text(mark("one", 1)), text(fact(2)+"START-0"))) // lacks the first message
 	if w.seen.kept != 1 {
 		t.Errorf("%d results known, want 1", w.seen.kept)
 	}
-	w.request(3, request(text("FACT-00000 and FACT-00002"))) // lacks the result, which is old now
-	want := figures{requests: 4, missing: 1, results: 1, unread: 1}
+	writer.read(map[int]pieces{0: start, 1: start | end})
+	w.request(3, 1, request(text(fact(2)+" START-00000"))) // lacks what the writer was shown cut
+	if w.seen.cut != 1 {
+		t.Errorf("%d results cut, want 1", w.seen.cut)
+	}
+	writer.read(map[int]pieces{1: whole})
+	w.request(4, 1, request(text(fact(0)+fact(2)+" END-00001"))) // lacks the result, which the writer was shown
+	want := figures{requests: 5, missing: 2, missingCut: 1, results: 1, unread: 1}
 	got := w.seen
 	got.prompt, got.largest, got.before, got.same = 0, 0, 0, 0
 	if got != want {
@@ -109,16 +98,16 @@ func TestRequestsAreComparedWithWhatWasSaidBefore(t *testing.T) {
 
 func TestThePrefixEndsAtTheFirstDifferentByte(t *testing.T) {
 	t.Parallel()
-	w := newWatch(&planted{}, 1)
+	w := newWatch(plant(invented()), &oracle{}, 1)
 	first := []*genai.Content{text("one"), text("two")}
-	w.request(0, request(first...))
+	w.request(0, 0, request(first...))
 	whole := len(w.last[0].json) + len(w.last[1].json)
-	w.request(1, request(text("one"), text("two"), text("three")))
+	w.request(1, 0, request(text("one"), text("two"), text("three")))
 	if w.seen.same != whole || w.seen.before != whole {
 		t.Errorf("%d of %d bytes kept where all were", w.seen.same, w.seen.before)
 	}
 	w.seen.same, w.seen.before = 0, 0
-	w.request(2, request(text("one"), text("twist"), text("three")))
+	w.request(2, 0, request(text("one"), text("twist"), text("three")))
 	kept := len(w.last[0].json) + strings.Index(string(w.last[1].json), "ist")
 	if w.seen.same != kept {
 		t.Errorf("%d bytes kept, want %d", w.seen.same, kept)

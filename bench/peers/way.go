@@ -33,24 +33,27 @@ type app struct {
 }
 
 // How many contents the ways that count contents leave in a prompt, or let come together before they
-// summarize: the default of contextguard's sliding window, and what its README shows.
+// summarize.
 const (
-	keep      = 20
-	guardKeep = 30
+	// keepLast is odd: in the invented conversation an even number always falls between whole calls.
+	keepLast = 25
+	// The default of contextguard's sliding window, and what its README shows.
+	guardDefault, guardShown = 20, 30
 )
 
 func ways() []way {
 	return []way{
 		{name: "everything, always", open: bare},
-		{name: "keep the last 20", open: cutting(lastContents, keep)},
-		{name: "keep the last 20, calls whole", open: cutting(lastWhole, keep)},
+		{name: "keep the last 25", open: cutting(lastContents, keepLast)},
+		{name: "keep the last 25, calls whole", open: cutting(lastWhole, keepLast)},
 		{name: "contextguard, threshold", open: guarded()},
-		{name: "contextguard, sliding window of 20", open: guarded(contextguard.WithSlidingWindow(keep))},
-		{name: "contextguard, sliding window of 30", open: guarded(contextguard.WithSlidingWindow(guardKeep))},
+		{name: "contextguard, sliding window of 20", open: guarded(contextguard.WithSlidingWindow(guardDefault))},
+		{name: "contextguard, sliding window of 30", open: guarded(contextguard.WithSlidingWindow(guardShown))},
 		{name: "longsession, by turns", open: wrapped(byTurns), ours: true},
 		{name: "longsession, by tokens", open: wrapped(byTokens), ours: true},
 		{name: "longsession, default (both)", open: wrapped(compaction.DefaultConfig), ours: true},
 		{name: "longsession, default, one rolling summary", open: wrapped(rolling), ours: true},
+		{name: "longsession, default, a writer of 1,000,000", open: widely(wrapped(compaction.DefaultConfig)), ours: true},
 	}
 }
 

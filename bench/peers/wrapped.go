@@ -6,17 +6,28 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/summarizer"
 )
+
+// vast is the window of a writer that reads whatever there is.
+const vast = 1_000_000
 
 // wrapped is this module with a config. Summaries are written in the background, by default, and have
 // the time between two model calls.
 func wrapped(config func() compaction.Config) func(session.Service, *oracle, int) (app, error) {
 	return func(base session.Service, writer *oracle, window int) (app, error) {
 		cfg := config()
-		cfg.Model, cfg.ContextWindow = writer, window
+		llm, err := summarizer.NewLLM(summarizer.LLMConfig{Model: writer, ContextWindow: writer.window})
+		if err != nil {
+			return app{}, err
+		}
+		cfg.Summarizer, cfg.ContextWindow = llm, window
 		cfg.Observer = compaction.ObserverFunc(func(_ context.Context, o compaction.Observation) {
-			if o.Outcome == compaction.Started {
+			switch o.Outcome {
+			case compaction.Started:
 				writer.aside.Store(!o.Inline)
+			case compaction.Stored:
+				writer.wrote(o.Model)
 			}
 		})
 		service, err := compaction.NewCompactionService(base, cfg)
@@ -24,6 +35,14 @@ func wrapped(config func() compaction.Config) func(session.Service, *oracle, int
 			return app{}, err
 		}
 		return app{service: service, rest: service.Flush, close: service.Close}, nil
+	}
+}
+
+// widely is a way whose writer has another model's window, so that it reads all texts whole.
+func widely(open func(session.Service, *oracle, int) (app, error)) func(session.Service, *oracle, int) (app, error) {
+	return func(base session.Service, writer *oracle, window int) (app, error) {
+		writer.window = vast
+		return open(base, writer, window)
 	}
 }
 

@@ -1,0 +1,21 @@
+package main
+
+import "fmt"
+
+// broken are the guarantees of this module that figures do not show. What was cut, or
+// lost by a summary that had to be written without a model, they may lack.
+func broken(f figures) []string {
+	var all []string
+	check := func(what string, n int) {
+		if n != 0 {
+			all = append(all, fmt.Sprintf("%s: %d", what, n))
+		}
+	}
+	check("requests that lack a user message without a reason", f.missing-f.missingCut)
+	check("tool results unknown at the end without a reason", f.results-f.kept-f.cut-f.roughly)
+	check("tool results never read", f.unread)
+	check("orphans", f.orphans)
+	check("requests over the window that need not be", f.avoidable)
+	check("state keys", f.keys)
+	return all
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/conversation"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// TestOnlyAPromptThatCouldBeShorterIsAvoidable: or this module would be blamed for what must stay raw, or
+// excused for what need not.
+func TestOnlyAPromptThatCouldBeShorterIsAvoidable(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("one two three four five six seven eight nine ten ", 100)
+	window := tokens.Estimate(long) / 2
+	call := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{FunctionCall: &genai.FunctionCall{ID: "1", Name: "look"}}}}
+	response := func(said string) *genai.Content {
+		return &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: "1", Name: "look", Response: map[string]any{"result": said}}}}}
+	}
+	instructed := request(text("hi"))
+	instructed.Config.SystemInstruction = text(long)
+	for _, tt := range []struct {
+		name      string
+		said      string
+		req       *model.LLMRequest
+		avoidable int
+	}{
+		{"what was long ago", "hi", request(text(long), text("hi")), 1},
+		{"an old result", "hi", request(call, response(long), text("hi")), 1},
+		{"what the user just said", long, request(text(long)), 0},
+		{"what the user said in this turn", long, request(text(long), call, response("ok")), 0},
+		{"the newest result", "hi", request(text("hi"), call, response(long)), 0},
+		{"the instructions", "hi", instructed, 0},
+	} {
+		p := &planted{conversation: &conversation.Conversation{Turns: []conversation.Turn{{User: text(tt.said)}}}}
+		w := newWatch(p, &oracle{}, window)
+		w.request(0, 0, tt.req)
+		if w.seen.over != 1 || w.seen.avoidable != tt.avoidable {
+			t.Errorf("%s: %d over the window, %d avoidable; want 1 and %d", tt.name, w.seen.over, w.seen.avoidable, tt.avoidable)
+		}
+	}
+}

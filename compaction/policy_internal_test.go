@@ -1,0 +1,41 @@
+package compaction
+
+import (
+	"context"
+	"iter"
+	"testing"
+
+	"google.golang.org/adk/model"
+)
+
+type named string
+
+func (n named) Name() string { return string(n) }
+
+func (named) GenerateContent(context.Context, *model.LLMRequest, bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(func(*model.LLMResponse, error) bool) {}
+}
+
+// A model of one's own has the window that one says it has: more would be refused by its server.
+func TestModelThatNoTableKnowsReadsNoMoreThanItsWindow(t *testing.T) {
+	t.Parallel()
+	for _, r := range []struct {
+		model, agent string
+		window, want int
+	}{
+		{"home-made", "", 8_000, 4_500},
+		{"home-made", "", 0, 89_856},
+		{"home-made", "gemini-2.5-pro", 8_000, 89_856},
+		{"gemini-2.5-flash", "", 8_000, 780_288},
+	} {
+		cfg := DefaultConfig()
+		cfg.Model, cfg.AgentModel, cfg.ContextWindow = named(r.model), r.agent, r.window
+		p, err := newPolicy(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.windowTokens != r.want {
+			t.Errorf("%s for agent %q in a window of %d: reads %d tokens at a time, want %d", r.model, r.agent, r.window, p.windowTokens, r.want)
+		}
+	}
+}
