@@ -27,8 +27,8 @@ var (
 // While an app uses the file, or after one crashed, its newest events stand in a file beside it, ending in
 // -wal. SQLite then shares a third one, ending in -shm; if that is not there, the folder must be writable.
 // Without a -wal nobody is writing, and the file is opened as immutable: no lock is taken, no file is made
-// beside it, and the folder may be read-only. Should an app begin to write all the same, a reading ends with
-// an error wrapping [ErrWritten]: open the file again.
+// beside it, and the folder may be read-only. Should an app begin to write all the same, or the file be
+// taken away, a reading ends with an error wrapping [ErrWritten]: open the file again.
 func WithReadOnly() Option {
 	return func(o *options) error {
 		o.readOnly = true
@@ -39,7 +39,9 @@ func WithReadOnly() Option {
 // readOnly is how a file stands that nothing is written to. A nil one is that of a service that writes.
 type readOnly struct {
 	full   string
-	before os.FileInfo // nil for a file that others may write to
+	before os.FileInfo // as it was when it was opened
+	// immutable says that nobody was writing then, so that no locks are taken.
+	immutable bool
 }
 
 // openReadOnly opens a file, which must be one of ours.
@@ -59,9 +61,9 @@ func (s *SQLiteSessionService) openReadOnly(path string) error {
 		full = real // SQLite puts its files beside the target of a link
 	}
 	source := sourceOf(full, "ro")
-	s.readOnly = &readOnly{full: full}
+	s.readOnly = &readOnly{full: full, before: info}
 	if !left(full) {
-		s.readOnly.before = info
+		s.readOnly.immutable = true
 		source += "&immutable=1"
 	}
 	s.db, err = sql.Open("sqlite", source)
@@ -128,24 +130,43 @@ func current(version, newest int) error {
 	return nil
 }
 
-// still returns an error if a file that nobody wrote to when it was opened has changed since.
+// still returns an error if the file is not there any more, or if nobody wrote to it when it was opened and
+// somebody has begun to since.
 func (r *readOnly) still() error {
-	if r == nil || r.before == nil {
+	if r == nil {
 		return nil
 	}
 	now, err := os.Stat(r.full)
-	if err != nil {
-		return err
-	}
-	if now.Size() != r.before.Size() || !now.ModTime().Equal(r.before.ModTime()) || !os.SameFile(now, r.before) {
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w, or taken away: %w: open it again", ErrWritten, err)
+	case !os.SameFile(now, r.before):
+		return fmt.Errorf("%w: another file stands in its place: open it again", ErrWritten)
+	case !r.immutable:
+		return nil
+	case now.Size() != r.before.Size() || !now.ModTime().Equal(r.before.ModTime()):
 		return fmt.Errorf("%w: open it again (it was %d bytes of %s)", ErrWritten, r.before.Size(), r.before.ModTime().Format(time.RFC3339Nano))
+	case begun(r.full):
+		return fmt.Errorf("%w: what is new stands beside it: open it again", ErrWritten)
 	}
 	return nil
+}
+
+// begun reports whether anything has been written beside a file that is not in it yet. SQLite makes an empty
+// -wal also for somebody who only looks.
+func begun(full string) bool {
+	for _, beside := range []string{"-wal", "-journal"} {
+		if info, err := os.Lstat(full + beside); err == nil && info.Size() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // readOnlyRemedies says what to do where a file that is only read needs something else than one that is
 // written.
 var readOnlyRemedies = map[int]string{
+	1:  "a table, a column or an index is missing or was changed by hand: compare the schema of the file with that of a new one, or restore a backup",
 	5:  "another process holds the file for itself: end that one, or try again later",
 	8:  "an app left the newest events in a -wal file, and this folder cannot be written: copy both files to one that can, and open the copy",
 	14: "allow this process to read the file; if a -wal file stands beside it, copy both files to a folder that can be written, and open the copy",

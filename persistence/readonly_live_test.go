@@ -3,6 +3,7 @@ package persistence_test
 import (
 	"bytes"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -106,5 +107,64 @@ func TestWritingWhileAnImmutableFileIsReadIsNoticed(t *testing.T) {
 	}
 	if got := ids(get(t, open(t, path, persistence.WithReadOnly()), "s")); len(got) != 9 {
 		t.Errorf("opened again it has %d events", len(got))
+	}
+}
+
+// TestWritingBesideAnImmutableFileIsNoticed: until a checkpoint the file itself is as it was.
+func TestWritingBesideAnImmutableFileIsNoticed(t *testing.T) {
+	t.Parallel()
+	path := closed(t, (&ct.History{}).Turns(4, "bot"))
+	reading := open(t, path, persistence.WithReadOnly())
+	get(t, reading, "s")
+	writing := open(t, path)
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, writing, get(t, writing, "s"), text("late", "more"))
+	if after, err := os.Stat(path); err != nil || !after.ModTime().Equal(before.ModTime()) || after.Size() != before.Size() {
+		t.Fatalf("the file itself has changed (%v): this test is about what stands beside it", err)
+	}
+	again := open(t, path)
+	if n := len(ids(get(t, again, "s"))); n != 9 {
+		t.Fatalf("%d events are stored", n)
+	}
+	for range 2 {
+		_, err = reading.Get(t.Context(), &session.GetRequest{AppName: app, UserID: user, SessionID: "s"})
+		if !errors.Is(err, persistence.ErrWritten) || !strings.Contains(err.Error(), "open it again") {
+			t.Errorf("reading says %v", err)
+		}
+	}
+}
+
+// TestSomebodyWhoOnlyLooksDisturbsNoReading: SQLite makes an empty -wal for him.
+func TestSomebodyWhoOnlyLooksDisturbsNoReading(t *testing.T) {
+	t.Parallel()
+	path := closed(t, (&ct.History{}).Turns(4, "bot"))
+	reading := open(t, path, persistence.WithReadOnly())
+	writeFile(t, path+"-wal", "")
+	if n := len(ids(get(t, reading, "s"))); n != 8 {
+		t.Errorf("%d events", n)
+	}
+}
+
+// TestAFileThatIsTakenAwayIsNoReading, also while an app uses it: what SQLite still holds open is no state of it.
+func TestAFileThatIsTakenAwayIsNoReading(t *testing.T) {
+	t.Parallel()
+	for _, live := range []bool{false, true} {
+		path := closed(t, (&ct.History{}).Turns(4, "bot"))
+		if live {
+			writing := open(t, path)
+			appendTo(t, writing, get(t, writing, "s"), text("late", "more"))
+		}
+		reading := open(t, path, persistence.WithReadOnly())
+		get(t, reading, "s")
+		if err := os.Rename(path, path+".away"); err != nil {
+			t.Fatal(err)
+		}
+		err := reading.Snapshot(t.Context(), func(*persistence.Snapshot) error { return nil })
+		if !errors.Is(err, persistence.ErrWritten) || !strings.Contains(err.Error(), path) {
+			t.Errorf("live %v: reading says %v", live, err)
+		}
 	}
 }

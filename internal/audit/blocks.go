@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -12,37 +13,42 @@ type Block struct {
 	// Title is "" for what was said.
 	Title string
 	Text  string
+
+	// title is Title as it is put together.
+	title words
 }
 
 // Blocks returns what an event says in the order in which people read it; calls and responses as JSON.
 func Blocks(e *Entry) []Block {
 	var out []Block
-	add := func(kind, title, text string) {
+	add := func(kind string, title words, text string) {
 		if text != "" {
-			out = append(out, Block{kind, title, text})
+			out = append(out, Block{kind, title.String(), text, title})
 		}
 	}
-	add("problem", "cannot be read", e.Unreadable)
-	add("thought", "thought", e.Thoughts)
-	add("text", "", e.Text)
+	titled := func(kind, title, text string) { add(kind, words{fixed(title)}, text) }
+	titled("problem", "cannot be read", e.Unreadable)
+	titled("thought", "thought", e.Thoughts)
+	add("text", nil, e.Text)
 	for _, c := range e.Calls {
-		add("call", "call of "+c.Name, compact(c.Args))
+		add("call", words{fixed("call of "), said(c.Name)}, compact(c.Args))
 	}
 	for _, r := range e.Responses {
-		add("response", "response of "+r.Name, compact(r.Response))
+		add("response", words{fixed("response of "), said(r.Name)}, compact(r.Response))
 	}
 	for _, o := range e.Other {
-		add("other", "also", o)
+		titled("other", "also", o)
 	}
 	if e.State != nil {
-		add("state", "state set", compact(e.State))
+		titled("state", "state set", compact(e.State))
 	}
-	add("error", "error", e.Error)
-	if e.Record != nil {
-		add("problem", "cannot be read", e.Record.Problem)
-		add("summary", fmt.Sprintf("%s for %d events (trigger %s, level %d)", e.Record.Kind, e.Record.Events, e.Record.Trigger, e.Record.Level), e.Record.Summary)
-		add("text", "focus", e.Record.Focus)
-		add("text", "note", e.Record.Note)
+	titled("error", "error", e.Error)
+	if m := e.Record; m != nil {
+		titled("problem", "cannot be read", m.Problem)
+		add("summary", words{said(m.Kind), fixed(" for "), said(strconv.Itoa(m.Events)), fixed(" events (trigger "), said(m.Trigger),
+			fixed(", level "), said(strconv.Itoa(m.Level)), fixed(")")}, m.Summary)
+		titled("text", "focus", m.Focus)
+		titled("text", "note", m.Note)
 	}
 	return out
 }

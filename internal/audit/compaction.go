@@ -17,6 +17,8 @@ const (
 	Absorbed = "absorbed"
 	// Replaced: a later record stands for all that it stands for.
 	Replaced = "replaced"
+	// Copy: an earlier record has its ID, and that one counts.
+	Copy = "copy"
 	// Unreadable: it hides nothing and shows nothing.
 	Unreadable = "unreadable"
 )
@@ -49,7 +51,7 @@ type Compaction struct {
 	OutputTokens    int     `json:"summarizer_output_tokens"`
 	Focus           string  `json:"focus,omitempty"`
 	Note            string  `json:"note,omitempty"`
-	// State is [Live], [Absorbed], [Replaced] or [Unreadable]; "" where the view was not looked at.
+	// State is [Live], [Absorbed], [Replaced], [Copy] or [Unreadable]; "" where the view was not looked at.
 	State string `json:"state,omitempty"`
 	// AbsorbedBy is the record that has absorbed it, as the file marks it.
 	AbsorbedBy string `json:"absorbed_by,omitempty"`
@@ -94,7 +96,7 @@ func (l *loaded) compactions() []Compaction {
 	for _, ev := range l.summaries() {
 		shown[ev.ID] = true
 	}
-	out := []Compaction{}
+	out, seen := []Compaction{}, map[string]bool{}
 	for _, row := range l.rows {
 		if !row.Record && !record.Is(row.Event) {
 			continue
@@ -102,12 +104,17 @@ func (l *loaded) compactions() []Compaction {
 		c := compactionOf(row)
 		switch {
 		case c.State != "":
+		case seen[c.RecordID]:
+			c.State, c.AbsorbedBy = Copy, ""
 		case shown[c.RecordID]:
 			c.State = Live
 		case c.AbsorbedBy != "":
 			c.State = Absorbed
 		default:
 			c.State = Replaced
+		}
+		if c.State != Unreadable {
+			seen[c.RecordID] = true
 		}
 		out = append(out, c)
 	}

@@ -16,18 +16,23 @@ var documentTemplate = template.Must(template.New("document").Parse(documentText
 // document writes one HTML page that needs nothing else. html/template escapes what was said.
 type document struct {
 	to io.Writer
+	r  *Redactor
 }
 
 func (w *document) begin(of *Session) error {
-	return documentTemplate.ExecuteTemplate(w.to, "begin", of)
+	t := titleOf(of)
+	if err := t.check(w.r); err != nil {
+		return err
+	}
+	return documentTemplate.ExecuteTemplate(w.to, "begin", t)
 }
 
 func (w *document) event(row *persistence.Row) error {
-	e := EntryOf(row)
-	return documentTemplate.ExecuteTemplate(w.to, "event", struct {
-		Entry
-		Blocks []Block
-	}{e, Blocks(&e)})
+	a := articleOf(row)
+	if err := a.check(w.r); err != nil {
+		return err
+	}
+	return documentTemplate.ExecuteTemplate(w.to, "event", a)
 }
 
 func (w *document) end() error {

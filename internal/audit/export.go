@@ -30,26 +30,42 @@ type writer interface {
 
 // Export writes everything that a session has stored, records included, in the order of the commits, without
 // what r takes out, and returns how many events that were. [JSONL] is one session.Event a line, as
-// encoding/json writes it and reads it back, its time moved to the nearest year from 0 to 9999; [Markdown] and [HTML] are for people. It holds one page of the
-// history at a time. An event that cannot be read is an error.
+// encoding/json writes it and reads it back, its time moved to the nearest year from 0 to 9999; [Markdown] and
+// [HTML] are for people: what a terminal or a page would act on is escaped in them. It holds one page of the
+// history at a time. An event that cannot be read is an error. So is a match that cannot be left out, which
+// wraps [ErrRedact]: with r everything is gone through twice, and to gets nothing before all of it is known
+// to be clean.
 func (f *File) Export(ctx context.Context, s *Session, format string, r *Redactor, to io.Writer) (n int, err error) {
+	limit := -1
+	if r != nil {
+		if limit, err = f.export(ctx, s, format, r, limit, io.Discard); err != nil {
+			return 0, err
+		}
+	}
+	return f.export(ctx, s, format, r, limit, to)
+}
+
+// export is Export of so many events, less than 0 for all, gone through once.
+func (f *File) export(ctx context.Context, s *Session, format string, r *Redactor, limit int, to io.Writer) (n int, err error) {
 	var w writer
 	switch format {
 	case JSONL:
-		w = jsonl{to}
+		w = jsonl{to, r}
 	case Markdown:
-		w = &markdown{to: to}
+		w = &markdown{to: to, r: r}
 	case HTML:
-		w = &document{to: to}
+		w = &document{to, r}
 	default:
 		return 0, fmt.Errorf("format %q: choose one of %q", format, Formats)
 	}
-	named := *s
-	named.App, named.User, named.ID, named.Created = r.Text(s.App), r.Text(s.User), r.Text(s.ID), r.Text(s.Created)
-	if err := w.begin(&named); err != nil {
-		return 0, err
+	named, err := r.session(s)
+	if err == nil {
+		err = w.begin(named)
 	}
-	for row, err := range f.Rows(ctx, s, 0, -1) {
+	if err != nil {
+		return 0, fmt.Errorf("session %q: %w", s.Name(), err)
+	}
+	for row, err := range f.Rows(ctx, s, 0, limit) {
 		if err != nil {
 			return n, err
 		}
@@ -62,7 +78,7 @@ func (f *File) Export(ctx context.Context, s *Session, format string, r *Redacto
 		}
 		shown.ID, shown.RecordID, shown.CoveredBy = r.Text(row.ID), r.Text(row.RecordID), r.Text(row.CoveredBy)
 		if err := w.event(&shown); err != nil {
-			return n, err
+			return n, fmt.Errorf("session %q: event %d: %w", s.Name(), row.Seq, err)
 		}
 		n++
 	}
@@ -86,7 +102,10 @@ func writable(ev *session.Event) *session.Event {
 }
 
 // jsonl writes one event a line.
-type jsonl struct{ to io.Writer }
+type jsonl struct {
+	to io.Writer
+	r  *Redactor
+}
 
 func (jsonl) begin(*Session) error { return nil }
 func (jsonl) end() error           { return nil }
@@ -94,7 +113,10 @@ func (jsonl) end() error           { return nil }
 func (w jsonl) event(row *persistence.Row) error {
 	line, err := marshal(row.Event)
 	if err != nil {
-		return fmt.Errorf("event %d: %w", row.Seq, err)
+		return err
+	}
+	if err := w.r.json(string(line)); err != nil {
+		return err
 	}
 	_, err = w.to.Write(line)
 	return err

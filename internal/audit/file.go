@@ -15,8 +15,6 @@ import (
 // File is an open session file. It is safe for concurrent use. Close it.
 type File struct {
 	stored *persistence.SQLiteSessionService
-	// views shows what an app's compaction service would show a model, through the same code.
-	views *compaction.CompactionSessionService
 }
 
 // Open opens a session file for reading. Errors name the path, the cause and what to do.
@@ -25,23 +23,32 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := compaction.DefaultConfig()
-	cfg.Summarizer = summarizer.Extractive{} // nothing is appended, so it is never asked
-	views, err := compaction.NewCompactionService(stored, cfg)
-	if err != nil {
-		return nil, errors.Join(err, stored.Close())
-	}
-	return &File{stored: stored, views: views}, nil
+	return &File{stored: stored}, nil
 }
 
 // Close closes the file. It can be called once.
-func (f *File) Close() error {
-	return errors.Join(f.views.Close(context.Background()), f.stored.Close())
+func (f *File) Close() error { return f.stored.Close() }
+
+// moment is a session service that shows one state of the file. Only a session's view is asked of it.
+type moment struct {
+	session.Service
+	snap *persistence.Snapshot
 }
 
-// view returns what the model would see of a session now.
-func (f *File) view(ctx context.Context, s *Session) ([]*session.Event, error) {
-	resp, err := f.views.Get(ctx, &session.GetRequest{AppName: s.App, UserID: s.User, SessionID: s.ID})
+func (m moment) GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	return m.snap.GetActive(ctx, req)
+}
+
+// viewIn returns the view of a session, through the code by which an app gets it.
+func (f *File) viewIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (_ []*session.Event, err error) {
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer = summarizer.Extractive{} // nothing is appended, so it is never asked
+	views, err := compaction.NewCompactionService(moment{f.stored, snap}, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, views.Close(context.Background())) }()
+	resp, err := views.Get(ctx, &session.GetRequest{AppName: s.App, UserID: s.User, SessionID: s.ID})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"time"
 
 	"google.golang.org/adk/session"
@@ -18,11 +19,19 @@ import (
 // to keep old states for long, and little memory.
 const page = 256
 
+// first is where a session begins: a number below 1 is not as it must be, and an app reads it all the same.
+const first = math.MinInt64
+
 // Rows yields the stored events of a session in order, from the one with number from on and limit at most,
-// less than 0 for all, up to what is stored when it gets there. An error ends it.
+// less than 0 for all, up to what is stored when it gets there. From 0 or 1 on it leaves nothing out. An error
+// ends it.
 func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter.Seq2[*persistence.Row, error] {
 	return func(yield func(*persistence.Row, error) bool) {
-		for next := max(from, 1); limit != 0; {
+		next := from
+		if from <= 1 {
+			next = first
+		}
+		for limit != 0 {
 			size := page
 			if limit > 0 {
 				size = min(page, limit)
@@ -36,9 +45,9 @@ func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter
 				if !yield(row, nil) {
 					return
 				}
-				next = row.Seq + 1
+				next = row.Seq + 1 // wraps only behind the last number that there is
 			}
-			if len(rows) < size {
+			if len(rows) < size || next == math.MinInt64 {
 				return
 			}
 			if limit > 0 {
@@ -81,42 +90,38 @@ type loaded struct {
 	records map[string]*record.Metadata
 }
 
-// tries is how often a session is read again because somebody appended to it between two readings.
-const tries = 20
-
 // load reads a session and its view. An event that cannot be read is an error.
-func (f *File) load(ctx context.Context, s *Session) (*loaded, error) {
-	for range tries {
-		l, err := f.loadRows(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		if err := l.readable(); err != nil {
-			return nil, err
-		}
-		same, err := f.loadView(ctx, l)
-		if same || err != nil {
-			return l, err
-		}
-	}
-	return nil, fmt.Errorf("session %q: somebody appends to it all the time: try again when the app is less busy", s.Name())
-}
-
-func (f *File) loadRows(ctx context.Context, s *Session) (*loaded, error) {
-	l := &loaded{seq: map[*session.Event]int64{}, byID: map[string]*session.Event{}, records: map[string]*record.Metadata{}}
-	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
-		now, err := sessionsIn(ctx, snap, selectThat, s.key)
-		if err != nil {
+func (f *File) load(ctx context.Context, s *Session) (l *loaded, err error) {
+	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		if l, err = loadRows(ctx, snap, s); err != nil {
 			return err
 		}
-		if len(now) == 0 {
-			return fmt.Errorf("session %q: %w: it has just been deleted", s.Name(), session.ErrNotFound)
+		if err := l.readable(); err != nil {
+			return err
 		}
-		l.Session = now[0]
-		l.rows, err = rowsIn(ctx, snap, s, 0, -1)
-		return err
+		return f.loadView(ctx, snap, l)
 	})
+	return l, err
+}
+
+// sessionIn returns a session as it is in a snapshot.
+func sessionIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (*Session, error) {
+	now, err := sessionsIn(ctx, snap, selectThat, s.key)
 	if err != nil {
+		return nil, err
+	}
+	if len(now) == 0 {
+		return nil, fmt.Errorf("session %q: %w: it has just been deleted", s.Name(), session.ErrNotFound)
+	}
+	return now[0], nil
+}
+
+func loadRows(ctx context.Context, snap *persistence.Snapshot, s *Session) (_ *loaded, err error) {
+	l := &loaded{seq: map[*session.Event]int64{}, byID: map[string]*session.Event{}, records: map[string]*record.Metadata{}}
+	if l.Session, err = sessionIn(ctx, snap, s); err != nil {
+		return nil, err
+	}
+	if l.rows, err = rowsIn(ctx, snap, s, first, -1); err != nil {
 		return nil, err
 	}
 	for _, row := range l.rows {
@@ -144,11 +149,11 @@ func (l *loaded) readable() error {
 	return nil
 }
 
-// loadView adds the view; same is false if the session has grown since its rows were read.
-func (f *File) loadView(ctx context.Context, l *loaded) (same bool, err error) {
-	view, err := f.view(ctx, l.Session)
+// loadView adds the view.
+func (f *File) loadView(ctx context.Context, snap *persistence.Snapshot, l *loaded) error {
+	view, err := f.viewIn(ctx, snap, l.Session)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for i, ev := range view {
 		if stored := l.byID[ev.ID]; stored != nil && ev.Timestamp.Equal(stored.Timestamp) {
@@ -156,15 +161,7 @@ func (f *File) loadView(ctx context.Context, l *loaded) (same bool, err error) {
 		}
 	}
 	l.view = view
-	newer, err := f.rows(ctx, l.Session, l.last()+1, 1)
-	return len(newer) == 0, err
-}
-
-func (l *loaded) last() int64 {
-	if len(l.rows) == 0 {
-		return 0
-	}
-	return l.rows[len(l.rows)-1].Seq
+	return nil
 }
 
 // size is what an event takes up in a prompt, in tokens, estimated.

@@ -12,31 +12,38 @@ import (
 // is taken for Markdown.
 type markdown struct {
 	to   io.Writer
+	r    *Redactor
 	text strings.Builder
 }
 
 func (w *markdown) begin(of *Session) error {
-	fmt.Fprintf(&w.text, "# Session %s\n\n", inline(of.Name()))
-	fmt.Fprintf(&w.text, "Created %s. All times are UTC.\n", of.Created[:min(len("2006-01-02T15:04:05"), len(of.Created))])
+	t := titleOf(of)
+	if err := t.check(w.r); err != nil {
+		return err
+	}
+	fmt.Fprintf(&w.text, "# Session %s\n\nCreated %s. All times are UTC.\n", inline(t.Name), inline(t.Created))
 	return w.flush()
 }
 
 func (w *markdown) event(row *persistence.Row) error {
-	e := EntryOf(row)
-	title := inline(e.Author)
-	if e.Record != nil {
-		title = "compaction record " + inline(e.Record.RecordID)
+	a := articleOf(row)
+	if err := a.check(w.r); err != nil {
+		return err
 	}
-	fmt.Fprintf(&w.text, "\n## %d. %s\n\n", e.Seq, title)
-	facts := []string{e.Time}
-	if e.Branch != "" {
-		facts = append(facts, "branch "+inline(e.Branch))
+	title := inline(a.Author)
+	if a.Record != "" {
+		title = "compaction record " + inline(a.Record)
 	}
-	if e.CoveredBy != "" {
-		facts = append(facts, "covered by "+inline(e.CoveredBy))
+	fmt.Fprintf(&w.text, "\n## %d. %s\n\n", a.Seq, title)
+	facts := []string{a.Time}
+	if a.Branch != "" {
+		facts = append(facts, "branch "+inline(a.Branch))
+	}
+	if a.CoveredBy != "" {
+		facts = append(facts, "covered by "+inline(a.CoveredBy))
 	}
 	fmt.Fprintf(&w.text, "%s\n", strings.Join(facts, ", "))
-	for _, b := range Blocks(&e) {
+	for _, b := range a.Blocks {
 		w.text.WriteString("\n")
 		if b.Title != "" {
 			fmt.Fprintf(&w.text, "%s:\n\n", inline(b.Title))
@@ -55,9 +62,8 @@ func (w *markdown) flush() error {
 	return err
 }
 
-// inline returns a name as code, on one line.
+// inline returns a name, which is on one line, as code.
 func inline(name string) string {
-	name = strings.Join(strings.Fields(name), " ")
 	fence := strings.Repeat("`", longestRun(name, '`')+1)
 	if strings.HasPrefix(name, "`") || strings.HasSuffix(name, "`") || name == "" {
 		name = " " + name + " "

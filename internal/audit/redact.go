@@ -2,17 +2,12 @@ package audit
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"reflect"
+	"iter"
+	"maps"
 	"regexp"
 	"strconv"
-	"time"
-
-	"google.golang.org/adk/session"
-
-	"github.com/adk-go-ext/longsession/internal/deepcopy"
 )
 
 // redacted takes the place of what a pattern matches.
@@ -56,7 +51,14 @@ func (r *Redactor) matches(text string) bool {
 		}
 	}
 	inner, is := asJSON(text)
-	return is && r.find(inner, "", true) != ""
+	if !is {
+		return false
+	}
+	if r.find(inner, "", true) != "" {
+		return true
+	}
+	_, some := r.hits(inner)
+	return some
 }
 
 // Text returns a text without matches.
@@ -70,7 +72,7 @@ func (r *Redactor) Text(text string) string {
 		}
 	}
 	// What stands on both sides of a match may match in its turn.
-	for range 10 {
+	for range rounds {
 		for _, re := range r.patterns {
 			text = re.ReplaceAllLiteralString(text, redacted)
 		}
@@ -81,21 +83,33 @@ func (r *Redactor) Text(text string) string {
 	return redacted
 }
 
-// value returns a JSON value without matches. A number or a truth that matches becomes a text.
-func (r *Redactor) value(value any) any {
+// value returns a JSON value without matches, also of what stands side by side in it. A number or a truth
+// that matches becomes a text.
+func (r *Redactor) value(value any) any { return r.together(r.each(value)) }
+
+// object is value for an object. One that JSON cannot write is redacted as a whole.
+func (r *Redactor) object(of any) map[string]any {
+	if out, is := r.value(plain(of)).(map[string]any); is {
+		return out
+	}
+	return map[string]any{redacted: redacted}
+}
+
+// each redacts every text, key, number and truth of a JSON value by itself.
+func (r *Redactor) each(value any) any {
 	switch v := value.(type) {
 	case string:
 		return r.Text(v)
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for key, inner := range v {
-			out[r.Text(key)] = r.value(inner)
+		for key, name := range r.names(maps.Keys(v)) {
+			out[name] = r.each(v[key])
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, inner := range v {
-			out[i] = r.value(inner)
+			out[i] = r.each(inner)
 		}
 		return out
 	case nil:
@@ -108,123 +122,11 @@ func (r *Redactor) value(value any) any {
 	return value
 }
 
-// Event returns an event without matches, a copy unless r is nil: in every text, name and value that it
-// holds. A time is cut to the second if it matches, and a count becomes 0. Data that matches, raw or in
-// base64, is left out. Whatever matches after that is an error that names it.
-func (r *Redactor) Event(ev *session.Event) (*session.Event, error) {
-	if r == nil {
-		return ev, nil
+// names returns for each key what it becomes; no two become the same.
+func (r *Redactor) names(keys iter.Seq[string]) map[string]string {
+	renamed := map[string]string{}
+	for key := range keys {
+		renamed[key] = r.Text(key)
 	}
-	out := deepcopy.Of(ev)
-	r.walk(reflect.ValueOf(out).Elem())
-	text, err := marshal(out)
-	if err != nil {
-		return nil, err
-	}
-	value, err := unmarshal(text)
-	if err != nil {
-		return nil, err
-	}
-	if where := r.find(value, "", false); where != "" {
-		return nil, fmt.Errorf("event %q: a pattern %w: %s: make the pattern narrower", out.ID, ErrRedact, where)
-	}
-	return out, nil
-}
-
-var (
-	timeType  = reflect.TypeFor[time.Time]()
-	bytesType = reflect.TypeFor[[]byte]()
-)
-
-// walk redacts what a value holds.
-func (r *Redactor) walk(v reflect.Value) {
-	switch {
-	case v.Type() == timeType:
-		if at := v.Interface().(time.Time); r.matches(at.Format(time.RFC3339Nano)) {
-			v.Set(reflect.ValueOf(at.Truncate(time.Second)))
-		}
-		return
-	case v.Type() == bytesType:
-		if data := v.Bytes(); r.matches(string(data)) || r.matches(base64.StdEncoding.EncodeToString(data)) {
-			v.SetZero()
-		}
-		return
-	}
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(r.Text(v.String()))
-	case reflect.Pointer:
-		if !v.IsNil() {
-			r.walk(v.Elem())
-		}
-	case reflect.Interface:
-		if !v.IsNil() {
-			if out := r.value(plain(v.Interface())); out == nil {
-				v.SetZero()
-			} else {
-				v.Set(reflect.ValueOf(out))
-			}
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				r.walk(v.Field(i))
-			}
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			r.walk(v.Index(i))
-		}
-	case reflect.Map:
-		r.walkMap(v)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Float32, reflect.Float64:
-		if text, err := marshal(v.Interface()); err == nil && r.matches(string(bytes.TrimSpace(text))) {
-			v.SetZero()
-		}
-	}
-}
-
-func (r *Redactor) walkMap(v reflect.Value) {
-	for _, key := range v.MapKeys() {
-		value := reflect.New(v.Type().Elem()).Elem()
-		value.Set(v.MapIndex(key))
-		r.walk(value)
-		v.SetMapIndex(key, reflect.Value{})
-		if key.Kind() == reflect.String {
-			key = reflect.ValueOf(r.Text(key.String())).Convert(key.Type())
-		}
-		v.SetMapIndex(key, value)
-	}
-}
-
-// find returns where in a JSON value something matches, "" if nothing does: with keys also in the names of
-// fields. Those of an event are part of the format.
-func (r *Redactor) find(value any, at string, keys bool) string {
-	switch v := value.(type) {
-	case string:
-		if r.matches(v) {
-			return at + " " + strconv.Quote(v)
-		}
-	case map[string]any:
-		for key, inner := range v {
-			if keys && r.matches(key) {
-				return at + "." + key
-			}
-			if where := r.find(inner, at+"."+key, keys); where != "" {
-				return where
-			}
-		}
-	case []any:
-		for i, inner := range v {
-			if where := r.find(inner, fmt.Sprintf("%s[%d]", at, i), keys); where != "" {
-				return where
-			}
-		}
-	case nil:
-	default:
-		if text := fmt.Sprint(v); r.matches(text) {
-			return at + " " + text
-		}
-	}
-	return ""
+	return r.distinct(renamed)
 }

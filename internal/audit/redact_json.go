@@ -40,7 +40,7 @@ func marshal(value any) ([]byte, error) {
 // plain returns a value as JSON knows it.
 func plain(value any) any {
 	switch value.(type) {
-	case string, float64, bool, map[string]any, []any:
+	case string, float64, bool, json.Number:
 		return value
 	}
 	text, err := marshal(value)
@@ -50,6 +50,46 @@ func plain(value any) any {
 	out, err := unmarshal(text)
 	if err != nil {
 		return redacted
+	}
+	return out
+}
+
+// jsonToken is a key or a value in a text of JSON, without its quotes. A null is empty: it says nothing.
+type jsonToken struct {
+	from, to int
+	key      bool
+}
+
+// jsonTokens returns the keys and values of a text that encoding/json wrote on one line.
+func jsonTokens(text string) []jsonToken {
+	var out []jsonToken
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '"':
+			end := i + 1
+			for end < len(text) && text[end] != '"' {
+				if text[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end, len(text))
+			out = append(out, jsonToken{i + 1, end, end+1 < len(text) && text[end+1] == ':'})
+			i = end + 1
+		case strings.IndexByte("{}[],: \n", c) >= 0:
+			i++
+		default:
+			length := strings.IndexAny(text[i:], "{}[],: \n")
+			if length < 0 {
+				length = len(text) - i
+			}
+			t := jsonToken{from: i, to: i + length}
+			if text[i:t.to] == "null" {
+				t.to = i
+			}
+			out = append(out, t)
+			i += length
+		}
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -21,7 +22,7 @@ type Replacement struct {
 }
 
 // Replacements returns for each summary that is shown what it replaced: with all for every record, and with
-// an ID for the record whose ID begins so.
+// an ID for the record whose ID it is, or else begins so. Copies replace nothing.
 func (f *File) Replacements(ctx context.Context, s *Session, id string, all bool) ([]Replacement, error) {
 	l, err := f.load(ctx, s)
 	if err != nil {
@@ -29,8 +30,12 @@ func (f *File) Replacements(ctx context.Context, s *Session, id string, all bool
 	}
 	index := record.NewIndex(l.events)
 	out := []Replacement{}
+	_, exact := l.records[id]
 	for _, c := range l.compactions() {
-		if c.State == Unreadable || id == "" && !all && c.State != Live || len(id) > len(c.RecordID) || c.RecordID[:len(id)] != id {
+		switch {
+		case c.State == Unreadable, c.State == Copy, id == "" && !all && c.State != Live:
+			continue
+		case exact && c.RecordID != id, !strings.HasPrefix(c.RecordID, id):
 			continue
 		}
 		out = append(out, l.replacement(c, index))

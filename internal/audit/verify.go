@@ -11,7 +11,6 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/invariant"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/record"
 )
 
 // The rules that a finding may be about.
@@ -23,11 +22,14 @@ const (
 	RuleBounded    = "I5"          // not more summaries than allowed
 	RuleCoveredBy  = "covered_by"  // the mark on an event is what the records say
 	RuleContested  = "contested"   // so is the mark on the session
+	RuleTies       = "ties"        // so is what ties events together, and says who spoke last
+	RuleTimes      = "times"       // the session was made, and written to, when its events say
 	RuleRecord     = "record"      // a compaction record can be read, and is marked as what it is
 	RuleEvent      = "event"       // an event can be read
 	RuleRead       = "read"        // the session can be read
 	RuleIntegrity  = "integrity"   // SQLite's integrity_check
 	RuleForeignKey = "foreign_key" // SQLite's foreign_key_check
+	RuleSchema     = "schema"      // tables, views and indexes are as persistence makes them
 )
 
 // Finding is something that is not as it must be.
@@ -43,18 +45,23 @@ type Finding struct {
 	Text  string `json:"text"`
 }
 
+// unread reports whether what the model sees could not be made because of it.
+func (f Finding) unread() bool { return f.Rule == RuleEvent || f.Rule == RuleRead }
+
 // Checked says how much was checked.
 type Checked struct {
 	Sessions int   `json:"sessions"`
 	Events   int64 `json:"events"`
 	Records  int   `json:"records"`
 	// Views counts the sessions whose view could be made.
-	Views    int `json:"views"`
+	Views int `json:"views"`
+	// Gone counts the sessions that were deleted before they were looked at; they are not in Sessions.
+	Gone     int `json:"gone"`
 	Findings int `json:"findings"`
 }
 
 // Verify checks the file itself and sessions of it, reports each finding as it comes, and calls checked when
-// it is through with a session. An error means that it could not go on.
+// it is through with a session, also if that was deleted meanwhile. An error means that it could not go on.
 func (f *File) Verify(ctx context.Context, sessions []*Session, maxSummaries int, report func(Finding) error, checked func(*Session)) (Checked, error) {
 	var done Checked
 	each := func(found []Finding) error {
@@ -72,6 +79,11 @@ func (f *File) Verify(ctx context.Context, sessions []*Session, maxSummaries int
 	}
 	for _, s := range sessions {
 		l, found, err := f.examine(ctx, s, maxSummaries)
+		if errors.Is(err, session.ErrNotFound) {
+			done.Gone++
+			checked(s)
+			continue
+		}
 		if err = errors.Join(err, each(found)); err != nil {
 			return done, err
 		}
@@ -100,86 +112,58 @@ func (e *examination) find(seq int64, event, rule, format string, args ...any) {
 	e.found = append(e.found, Finding{e.App, e.User, e.ID, seq, event, rule, fmt.Sprintf(format, args...)})
 }
 
-// examine checks a session. What cannot be read is a finding, and its view is not made then.
+// examine checks a session. What cannot be read is a finding, and its view is not made then. The error of a
+// session that is not there any more wraps [session.ErrNotFound].
 func (f *File) examine(ctx context.Context, s *Session, maxSummaries int) (*loaded, []Finding, error) {
-	for range tries {
-		l, err := f.loadRows(ctx, s)
-		if stop(ctx, err) {
-			return nil, nil, err
-		}
-		e := &examination{loaded: l}
-		if err != nil {
-			e.loaded = &loaded{Session: s}
-			e.find(0, "", RuleRead, "the session cannot be read: %v", err)
-			return e.loaded, e.found, nil
-		}
-		e.checkNumbers()
-		e.checkRows()
-		if l.readable() != nil {
-			return l, e.found, nil
-		}
-		e.checkMarks()
-		same, err := f.loadView(ctx, l)
-		switch {
-		case stop(ctx, err):
-			return nil, nil, err
-		case err != nil:
-			e.find(0, "", RuleRead, "what the model sees cannot be read: %v", err)
-			return l, e.found, nil
-		case !same:
-			continue
-		}
-		e.checkView()
-		e.checkRaw()
-		e.checkBound(maxSummaries)
-		return l, e.found, nil
+	e := &examination{loaded: &loaded{Session: s}}
+	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error { return e.look(ctx, f, snap, maxSummaries) })
+	switch {
+	case stop(ctx, err), errors.Is(err, session.ErrNotFound):
+		return nil, nil, err
+	case err != nil:
+		e.find(0, "", RuleRead, "the session cannot be read: %v", err)
 	}
-	return nil, nil, fmt.Errorf("session %q: somebody appends to it all the time: try again when the app is less busy", s.Name())
+	return e.loaded, e.found, nil
+}
+
+// look checks a session as it is in a snapshot.
+func (e *examination) look(ctx context.Context, f *File, snap *persistence.Snapshot, maxSummaries int) error {
+	l, err := loadRows(ctx, snap, e.Session)
+	if err != nil {
+		return err
+	}
+	e.loaded = l
+	whole := e.checkNumbers()
+	e.checkRows()
+	if l.readable() != nil {
+		return nil
+	}
+	// Where rows are missing, what they said cannot be worked out.
+	want := &ties{}
+	if whole {
+		want = tiesOf(l.rows)
+		e.checkTimes()
+		if err := e.checkTies(ctx, snap, want); err != nil {
+			return err
+		}
+	}
+	e.checkMarks(want, whole)
+	if err := f.loadView(ctx, snap, l); err != nil {
+		if !stop(ctx, err) {
+			e.find(0, "", RuleRead, "what the model sees cannot be read: %v", err)
+			return nil
+		}
+		return err
+	}
+	e.checkView()
+	e.checkRaw()
+	e.checkBound(maxSummaries)
+	return nil
 }
 
 // stop reports whether an error says nothing about the file.
 func stop(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil || errors.Is(err, persistence.ErrWritten) || errors.Is(err, session.ErrNotFound))
-}
-
-// checkNumbers: events are numbered 1, 2, 3... and the session says how many there are.
-func (e *examination) checkNumbers() {
-	next := int64(1)
-	for _, row := range e.rows {
-		if row.Seq > next {
-			e.find(next, "", RuleAppended, "%s missing: rows were deleted; restore a backup", span(next, row.Seq-1))
-		}
-		next = row.Seq + 1
-	}
-	if e.Events != next-1 {
-		e.find(0, "", RuleAppended, "the session says that its newest event is %d, and it is %d", e.Events, next-1)
-	}
-}
-
-func span(from, to int64) string {
-	if from == to {
-		return fmt.Sprintf("event %d is", from)
-	}
-	return fmt.Sprintf("events %d to %d are", from, to)
-}
-
-// checkRows: events and records can be read, and records are marked as such.
-func (e *examination) checkRows() {
-	for _, row := range e.rows {
-		if row.Err != nil {
-			e.find(row.Seq, row.ID, RuleEvent, "cannot be read, so nothing else of this session was checked: %v", row.Err)
-			continue
-		}
-		m, err := record.From(row.Event)
-		switch {
-		case err != nil:
-			e.find(row.Seq, row.ID, RuleRecord, "the compaction record cannot be read, so it hides and shows nothing: %v", err)
-		case m == nil && row.Record:
-			e.find(row.Seq, row.ID, RuleRecord, "is marked as the record %q and is none", row.RecordID)
-		case m != nil && (!row.Record || m.RecordID != row.RecordID):
-			e.find(row.Seq, row.ID, RuleRecord, "is the record %q and marked as %s", m.RecordID, called(row.RecordID))
-		}
-	}
+	return err != nil && (ctx.Err() != nil || errors.Is(err, persistence.ErrWritten))
 }
 
 // checkView holds the view that an app would get against the whole history.

@@ -8,10 +8,17 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// checkFile asks SQLite whether the file is whole.
+// checkFile asks SQLite whether the file is whole, and compares its schema.
 func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
-		err := answers(ctx, snap, "PRAGMA integrity_check", func(rows *sql.Rows) error {
+		differences, err := snap.Differences(ctx)
+		for _, d := range differences {
+			found = append(found, Finding{Rule: RuleSchema, Text: differenceText(d)})
+		}
+		if err != nil {
+			return err
+		}
+		err = answers(ctx, snap, "PRAGMA integrity_check", func(rows *sql.Rows) error {
 			var said string
 			if err := rows.Scan(&said); err != nil {
 				return err
@@ -46,9 +53,20 @@ func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 	return found, err
 }
 
+func differenceText(d persistence.Difference) string {
+	what := d.Kind + " " + d.Name
+	switch {
+	case d.SQL == "":
+		return what + " is there, and persistence makes none: it may change what is stored; DROP it"
+	case d.Missing:
+		return what + " is missing, and apps may not be able to use the file: on a copy of the file, run: " + d.SQL
+	}
+	return what + " is not as persistence makes it, which is: " + d.SQL
+}
+
 // answers calls take for every row that a question has for an answer.
-func answers(ctx context.Context, snap *persistence.Snapshot, question string, take func(*sql.Rows) error) error {
-	rows, err := snap.Query(ctx, question)
+func answers(ctx context.Context, snap *persistence.Snapshot, question string, take func(*sql.Rows) error, args ...any) error {
+	rows, err := snap.Query(ctx, question, args...)
 	if err != nil {
 		return err
 	}

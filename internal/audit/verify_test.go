@@ -25,7 +25,7 @@ func verified(t *testing.T, path string, maxSummaries int) (found []string, text
 	done, err = f.Verify(t.Context(), sessions, maxSummaries, func(one audit.Finding) error {
 		found = append(found, fmt.Sprint(one.Rule, " ", one.Seq))
 		texts += one.Text + "\n"
-		if one.Session == "" && !slices.Contains([]string{audit.RuleIntegrity, audit.RuleForeignKey}, one.Rule) {
+		if one.Session == "" && !slices.Contains([]string{audit.RuleIntegrity, audit.RuleForeignKey, audit.RuleSchema}, one.Rule) {
 			t.Errorf("finding %+v names no session", one)
 		}
 		return nil
@@ -71,7 +71,7 @@ func TestGeneratedHistoriesAreFine(t *testing.T) {
 		path := built(t, h)
 		found, texts, done := verified(t, path, 1000)
 		for _, f := range found {
-			if rule, _, _ := strings.Cut(f, " "); slices.Contains([]string{audit.RuleCoveredBy, audit.RuleContested, audit.RuleHidden, audit.RuleAppended, audit.RuleFormed}, rule) {
+			if rule, _, _ := strings.Cut(f, " "); slices.Contains([]string{audit.RuleCoveredBy, audit.RuleContested, audit.RuleHidden, audit.RuleAppended, audit.RuleFormed, audit.RuleTies, audit.RuleTimes, audit.RuleSchema}, rule) {
 				t.Errorf("history %d: %s\n%s", n, f, texts)
 			}
 		}
@@ -120,11 +120,11 @@ func TestEachKindOfDamageIsFound(t *testing.T) {
 		"an event was deleted":                      {plain(), []string{"DELETE FROM events WHERE seq IN (4, 5)"}, []string{"I2 4"}, "events 4 to 5 are missing"},
 		"the last event was deleted":                {(&ct.History{}).Turns(2, "bot"), []string{"DELETE FROM events WHERE seq = 4"}, []string{"I2 0"}, "newest event is 4, and it is 3"},
 		"the count is wrong":                        {plain(), []string{"UPDATE sessions SET last_seq = 99"}, []string{"I2 0"}, "newest event is 99, and it is 9"},
-		"half of a call is hidden":                  {tools(), []string{"UPDATE events SET unit = NULL, covered_by = 'x' WHERE seq = 2"}, []string{"covered_by 2", "I1 2", "I3 3"}, "response e3 is shown without its call e2"},
+		"half of a call is hidden":                  {tools(), []string{"UPDATE events SET unit = NULL, covered_by = 'x' WHERE seq = 2"}, []string{"ties 2", "covered_by 2", "I1 2", "I3 3"}, "response e3 is shown without its call e2"},
 		"an open call is hidden":                    {waits().Compact("r1", "e1", "e2", "e3"), nil, []string{"I4 2"}, "a call that waits for its answer"},
 		"a remote agent's newest event is hidden":   {remote().Compact("r1", "e1", "e2"), nil, []string{"I4 2"}, "remote agent"},
 		"a running turn's message is hidden":        {(&ct.History{}).Turns(2, "bot").User("last", "go").Call("last", "bot", "t", "a").Response("last", "bot", "t", "r", "a").User("last", "hurry").Compact("r1", "e5"), nil, []string{"I4 5"}, "running turn"},
-		"the newest agent event is hidden":          {plain().Compact("r2", "e7", "e8"), []string{"UPDATE sessions SET last_agent = NULL"}, []string{"I4 8"}, "newest agent event"},
+		"the newest agent event is hidden":          {plain().Compact("r2", "e7", "e8"), []string{"UPDATE sessions SET last_agent = NULL"}, []string{"ties 0", "I4 8"}, "newest agent event"},
 		"too many summaries":                        {many, nil, []string{"I5 0"}, "shows 6 summaries, and 5 are allowed"},
 		"a record that cannot be read":              {unreadable(), nil, []string{"record 9"}, "version"},
 		"a record under another ID":                 {plain(), []string{"UPDATE events SET record_id = 'x' WHERE seq = 9"}, []string{"record 9"}, `is the record "r1" and marked as "x"`},
@@ -133,7 +133,22 @@ func TestEachKindOfDamageIsFound(t *testing.T) {
 		"an event that cannot be read":              {plain(), []string{"UPDATE events SET content = '{' WHERE seq = 4"}, []string{"event 4"}, "nothing else of this session was checked"},
 		"state of nobody":                           {plain(), []string{"PRAGMA foreign_keys = OFF", "INSERT INTO session_state VALUES (99, 'k', '1')"}, []string{"foreign_key 0"}, "table session_state belongs to nothing in table sessions"},
 		"an index is damaged": {plain(), []string{"PRAGMA writable_schema = ON",
-			"UPDATE sqlite_schema SET sql = replace(sql, 'covered_by IS NOT NULL', 'covered_by IS NULL') WHERE name = 'events_covered'"}, []string{"integrity 0"}, "events_covered"},
+			"UPDATE sqlite_schema SET sql = replace(sql, 'covered_by IS NOT NULL', 'covered_by IS NULL') WHERE name = 'events_covered'"}, []string{"schema 0", "integrity 0"}, "events_covered"},
+		"an event before the first":          {plain(), []string{"UPDATE sessions SET last_seq = 10", "INSERT INTO events (session, seq, id, time, invocation_id, author, branch, content) SELECT session, 0, 'planted', time, 'x', author, branch, content FROM events WHERE seq = 7"}, []string{"I2 0", "I2 0"}, "has the number 0"},
+		"an event far behind the last":       {plain(), []string{"UPDATE events SET seq = 9223372036854775807 WHERE seq = 9"}, []string{"I2 9", "I2 0"}, "events 9 to 9223372036854775806 are missing"},
+		"a unit is missing":                  {tools(), []string{"UPDATE events SET unit = NULL WHERE seq = 3"}, []string{"ties 3"}, "the column unit is NULL, and must be 2"},
+		"an anchor of no rounds":             {plain(), []string{"UPDATE events SET anchor = 5 WHERE seq = 9"}, []string{"ties 9"}, "the column anchor is 5, and must be NULL"},
+		"a call is missing":                  {tools(), []string{"DELETE FROM calls"}, []string{"ties 0"}, "the table calls does not have the calls of the events (0 rows, 1 calls)"},
+		"a turn is missing":                  {plain(), []string{"DELETE FROM invocations WHERE began = 3"}, []string{"ties 0"}, "(3 rows, 4 turns)"},
+		"who spoke last is not known":        {plain(), []string{"UPDATE sessions SET last_user = NULL"}, []string{"ties 0"}, "last_user and last_agent are NULL and 8, and must be 7 and 8"},
+		"no time of making":                  {plain(), []string{"UPDATE sessions SET created_at = 'once'"}, []string{"times 0"}, `created_at is "once"`},
+		"another time of writing":            {plain(), []string{"UPDATE sessions SET updated_at = '2030-01-01T00:00:00.000000000Z'"}, []string{"times 0"}, `updated_at is "2030-`},
+		"a call after its answer":            {(&ct.History{}).User("i", "q").Response("i", "bot", "t", "r", "c").Call("i", "bot", "t", "c").Agent("i", "bot", "done"), []string{"UPDATE sessions SET contested = 0"}, []string{"contested 0"}, "a call came after its answer"},
+		"contested without a cause":          {plain(), []string{"UPDATE sessions SET contested = 1"}, []string{"contested 0"}, "and nothing in it is"},
+		"covered by a record without a name": {plain(), []string{"UPDATE events SET covered_by = '' WHERE seq = 9"}, []string{"covered_by 9", "I1 1", "I1 2"}, `is marked as covered by ""`},
+		"a record counts too few events":     {plain(), []string{"UPDATE events SET custom_metadata = json_set(custom_metadata, '$._adk_compaction.event_count', 1) WHERE seq = 9"}, []string{"record 9"}, "stands for 1 events, and names 2"},
+		"an index is missing":                {plain(), []string{"DROP INDEX events_units"}, []string{"schema 0", "read 0"}, "run: CREATE INDEX events_units"},
+		"a trigger":                          {plain(), []string{"CREATE TRIGGER t AFTER INSERT ON events BEGIN SELECT 1; END"}, []string{"schema 0"}, "trigger t is there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,9 +2,12 @@ package audit
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/persistence"
 )
 
 // Size is what a session holds and what the model sees of it; tokens are estimates.
@@ -33,31 +36,48 @@ func (f *File) View(ctx context.Context, s *Session) ([]Entry, error) {
 		e := Entry{Seq: l.seq[ev], Content: ev.Content}
 		e.take(ev)
 		if e.CoveredBy = marks[e.Seq]; e.Seq == 0 {
-			e.Record = latest(records, func(c *Compaction) bool { return c.RecordID == ev.ID })
+			e.Record = latest(records, func(c *Compaction) bool { return c.RecordID == ev.ID && c.State == Live })
 		}
 		out = append(out, e)
 	}
 	return out, nil
 }
 
-// Size returns how large a session and its view are. It holds one page of the history at a time.
-func (f *File) Size(ctx context.Context, s *Session) (Size, error) {
-	var of Size
-	stored := map[string]bool{}
-	for row, err := range f.Rows(ctx, s, 0, -1) {
+// Size returns how large a session and its view are, and the session as it is at that moment. It holds the
+// view, and one event of the history at a time. An error comes without a session; it wraps
+// [session.ErrNotFound] if the session was deleted meanwhile.
+func (f *File) Size(ctx context.Context, s *Session) (now *Session, of Size, err error) {
+	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		if now, err = sessionIn(ctx, snap, s); err != nil {
+			return err
+		}
+		view, err := f.viewIn(ctx, snap, s)
 		if err != nil {
-			return of, err
+			return err
 		}
-		if row.Event != nil && !row.Record {
+		shown := map[string]bool{} // by ID: whether it is stored
+		for _, ev := range view {
+			shown[ev.ID] = false
+		}
+		for row, err := range snap.Rows(ctx, s.key, first, -1) {
+			if err != nil {
+				return err
+			}
+			if row.Event == nil || row.Record {
+				continue
+			}
 			of.AllTokens += size(row.Event)
-			stored[row.ID] = true
+			if _, is := shown[row.ID]; is {
+				shown[row.ID] = true
+			}
 		}
-	}
-	view, err := f.view(ctx, s)
+		of = of.with(view, func(ev *session.Event) bool { return shown[ev.ID] })
+		return nil
+	})
 	if err != nil {
-		return of, err
+		return nil, Size{}, err
 	}
-	return of.with(view, func(ev *session.Event) bool { return stored[ev.ID] }), nil
+	return now, of, nil
 }
 
 func (s Size) with(view []*session.Event, stored func(*session.Event) bool) Size {
@@ -83,6 +103,8 @@ type Overview struct {
 	// Newest is the newest compaction that can be read, nil for none.
 	Newest   *Compaction `json:"newest,omitempty"`
 	Findings []Finding   `json:"findings"`
+	// Error says why what the model sees cannot be told; then what Size says of it is 0, and Newest nil.
+	Error string `json:"error,omitempty"`
 }
 
 // Overview looks at a session and checks it as [File.Verify] does.
@@ -91,7 +113,7 @@ func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Ove
 	if err != nil {
 		return nil, err
 	}
-	o := &Overview{Session: l.Session, Findings: found}
+	o := &Overview{Session: l.Session, Findings: append([]Finding{}, found...)}
 	turns := map[string]bool{}
 	for _, row := range l.rows {
 		if row.Event == nil {
@@ -109,9 +131,14 @@ func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Ove
 		}
 	}
 	o.Turns = len(turns)
-	if l.view != nil {
+	if unread := slices.IndexFunc(found, Finding.unread); unread >= 0 {
+		o.Error = found[unread].Text
+		if seq := found[unread].Seq; seq != 0 {
+			o.Error = fmt.Sprintf("event %d %s", seq, o.Error)
+		}
+	} else {
 		o.Size = o.with(l.view, func(ev *session.Event) bool { return l.seq[ev] > 0 })
-		o.Newest = latest(l.compactions(), func(c *Compaction) bool { return c.State != Unreadable })
+		o.Newest = latest(l.compactions(), func(c *Compaction) bool { return c.State != Unreadable && c.State != Copy })
 	}
 	return o, nil
 }

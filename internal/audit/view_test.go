@@ -24,7 +24,8 @@ func TestViewIsWhatAnAppWouldGet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app := compacting(t, writing(t, path))
+	_, size, sizeErr := f.Size(t.Context(), s)
+	app := compacting(t, writing(t, path)) // from now on the audit must open the file again
 	resp, err := app.Get(t.Context(), &session.GetRequest{AppName: s.App, UserID: s.User, SessionID: s.ID})
 	if err != nil {
 		t.Fatal(err)
@@ -50,9 +51,8 @@ func TestViewIsWhatAnAppWouldGet(t *testing.T) {
 	if len(view) != len(whole) || summaries == 0 {
 		t.Errorf("%d entries with %d summaries, want %d", len(view), summaries, len(whole))
 	}
-	size, err := f.Size(t.Context(), s)
-	if err != nil || size.ViewEvents != len(view) || size.Summaries != summaries || size.AllTokens < 2*size.ViewTokens {
-		t.Errorf("size %+v, %v", size, err)
+	if sizeErr != nil || size.ViewEvents != len(view) || size.Summaries != summaries || size.AllTokens < 2*size.ViewTokens {
+		t.Errorf("size %+v, %v", size, sizeErr)
 	}
 }
 
@@ -148,5 +148,82 @@ func TestStatesOfCompactionsAreToldApart(t *testing.T) {
 	}
 	if want := []string{"r1 replaced", "r2 live", "r3 absorbed", "m live", " unreadable"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestACopyOfARecordIsNamedAsOne: it shows nothing, and a full ID names the record that does.
+func TestACopyOfARecordIsNamedAsOne(t *testing.T) {
+	t.Parallel()
+	h := (&ct.History{}).Turns(6, "bot").Compact("r1", "e1", "e2")
+	again := *h.Last()
+	again.ID = "again"
+	h.AddEvent(&again).Compact("r12", "e3", "e4")
+	f := open(t, built(t, h))
+	s := find(t, f, "")
+	records, err := f.Compactions(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range records {
+		got = append(got, c.RecordID+" "+c.State)
+	}
+	if want := []string{"r1 live", "r1 copy", "r12 live"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for id, want := range map[string]int64{"r1": 13, "r12": 15} {
+		if found, err := f.Replacements(t.Context(), s, id, false); err != nil || len(found) != 1 || found[0].Seq != want {
+			t.Errorf("%s: %+v, %v", id, found, err)
+		}
+	}
+	if found, err := f.Replacements(t.Context(), s, "", true); err != nil || len(found) != 2 {
+		t.Errorf("all: %d replacements, %v", len(found), err)
+	}
+	view, err := f.View(t.Context(), s)
+	if err != nil || view[0].Record == nil || view[0].Record.Seq != 13 || view[0].Record.State != audit.Live {
+		t.Errorf("%+v, %v", view[0].Record, err)
+	}
+}
+
+// TestASessionThatCannotBeReadIsNotToldToBeEmpty: what the model sees of it is not known.
+func TestASessionThatCannotBeReadIsNotToldToBeEmpty(t *testing.T) {
+	t.Parallel()
+	path := built(t, (&ct.History{}).Turns(2, "bot").Compact("r1", "e1", "e2"))
+	f := open(t, path)
+	o, err := f.Overview(t.Context(), find(t, f, ""), 5)
+	if err != nil || o.Error != "" || o.ViewEvents != 3 || o.Newest == nil || o.Findings == nil {
+		t.Errorf("a good one: %+v, %v", o, err)
+	}
+	run(t, path, "UPDATE events SET content = '{' WHERE seq = 4")
+	f = open(t, path)
+	o, err = f.Overview(t.Context(), find(t, f, ""), 5)
+	if err != nil || !strings.Contains(o.Error, "event 4 cannot be read") || o.Newest != nil || o.ViewEvents != 0 || len(o.Findings) != 1 {
+		t.Errorf("a bad one: %+v, %v", o, err)
+	}
+}
+
+// TestRowsShowWhatSomebodyPutThere, with whatever number: an app reads it too. They end with the last number
+// that there is.
+func TestRowsShowWhatSomebodyPutThere(t *testing.T) {
+	t.Parallel()
+	path := built(t, (&ct.History{}).Turns(256, "bot")) // two pages
+	run(t, path, "UPDATE events SET seq = -3 WHERE seq = 1", "UPDATE events SET seq = 0 WHERE seq = 2",
+		"UPDATE events SET seq = 9223372036854775807 - 512 + seq WHERE seq > 144")
+	f := open(t, path)
+	s := find(t, f, "")
+	for from, want := range map[int64]int{0: 512, 1: 512, 3: 510} {
+		n, last := 0, int64(0)
+		for row, err := range f.Rows(t.Context(), s, from, -1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; n > want {
+				break
+			}
+			last = row.Seq
+		}
+		if n != want || last != 9223372036854775807 {
+			t.Errorf("from %d: %d events up to %d, want %d", from, n, last, want)
+		}
 	}
 }

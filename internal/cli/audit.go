@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -68,11 +67,14 @@ func (a *auditing) open(cmd *cobra.Command, args []string, do func(ctx context.C
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	out := newAuditOutput(cmd.OutOrStdout(), a.json)
-	err = errors.Join(do(ctx, f, out), out.flush())
+	err = do(ctx, f, out)
+	if flushed := out.flush(); flushed != nil && !errors.Is(err, flushed) { // else it has been told
+		err = errors.Join(err, flushed)
+	}
 	var which *audit.ErrWhich
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("interrupted: %w", ctx.Err())
+		return &exitError{exitInterrupted, errors.New("interrupted: " + out.did())}
 	case errors.As(err, &which):
 		return badInput("%s: %w", args[0], err)
 	}
@@ -107,6 +109,9 @@ func (a *auditing) overview(cmd *cobra.Command, args []string) error {
 		o, err := f.Overview(ctx, s, a.maxSummaries)
 		if err != nil {
 			return err
+		}
+		if o.Findings == nil {
+			o.Findings = []audit.Finding{} // a list in JSON also where it is empty
 		}
 		if a.json {
 			return out.line(o)

@@ -17,6 +17,8 @@ const (
 	twoColumns = 100
 	// narrowest is the least width that text is wrapped to.
 	narrowest = 20
+	// widest is the greatest width: lines are filled up to it.
+	widest = 1000
 	// noTerminal is the width where there is none.
 	noTerminal = 80
 	gutter     = " | "
@@ -32,8 +34,8 @@ func (a *auditing) diffCommand() *cobra.Command {
 		Long:  auditDiffHelp,
 		Args:  auditArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if width != 0 && width < narrowest {
-				return badInput("--width is %d: give at least %d, or 0 for that of the terminal", width, narrowest)
+			if width != 0 && (width < narrowest || width > widest) {
+				return badInput("--width is %d: give at least %d and at most %s, or 0 for that of the terminal", width, narrowest, commas(widest))
 			}
 			return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *auditOutput) error {
 				found, err := f.Replacements(ctx, s, id, all)
@@ -60,7 +62,7 @@ func (a *auditing) diffCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&id, "record", "", "only the record whose ID begins so")
 	cmd.Flags().BoolVar(&all, "all", false, "also records whose summaries are not shown any more")
-	cmd.Flags().IntVar(&width, "width", 0, "columns to use; 0: those of the terminal, or 80")
+	cmd.Flags().IntVar(&width, "width", 0, "columns to use, from 20 to 1,000; 0: those of the terminal, or 80")
 	return cmd
 }
 
@@ -71,7 +73,7 @@ func widthOf(w io.Writer, wanted int) int {
 	}
 	if file, ok := w.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns >= narrowest {
-			return columns
+			return min(columns, widest)
 		}
 	}
 	return noTerminal

@@ -34,7 +34,8 @@ func (a *auditing) history(ctx context.Context, f *audit.File, s *audit.Session,
 	if limit == 0 {
 		limit = -1
 	}
-	shown := false
+	shown := 0
+	out.did = func() string { return plural(shown, "event") + " shown" }
 	for row, err := range f.Rows(ctx, s, from, limit) {
 		if err != nil {
 			return err
@@ -49,9 +50,9 @@ func (a *auditing) history(ctx context.Context, f *audit.File, s *audit.Session,
 		if err != nil {
 			return err
 		}
-		shown = true
+		shown++
 	}
-	if !shown && !a.json {
+	if shown == 0 && !a.json {
 		out.printf("no events from number %d on: the session has %s\n", from, commas(int(s.Events)))
 	}
 	return nil
@@ -60,7 +61,7 @@ func (a *auditing) history(ctx context.Context, f *audit.File, s *audit.Session,
 func (a *auditing) contextCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "context FILE.db [SESSION]",
-		Short: "Show exactly what the model would see now",
+		Short: "Show the view: what a model's prompt would be made of now",
 		Long:  auditContextHelp,
 		Args:  auditArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -3,9 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -34,12 +31,20 @@ func (a *auditing) exportCommand() *cobra.Command {
 			if err != nil {
 				return badInput("--redact: %w", err)
 			}
-			if sameFile(file, args[0]) {
+			switch {
+			case file == "" && cmd.Flags().Changed("output"):
+				return badInput("-o is empty: name a file")
+			case file != "" && sameFile(file, args[0]):
 				return badInput("-o %s is the session file itself: name another one", file)
+			case file != "" && isAny(file, databaseFiles(args[0])):
+				return badInput("-o %s belongs to the session file, which may have its newest events there: name another one", file)
 			}
 			return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *auditOutput) error {
 				if file == "" {
-					_, err := f.Export(ctx, s, format, r, out.to)
+					n := 0
+					out.did = func() string { return plural(n, "event") + " written, which may not be all" }
+					var err error
+					n, err = f.Export(ctx, s, format, r, out.to)
 					return exportError(err)
 				}
 				return exportTo(ctx, f, s, format, r, file, out)
@@ -54,12 +59,19 @@ func (a *auditing) exportCommand() *cobra.Command {
 
 // exportTo writes an export to a file, which is whole afterwards or as it was.
 func exportTo(ctx context.Context, f *audit.File, s *audit.Session, format string, r *audit.Redactor, file string, out *auditOutput) (err error) {
-	pending, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o600))
+	out.did = func() string { return file + " was not written" }
+	if _, err := destination("-o", file); err != nil {
+		return err
+	}
+	if err := replaceable("-o", file); err != nil {
+		return err
+	}
+	pending, err := pendingFile("-o", file, renameio.WithPermissions(0o600))
 	if err != nil {
-		return badInput("-o %s: %w: name a file in a folder that exists and that this process may write to", file, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, pending.Cleanup()) }()
-	n, err := f.Export(ctx, s, format, r, io.Writer(pending))
+	n, err := f.Export(ctx, s, format, r, pending)
 	if err != nil {
 		return exportError(err)
 	}
@@ -83,13 +95,4 @@ func exportError(err error) error {
 		return badInput("--redact: %w", err)
 	}
 	return err
-}
-
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if errors.Is(err, fs.ErrNotExist) || a == "" || err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
 }

@@ -8,22 +8,24 @@ the choice. In a file with one session it may be left out. A file that is named 
 written ./list.
 
 While an app runs, or after one crashed, the newest events stand beside the file in FILE.db-wal: keep both
-together. Without a -wal nothing is made beside the file, and it may stand in a read-only folder. What is
-shown is text for a terminal: control characters are escaped. Token counts are estimates.
+together. With a -wal and no -shm, SQLite makes FILE.db-shm, and it stays there. Without a -wal nothing is
+made beside the file, and it may stand in a read-only folder. What is shown is text for a terminal: control
+characters are escaped. Token counts are estimates.
 
 JSON: --json writes one object a line. Fields may be added; none changes its meaning. Without a
 subcommand: the fields of list, and
   first, last     times of the first and the last event, as their writers took them to be
   turns           invocations in which something was said
   newest          the newest compaction, as compactions has it; left out if there is none
-  findings        what verify finds in this session
+  findings        what verify finds in this session; empty if it finds nothing
+  error           why the view could not be made; then view_events, summaries and view_tokens are 0
 
 Exit codes:
   0    fine
   1    findings (verify)
-  2    bad usage, a file that cannot be opened, a session that is not there
+  2    bad usage, a file that cannot be opened, a session that is not there (also by --app and --user)
   3    something failed midway
-  130  interrupted`
+  130  interrupted; the message says what was done by then`
 
 const auditExample = `  longsession audit sessions.db
   longsession audit sessions.db order-1
@@ -40,7 +42,7 @@ JSON: one object for each session:
   created, updated      times in UTC; updated is that of the newest event
   events, compactions   events stored, and how many of these are compaction records
   contested             true if two processes compacted it at once, or the like: it is loaded whole
-  view_events, summaries, view_tokens   what the model sees of it, in tokens as estimated
+  view_events, summaries, view_tokens   the view that prompts are made of, see context, in tokens as estimated
   all_tokens            all of it, records left out
   error                 why it could not be read; then the sizes are 0`
 
@@ -60,8 +62,11 @@ JSON: one object for each event:
   covered_by            ID of the record that stands for it
   unreadable            why it cannot be read; then only seq, id and covered_by are set`
 
-const auditContextHelp = `Context shows exactly what a model would see of the session now, in order: summaries in full, and the events
-that no summary stands for. It is made by the library's own code, as an app would get it.
+const auditContextHelp = `Context shows the view of the session, in order: summaries in full, and the events that no summary stands for.
+It is what an app gives to ADK, made by the library's own code as an app would get it. ADK makes the prompt of
+each agent from it: it leaves out events without content and those of other branches, tells what other agents
+said as a message of the user, and begins later for an agent that is not to see earlier turns. What an app's
+plugins and callbacks do to a prompt is not known here.
 
 JSON: one object for each, as history has them, and
   content               the genai content: role and parts
@@ -73,7 +78,8 @@ that became, whether the model sees its summary, and the summary.
 JSON: one object for each record:
   seq, record_id        number of its event, and its own ID
   state                 live (shown), absorbed (another record stands in for it), replaced (by a later one
-                        that stands for all that it does) or unreadable
+                        that stands for all that it does), copy (of an earlier record, which counts) or
+                        unreadable
   kind, trigger, level, branch, agent, focus, note, model
   created_at, start, end      when it was made, and of what it stands for
   covers, absorbs, events     events of its own window, records it stands in for, all events it stands for
@@ -83,8 +89,9 @@ JSON: one object for each record:
   summary, problem      problem says why it cannot be read`
 
 const auditDiffHelp = `Diff shows for each summary that the model sees what it replaced, side by side in two columns if the terminal
-is wide enough (100 columns), else one under the other. What a summary stands for through others that it
-absorbed is all shown. With --all also for records whose summaries are not shown any more.
+is wide enough (100 columns), else one under the other. Lines take up 1,000 columns at most. What a summary
+stands for through others that it absorbed is all shown. With --all also for records whose summaries are not
+shown any more.
 
 JSON: one object for each, as compactions has them, and
   replaced              the events, as history has them
@@ -92,7 +99,7 @@ JSON: one object for each, as compactions has them, and
 
 const auditVerifyHelp = `Verify works out from the records alone what stands for what, and checks the file, or one session of it:
   I1            hidden only if summarized: what an app would not load or show is stood for by a summary
-  I2            append-only: numbers without holes, and the session's count agrees
+  I2            append-only: numbers from 1 without holes, and the session's count agrees
   I3            what the model sees is well-formed: no response without its call, and so on
   I4            shown raw: the newest agent event, the message of a running turn, calls that wait for an
                 answer, the newest event of each remote agent (what an app pins itself is not known here)
@@ -100,9 +107,16 @@ const auditVerifyHelp = `Verify works out from the records alone what stands for
                 of a running turn
   covered_by    the mark on each event is what the records say
   contested     so is the mark on the session
-  record        compaction records can be read, and are marked as what they are
+  ties          so are the columns unit, anchor, last_user and last_agent and the tables calls and
+                invocations; not where I2 finds something, for then it cannot be worked out
+  times         a session was last written to when its newest event says, and created at some time
+  record        compaction records can be read, are marked as what they are, and count the events they name
   event, read   events and sessions can be read
+  schema        tables, views and indexes are as persistence makes them, and there is no trigger
   integrity, foreign_key    SQLite's own checks of the whole file
+Not checked: state, which also comes from the making of a session, so that no event need tell of it; and what
+no rule can tell, such as a text or a time that was changed. Times of records, their tokens and their
+summaries are taken as they are.
 
 It writes a line for each finding, with session, event and rule, and ends with exit code 1; without
 findings it says what was checked, and ends with 0.
@@ -111,19 +125,27 @@ JSON: a line for each finding, and one at the end:
   type                  finding, or checked for the last line
   app, user, session    left out for the file itself
   seq, event, rule, text
-  sessions, events, records, views, findings    of the last line: how much was checked; views counts the
-                        sessions whose view could be made`
+  sessions, events, records, views, gone, findings    of the last line: how much was checked; views counts
+                        the sessions whose view could be made, gone those that were deleted meanwhile`
 
 const auditExportHelp = `Export writes everything that a session has stored, records included:
   jsonl       one event a line, as encoding/json writes a session.Event of ADK: replay reads it
   markdown    for people
-  html        one page that needs nothing else; what was said is escaped
+  html        one page that needs nothing else
+What a terminal, an editor or a browser would act on is escaped in the last two, such as control characters.
 
 --redact takes out what a Go regular expression matches, in every text, argument, result, state value,
-summary, name and ID, also where JSON hides it in escapes, and puts [redacted] in its place; a number in
-an argument or a result becomes a text. A time that matches is cut to the second, a count becomes 0, and
-data of a file is left out. If anything matches after that, nothing is written, and the message says what.
-The words of the format itself, such as names of fields, are not looked at.
+summary, name and ID, and puts [redacted] in its place. It sees each of them by itself, and also where JSON
+hides it in escapes; arguments, results and state as JSON on one line without spaces, so that a match may
+span a key and its value; and the parts of a message one behind the other, with nothing, a space or a line
+break between them. It sees no two events together. What takes part in a match that spans several is taken
+out of each. A number in an argument or a result becomes a text; keys that become the same are numbered. A
+time that matches is cut to the second, a count becomes 0, and data of a file is left out.
 
--o writes to a temporary file first: FILE is whole or as it was, and for its owner alone. --json is
---format jsonl, or with -o one object about what was written: file, format, events.`
+Each line is then looked at as it is written. If any value has a part in a match still, nothing is written,
+the exit code is 2, and the message says what. The words of the format itself, such as names of fields, are
+not looked at. With --redact everything is gone through twice.
+
+-o writes to a temporary file first: it is whole or as it was, and for its owner alone. A link stays, and
+what it leads to is replaced. Folders, devices, pipes and databases are refused, and so is what SQLite keeps
+beside one. --json is --format jsonl, or with -o one object about what was written: file, format, events.`

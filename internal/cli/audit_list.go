@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -40,23 +42,38 @@ func (a *auditing) list(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
+		if len(sessions) == 0 && a.narrow != (audit.Narrow{}) {
+			return badInput("the file has no session%s", a.narrow)
+		}
 		p := newAuditProgress(cmd.ErrOrStderr(), sessions)
 		defer p.finish()
 		var all []listed
 		unreadable := 0
+		read, gone := 0, 0
+		out.did = func() string { return shareOf(read, sessions, "read") }
 		for _, s := range sessions {
-			size, err := f.Size(ctx, s)
-			one := listed{Session: s, Size: size}
+			now, size, err := f.Size(ctx, s)
+			one := listed{Session: now, Size: size}
 			switch {
 			case ctx.Err() != nil:
+				p.finish()
+				if len(all) > 0 {
+					out.list(all)
+				}
 				return ctx.Err()
 			case errors.Is(err, persistence.ErrWritten):
 				return err
+			case errors.Is(err, session.ErrNotFound): // deleted since the list was read
+				p.done(s)
+				read++
+				gone++
+				continue
 			case err != nil:
 				unreadable++
-				one.Size, one.Error = audit.Size{}, err.Error()
+				one.Session, one.Error = s, err.Error()
 			}
 			p.done(s)
+			read++
 			if !a.json {
 				all = append(all, one)
 			} else if err := out.line(one); err != nil {
@@ -65,7 +82,10 @@ func (a *auditing) list(cmd *cobra.Command, args []string) error {
 		}
 		p.finish()
 		if !a.json {
-			out.list(all, a.narrow)
+			out.list(all)
+			if gone > 0 {
+				out.printf("%s deleted meanwhile\n", plural(gone, "session"))
+			}
 		}
 		if unreadable > 0 {
 			return failed("%s cannot be read: see 'longsession audit verify'", plural(unreadable, "session"))
@@ -74,9 +94,9 @@ func (a *auditing) list(cmd *cobra.Command, args []string) error {
 	})
 }
 
-func (o *auditOutput) list(sessions []listed, narrow audit.Narrow) {
+func (o *auditOutput) list(sessions []listed) {
 	if len(sessions) == 0 {
-		o.printf("no sessions%s\n", printable(narrow.String()))
+		o.printf("no sessions\n")
 		return
 	}
 	t := tabwriter.NewWriter(o.to, 0, 0, 2, ' ', tabwriter.StripEscape)
@@ -99,19 +119,32 @@ func (o *auditOutput) list(sessions []listed, narrow audit.Narrow) {
 	}
 }
 
+// shareOf says how many of some sessions were dealt with.
+func shareOf(n int, sessions []*audit.Session, how string) string {
+	return commas(n) + " of " + plural(len(sessions), "session") + " " + how
+}
+
 // overview writes a session at a glance.
 func (o *auditOutput) overview(v *audit.Overview) {
 	o.printf("session      %s\n", printable(v.Name()))
 	o.printf("created      %s, last written to %s\n", moment(v.Created), moment(v.Updated))
-	o.printf("stored       %s in %s, %s of them compactions; %s tokens\n", plural(int(v.Events), "event"), plural(v.Turns, "turn"), commas(v.Compactions), commas(v.AllTokens))
-	o.printf("model sees   %s, %s of them summaries; %s tokens\n", plural(v.ViewEvents, "event"), commas(v.Summaries), commas(v.ViewTokens))
+	if v.Error != "" {
+		o.printf("stored       %s in ? turns, %s of them compactions; ? tokens\n", plural(int(v.Events), "event"), commas(v.Compactions))
+		o.printf("model sees   ?\n")
+	} else {
+		o.printf("stored       %s in %s, %s of them compactions; %s tokens\n", plural(int(v.Events), "event"), plural(v.Turns, "turn"), commas(v.Compactions), commas(v.AllTokens))
+		o.printf("model sees   %s, %s of them summaries; %s tokens\n", plural(v.ViewEvents, "event"), commas(v.Summaries), commas(v.ViewTokens))
+	}
 	if v.Contested {
 		o.printf("contested    two processes compacted it at once, or the like: it is loaded whole\n")
 	}
-	if v.Newest == nil {
-		o.printf("newest       no compaction\n")
-	} else {
+	switch {
+	case v.Newest != nil:
 		o.printf("newest       %s\n             %s\n", compactionTitle(v.Newest), compactionNumbers(v.Newest))
+	case v.Error != "":
+		o.printf("newest       ?\n")
+	default:
+		o.printf("newest       no compaction\n")
 	}
 	switch n := len(v.Findings); n {
 	case 0:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // What the command's exit codes mean; the root's help and docs/command.md say the same.
@@ -58,4 +60,28 @@ func exitCode(ctx context.Context, err error) int {
 	default:
 		return exitFailed
 	}
+}
+
+// errorLine is an error on one line, safe for a terminal: names of files and what strangers wrote may stand in
+// it. Errors that were joined are told one behind the other, each once.
+func errorLine(err error) string {
+	var texts []string
+	var add func(error)
+	add = func(err error) {
+		if inner := errors.Unwrap(err); inner != nil && inner.Error() == err.Error() {
+			add(inner)
+			return
+		}
+		if all, is := err.(interface{ Unwrap() []error }); is && err.Error() == errors.Join(all.Unwrap()...).Error() {
+			for _, one := range all.Unwrap() {
+				add(one)
+			}
+			return
+		}
+		if text := printable(err.Error()); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	add(err)
+	return strings.Join(texts, "; ")
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,8 +44,9 @@ func parseGrid(text string) ([]axis, error) {
 			if err := p.set(key, value); err != nil {
 				return nil, badInput("--grid: %s=%s: %v", key, value, err)
 			}
-			if slices.Contains(a.values[:i], value) {
-				return nil, badInput("--grid: %s=%s stands there twice: leave one out", key, value)
+			a.values[i] = p.get(key) // 05 is 5
+			if slices.Contains(a.values[:i], a.values[i]) {
+				return nil, badInput("--grid: %s=%s stands there twice: leave one out", key, a.values[i])
 			}
 		}
 		axes = append(axes, a)
@@ -83,6 +85,9 @@ func combine(base policyFlags, axes []axis) []combination {
 	return all
 }
 
+// outOfRange is said of a number that no int holds, such as -99999999999999999999.
+const outOfRange = "the number is out of range"
+
 // number returns where the number of a key is kept; nil for a key that is no whole number.
 func (p *policyFlags) number(key string) *int {
 	switch key {
@@ -120,7 +125,10 @@ func (p *policyFlags) set(key, value string) error {
 		p.ratio = ratio
 	default:
 		n, err := strconv.Atoi(value)
-		if err != nil {
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return fmt.Errorf("%q: %s", value, outOfRange)
+		case err != nil:
 			return fmt.Errorf("%q is no whole number", value)
 		}
 		*p.number(key) = n

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -29,6 +30,8 @@ type input struct {
 type item struct {
 	conversation *conversation.Conversation
 	err          error
+	// fatal reports that err ends the run also under --keep-going.
+	fatal bool
 	// bytes is how much of the input was read for it.
 	bytes int64
 }
@@ -50,13 +53,15 @@ func checkInputs(args []string) ([]input, error) {
 		if err != nil {
 			return nil, err
 		}
+		for _, other := range inputs {
+			if !other.stdin && sameFile(other.name, name) {
+				return nil, badInput("%s and %s are the same file: its conversations would count twice; name it once", other.name, name)
+			}
+		}
 		inputs = append(inputs, in)
 	}
 	return inputs, nil
 }
-
-// sqliteMagic is how a file of SQLite begins.
-var sqliteMagic = []byte("SQLite format 3\x00")
 
 func lookInto(name string) (input, error) {
 	in := input{name: name}
@@ -76,14 +81,8 @@ func lookInto(name string) (input, error) {
 	if err != nil {
 		return in, badInput("cannot read a file: %w", err)
 	}
-	defer f.Close()
-	head := make([]byte, len(sqliteMagic))
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return in, badInput("cannot read a file: %w", err)
-	}
-	in.database = bytes.Equal(head[:n], sqliteMagic)
-	return in, nil
+	in.database = isDatabase(name)
+	return in, f.Close()
 }
 
 // each yields what the input holds, one conversation in memory at a time, until yield returns false.
@@ -104,7 +103,14 @@ func (in input) each(ctx context.Context, stdin io.Reader, yield func(item) bool
 
 func (in input) eachLine(from io.Reader, yield func(item) bool) bool {
 	counted := &counter{r: from}
-	lines := conversation.NewReader(counted, in.name)
+	peek := bufio.NewReaderSize(counted, len(sqliteMagic)) // longer reads pass by its buffer
+	if first, _ := peek.Peek(1); bytes.Equal(first, sqliteMagic[:1]) {
+		if head, _ := peek.Peek(len(sqliteMagic)); bytes.Equal(head, sqliteMagic) {
+			return yield(item{err: &conversation.Error{File: in.name, Message: -1,
+				Problem: "a session file, which cannot be read as it comes: save it and name it as FILE"}})
+		}
+	}
+	lines := conversation.NewReader(peek, in.name)
 	told := int64(0)
 	for {
 		c, err := lines.Next()

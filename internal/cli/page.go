@@ -1,11 +1,6 @@
 package cli
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-
 	"github.com/google/renameio/v2"
 
 	"github.com/adk-go-ext/longsession/internal/chart"
@@ -22,20 +17,12 @@ type page struct {
 
 // newPage checks that the file can be written.
 func newPage(name string) (*page, error) {
-	switch info, err := os.Stat(name); {
-	case err == nil && !info.Mode().IsRegular():
-		return nil, badInput("--html %s is no regular file: name a file to write to", name)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, badInput("--html: cannot write there: %w", err)
+	if err := replaceable("--html", name); err != nil {
+		return nil, err
 	}
-	file, err := renameio.NewPendingFile(name, renameio.WithTempDir(filepath.Dir(name)),
-		renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	file, err := pendingFile("--html", name, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 	if err != nil {
-		var at *fs.PathError // of the temporary file, whose name says nothing
-		if errors.As(err, &at) {
-			err = at.Err
-		}
-		return nil, badInput("--html %s: cannot write there: %w; name a file in a folder that exists and may be written to", name, err)
+		return nil, err
 	}
 	return &page{name: name, file: file}, nil
 }
@@ -53,10 +40,13 @@ func (p *page) write(plan *plan, sum *summary) error {
 		}
 	}
 	if err := chart.Write(p.file, chart.Page{Title: "Replay", Ran: lines, Totals: sum.totals, Reports: p.reports}); err != nil {
-		return failed("--html %s: %w", p.name, err)
+		return failed("--html %s: %w", p.name, cause(err))
+	}
+	if err := replaceable("--html", p.name); err != nil {
+		return err // it came there since
 	}
 	if err := p.file.CloseAtomicallyReplace(); err != nil {
-		return failed("--html %s: %w", p.name, err)
+		return failed("--html %s: %w", p.name, cause(err))
 	}
 	return nil
 }
@@ -64,24 +54,21 @@ func (p *page) write(plan *plan, sum *summary) error {
 // cleanup removes the temporary file, unless it has taken its place.
 func (p *page) cleanup() error { return p.file.Cleanup() }
 
-// keepsInputs refuses to write over what is read.
+// keepsInputs refuses to write over what is read, or over what is also written.
 func keepsInputs(s *settings, inputs []input) error {
-	for _, out := range []struct{ flag, name string }{{"--html", s.html}, {"--db", s.db}} {
-		if out.name == "" {
-			continue
-		}
-		written, err := os.Stat(out.name)
-		if err != nil {
-			continue // it is not there, or newPage says what is wrong
-		}
-		for _, in := range inputs {
-			if read, err := os.Stat(in.name); err == nil && os.SameFile(written, read) {
-				return badInput("%s %s is also read from: name another file", out.flag, out.name)
-			}
+	for _, in := range inputs {
+		switch {
+		case in.stdin:
+		case s.html != "" && sameFile(s.html, in.name):
+			return badInput("--html %s is also read from: name another file", s.html)
+		case s.db != "" && sameFile(s.db, in.name):
+			return badInput("--db %s is also read from: name another file", s.db)
+		case s.db != "" && isAny(in.name, databaseFiles(s.db)):
+			return badInput("--db %s would keep its newest events in %s, which is read from: name another file", s.db, in.name)
 		}
 	}
-	if s.html != "" && s.html == s.db {
-		return badInput("--html and --db name the same file, %s: name two", s.html)
+	if s.html != "" && s.db != "" && isAny(s.html, databaseFiles(s.db)) {
+		return badInput("--html and --db name the same file, %s, or one that belongs to it: name two", s.html)
 	}
 	return nil
 }

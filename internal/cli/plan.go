@@ -33,6 +33,9 @@ type planned struct {
 	window int // in tokens
 }
 
+// maxJobs bounds the conversations that are in memory at once.
+const maxJobs = 256
+
 // newPlan checks all flags; changed reports whether one was given.
 func newPlan(ctx context.Context, s *settings, changed func(flag string) bool) (*plan, error) {
 	p := &plan{settings: s, grid: s.grid != ""}
@@ -68,6 +71,8 @@ func checkSettings(s *settings, changed func(flag string) bool) error {
 		return badInput("--limit is %d: it must not be negative; 0 is no limit", s.limit)
 	case s.jobs < 1:
 		return badInput("--jobs is %d: it must be at least 1", s.jobs)
+	case s.jobs > maxJobs:
+		return badInput("--jobs is %d: it must be at most %d", s.jobs, maxJobs)
 	case changed("grid") && strings.TrimSpace(s.grid) == "":
 		return badInput("--grid is empty: write for example --grid 'threshold=3,5,10 overlap=1,2'")
 	case s.mirror && s.policy.summarizer == off:
@@ -116,7 +121,7 @@ func (p *plan) addPolicies(ctx context.Context, combinations []combination) erro
 		p.policies = append(p.policies, planned{
 			Policy: policy,
 			says:   c.flags.describe(p.settings.mirror),
-			bare:   policy.Off || policy.Recorded,
+			bare:   policy.Off || policy.Recorded || !c.flags.automatic(),
 			window: c.flags.window,
 		})
 	}

@@ -135,14 +135,19 @@ func (p policyFlags) describe(mirror bool) string {
 		when = append(when, "where the recording was compacted")
 	}
 	if len(when) == 0 {
-		when = append(when, "only at the end of the window")
+		return "no compaction: --threshold and --safety-ratio are 0"
 	}
 	summaries := "one summary"
 	if p.summaries > 1 {
 		summaries = fmt.Sprintf("up to %s summaries", commas(p.summaries))
 	}
-	return fmt.Sprintf("%s; %s of %s tokens, %s", strings.Join(when, ", "), summaries, commas(p.summaryTokens), p.summarizer)
+	// In a small window the library asks for less.
+	return fmt.Sprintf("%s; %s of up to %s tokens, %s", strings.Join(when, ", "), summaries, commas(p.summaryTokens), p.summarizer)
 }
+
+// automatic reports whether the policy compacts by itself. One that does not leaves prompts alone also at
+// the end of the window.
+func (p policyFlags) automatic() bool { return p.threshold > 0 || p.tokens > 0 || p.ratio > 0 }
 
 // name tells a policy from others by what differs from the defaults.
 func (p policyFlags) name(changed func(flag string) bool) string {

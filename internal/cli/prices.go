@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -27,6 +28,9 @@ func agentModel(name, price string, windowGiven bool) (tokens.Model, error) {
 	return m, err
 }
 
+// maxPrice is in USD per million tokens: more than any model costs, and sums stay finite.
+const maxPrice = 1_000_000
+
 // parsePrice reads 'input=3,cached=0.3,output=15'. Prices go together, so that two price lists are never
 // mixed; without cached, the cached prefix costs what the rest does.
 func parsePrice(text string, m *tokens.Model) error {
@@ -47,6 +51,12 @@ func parsePrice(text string, m *tokens.Model) error {
 		if err != nil || math.IsNaN(usd) || math.IsInf(usd, 0) || usd < 0 {
 			return badInput("--price: %s=%q is no price; %s", key, value, form)
 		}
+		if usd > maxPrice {
+			return badInput("--price: %s=%s is more than %s; %s", key, value, commas(maxPrice), form)
+		}
+		if usd == 0 && key == "cached" { // package tokens takes 0 for unknown
+			return badInput("--price: cached=%s: a cached prefix that costs nothing cannot be expressed; write a very small price, such as cached=0.000001, or leave it out: then it costs what input does", value)
+		}
 		*field = usd
 	}
 	if !m.Priced() {
@@ -54,6 +64,9 @@ func parsePrice(text string, m *tokens.Model) error {
 	}
 	return nil
 }
+
+// maxFixed is in tokens: more than any context window holds.
+const maxFixed = 10_000_000
 
 // parseFixed reads the value of --fixed.
 func parseFixed(text string) (replay.Fixed, error) {
@@ -64,8 +77,11 @@ func parseFixed(text string) (replay.Fixed, error) {
 		return replay.FixedRecorded, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
+	switch {
+	case n < 0, err != nil && !errors.Is(err, strconv.ErrRange):
 		return 0, badInput("--fixed %q: use auto, recorded, or a number of tokens", text)
+	case n > maxFixed:
+		return 0, badInput("--fixed %s: it must be at most %s tokens", text, commas(maxFixed))
 	}
 	return replay.Fixed(n), nil
 }

@@ -26,7 +26,7 @@ Keys: threshold, overlap, context-window, token-threshold, safety-ratio, retain,
 max-summary-tokens, summarizer. Combinations that contradict themselves are named and left out.
 
 JSON: --json writes one object a line, told apart by "type":
-  run           first: the policies, the model and its prices
+  run           first, but not with --quiet: the policies, the model and its prices
   conversation  one for each conversation and policy, in the order of the input
   error         a conversation that was left out (--keep-going)
   total         last, one for each policy; "complete" is false if the run was interrupted or failed
@@ -93,7 +93,7 @@ func replayCommand(compare compareFunc) *cobra.Command {
 	flags.Float64Var(&p.ratio, "safety-ratio", defaults.SafetyRatio, "compact at this share of the context window; 0: never")
 	flags.IntVar(&p.retain, "retain", defaults.RetainEvents, "newest events that stay raw when compacting by tokens")
 	flags.IntVar(&p.summaries, "max-summaries", defaults.MaxSummaries, "summaries that may be shown; one more, and two are merged")
-	flags.IntVar(&p.summaryTokens, "max-summary-tokens", defaults.MaxSummaryTokens, "length of a summary in tokens")
+	flags.IntVar(&p.summaryTokens, "max-summary-tokens", defaults.MaxSummaryTokens, "length that a summary is asked to have, in tokens; less in a small window")
 	flags.BoolVar(&s.mirror, "mirror", false, "also compact where the recorded application did")
 	flags.StringVar(&s.grid, "grid", "", "compare policies: 'key=value,value key=value,...'")
 
@@ -108,7 +108,7 @@ func replayCommand(compare compareFunc) *cobra.Command {
 
 	flags.StringArrayVar(&s.only, "only", nil, "only conversations of this ID; * and ? match anything (may be repeated)")
 	flags.IntVar(&s.limit, "limit", 0, "stop after so many conversations; 0: never")
-	flags.IntVar(&s.jobs, "jobs", runtime.GOMAXPROCS(0), "conversations played at once")
+	flags.IntVar(&s.jobs, "jobs", min(runtime.GOMAXPROCS(0), maxJobs), "conversations played at once")
 	flags.BoolVar(&s.keepGoing, "keep-going", false, "leave out conversations that cannot be read or played; the exit code is then 3")
 	flags.BoolVar(&s.quiet, "quiet", false, "write the total only, and no progress")
 	return cmd

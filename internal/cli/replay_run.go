@@ -56,9 +56,10 @@ func replayFiles(cmd *cobra.Command, s *settings, args []string, compare compare
 		}
 		defer func() { err = errors.Join(err, r.store.close()) }()
 	}
-	r.report = &textReport{plan: p, out: cmd.OutOrStdout()}
+	out := &output{to: cmd.OutOrStdout()}
+	r.report = &textReport{plan: p, out: out}
 	if s.json {
-		r.report = newJSONReport(p, cmd.OutOrStdout())
+		r.report = newJSONReport(p, out)
 	}
 	r.progress = newProgress(cmd.ErrOrStderr(), r.inputs, s.quiet)
 	defer r.progress.finish()
@@ -80,7 +81,7 @@ func (r *replaying) run(ctx context.Context) error {
 	if err != nil {
 		return r.endedEarly(ctx, err)
 	}
-	if r.page != nil {
+	if r.page != nil && r.sum.conversations() > 0 {
 		if err := r.page.write(r.plan, r.sum); err != nil {
 			return err
 		}
@@ -104,6 +105,8 @@ func (r *replaying) endedEarly(ctx context.Context, err error) error {
 func (r *replaying) verdict() error {
 	s := r.plan.settings
 	switch {
+	case r.sum.leftOut > 0 && r.sum.conversations() == 0 && r.page != nil:
+		return failed("%s left out: none is left, and %s was not written", plural(r.sum.leftOut, "conversation"), s.html)
 	case r.sum.leftOut > 0:
 		return failed("%s left out: the total is of the others", plural(r.sum.leftOut, "conversation"))
 	case r.sum.conversations() == 0 && len(s.only) > 0:
@@ -125,7 +128,7 @@ func (r *replaying) read(ctx context.Context) func(yield func(item) bool) {
 					return true
 				}
 				if it.err == nil && r.store != nil {
-					it.err = r.store.check(ctx, it.conversation)
+					it = r.stored(ctx, it)
 				}
 				if !yield(it) {
 					return false
@@ -142,18 +145,30 @@ func (r *replaying) read(ctx context.Context) func(yield func(item) bool) {
 	}
 }
 
+// stored makes sure that a conversation can be kept.
+func (r *replaying) stored(ctx context.Context, it item) item {
+	if it.err = r.store.open(); it.err != nil {
+		it.fatal = true
+		return it
+	}
+	it.err = r.store.check(ctx, it.conversation)
+	return it
+}
+
 // play is the work of a worker.
 func (r *replaying) play(ctx context.Context, c *conversation.Conversation) ([]*replay.Report, error) {
 	opts := r.plan.options(r.progress.messages)
 	if r.store != nil {
-		opts.Store = func(int) session.Service { return r.store.service }
+		opts.Store = func(int) session.Service { return r.store.sessions() }
 	}
 	reports, err := r.compare(ctx, c, opts)
 	if err == nil {
 		return reports, nil
 	}
 	if r.store != nil { // half a session would only be in the way of the next run
-		err = errors.Join(err, r.store.remove(context.WithoutCancel(ctx), c))
+		if left := r.store.remove(context.WithoutCancel(ctx), c); left != nil {
+			err = fmt.Errorf("%w; what was stored of it could not be removed: %w", err, left)
+		}
 	}
 	return nil, failed("%w", &conversation.Error{File: c.File, Line: c.Line, Conversation: c.ID, Message: -1, Problem: "cannot be played: " + err.Error()})
 }
@@ -161,7 +176,7 @@ func (r *replaying) play(ctx context.Context, c *conversation.Conversation) ([]*
 // done reports one conversation, in the order of the input.
 func (r *replaying) done(t task, o outcome) error {
 	if o.err != nil {
-		if !r.plan.settings.keepGoing {
+		if t.fatal || !r.plan.settings.keepGoing {
 			return notPlayed(o.err)
 		}
 		r.sum.leftOut++

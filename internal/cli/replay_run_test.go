@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -106,6 +109,48 @@ func TestFailedPlayLeavesNoSessionInTheFile(t *testing.T) {
 	if end := replayed(t.Context(), compare, strings.NewReader(talks("a", "b")), "-", "--keep-going", "--db", file); end.code != exitFailed {
 		t.Fatalf("exit code %d, stderr %q", end.code, end.stderr)
 	}
+	if got := storedIn(t, file); got != "[a]" {
+		t.Errorf("the sessions %s are in the file, want [a]", got)
+	}
+}
+
+// Another process may store a session of the same name while this one plays.
+func TestFailedPlayLeavesTheSessionsOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, tries := range map[string]bool{"it is there already": true, "the run fails before": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "kept.db")
+			compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+				request := &session.CreateRequest{AppName: replay.AppName, UserID: replay.UserID, SessionID: c.ID}
+				other, err := persistence.NewSQLiteSessionService(file)
+				if err != nil {
+					return nil, err
+				}
+				defer other.Close()
+				if _, err := other.Create(ctx, request); err != nil {
+					return nil, err
+				}
+				if tries {
+					_, err = opts.Store(0).Create(ctx, request)
+					return nil, err
+				}
+				return nil, errors.New("the runner tripped")
+			}
+			end := replayed(t.Context(), compare, strings.NewReader(talks("a")), "-", "--db", file)
+			if end.code != exitFailed || tries && !strings.Contains(end.stderr, "session already exists") {
+				t.Fatalf("exit code %d, stderr %q", end.code, end.stderr)
+			}
+			if got := storedIn(t, file); got != "[a]" {
+				t.Errorf("the sessions %s are in the file, want [a]: that of the other process", got)
+			}
+		})
+	}
+}
+
+// storedIn lists the sessions of a file.
+func storedIn(t *testing.T, file string) string {
+	t.Helper()
 	stored, err := persistence.NewSQLiteSessionService(file)
 	if err != nil {
 		t.Fatal(err)
@@ -115,16 +160,62 @@ func TestFailedPlayLeavesNoSessionInTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Sessions) != 1 || list.Sessions[0].ID() != "a" {
-		t.Errorf("%d sessions are in the file, want a alone", len(list.Sessions))
+	var ids []string
+	for _, s := range list.Sessions {
+		ids = append(ids, s.ID())
 	}
+	return fmt.Sprint(ids)
+}
+
+func TestReportThatAppearsMeanwhileAsADatabaseStays(t *testing.T) {
+	t.Parallel()
+	page := filepath.Join(t.TempDir(), "report.html")
+	compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+		stored, err := persistence.NewSQLiteSessionService(page)
+		if err != nil {
+			return nil, err
+		}
+		if err := stored.Close(); err != nil {
+			return nil, err
+		}
+		return playsFine(ctx, c, opts)
+	}
+	end := replayed(t.Context(), compare, strings.NewReader(talks("a")), "-", "--html", page)
+	if want := "longsession: --html " + page + " is a SQLite database: name another file\n"; end.code != exitUsage || end.stderr != want {
+		t.Errorf("exit code %d, stderr %q, want %q", end.code, end.stderr, want)
+	}
+	if got := storedIn(t, page); got != "[]" {
+		t.Errorf("the database holds %s", got)
+	}
+}
+
+func TestFileThatCannotBeOpenedEndsTheRunDespiteKeepGoing(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "new.db")
+	end := replayed(t.Context(), playsFine, &meddling{Reader: strings.NewReader(talks("a", "b")), file: file}, "-", "--keep-going", "--db", file)
+	if end.code != exitUsage || !strings.HasPrefix(end.stderr, "longsession: --db: ") || strings.Contains(end.stdout, "\na  ") {
+		t.Errorf("exit code %d, stderr %q, stdout:\n%s", end.code, end.stderr, end.stdout)
+	}
+}
+
+// meddling puts a file somewhere when it is read from: --db was looked at by then, and is not open yet.
+type meddling struct {
+	io.Reader
+	file string
+}
+
+func (m *meddling) Read(p []byte) (int, error) {
+	if err := os.WriteFile(m.file, []byte("of somebody else"), 0o644); err != nil {
+		return 0, err
+	}
+	return m.Reader.Read(p)
 }
 
 func TestOutputThatCannotBeWrittenEndsTheRun(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
 	code := execute(t.Context(), rootCommand(playsFine), []string{"replay", "-"}, strings.NewReader(talks("a", "b")), noSpace{}, &stderr)
-	if code != exitFailed || !strings.Contains(stderr.String(), "longsession: no space left") {
+	if code != exitFailed || stderr.String() != "longsession: the report could not be written: no space left\n" {
 		t.Errorf("exit code %d, stderr %q", code, &stderr)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,10 +53,14 @@ func execute(ctx context.Context, root *cobra.Command, args []string, stdin io.R
 		return exitOK
 	}
 	if !started {
-		fmt.Fprintf(stderr, "longsession: %v; see '%s --help'\n", err, called.CommandPath())
+		text := err.Error()
+		if strings.Contains(text, "\n") { // cobra's suggestions stand on lines of their own
+			text = strings.Join(strings.Fields(text), " ")
+		}
+		fmt.Fprintf(stderr, "longsession: %s; see '%s --help'\n", printable(text), called.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "longsession: %v\n", err)
+	fmt.Fprintf(stderr, "longsession: %s\n", errorLine(err))
 	return exitCode(ctx, err)
 }
 
@@ -69,7 +74,11 @@ func rootCommand(compare compareFunc) *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		if said, _, number := strings.Cut(err.Error(), ": strconv."); number {
+		said, why, number := strings.Cut(err.Error(), ": strconv.")
+		switch {
+		case number && strings.HasSuffix(why, strconv.ErrRange.Error()):
+			return badInput("%s: %s", said, outOfRange)
+		case number:
 			return badInput("%s: it takes a number", said)
 		}
 		return err

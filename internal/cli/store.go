@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
 
 	"google.golang.org/adk/session"
 
@@ -12,23 +15,55 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// store is the session file of --db.
+// store is the session file of --db. A file that is not there is created for the first conversation: a run
+// that plays none leaves none.
 type store struct {
-	name    string
-	service *persistence.SQLiteSessionService
-	taken   map[string]string // ID of a conversation of this run -> where it was read
+	name  string
+	taken map[string]string // ID of a conversation of this run -> where it was read
+
+	mu      sync.Mutex
+	service *persistence.SQLiteSessionService // nil until it is needed
+	closed  bool
+	created map[string]bool // IDs of the sessions that this run made
 }
 
+// openStore opens a file that is there, and checks that one that is not can be created.
 func openStore(name string) (*store, error) {
-	service, err := persistence.NewSQLiteSessionService(name)
-	if err != nil {
-		return nil, badInput("--db: %w", err)
+	s := &store{name: name, taken: map[string]string{}, created: map[string]bool{}}
+	if err := sparesDatabases("--db", name); err != nil {
+		return nil, err
 	}
-	return &store{name: name, service: service, taken: map[string]string{}}, nil
+	if _, err := os.Stat(name); err == nil {
+		return s, s.open()
+	}
+	place := resolved(name)
+	probe, err := os.CreateTemp(filepath.Dir(place), "."+filepath.Base(place)+"*")
+	if err != nil {
+		return nil, badInput("--db %s: cannot write there: %w; name a file in a folder that exists and may be written to", name, cause(err))
+	}
+	return s, errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// open opens the file, and creates it if it is not there.
+func (s *store) open() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.service != nil {
+		return nil
+	}
+	if s.closed {
+		return failed("--db: the run is over")
+	}
+	service, err := persistence.NewSQLiteSessionService(s.name)
+	if err != nil {
+		return badInput("--db: %w", err)
+	}
+	s.service = service
+	return nil
 }
 
 // check refuses a conversation whose session is there already: its events would be mixed with others. It
-// is called by one goroutine.
+// is called by one goroutine, after open.
 func (s *store) check(ctx context.Context, c *conversation.Conversation) error {
 	refuse := func(format string, args ...any) error {
 		return &exitError{exitUsage, &conversation.Error{File: c.File, Line: c.Line, Conversation: c.ID, Message: -1, Problem: fmt.Sprintf(format, args...)}}
@@ -47,9 +82,45 @@ func (s *store) check(ctx context.Context, c *conversation.Conversation) error {
 	return refuse("--db: %s has a session %s/%s/%s already: name a new file, or give the conversation another ID", s.name, replay.AppName, replay.UserID, c.ID)
 }
 
-// remove takes out a session that was played in part.
+// sessions is the service that a conversation is played on.
+func (s *store) sessions() session.Service { return noted{s.service, s} }
+
+// noted notes which sessions were created through it: the file may be shared with another process, which
+// made the others.
+type noted struct {
+	*persistence.SQLiteSessionService
+	store *store
+}
+
+var _ session.Service = noted{}
+
+func (n noted) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
+	resp, err := n.SQLiteSessionService.Create(ctx, req)
+	if err == nil {
+		n.store.mu.Lock()
+		defer n.store.mu.Unlock()
+		n.store.created[resp.Session.ID()] = true
+	}
+	return resp, err
+}
+
+// remove takes out a session that was played in part; one that this run did not create stays.
 func (s *store) remove(ctx context.Context, c *conversation.Conversation) error {
+	s.mu.Lock()
+	created := s.created[c.ID]
+	s.mu.Unlock()
+	if !created {
+		return nil
+	}
 	return s.service.Delete(ctx, &session.DeleteRequest{AppName: replay.AppName, UserID: replay.UserID, SessionID: c.ID})
 }
 
-func (s *store) close() error { return s.service.Close() }
+func (s *store) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.service == nil {
+		return nil
+	}
+	return s.service.Close()
+}

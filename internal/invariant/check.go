@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/genai"
-
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/record"
@@ -53,6 +51,7 @@ func (p *Problem) Error() string { return p.text }
 func Problems(events, view []*session.Event) []*Problem {
 	c := newChecker(events, view)
 	c.checkMembers()
+	c.checkTexts()
 	c.checkHidden()
 	c.checkPairs()
 	c.checkEnds()
@@ -223,14 +222,7 @@ func (c *checker) checkEnds() {
 		}
 		break
 	}
-	// The words of a remote agent may begin the view: to every agent that has a prompt they are those of
-	// another one, and ADK shows them as a turn of the user.
-	if len(c.view) > 0 && c.view[0] != nil {
-		_, summary := c.summaries[c.view[0]]
-		if summary && c.view[0].Content != nil && c.view[0].Content.Role == genai.RoleModel {
-			c.problem(Formed, c.view[0], "the view starts with a summary of role model: some providers refuse a prompt that does")
-		}
-	}
+	c.checkBeginning()
 }
 
 func (c *checker) hasUserEvent() bool {

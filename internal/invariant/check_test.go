@@ -15,9 +15,15 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// summary is what a view shows for a record.
-func summary(id, author, role string) *session.Event {
-	return &session.Event{ID: id, Author: author, LLMResponse: model.LLMResponse{Content: genai.NewContentFromText("summary", genai.Role(role))}}
+// summary is what a view shows for the record of an ID among events.
+func summary(events []*session.Event, id string) *session.Event {
+	said := "summary"
+	for _, ev := range events {
+		if m, err := record.From(ev); err == nil && m != nil && m.RecordID == id {
+			said, _ = m.Text()
+		}
+	}
+	return &session.Event{ID: id, Author: "user", LLMResponse: model.LLMResponse{Content: genai.NewContentFromText("[A summary:] "+said, genai.RoleUser)}}
 }
 
 // pick returns the events with the given IDs in that order, and front summaries for all other IDs.
@@ -31,7 +37,7 @@ func pick(events []*session.Event, ids ...string) []*session.Event {
 		case i >= 0:
 			out = append(out, events[i])
 		default:
-			out = append(out, summary(id, "user", genai.RoleUser))
+			out = append(out, summary(events, id))
 		}
 	}
 	return out
@@ -95,6 +101,7 @@ func TestCheckCatchesEachViolation(t *testing.T) {
 	same := (&ct.History{}).Turns(3, "bot").Compact("s", "e1")
 	same.Events[1].ID = "e1"
 	early, recent := remote(2), remote(6)
+	opened := (&ct.History{}).Turns(2, "bot").Compact("s", "e1")
 	twice := history().Compact("s2", "e1", "e2")
 	for _, r := range []struct {
 		name         string
@@ -124,7 +131,10 @@ func TestCheckCatchesEachViolation(t *testing.T) {
 		{"the newest agent event hidden", twice.Events, pick(twice.Events, "s", "e3"), "the newest agent event e4 is hidden"},
 		{"a summary without a role", h.Events, elsewhere(pick(h.Events, "s", "e3", "e4"), func(ev *session.Event) { ev.Content.Role = "" }), "ADK drops it"},
 		{"a summary without content", h.Events, elsewhere(pick(h.Events, "s", "e3", "e4"), func(ev *session.Event) { ev.Content = nil }), "ADK drops it"},
-		{"begins with a model turn", h.Events, elsewhere(pick(h.Events, "s", "e3", "e4"), func(ev *session.Event) { ev.Content.Role = genai.RoleModel }), "starts with a summary of role model"},
+		{"begins with a model turn", h.Events, elsewhere(pick(h.Events, "s", "e3", "e4"), func(ev *session.Event) { ev.Content.Role = genai.RoleModel }), "starts with summary s of role model"},
+		{"begins with a model turn that was said later", opened.Events, pick(opened.Events, "e2", "s", "e3", "e4"), "starts with event e2 of role model"},
+		{"a summary that says something else", h.Events, elsewhere(pick(h.Events, "s", "e3", "e4"), func(ev *session.Event) { ev.Content.Parts[0].Text = "other" }), "does not say what its record says"},
+		{"a nil event between a call and its late answer", late.Events, pick(late.Events, "e1", "e3", "e4", "e2", "<nil>", "e5"), "view[4] is nil"},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,7 @@ func (c *checker) checkPairs() {
 // view.
 func (c *checker) checkLate(call, response *session.Event) {
 	for _, between := range c.view[c.shown[call]+1 : len(c.view)-1] {
-		if len(CallIDs(between)) == 0 && len(ResponseIDs(between)) == 0 {
+		if between != nil && len(CallIDs(between)) == 0 && len(ResponseIDs(between)) == 0 {
 			c.problem(Formed, between, "event %s stands between call %s and its late response %s: ADK deletes it from the prompt", between.ID, call.ID, response.ID)
 		}
 	}

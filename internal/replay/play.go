@@ -3,7 +3,6 @@ package replay
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"google.golang.org/adk/agent"
@@ -21,9 +20,6 @@ import (
 
 // AgentName is the author of the recorded answers.
 const AgentName = "agent"
-
-// ErrNotCreated marks the error of a session that could not be created: nothing of it is there that is ours.
-var ErrNotCreated = errors.New("create the session")
 
 // App is what a conversation is played on: the parts of an ADK application that one wants to try.
 type App struct {
@@ -52,8 +48,7 @@ type Played struct {
 // Play plays c through the ADK runner: the recorded user messages go in, a scripted model gives back the
 // recorded answers, and the recorded results are served by function tools. A message that was not
 // answered is answered with a stand-in, and a turn that was interrupted before the model read the
-// results of its tools is left there. Errors are the runner's, the context's and Before's, and one that wraps
-// [ErrNotCreated].
+// results of its tools is left there. Errors are the service's, the runner's, the context's and Before's.
 func Play(ctx context.Context, c *conversation.Conversation, app App) (Played, error) {
 	script := &script{c: c, request: app.Request, ratio: cmp.Or(app.Ratio, 1)}
 	tools, err := recordedTools(c)
@@ -81,7 +76,7 @@ func Play(ctx context.Context, c *conversation.Conversation, app App) (Played, e
 	}
 	_, err = app.Service.Create(ctx, &session.CreateRequest{AppName: app.Ref.AppName, UserID: app.Ref.UserID, SessionID: app.Ref.SessionID})
 	if err != nil {
-		return Played{}, fmt.Errorf("replay %s: %w: %w", c.ID, ErrNotCreated, err)
+		return Played{}, fmt.Errorf("replay %s: create the session: %w", c.ID, err)
 	}
 	p := &player{app: app, script: script, runner: r}
 	for turn := range c.Turns {

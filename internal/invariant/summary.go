@@ -1,0 +1,58 @@
+package invariant
+
+import (
+	"strings"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+)
+
+// checkTexts: a summary says what its record says, whatever frame stands around it.
+func (c *checker) checkTexts() {
+	for _, ev := range c.view {
+		m := c.summaries[ev]
+		if m == nil || ev.Content == nil || len(ev.Content.Parts) == 0 {
+			continue
+		}
+		if prose, err := m.Text(); err != nil || !strings.Contains(bare(textOf(ev)), bare(prose)) {
+			c.problem(Formed, ev, "summary %s does not say what its record says: the model reads something else than was summarized", ev.ID)
+		}
+	}
+}
+
+func textOf(ev *session.Event) string {
+	var text strings.Builder
+	eachPart(ev, func(part *genai.Part) { text.WriteString(part.Text) })
+	return text.String()
+}
+
+// bare is a text in which brackets do not count: a view may defuse those that would end its frame.
+func bare(text string) string { return strings.ReplaceAll(text, "[", "(") }
+
+// checkBeginning: a conversation that a user began is not shown as one that a model begins. The words of a
+// remote agent may begin the view: to every agent that has a prompt they are those of another one, and ADK
+// shows them as a turn of the user.
+func (c *checker) checkBeginning() {
+	first := firstSaid(c.view)
+	if first == nil || first.Content.Role != genai.RoleModel {
+		return
+	}
+	if _, summary := c.summaries[first]; summary {
+		c.problem(Formed, first, "the view starts with summary %s of role model: some providers refuse a prompt that does", first.ID)
+		return
+	}
+	if began := firstSaid(c.events); began != nil && began.Content.Role != genai.RoleModel && !remoteWords(first) {
+		c.problem(Formed, first, "the view starts with event %s of role model, and the conversation did not: some providers refuse a prompt that does", first.ID)
+	}
+}
+
+// firstSaid returns the first event that has content, nil for none.
+func firstSaid(events []*session.Event) *session.Event {
+	for _, ev := range events {
+		if ev != nil && ev.Content != nil && len(ev.Content.Parts) > 0 {
+			return ev
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Difference is a table, a view or an index of a file that is not as the migrations make it, or a trigger,
+// which they make none of.
+type Difference struct {
+	// Kind is table, view, index or trigger.
+	Kind, Name string
+	// SQL is what makes it as it must be, "" for something that must not be there.
+	SQL string
+	// Missing says that it is not there at all.
+	Missing bool
+}
+
+// object is a row of sqlite_schema.
+type object struct{ kind, name, sql string }
+
+const selectSchema = `SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
+
+// Differences compares the schema of the file with that which the migrations make. Tables, views and indexes
+// of somebody else are none: they change nothing of what is stored.
+func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
+	want, err := newestSchema()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.Query(ctx, selectSchema)
+	is, err := objects(rows, err)
+	if err != nil {
+		return nil, err
+	}
+	var found []Difference
+	for _, o := range want {
+		i := slices.IndexFunc(is, func(other object) bool { return other.kind == o.kind && other.name == o.name })
+		if i < 0 || plainly(is[i].sql) != plainly(o.sql) {
+			found = append(found, Difference{Kind: o.kind, Name: o.name, SQL: o.sql, Missing: i < 0})
+		}
+	}
+	for _, o := range is {
+		if o.kind == "trigger" {
+			found = append(found, Difference{Kind: o.kind, Name: o.name})
+		}
+	}
+	return found, nil
+}
+
+// plainly is a statement whatever white space it is written with.
+func plainly(statement string) string { return strings.Join(strings.Fields(statement), " ") }
+
+// newestSchema is what the migrations make, in a database of its own.
+var newestSchema = sync.OnceValues(func() (_ []object, err error) {
+	steps, err := scripts()
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", memory)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1) // each connection has a memory of its own
+	for _, step := range steps {
+		if _, err := db.Exec(step); err != nil {
+			return nil, err
+		}
+	}
+	return objects(db.Query(selectSchema))
+})
+
+func objects(rows *sql.Rows, err error) ([]object, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []object
+	for rows.Next() {
+		var o object
+		if err := rows.Scan(&o.kind, &o.name, &o.sql); err != nil {
+			return nil, err
+		}
+		found = append(found, o)
+	}
+	return found, rows.Err()
+}
