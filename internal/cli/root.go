@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,8 +33,23 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return execute(ctx, rootCommand(replay.Compare), args, stdin, stdout, stderr)
 }
 
+// withLongFlags takes -json for --json, as Go's own commands write it. A value of that text is written after
+// an equals sign, or behind "--".
+func withLongFlags(args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		switch arg {
+		case "--":
+			return args
+		case "-json":
+			args[i] = "--json"
+		}
+	}
+	return args
+}
+
 func execute(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root.SetArgs(args)
+	root.SetArgs(withLongFlags(args))
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
