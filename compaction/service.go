@@ -151,7 +151,8 @@ func (s *CompactionSessionService) Delete(ctx context.Context, req *session.Dele
 
 // AppendEvent appends an event to the inner session and then looks whether a compaction is due. Its
 // errors are the inner service's: nothing that goes wrong in a compaction is among them. A record in
-// the event's metadata is stripped: only the service writes records.
+// the event's metadata is stripped: only the service writes records. A tool's result is stored even
+// if ctx has ended, for which the inner service gets up to 5 seconds more.
 //
 // A session that this service did not give out is passed through to the inner service as it is.
 func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
@@ -159,12 +160,14 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 		return s.inner.AppendEvent(ctx, sess, ev)
 	}
 	ev = withoutRecord(ev)
+	deliver, release := delivery(ctx, ev)
+	defer release()
 	inner, h := s.peel(sess)
 	if h == nil {
-		return s.appendForeign(ctx, sess, ev)
+		return s.appendForeign(deliver, sess, ev)
 	}
 	ev = s.named(ctx, ev)
-	alone, err := s.appendThrough(ctx, h, inner, ev)
+	alone, err := s.appendThrough(deliver, h, inner, ev)
 	if err != nil {
 		return err
 	}
