@@ -37,7 +37,7 @@ const (
 // ends later, the outcome that is returned is the true one.
 func (s *SQLiteSessionService) AppendEvent(ctx context.Context, curSession session.Session, event *session.Event) error {
 	switch {
-	case curSession == nil:
+	case isNil(curSession):
 		return errors.New("session is nil")
 	case event == nil:
 		return errors.New("event is nil")
@@ -83,17 +83,9 @@ func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
 	if err != nil {
 		return err
 	}
-	result, err := w.addEvent.ExecContext(context.Background(),
-		r.id, r.time, r.invocationID, r.author, r.branch, r.content, r.actions,
-		r.usage, r.custom, r.longRunning, r.extra, r.record, unit.column(), unit.column(),
-		to.key, to.app, to.user, to.id)
+	key, err := w.insert(to, r, unit)
 	if err != nil {
-		return w.orExists(err, to, r.id)
-	}
-	if n, err := result.RowsAffected(); err != nil {
 		return err
-	} else if n == 0 {
-		return fmt.Errorf("%w: %q, cannot append event", session.ErrNotFound, to.id)
 	}
 	if err := w.do(w.touchSession, r.time, int64(r.voice), int64(r.voice), to.key); err != nil {
 		return err
@@ -103,19 +95,40 @@ func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
 			return err
 		}
 	}
-	if unit.any || r.meta != nil {
-		key, err := result.LastInsertId()
-		if err != nil {
-			return err
-		}
+	if unit.any {
 		if err := w.tie(to.key, key, r, unit); err != nil {
 			return err
 		}
-		if err := w.cover(to.key, key, r); err != nil {
+	}
+	if r.meta != nil {
+		clean, err := w.cover(to.key, key, r)
+		if err != nil {
 			return err
+		}
+		if !clean {
+			if err := w.do(w.contest, to.key); err != nil {
+				return err
+			}
 		}
 	}
 	return w.setState(to.key, to.app, to.user, values)
+}
+
+// insert adds the row of an event and returns its key.
+func (w *writer) insert(to *storedSession, r *row, unit unit) (key int64, err error) {
+	result, err := w.addEvent.ExecContext(context.Background(),
+		r.id, r.time, r.invocationID, r.author, r.branch, r.content, r.actions,
+		r.usage, r.custom, r.longRunning, r.extra, r.record, unit.column(), unit.column(),
+		to.key, to.app, to.user, to.id)
+	if err != nil {
+		return 0, w.orExists(err, to, r.id)
+	}
+	if n, err := result.RowsAffected(); err != nil {
+		return 0, err
+	} else if n == 0 {
+		return 0, fmt.Errorf("%w: %q, cannot append event", session.ErrNotFound, to.id)
+	}
+	return result.LastInsertId()
 }
 
 // affected runs a statement and returns how many rows it changed.

@@ -46,6 +46,9 @@ func child(job string) error {
 	if name == opener {
 		return openAndCreate(path)
 	}
+	if strings.HasPrefix(name, racer) {
+		return race(path, name)
+	}
 	count, err := strconv.Atoi(fields[2])
 	if err != nil {
 		return err

@@ -20,20 +20,18 @@ const (
 // stays the truth. covered_by tells all of it only as long as every reference names something that is
 // there, of the record's branch, and that nothing stands for yet: then the records that none covers are
 // those that the view shows, and the events that none covers those that it does not hide. A record for
-// which that is not so, written by two processes at once or by somebody else, makes the session contested.
-func (w *writer) cover(session, key int64, r *row) error {
+// which that is not so, written by two processes at once or by somebody else, makes the session contested:
+// then clean is false.
+func (w *writer) cover(session, key int64, r *row) (clean bool, err error) {
 	m := r.meta
-	if m == nil {
-		return nil
-	}
 	if n, err := w.affected(w.ignoreCopy, key, session, m.RecordID); n > 0 || err != nil {
-		return err // the view takes the first record of an ID
+		return true, err // the view takes the first record of an ID
 	}
 	agent := ""
 	if m.Live() {
 		agent = m.Agent
 	}
-	clean := r.branch == m.Branch
+	clean = r.branch == m.Branch
 	once := func(n int64, err error) error {
 		clean = clean && n == 1
 		return err
@@ -44,24 +42,21 @@ func (w *writer) cover(session, key int64, r *row) error {
 			continue
 		}
 		if err := once(w.affected(w.coverEvent, m.RecordID, session, ref.ID, m.Branch, agent)); err != nil {
-			return err
+			return false, err
 		}
 	}
 	for _, id := range m.Absorbed {
 		if err := once(w.affected(w.coverRecord, m.RecordID, session, id, m.Branch, key)); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if m.Live() {
 		clean = clean && unmistakable(m.After.ID)
 		if err := once(w.affected(w.moor, key, session, m.After.ID)); err != nil {
-			return err
+			return false, err
 		}
 	}
-	if clean {
-		return nil
-	}
-	return w.do(w.contest, session)
+	return clean, nil
 }
 
 // unmistakable reports whether an ID in a record can name one stored ID only. Bytes that are not UTF-8 are

@@ -3,6 +3,7 @@ package persistence
 import (
 	"iter"
 	"maps"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,15 @@ func handleOf(sess session.Session) *storedSession {
 		return sess.storedSession
 	}
 	return nil
+}
+
+// isNil reports whether a session is nil, or an interface that holds a nil pointer.
+func isNil(sess session.Session) bool {
+	if sess == nil {
+		return true
+	}
+	v := reflect.ValueOf(sess)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 func (s *storedSession) ID() string           { return s.id }

@@ -152,6 +152,8 @@ type writer struct {
 	addInvocation, unitOfCall, joinUnit        *sql.Stmt
 	addCall, contest, ignoreCopy, moor         *sql.Stmt
 	coverEvent, coverRecord                    *sql.Stmt
+	findTarget, findRecord, lengthen           *sql.Stmt
+	allEvents                                  *sql.Stmt
 }
 
 func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
@@ -181,6 +183,10 @@ func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 		updateAnchor:       &w.moor,
 		updateCovered:      &w.coverEvent,
 		updateAbsorbed:     &w.coverRecord,
+		selectTarget:       &w.findTarget,
+		selectRecordByID:   &w.findRecord,
+		updateLength:       &w.lengthen,
+		selectEvents:       &w.allEvents,
 	})
 	if err != nil {
 		return nil, errors.Join(err, w.statements.close())

@@ -1,0 +1,133 @@
+package persistence
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// checkByRecords is the check of AppendRecord for a session whose column covered_by is not exact, and
+// for references that it cannot follow. It decodes the whole session, as every reading of a contested
+// session does.
+func (w *writer) checkByRecords(session int64, events int, m *record.Metadata) error {
+	rows, err := w.allEvents.QueryContext(context.Background(), session)
+	loaded, err := scan(rows, err, events, nil)
+	if err != nil {
+		return err
+	}
+	c := newCoverage(loaded)
+	for _, ref := range m.Covered {
+		at, ok := c.resolve(m, ref)
+		if !ok {
+			return fmt.Errorf("%w: record %q: no single event is event %q", ErrRecordSuperseded, m.RecordID, ref.ID)
+		}
+		if c.covered[at] {
+			return fmt.Errorf("%w: record %q: another record covers event %q", ErrRecordSuperseded, m.RecordID, ref.ID)
+		}
+	}
+	for _, id := range m.Absorbed {
+		if !c.current(m.Branch, id) {
+			return fmt.Errorf("%w: record %q: record %q, which it absorbs, is no longer current", ErrRecordSuperseded, m.RecordID, id)
+		}
+	}
+	return nil
+}
+
+// coverage is what the records of a session cover, by the records alone. The rules are those of the
+// view: a reference resolves to an event of the record's branch (and agent), and a record is current
+// unless another record of its branch absorbs it or a later one stands for all that it stands for.
+type coverage struct {
+	events  []*session.Event
+	index   *record.Index
+	records map[string]*record.Metadata
+	covered map[int]bool // by position in events
+}
+
+func newCoverage(events []*session.Event) *coverage {
+	c := &coverage{events: events, index: record.NewIndex(events), records: map[string]*record.Metadata{}, covered: map[int]bool{}}
+	for _, ev := range events {
+		m, err := record.From(ev)
+		if err != nil || m == nil || c.records[m.RecordID] != nil {
+			continue // the first record of an ID counts
+		}
+		c.records[m.RecordID] = m
+		for _, ref := range m.Covered {
+			if at, ok := c.resolve(m, ref); ok {
+				c.covered[at] = true
+			}
+		}
+	}
+	return c
+}
+
+// resolve returns the position of the event that a reference of a record stands for.
+func (c *coverage) resolve(m *record.Metadata, ref record.Ref) (int, bool) {
+	at, ok := c.index.Find(ref)
+	if !ok {
+		return 0, false
+	}
+	ev := c.events[at]
+	return at, record.Text(ev.Branch) == m.Branch && (!m.Live() || record.Text(ev.Author) == m.Agent)
+}
+
+// current reports whether the record of an ID can still be absorbed by a new one of the branch.
+func (c *coverage) current(branch, id string) bool {
+	m := c.records[id]
+	if m == nil || m.Branch != branch {
+		return false
+	}
+	own := c.family(m)
+	stands := c.standsFor(own)
+	for _, other := range c.records {
+		if other.Branch != branch || own[other.RecordID] {
+			continue
+		}
+		if slices.Contains(other.Absorbed, id) {
+			return false
+		}
+		if len(stands) > 0 && other.Later(m) && containsAll(c.standsFor(c.family(other)), stands) {
+			return false
+		}
+	}
+	return true
+}
+
+// family returns the IDs of a record and of all records of its branch that it absorbs, directly or not.
+func (c *coverage) family(m *record.Metadata) map[string]bool {
+	ids := map[string]bool{m.RecordID: true}
+	for queue := []*record.Metadata{m}; len(queue) > 0; queue = queue[1:] {
+		for _, id := range queue[0].Absorbed {
+			if child := c.records[id]; child != nil && child.Branch == m.Branch && !ids[id] {
+				ids[id] = true
+				queue = append(queue, child)
+			}
+		}
+	}
+	return ids
+}
+
+// standsFor returns the positions of the events that the records of some IDs cover.
+func (c *coverage) standsFor(ids map[string]bool) map[int]bool {
+	positions := map[int]bool{}
+	for id := range ids {
+		for _, ref := range c.records[id].Covered {
+			if at, ok := c.resolve(c.records[id], ref); ok {
+				positions[at] = true
+			}
+		}
+	}
+	return positions
+}
+
+func containsAll(all, some map[int]bool) bool {
+	for at := range some {
+		if !all[at] {
+			return false
+		}
+	}
+	return true
+}
