@@ -81,6 +81,8 @@ func checkSettings(s *settings, changed func(flag string) bool) error {
 		return badInput("--db with --grid: a session can be stored under one policy only; leave one of the two out")
 	case changed("db") && s.db == "":
 		return badInput("--db is empty: name a file")
+	case s.force && s.db == "":
+		return badInput("--force without --db: it lets --db add sessions to a file of another app; name the file, or leave it out")
 	case changed("html") && s.html == "":
 		return badInput("--html is empty: name a file")
 	}

@@ -53,8 +53,8 @@ type settings struct {
 
 	model, summaryModel, price, fixed string
 
-	db, html string
-	json     bool
+	db, html    string
+	force, json bool
 
 	only      []string
 	limit     int
@@ -103,6 +103,7 @@ func replayCommand(compare compareFunc) *cobra.Command {
 	flags.StringVar(&s.fixed, "fixed", "auto", "tokens in every prompt beside the messages (instructions, tools): a number, recorded (what the recording's counts tell), or auto (the same, unless over half of the window)")
 
 	flags.StringVar(&s.db, "db", "", "keep the sessions in this session file (package persistence)")
+	flags.BoolVar(&s.force, "force", false, "let --db add sessions to a file that keeps those of another app; changes and removes none of them")
 	flags.StringVar(&s.html, "html", "", "write a report with charts to this file")
 	flags.BoolVar(&s.json, "json", false, "write JSON Lines instead of tables")
 

@@ -51,7 +51,7 @@ func replayFiles(cmd *cobra.Command, s *settings, args []string, compare compare
 		defer func() { err = errors.Join(err, r.page.cleanup()) }()
 	}
 	if s.db != "" {
-		if r.store, err = openStore(s.db); err != nil {
+		if r.store, err = openStore(ctx, s.db, s.force); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, r.store.close()) }()
@@ -147,7 +147,7 @@ func (r *replaying) read(ctx context.Context) func(yield func(item) bool) {
 
 // stored makes sure that a conversation can be kept.
 func (r *replaying) stored(ctx context.Context, it item) item {
-	if it.err = r.store.open(); it.err != nil {
+	if it.err = r.store.open(ctx); it.err != nil {
 		it.fatal = true
 		return it
 	}

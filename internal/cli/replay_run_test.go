@@ -192,7 +192,7 @@ func TestReportThatAppearsMeanwhileAsADatabaseStays(t *testing.T) {
 func TestFileThatCannotBeOpenedEndsTheRunDespiteKeepGoing(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new.db")
-	end := replayed(t.Context(), playsFine, &meddling{Reader: strings.NewReader(talks("a", "b")), file: file}, "-", "--keep-going", "--db", file)
+	end := replayed(t.Context(), playsFine, &meddling{Reader: strings.NewReader(talks("a", "b")), file: file, data: []byte("of somebody else")}, "-", "--keep-going", "--db", file)
 	if end.code != exitUsage || !strings.HasPrefix(end.stderr, "longsession: --db: ") || strings.Contains(end.stdout, "\na  ") {
 		t.Errorf("exit code %d, stderr %q, stdout:\n%s", end.code, end.stderr, end.stdout)
 	}
@@ -202,10 +202,11 @@ func TestFileThatCannotBeOpenedEndsTheRunDespiteKeepGoing(t *testing.T) {
 type meddling struct {
 	io.Reader
 	file string
+	data []byte
 }
 
 func (m *meddling) Read(p []byte) (int, error) {
-	if err := os.WriteFile(m.file, []byte("of somebody else"), 0o644); err != nil {
+	if err := os.WriteFile(m.file, m.data, 0o644); err != nil {
 		return 0, err
 	}
 	return m.Reader.Read(p)

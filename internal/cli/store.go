@@ -19,6 +19,7 @@ import (
 // that plays none leaves none.
 type store struct {
 	name  string
+	force bool              // takes a file that keeps data of other apps
 	taken map[string]string // ID of a conversation of this run -> where it was read
 
 	mu      sync.Mutex
@@ -28,13 +29,13 @@ type store struct {
 }
 
 // openStore opens a file that is there, and checks that one that is not can be created.
-func openStore(name string) (*store, error) {
-	s := &store{name: name, taken: map[string]string{}, created: map[string]bool{}}
+func openStore(ctx context.Context, name string, force bool) (*store, error) {
+	s := &store{name: name, force: force, taken: map[string]string{}, created: map[string]bool{}}
 	if err := sparesDatabases("--db", name); err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(name); err == nil {
-		return s, s.open()
+		return s, s.open(ctx)
 	}
 	place := resolved(name)
 	probe, err := os.CreateTemp(filepath.Dir(place), "."+filepath.Base(place)+"*")
@@ -45,7 +46,7 @@ func openStore(name string) (*store, error) {
 }
 
 // open opens the file, and creates it if it is not there.
-func (s *store) open() error {
+func (s *store) open(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.service != nil {
@@ -53,6 +54,11 @@ func (s *store) open() error {
 	}
 	if s.closed {
 		return failed("--db: the run is over")
+	}
+	if !s.force {
+		if err := sparesOtherApps(ctx, s.name); err != nil {
+			return err
+		}
 	}
 	service, err := persistence.NewSQLiteSessionService(s.name)
 	if err != nil {
