@@ -14,14 +14,19 @@ import (
 // recordOver makes a record that covers events by ID.
 func recordOver(events []*session.Event, id string, covered []string) *session.Event {
 	m := &record.Metadata{RecordID: id, Kind: record.KindSummary, Trigger: record.TriggerManual, CreatedAt: Epoch}
+	var at time.Time
+	newest := map[string]*session.Event{} // by branch
 	var facts []string
 	for _, ev := range events {
 		if ev == nil {
 			continue
 		}
-		m.Through = record.RefTo(ev)
-		m.CreatedAt = later(m.CreatedAt, ev.Timestamp.Add(time.Millisecond))
-		if record.Is(ev) || !slices.Contains(covered, ev.ID) {
+		at, m.CreatedAt = ev.Timestamp, later(m.CreatedAt, ev.Timestamp.Add(time.Millisecond))
+		if record.Is(ev) {
+			continue
+		}
+		newest[ev.Branch] = ev
+		if !slices.Contains(covered, ev.ID) {
 			continue
 		}
 		widen(m, ev.Branch, ev.Timestamp, ev.InvocationID, ev.Timestamp, ev.InvocationID)
@@ -29,8 +34,11 @@ func recordOver(events []*session.Event, id string, covered []string) *session.E
 		m.EventCount++
 		facts = append(facts, FactsIn(ev)...)
 	}
+	if ev := newest[m.Branch]; ev != nil {
+		m.Through = record.RefTo(ev)
+	}
 	setText(m, "Facts: "+strings.Join(facts, " "))
-	return RecordEvent(m, m.Through.Timestamp)
+	return RecordEvent(m, at)
 }
 
 // Absorb returns a record event that absorbs other records and covers nothing. Events that are no

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Difference is a table, a view or an index of a file that is not as the migrations make it, or a trigger,
-// which they make none of.
+// Difference is a table, view, index or trigger of a file that is not as the migrations make it, or that they
+// do not make at all.
 type Difference struct {
 	// Kind is table, view, index or trigger.
 	Kind, Name string
@@ -25,8 +25,9 @@ type object struct{ kind, name, sql string }
 
 const selectSchema = `SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
 
-// Differences compares the schema of the file with that which the migrations make. Tables, views and indexes
-// of somebody else are none: they change nothing of what is stored.
+// Differences compares the schema of the file with the one that the migrations make. Anything else in it is a
+// difference, too: a trigger or a unique index changes what is stored, and a table or a view may pass for one
+// of ours. SQLite's own tables, such as those of ANALYZE, are not.
 func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
 	want, err := newestSchema()
 	if err != nil {
@@ -45,7 +46,7 @@ func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
 		}
 	}
 	for _, o := range is {
-		if o.kind == "trigger" {
+		if !slices.ContainsFunc(want, func(ours object) bool { return ours.kind == o.kind && ours.name == o.name }) {
 			found = append(found, Difference{Kind: o.kind, Name: o.name})
 		}
 	}

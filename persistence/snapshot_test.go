@@ -97,7 +97,10 @@ func TestADamagedSchemaIsTold(t *testing.T) {
 	t.Parallel()
 	for _, r := range []struct{ damage, want string }{
 		{`SELECT 1`, "[]"},
-		{`CREATE INDEX mine ON events (author)`, "[]"},
+		{`ANALYZE`, "[]"},
+		{`CREATE INDEX mine ON events (author)`, "[{index mine  false}]"},
+		{`CREATE TABLE notes (text)`, "[{table notes  false}]"},
+		{`CREATE VIEW mine AS SELECT * FROM history`, "[{view mine  false}]"},
 		{`DROP INDEX events_units`, "[{index events_units CREATE INDEX events_units ON events (session, unit) WHERE unit IS NOT NULL true}]"},
 		{`DROP INDEX events_units; CREATE INDEX events_units ON events (unit)`, "[{index events_units CREATE INDEX events_units ON events (session, unit) WHERE unit IS NOT NULL false}]"},
 		{`CREATE TRIGGER spy AFTER INSERT ON events BEGIN SELECT 1; END`, "[{trigger spy  false}]"},

@@ -88,6 +88,8 @@ type loaded struct {
 	view []*session.Event
 	// records are the readable ones by their IDs, the first of each.
 	records map[string]*record.Metadata
+	// recordSeq are the numbers of their events.
+	recordSeq map[string]int64
 }
 
 // load reads a session and its view. An event that cannot be read is an error.
@@ -117,7 +119,7 @@ func sessionIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (*Se
 }
 
 func loadRows(ctx context.Context, snap *persistence.Snapshot, s *Session) (_ *loaded, err error) {
-	l := &loaded{seq: map[*session.Event]int64{}, byID: map[string]*session.Event{}, records: map[string]*record.Metadata{}}
+	l := &loaded{seq: map[*session.Event]int64{}, byID: map[string]*session.Event{}, records: map[string]*record.Metadata{}, recordSeq: map[string]int64{}}
 	if l.Session, err = sessionIn(ctx, snap, s); err != nil {
 		return nil, err
 	}
@@ -133,7 +135,7 @@ func loadRows(ctx context.Context, snap *persistence.Snapshot, s *Session) (_ *l
 		if !record.Is(row.Event) {
 			l.byID[row.ID] = row.Event
 		} else if m, err := record.From(row.Event); err == nil && l.records[m.RecordID] == nil {
-			l.records[m.RecordID] = m
+			l.records[m.RecordID], l.recordSeq[m.RecordID] = m, row.Seq
 		}
 	}
 	return l, nil

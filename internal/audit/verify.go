@@ -134,10 +134,14 @@ func (e *examination) look(ctx context.Context, f *File, snap *persistence.Snaps
 	}
 	e.loaded = l
 	whole := e.checkNumbers()
+	if err := e.checkOrder(ctx, snap); err != nil {
+		return err
+	}
 	e.checkRows()
 	if l.readable() != nil {
 		return nil
 	}
+	e.checkRecords(whole)
 	// Where rows are missing, what they said cannot be worked out.
 	want := &ties{}
 	if whole {

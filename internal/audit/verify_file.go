@@ -57,7 +57,7 @@ func differenceText(d persistence.Difference) string {
 	what := d.Kind + " " + d.Name
 	switch {
 	case d.SQL == "":
-		return what + " is there, and persistence makes none: it may change what is stored; DROP it"
+		return fmt.Sprintf("%s does not belong in a session file: find out who made it, and DROP it", what)
 	case d.Missing:
 		return what + " is missing, and apps may not be able to use the file: on a copy of the file, run: " + d.SQL
 	}

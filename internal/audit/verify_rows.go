@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/adk-go-ext/longsession/persistence"
@@ -49,22 +51,26 @@ func (e *examination) checkRows() {
 			e.find(row.Seq, row.ID, RuleRecord, "is marked as the record %q and is none", row.RecordID)
 		case m != nil && (!row.Record || m.RecordID != row.RecordID):
 			e.find(row.Seq, row.ID, RuleRecord, "is the record %q and marked as %s", m.RecordID, called(row.Record, row.RecordID))
-		case m != nil:
-			e.checkCount(row, m)
 		}
 	}
 }
 
-// checkCount: a record counts no fewer events than it names, and those of what it absorbs. More, if storage
-// could not resolve a reference when it was stored. Without a count it counts nothing.
-func (e *examination) checkCount(row *persistence.Row, m *record.Metadata) {
-	least := len(m.Covered)
-	for _, id := range m.Absorbed {
-		if a := e.records[id]; a != nil {
-			least += a.EventCount
+// checkOrder: rows get their keys in the order in which they are inserted, so keys and numbers rise together. An
+// event that was moved, or inserted between others, has a key out of order.
+func (e *examination) checkOrder(ctx context.Context, snap *persistence.Snapshot) error {
+	const question = `SELECT seq, id, key, before FROM
+		(SELECT seq, id, key, lag(key) OVER (ORDER BY seq) AS before FROM events WHERE session = ?) WHERE key < before ORDER BY seq`
+	err := answers(ctx, snap, question, func(rows *sql.Rows) error {
+		var seq, key, before int64
+		var id string
+		if err := rows.Scan(&seq, &id, &key, &before); err != nil {
+			return err
 		}
+		e.find(seq, id, RuleAppended, "was stored before the event in front of it (row %d, and row %d): events were reordered or inserted; restore a backup", key, before)
+		return nil
+	}, e.key)
+	if err != nil {
+		return fmt.Errorf("table events: %w", err)
 	}
-	if m.EventCount != 0 && m.EventCount < least {
-		e.find(row.Seq, row.ID, RuleRecord, "the record says that it stands for %d events, and names %d: the record was changed", m.EventCount, least)
-	}
+	return nil
 }

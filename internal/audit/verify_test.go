@@ -134,7 +134,7 @@ func TestEachKindOfDamageIsFound(t *testing.T) {
 		"state of nobody":                           {plain(), []string{"PRAGMA foreign_keys = OFF", "INSERT INTO session_state VALUES (99, 'k', '1')"}, []string{"foreign_key 0"}, "table session_state belongs to nothing in table sessions"},
 		"an index is damaged": {plain(), []string{"PRAGMA writable_schema = ON",
 			"UPDATE sqlite_schema SET sql = replace(sql, 'covered_by IS NOT NULL', 'covered_by IS NULL') WHERE name = 'events_covered'"}, []string{"schema 0", "integrity 0"}, "events_covered"},
-		"an event before the first":          {plain(), []string{"UPDATE sessions SET last_seq = 10", "INSERT INTO events (session, seq, id, time, invocation_id, author, branch, content) SELECT session, 0, 'planted', time, 'x', author, branch, content FROM events WHERE seq = 7"}, []string{"I2 0", "I2 0"}, "has the number 0"},
+		"an event before the first":          {plain(), []string{"UPDATE sessions SET last_seq = 10", "INSERT INTO events (session, seq, id, time, invocation_id, author, branch, content) SELECT session, 0, 'planted', time, 'x', author, branch, content FROM events WHERE seq = 7"}, []string{"I2 0", "I2 0", "I2 1"}, "has the number 0"},
 		"an event far behind the last":       {plain(), []string{"UPDATE events SET seq = 9223372036854775807 WHERE seq = 9"}, []string{"I2 9", "I2 0"}, "events 9 to 9223372036854775806 are missing"},
 		"a unit is missing":                  {tools(), []string{"UPDATE events SET unit = NULL WHERE seq = 3"}, []string{"ties 3"}, "the column unit is NULL, and must be 2"},
 		"an anchor of no rounds":             {plain(), []string{"UPDATE events SET anchor = 5 WHERE seq = 9"}, []string{"ties 9"}, "the column anchor is 5, and must be NULL"},
@@ -148,7 +148,10 @@ func TestEachKindOfDamageIsFound(t *testing.T) {
 		"covered by a record without a name": {plain(), []string{"UPDATE events SET covered_by = '' WHERE seq = 9"}, []string{"covered_by 9", "I1 1", "I1 2"}, `is marked as covered by ""`},
 		"a record counts too few events":     {plain(), []string{"UPDATE events SET custom_metadata = json_set(custom_metadata, '$._adk_compaction.event_count', 1) WHERE seq = 9"}, []string{"record 9"}, "stands for 1 events, and names 2"},
 		"an index is missing":                {plain(), []string{"DROP INDEX events_units"}, []string{"schema 0", "read 0"}, "run: CREATE INDEX events_units"},
-		"a trigger":                          {plain(), []string{"CREATE TRIGGER t AFTER INSERT ON events BEGIN SELECT 1; END"}, []string{"schema 0"}, "trigger t is there"},
+		"a trigger":                          {plain(), []string{"CREATE TRIGGER t AFTER INSERT ON events BEGIN SELECT 1; END"}, []string{"schema 0"}, "trigger t does not belong"},
+		"a table of somebody else":           {plain(), []string{"CREATE TABLE notes (text)"}, []string{"schema 0"}, "table notes does not belong"},
+		"a view of somebody else":            {plain(), []string{"CREATE VIEW peek AS SELECT * FROM history"}, []string{"schema 0"}, "view peek does not belong"},
+		"an extra constraint":                {plain(), []string{"CREATE UNIQUE INDEX once ON events (session, time, id)"}, []string{"schema 0"}, "index once does not belong"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -99,7 +99,8 @@ JSON: one object for each, as compactions has them, and
 
 const auditVerifyHelp = `Verify works out from the records alone what stands for what, and checks the file, or one session of it:
   I1            hidden only if summarized: what an app would not load or show is stood for by a summary
-  I2            append-only: numbers from 1 without holes, and the session's count agrees
+  I2            append-only: numbers from 1 without holes, in the order in which the rows were inserted,
+                and the session's count agrees
   I3            what the model sees is well-formed: no response without its call, and so on
   I4            shown raw: the newest agent event, the message of a running turn, calls that wait for an
                 answer, the newest event of each remote agent (what an app pins itself is not known here)
@@ -110,13 +111,15 @@ const auditVerifyHelp = `Verify works out from the records alone what stands for
   ties          so are the columns unit, anchor, last_user and last_agent and the tables calls and
                 invocations; not where I2 finds something, for then it cannot be worked out
   times         a session was last written to when its newest event says, and created at some time
-  record        compaction records can be read, are marked as what they are, and count the events they name
+  record        compaction records can be read and are marked as what they are. Each reference to an event
+                has its author, invocation, time and branch, and the event came before the record. Level,
+                number of events, first and last time, and sizes are recomputed from what the record names
   event, read   events and sessions can be read
-  schema        tables, views and indexes are as persistence makes them, and there is no trigger
+  schema        tables, views and indexes are as persistence makes them, and nothing else is in the file:
+                a table, view, index or trigger of another maker is a finding
   integrity, foreign_key    SQLite's own checks of the whole file
-Not checked: state, which also comes from the making of a session, so that no event need tell of it; and what
-no rule can tell, such as a text or a time that was changed. Times of records, their tokens and their
-summaries are taken as they are.
+Not checked: state, which also comes from the making of a session, so that no event need tell of it; and
+changes that no rule can reveal, such as a text that was replaced by one of the same size.
 
 It writes a line for each finding, with session, event and rule, and ends with exit code 1; without
 findings it says what was checked, and ends with 0.

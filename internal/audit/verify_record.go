@@ -1,0 +1,204 @@
+package audit
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// maxOverhead is the most that an estimate adds for each event beyond its text, in tokens.
+const maxOverhead = 16
+
+// recordCheck compares one record with the events and the records it names.
+type recordCheck struct {
+	*examination
+	row   *persistence.Row
+	m     *record.Metadata
+	index *record.Index
+	whole bool // no rows are missing, so whatever a record names must be there
+	// complete says that everything the record names was found, so that its numbers can be recomputed.
+	complete bool
+}
+
+// checkRecords recomputes what each readable record says about the events and records it stands for. The
+// numbers of a record with references that cannot be resolved are not recomputed.
+func (e *examination) checkRecords(whole bool) {
+	index := record.NewIndex(e.events)
+	for _, row := range e.rows {
+		m, err := record.From(row.Event)
+		if err != nil || m == nil {
+			continue
+		}
+		c := &recordCheck{examination: e, row: row, m: m, index: index, whole: whole, complete: true}
+		if branch := record.Text(row.Event.Branch); branch != m.Branch {
+			c.report("is stored in branch %q, but the record is about branch %q", branch, m.Branch)
+		}
+		c.checkCovered()
+		c.checkAbsorbed()
+		c.checkPoints()
+		c.checkNumbers()
+	}
+}
+
+func (c *recordCheck) report(format string, args ...any) {
+	c.find(c.row.Seq, c.row.ID, RuleRecord, format, args...)
+}
+
+// checkCovered compares each reference with the event that it names.
+func (c *recordCheck) checkCovered() {
+	seen := map[string]bool{}
+	for _, ref := range c.m.Covered {
+		if !known(ref.ID) {
+			c.complete = false // another event may have the same ID once it is JSON
+			if _, found := c.index.Find(ref); !found && ref.ID == "" && c.whole {
+				c.report("covers an event without an ID, and none was said by %q in invocation %q at %s: the reference was changed", ref.Author, ref.InvocationID, stamp(ref.Timestamp))
+			}
+			continue
+		}
+		if seen[ref.ID] {
+			c.report("covers event %q twice: the reference was added", ref.ID)
+		}
+		seen[ref.ID] = true
+		c.checkRef("covers", ref)
+		if ev := c.byID[ref.ID]; ev != nil && c.m.Live() && record.Text(ev.Author) != c.m.Agent {
+			c.report("covers event %q by %q, but a summary of tool rounds covers only those of its agent, %q", ref.ID, ev.Author, c.m.Agent)
+		}
+	}
+}
+
+// checkRef compares a reference with the event of its ID: its place in the session, branch and order.
+func (c *recordCheck) checkRef(relation string, ref record.Ref) {
+	ev := c.byID[ref.ID]
+	if ev == nil {
+		c.complete = false
+		if c.whole {
+			c.report("%s event %q, which is not in the session: the reference was changed", relation, ref.ID)
+		}
+		return
+	}
+	if is := record.PlaceOf(ev); ref.Place() != is {
+		c.report("%s event %q as said by %q in invocation %q at %s, but that event was said by %q in invocation %q at %s: the reference was changed or added",
+			relation, ref.ID, ref.Author, ref.InvocationID, stamp(ref.Timestamp), is.Author, is.InvocationID, stamp(ev.Timestamp))
+	}
+	if branch := record.Text(ev.Branch); branch != c.m.Branch {
+		c.report("%s event %q of branch %q, but the record is about branch %q", relation, ref.ID, branch, c.m.Branch)
+	}
+	if seq := c.seq[ev]; seq >= c.row.Seq {
+		c.report("%s event %q, which is number %d and was stored after the record", relation, ref.ID, seq)
+	}
+}
+
+// checkAbsorbed: the absorbed records are there, earlier and of the record's branch, and the level is one more
+// than the highest of theirs.
+func (c *recordCheck) checkAbsorbed() {
+	seen, level, found := map[string]bool{}, 0, true
+	for _, id := range c.m.Absorbed {
+		a := c.records[id]
+		switch {
+		case seen[id]:
+			c.report("absorbs record %q twice", id)
+		case a == nil:
+			found, c.complete = false, false
+			if c.whole {
+				c.report("absorbs record %q, which is not in the session or cannot be read", id)
+			}
+		case a.Branch != c.m.Branch:
+			c.report("absorbs record %q of branch %q, but the record is about branch %q", id, a.Branch, c.m.Branch)
+		case c.recordSeq[id] >= c.row.Seq:
+			c.report("absorbs record %q, which is number %d and was not stored before it", id, c.recordSeq[id])
+		}
+		if a != nil {
+			level = max(level, a.Level+1)
+		}
+		seen[id] = true
+	}
+	if found && c.m.Level != level {
+		c.report("is of level %d, but must be of level %d, by the records that it absorbs", c.m.Level, level)
+	}
+}
+
+// checkPoints compares the events that the record refers to without covering them.
+func (c *recordCheck) checkPoints() {
+	for _, point := range []struct {
+		relation string
+		ref      record.Ref
+	}{{"was made when the newest event was", c.m.Through}, {"stands behind", c.m.After}} {
+		if known(point.ref.ID) {
+			complete := c.complete
+			c.checkRef(point.relation, point.ref)
+			c.complete = complete // no number depends on it
+		}
+	}
+}
+
+// checkNumbers recomputes counts, times and sizes.
+func (c *recordCheck) checkNumbers() {
+	m := c.m
+	events, covered, absorbed, counted := len(m.Covered), 0, 0, true
+	var start, end time.Time
+	widen := func(from, to time.Time) {
+		if start.IsZero() || from.Before(start) {
+			start = from
+		}
+		if end.IsZero() || to.After(end) {
+			end = to
+		}
+	}
+	for _, ref := range m.Covered {
+		if ev := c.byID[ref.ID]; ev != nil {
+			covered += tokens.OfEvent(ev)
+			widen(ev.Timestamp, ev.Timestamp)
+		}
+	}
+	for _, id := range m.Absorbed {
+		if a := c.records[id]; a != nil {
+			events += a.EventCount
+			absorbed += a.OriginalTokens
+			counted = counted && a.OriginalTokens > 0
+			widen(a.StartTimestamp, a.EndTimestamp)
+		}
+	}
+	if m.EventCount < events || m.EventCount > events && c.complete {
+		c.report("stands for %d events, and names %d: the record was changed", m.EventCount, events)
+	}
+	if c.complete && (micros(m.StartTimestamp) != micros(start) || micros(m.EndTimestamp) != micros(end)) {
+		c.report("stands for %s to %s, but what it names is of %s to %s: the record was changed",
+			stamp(m.StartTimestamp), stamp(m.EndTimestamp), stamp(start), stamp(end))
+	}
+	c.checkTokens(covered, absorbed, counted && c.complete)
+}
+
+// micros is a time as records keep it: within four-digit years, and compared at microseconds.
+func micros(t time.Time) int64 { return record.Ref{Timestamp: t}.Place().Micros }
+
+// checkTokens recomputes the sizes of a record that has some. What an estimate adds to the text of each event
+// or summary is not the same in all versions, so any such overhead is accepted that is the same for each event.
+func (c *recordCheck) checkTokens(covered, absorbed int, counted bool) {
+	m := c.m
+	if m.OriginalTokens == 0 && m.CompactedTokens == 0 && m.CompressionRatio == 0 {
+		return // its writer has not measured it
+	}
+	ratio := 0.0
+	if m.CompactedTokens > 0 {
+		ratio = float64(m.OriginalTokens) / float64(m.CompactedTokens)
+	}
+	if cmp.Compare(m.CompressionRatio, ratio) != 0 {
+		c.report("says that %d tokens became %d, which is a ratio of %g and not %g: the record was changed", m.OriginalTokens, m.CompactedTokens, ratio, m.CompressionRatio)
+	}
+	if counted {
+		overhead, events := m.OriginalTokens-absorbed-covered, len(m.Covered)
+		if overhead < 0 || overhead > events*maxOverhead || events > 0 && overhead%events != 0 {
+			c.report("stands for %d tokens, but what it names has %d: the record or an event was changed", m.OriginalTokens, absorbed+covered+events*selector.EventOverhead)
+		}
+	}
+	// Early versions counted the text and the overhead of an event, whatever the frame of a summary takes up.
+	text, err := m.Text()
+	early, size := tokens.Estimate(text)+selector.EventOverhead, selector.SummarySize(m)
+	if err == nil && m.CompactedTokens != early && m.CompactedTokens != size {
+		c.report("has a summary of %d tokens, but says %d: the summary was changed", size, m.CompactedTokens)
+	}
+}
