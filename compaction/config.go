@@ -20,9 +20,13 @@ type Summarizer interface {
 	Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error)
 }
 
-// Config says when to compact, how much stays raw, and who writes the summaries. Start from
-// [DefaultConfig]: in Config itself the zero value of a trigger turns it off. The zero value of every
-// other number is its default, except where a field says otherwise.
+// Off turns off the trigger, or the reserve, of the field it is written to. The zero value of a
+// number never does: zero means the default.
+const Off = -1
+
+// Config says when to compact, how much stays raw, and who writes the summaries. The zero value of
+// every number is its default, so Config{Model: llm} equals [DefaultConfig] with a model. A trigger
+// is turned off with [Off] only; to turn off both, write it to both.
 type Config struct {
 	// Model writes the summaries: normally the agent's own model. Required unless Summarizer is set.
 	Model model.LLM
@@ -30,16 +34,17 @@ type Config struct {
 	Summarizer Summarizer
 
 	// InvocationThreshold is θ: after how many complete invocations (user turns) a window is
-	// summarized. 0 turns this trigger off. Default 5.
+	// summarized. 0: 5. Off turns this trigger off.
 	InvocationThreshold int
 	// OverlapSize is ω: how many of the newest complete invocations always stay raw. They head the
-	// next window. Default 2; at least 1, so 0 is refused while the invocation trigger is on.
+	// next window. 0: 2; at least 1.
 	OverlapSize int
 	// TokenThreshold is the prompt size, in tokens, at which the token trigger fires, if that is less
-	// than SafetyRatio × ContextWindow. 0: SafetyRatio alone decides.
+	// than SafetyRatio × ContextWindow. 0: SafetyRatio alone decides. Off turns the token trigger off,
+	// whatever SafetyRatio is.
 	TokenThreshold int
-	// SafetyRatio is ρ: the share of the context window at which the token trigger fires, 0 to 1.
-	// 0 turns the token trigger off unless TokenThreshold is set. Default 0.7.
+	// SafetyRatio is ρ: the share of the context window at which the token trigger fires, up to 1.
+	// 0: 0.7. Off leaves the decision to TokenThreshold, and turns the token trigger off without one.
 	SafetyRatio float64
 	// ContextWindow is Λ, the context window of the *agent's* model, in tokens. 0: looked up by
 	// AgentModel, else by Model's name, else 128,000 (package tokens has the table).
@@ -48,26 +53,27 @@ type Config struct {
 	// the context window; without it, ContextWindow is also that of a Model that no table knows.
 	AgentModel string
 	// MaxOutputTokens is reserved for the model's reply, in tokens. The effective window is
-	// ContextWindow less this. 0 reserves nothing.
+	// ContextWindow less this. 0: the longest reply of the agent's model that package tokens knows, or
+	// 8,192 where it knows none, but at most a tenth of the window. Off reserves nothing.
 	MaxOutputTokens int
 	// RetainEvents is how many of the newest events of a branch the token trigger leaves raw, at
-	// least; at the hard limit fewer. Default 10.
+	// least; at the hard limit fewer. 0: 10.
 	RetainEvents int
 	// MaxSummaries is how many summaries a branch may show. One more makes two be merged first; 1 is
 	// a rolling summary that is rewritten every time. Where that leaves no room for the tool rounds of
 	// a turn that is still running, these have one summary more for each agent, until the first window
-	// after the turn. Default 5.
+	// after the turn. 0: 5.
 	MaxSummaries int
 	// MaxSummaryTokens is how long a summary is asked to be at most, in tokens: less for a small
 	// window, and less where MaxSummaries of that length would take up more than half of the prompt
 	// that the token trigger allows. The LLM summarizer asks again, once, for one over twice that.
-	// Default 500.
+	// 0: 500.
 	MaxSummaryTokens int
 	// PromptTemplate is the prompt for summaries; it must contain {{history}}. Empty: the default.
 	// It has no effect with Summarizer, so setting both is refused.
 	PromptTemplate string
 	// Timeout bounds one summarizer call, and all the compaction that one AppendEvent may wait for.
-	// Default 60 s.
+	// 0: 60 s.
 	Timeout time.Duration
 	// Synchronous compacts before AppendEvent returns, so that the very next prompt is smaller, at
 	// the price of the wait. False: in the background, except at the hard limit.
@@ -92,13 +98,21 @@ const (
 	defaultMaxSummaries        = 5   // ADR-009
 	defaultMaxSummaryTokens    = 500 // ADR-009
 	defaultTimeout             = 60 * time.Second
+
+	// defaultReply is what an unknown model's reply may take up: what many models are limited to, and
+	// what servers reserve that are told no limit.
+	defaultReply = 8_192
+	// replyShare caps the reserve that nobody asked for: models are sold with replies of up to half of
+	// their window, and hardly any is that long.
+	replyShare = 0.1
 )
 
 // hardLimit is the share of the effective window beyond which no prompt is sent without trying to
 // make it smaller first.
 const hardLimit = 0.98
 
-// DefaultConfig returns the defaults. Model or Summarizer must still be set.
+// DefaultConfig returns the defaults, written out. Model or Summarizer must still be set. Fields that
+// are zero in it have defaults that depend on the agent's model, or none.
 func DefaultConfig() Config {
 	return Config{
 		InvocationThreshold: defaultInvocationThreshold,

@@ -1,6 +1,7 @@
 package compaction_test
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"strings"
@@ -29,7 +30,7 @@ func TestConfigThatCannotDoWhatItSaysIsRefused(t *testing.T) {
 		change change
 		says   []string
 	}{
-		{"negative InvocationThreshold", func(c *compaction.Config) { c.InvocationThreshold = -1 }, []string{"InvocationThreshold", "-1", negative}},
+		{"negative InvocationThreshold", func(c *compaction.Config) { c.InvocationThreshold = -2 }, []string{"InvocationThreshold", "-2", negative, "Off"}},
 		{"negative OverlapSize", func(c *compaction.Config) { c.OverlapSize = -2 }, []string{"OverlapSize", "-2", negative}},
 		{"negative TokenThreshold", func(c *compaction.Config) { c.TokenThreshold = -3 }, []string{"TokenThreshold", "-3", negative}},
 		{"negative ContextWindow", func(c *compaction.Config) { c.ContextWindow = -4 }, []string{"ContextWindow", "-4", negative}},
@@ -42,18 +43,20 @@ func TestConfigThatCannotDoWhatItSaysIsRefused(t *testing.T) {
 		{"SafetyRatio over 1", func(c *compaction.Config) { c.SafetyRatio = 1.5 }, []string{"SafetyRatio", "1.5", "share"}},
 		{"SafetyRatio no number", func(c *compaction.Config) { c.SafetyRatio = math.NaN() }, []string{"SafetyRatio", "NaN", "share"}},
 		{"SafetyRatio infinite", func(c *compaction.Config) { c.SafetyRatio = math.Inf(1) }, []string{"SafetyRatio", "+Inf", "share"}},
-		{"no overlap", func(c *compaction.Config) { c.OverlapSize = 0 }, []string{"OverlapSize", "0", "would be summarized"}},
+		{"no overlap", func(c *compaction.Config) { c.OverlapSize = compaction.Off }, []string{"OverlapSize", "-1", negative}},
 		{
 			"TokenThreshold over the share", func(c *compaction.Config) { c.ContextWindow, c.TokenThreshold = 1000, 701 },
 			[]string{"TokenThreshold", "701", "never be reached", "SafetyRatio", "700"},
 		},
 		{
-			"TokenThreshold over the hard limit", func(c *compaction.Config) { c.SafetyRatio, c.ContextWindow, c.TokenThreshold = 0, 1000, 981 },
+			"TokenThreshold over the hard limit", func(c *compaction.Config) {
+				c.SafetyRatio, c.ContextWindow, c.MaxOutputTokens, c.TokenThreshold = compaction.Off, 1000, compaction.Off, 981
+			},
 			[]string{"TokenThreshold", "981", "never be reached", "980"},
 		},
 		{
 			"TokenThreshold over what the reply leaves", func(c *compaction.Config) {
-				c.SafetyRatio, c.ContextWindow, c.MaxOutputTokens, c.TokenThreshold = 0, 1000, 500, 491
+				c.SafetyRatio, c.ContextWindow, c.MaxOutputTokens, c.TokenThreshold = compaction.Off, 1000, 500, 491
 			}, []string{"TokenThreshold", "491", "never be reached", "490", "MaxOutputTokens"},
 		},
 		{"reply as large as the window", func(c *compaction.Config) { c.ContextWindow, c.MaxOutputTokens = 1000, 1000 }, []string{"MaxOutputTokens", "1000", "nothing would be left"}},
@@ -86,7 +89,9 @@ func TestConfigThatCannotDoWhatItSaysIsRefused(t *testing.T) {
 func TestEdgesOfTheConfigAreAccepted(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*compaction.Config){
-		"everything off":                   func(c *compaction.Config) { c.InvocationThreshold, c.OverlapSize, c.SafetyRatio = 0, 0, 0 },
+		"everything off": func(c *compaction.Config) {
+			c.InvocationThreshold, c.OverlapSize, c.SafetyRatio = compaction.Off, 0, compaction.Off
+		},
 		"SafetyRatio 1":                    func(c *compaction.Config) { c.SafetyRatio = 1 },
 		"TokenThreshold just at the share": func(c *compaction.Config) { c.ContextWindow, c.TokenThreshold = 1000, 700 },
 		"extractive":                       func(c *compaction.Config) { c.Summarizer = summarizer.Extractive{} },
@@ -99,6 +104,99 @@ func TestEdgesOfTheConfigAreAccepted(t *testing.T) {
 		if _, err := compaction.NewCompactionService(session.InMemoryService(), cfg); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// The zero value of every number is its default, so a config that names a model and no more compacts.
+func TestZeroValueOfEveryNumberIsItsDefault(t *testing.T) {
+	t.Parallel()
+	oracle := &compactiontest.Oracle{}
+	svc := newService(t, session.InMemoryService(), compaction.Config{Summarizer: oracle})
+	appendAll(t, svc, create(t, svc), turns(5)...)
+	flush(t, svc)
+	if n := len(summariesIn(t, svc)); n != 1 {
+		t.Errorf("%d summaries after five turns, want 1", n)
+	}
+	explicit, _ := oracleConfig()
+	got, want := status(t, svc), status(t, newSession(t, explicit))
+	if got.TokenThreshold != want.TokenThreshold || got.HardLimit != want.HardLimit || got.ContextWindow != want.ContextWindow {
+		t.Errorf("limits are %d, %d, %d; those of DefaultConfig %d, %d, %d",
+			got.TokenThreshold, got.HardLimit, got.ContextWindow, want.TokenThreshold, want.HardLimit, want.ContextWindow)
+	}
+}
+
+// newSession returns a service with an empty session.
+func newSession(t *testing.T, cfg compaction.Config) *compaction.CompactionSessionService {
+	t.Helper()
+	svc := newService(t, session.InMemoryService(), cfg)
+	create(t, svc)
+	return svc
+}
+
+// Off turns off the trigger that it is written to, and no other.
+func TestOffTurnsOffOneTrigger(t *testing.T) {
+	t.Parallel()
+	const off = compaction.Off
+	for _, tt := range []struct {
+		name        string
+		change      func(*compaction.Config)
+		turns       bool
+		threshold   int
+		description string
+	}{
+		{"zero", func(*compaction.Config) {}, true, 89_600, "0 is the default"},
+		{"turns off", func(c *compaction.Config) { c.InvocationThreshold = off }, false, 89_600, "tokens only"},
+		{"ratio off", func(c *compaction.Config) { c.SafetyRatio = off }, true, 0, "turns only"},
+		{"ratio off, threshold", func(c *compaction.Config) { c.SafetyRatio, c.TokenThreshold = off, 100_000 }, true, 100_000, "the threshold decides"},
+		{"threshold", func(c *compaction.Config) { c.TokenThreshold = 50_000 }, true, 50_000, "the lesser decides"},
+		{"threshold off", func(c *compaction.Config) { c.TokenThreshold, c.SafetyRatio = off, 0.5 }, true, 0, "turns only"},
+		{"both off", func(c *compaction.Config) { c.InvocationThreshold, c.SafetyRatio = off, off }, false, 0, "by hand only"},
+	} {
+		cfg := compaction.Config{Summarizer: &compactiontest.Oracle{}, Synchronous: true}
+		tt.change(&cfg)
+		svc := newService(t, session.InMemoryService(), cfg)
+		appendAll(t, svc, create(t, svc), turns(5)...)
+		if got := status(t, svc).TokenThreshold; got != tt.threshold {
+			t.Errorf("%s: the token trigger fires at %d, want %d: %s", tt.name, got, tt.threshold, tt.description)
+		}
+		if n := len(summariesIn(t, svc)); n > 0 != tt.turns {
+			t.Errorf("%s: %d summaries after five turns: %s", tt.name, n, tt.description)
+		}
+	}
+}
+
+// The reply is reserved for by what the model can write, but never with much of the window.
+func TestReplyOfTheAgentsModelIsReservedFor(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		model           string
+		window, reserve int // as configured
+		want            int
+	}{
+		{"gemini-2.5-flash", 0, 0, 65_536},
+		{"gemini-2.0-flash", 0, 0, 8_192},
+		{"gpt-5-mini", 0, 0, 40_000},
+		{"claude-haiku-4-5", 16_000, 0, 1_600},
+		{"house-llm", 0, 0, 8_192},
+		{"house-llm", 4_000, 0, 400},
+		{"house-llm", 4_000, 1_000, 1_000},
+		{"gemini-2.5-flash", 0, compaction.Off, 0},
+	} {
+		cfg := compaction.Config{Model: scripted(tt.model), ContextWindow: tt.window, MaxOutputTokens: tt.reserve}
+		got := status(t, newSession(t, cfg))
+		if want := int(0.98 * float64(got.ContextWindow-tt.want)); got.HardLimit != want {
+			t.Errorf("%s in %d, MaxOutputTokens %d: the hard limit is %d, want %d", tt.model, tt.window, tt.reserve, got.HardLimit, want)
+		}
+	}
+}
+
+// Every refused value can be told from the others without reading the message.
+func TestConfigErrorsNameFieldAndValue(t *testing.T) {
+	t.Parallel()
+	_, err := compaction.NewCompactionService(session.InMemoryService(), compaction.Config{Summarizer: &compactiontest.Oracle{}, RetainEvents: -3})
+	var refused *compaction.ConfigError
+	if !errors.As(err, &refused) || refused.Field != "RetainEvents" || refused.Value != -3 || refused.Reason == "" {
+		t.Errorf("got %#v of %v", refused, err)
 	}
 }
 
@@ -140,7 +238,7 @@ func TestCallersConfigIsCopied(t *testing.T) {
 	if !reflect.DeepEqual(cfg, before) {
 		t.Errorf("the config became %+v", cfg)
 	}
-	cfg.InvocationThreshold, cfg.Summarizer = 0, nil
+	cfg.InvocationThreshold, cfg.Summarizer = compaction.Off, nil
 	appendAll(t, svc, create(t, svc), turns(4)...)
 	if len(oracle.Requests()) == 0 {
 		t.Error("a change of the caller's config after the fact changed the service")

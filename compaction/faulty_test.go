@@ -105,7 +105,7 @@ func status(t *testing.T, svc *compaction.CompactionSessionService) compaction.S
 // manualOnly is the oracle's config without automatic triggers.
 func manualOnly() (compaction.Config, *compactiontest.Oracle) {
 	cfg, oracle := oracleConfig()
-	cfg.InvocationThreshold, cfg.SafetyRatio = 0, 0
+	cfg.InvocationThreshold, cfg.SafetyRatio = compaction.Off, compaction.Off
 	return cfg, oracle
 }
 

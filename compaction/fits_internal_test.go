@@ -17,7 +17,7 @@ import (
 func TestReportsAreLearnedOnce(t *testing.T) {
 	t.Parallel()
 	cfg := DefaultConfig()
-	cfg.Summarizer, cfg.InvocationThreshold, cfg.SafetyRatio = &ct.Oracle{}, 0, 0
+	cfg.Summarizer, cfg.InvocationThreshold, cfg.SafetyRatio = &ct.Oracle{}, Off, Off
 	svc, err := NewCompactionService(session.InMemoryService(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func TestASummaryOfMegabytesIsCut(t *testing.T) {
 func TestAtTheHardLimitASummarizerThatOnlyRepeatsDoesNotEndTheSession(t *testing.T) {
 	t.Parallel()
 	cfg, _ := oracleConfig()
-	cfg.Summarizer, cfg.ContextWindow, cfg.InvocationThreshold = hostileAnswers["what it was given, twice"], 4000, 0
+	cfg.Summarizer, cfg.ContextWindow, cfg.InvocationThreshold = hostileAnswers["what it was given, twice"], 4000, compaction.Off
 	svc := newService(t, session.InMemoryService(), cfg)
 	h := &compactiontest.History{}
 	for i := range 40 {
@@ -65,7 +65,7 @@ func TestTwoAgentsByTurnsInOneTurnStayBounded(t *testing.T) {
 	t.Parallel()
 	cfg, _ := oracleConfig()
 	cfg.Summarizer = &terse{}
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold = 0, 1_000_000, 4000
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold = compaction.Off, 1_000_000, 4000
 	svc := newService(t, session.InMemoryService(), cfg)
 	h := (&compactiontest.History{}).User("inv", "Write it, and review it.")
 	for i := range 400 {

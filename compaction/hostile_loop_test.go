@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -34,7 +35,7 @@ func runEndless(t *testing.T, rounds int) endless {
 	var got endless
 	cfg, _ := oracleConfig()
 	cfg.Summarizer = &got.terse
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold = 0, 1_000_000, endlessThreshold
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold = compaction.Off, 1_000_000, endlessThreshold
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess := create(t, svc)
 	h := (&compactiontest.History{}).User("inv", "Please collect all the codes there are.")
@@ -98,7 +99,7 @@ func TestEndlessToolLoopSurvivesARestartInTheMidst(t *testing.T) {
 	eachBackend(t, func(t *testing.T, inner session.Service) {
 		const rounds = 200
 		cfg, oracle := oracleConfig()
-		cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold = 0, 1_000_000, 3000
+		cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold = compaction.Off, 1_000_000, 3000
 		svc := newService(t, inner, cfg)
 		sess := create(t, svc)
 		h := (&compactiontest.History{}).User("inv", "Please collect all the codes there are.")

@@ -23,7 +23,7 @@ func TestOneCompactionAtTheHardLimitIsNotFollowedByOneForEveryEvent(t *testing.T
 			t.Parallel()
 			const rounds = 60
 			cfg, oracle := oracleConfig()
-			cfg.InvocationThreshold, cfg.ContextWindow = 0, 16_000
+			cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens = compaction.Off, 16_000, compaction.Off
 			svc := newService(t, session.InMemoryService(), cfg)
 			l := newLoop(t, svc, exact)
 			calls, forced, before := 0, 0, 0
@@ -62,7 +62,7 @@ func TestALookThatFoundNothingDoesNotHoldBackTheNextOneOnceThePromptIsSmaller(t 
 	t.Parallel()
 	seen := &notes{}
 	cfg, oracle := oracleConfig()
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold, cfg.Observer = 0, 1_000_000, 1_000, seen
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold, cfg.Observer = compaction.Off, 1_000_000, 1_000, seen
 	var pinned atomic.Int32 // as many turns are
 	pinned.Store(100)
 	cfg.Pin = func(ev *session.Event) bool {

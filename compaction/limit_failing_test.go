@@ -28,7 +28,7 @@ func TestNoPromptExceedsTheWindowWhileTheModelFails(t *testing.T) {
 			seen := &notes{}
 			cfg, _ := oracleConfig()
 			cfg.Summarizer, cfg.Observer = writer, seen
-			cfg.InvocationThreshold, cfg.ContextWindow = 0, 16_000
+			cfg.InvocationThreshold, cfg.ContextWindow = compaction.Off, 16_000
 			svc := newService(t, session.InMemoryService(), cfg)
 			l := newLoop(t, svc, costly)
 			l.run(rounds)

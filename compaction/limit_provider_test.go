@@ -113,7 +113,7 @@ func TestNoPromptExceedsTheWindowAsTheProviderCountsIt(t *testing.T) {
 			seen := &notes{}
 			cfg, _ := oracleConfig()
 			cfg.Synchronous, cfg.Observer = r.synchronous, seen
-			cfg.InvocationThreshold, cfg.ContextWindow = 0, 16_000
+			cfg.InvocationThreshold, cfg.ContextWindow = compaction.Off, 16_000
 			if r.atTheLimit {
 				cfg.SafetyRatio = 0.98
 			}

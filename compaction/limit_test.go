@@ -44,7 +44,7 @@ func TestHardLimitCompactsBeforeTheNextPrompt(t *testing.T) {
 			t.Parallel()
 			seen := &notes{}
 			cfg := compaction.DefaultConfig()
-			cfg.Summarizer, cfg.Observer, cfg.ContextWindow, cfg.InvocationThreshold = s, seen, 4000, 0
+			cfg.Summarizer, cfg.Observer, cfg.ContextWindow, cfg.InvocationThreshold = s, seen, 4000, compaction.Off
 			if name == "model hangs" || name == "model ignores its context" {
 				cfg.Timeout = 10 * time.Millisecond
 			}
@@ -84,7 +84,7 @@ func TestHardLimitCompactsBeforeTheNextPrompt(t *testing.T) {
 func TestPromptThatStaysOverTheThresholdIsNotCompactedForEveryEvent(t *testing.T) {
 	t.Parallel()
 	cfg, oracle := oracleConfig()
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold, cfg.RetainEvents = 0, 1_000_000, 1000, 4
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold, cfg.RetainEvents = compaction.Off, 1_000_000, 1000, 4
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess := create(t, svc)
 	h := (&compactiontest.History{}).Turns(60, "agent")
@@ -114,7 +114,7 @@ func TestToolLoopInOneTurnStaysBounded(t *testing.T) {
 			eachBackend(t, func(t *testing.T, inner session.Service) {
 				const rounds = 60
 				cfg, oracle := oracleConfig()
-				cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold = 0, 1_000_000, 1500
+				cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold = compaction.Off, 1_000_000, 1500
 				cfg.RetainEvents, cfg.MaxSummaries = 4, limit
 				svc := newService(t, inner, cfg)
 				sess := create(t, svc)

@@ -21,7 +21,7 @@ func TestAUnitOverTheWindowIsSummarizedWithTheNextEvent(t *testing.T) {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			t.Parallel()
 			cfg, oracle := oracleConfig()
-			cfg.InvocationThreshold, cfg.ContextWindow = 0, 16_000
+			cfg.InvocationThreshold, cfg.ContextWindow = compaction.Off, 16_000
 			svc := newService(t, session.InMemoryService(), cfg)
 			l := newLoop(t, svc, exact)
 			l.round(20_000)
@@ -48,7 +48,7 @@ func newHeld(t *testing.T, writer compaction.Summarizer, size int) *held {
 	u.pinned.Store(true)
 	cfg, _ := oracleConfig()
 	cfg.Summarizer, cfg.Observer = writer, &u.seen
-	cfg.InvocationThreshold, cfg.ContextWindow = 0, 16_000
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens = compaction.Off, 16_000, compaction.Off
 	cfg.Pin = func(ev *session.Event) bool {
 		return u.pinned.Load() && slices.Contains(compactiontest.FactsIn(ev), compactiontest.Fact(1))
 	}

@@ -1,6 +1,7 @@
 package compaction_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -56,8 +57,9 @@ func newMachine(t *rapid.T, inner session.Service, durable bool, seen *tally) *m
 	m.ctx = platform.WithTimeProvider(ctx, func() time.Time { return compactiontest.Epoch.AddDate(1, 0, int(ids.Load()/8)) })
 	m.cfg = compaction.Config{
 		Summarizer:          &compactiontest.Oracle{},
-		InvocationThreshold: rapid.IntRange(0, 3).Draw(t, "threshold"),
+		InvocationThreshold: cmp.Or(rapid.IntRange(0, 3).Draw(t, "threshold"), compaction.Off),
 		OverlapSize:         rapid.IntRange(1, 2).Draw(t, "overlap"),
+		SafetyRatio:         compaction.Off,
 		TokenThreshold:      rapid.SampledFrom([]int{0, 150, 400}).Draw(t, "tokens"),
 		RetainEvents:        rapid.IntRange(1, 4).Draw(t, "retain"),
 		MaxSummaries:        rapid.IntRange(1, 3).Draw(t, "summaries"),

@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -38,60 +39,69 @@ func newPolicy(cfg Config) (*policy, error) {
 	p := &policy{Config: cfg}
 	problems := checkValues(cfg)
 	p.fillDefaults()
-	p.ContextWindow = contextWindow(cfg)
-	problems = append(problems, p.checkTokens()...)
+	p.fillWindow()
+	if len(problems) == 0 {
+		problems = p.checkTokens()
+	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("compaction config: %w", errors.Join(problems...))
 	}
 	return p, p.setSummarizer()
 }
 
+// checkValues refuses values that no other value could make right.
 func checkValues(cfg Config) []error {
 	var problems []error
-	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	problem := func(field string, value any, format string, args ...any) {
+		problems = append(problems, &ConfigError{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)})
+	}
 	for _, field := range []struct {
 		name  string
 		value int
+		off   bool // Off is a value of it
 	}{
-		{"InvocationThreshold", cfg.InvocationThreshold},
-		{"OverlapSize", cfg.OverlapSize},
-		{"TokenThreshold", cfg.TokenThreshold},
-		{"ContextWindow", cfg.ContextWindow},
-		{"MaxOutputTokens", cfg.MaxOutputTokens},
-		{"RetainEvents", cfg.RetainEvents},
-		{"MaxSummaries", cfg.MaxSummaries},
-		{"MaxSummaryTokens", cfg.MaxSummaryTokens},
+		{"InvocationThreshold", cfg.InvocationThreshold, true},
+		{"OverlapSize", cfg.OverlapSize, false},
+		{"TokenThreshold", cfg.TokenThreshold, true},
+		{"ContextWindow", cfg.ContextWindow, false},
+		{"MaxOutputTokens", cfg.MaxOutputTokens, true},
+		{"RetainEvents", cfg.RetainEvents, false},
+		{"MaxSummaries", cfg.MaxSummaries, false},
+		{"MaxSummaryTokens", cfg.MaxSummaryTokens, false},
 	} {
-		if field.value < 0 {
-			problem("%s is %d: it must not be negative", field.name, field.value)
+		switch {
+		case field.value >= 0 || field.off && field.value == Off:
+		case field.off:
+			problem(field.name, field.value, "it must not be negative; Off (%d) turns it off", Off)
+		default:
+			problem(field.name, field.value, "it must not be negative; 0 is the default")
 		}
 	}
 	if cfg.Timeout < 0 {
-		problem("Timeout is %v: it must not be negative", cfg.Timeout)
+		problem("Timeout", cfg.Timeout, "it must not be negative; 0 is the default of %v", defaultTimeout)
 	}
-	if cfg.InvocationThreshold > 0 && cfg.OverlapSize == 0 {
-		problem("OverlapSize is 0 with InvocationThreshold %d: the turn just answered would be summarized; use at least 1 (DefaultConfig has 2)", cfg.InvocationThreshold)
-	}
-	if !(cfg.SafetyRatio >= 0 && cfg.SafetyRatio <= 1) {
-		problem("SafetyRatio is %v: it is a share of the context window, from 0 (off) to 1", cfg.SafetyRatio)
+	if !(cfg.SafetyRatio >= 0 && cfg.SafetyRatio <= 1 || cfg.SafetyRatio == Off) {
+		problem("SafetyRatio", cfg.SafetyRatio, "it is a share of the context window, up to 1; Off (%d) turns it off", Off)
 	}
 	if cfg.Model == nil && cfg.Summarizer == nil {
-		problem("Model and Summarizer are nil: nothing could write a summary; set one (summarizer.Extractive{} needs no model)")
+		problem("Model", nil, "and so is Summarizer: no summary could be written; set one (summarizer.Extractive{} needs no model)")
 	}
 	if cfg.PromptTemplate != "" && cfg.Summarizer != nil {
-		problem("PromptTemplate has no effect with Summarizer: set it on the summarizer instead")
+		problem("PromptTemplate", cfg.PromptTemplate, "it has no effect with Summarizer: set it on the summarizer instead")
 	}
 	if cfg.PromptTemplate != "" && !strings.Contains(cfg.PromptTemplate, templatePlaceholder) {
-		problem("PromptTemplate lacks %s: the summarizer would never see the conversation", templatePlaceholder)
+		problem("PromptTemplate", cfg.PromptTemplate, "it lacks %s: the summarizer would never see the conversation", templatePlaceholder)
 	}
 	return problems
 }
 
+// fillDefaults gives zero numbers their defaults. What is off is 0 from here on.
 func (p *policy) fillDefaults() {
 	for _, field := range []struct {
 		value    *int
 		fallback int
 	}{
+		{&p.InvocationThreshold, defaultInvocationThreshold},
 		{&p.OverlapSize, defaultOverlapSize},
 		{&p.RetainEvents, defaultRetainEvents},
 		{&p.MaxSummaries, defaultMaxSummaries},
@@ -104,43 +114,59 @@ func (p *policy) fillDefaults() {
 	if p.Timeout == 0 {
 		p.Timeout = defaultTimeout
 	}
+	if p.SafetyRatio == 0 {
+		p.SafetyRatio = defaultSafetyRatio
+	}
+	if p.TokenThreshold == Off {
+		p.SafetyRatio = Off
+	}
+	p.InvocationThreshold = max(0, p.InvocationThreshold)
+	p.TokenThreshold = max(0, p.TokenThreshold)
+	p.SafetyRatio = max(0, p.SafetyRatio)
 }
 
-func contextWindow(cfg Config) int {
-	switch {
-	case cfg.ContextWindow != 0:
-		return cfg.ContextWindow
-	case cfg.AgentModel != "":
-		return tokens.ContextWindow(cfg.AgentModel)
-	case cfg.Model != nil:
-		return tokens.ContextWindow(cfg.Model.Name())
-	default:
-		return tokens.DefaultContextWindow
+// fillWindow finds out what the agent's model can hold, and how much of that its reply may take up.
+func (p *policy) fillWindow() {
+	name := p.AgentModel
+	if name == "" && p.Model != nil {
+		name = p.Model.Name()
+	}
+	known, _ := tokens.Lookup(name)
+	p.ContextWindow = cmp.Or(p.ContextWindow, known.ContextWindow, tokens.DefaultContextWindow)
+	switch p.MaxOutputTokens {
+	case Off:
+		p.MaxOutputTokens = 0
+	case 0:
+		p.MaxOutputTokens = min(cmp.Or(known.MaxOutputTokens, defaultReply), int(replyShare*float64(p.ContextWindow)))
 	}
 }
 
 // checkTokens derives the token limits and refuses values that could never take effect.
 func (p *policy) checkTokens() []error {
-	var problems []error
+	refuse := func(field string, value any, format string, args ...any) []error {
+		return []error{&ConfigError{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)}}
+	}
 	effective := p.ContextWindow - p.MaxOutputTokens
-	if p.MaxOutputTokens > 0 && effective <= 0 {
-		return append(problems, fmt.Errorf("MaxOutputTokens is %d with a context window of %d: nothing would be left for the prompt; lower it or set ContextWindow",
-			p.MaxOutputTokens, p.ContextWindow))
+	if effective <= 0 {
+		return refuse("MaxOutputTokens", p.MaxOutputTokens,
+			"with a ContextWindow of %d, nothing would be left for the prompt; lower it or set ContextWindow", p.ContextWindow)
 	}
 	p.limit = int(hardLimit * float64(effective))
 	if p.limit < 1 {
-		return append(problems, fmt.Errorf("ContextWindow is %d with MaxOutputTokens %d: the hard limit of %v of what is left is no prompt at all; raise ContextWindow or lower MaxOutputTokens",
-			p.ContextWindow, p.MaxOutputTokens, hardLimit))
+		return refuse("ContextWindow", p.ContextWindow,
+			"with MaxOutputTokens %d, the hard limit of %v of the rest is no prompt at all; raise ContextWindow or lower MaxOutputTokens", p.MaxOutputTokens, hardLimit)
 	}
 	p.slack = effective - p.limit
 	share := int(math.Ceil(p.SafetyRatio * float64(p.ContextWindow)))
 	switch {
-	case p.TokenThreshold > 0 && p.SafetyRatio > 0 && p.TokenThreshold > share:
-		problems = append(problems, fmt.Errorf("TokenThreshold is %d but would never be reached: SafetyRatio %v × ContextWindow %d = %d is less and fires first; lower it, set SafetyRatio 0, or set ContextWindow",
-			p.TokenThreshold, p.SafetyRatio, p.ContextWindow, share))
+	case p.SafetyRatio > 0 && p.TokenThreshold > share:
+		return refuse("TokenThreshold", p.TokenThreshold,
+			"it would never be reached: SafetyRatio %v × ContextWindow %d = %d is less and fires first; lower it, set SafetyRatio to Off, or set ContextWindow",
+			p.SafetyRatio, p.ContextWindow, share)
 	case p.TokenThreshold > p.limit:
-		problems = append(problems, fmt.Errorf("TokenThreshold is %d but would never be reached: a prompt is compacted at the hard limit of %d tokens (%v of ContextWindow %d less MaxOutputTokens %d) at the latest; lower it or set ContextWindow",
-			p.TokenThreshold, p.limit, hardLimit, p.ContextWindow, p.MaxOutputTokens))
+		return refuse("TokenThreshold", p.TokenThreshold,
+			"it would never be reached: a prompt is compacted at the hard limit of %d tokens (%v of ContextWindow %d less MaxOutputTokens %d) at the latest; lower it or set ContextWindow",
+			p.limit, hardLimit, p.ContextWindow, p.MaxOutputTokens)
 	}
 	switch {
 	case p.TokenThreshold > 0:
@@ -154,7 +180,7 @@ func (p *policy) checkTokens() []error {
 	}
 	p.summaryTokens = min(p.MaxSummaryTokens, max(minSummary, room/2/p.MaxSummaries))
 	p.allSummaries = int(summariesShare * float64(p.limit))
-	return problems
+	return nil
 }
 
 // summariesShare is how much of the hard limit summaries may take up before they are cut. A summarizer that is asked for less and writes more is usually right; one that writes without end

@@ -100,7 +100,7 @@ func TestClientsThatHangUpAreNoFailingSummarizer(t *testing.T) {
 func TestPromptIsMeasuredAnewWhenOneEventBecomesOneSummary(t *testing.T) {
 	t.Parallel()
 	cfg, oracle := oracleConfig()
-	cfg.InvocationThreshold = 0
+	cfg.InvocationThreshold = compaction.Off
 	cfg.ContextWindow, cfg.TokenThreshold, cfg.RetainEvents = 10_000, 2_000, 1
 	pasted := func(ev *session.Event) bool { return ev.ID != "e1" }
 	cfg.Pin = pasted
@@ -121,7 +121,7 @@ func TestNothingToSummarizeIsNotLookedForAtEveryEvent(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold = 0
+	cfg.InvocationThreshold = compaction.Off
 	cfg.ContextWindow, cfg.TokenThreshold, cfg.Observer = 1_000_000, 1_000, seen
 	cfg.Pin = func(*session.Event) bool { return true }
 	svc := newService(t, session.InMemoryService(), cfg)
@@ -139,7 +139,7 @@ func TestNothingToSummarizeIsNotLookedForAtEveryEvent(t *testing.T) {
 func TestRestEndsWhenThePromptHasBeenSmall(t *testing.T) {
 	t.Parallel()
 	cfg, oracle := oracleConfig()
-	cfg.InvocationThreshold = 0
+	cfg.InvocationThreshold = compaction.Off
 	cfg.ContextWindow, cfg.TokenThreshold = 1_000_000, 1_000
 	var pinned atomic.Bool
 	pinned.Store(true)

@@ -31,7 +31,7 @@ func TestTheReportOfAPromptOlderThanTheSummarySaysNothingOfTheNext(t *testing.T)
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.Synchronous, cfg.InvocationThreshold, cfg.ContextWindow = false, 0, 20_000
+	cfg.Synchronous, cfg.InvocationThreshold, cfg.ContextWindow = false, compaction.Off, 20_000
 	var sess session.Session
 	cfg.Observer = compaction.ObserverFunc(func(ctx context.Context, o compaction.Observation) {
 		if seen.Observe(ctx, o); o.Outcome == compaction.Started {
@@ -76,7 +76,7 @@ func TestTheReportOfAnAgentWithoutHistoryDoesNotHideThePrompt(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold, cfg.Observer, cfg.ContextWindow = 0, seen, 20_000
+	cfg.InvocationThreshold, cfg.Observer, cfg.ContextWindow = compaction.Off, seen, 20_000
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess := create(t, svc)
 	prompt := 0
@@ -101,7 +101,7 @@ func TestTheReportOfAnAgentWithoutHistoryDoesNotHideThePrompt(t *testing.T) {
 func TestTheReportOfARemoteAgentIsNotOurs(t *testing.T) {
 	t.Parallel()
 	cfg, oracle := oracleConfig()
-	cfg.InvocationThreshold = 0
+	cfg.InvocationThreshold = compaction.Off
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess := create(t, svc)
 	for i := range 60 {

@@ -109,7 +109,7 @@ func TestAttributesOfASpanStayAsTheyAre(t *testing.T) {
 func TestUnknownIsLeftOut(t *testing.T) {
 	t.Parallel()
 	cfg, oracle := oracleConfig()
-	cfg.InvocationThreshold, cfg.SafetyRatio, cfg.TokenThreshold = 0, 0, 400
+	cfg.InvocationThreshold, cfg.SafetyRatio, cfg.TokenThreshold = compaction.Off, compaction.Off, 400
 	cfg.Summarizer = summarizerFunc(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 		result, err := oracle.Summarize(ctx, req)
 		return summarizer.Result{Content: result.Content}, err
@@ -191,7 +191,7 @@ func TestStandInAtTheHardLimitIsNamed(t *testing.T) {
 	t.Parallel()
 	traced := newTraces()
 	cfg := compaction.DefaultConfig()
-	cfg.TracerProvider, cfg.ContextWindow, cfg.InvocationThreshold = traced.provider, 4000, 0
+	cfg.TracerProvider, cfg.ContextWindow, cfg.InvocationThreshold = traced.provider, 4000, compaction.Off
 	cfg.Summarizer = answers(summarizer.Result{}, errBoom)
 	svc := newService(t, session.InMemoryService(), cfg)
 	h := (&compactiontest.History{}).Turns(20, "agent").User("long", words(4000))

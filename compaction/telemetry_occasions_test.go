@@ -90,7 +90,7 @@ var occasions = map[string]occasion{
 		}
 	}, ""},
 	"nothing may be summarized": {"tokens", compaction.Declined, func(cfg *compaction.Config, _ *tampered) {
-		cfg.InvocationThreshold, cfg.TokenThreshold, cfg.RetainEvents = 0, 210, 50
+		cfg.InvocationThreshold, cfg.TokenThreshold, cfg.RetainEvents = compaction.Off, 210, 50
 	}, ""},
 	"the summary is not shorter": {"invocations", compaction.Declined, func(cfg *compaction.Config, _ *tampered) {
 		cfg.Summarizer = answers(prose(words(2000)), nil)
@@ -147,7 +147,7 @@ func (o occasion) run(t *testing.T) (*traces, *notes, *compaction.CompactionSess
 	traced, seen := newTraces(), &notes{}
 	inner := &tampered{session.InMemoryService(), func(_ *session.Event, store func() error) error { return store() }}
 	cfg, _ := oracleConfig()
-	cfg.TracerProvider, cfg.Observer, cfg.SafetyRatio = traced.provider, seen, 0
+	cfg.TracerProvider, cfg.Observer, cfg.SafetyRatio = traced.provider, seen, compaction.Off
 	o.change(&cfg, inner)
 	svc := newService(t, inner, cfg)
 	appendAll(t, svc, create(t, svc), turns(5)...)

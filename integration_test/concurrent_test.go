@@ -168,7 +168,7 @@ func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 func TestACompactionOutOfAToolIsHarmless(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
-		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.InvocationThreshold = 0 })
+		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.InvocationThreshold = compaction.Off })
 		x := newActor(a, "assistant", "")
 		a.inTool = func() { a.compactAll() }
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))

@@ -38,7 +38,7 @@ var pressures = []struct {
 	{"every turn", func(cfg *compaction.Config) { cfg.InvocationThreshold, cfg.OverlapSize = 1, 1 }},
 	{"by tokens", func(cfg *compaction.Config) {
 		smallWindow(cfg)
-		cfg.InvocationThreshold, cfg.RetainEvents = 0, 4
+		cfg.InvocationThreshold, cfg.RetainEvents = compaction.Off, 4
 	}},
 }
 
@@ -83,7 +83,7 @@ func (f feature) play(a *app) {
 	a.compactAll()
 	p.turn(n)
 	p.turn(n + 1)
-	if a.cfg.InvocationThreshold == 0 { // by tokens, the branch with most to gain comes first
+	if a.cfg.InvocationThreshold == compaction.Off { // by tokens, the branch with most to gain comes first
 		a.verify(2)
 	} else {
 		a.verify(n / 6)

@@ -73,7 +73,7 @@ func TestAJobInLineSeesTheTurnsThatCameAfterIt(t *testing.T) {
 func TestRecordsStoredInTheMidstOfATurnMakeNobodyStale(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{background}, func(t *testing.T, store storage, m mode) {
-		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.InvocationThreshold = 0 })
+		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.InvocationThreshold = compaction.Off })
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, nil))
 		for i := range 12 {

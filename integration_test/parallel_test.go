@@ -28,7 +28,7 @@ func TestParallelBranchesKeepTheirFactsAndDoNotLeak(t *testing.T) {
 			overStorages(t, modes, func(t *testing.T, store storage, m mode) {
 				a := newApp(t, store, m, func(cfg *compaction.Config) {
 					if tokens {
-						cfg.InvocationThreshold = 0
+						cfg.InvocationThreshold = compaction.Off
 						smallWindow(cfg)
 					}
 				})

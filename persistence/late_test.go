@@ -20,7 +20,7 @@ import (
 func quiet(t *testing.T, inner session.Service) *compaction.CompactionSessionService {
 	t.Helper()
 	cfg := compaction.DefaultConfig()
-	cfg.InvocationThreshold, cfg.OverlapSize, cfg.SafetyRatio = 0, 0, 0
+	cfg.InvocationThreshold, cfg.OverlapSize, cfg.SafetyRatio = compaction.Off, 0, compaction.Off
 	cfg.Summarizer = &ct.Oracle{}
 	svc, err := compaction.NewCompactionService(inner, cfg)
 	if err != nil {

@@ -49,14 +49,14 @@ func widely(open func(session.Service, *oracle, int) (app, error)) func(session.
 // byTurns is the default without the trigger by tokens.
 func byTurns() compaction.Config {
 	cfg := compaction.DefaultConfig()
-	cfg.SafetyRatio = 0
+	cfg.SafetyRatio = compaction.Off
 	return cfg
 }
 
 // byTokens is the default without the trigger by turns.
 func byTokens() compaction.Config {
 	cfg := compaction.DefaultConfig()
-	cfg.InvocationThreshold = 0
+	cfg.InvocationThreshold = compaction.Off
 	return cfg
 }
 

@@ -16,7 +16,7 @@ const overhead = 20_000
 // onReport makes a trigger that fires by what the server reports, and never by what the conversation
 // itself is estimated at.
 func onReport(cfg *compaction.Config) {
-	cfg.InvocationThreshold = 0
+	cfg.InvocationThreshold = compaction.Off
 	cfg.TokenThreshold = overhead + 1500
 }
 

@@ -81,7 +81,7 @@ func TestNoFactIsLostInThousandsOfTurns(t *testing.T) {
 	t.Parallel()
 	cfg := compaction.DefaultConfig()
 	oracle := &counting{writer: &compactiontest.Oracle{}}
-	cfg.Summarizer, cfg.Synchronous, cfg.SafetyRatio = oracle, true, 0
+	cfg.Summarizer, cfg.Synchronous, cfg.SafetyRatio = oracle, true, compaction.Off
 	cfg.ContextWindow = 10_000_000 // the oracle forgets nothing, so its summaries only grow
 	cfg.MaxSummaryTokens = 1_000_000
 	r := newRun(t, cfg)

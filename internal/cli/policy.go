@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,21 @@ func (p policyFlags) check() error {
 	if !slices.Contains(summarizers, p.summarizer) {
 		return badInput("--summarizer %q is none that there is: use %s", p.summarizer, strings.Join(summarizers, ", "))
 	}
+	if p.overlap == 0 && p.threshold > 0 {
+		return badInput("--overlap is 0 with --threshold %d: the turn just answered would be summarized; use at least 1", p.threshold)
+	}
+	for _, flag := range []struct {
+		name  string
+		value float64
+	}{
+		{"threshold", float64(p.threshold)},
+		{"token-threshold", float64(p.tokens)},
+		{"safety-ratio", p.ratio},
+	} {
+		if flag.value < 0 {
+			return badInput("--%s is %v: it must not be negative; 0 turns it off", flag.name, flag.value)
+		}
+	}
 	for _, flag := range []struct {
 		name  string
 		value int
@@ -68,11 +84,11 @@ func (p policyFlags) build(name string, llm model.LLM, mirror bool) (replay.Poli
 		policy.Recorded = true
 	}
 	cfg := compaction.DefaultConfig()
-	cfg.InvocationThreshold = p.threshold
+	cfg.InvocationThreshold = cmp.Or(p.threshold, compaction.Off)
 	cfg.OverlapSize = p.overlap
 	cfg.ContextWindow = p.window
 	cfg.TokenThreshold = p.tokens
-	cfg.SafetyRatio = p.ratio
+	cfg.SafetyRatio = cmp.Or(p.ratio, compaction.Off)
 	cfg.RetainEvents = p.retain
 	cfg.MaxSummaries = p.summaries
 	cfg.MaxSummaryTokens = p.summaryTokens
@@ -97,14 +113,15 @@ var fieldFlags = strings.NewReplacer(
 	"OverlapSize", "--overlap",
 	"ContextWindow", "--context-window",
 	"TokenThreshold", "--token-threshold",
+	"set SafetyRatio to Off", "set --safety-ratio 0",
 	"SafetyRatio", "--safety-ratio",
 	"RetainEvents", "--retain",
 	"MaxSummaryTokens", "--max-summary-tokens",
 	"MaxSummaries", "--max-summaries",
-	" (DefaultConfig has 2)", "",
-	" with MaxOutputTokens 0", "",
-	" less MaxOutputTokens 0", "",
 	" or lower MaxOutputTokens", "",
+	" less MaxOutputTokens", ", less a reply of",
+	"with MaxOutputTokens", "with a reply of",
+	"; Off (-1) turns it off", "",
 	"\n", "; ",
 )
 

@@ -30,7 +30,7 @@ type recorded struct {
 
 // recordedConfig leaves the recording's own compactions as the only ones.
 func recordedConfig(cfg compaction.Config, c *conversation.Conversation, r *recorded) compaction.Config {
-	cfg.InvocationThreshold, cfg.SafetyRatio, cfg.TokenThreshold = 0, 0, 0
+	cfg.InvocationThreshold, cfg.SafetyRatio, cfg.TokenThreshold = compaction.Off, compaction.Off, 0
 	cfg.Model, cfg.Summarizer = nil, r
 	cfg.MaxSummaries = 1 // each recorded summary took the place of all before it, earlier summaries among it
 	for _, theirs := range c.Compactions {
