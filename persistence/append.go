@@ -15,9 +15,9 @@ import (
 const (
 	// The names are compared too, because a handle may come from a service on another file.
 	insertEvent = `INSERT INTO events (session, seq, id, time, invocation_id, author, branch, content, actions,
-			usage_metadata, custom_metadata, long_running_tool_ids, extra, record_id, unit)
-		SELECT key, last_seq + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CASE ? WHEN 0 THEN last_seq + 1 ELSE ? END
-		FROM sessions WHERE key = ? AND app = ? AND user = ? AND id = ?`
+			usage_metadata, custom_metadata, long_running_tool_ids, extra, record_id, unit, digest)
+		SELECT key, last_seq + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CASE ? WHEN 0 THEN last_seq + 1 ELSE ? END, ?
+		FROM sessions WHERE key = ? AND app = ? AND user = ? AND id = ? AND last_seq = ?`
 	updateSession = `UPDATE sessions SET last_seq = last_seq + 1, updated_at = ?,
 			last_user = iif(? = 1, last_seq + 1, last_user), last_agent = iif(? = 2, last_seq + 1, last_agent)
 		WHERE key = ?`
@@ -114,21 +114,34 @@ func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
 	return w.setState(to.key, to.app, to.user, values)
 }
 
-// insert adds the row of an event and returns its key.
+// insert adds the row of an event behind the newest one of its session, and returns its key.
 func (w *writer) insert(to *storedSession, r *row, unit unit) (key int64, err error) {
-	result, err := w.addEvent.ExecContext(context.Background(),
-		r.id, r.time, r.invocationID, r.author, r.branch, r.content, r.actions,
-		r.usage, r.custom, r.longRunning, r.extra, r.record, unit.column(), unit.column(),
-		to.key, to.app, to.user, to.id)
-	if err != nil {
-		return 0, w.orExists(err, to, r.id)
+	content := w.digests.content(r)
+	for {
+		last, remembered, err := w.head(to)
+		if err != nil {
+			return 0, err
+		}
+		now := head{seq: last.seq + 1, digest: w.digests.next(last.digest, last.seq+1, content)}
+		result, err := w.addEvent.ExecContext(context.Background(),
+			r.id, r.time, r.invocationID, r.author, r.branch, r.content, r.actions,
+			r.usage, r.custom, r.longRunning, r.extra, r.record, unit.column(), unit.column(), now.digest[:],
+			to.key, to.app, to.user, to.id, last.seq)
+		if err != nil {
+			return 0, w.orExists(err, to, r.id)
+		}
+		n, err := result.RowsAffected()
+		switch {
+		case err != nil:
+			return 0, err
+		case n > 0:
+			w.remember(to.key, now)
+			return result.LastInsertId()
+		case !remembered:
+			return 0, fmt.Errorf("%w: %q, cannot append event", session.ErrNotFound, to.id)
+		}
+		delete(w.heads, to.key) // another process has appended, or deleted the session
 	}
-	if n, err := result.RowsAffected(); err != nil {
-		return 0, err
-	} else if n == 0 {
-		return 0, fmt.Errorf("%w: %q, cannot append event", session.ErrNotFound, to.id)
-	}
-	return result.LastInsertId()
 }
 
 // affected runs a statement and returns how many rows it changed.

@@ -153,7 +153,10 @@ type writer struct {
 	addCall, contest, ignoreCopy, moor         *sql.Stmt
 	coverEvent, coverRecord                    *sql.Stmt
 	findTarget, findRecord, lengthen           *sql.Stmt
-	allEvents                                  *sql.Stmt
+	allEvents, findHead, chain                 *sql.Stmt
+
+	digests digester
+	heads   map[int64]head // by session, of transactions that have committed and of the one that runs
 }
 
 func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
@@ -187,6 +190,8 @@ func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 		selectRecordByID:   &w.findRecord,
 		updateLength:       &w.lengthen,
 		selectEvents:       &w.allEvents,
+		selectHead:         &w.findHead,
+		selectChain:        &w.chain,
 	})
 	if err != nil {
 		return nil, errors.Join(err, w.statements.close())
@@ -229,6 +234,7 @@ func (w *writer) apart(one *write) (failed, broken error) {
 	}
 	failed = one.run(w)
 	if failed != nil {
+		w.heads = nil
 		if err := w.do(w.rollbackTo); err != nil {
 			return nil, errors.Join(failed, err)
 		}
@@ -237,7 +243,10 @@ func (w *writer) apart(one *write) (failed, broken error) {
 }
 
 // undo ends the transaction. It fails only if SQLite has ended it already.
-func (w *writer) undo() { _ = w.do(w.rollback) }
+func (w *writer) undo() {
+	w.heads = nil
+	_ = w.do(w.rollback)
+}
 
 // do runs a statement without the caller's context: what has begun is finished.
 func (w *writer) do(stmt *sql.Stmt, args ...any) error {

@@ -1,0 +1,144 @@
+package persistence
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"google.golang.org/adk/session"
+)
+
+// Digest is a SHA-256. docs/schema.md describes the bytes that it is computed over.
+type Digest [sha256.Size]byte
+
+// String returns the digest in hexadecimal.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// chainLabel begins the bytes of a genesis digest, so that it cannot be the digest of anything else.
+const chainLabel = "longsession chain 1"
+
+// digester computes digests. It is not safe for concurrent use.
+type digester struct{ buf []byte }
+
+// field adds a text, or NULL if it is nil.
+func (d *digester) field(column any) {
+	text, ok := column.(string)
+	if !ok {
+		d.buf = append(d.buf, 0)
+		return
+	}
+	d.length(len(text))
+	d.buf = append(d.buf, text...)
+}
+
+func (d *digester) bytes(column []byte) {
+	if column == nil {
+		d.buf = append(d.buf, 0)
+		return
+	}
+	d.length(len(column))
+	d.buf = append(d.buf, column...)
+}
+
+func (d *digester) length(n int) {
+	d.buf = binary.BigEndian.AppendUint64(append(d.buf, 1), uint64(n))
+}
+
+// sum returns the digest of what was added, and begins anew.
+func (d *digester) sum() Digest {
+	sum := sha256.Sum256(d.buf)
+	d.buf = d.buf[:0]
+	return sum
+}
+
+// genesis is the digest that a session's first event follows. It ties the chain to the session.
+func (d *digester) genesis(app, user, id, created string) Digest {
+	for _, text := range []string{chainLabel, app, user, id, created} {
+		d.field(text)
+	}
+	return d.sum()
+}
+
+// content returns the digest of everything in a row that never changes, except its number.
+func (d *digester) content(r *row) Digest {
+	for _, text := range []string{r.id, r.time, r.invocationID, r.author, r.branch} {
+		d.field(text)
+	}
+	for _, column := range []any{r.record, r.content, r.actions, r.usage, r.custom, r.longRunning, r.extra} {
+		d.field(column)
+	}
+	return d.sum()
+}
+
+// next returns the digest of the event with a number, behind the one with the digest before.
+func (d *digester) next(before Digest, seq int64, content Digest) Digest {
+	d.buf = append(d.buf, before[:]...)
+	d.buf = binary.BigEndian.AppendUint64(d.buf, uint64(seq))
+	d.buf = append(d.buf, content[:]...)
+	return d.sum()
+}
+
+// head is the end of a session's chain.
+type head struct {
+	seq    int64
+	digest Digest
+}
+
+// maxHeads bounds how many heads a writer remembers.
+const maxHeads = 4096
+
+const (
+	selectHead = `SELECT last_seq, created_at, (SELECT digest FROM events WHERE session = sessions.key AND seq = last_seq)
+		FROM sessions WHERE key = ? AND app = ? AND user = ? AND id = ?`
+	selectChain = `SELECT seq, digest, id, time, invocation_id, author, branch, record_id, content, actions, usage_metadata,
+		custom_metadata, long_running_tool_ids, extra FROM events WHERE session = ? ORDER BY seq`
+)
+
+// head returns the end of a session's chain, from memory if it is there. Another process may have
+// appended since, so insertEvent stores only behind the event that it names.
+func (w *writer) head(to *storedSession) (_ head, remembered bool, err error) {
+	if h, ok := w.heads[to.key]; ok {
+		return h, true, nil
+	}
+	var h head
+	var created string
+	var digest []byte
+	err = w.findHead.QueryRowContext(context.Background(), to.key, to.app, to.user, to.id).Scan(&h.seq, &created, &digest)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return head{}, false, fmt.Errorf("%w: %q, cannot append event", session.ErrNotFound, to.id)
+	case err != nil:
+		return head{}, false, err
+	case len(digest) == len(h.digest):
+		h.digest = Digest(digest)
+		return h, false, nil
+	}
+	// The newest event is older than digests are, or there is none.
+	h.digest = w.digests.genesis(to.app, to.user, to.id, created)
+	if h.seq == 0 {
+		return h, false, nil
+	}
+	rows, err := w.chain.QueryContext(context.Background(), to.key)
+	if err != nil {
+		return head{}, false, err
+	}
+	for link, err := range links(rows, &w.digests, h.digest) {
+		if err != nil {
+			return head{}, false, err
+		}
+		h.digest = link.Digest
+	}
+	return h, false, nil
+}
+
+// remember notes the end of a session's chain. A transaction that is undone forgets all of them.
+func (w *writer) remember(session int64, h head) {
+	if w.heads == nil || len(w.heads) >= maxHeads {
+		w.heads = map[int64]head{}
+	}
+	w.heads[session] = h
+}
