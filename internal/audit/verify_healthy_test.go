@@ -143,7 +143,7 @@ func TestHealthyFilesHaveNoFinding(t *testing.T) {
 			create(t, svc, user, "order-1", events...)
 		}},
 		"two processes at once": {20, 4, nil, func(t *testing.T, path string) {
-			cfg := extractive(func(c *compaction.Config) { c.InvocationThreshold = 0; c.SafetyRatio = 0.9 })
+			cfg := extractive(func(c *compaction.Config) { c.InvocationThreshold = compaction.Off; c.SafetyRatio = 0.9 })
 			one, other := serviceOn(t, path, cfg), serviceOn(t, path, cfg)
 			converse(t, one, 14)
 			// Each holds what it loaded before the other one compacted.
