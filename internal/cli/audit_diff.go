@@ -2,12 +2,9 @@ package cli
 
 import (
 	"context"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/adk-go-ext/longsession/internal/audit"
 )
@@ -15,13 +12,9 @@ import (
 const (
 	// twoColumns is how wide a terminal must be for two columns of text that read well.
 	twoColumns = 100
-	// narrowest is the least width that text is wrapped to.
-	narrowest = 20
 	// widest is the greatest width: lines are filled up to it.
 	widest = 1000
-	// noTerminal is the width where there is none.
-	noTerminal = 80
-	gutter     = " | "
+	gutter = " | "
 )
 
 func (a *auditing) diffCommand() *cobra.Command {
@@ -51,7 +44,7 @@ func (a *auditing) diffCommand() *cobra.Command {
 					return nil
 				}
 				for i := range found {
-					out.replacement(&found[i], widthOf(cmd.OutOrStdout(), width))
+					out.replacement(&found[i], out.diffWidth(width))
 				}
 				if len(found) == 0 {
 					out.printf("no summaries\n")
@@ -66,15 +59,13 @@ func (a *auditing) diffCommand() *cobra.Command {
 	return cmd
 }
 
-// widthOf returns how many columns to use on w.
-func widthOf(w io.Writer, wanted int) int {
-	if wanted > 0 {
+// diffWidth is how many columns to use if so many are wanted; 0: as many as the screen has.
+func (o *auditOutput) diffWidth(wanted int) int {
+	switch {
+	case wanted > 0:
 		return wanted
-	}
-	if file, ok := w.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns >= narrowest {
-			return min(columns, widest)
-		}
+	case o.screen.columns > 0:
+		return min(o.screen.columns, widest)
 	}
 	return noTerminal
 }

@@ -12,14 +12,15 @@ import (
 
 // auditOutput writes what audit commands show: text for a terminal, or JSON Lines.
 type auditOutput struct {
-	to   *bufio.Writer
-	json *json.Encoder // nil for text
-	err  error         // the first one
-	did  func() string // says what was done by the time of an interrupt
+	to     *bufio.Writer
+	screen screen
+	json   *json.Encoder // nil for text
+	err    error         // the first one
+	did    func() string // says what was done by the time of an interrupt
 }
 
 func newAuditOutput(w io.Writer, asJSON bool) *auditOutput {
-	o := &auditOutput{to: bufio.NewWriter(w), did: func() string { return "nothing was shown" }}
+	o := &auditOutput{to: bufio.NewWriter(w), screen: screenOf(w), did: func() string { return "nothing was shown" }}
 	if asJSON {
 		o.json = json.NewEncoder(o.to)
 		o.json.SetEscapeHTML(false)

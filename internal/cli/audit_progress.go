@@ -2,11 +2,9 @@ package cli
 
 import (
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/adk-go-ext/longsession/internal/audit"
 )
@@ -14,6 +12,7 @@ import (
 // auditProgress shows on a terminal how many of the events of a file were read, once that takes long.
 type auditProgress struct {
 	w     io.Writer // nil: shows nothing
+	width int       // of the bar itself, in columns
 	start time.Time
 	bar   *progressbar.ProgressBar
 	total int64
@@ -25,8 +24,8 @@ func newAuditProgress(w io.Writer, sessions []*audit.Session) *auditProgress {
 	for _, s := range sessions {
 		p.total += s.Events
 	}
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		p.w = w
+	if s := screenOf(w); s.columns > 0 {
+		p.w, p.width = w, barWidth(s)
 	}
 	return p
 }
@@ -38,7 +37,7 @@ func (p *auditProgress) done(s *audit.Session) {
 		return
 	}
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions64(p.total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(30),
+		p.bar = progressbar.NewOptions64(p.total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(p.width),
 			progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("events read"))
 	}
 	_ = p.bar.Set64(p.read)

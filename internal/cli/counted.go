@@ -31,7 +31,8 @@ func (c *counted) add(r *replay.Report) {
 	}
 }
 
-func (c *counted) String() string {
+// text is empty for no report.
+func (c *counted) text(s screen) string {
 	if c.reports == 0 {
 		return ""
 	}
@@ -46,7 +47,7 @@ func (c *counted) String() string {
 	if c.leftOut > 0 {
 		text += fmt.Sprintf("; without the recorded instructions and tools in %s, where they took more than half of the window (--fixed)", plural(c.leftOut, "report"))
 	}
-	return labelled("counted", text)
+	return s.labelled("counted", text)
 }
 
 func ratios(low, high float64) string {

@@ -38,13 +38,13 @@ func (s *section) add(line string) {
 	s.lines = append(s.lines, line)
 }
 
-func (s *section) write(b *strings.Builder, title string) {
+func (s *section) write(b *strings.Builder, on screen, paint func(string) string, title string) {
 	if len(s.lines) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n%s\n", title)
+	fmt.Fprintf(b, "\n%s\n", paint(on.wrap(title, 0)))
 	for _, line := range s.lines {
-		fmt.Fprintf(b, "  %s\n", wrap(line, 4))
+		fmt.Fprintf(b, "  %s\n", on.wrap(line, 4))
 	}
 	if s.more > 0 {
 		fmt.Fprintf(b, "  … and %s more (--json has all)\n", commas(s.more))
@@ -102,25 +102,25 @@ func orUnknown(tokens int) string {
 	return commas(tokens)
 }
 
-func (d *details) write(sum *summary) string {
+func (d *details) write(s screen, sum *summary) string {
 	var b strings.Builder
-	if counted := d.counts.String(); counted != "" {
+	if counted := d.counts.text(s); counted != "" {
 		b.WriteString("\n" + counted)
 	}
 	if len(sum.totals) == 1 {
-		b.WriteString(summariesLine(sum.totals[0]))
-		b.WriteString(factsLine(sum.totals[0]))
+		b.WriteString(summariesLine(s, sum.totals[0]))
+		b.WriteString(factsLine(s, sum.totals[0]))
 	}
-	d.findings.write(&b, "Findings")
-	d.problems.write(&b, "What a view must keep, and did not")
-	d.over.write(&b, "Prompts over the context window")
-	d.recorded.write(&b, "Compactions of the recorded application, and the prompt right after")
-	d.notes.write(&b, "Notes")
-	d.leftOut.write(&b, "Left out")
+	d.findings.write(&b, s, s.bad, "Findings")
+	d.problems.write(&b, s, s.bad, "What a view must keep, and did not")
+	d.over.write(&b, s, s.strong, "Prompts over the context window")
+	d.recorded.write(&b, s, s.strong, "Compactions of the recorded application, and the prompt right after")
+	d.notes.write(&b, s, s.strong, "Notes")
+	d.leftOut.write(&b, s, s.strong, "Left out")
 	return b.String()
 }
 
-func summariesLine(t replay.Total) string {
+func summariesLine(on screen, t replay.Total) string {
 	s := t.Summarizer
 	if s.Calls == 0 && s.Failed == 0 {
 		return ""
@@ -132,14 +132,14 @@ func summariesLine(t replay.Total) string {
 	if s.Failed > 0 {
 		line += fmt.Sprintf("; %s came to nothing", plural(s.Failed, "attempt"))
 	}
-	return labelled("summaries", line)
+	return on.labelled("summaries", line)
 }
 
-func factsLine(t replay.Total) string {
+func factsLine(s screen, t replay.Total) string {
 	f := t.Facts
 	if f == nil || f.Questions == 0 {
 		return ""
 	}
-	return labelled("facts", fmt.Sprintf("%s of %s can be answered from the last prompt (%s as said, %s from a summary); from the newest messages of that size: %s",
+	return s.labelled("facts", fmt.Sprintf("%s of %s can be answered from the last prompt (%s as said, %s from a summary); from the newest messages of that size: %s",
 		commas(f.Kept), plural(f.Questions, "question"), commas(f.Raw), commas(f.Kept-f.Raw), commas(f.KeepLast)))
 }

@@ -15,7 +15,7 @@ import (
 func commas(n int) string { return humanize.Comma(int64(n)) }
 
 // percent writes a share from 0 to 1.
-func percent(share float64) string { return fmt.Sprintf("%.4g %%", 100*share) }
+func percent(share float64) string { return fmt.Sprintf("%.4g%%", 100*share) }
 
 // dollars writes USD with as many decimals as tell small amounts apart; "-" where no prices are known.
 func dollars(amount float64, priced bool) string {

@@ -59,7 +59,7 @@ func TestWrapBreaksBetweenWordsOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-zß日]{1,40}`), 1, 60).Draw(t, "words")
 		indent := rapid.IntRange(0, 20).Draw(t, "indent")
-		wrapped := wrap(strings.Join(words, " "), indent)
+		wrapped := screen{}.wrap(strings.Join(words, " "), indent)
 		if got := strings.Fields(wrapped); strings.Join(got, " ") != strings.Join(words, " ") {
 			t.Fatalf("words %q became %q", words, got)
 		}

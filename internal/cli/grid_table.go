@@ -1,17 +1,15 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/rivo/uniseg"
 
 	"github.com/adk-go-ext/longsession/internal/replay"
 )
-
-// maxBlock is how many policies are listed for one conversation: the cheapest ones. --json has all.
-const maxBlock = 12
 
 // costOf is what a policy cost: US dollars, or tokens where no prices are known.
 func costOf(with replay.Sent, s replay.Summaries, priced bool) float64 {
@@ -21,136 +19,109 @@ func costOf(with replay.Sent, s replay.Summaries, priced bool) float64 {
 	return float64(with.PromptTokens + s.PromptTokens + s.OutputTokens)
 }
 
-// cheapest is the index of the policy of a grid that cost least, the first of equals; -1 without a grid.
-func cheapest(p *plan, sum *summary) int {
+// sameCost reports whether two costs differ by no more than sums of fractions do.
+func sameCost(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) }
+
+// cheapest are the indexes of the policies of a grid that cost least: several if they cost the same. It is
+// empty without a grid.
+func cheapest(p *plan, sum *summary) []int {
 	if !p.grid || sum.conversations() == 0 {
-		return -1
+		return nil
 	}
-	best := 0
 	cost := func(i int) float64 {
 		return costOf(sum.totals[i].With, sum.totals[i].Summarizer, p.model.Priced())
 	}
+	least := cost(0)
 	for i := range sum.totals {
-		if cost(i) < cost(best) {
-			best = i
+		least = min(least, cost(i))
+	}
+	var best []int
+	for i := range sum.totals {
+		if sameCost(cost(i), least) {
+			best = append(best, i)
 		}
 	}
 	return best
 }
 
-// gridBlock says for one conversation what each policy would have saved, and where it would have fired.
-func gridBlock(p *plan, reports []*replay.Report) string {
-	var b strings.Builder
-	first := reports[0]
-	fmt.Fprintf(&b, "%s: %s, %s, %s prompt tokens without compaction\n", printable(first.ID), plural(first.Turns, "turn"),
-		plural(first.Without.ModelCalls, "model call"), commas(first.Without.PromptTokens))
-	byCost := slices.Clone(reports)
-	slices.SortStableFunc(byCost, func(a, b *replay.Report) int {
-		return cmp.Compare(costOf(a.With, a.Summarizer, p.model.Priced()), costOf(b.With, b.Summarizer, p.model.Priced()))
-	})
-	for i, r := range byCost {
-		if i == maxBlock && len(byCost) > maxBlock+1 {
-			fmt.Fprintf(&b, "  … and %d more, which cost no less (--json has all)\n", len(byCost)-i)
-			break
-		}
-		fmt.Fprintf(&b, "  %-44s %7s %9s  %s\n", shorten(point(r.Policy), 44), saved(r.SavedPercent),
-			"$"+dollars(r.With.Dollars+r.Summarizer.Dollars, p.model.Priced()), fired(r))
-	}
-	return b.String()
+// gridColumns are those of a grid's result; the last one is there if there are questions.
+var gridColumns = []column{
+	{"prompt", "tokens", 12}, {"", "saved", 6}, {"", "US $", 9}, {"com-", "pact.", 6},
+	{"largest", "prompt", 10}, {"prefix", "kept", 7}, {"", "facts", 9},
 }
 
-// longPoint is how long the name of a policy may be to stand in a line as it is.
-const longPoint = 44
+var gridNames = []string{"prompt tokens", "saved", "US $", "compactions", "largest prompt", "prefix kept", "facts"}
 
-// point names a policy of a grid: as it is called or, where that is too long to be told apart at a glance,
-// by the values alone, in the order of the keys above them.
-func point(policy string) string {
-	if len(policy) <= longPoint {
-		return policy
+// gridTable is the result: every policy over all conversations.
+func gridTable(s screen, p *plan, sum *summary) string {
+	type line struct {
+		policy string
+		values []string
+		total  replay.Total
+		best   bool
 	}
-	return strings.Join(each(policy, func(_, value string) string { return value }), " / ")
-}
-
-// keysOf heads a column of points.
-func keysOf(policy string) string {
-	if len(policy) <= longPoint {
-		return "policy"
+	priced, columns := p.model.Priced(), gridColumns
+	if sum.totals[0].Facts == nil {
+		columns = columns[:len(columns)-1]
 	}
-	return strings.Join(each(policy, func(key, _ string) string { return key }), " / ")
-}
-
-// each is what f makes of each key=value in a policy's name.
-func each(policy string, f func(key, value string) string) []string {
-	var out []string
-	for _, word := range strings.Fields(policy) {
-		key, value, _ := strings.Cut(word, "=")
-		out = append(out, f(key, value))
-	}
-	return out
-}
-
-// fired names the turns in or behind which a policy compacted.
-func fired(r *replay.Report) string {
-	var turns []int
-	for _, c := range r.Compactions {
-		if len(turns) == 0 || turns[len(turns)-1] != c.Turn {
-			turns = append(turns, c.Turn)
-		}
-	}
-	if len(turns) == 0 {
-		return "never fires"
-	}
-	const ends = 5
-	var names []string
-	for i, turn := range turns {
-		switch {
-		case len(turns) <= 2*ends || i < ends || i >= len(turns)-ends:
-			names = append(names, strconv.Itoa(turn))
-		case i == ends:
-			names = append(names, "…")
-		}
-	}
-	if len(turns) == 1 {
-		return "fires at turn " + names[0]
-	}
-	return fmt.Sprintf("fires at turns %s", strings.Join(names, ", "))
-}
-
-const gridForm = "%-52s %12s %6s %9s %6s %10s %7s %9s\n"
-
-// gridTable is the result: every policy over all conversations, and which cost least.
-func gridTable(p *plan, sum *summary) string {
-	var b strings.Builder
-	priced := p.model.Priced()
-	facts := ""
-	if sum.totals[0].Facts != nil {
-		facts = "facts"
-	}
-	b.WriteString("\n" + trimLine(fmt.Sprintf(gridForm, "", "prompt", "", "", "com-", "largest", "prefix", "")))
-	b.WriteString(trimLine(fmt.Sprintf(gridForm, shorten(keysOf(sum.totals[0].Policy), 52), "tokens", "saved", "US $", "pact.", "prompt", "kept", facts)))
 	without := sum.totals[0].Without
-	line := func(values ...any) { b.WriteString(trimLine(fmt.Sprintf(gridForm, values...))) }
-	line("(no compaction)", commas(without.PromptTokens), "", dollars(without.Dollars, priced), "", commas(without.LargestPrompt), kept(without), "")
-	for _, t := range sum.totals {
-		line(shorten(point(t.Policy), 52), commas(t.With.PromptTokens), saved(t.SavedPercent),
-			dollars(t.With.Dollars+t.Summarizer.Dollars, priced), commas(t.Compactions), commas(t.With.LargestPrompt), kept(t.With), factsShare(t))
+	lines := []line{{policy: "(no compaction)", values: []string{commas(without.PromptTokens), "", dollars(without.Dollars, priced), "", commas(without.LargestPrompt), kept(without), ""}}}
+	best := cheapest(p, sum)
+	for i, t := range sum.totals {
+		lines = append(lines, line{t.Policy, []string{
+			commas(t.With.PromptTokens), saved(t.SavedPercent), dollars(t.With.Dollars+t.Summarizer.Dollars, priced),
+			commas(t.Compactions), commas(t.With.LargestPrompt), kept(t.With), factsShare(t),
+		}, t, slices.Contains(best, i)})
 	}
-	best := sum.totals[cheapest(p, sum)]
-	over := plural(sum.conversations(), "conversation")
-	if !sum.complete {
-		over = "the " + over + " played so far"
+	const longest = 52
+	table := newTable(s.width(), longest, columns)
+	fits := s.tables()
+	for _, l := range lines[1:] {
+		fits = fits && uniseg.StringWidth(point(l.policy)) <= table.name
 	}
-	usd := func(with replay.Sent, s replay.Summaries) string {
-		if priced {
-			return "$" + dollars(costOf(with, s, true), true)
+	var b strings.Builder
+	b.WriteByte('\n')
+	if fits {
+		keys := keysOf(sum.totals[0].Policy)
+		if uniseg.StringWidth(keys) > table.name {
+			b.WriteString(s.labelled("policies", keys))
+			keys = "policy"
 		}
-		return commas(int(costOf(with, s, false))) + " tokens"
+		over, under := table.head(keys)
+		b.WriteString(s.strong(over) + "\n" + s.strong(under) + "\n")
 	}
-	instead := "instead of " + usd(without, replay.Summaries{}) + " without compaction"
-	if costOf(best.With, best.Summarizer, priced) >= costOf(without, replay.Summaries{}, priced) {
-		instead = "but " + usd(without, replay.Summaries{}) + " without compaction: the prompt cache saves more than it does"
+	for i, l := range lines {
+		switch {
+		case fits && i == 0:
+			b.WriteString(table.row(l.policy, l.values) + "\n")
+		case fits:
+			row := table.row(point(l.policy), l.values)
+			if l.best {
+				row = s.strong(row)
+			}
+			b.WriteString(row + "\n")
+		default:
+			name := l.policy
+			if l.best && len(best) == 1 {
+				name += " (the cheapest)"
+			} else if l.best {
+				name += " (cheapest, a tie)"
+			}
+			b.WriteString(s.strong(s.wrap(name, 2)) + "\n")
+			var all []painted
+			for i := range columns {
+				if l.values[i] == "" {
+					continue
+				}
+				v := painted{pair: pair{gridNames[i], l.values[i]}}
+				if gridNames[i] == "saved" {
+					v.paint = s.gain(l.total.SavedPercent)
+				}
+				all = append(all, v)
+			}
+			b.WriteString(s.pairs(2, all))
+		}
 	}
-	b.WriteString("\n" + wrap(fmt.Sprintf("Cheapest over %s: %s, %s, %s.", over, best.Policy, usd(best.With, best.Summarizer), instead), 0) + "\n")
 	return b.String()
 }
 

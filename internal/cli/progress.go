@@ -3,12 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // patience is how long a run stays silent before it shows how far it is.
@@ -22,6 +20,7 @@ const blink = 100 * time.Millisecond
 type progress struct {
 	mu       sync.Mutex
 	w        io.Writer // nil: shows nothing
+	width    int       // of the bar itself, in columns
 	now      func() time.Time
 	start    time.Time
 	drawn    time.Time
@@ -42,10 +41,18 @@ func newProgress(w io.Writer, inputs []input, quiet bool) *progress {
 		}
 		p.total += in.bytes
 	}
-	if file, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(file.Fd())) {
+	s := screenOf(w)
+	p.width = barWidth(s)
+	if s.columns > 0 && !quiet {
 		p.w = w
 	}
 	return p
+}
+
+// barWidth is how wide a bar is next to what it says.
+func barWidth(s screen) int {
+	const beside, most, least = 50, 30, 4
+	return max(least, min(most, s.columns-beside))
 }
 
 // messages is told how many messages were played.
@@ -83,7 +90,7 @@ func (p *progress) show() {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(p.total,
 			progressbar.OptionSetWriter(p.w),
-			progressbar.OptionSetWidth(30),
+			progressbar.OptionSetWidth(p.width),
 			progressbar.OptionSpinnerType(14),
 			progressbar.OptionSetSpinnerChangeInterval(0), // it would draw by itself, also into a row of the table
 			progressbar.OptionClearOnFinish(),

@@ -57,7 +57,7 @@ func replayFiles(cmd *cobra.Command, s *settings, args []string, compare compare
 		defer func() { err = errors.Join(err, r.store.close()) }()
 	}
 	out := &output{to: cmd.OutOrStdout()}
-	r.report = &textReport{plan: p, out: out}
+	r.report = newTextReport(p, screenOf(cmd.OutOrStdout()), out)
 	if s.json {
 		r.report = newJSONReport(p, out)
 	}

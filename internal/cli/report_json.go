@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/adk-go-ext/longsession/internal/replay"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -115,7 +116,7 @@ func (r *jsonReport) leftOut(err error) error {
 func (r *jsonReport) end(sum *summary) error {
 	best := cheapest(r.plan, sum)
 	for i, total := range sum.totals {
-		line := jsonTotal{Type: "total", Total: total, Complete: sum.complete, LeftOut: sum.leftOut, Cheapest: i == best}
+		line := jsonTotal{Type: "total", Total: total, Complete: sum.complete, LeftOut: sum.leftOut, Cheapest: slices.Contains(best, i)}
 		if err := r.out.Encode(line); err != nil {
 			return err
 		}

@@ -8,22 +8,26 @@ import (
 	"github.com/adk-go-ext/longsession/internal/replay"
 )
 
-// textReport writes tables for people, at most 120 columns wide: what was run, a line for each
-// conversation, the total, and what there is to say about it.
+// textReport writes tables for people, or lines of "name: value" where the screen is too narrow for them:
+// what was run, a line for each conversation, the total, a sentence that sums it up, and the details.
 type textReport struct {
 	plan    *plan
+	screen  screen
 	out     io.Writer
+	rows    replayRows
 	details details
 }
 
+func newTextReport(p *plan, s screen, out io.Writer) *textReport {
+	return &textReport{plan: p, screen: s, out: out, rows: newReplayRows(s, p.model.Priced())}
+}
+
 func (r *textReport) begin() error {
-	if _, err := io.WriteString(r.out, ran(r.plan)+"\n"); err != nil {
-		return err
+	text := ran(r.plan, r.screen) + "\n"
+	if !r.plan.grid {
+		text += r.rows.head()
 	}
-	if r.plan.settings.quiet || r.plan.grid {
-		return nil
-	}
-	_, err := io.WriteString(r.out, tableHead)
+	_, err := io.WriteString(r.out, text)
 	return err
 }
 
@@ -39,9 +43,9 @@ func (r *textReport) played(reports []*replay.Report) error {
 	}
 	text := ""
 	if r.plan.grid {
-		text = gridBlock(r.plan, reports)
+		text = gridBlock(r.screen, r.plan, reports)
 	} else {
-		text = tableRow(reports[0], r.plan.model.Priced())
+		text = r.rows.report(reports[0])
 	}
 	_, err := io.WriteString(r.out, text)
 	return err
@@ -58,25 +62,25 @@ func (r *textReport) end(sum *summary) error {
 	case sum.conversations() == 0:
 		text = "no conversation was played\n"
 	case r.plan.grid:
-		text = gridTable(r.plan, sum)
+		text = gridTable(r.screen, r.plan, sum)
 	default:
-		text = tableTotal(sum, r.plan.model.Priced())
+		text = r.rows.total(sum)
 	}
-	_, err := io.WriteString(r.out, text+r.details.write(sum))
+	if says := conclusion(r.plan, sum); says != "" {
+		text += "\n" + r.screen.strong(r.screen.wrap(says, 0)) + "\n"
+	}
+	_, err := io.WriteString(r.out, text+r.details.write(r.screen, sum))
 	return err
 }
 
 // ran says what is run.
-func ran(p *plan) string {
+func ran(p *plan, s screen) string {
 	text := ""
 	for _, l := range ranLines(p) {
-		text += labelled(l[0], l[1])
+		text += s.labelled(l[0], l[1])
 	}
 	return text
 }
-
-// labelled is a line, or more, that begins with what it is about.
-func labelled(what, says string) string { return fmt.Sprintf("%-9s %s\n", what, wrap(says, 10)) }
 
 // maxLeftOut is how many combinations of a grid that contradict themselves are named.
 const maxLeftOut = 10

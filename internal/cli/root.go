@@ -73,11 +73,23 @@ func execute(ctx context.Context, root *cobra.Command, args []string, stdin io.R
 		if strings.Contains(text, "\n") { // cobra's suggestions stand on lines of their own
 			text = strings.Join(strings.Fields(text), " ")
 		}
-		fmt.Fprintf(stderr, "longsession: %s; see '%s --help'\n", printable(text), called.CommandPath())
+		complain(stderr, fmt.Sprintf("%s; see '%s --help'", printable(text), called.CommandPath()))
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "longsession: %s\n", errorLine(err))
+	complain(stderr, errorLine(err))
 	return exitCode(ctx, err)
+}
+
+// complain writes an error: one line or, on a terminal, as many as it takes.
+func complain(stderr io.Writer, text string) {
+	s := screenOf(stderr)
+	const who = "longsession:"
+	if s.columns > 0 {
+		text = strings.Join(wrapped(who+" "+text, s.columns), "\n")
+	} else {
+		text = who + " " + text
+	}
+	fmt.Fprintln(stderr, s.bad(who)+strings.TrimPrefix(text, who))
 }
 
 func rootCommand(compare compareFunc) *cobra.Command {

@@ -1,32 +1,97 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/rivo/uniseg"
 )
 
-// lineWidth is how wide reports are at most, where words allow.
-const lineWidth = 120
-
-// wrap breaks text between words into lines of lineWidth. Lines behind the first are indented by so many
-// blanks; the first is taken to have as much before it already.
-func wrap(text string, indent int) string {
-	var b strings.Builder
-	column := indent
-	for i, word := range strings.Split(text, " ") {
-		width := uniseg.StringWidth(word)
-		switch {
-		case i == 0:
-		case column+1+width > lineWidth:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			column = indent
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += width
+// wrapped breaks a text of one line between words into lines of at most width columns; a word that is
+// longer is broken too. Characters that take up two columns count as two.
+func wrapped(text string, width int) []string {
+	var lines []string
+	line, used := "", 0
+	flush := func() {
+		lines = append(lines, strings.TrimRight(line, " "))
+		line, used = "", 0
 	}
-	return b.String()
+	for _, word := range strings.SplitAfter(text, " ") {
+		size := uniseg.StringWidth(strings.TrimRight(word, " "))
+		if used > 0 && used+size > width {
+			flush()
+		}
+		if size <= width {
+			line += word
+			used += uniseg.StringWidth(word)
+			continue
+		}
+		for clusters := uniseg.NewGraphemes(word); clusters.Next(); {
+			if used > 0 && used+clusters.Width() > width {
+				flush()
+			}
+			line += clusters.Str()
+			used += clusters.Width()
+		}
+	}
+	if line != "" || len(lines) == 0 {
+		flush()
+	}
+	return lines
+}
+
+// wrap breaks a text between words to fit on the screen. Lines behind the first are indented by so many
+// blanks; the first is taken to have as much before it already.
+func (s screen) wrap(text string, indent int) string {
+	return strings.Join(wrapped(text, max(s.width()-indent, narrowest/2)), "\n"+strings.Repeat(" ", indent))
+}
+
+// labelled is a line, or more, that begins with what it is about.
+func (s screen) labelled(what, says string) string {
+	const column = 10
+	return fmt.Sprintf("%-*s%s\n", column, what, s.wrap(says, column))
+}
+
+// pair is a value and its name.
+type pair struct{ name, value string }
+
+// painted is a pair with its value in colour, which takes up no columns.
+type painted struct {
+	pair
+	paint func(string) string // nil for none
+}
+
+// pairs writes "name: value" as often as a line takes it, every line indented by so many blanks.
+func (s screen) pairs(indent int, all []painted) string {
+	const gap = 3
+	var b strings.Builder
+	used := 0
+	for _, p := range all {
+		size := uniseg.StringWidth(p.name + ": " + p.value)
+		switch {
+		case used > 0 && used+gap+size <= s.width():
+			b.WriteString(strings.Repeat(" ", gap))
+			used += gap + size
+		default:
+			if used > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(strings.Repeat(" ", indent))
+			used = indent + size
+		}
+		value := p.value
+		if used > s.width() { // it is alone on its line, and too long for that
+			value = s.wrap(p.value, min(indent+uniseg.StringWidth(p.name)+2, s.width()/2))
+		}
+		if p.paint != nil {
+			value = p.paint(value)
+		}
+		b.WriteString(p.name + ": " + value)
+	}
+	return b.String() + "\n"
+}
+
+// pad fills a text up to width columns.
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-uniseg.StringWidth(text)))
 }

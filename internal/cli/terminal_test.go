@@ -1,0 +1,139 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/rivo/uniseg"
+)
+
+// escapes are what a terminal acts on: colours, and the commands of a progress bar.
+var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+
+// onTerminal runs the command on a terminal of so many columns and returns what it wrote there, with its exit
+// code. The test binary is the command: see TestMain.
+func onTerminal(t *testing.T, columns int, env []string, args ...string) (text string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "longsession", args...)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=")
+	cmd.Env = append(cmd.Env, env...)
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: uint16(columns)})
+	if err != nil {
+		t.Skip("no terminal here:", err)
+	}
+	defer terminal.Close()
+	var out bytes.Buffer
+	if _, err := io.Copy(&out, terminal); err != nil && !errors.Is(err, syscall.EIO) { // that is how it ends on Linux
+		t.Fatal(err)
+	}
+	var ended *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(out.String(), "\r\n", "\n"), cmd.ProcessState.ExitCode()
+}
+
+// fits fails the test where a line is wider than the terminal.
+func fits(t *testing.T, text string, columns int) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = escapes.ReplaceAllString(strings.TrimSuffix(line, "\n"), "")
+		for part := range strings.SplitSeq(line, "\r") { // a progress bar is written over
+			if n := uniseg.StringWidth(strings.TrimRight(part, " ")); n > columns {
+				t.Errorf("a line of %d columns on a terminal of %d: %q", n, columns, part)
+			}
+		}
+	}
+}
+
+// sample is what the project ships.
+const sample = "../../cmd/longsession/testdata/sample.jsonl"
+
+// widths are those of a half screen, of a terminal as it opens, and of a wide one.
+var widths = []int{60, 80, 110}
+
+func TestReplayFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	wide := t.TempDir() + "/wide.jsonl"
+	id := strings.Repeat("長い会話", 30)
+	if err := os.WriteFile(wide, []byte(talks(id, "café-👩‍👩‍👧‍👦", strings.Repeat("x", 200), "a b")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	long := "threshold=3,5 overlap=1,2 safety-ratio=0.7 retain=10 max-summaries=4 max-summary-tokens=400 summarizer=extractive"
+	for name, args := range map[string][]string{
+		"replay":              {"replay", sample},
+		"small window":        {"replay", sample, "--context-window", "4000", "--safety-ratio", "0.5"},
+		"quiet":               {"replay", sample, "--quiet"},
+		"grid":                {"replay", sample, "--grid", "threshold=1,2,3,5,10 overlap=1,2,3"},
+		"grid of many keys":   {"replay", sample, "--grid", long},
+		"grid without prices": {"replay", sample, "--grid", "threshold=3,100,200", "--model", "gemini-99"},
+		"wide characters":     {"replay", wide},
+		"grid of wide ones":   {"replay", wide, "--grid", "threshold=1,5"},
+		"left out":            {"replay", sample, "--grid", "threshold=0,5 overlap=0,1", "--context-window", "32000"},
+		"large numbers":       {"replay", sample, "--fixed", "10000000", "--price", "input=1000000,output=1000000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := widths
+			if !strings.HasPrefix(name, "grid") {
+				all = append(widths, 40, 100, 120, 200)
+			}
+			for _, columns := range all {
+				text, code := onTerminal(t, columns, nil, args...)
+				if code != exitOK && code != exitFindings {
+					t.Errorf("%d columns: exit code %d:\n%s", columns, code, text)
+				}
+				fits(t, text, columns)
+				if !strings.Contains(text, "\x1b[") {
+					t.Errorf("%d columns: no colour:\n%s", columns, text)
+				}
+			}
+		})
+	}
+}
+
+func TestTablesOnlyWhereThereIsRoom(t *testing.T) {
+	t.Parallel()
+	for _, columns := range append(widths, 99, 100) {
+		for _, args := range [][]string{{"replay", sample}, {"replay", sample, "--quiet"}, {"replay", sample, "--grid", "threshold=3,5"}} {
+			text, _ := onTerminal(t, columns, nil, args...)
+			tables := strings.Contains(text, "pact.") && strings.Contains(text, "saved")
+			if lines := strings.Contains(text, "  saved: ") || strings.Contains(text, " saved: "); lines == tables || tables != (columns >= tableWidth) {
+				t.Errorf("%q on %d columns: lines %v, tables %v:\n%s", args, columns, lines, tables, text)
+			}
+		}
+	}
+}
+
+func TestColourIsForTerminalsThatTakeIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env     []string
+		colored bool
+	}{
+		"a terminal":     {nil, true},
+		"NO_COLOR":       {[]string{"NO_COLOR=1"}, false},
+		"NO_COLOR empty": {[]string{"NO_COLOR="}, true}, // https://no-color.org: only if it is not empty
+		"TERM=dumb":      {[]string{"TERM=dumb"}, false},
+	} {
+		for _, args := range [][]string{{"replay", sample}, {"replay", sample, "--grid", "threshold=3,5"}, {"nonsense"}} {
+			if text, _ := onTerminal(t, 80, c.env, args...); strings.Contains(text, "\x1b[") != c.colored {
+				t.Errorf("%s: %q: colour is not %v:\n%q", name, args, c.colored, text)
+			}
+		}
+	}
+	end := replayed(t.Context(), playsFine, strings.NewReader(talks("a")), "-")
+	if strings.Contains(end.stdout, "\x1b") || !strings.Contains(end.stdout, "pact.") {
+		t.Errorf("a pipe gets colour, or no table:\n%q", end.stdout)
+	}
+}
