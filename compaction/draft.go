@@ -2,6 +2,7 @@ package compaction
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -23,9 +24,28 @@ type draft struct {
 	// tokens is what the record replaces in the view.
 	tokens int
 	text   string
-	// span is that of the attempt that wrote it, and eventID the stored event, "" before.
-	span    trace.SpanContext
-	eventID string
+	// span is that of the attempt that wrote it.
+	span trace.SpanContext
+	// eventID and invocationID are those of the record's event: the same for every try, so that a
+	// service that checks IDs stores it once.
+	eventID, invocationID string
+	// tries counts how often an inner service was offered the record and failed, and triedIn is the
+	// invocation of the latest; guarded by the session's append lock.
+	tries   atomic.Int32
+	triedIn string
+}
+
+// event returns the event that stores a record of the draft: without content, so that ADK ignores it.
+func (d *draft) event(m *record.Metadata, timestamp time.Time) *session.Event {
+	ev := &session.Event{
+		ID:           d.eventID,
+		InvocationID: d.invocationID,
+		Author:       "user",
+		Branch:       m.Branch,
+		Timestamp:    timestamp,
+	}
+	record.Set(ev, m)
+	return ev
 }
 
 // newDraft makes the record of a window from its summary.
@@ -74,7 +94,10 @@ func newDraft(ctx context.Context, t task, sel selector.Selection, text string, 
 	if m.CompactedTokens > 0 {
 		m.CompressionRatio = float64(m.OriginalTokens) / float64(m.CompactedTokens)
 	}
-	return &draft{meta: m, events: sel.Events, tokens: sel.Tokens, text: text}, nil
+	return &draft{
+		meta: m, events: sel.Events, tokens: sel.Tokens, text: text,
+		eventID: platform.NewUUID(ctx), invocationID: "e-" + platform.NewUUID(ctx),
+	}, nil
 }
 
 // extend widens the span of time that m speaks of.

@@ -22,8 +22,11 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 	if !s.mayTry(&t, h.state) {
 		return
 	}
-	if !s.storeUnstored(ctx, h.state, t) {
+	if !s.storeLeftovers(ctx, h, t) {
 		return
+	}
+	if s.mustWait(t) && len(h.state.waitingDrafts()) > 0 {
+		h = h.ahead()
 	}
 	for range maxWindows {
 		if ctx.Err() != nil || h.state.isDeleted() {
@@ -58,8 +61,11 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 			return
 		}
 		t.extractive = t.extractive || f.unbounded
+		if s.mustWait(t) {
+			h = h.ahead()
+		}
 		switch s.attempt(ctx, h, t, f.Selection) {
-		case Stored:
+		case Stored, Waiting:
 			s.settleGate(h, t, f)
 		case Declined:
 			switch {
@@ -137,7 +143,7 @@ func (s *CompactionSessionService) settleGate(h *handle, t task, f found) {
 
 // attempt makes room for one more summary and writes it.
 func (s *CompactionSessionService) attempt(ctx context.Context, h *handle, t task, sel selector.Selection) Outcome {
-	if outcome := s.makeRoom(ctx, h, t, &sel); outcome != Stored {
+	if outcome := s.makeRoom(ctx, h, t, &sel); !outcome.written() {
 		return outcome
 	}
 	return s.write(ctx, h, t, sel)
@@ -153,13 +159,13 @@ func (s *CompactionSessionService) write(ctx context.Context, h *handle, t task,
 func (s *CompactionSessionService) writeRecord(ctx context.Context, h *handle, t task, sel selector.Selection) (Outcome, *draft) {
 	ctx, a := s.begin(ctx, h.state, t, sel)
 	outcome := s.guard(ctx, h.state, a, func() Outcome { return s.carryOut(ctx, h, t, sel, a) })
-	if outcome != Stored {
+	if !outcome.written() {
 		return outcome, nil
 	}
 	h.state.mu.Lock()
 	delete(h.state.memory.minTokens, sel.Key())
 	h.state.mu.Unlock()
-	return Stored, a.draft
+	return outcome, a.draft
 }
 
 func (s *CompactionSessionService) carryOut(ctx context.Context, h *handle, t task, sel selector.Selection, a *attempt) Outcome {
@@ -186,48 +192,7 @@ func (s *CompactionSessionService) carryOut(ctx context.Context, h *handle, t ta
 		return s.conclude(ctx, h.state, a)
 	}
 	s.learn(h, sel.Branch)
-	return s.keep(ctx, h.state, a, d)
-}
-
-// keep stores a draft and tells what became of it.
-func (s *CompactionSessionService) keep(ctx context.Context, st *sessionState, a *attempt, d *draft) Outcome {
-	began := time.Now()
-	reason, err := s.store(ctx, st, d)
-	a.Duration += time.Since(began)
-	switch {
-	case err != nil:
-		st.mu.Lock()
-		st.memory.unstored = d
-		st.mu.Unlock()
-		if ctx.Err() != nil { // whoever waited for it has gone: that says nothing about the storage
-			a.Outcome, a.Reason = Declined, err.Error()
-			break
-		}
-		return s.failed(ctx, st, a, err)
-	case reason != "":
-		a.Outcome, a.Reason = Discarded, reason
-	default:
-		a.Outcome = Stored
-		st.mu.Lock()
-		st.memory.succeeded()
-		st.mu.Unlock()
-	}
-	return s.conclude(ctx, st, a)
-}
-
-// storeUnstored stores what an earlier attempt summarized and could not store, so that it is not
-// paid for again. It reports whether nothing of the kind is left.
-func (s *CompactionSessionService) storeUnstored(ctx context.Context, st *sessionState, t task) bool {
-	st.mu.Lock()
-	d := st.memory.unstored
-	st.memory.unstored = nil
-	st.mu.Unlock()
-	if d == nil {
-		return true
-	}
-	ctx, a := s.resume(ctx, st, t, d)
-	outcome := s.guard(ctx, st, a, func() Outcome { return s.keep(ctx, st, a, d) })
-	return outcome == Stored || outcome == Discarded
+	return s.keep(ctx, h, t, a, d)
 }
 
 // learn notes, before the view changes for those who see a branch, how their prompts compare with the

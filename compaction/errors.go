@@ -35,4 +35,10 @@ var (
 	errDeleted   = errors.New("session was deleted meanwhile")
 	errHanging   = errors.New("an earlier summarizer call for this session has not returned yet")
 	errNotStored = errors.New("store compaction record")
+	errDropped   = errors.New("summary is dropped")
 )
+
+// dropped marks the error of the last try to store a draft.
+func dropped(d *draft, cause error) error {
+	return fmt.Errorf("%w after %d tries to store it: %w", errDropped, d.tries.Load(), cause)
+}

@@ -20,9 +20,11 @@ var _ filtered.Source = (*handle)(nil)
 type handle struct {
 	service *CompactionSessionService
 	state   *sessionState
-	cursor  *cursor
-	view    *filtered.View
-	meter   meter
+	// inner is the session that the handle is a layer of, as the inner service knows it.
+	inner  session.Session
+	cursor *cursor
+	view   *filtered.View
+	meter  meter
 	// recent and after are the filters of the GetRequest, applied to the view; 0 and zero for none.
 	// recent grows with what is appended.
 	recent atomic.Int64
@@ -35,6 +37,8 @@ type handle struct {
 	// listed says that the handle does not know the session's history (it comes from List), so
 	// nothing is selected from it.
 	listed bool
+	// isAhead says that the handle is a job's own; see ahead.
+	isAhead bool
 	// active is the inner session if storage holds more events than it loaded, else nil, and unloaded how
 	// many it left. called are the calls made through the handle since, and brought the covered events that
 	// late answers brought back; both are guarded by state.append.
@@ -74,6 +78,22 @@ func (h *handle) catchUp() {
 	if !h.listed && h.state.hasNews(h.cursor) {
 		h.state.news(h.cursor, h.view.AppendRecord)
 	}
+}
+
+// ahead returns a handle for a background job whose view shows the drafts that wait to be stored as if
+// they were: the next window is chosen beside them. What the job does to it no turn sees.
+func (h *handle) ahead() *handle {
+	if !h.isAhead {
+		c := h.state.open()
+		h.catchUp()
+		job := &handle{service: h.service, state: h.state, inner: h.inner, cursor: c, view: h.view.Fork(), isAhead: true}
+		h.state.closeWith(job, c)
+		h = job
+	}
+	for _, d := range h.state.waitingDrafts() {
+		h.view.AppendRecord(d.event(d.meta, d.meta.CreatedAt))
+	}
+	return h
 }
 
 // appended adds an event that was stored through the handle. The caller holds state.append.

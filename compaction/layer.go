@@ -36,7 +36,7 @@ func (s *CompactionSessionService) wrap(sess session.Session, set func(*handle))
 }
 
 func (s *CompactionSessionService) newHandle(st *sessionState, c *cursor, sess session.Session) *handle {
-	h := &handle{service: s, state: st, cursor: c}
+	h := &handle{service: s, state: st, inner: sess, cursor: c}
 	view, active := s.viewOf(st.ref, sess)
 	h.view = view
 	h.loaded(active)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"google.golang.org/adk/session"
 
@@ -46,7 +48,12 @@ type CompactResult struct {
 
 // Compact summarizes now whatever is complete and not recent (or, with KeepEvents, not new), whether a trigger is due or not and
 // whether automatic triggers are on or not. What one call of the summarizer cannot read is done in
-// several. It waits for a job under way. Having nothing to do is not an error.
+// several. It waits for a job under way. Having nothing to do is not an error. Control characters in
+// the focus are left out.
+//
+// The records are stored at once, those that wait for the session's next append among them. Over an
+// inner service that is no [RecordAppender], this can cost another process that is in a turn on the
+// session at that moment its state or its turn: call it where only this process uses the session.
 //
 // Errors: the inner service's (session.ErrNotFound), the context's, and one wrapping [ErrCompaction]
 // if a summary could not be written or stored; what was stored before that stays.
@@ -60,7 +67,7 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 	if opts.KeepEvents > 0 && opts.KeepRecent > 0 {
 		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d and KeepEvents %d: set one of them", opts.KeepRecent, opts.KeepEvents)
 	}
-	t := task{byHand: true, trigger: record.TriggerManual, focus: opts.Focus}
+	t := task{byHand: true, trigger: record.TriggerManual, focus: cleanText(opts.Focus)}
 	if opts.KeepEvents > 0 {
 		return s.byHand(ctx, ref, t, newestEvents(opts.KeepEvents))
 	}
@@ -68,13 +75,26 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 }
 
 // Checkpoint summarizes a finished task, as Compact does but with the prompt and the framing of a
-// checkpoint: what was done, what is known, and where things stand.
+// checkpoint: what was done, what is known, and where things stand. It stores its record at once, at
+// the same risk as Compact.
 func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRef, opts CheckpointOptions) (CompactResult, error) {
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("checkpoint: KeepRecent is %d: it must not be negative; 0 keeps 1", opts.KeepRecent)
 	}
-	t := task{byHand: true, trigger: record.TriggerCheckpoint, kind: record.KindCheckpoint, note: opts.Note}
+	t := task{byHand: true, trigger: record.TriggerCheckpoint, kind: record.KindCheckpoint, note: cleanText(opts.Note)}
 	return s.byHand(ctx, ref, t, newestInvocations(orDefault(opts.KeepRecent, 1)))
+}
+
+// cleanText returns a person's words without what storage cannot keep: PostgreSQL refuses a NUL in
+// JSON, and a record that is refused would be lost. Other control characters but line breaks and tabs
+// go too, and broken UTF-8 becomes U+FFFD.
+func cleanText(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 // choice selects what a person has asked to be summarized.
@@ -127,7 +147,7 @@ func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t
 
 	result.BeforeTokens, result.BeforeEvents = s.extent(h)
 	result.Skipped = true
-	if !s.storeUnstored(ctx, st, t) {
+	if !s.storeLeftovers(ctx, h, t) {
 		result.AfterTokens, result.AfterEvents = result.BeforeTokens, result.BeforeEvents
 		return result, cmp.Or(ctx.Err(), st.lastError())
 	}

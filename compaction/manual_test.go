@@ -222,3 +222,23 @@ func TestCompactByHandKeepsBranchesApart(t *testing.T) {
 	}
 	checkView(t, svc)
 }
+
+// TestFocusAndNoteAreCleaned: PostgreSQL refuses a record with a NUL in its text.
+func TestFocusAndNoteAreCleaned(t *testing.T) {
+	t.Parallel()
+	const dirty, clean = "the\x00 bill\x1b[31m\nand \xffmore", "the bill[31m\nand \uFFFDmore"
+	cfg, oracle := manualOnly()
+	svc := newService(t, session.InMemoryService(), cfg)
+	appendAll(t, svc, create(t, svc), turns(12)...)
+	compact(t, svc, compaction.CompactOptions{Focus: dirty, KeepRecent: 6})
+	if _, err := svc.Checkpoint(t.Context(), ref, compaction.CheckpointOptions{Note: dirty}); err != nil {
+		t.Fatal(err)
+	}
+	stored := records(t, rawEvents(t, svc))
+	if len(stored) != 2 || stored[0].Focus != clean || stored[1].Note != clean {
+		t.Errorf("records %+v, want focus and note %q", stored, clean)
+	}
+	if asked := oracle.Requests(); asked[0].Focus != clean || asked[1].Note != clean {
+		t.Errorf("the summarizer was given %q and %q, want %q", asked[0].Focus, asked[1].Note, clean)
+	}
+}

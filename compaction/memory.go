@@ -36,8 +36,9 @@ type memory struct {
 	void []eventKey
 	// parked are events that a record could not refer to, so that summarizing them was of no use.
 	parked map[eventKey]bool
-	// unstored is a record that was summarized and could not be stored.
-	unstored *draft
+	// waiting are drafts that are not stored yet, oldest first: those of background jobs that wait for
+	// the next append, and those that could not be stored.
+	waiting []*draft
 	// triedInline is the last invocation that an inline attempt failed in.
 	triedInline string
 	// hanging is open while a summarizer call that was given up has not returned.
@@ -85,7 +86,7 @@ func (m *memory) notShorter(sel *selector.Selection) {
 // worthKeeping reports whether there is anything to remember of a session nobody holds a handle to.
 func (m *memory) worthKeeping() bool {
 	return m.failures > 0 || len(m.minTokens) > 0 || len(m.gates) > 0 || len(m.fits) > 0 ||
-		len(m.parked) > 0 || len(m.void) > 0 || m.unstored != nil || m.hanging != nil
+		len(m.parked) > 0 || len(m.void) > 0 || len(m.waiting) > 0 || m.hanging != nil
 }
 
 func (m *memory) closeGate(branch string, prompt int) {
@@ -212,9 +213,9 @@ type memories struct {
 	byRef *lru.Cache[SessionRef, *sessionState]
 }
 
-func newMemories() *memories {
-	// New fails for a size that is not positive only.
-	byRef, _ := lru.New[SessionRef, *sessionState](maxMemories)
+func newMemories(forgotten func(*sessionState)) *memories {
+	// NewWithEvict fails for a size that is not positive only.
+	byRef, _ := lru.NewWithEvict(maxMemories, func(_ SessionRef, st *sessionState) { forgotten(st) })
 	return &memories{byRef: byRef}
 }
 

@@ -31,7 +31,7 @@ func (s *CompactionSessionService) makeRoom(ctx context.Context, h *handle, t ta
 			absorbPlace(sel, rest, placeOf)
 			return Stored
 		}
-		if outcome := s.merge(ctx, h, t, merge); outcome != Stored {
+		if outcome := s.merge(ctx, h, t, merge); !outcome.written() {
 			return outcome
 		}
 	}

@@ -30,10 +30,11 @@ func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
 type Outcome string
 
 // The outcomes. Every started one is followed by exactly one of the others. Others come alone: a
-// declined one where a trigger was due and nothing could be summarized; one of the last three where a
-// record that was summarized earlier, and could not be stored then, is stored without a new summary.
+// declined one where a trigger was due and nothing could be summarized; one of the last four where a
+// record that was summarized earlier, and was not stored then, is stored without a new summary.
 const (
 	Started   Outcome = "started"   // a summarizer is about to be called
+	Waiting   Outcome = "waiting"   // summarized; this process's next append to the session stores the record
 	Stored    Outcome = "stored"    // the record is in storage and in every view
 	Declined  Outcome = "declined"  // due, but there was nothing to gain: Reason says why
 	Discarded Outcome = "discarded" // summarized, but not stored: Reason says why
@@ -44,6 +45,9 @@ const (
 	// told once, before the first work on the session; again when the process has forgotten the session.
 	Unreadable Outcome = "unreadable"
 )
+
+// written reports whether a summary was written that the next decision may build on.
+func (o Outcome) written() bool { return o == Stored || o == Waiting }
 
 // Observation is one thing that happened.
 type Observation struct {
@@ -97,6 +101,8 @@ func (s *CompactionSessionService) observe(ctx context.Context, o Observation) {
 	if s.policy.Observer == nil {
 		return
 	}
-	defer func() { _ = recover() }()
-	s.policy.Observer.Observe(ctx, o)
+	s.states.of(o.Session).inOrder(func() {
+		defer func() { _ = recover() }()
+		s.policy.Observer.Observe(ctx, o)
+	})
 }

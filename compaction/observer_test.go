@@ -167,10 +167,11 @@ func TestObserverMayUseTheSession(t *testing.T) {
 			if _, err := svc.Status(ctx, ref); err != nil {
 				t.Errorf("Status at %s: %v", o.Outcome, err)
 			}
-			if err := svc.AppendEvent(ctx, resp.Session, extra[0]); err != nil {
+			ev := extra[0]
+			extra = extra[1:]
+			if err := svc.AppendEvent(ctx, resp.Session, ev); err != nil {
 				t.Errorf("AppendEvent at %s: %v", o.Outcome, err)
 			}
-			extra = extra[1:]
 		})
 		svc = newService(t, inner, cfg)
 		create(t, svc)

@@ -36,10 +36,11 @@ func (r SessionRef) request() *session.GetRequest {
 
 // CompactionSessionService decorates a session.Service; see the package comment.
 type CompactionSessionService struct {
-	inner  session.Service
-	policy *policy
-	states *states
-	bases  *bases
+	inner   session.Service
+	storing storing
+	policy  *policy
+	states  *states
+	bases   *bases
 
 	// slots bounds how many background jobs call a summarizer at a time.
 	slots *semaphore.Weighted
@@ -71,15 +72,21 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	return &CompactionSessionService{
+	s := &CompactionSessionService{
 		inner:   inner,
+		storing: storingOf(inner),
 		policy:  p,
-		states:  newStates(),
 		bases:   newBases(),
 		slots:   semaphore.NewWeighted(maxJobs),
 		running: ctx,
 		stop:    stop,
-	}, nil
+	}
+	s.states = newStates(func(st *sessionState) {
+		if !st.isDeleted() { // otherwise Delete reports them
+			s.discardWaiting(context.Background(), st, "too many sessions are remembered")
+		}
+	})
+	return s, nil
 }
 
 // Unwrap returns the inner service, as it was given.
@@ -139,14 +146,19 @@ func (s *CompactionSessionService) Delete(ctx context.Context, req *session.Dele
 	ref := SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID}
 	// A record that is being stored goes first: it must not land in a session created anew.
 	st := s.states.of(ref)
-	st.append.Lock()
-	defer st.append.Unlock()
-	if err := s.inner.Delete(ctx, req); err != nil {
-		return err
+	if err := st.append.acquire(ctx); err != nil {
+		return lockError(ref, err)
 	}
-	s.states.drop(ref)
-	s.bases.forget(ref)
-	return nil
+	err := s.inner.Delete(ctx, req)
+	if err == nil {
+		s.states.drop(ref)
+		s.bases.forget(ref)
+	}
+	st.append.release()
+	if err == nil {
+		s.discardWaiting(ctx, st, errDeleted.Error())
+	}
+	return err
 }
 
 // AppendEvent appends an event to the inner session and then looks whether a compaction is due. Its
@@ -186,8 +198,10 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 func (s *CompactionSessionService) appendForeign(ctx context.Context, sess session.Session, ev *session.Event) error {
 	if ref, ok := tryRef(sess); ok {
 		st := s.states.of(ref)
-		st.append.Lock()
-		defer st.append.Unlock()
+		if err := st.append.acquire(ctx); err != nil {
+			return lockError(ref, err)
+		}
+		defer st.append.release()
 	}
 	return s.inner.AppendEvent(ctx, sess, ev)
 }
@@ -195,8 +209,22 @@ func (s *CompactionSessionService) appendForeign(ctx context.Context, sess sessi
 // appendThrough stores an event and adds it to the view. alone says why a late answer stands in the view
 // without its call.
 func (s *CompactionSessionService) appendThrough(ctx context.Context, h *handle, inner session.Session, ev *session.Event) (alone, err error) {
-	h.state.append.Lock()
-	defer h.state.append.Unlock()
+	if err := h.state.append.acquire(ctx); err != nil {
+		return nil, lockError(h.state.ref, err)
+	}
+	alone, err = s.appendLocked(ctx, h, inner, ev)
+	if err == nil {
+		if drafts := s.draftsFor(h, ev); len(drafts) > 0 {
+			s.storeWaiting(ctx, h, drafts, ev.InvocationID) // releases the lock
+			return alone, nil
+		}
+	}
+	h.state.append.release()
+	return alone, err
+}
+
+// appendLocked is appendThrough for a caller that holds the session's lock.
+func (s *CompactionSessionService) appendLocked(ctx context.Context, h *handle, inner session.Session, ev *session.Event) (alone, err error) {
 	if err := s.inner.AppendEvent(ctx, inner, ev); err != nil {
 		return nil, err
 	}
@@ -208,6 +236,11 @@ func (s *CompactionSessionService) appendThrough(ctx context.Context, h *handle,
 		h.appended(ev)
 	}
 	return alone, nil
+}
+
+// lockError is returned where a context ended while another append to the session was under way.
+func lockError(ref SessionRef, err error) error {
+	return fmt.Errorf("wait for another append to session %q: %w", ref.SessionID, err)
 }
 
 // Raw returns the session as the inner service has it: the full history, records among it. Errors

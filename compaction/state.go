@@ -19,7 +19,7 @@ type sessionState struct {
 	// append is held around every append of an event and every store of a record: ADK's services
 	// compare a handle's last update time with the stored one, and a record that came between the two
 	// would make the runner's handle stale and end its turn.
-	append sync.Mutex
+	append sessionLock
 
 	mu sync.Mutex
 	// deleted is set when the session was deleted: what a job still finds out must not be stored in a
@@ -33,6 +33,10 @@ type sessionState struct {
 	running   map[string]run
 	sweep     int // how many of running there must be before those that are over are forgotten
 	memory    memory
+	// untold is what the observer must still be told, oldest first, and telling says that somebody
+	// does so.
+	untold  []func()
+	telling bool
 
 	// stored counts all records that this process stored; written under mu.
 	stored atomic.Int64
@@ -51,7 +55,7 @@ type run struct {
 }
 
 func newSessionState(ref SessionRef) *sessionState {
-	return &sessionState{ref: ref, cursors: map[*cursor]struct{}{}, running: map[string]run{}, jobs: newJobs()}
+	return &sessionState{ref: ref, append: newSessionLock(), cursors: map[*cursor]struct{}{}, running: map[string]run{}, jobs: newJobs()}
 }
 
 // open gives a handle a place in the list of those that want to see new records. It must be called
@@ -160,8 +164,22 @@ type states struct {
 	mindful *memories
 }
 
-func newStates() *states {
-	return &states{byRef: map[SessionRef]weak.Pointer[sessionState]{}, mindful: newMemories()}
+// newStates returns no states. forgotten is called with each that is given up with drafts in line.
+func newStates(forgotten func(*sessionState)) *states {
+	return &states{byRef: map[SessionRef]weak.Pointer[sessionState]{}, mindful: newMemories(forgotten)}
+}
+
+// withDrafts returns the states of all sessions that have drafts in line.
+func (s *states) withDrafts() []*sessionState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*sessionState
+	for _, p := range s.byRef {
+		if st := p.Value(); st != nil && len(st.waitingDrafts()) > 0 {
+			out = append(out, st)
+		}
+	}
+	return out
 }
 
 // of returns the state of a session, making it if need be.
@@ -198,10 +216,10 @@ func (s *states) drop(ref SessionRef) {
 	st := s.byRef[ref].Value()
 	delete(s.byRef, ref)
 	s.mu.Unlock()
-	s.mindful.forget(ref)
 	if st != nil {
 		st.mu.Lock()
 		st.deleted = true
 		st.mu.Unlock()
 	}
+	s.mindful.forget(ref)
 }

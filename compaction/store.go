@@ -5,113 +5,233 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
-	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// storeTries is how often a record is offered to the inner service: another process may append
-// between the read of the update time and the store, which ADK's database service refuses.
-const storeTries = 3
+const (
+	// storeTimeout bounds one attempt to store a record. A turn may be waiting for it.
+	storeTimeout = 5 * time.Second
+	// triesPerAttempt is how often one attempt offers a record to the inner service: an answer may be
+	// lost, or another process may be in the way for a moment.
+	triesPerAttempt = 2
+	// maxTries is how often a record is offered before it is dropped. A service that refuses a record
+	// for good must not end compaction for its session.
+	maxTries = 2 * triesPerAttempt
+)
 
-// store stores a draft unless it has become pointless. The reason says why, "" for stored.
-func (s *CompactionSessionService) store(ctx context.Context, st *sessionState, d *draft) (reason string, err error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
+// settlement is what became of a draft: the event that stores it, or the reason why it has become
+// pointless. The zero value stands for neither.
+type settlement struct {
+	event  *session.Event
+	reason string
+}
+
+// store stores a draft now: with AppendRecord, through a handle fetched for it, or through the handle
+// of the turn that waits for it.
+func (s *CompactionSessionService) store(ctx context.Context, h *handle, t task, d *draft) (settlement, error) {
+	switch {
+	case s.storing == storesAtOnce:
+		return offer(ctx, h.state, d, func(ctx context.Context) (settlement, error) {
+			return untilDone(ctx, func() (settlement, error) { return s.storeAtOnce(ctx, h, d) })
+		})
+	case s.storing == storesFreely || t.byHand:
+		return offer(ctx, h.state, d, func(ctx context.Context) (settlement, error) {
+			return untilDone(ctx, func() (settlement, error) { return s.storeThroughNewHandle(ctx, h.state, d) })
+		})
 	}
-	stored, reason, err := s.check(ctx, st, d)
-	if stored || reason != "" || err != nil {
-		return reason, err
+	if err := h.state.append.acquire(ctx); err != nil {
+		return settlement{}, err
 	}
-	st.append.Lock()
-	defer st.append.Unlock()
-	for try := range storeTries {
+	ctx, cancel := context.WithTimeout(ctx, 2*storeTimeout)
+	defer cancel()
+	return untilDone(ctx, func() (settlement, error) {
+		// A service that does not return in time keeps the lock: what it still does must not meet
+		// another append.
+		defer h.state.append.release()
+		return s.storeThroughHandle(ctx, h, d)
+	})
+}
+
+// untilDone runs f in a goroutine of its own and returns what it returns, or the context's error if
+// that ends first. Then f goes on alone. A panic in f becomes an error.
+func untilDone[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if cause := recover(); cause != nil {
+				r.err = fmt.Errorf("inner session service %w: %v", errPanicked, cause)
+			}
+			done <- r
+		}()
+		r.value, r.err = f()
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// offer has a draft stored within the time-out, and offers it a second time if that fails. Tries that
+// failed because the caller's context ended do not count.
+func offer(ctx context.Context, st *sessionState, d *draft, try func(context.Context) (settlement, error)) (result settlement, err error) {
+	limited, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	for range triesPerAttempt {
 		if st.isDeleted() {
-			return errDeleted.Error(), nil
+			return settlement{reason: errDeleted.Error()}, nil
 		}
-		if try > 0 { // what seemed to fail may be stored all the same
-			if stored, reason, again := s.check(ctx, st, d); stored || reason != "" || again != nil {
-				return reason, again
+		result, err = try(limited)
+		switch {
+		case err == nil:
+			return result, nil
+		case errors.Is(err, session.ErrNotFound):
+			return settlement{reason: errDeleted.Error()}, nil
+		case ctx.Err() != nil:
+			return settlement{}, err
+		}
+		d.tries.Add(1)
+	}
+	return settlement{}, fmt.Errorf("%w: %w", errNotStored, err)
+}
+
+// storeAtOnce stores a record with the inner service's AppendRecord, whatever turn is under way.
+func (s *CompactionSessionService) storeAtOnce(ctx context.Context, h *handle, d *draft) (settlement, error) {
+	ev := d.event(d.meta, h.inner.LastUpdateTime())
+	err := asRecordAppender(s.inner).AppendRecord(ctx, h.inner, ev)
+	switch {
+	case isSuperseded(err):
+		return settlement{reason: err.Error()}, nil
+	case err != nil:
+		return settlement{}, err
+	}
+	h.state.publish(ev)
+	return settlement{event: ev}, nil
+}
+
+// storeThroughHandle stores a record through the handle of a turn, whose view says whether the record
+// is still needed: the handle is as new as the turn. The caller holds the session's lock.
+func (s *CompactionSessionService) storeThroughHandle(ctx context.Context, h *handle, d *draft) (settlement, error) {
+	return offer(ctx, h.state, d, func(ctx context.Context) (settlement, error) {
+		h.catchUp()
+		if d.tries.Load() > 0 {
+			ev, err := s.recentRecord(ctx, h.state.ref, d.meta.RecordID)
+			if err != nil {
+				return settlement{}, err
+			}
+			if ev != nil {
+				h.state.publish(ev)
+				return settlement{event: ev}, nil
 			}
 		}
-		if err = s.storeOnce(ctx, st, d); err == nil {
-			return "", nil
+		ready, result := examine(h.view, h.state, d)
+		if ready == nil {
+			return result, nil
 		}
-		if errors.Is(err, session.ErrNotFound) || ctx.Err() != nil {
-			break
+		ev := d.event(ready, h.inner.LastUpdateTime())
+		if err := s.inner.AppendEvent(ctx, h.inner, ev); err != nil {
+			return settlement{}, err
 		}
-	}
-	return "", fmt.Errorf("%w: %w", errNotStored, err)
+		h.state.publish(ev)
+		return settlement{event: ev}, nil
+	})
 }
 
-// storeOnce appends the record through a handle of its own, fetched now and stamped with the
-// session's last update time: so the record makes no other handle stale, wherever its timestamp puts it.
-func (s *CompactionSessionService) storeOnce(ctx context.Context, st *sessionState, d *draft) error {
-	req := st.ref.request()
-	req.NumRecentEvents = 1
+// recentEvents is how many of a session's newest events are read to find a record that an earlier try
+// may have stored: it carries the session's update time, so few can be newer.
+const recentEvents = 16
+
+// recentRecord returns the event that stores the record of an ID if it is among the newest of the
+// session, else nil: the answer to an earlier try may have been lost.
+func (s *CompactionSessionService) recentRecord(ctx context.Context, ref SessionRef, id string) (*session.Event, error) {
+	req := ref.request()
+	req.NumRecentEvents = recentEvents
 	resp, err := s.inner.Get(ctx, req)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("look for the record of an earlier try: %w", err)
 	}
-	ev := &session.Event{
-		ID:           platform.NewUUID(ctx),
-		InvocationID: "e-" + platform.NewUUID(ctx),
-		Author:       "user",
-		Branch:       d.meta.Branch,
-		Timestamp:    resp.Session.LastUpdateTime(),
+	for ev := range resp.Session.Events().All() {
+		if m, err := record.From(ev); err == nil && m != nil && m.RecordID == id {
+			return ev, nil
+		}
 	}
-	record.Set(ev, d.meta)
-	if err := s.inner.AppendEvent(ctx, resp.Session, ev); err != nil {
-		return err
-	}
-	d.eventID = ev.ID
-	st.publish(ev)
-	return nil
+	return nil, nil
 }
 
-// check compares a draft with the session as it is stored now. It reports whether the record is
-// there already, stored by an attempt that only seemed to fail, or why it has become pointless; and
-// it drops references that name no event there, and parks those events.
-func (s *CompactionSessionService) check(ctx context.Context, st *sessionState, d *draft) (stored bool, reason string, err error) {
+// storeThroughNewHandle stores a record through a handle that is fetched for it and stamps it with the
+// session's last update time, so that it makes no other handle of this process stale.
+func (s *CompactionSessionService) storeThroughNewHandle(ctx context.Context, st *sessionState, d *draft) (settlement, error) {
 	resp, err := s.load(ctx, st.ref.request())
-	switch {
-	case errors.Is(err, session.ErrNotFound):
-		return false, errDeleted.Error(), nil
-	case err != nil:
-		return false, "", fmt.Errorf("%w: read the session again: %w", errNotStored, err)
+	if err != nil {
+		return settlement{}, fmt.Errorf("read the session again: %w", err)
 	}
 	view, _ := s.viewOf(st.ref, resp.Session)
+	ready, result := examine(view, st, d)
+	if ready == nil {
+		if result.event != nil {
+			st.publish(result.event)
+		}
+		return result, nil
+	}
+	if err := st.append.acquire(ctx); err != nil {
+		return settlement{}, err
+	}
+	defer st.append.release()
+	if st.isDeleted() {
+		return settlement{reason: errDeleted.Error()}, nil
+	}
+	req := st.ref.request()
+	req.NumRecentEvents = 1
+	if resp, err = s.inner.Get(ctx, req); err != nil {
+		return settlement{}, err
+	}
+	ev := d.event(ready, resp.Session.LastUpdateTime())
+	if err := s.inner.AppendEvent(ctx, resp.Session, ev); err != nil {
+		return settlement{}, err
+	}
+	st.publish(ev)
+	return settlement{event: ev}, nil
+}
+
+// examine compares a draft with a session as it is now. It returns the record to store, without the
+// references that name no event there, whose events are parked. If there is nothing to store, the
+// record is nil and the settlement says why.
+func examine(view *filtered.View, st *sessionState, d *draft) (*record.Metadata, settlement) {
 	if ev := view.Record(d.meta.RecordID); ev != nil {
-		d.eventID = ev.ID
-		st.publish(ev)
-		return true, "", nil
+		return nil, settlement{event: ev}
 	}
 	events, state := view.Raw(), view.State()
 	for _, id := range d.meta.Absorbed {
 		if !slices.ContainsFunc(state.Live, func(m *record.Metadata) bool { return m.RecordID == id }) {
-			return false, "a summary that it absorbs is no longer shown", nil
+			return nil, settlement{reason: "a summary that it absorbs is no longer shown"}
 		}
 	}
-	var kept []record.Ref
-	var named []*session.Event
+	ready := *d.meta
+	ready.Covered = nil
 	for i, at := range view.Find(d.meta.Covered) {
 		switch {
-		case at < 0 && view.Partial(): // it was there, so a record has hidden it since
-			return false, "another record covers its events", nil
 		case at < 0 || record.Text(events[at].Branch) != d.meta.Branch:
 			st.park(d.events[i])
 		case state.CoveredAt(at):
-			return false, "another record covers its events", nil
+			return nil, settlement{reason: "another record covers its events"}
 		default:
-			kept = append(kept, d.meta.Covered[i])
-			named = append(named, d.events[i])
+			ready.Covered = append(ready.Covered, d.meta.Covered[i])
 		}
 	}
-	if len(kept) == 0 && len(d.meta.Covered) > 0 {
-		return false, "no stored event can be told from the others by its references", nil
+	if len(ready.Covered) == 0 && len(d.meta.Covered) > 0 {
+		return nil, settlement{reason: "no stored event can be told from the others by its references"}
 	}
-	d.meta.Covered, d.events = kept, named
-	return false, "", nil
+	return &ready, settlement{}
 }

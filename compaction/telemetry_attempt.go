@@ -26,6 +26,8 @@ type attempt struct {
 	asks bool
 	// draft is the summary, nil while there is none.
 	draft *draft
+	// eventID is that of the event that stores the record, "" before.
+	eventID string
 	// errorType is the kind of Err.
 	errorType string
 	concluded bool
@@ -103,6 +105,15 @@ func (s *CompactionSessionService) guard(ctx context.Context, st *sessionState, 
 	return part()
 }
 
+// settledElsewhere ends an attempt of which another one has reported what became of its draft.
+func (a *attempt) settledElsewhere(result settlement) Outcome {
+	a.concluded = true
+	if result.event == nil {
+		return Discarded
+	}
+	return Stored
+}
+
 // failed notes a failed attempt and reports it.
 func (s *CompactionSessionService) failed(ctx context.Context, st *sessionState, a *attempt, cause error) Outcome {
 	a.Outcome, a.Err = Failed, failure(cause)
@@ -159,7 +170,7 @@ func (a *attempt) endSpan() {
 	switch a.Outcome {
 	case Stored:
 		attrs.text(keyRecord, a.RecordID)
-		attrs.text(keyResultEvent, a.draft.eventID)
+		attrs.text(keyResultEvent, a.eventID)
 		attrs.moment(keyStart, a.draft.meta.StartTimestamp)
 		attrs.moment(keyEnd, a.draft.meta.EndTimestamp)
 	case Declined:

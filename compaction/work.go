@@ -121,31 +121,50 @@ func (s *CompactionSessionService) acquireInline(ctx context.Context, st *sessio
 // Flush waits until nothing runs and nothing is due for a session: jobs under way and in line, the
 // windows and merges that follow from them, and what was due before this process saw the session. It
 // starts nothing that is not due, and gives up on what fails. The error is the context's only.
+//
+// Records that wait for the session's next append are stored at once. Over an inner service that is
+// no [RecordAppender], this can cost another process that is in a turn on the session at that moment
+// its state or its turn: call it where only this process uses the session.
 func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) error {
 	st := s.states.of(ref)
 	if err := st.jobs.wait(ctx); err != nil {
 		return err
 	}
+	s.storeNow(ctx, st)
 	if h := s.tryHandleOf(ctx, ref); h != nil && s.isDue(h) {
 		s.background(ctx, h, task{})
 		st = h.state // another one, if the session was created anew in the meantime
 	}
-	return st.jobs.wait(ctx)
+	if err := st.jobs.wait(ctx); err != nil {
+		return err
+	}
+	s.storeNow(ctx, st)
+	return ctx.Err()
 }
 
 // Close waits for all jobs of the service and starts no new ones. Sessions can still be read and
 // appended to. When the context ends first, the jobs are cancelled and its error is returned.
+//
+// Records that wait for the next append of their session are stored at once, at the same risk as with
+// [CompactionSessionService.Flush]; those that cannot be stored in time are lost with the process,
+// and their events stay visible.
 func (s *CompactionSessionService) Close(ctx context.Context) error {
 	s.open.close()
 	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		s.open.work.Wait()
-		close(done)
+		for _, st := range s.states.withDrafts() {
+			if ctx.Err() != nil {
+				return
+			}
+			s.storeNow(ctx, st)
+		}
 	}()
 	select {
 	case <-done:
 		s.stop()
-		return nil
+		return ctx.Err()
 	case <-ctx.Done():
 		s.stop()
 		return ctx.Err()

@@ -61,6 +61,22 @@ func (v *View) Replace(by func(raw []*session.Event) (events []*session.Event, c
 	v.generation++
 }
 
+// Fork returns a view of the same history that grows apart from this one.
+func (v *View) Fork() *View {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.p.live) > 0 {
+		v.p.known() // once for both
+	}
+	p := *v.p
+	p.raw, p.view = slices.Clip(p.raw), slices.Clip(p.view)
+	p.detach(v.p)
+	if p.plain {
+		p.view = p.raw
+	}
+	return &View{p: &p, generation: v.generation}
+}
+
 // Append adds one event that was stored after the others. A record that is in the view already, by
 // its record ID, is not added again.
 func (v *View) Append(ev *session.Event) {

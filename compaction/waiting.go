@@ -1,0 +1,184 @@
+package compaction
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"google.golang.org/adk/session"
+)
+
+// Over a service that stores records in turns only, a background job touches no storage: it works
+// from the events of the turn's handle, and its drafts wait here until this process appends to the
+// session again. By then nobody else is in a turn.
+
+// waitingDrafts returns the drafts that wait to be stored, oldest first.
+func (st *sessionState) waitingDrafts() []*draft {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.Clone(st.memory.waiting)
+}
+
+// enqueue puts a draft at the end of the line, unless it waits already.
+func (st *sessionState) enqueue(d *draft) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if !slices.Contains(st.memory.waiting, d) {
+		st.memory.waiting = append(st.memory.waiting, d)
+	}
+}
+
+// dequeue takes a draft out of the line. It reports whether it was there: of two that worked on one
+// draft only the first may report what became of it.
+func (st *sessionState) dequeue(d *draft) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	i := slices.Index(st.memory.waiting, d)
+	if i < 0 {
+		return false
+	}
+	st.memory.waiting = slices.Delete(st.memory.waiting, i, i+1)
+	return true
+}
+
+// discardWaiting reports the drafts of a session that will never be stored.
+func (s *CompactionSessionService) discardWaiting(ctx context.Context, st *sessionState, reason string) {
+	for _, d := range st.waitingDrafts() {
+		ctx, a := s.resume(ctx, st, task{}, d)
+		s.settle(ctx, st, a, d, settlement{reason: reason}, nil)
+	}
+}
+
+// storeNow stores the drafts that wait for a session at once, through a handle of its own. Another
+// process that is in a turn on the session at that moment may lose state by it, or its turn.
+func (s *CompactionSessionService) storeNow(ctx context.Context, st *sessionState) {
+	if len(st.waitingDrafts()) == 0 {
+		return
+	}
+	st.jobs.enter()
+	defer st.jobs.leave()
+	if st.jobs.acquire(ctx) != nil {
+		return
+	}
+	defer st.jobs.release()
+	h := s.tryHandleOf(ctx, st.ref)
+	if h == nil || h.state != st {
+		return
+	}
+	defer s.remember(st)
+	s.storeLeftovers(ctx, h, task{byHand: true})
+}
+
+// mustWait reports whether a task's drafts wait for the next append instead of being stored by it.
+func (s *CompactionSessionService) mustWait(t task) bool {
+	return s.storing == storesInTurns && !t.inline && !t.byHand
+}
+
+// draftsFor returns the drafts that the append of an event should store. A draft that failed in this
+// invocation waits for the next: a refusal must not slow down every event of a turn. The caller holds
+// the session's lock.
+func (s *CompactionSessionService) draftsFor(h *handle, ev *session.Event) []*draft {
+	if s.storing != storesInTurns || h.listed || ev.Partial {
+		return nil
+	}
+	drafts := h.state.waitingDrafts()
+	if len(drafts) > 0 && drafts[0].tries.Load() > 0 && drafts[0].triedIn == ev.InvocationID {
+		return nil
+	}
+	return drafts
+}
+
+// storeWaiting stores drafts through the handle of a turn that has just appended an event, and then
+// releases the session's lock, which the caller holds. The turn waits for it until its context or the
+// time-out ends. A service that has not returned by then keeps the lock, because what it still does
+// must not meet another append.
+func (s *CompactionSessionService) storeWaiting(ctx context.Context, h *handle, drafts []*draft, invocationID string) {
+	waiting, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	_, _ = untilDone(waiting, func() (struct{}, error) {
+		for _, report := range s.storeDrafts(ctx, h, drafts, invocationID) {
+			report()
+		}
+		s.remember(h.state)
+		return struct{}{}, nil
+	})
+}
+
+// storeDrafts stores drafts in order, releases the session's lock, and returns what reports on each. It
+// stops at the first draft that fails, because later ones may absorb it.
+func (s *CompactionSessionService) storeDrafts(ctx context.Context, h *handle, drafts []*draft, invocationID string) (reports []func()) {
+	defer h.state.append.release()
+	until := time.Now().Add(storeTimeout)
+	for _, d := range drafts {
+		ctx, a := s.resume(ctx, h.state, task{invocationID: invocationID, inline: true}, d)
+		began := time.Now()
+		result, err := s.storeThroughHandle(ctx, h, d)
+		a.Duration = time.Since(began)
+		d.triedIn = invocationID
+		reports = append(reports, func() { s.settle(ctx, h.state, a, d, result, err) })
+		if err != nil || time.Now().After(until) {
+			break
+		}
+	}
+	return reports
+}
+
+// storeLeftovers stores what earlier attempts summarized and did not store, so that it is not paid for
+// again. It reports whether none is left that this task's drafts would have to wait behind.
+func (s *CompactionSessionService) storeLeftovers(ctx context.Context, h *handle, t task) bool {
+	if s.mustWait(t) {
+		return true
+	}
+	for _, d := range h.state.waitingDrafts() {
+		ctx, a := s.resume(ctx, h.state, t, d)
+		outcome := s.guard(ctx, h.state, a, func() Outcome { return s.keep(ctx, h, t, a, d) })
+		if outcome != Stored && outcome != Discarded {
+			return false
+		}
+	}
+	return true
+}
+
+// keep stores a draft, or puts it in line for the next append, and reports what became of it.
+func (s *CompactionSessionService) keep(ctx context.Context, h *handle, t task, a *attempt, d *draft) Outcome {
+	h.state.enqueue(d)
+	if s.mustWait(t) {
+		h.view.AppendRecord(d.event(d.meta, d.meta.CreatedAt))
+		h.state.mu.Lock()
+		h.state.memory.succeeded()
+		h.state.mu.Unlock()
+		a.Outcome = Waiting
+		return s.conclude(ctx, h.state, a)
+	}
+	began := time.Now()
+	result, err := s.store(ctx, h, t, d)
+	a.Duration += time.Since(began)
+	return s.settle(ctx, h.state, a, d, result, err)
+}
+
+// settle reports what became of a draft that was offered to the inner service, and takes it out of the
+// line unless it is to be offered again.
+func (s *CompactionSessionService) settle(ctx context.Context, st *sessionState, a *attempt, d *draft, result settlement, err error) Outcome {
+	switch {
+	case err != nil && ctx.Err() != nil: // the caller has gone: that says nothing about the storage
+		a.Outcome, a.Reason = Declined, err.Error()
+		return s.conclude(ctx, st, a)
+	case err != nil && d.tries.Load() < maxTries:
+		return s.failed(ctx, st, a, err)
+	}
+	if !st.dequeue(d) {
+		return a.settledElsewhere(result)
+	}
+	switch {
+	case err != nil:
+		return s.failed(ctx, st, a, dropped(d, err))
+	case result.event == nil:
+		a.Outcome, a.Reason = Discarded, result.reason
+	default:
+		a.Outcome, a.eventID = Stored, result.event.ID
+		st.mu.Lock()
+		st.memory.succeeded()
+		st.mu.Unlock()
+	}
+	return s.conclude(ctx, st, a)
+}
