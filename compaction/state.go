@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"weak"
@@ -157,69 +158,86 @@ func (r run) over() bool {
 
 // states finds the state of a session. The zero value is not ready; see newStates.
 type states struct {
-	mu    sync.Mutex
-	byRef map[SessionRef]weak.Pointer[sessionState]
-	// most is how many byRef held since it was made: a map never gives memory back.
-	most    int
+	known   *registry
 	mindful *memories
 }
 
 // newStates returns no states. forgotten is called with each that is given up with drafts in line.
 func newStates(forgotten func(*sessionState)) *states {
-	return &states{byRef: map[SessionRef]weak.Pointer[sessionState]{}, mindful: newMemories(forgotten)}
+	return &states{known: &registry{byRef: map[SessionRef]weak.Pointer[sessionState]{}}, mindful: newMemories(forgotten)}
 }
+
+// of returns the state of a session, making it if need be.
+func (s *states) of(ref SessionRef) *sessionState { return s.known.of(ref) }
 
 // withDrafts returns the states of all sessions that have drafts in line.
 func (s *states) withDrafts() []*sessionState {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	return slices.DeleteFunc(s.known.all(), func(st *sessionState) bool { return len(st.waitingDrafts()) == 0 })
+}
+
+// drop makes a deleted session's state unreachable, so that a session created anew under the same
+// ID starts with a fresh one.
+func (s *states) drop(ref SessionRef) {
+	if st := s.known.remove(ref); st != nil {
+		st.mu.Lock()
+		st.deleted = true
+		st.mu.Unlock()
+	}
+	s.mindful.forget(ref)
+}
+
+// registry holds the states that are in use, without keeping them alive. It refers to nothing else:
+// the cleanup of a state refers to it, and would keep whatever it refers to alive as well.
+type registry struct {
+	mu    sync.Mutex
+	byRef map[SessionRef]weak.Pointer[sessionState]
+	// most is how many byRef held since it was made: a map never gives memory back.
+	most int
+}
+
+func (r *registry) of(ref SessionRef) *sessionState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if st := r.byRef[ref].Value(); st != nil {
+		return st
+	}
+	st := newSessionState(ref)
+	r.byRef[ref] = weak.Make(st)
+	r.most = max(r.most, len(r.byRef))
+	runtime.AddCleanup(st, r.collect, ref)
+	return st
+}
+
+func (r *registry) all() []*sessionState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var out []*sessionState
-	for _, p := range s.byRef {
-		if st := p.Value(); st != nil && len(st.waitingDrafts()) > 0 {
+	for _, p := range r.byRef {
+		if st := p.Value(); st != nil {
 			out = append(out, st)
 		}
 	}
 	return out
 }
 
-// of returns the state of a session, making it if need be.
-func (s *states) of(ref SessionRef) *sessionState {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if st := s.byRef[ref].Value(); st != nil {
-		return st
-	}
-	st := newSessionState(ref)
-	s.byRef[ref] = weak.Make(st)
-	s.most = max(s.most, len(s.byRef))
-	runtime.AddCleanup(st, s.collect, ref)
+// remove takes the state of a session out and returns it, nil if there is none.
+func (r *registry) remove(ref SessionRef) *sessionState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	st := r.byRef[ref].Value()
+	delete(r.byRef, ref)
 	return st
 }
 
 // collect drops the entry of a state that is garbage.
-func (s *states) collect(ref SessionRef) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p, ok := s.byRef[ref]; ok && p.Value() == nil {
-		delete(s.byRef, ref)
+func (r *registry) collect(ref SessionRef) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p, ok := r.byRef[ref]; ok && p.Value() == nil {
+		delete(r.byRef, ref)
 	}
-	if len(s.byRef) < s.most/4 {
-		s.byRef = maps.Collect(maps.All(s.byRef))
-		s.most = len(s.byRef)
+	if len(r.byRef) < r.most/4 {
+		r.byRef = maps.Collect(maps.All(r.byRef))
+		r.most = len(r.byRef)
 	}
-}
-
-// drop makes a deleted session's state unreachable, so that a session created anew under the same
-// ID starts with a fresh one.
-func (s *states) drop(ref SessionRef) {
-	s.mu.Lock()
-	st := s.byRef[ref].Value()
-	delete(s.byRef, ref)
-	s.mu.Unlock()
-	if st != nil {
-		st.mu.Lock()
-		st.deleted = true
-		st.mu.Unlock()
-	}
-	s.mindful.forget(ref)
 }

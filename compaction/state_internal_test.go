@@ -135,9 +135,9 @@ func TestIdleSessionsLeaveNoState(t *testing.T) {
 		}
 	}
 	size := func() int {
-		svc.states.mu.Lock()
-		defer svc.states.mu.Unlock()
-		return len(svc.states.byRef)
+		svc.states.known.mu.Lock()
+		defer svc.states.known.mu.Unlock()
+		return len(svc.states.known.byRef)
 	}
 	if !collected(func() bool { return size() <= 1 }) {
 		t.Errorf("%d states are kept for sessions that nobody holds", size())

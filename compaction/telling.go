@@ -16,11 +16,12 @@ func (st *sessionState) inOrder(f func()) {
 	for {
 		st.mu.Lock()
 		if len(st.untold) == 0 {
-			st.telling = false
+			st.untold, st.telling = nil, false
 			st.mu.Unlock()
 			return
 		}
 		next := st.untold[0]
+		st.untold[0] = nil // it refers to the context of a turn, and so to a handle
 		st.untold = st.untold[1:]
 		st.mu.Unlock()
 		next()

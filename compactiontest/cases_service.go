@@ -22,6 +22,7 @@ func serviceCases() []Case {
 						p.live = fresh
 					}
 					p.tools(1)
+					p.checkUpdateTime()
 				}
 				p.checkCompacted()
 				p.check()

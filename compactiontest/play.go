@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -89,6 +90,20 @@ func (p *play) checkNewest(ev *session.Event) {
 	events := p.live.Events()
 	if n := events.Len(); n == 0 || events.At(n-1) == nil || keyOf(events.At(n-1)) != keyOf(ev) {
 		p.add("event %s was appended, and is not at the end of what the same handle shows: the model does not see it", ev.ID)
+	}
+}
+
+// checkUpdateTime: the session was last updated by the newest event. A record that moves that time
+// makes the handles of other processes stale.
+func (p *play) checkUpdateTime() {
+	fresh := p.fresh()
+	if fresh == nil || len(p.said) == 0 {
+		return
+	}
+	newest := p.said[len(p.said)-1].Timestamp
+	if updated := fresh.LastUpdateTime(); updated.Truncate(time.Microsecond).After(newest) {
+		p.add("the session was last updated at %s and its newest event is of %s: a record has moved that time, and other handles end in a stale session error",
+			updated.Format(time.RFC3339Nano), newest.Format(time.RFC3339Nano))
 	}
 }
 
