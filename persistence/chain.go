@@ -3,7 +3,10 @@ package persistence
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"iter"
+
+	"google.golang.org/adk/session"
 )
 
 // Chain is the hash chain of one session as the file has it.
@@ -39,7 +42,8 @@ type Link struct {
 
 const (
 	selectChains = `SELECT s.key, s.app, s.user, s.id, s.created_at, s.last_seq, s.undigested,
-		(SELECT digest FROM events WHERE session = s.key AND seq = s.last_seq) FROM sessions s ORDER BY s.app, s.user, s.id`
+		(SELECT digest FROM events WHERE session = s.key AND seq = s.last_seq)
+		FROM sessions s WHERE ?1 = 0 OR s.key = ?1 ORDER BY s.app, s.user, s.id`
 	selectIdentity = `SELECT id FROM identity LIMIT 1`
 )
 
@@ -50,8 +54,24 @@ func (s *Snapshot) Identity(ctx context.Context) (id string, err error) {
 }
 
 // Chains returns the chains of all sessions, in the order of their names.
-func (s *Snapshot) Chains(ctx context.Context) ([]Chain, error) {
-	rows, err := s.Query(ctx, selectChains)
+func (s *Snapshot) Chains(ctx context.Context) ([]Chain, error) { return s.chains(ctx, 0) }
+
+// Chain returns the chain of the session in a row of the table sessions, by its column key. Errors wrap
+// [session.ErrNotFound] if there is no such row.
+func (s *Snapshot) Chain(ctx context.Context, row int64) (Chain, error) {
+	found, err := s.chains(ctx, row)
+	if err == nil && (row == 0 || len(found) == 0) {
+		err = fmt.Errorf("%w: row %d", session.ErrNotFound, row)
+	}
+	if err != nil {
+		return Chain{}, err
+	}
+	return found[0], nil
+}
+
+// chains returns the chain of the session in a row, or of all for row 0.
+func (s *Snapshot) chains(ctx context.Context, row int64) ([]Chain, error) {
+	rows, err := s.Query(ctx, selectChains, row)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +101,7 @@ func (s *Snapshot) Links(ctx context.Context, c Chain) iter.Seq2[Link, error] {
 			yield(Link{}, err)
 			return
 		}
-		var d digester
-		links(rows, &d, d.genesis(c.App, c.User, c.Session, c.Created))(yield)
+		links(rows, &digester{}, c.Genesis())(yield)
 	}
 }
 
@@ -120,4 +139,10 @@ func links(rows *sql.Rows, d *digester, before Digest) iter.Seq2[Link, error] {
 			yield(Link{}, err)
 		}
 	}
+}
+
+// Genesis returns the digest that the first event of the session follows.
+func (c Chain) Genesis() Digest {
+	var d digester
+	return d.genesis(c.App, c.User, c.Session, c.Created)
 }

@@ -24,6 +24,8 @@ const (
 	RuleContested  = "contested"   // so is the mark on the session
 	RuleTies       = "ties"        // so is what ties events together, and says who spoke last
 	RuleTimes      = "times"       // the session was made, and written to, when its events say
+	RuleChain      = "chain"       // each event's digest follows from its row and the one before
+	RuleSeal       = "seal"        // the file is as it was sealed
 	RuleRecord     = "record"      // a compaction record can be read, and is marked as what it is
 	RuleEvent      = "event"       // an event can be read
 	RuleRead       = "read"        // the session can be read
@@ -135,6 +137,9 @@ func (e *examination) look(ctx context.Context, f *File, snap *persistence.Snaps
 	e.loaded = l
 	whole := e.checkNumbers()
 	if err := e.checkOrder(ctx, snap); err != nil {
+		return err
+	}
+	if err := e.checkChain(ctx, snap); err != nil {
 		return err
 	}
 	e.checkRows()

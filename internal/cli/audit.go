@@ -33,7 +33,7 @@ func auditCommand() *cobra.Command {
 	flags.StringVar(&a.narrow.User, "user", "", "only sessions of this user")
 	flags.BoolVar(&a.json, "json", false, "write JSON Lines; the help of each command lists the fields")
 	a.boundFlag(cmd)
-	cmd.AddCommand(a.listCommand(), a.historyCommand(), a.contextCommand(), a.compactionsCommand(), a.diffCommand(), a.verifyCommand(), a.exportCommand())
+	cmd.AddCommand(a.listCommand(), a.historyCommand(), a.contextCommand(), a.compactionsCommand(), a.diffCommand(), a.verifyCommand(), a.sealCommand(), a.exportCommand())
 	return cmd
 }
 

@@ -22,7 +22,7 @@ subcommand: the fields of list, and
 
 Exit codes:
   0    fine
-  1    findings (verify)
+  1    findings (verify, seal)
   2    bad usage, a file that cannot be opened, a session that is not there (also by --app and --user)
   3    something failed midway
   130  interrupted; the message says what was done by then`
@@ -32,6 +32,8 @@ const auditExample = `  longsession audit sessions.db
   longsession audit history sessions.db order-1 --from 100 --limit 20
   longsession audit diff sessions.db shop/ada/order-1
   longsession audit verify sessions.db && echo fine
+  longsession audit seal sessions.db --key key.pem -o monday.seal
+  longsession audit verify sessions.db --against monday.seal --public-key public.pem
   longsession audit export sessions.db order-1 --format html --redact '\d{16}' -o order-1.html`
 
 const auditListHelp = `List shows the sessions of a file: their events, how many of these are compactions, when they were made and
@@ -111,6 +113,8 @@ const auditVerifyHelp = `Verify works out from the records alone what stands for
   ties          so are the columns unit, anchor, last_user and last_agent and the tables calls and
                 invocations; not where I2 finds something, for then it cannot be worked out
   times         a session was last written to when its newest event says, and created at some time
+  chain         each event's digest follows from the event and the digest before it; events that are older
+                than digests have none
   record        compaction records can be read and are marked as what they are. Each reference to an event
                 has its author, invocation, time and branch, and the event came before the record. Level,
                 number of events, first and last time, and sizes are recomputed from what the record names
@@ -118,8 +122,13 @@ const auditVerifyHelp = `Verify works out from the records alone what stands for
   schema        tables, views and indexes are as persistence makes them, and nothing else is in the file:
                 a table, view, index or trigger of another maker is a finding
   integrity, foreign_key    SQLite's own checks of the whole file
-Not checked: state, which also comes from the making of a session, so that no event need tell of it; and
-changes that no rule can reveal, such as a text that was replaced by one of the same size.
+  seal          with --against: the file holds what the seal says. An event that was changed, deleted,
+                inserted or moved since is a finding, and so is a session that is gone; what was added is none
+Not checked: state, which also comes from the making of a session, so that no event need tell of it; and,
+without a seal, changes by somebody who computed all digests behind them anew.
+
+A seal is what audit seal has written. --public-key checks that it was signed with the key to that one, and
+was not changed.
 
 It writes a line for each finding, with session, event and rule, and ends with exit code 1; without
 findings it says what was checked, and ends with 0.
@@ -129,7 +138,9 @@ JSON: a line for each finding, and one at the end:
   app, user, session    left out for the file itself
   seq, event, rule, text
   sessions, events, records, views, gone, findings    of the last line: how much was checked; views counts
-                        the sessions whose view could be made, gone those that were deleted meanwhile`
+                        the sessions whose view could be made, gone those that were deleted meanwhile
+  against               of the last line, with --against: made (when, by the seal), signed (its signature was
+                        checked), sessions, events, added_sessions, added_events, findings`
 
 const auditExportHelp = `Export writes everything that a session has stored, records included:
   jsonl       one event a line, as encoding/json writes a session.Event of ADK: replay reads it

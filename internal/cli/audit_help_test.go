@@ -62,7 +62,7 @@ func TestEveryAuditCommandDocumentsItsJSON(t *testing.T) {
 			}
 		}
 	}
-	if n != 8 {
+	if n != 9 {
 		t.Errorf("%d commands", n)
 	}
 }

@@ -10,14 +10,16 @@ import (
 )
 
 func (a *auditing) verifyCommand() *cobra.Command {
+	against := &againstSeal{}
 	cmd := &cobra.Command{
 		Use:   "verify FILE.db [SESSION]",
 		Short: "Check the file, the marks and what the model sees",
 		Long:  auditVerifyHelp,
 		Args:  auditArgs,
-		RunE:  a.verify,
+		RunE:  func(cmd *cobra.Command, args []string) error { return a.verify(cmd, args, against) },
 	}
 	a.boundFlag(cmd)
+	against.flags(cmd)
 	return cmd
 }
 
@@ -29,26 +31,31 @@ type findingLine struct {
 type checkedLine struct {
 	Type string `json:"type"`
 	audit.Checked
+	Against *audit.Compared `json:"against,omitempty"`
 }
 
-func (a *auditing) verify(cmd *cobra.Command, args []string) error {
+func (a *auditing) verify(cmd *cobra.Command, args []string, against *againstSeal) error {
+	if err := against.read(cmd); err != nil {
+		return err
+	}
 	return a.open(cmd, args, func(ctx context.Context, f *audit.File, out *auditOutput) error {
 		sessions, err := a.chosen(ctx, f, nameIn(args))
-		if err != nil {
+		if err = against.allows(ctx, f, a.which(args), err); err != nil {
 			return err
 		}
 		p := newAuditProgress(cmd.ErrOrStderr(), sessions)
 		defer p.finish()
 		checked, told := 0, 0
 		out.did = func() string { return shareOf(checked, sessions, "checked") + ", " + plural(told, "finding") }
-		done, err := f.Verify(ctx, sessions, a.maxSummaries, func(found audit.Finding) error {
+		report := func(found audit.Finding) error {
 			told++
 			if a.json {
 				return out.line(findingLine{"finding", found})
 			}
 			out.printf("%s\n", findingText(found))
 			return out.err
-		}, func(s *audit.Session) {
+		}
+		done, err := f.Verify(ctx, sessions, a.maxSummaries, report, func(s *audit.Session) {
 			checked++
 			p.done(s)
 		})
@@ -56,11 +63,21 @@ func (a *auditing) verify(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		p.finish()
+		compared, err := against.compare(ctx, f, a.which(args), report)
+		if err != nil {
+			return err
+		}
+		if compared != nil {
+			done.Findings += compared.Findings
+		}
 		if a.json {
-			err = out.line(checkedLine{"checked", done})
+			err = out.line(checkedLine{"checked", done, compared})
 		} else if done.Findings == 0 {
 			out.printf("fine: %s, %s, %s; the marks, the ties, the view (I1 to I5), the schema and SQLite's own checks; state is not checked\n",
 				plural(done.Sessions, "session"), plural(int(done.Events), "event"), plural(done.Records, "compaction"))
+		}
+		if !a.json && compared != nil {
+			against.tell(out, compared)
 		}
 		if !a.json && done.Gone > 0 {
 			out.printf("%s deleted meanwhile\n", plural(done.Gone, "session"))

@@ -1,0 +1,139 @@
+package audit
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+const (
+	sealFormat  = "longsession seal"
+	sealVersion = 1
+)
+
+// Seal says what a session file held at one moment. It has no content of any event, but the names of
+// sessions.
+type Seal struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Made is when, in UTC, RFC 3339, by the clock of the machine that made the seal.
+	Made string `json:"made"`
+	// Database is the identity of the session file.
+	Database string          `json:"database"`
+	Sessions []SealedSession `json:"sessions"`
+}
+
+// SealedSession is one session of a seal.
+type SealedSession struct {
+	App     string `json:"app"`
+	User    string `json:"user"`
+	Session string `json:"session"`
+	// Created is the column created_at.
+	Created string `json:"created"`
+	Events  int64  `json:"events"`
+	// Digest is that of the newest event, in hexadecimal; of a session without events, that which the
+	// first one will follow.
+	Digest string `json:"digest"`
+	// Rows has the first 8 bytes of the digest of each event's content, in order. Digest proves that
+	// nothing was changed; Rows only helps to say what was.
+	Rows []byte `json:"rows"`
+}
+
+// mark is the beginning of the digest of a row's content.
+type mark uint64
+
+const markSize = 8
+
+func markOf(d persistence.Digest) mark { return mark(binary.BigEndian.Uint64(d[:markSize])) }
+
+// marks returns the marks of Rows.
+func (s *SealedSession) marks() []mark {
+	marks := make([]mark, len(s.Rows)/markSize)
+	for i := range marks {
+		marks[i] = mark(binary.BigEndian.Uint64(s.Rows[i*markSize:]))
+	}
+	return marks
+}
+
+// check returns an error if a seal that was read is not one that could have been written.
+func (s *Seal) check() error {
+	switch {
+	case s.Format != sealFormat:
+		return fmt.Errorf("the format is %q, not %q: this is no seal", s.Format, sealFormat)
+	case s.Version != sealVersion:
+		return fmt.Errorf("the version is %d, and this program reads %d: use the version of the program that made it", s.Version, sealVersion)
+	}
+	for _, one := range s.Sessions {
+		digest, err := hex.DecodeString(one.Digest)
+		if err != nil || len(digest) != len(persistence.Digest{}) || int64(len(one.Rows)) != one.Events*markSize {
+			return fmt.Errorf("session %s/%s/%s: the digest or the rows are damaged", one.App, one.User, one.Session)
+		}
+	}
+	return nil
+}
+
+// Seal makes the seal of the sessions that are meant, all of them in one state of the file. What does not
+// fit the chain already is reported, and is in the seal as it is. sealed is called for each session.
+func (f *File) Seal(ctx context.Context, which Which, report func(Finding) error, sealed func(events int64)) (*Seal, error) {
+	seal := &Seal{Format: sealFormat, Version: sealVersion, Made: time.Now().UTC().Format(time.RFC3339), Sessions: []SealedSession{}}
+	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
+		if seal.Database, err = snap.Identity(ctx); err != nil {
+			return err
+		}
+		chains, err := snap.Chains(ctx)
+		if err != nil {
+			return err
+		}
+		for _, chain := range chains {
+			if !which.has(chain.App, chain.User, chain.Session) {
+				continue
+			}
+			one, err := sealSession(ctx, snap, chain, report)
+			if err != nil {
+				return err
+			}
+			seal.Sessions = append(seal.Sessions, one)
+			sealed(one.Events)
+		}
+		return nil
+	})
+	return seal, err
+}
+
+func sealSession(ctx context.Context, snap *persistence.Snapshot, chain persistence.Chain, report func(Finding) error) (SealedSession, error) {
+	one := SealedSession{App: chain.App, User: chain.User, Session: chain.Session, Created: chain.Created, Rows: []byte{}}
+	digest := chain.Genesis()
+	for link, err := range snap.Links(ctx, chain) {
+		if err != nil {
+			return one, err
+		}
+		one.Events++
+		one.Rows = append(one.Rows, link.Content[:markSize]...)
+		digest = link.Digest
+		if text := misfit(chain, link); text != "" {
+			if err := report(Finding{chain.App, chain.User, chain.Session, link.Seq, link.ID, RuleChain, text}); err != nil {
+				return one, err
+			}
+		}
+	}
+	one.Digest = digest.String()
+	return one, nil
+}
+
+// Which says which sessions a seal or a comparison is about. The zero value means all.
+type Which struct {
+	Narrow
+	// Session is the ID of a session, or its app, user and ID joined by slashes; "" for all.
+	Session string
+}
+
+// Has reports whether a session is meant.
+func (w Which) Has(s *Session) bool {
+	return w.Narrow.has(s) && (w.Session == "" || w.Session == s.ID || w.Session == s.Name())
+}
+
+func (w Which) has(app, user, id string) bool { return w.Has(&Session{App: app, User: user, ID: id}) }

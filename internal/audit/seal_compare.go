@@ -1,0 +1,212 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+// Compared says what a comparison with a seal was about.
+type Compared struct {
+	// Made is when the seal was made, by its maker's clock, and Signed whether its signature was checked.
+	Made   string `json:"made"`
+	Signed bool   `json:"signed"`
+	// Sessions and Events count what the seal has of the sessions that were meant.
+	Sessions int   `json:"sessions"`
+	Events   int64 `json:"events"`
+	// AddedSessions and AddedEvents count what the file has beyond that.
+	AddedSessions int   `json:"added_sessions"`
+	AddedEvents   int64 `json:"added_events"`
+	// Findings counts the differences.
+	Findings int `json:"findings"`
+}
+
+// Against compares the file with a seal, and reports what was changed, deleted, inserted or moved since.
+// What was added behind it is no finding. An error means that it could not go on.
+func (f *File) Against(ctx context.Context, seal *Seal, which Which, report func(Finding) error) (Compared, error) {
+	c := comparison{Compared: Compared{Made: seal.Made}, report: report}
+	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error { return c.compare(ctx, snap, seal, which) })
+	return c.Compared, err
+}
+
+type comparison struct {
+	Compared
+	report func(Finding) error
+}
+
+func (c *comparison) find(s *SealedSession, seq int64, id, format string, args ...any) error {
+	c.Findings++
+	one := Finding{Seq: seq, Event: id, Rule: RuleSeal, Text: fmt.Sprintf(format, args...)}
+	if s != nil {
+		one.App, one.User, one.Session = s.App, s.User, s.Session
+	}
+	return c.report(one)
+}
+
+func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, seal *Seal, which Which) error {
+	identity, err := snap.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if identity != seal.Database {
+		return c.find(nil, 0, "", "the seal is of another session file (%s, and this one is %s): the file was exchanged, or compare it with its own seal", seal.Database, identity)
+	}
+	chains, err := snap.Chains(ctx)
+	if err != nil {
+		return err
+	}
+	type name struct{ app, user, id string }
+	now := map[name]persistence.Chain{}
+	for _, chain := range chains {
+		if which.has(chain.App, chain.User, chain.Session) {
+			now[name{chain.App, chain.User, chain.Session}] = chain
+		}
+	}
+	for i := range seal.Sessions {
+		sealed := &seal.Sessions[i]
+		if !which.has(sealed.App, sealed.User, sealed.Session) {
+			continue
+		}
+		c.Sessions++
+		c.Events += sealed.Events
+		key := name{sealed.App, sealed.User, sealed.Session}
+		chain, found := now[key]
+		delete(now, key)
+		if !found {
+			err = c.find(sealed, 0, "", "the session was deleted, with its %s, or renamed", events(sealed.Events))
+		} else {
+			err = c.session(ctx, snap, sealed, chain)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	c.AddedSessions = len(now)
+	for _, chain := range now {
+		c.AddedEvents += chain.Events
+	}
+	return nil
+}
+
+func events(n int64) string {
+	if n == 1 {
+		return "1 event"
+	}
+	return fmt.Sprintf("%d events", n)
+}
+
+// session compares one session with its seal.
+func (c *comparison) session(ctx context.Context, snap *persistence.Snapshot, sealed *SealedSession, chain persistence.Chain) error {
+	intact, n := sealed.Events == 0 && chain.Genesis().String() == sealed.Digest, int64(0)
+	for link, err := range snap.Links(ctx, chain) {
+		if err != nil {
+			return err
+		}
+		if n++; n == sealed.Events {
+			intact = link.Digest.String() == sealed.Digest
+		}
+	}
+	if intact {
+		c.AddedEvents += n - sealed.Events
+		return nil
+	}
+	var rows []rowNow
+	for link, err := range snap.Links(ctx, chain) {
+		if err != nil {
+			return err
+		}
+		rows = append(rows, rowNow{markOf(link.Content), link.Seq, link.ID})
+	}
+	before := c.Findings
+	marks := sealed.marks()
+	if sealed.Created != chain.Created {
+		if !anySealed(marks, rows) {
+			c.AddedEvents += int64(len(rows))
+			return c.find(sealed, 0, "", "the session was deleted, with its %s, and another one was created under its name at %s", events(sealed.Events), chain.Created)
+		}
+		if err := c.find(sealed, 0, "", "the session was created at %s, and now says %s", sealed.Created, chain.Created); err != nil {
+			return err
+		}
+	}
+	d := diffRows(marks, rows)
+	c.AddedEvents += int64(d.added)
+	if err := c.rows(sealed, d, rows); err != nil || c.Findings > before {
+		return err
+	}
+	return c.find(sealed, 0, "", "the events have other numbers than when they were sealed, or the seal's digest and rows do not agree")
+}
+
+func anySealed(marks []mark, rows []rowNow) bool {
+	known := make(map[mark]bool, len(marks))
+	for _, m := range marks {
+		known[m] = true
+	}
+	return slices.ContainsFunc(rows, func(row rowNow) bool { return known[row.mark] })
+}
+
+// rows reports what happened to the events of a session, runs of neighbours in one finding.
+func (c *comparison) rows(sealed *SealedSession, d rowDiff, now []rowNow) error {
+	for run := range runs(d.changed, func(p rowPair) int64 { return p.sealed }) {
+		id, text := "", "is not what was sealed: it was changed, or replaced"
+		if len(run) == 1 {
+			id = now[run[0].now].id
+		} else {
+			text = "are not what was sealed: they were changed, or replaced"
+		}
+		if err := c.find(sealed, run[0].sealed, id, "%s %s", numbers(run[0].sealed, len(run)), text); err != nil {
+			return err
+		}
+	}
+	for run := range runs(d.deleted, func(seq int64) int64 { return seq }) {
+		if err := c.find(sealed, run[0], "", "%s deleted", wereOrWas(run[0], len(run))); err != nil {
+			return err
+		}
+	}
+	for run := range runs(d.inserted, func(j int) int64 { return now[j].seq }) {
+		first, id := now[run[0]], ""
+		if len(run) == 1 {
+			id = first.id
+		}
+		if err := c.find(sealed, first.seq, id, "%s inserted among the sealed ones", wereOrWas(first.seq, len(run))); err != nil {
+			return err
+		}
+	}
+	for _, p := range d.moved {
+		if err := c.find(sealed, now[p.now].seq, now[p.now].id, "event %d was moved: it was sealed as event %d", now[p.now].seq, p.sealed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runs yields stretches of values whose numbers follow each other.
+func runs[T any](values []T, number func(T) int64) func(yield func([]T) bool) {
+	return func(yield func([]T) bool) {
+		for from := 0; from < len(values); {
+			to := from + 1
+			for to < len(values) && number(values[to]) == number(values[to-1])+1 {
+				to++
+			}
+			if !yield(values[from:to]) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+func numbers(first int64, n int) string {
+	if n == 1 {
+		return fmt.Sprintf("event %d", first)
+	}
+	return fmt.Sprintf("events %d to %d", first, first+int64(n)-1)
+}
+
+func wereOrWas(first int64, n int) string {
+	if n == 1 {
+		return numbers(first, n) + " was"
+	}
+	return numbers(first, n) + " were"
+}
