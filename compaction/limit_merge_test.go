@@ -168,10 +168,28 @@ func TestAtTheHardLimitSummariesAreMergedWithoutTheModelIfItFails(t *testing.T) 
 	checkView(t, c.svc)
 }
 
+// TestSummariesAreCutToASentenceIfThePromptThenFits: their frames count too. Five of them take some 240
+// tokens, and one is left.
+func TestSummariesAreCutToASentenceIfThePromptThenFits(t *testing.T) {
+	t.Parallel()
+	for _, over := range []int{1_500, 2_300, 2_450, 2_500} {
+		t.Run(fmt.Sprint(over), func(t *testing.T) {
+			t.Parallel()
+			c := newCrowded(t, &padded{})
+			c.fill(over)
+			if got := status(t, c.svc); got.PromptTokens > 8_000 || len(got.Summaries) != 1 {
+				t.Errorf("a prompt of %d tokens with %d summaries, want it in the window of 8,000:\n%s", got.PromptTokens, len(got.Summaries), c.told())
+			}
+			wantOnce(t, c.svc, c.history.Events)
+			checkView(t, c.svc)
+		})
+	}
+}
+
 // TestSummariesAreLeftAloneWhereThePromptCannotFitWithoutThem: what they tell would be lost for nothing.
 func TestSummariesAreLeftAloneWhereThePromptCannotFitWithoutThem(t *testing.T) {
 	t.Parallel()
-	for _, over := range []int{2_500, 2_700, 2_900, 3_100, 20_000} { // the summaries take some 1,500 tokens
+	for _, over := range []int{2_700, 2_900, 3_100, 20_000} { // the summaries take some 1,800 tokens with their frames
 		t.Run(fmt.Sprint(over), func(t *testing.T) {
 			t.Parallel()
 			c := newCrowded(t, &padded{})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // makeRoom sees to it that one more summary keeps the branch within MaxSummaries. A rolling summary
@@ -37,15 +38,16 @@ func (s *CompactionSessionService) makeRoom(ctx context.Context, h *handle, t ta
 	}
 }
 
-// squeeze makes less of the summaries that the reader of a prompt over the hard limit sees, where nothing
-// else can make it shorter: two become one, and where there are no two, the longest is cut to half. It
-// declines where that is not worth it.
+// squeeze shrinks the summaries that the reader of a prompt over the hard limit sees, if nothing else can
+// make the prompt shorter: it merges two of them, or, if no two may be merged, cuts the longest to half or
+// as far below as the prompt needs. It declines if the prompt would exceed the window even with the shortest
+// summaries.
 func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t task, f found) Outcome {
 	if !t.forced || f.trigger != record.TriggerTokens || f.prompt.most < s.policy.limit {
 		return Declined
 	}
-	if f.prompt.without(s.summariesFor(h, f.reader)) > s.policy.limit+s.policy.slack {
-		return Declined // without any summary it would not fit either
+	if f.prompt.without(s.reclaimable(h, f.reader)) > s.policy.limit+s.policy.slack {
+		return Declined
 	}
 	placeOf := s.placeOf(h)
 	var longest selector.Selection
@@ -63,10 +65,13 @@ func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t tas
 			}
 		}
 	}
-	// A cut tells less, and so must be needed for certain: it would be made after every report that is awaited.
-	if t.shorter = longest.Tokens / 2; t.shorter < minSummary || f.prompt.likely < s.policy.limit {
+	// A cut loses detail, so it must be needed for certain: with the estimate alone it would be made after
+	// every event whose report is still to come.
+	if longest.Tokens <= minSummary+selector.EventOverhead || f.prompt.likely < s.policy.limit {
 		return Declined
 	}
+	mustFree := f.prompt.estimateOf(f.prompt.likely - s.policy.limit)
+	t.shorter = max(minSummary, min(longest.Tokens/2, longest.Tokens-mustFree))
 	return s.merge(ctx, h, t, longest)
 }
 
@@ -77,19 +82,33 @@ func (s *CompactionSessionService) hopeless(h *handle, f found) bool {
 		return false
 	}
 	window := s.policy.limit + s.policy.slack
-	return f.prompt.without(f.spare+s.summariesFor(h, f.reader)) > window+window/doubt
+	return f.prompt.without(f.spare+s.reclaimable(h, f.reader)) > window+window/doubt
 }
 
-// summariesFor is what all summaries that a reader sees take up, in estimated tokens.
-func (s *CompactionSessionService) summariesFor(h *handle, reader string) int {
-	sum := 0
-	for _, branch := range h.meter.branches(h.view) {
-		if !selector.Visible(reader, branch) {
+// reclaimable is how many estimated tokens the summaries that a reader sees could give back: all that they
+// take up with their frames, less one summary of the shortest length for each place that has any.
+func (s *CompactionSessionService) reclaimable(h *handle, reader string) int {
+	type place struct {
+		branch string
+		standing
+	}
+	state, placeOf := h.view.State(), s.placeOf(h)
+	shortest, sum := map[place]int{}, 0
+	for _, ev := range state.View {
+		m := state.Summary(ev)
+		if m == nil || !selector.Visible(reader, ev.Branch) {
 			continue
 		}
-		for _, m := range s.summariesOf(h, branch) {
-			sum += selector.SummarySize(m)
+		size, text := sizeOf(ev), 0
+		if prose, err := m.Text(); err == nil {
+			text = tokens.Estimate(prose)
 		}
+		at := place{ev.Branch, placeOf(m)}
+		sum += size
+		shortest[at] = max(shortest[at], size-max(0, text-minSummary))
+	}
+	for _, size := range shortest {
+		sum -= size
 	}
 	return sum
 }

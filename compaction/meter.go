@@ -2,6 +2,7 @@ package compaction
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -64,6 +65,9 @@ type prompt struct {
 
 // without is what is likely to be left of it without something of that estimate.
 func (p prompt) without(estimate int) int { return p.likely - int(p.ratio*float64(estimate)) }
+
+// estimateOf is how many estimated tokens a part of the prompt of that size holds, rounded up.
+func (p prompt) estimateOf(size int) int { return int(math.Ceil(float64(size) / max(1, p.ratio))) }
 
 // orLarger returns the larger of two.
 func (p prompt) orLarger(other prompt) prompt {
