@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"internal/naive":        {"record"},
 	"internal/invariant":    {"record"},
 	"internal/conversation": {"record", "internal/deepcopy"},
-	"internal/replay":       {"record", "summarizer", "tokens", "compaction", "internal/conversation", "internal/deepcopy", "internal/invariant"},
+	"internal/replay":       {"record", "selector", "summarizer", "tokens", "compaction", "internal/conversation", "internal/deepcopy", "internal/invariant"},
 	"internal/chart":        {"internal/replay"},
 	"internal/audit":        {"record", "filtered", "selector", "summarizer", "tokens", "compaction", "persistence", "internal/calls", "internal/deepcopy", "internal/invariant"},
 	"internal/cli":          {"summarizer", "tokens", "compaction", "persistence", "internal/audit", "internal/chart", "internal/conversation", "internal/replay"},

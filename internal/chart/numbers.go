@@ -87,6 +87,8 @@ func overlong(o replay.Overlong) string {
 		s += ", too long by itself"
 	case o.Unavoidable:
 		s += fmt.Sprintf(" of %s, too long together", count(o.KeptTokens))
+	case o.Unforeseen:
+		s += fmt.Sprintf("; by the counts so far %s were expected", count(o.Expected))
 	}
 	return s
 }

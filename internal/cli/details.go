@@ -82,6 +82,8 @@ func (d *details) add(r *replay.Report, bare, grid bool) {
 			reason = "one event exceeds it alone:"
 		case o.Unavoidable:
 			reason = "what must stay raw exceeds it, above all"
+		case o.Unforeseen:
+			reason = fmt.Sprintf("by the counts so far %s were expected; the most of it is", commas(o.Expected))
 		}
 		d.over.add(fmt.Sprintf("%s, turn %s, call %s: %s tokens; %s %s of %s", name, commas(o.Turn), commas(o.Call+1),
 			commas(o.Tokens), reason, printable(o.Event), commas(o.EventTokens)))

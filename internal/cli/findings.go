@@ -25,11 +25,11 @@ func judge(r *replay.Report, bare bool) []string {
 	return found
 }
 
-// unexplained counts the prompts over the limit for another reason than what must stay raw.
+// unexplained counts the prompts over the limit that need not be, and of which the library knew.
 func unexplained(r *replay.Report) int {
 	n := 0
 	for _, o := range r.Over {
-		if !o.Unavoidable {
+		if o.Needless() {
 			n++
 		}
 	}

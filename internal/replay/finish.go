@@ -74,6 +74,9 @@ func (r *run) differences(played Played) {
 	if extra := max(played.Extra, r.whole.played.Extra); extra > 0 {
 		r.note("model calls that the recording does not have, because the runner asked again: %d", extra)
 	}
+	if r.unknown > 0 {
+		r.note("prompts that the recording's provider counted above the context window, and the scale that the library was told did not: %d", r.unknown)
+	}
 	media := 0
 	for _, turn := range r.c.Turns {
 		for _, step := range turn.Steps {

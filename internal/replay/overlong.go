@@ -1,27 +1,31 @@
 package replay
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // shownRunes is how much of a text names a message.
 const shownRunes = 40
 
-// shortestSummary is what must be left for all that does not stay raw, in estimated tokens: the frame that
-// a summary is shown in, and a sentence or two.
-const shortestSummary = 100
+// shortestSummary is the least that a summary takes up in a prompt, in estimated tokens: the frame that it is
+// shown in, and the 32 tokens of text below which the compaction service cuts none. A test measures it.
+const shortestSummary = 80
 
-// overlong names what stands in the way of a shorter prompt.
-func (r *run) overlong(call, turn, size int, req *model.LLMRequest) Overlong {
-	o := Overlong{Call: call, Turn: turn + 1, Tokens: size}
+// overlong explains a prompt of told tokens that is over the limit. It judges by the library's own ruler: the
+// counts that the library was given, and its way of estimating.
+func (r *run) overlong(call, turn, told int, req *model.LLMRequest) Overlong {
+	o := Overlong{Call: call, Turn: turn + 1, Tokens: told}
+	raw := mustStay(req, r.c.Turns[turn].User)
 	kept, largest := 0, -1
-	for _, c := range mustStay(req, r.c.Turns[turn].User) {
+	for _, c := range raw {
 		size := tokens.OfContent(c.Content)
 		kept += size
 		if size > largest {
@@ -31,8 +35,40 @@ func (r *run) overlong(call, turn, size int, req *model.LLMRequest) Overlong {
 	o.EventTokens = r.scale.of(largest) - r.scale.base()
 	o.KeptTokens = r.scale.of(kept)
 	o.Alone = o.EventTokens > r.report.Limit
-	o.Unavoidable = o.KeptTokens+r.scale.of(shortestSummary)-r.scale.base() > r.report.Limit
+	o.Unavoidable = r.scale.of(kept+selector.EventOverhead*len(raw)+r.summarized(call, turn, kept)) > r.report.Limit
+	if !o.Unavoidable {
+		o.Expected = r.expected()
+		o.Unforeseen = o.Expected > 0 && o.Expected <= r.report.Limit
+	}
 	return o
+}
+
+// summarized is the least that the rest of a prompt takes up where kept tokens must stay: a shortest summary of
+// the turns before, another one of the running turn's rounds before the newest, and no more than the rest itself.
+func (r *run) summarized(call, turn, kept int) int {
+	least := 0
+	if turn > 0 {
+		least += shortestSummary + selector.EventOverhead
+	}
+	if call-callOf(r.c, turn, 0) > 1 {
+		least += shortestSummary + selector.EventOverhead
+	}
+	if call < len(r.whole.calls) {
+		least = min(least, max(0, r.whole.calls[call].size-kept))
+	}
+	return least
+}
+
+// expected is what the library takes the prompt to be that is being sent, 0 if it does not say.
+func (r *run) expected() int {
+	if r.svc == nil {
+		return 0
+	}
+	status, err := r.svc.Status(context.Background(), r.ref) // the session is in memory or in a file of ours
+	if err != nil {
+		return 0
+	}
+	return status.PromptTokens
 }
 
 // part is a part of a prompt.

@@ -77,7 +77,7 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 						t.Errorf("%s, window %d: %d model calls, %d without compaction", c.ID, r.Limit, r.With.ModelCalls, r.Without.ModelCalls)
 					}
 					for _, o := range r.Over {
-						if !o.Unavoidable {
+						if o.Needless() {
 							t.Errorf("%s, window %d, call %d: a prompt of %d tokens, though no more than %d must stay raw", c.ID, r.Limit, o.Call, o.Tokens, o.KeptTokens)
 						}
 					}
@@ -96,6 +96,36 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 				t.Errorf("%d long conversations only", long)
 			}
 		})
+	}
+}
+
+// TestNoPromptIsNeedlesslyOverASmallWindow plays coding sessions with windows that a single tool result fills.
+func TestNoPromptIsNeedlesslyOverASmallWindow(t *testing.T) {
+	t.Parallel()
+	if raced {
+		t.Skip("too slow with the race detector; other tests play with it")
+	}
+	step := 1_000
+	if os.Getenv("LONGSESSION_SOAK") != "" {
+		step = 130
+	}
+	over := 0
+	for _, c := range read(t, "coding_agent_sessions.jsonl") {
+		var windows []replay.Policy
+		for window := 4_000; window <= 16_000; window += step {
+			windows = append(windows, policy(window))
+		}
+		for _, r := range compare(t, c, windows...) {
+			for _, o := range r.Over {
+				over++
+				if o.Tokens <= r.Limit || o.Needless() || o.Unforeseen && step == 1_000 {
+					t.Errorf("%s, window %d, call %d: a prompt of %d tokens, %d expected, though no more than %d must stay raw", c.ID, r.Limit, o.Call, o.Tokens, o.Expected, o.KeptTokens)
+				}
+			}
+		}
+	}
+	if over < 100 {
+		t.Errorf("%d prompts over the limit: the windows are too large to show anything", over)
 	}
 }
 

@@ -31,7 +31,8 @@ type Report struct {
 	Orphans  int      `json:"orphans"`
 	Hidden   int      `json:"hidden"`
 	Problems []string `json:"problems,omitempty"`
-	// Limit is the context window in tokens; Over are the prompts that exceed it.
+	// Limit is the context window in tokens; Over are the prompts that exceed it by the counts that the
+	// library was given.
 	Limit int        `json:"limit"`
 	Over  []Overlong `json:"over,omitempty"`
 	// Recorded are the recording's own compactions beside ours at the same point.
@@ -117,7 +118,15 @@ type Overlong struct {
 	// them do, or leave no room for even the shortest summary of the rest.
 	Alone       bool `json:"alone"`
 	Unavoidable bool `json:"unavoidable"`
+	// Expected is what the library took the prompt to be before it was sent, by the counts it had been given
+	// so far; 0 if Unavoidable, or without compaction. Unforeseen reports whether that was within the limit:
+	// early in a conversation there are too few counts to tell how many tokens an estimated one is.
+	Expected   int  `json:"expected_tokens,omitempty"`
+	Unforeseen bool `json:"unforeseen,omitempty"`
 }
+
+// Needless reports whether the prompt could have been kept under the limit, and the library knew.
+func (o Overlong) Needless() bool { return !o.Unavoidable && !o.Unforeseen }
 
 // AtRecorded compares the first prompt after a compaction of the recorded application with ours.
 type AtRecorded struct {

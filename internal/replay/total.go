@@ -15,12 +15,16 @@ type Total struct {
 	Orphans       int       `json:"orphans"`
 	Hidden        int       `json:"hidden"`
 	// Over is how many prompts exceeded the limit; Unavoidable how many of these because what must stay raw
-	// exceeds it by itself.
+	// exceeds it by itself, Unforeseen how many because the library expected less.
 	Over        int `json:"over"`
 	Unavoidable int `json:"over_unavoidable"`
+	Unforeseen  int `json:"over_unforeseen"`
 	// Facts is nil if no conversation had questions. Its Tokens is the sum.
 	Facts *Facts `json:"facts,omitempty"`
 }
+
+// Needless is how many prompts exceeded the limit that need not have, and of which the library knew.
+func (t *Total) Needless() int { return t.Over - t.Unavoidable - t.Unforeseen }
 
 // Add takes r in.
 func (t *Total) Add(r *Report) {
@@ -38,8 +42,11 @@ func (t *Total) Add(r *Report) {
 	t.Hidden += r.Hidden
 	for _, o := range r.Over {
 		t.Over++
-		if o.Unavoidable {
+		switch {
+		case o.Unavoidable:
 			t.Unavoidable++
+		case o.Unforeseen:
+			t.Unforeseen++
 		}
 	}
 	if r.Facts != nil {

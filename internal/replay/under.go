@@ -30,6 +30,7 @@ type run struct {
 	ref      compaction.SessionRef
 
 	prompts []int // of each call
+	unknown int   // prompts over the limit as recorded, and not as the library was told
 	last    lastPrompt
 
 	// mu guards what the observer writes.
@@ -153,8 +154,11 @@ func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	r.prompts = append(r.prompts, counted)
 	r.sum.add(counted, m.prefix, call, r.scale)
 	r.report.Orphans += m.orphans
-	if longest := max(size, counted); longest > r.report.Limit {
-		r.report.Over = append(r.report.Over, r.overlong(call, turn, longest, req))
+	switch {
+	case size > r.report.Limit:
+		r.report.Over = append(r.report.Over, r.overlong(call, turn, size, req))
+	case counted > r.report.Limit:
+		r.unknown++
 	}
 	if call == lastCall(r.c) && len(r.c.Questions) > 0 {
 		r.last = readPrompt(req)

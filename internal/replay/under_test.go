@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,8 +9,12 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/conversation"
 	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 func TestAHiddenEventIsReported(t *testing.T) {
@@ -70,7 +75,7 @@ func TestWhatMustStayRawExplainsALongPrompt(t *testing.T) {
 	long := strings.Repeat("word ", 500)
 	r := &run{
 		c:     &conversation.Conversation{Turns: []conversation.Turn{{User: said("user", "Please look.")}, {User: said("user", long)}}},
-		scale: scale{ratio: 1},
+		scale: scale{ratio: 1}, whole: &whole{},
 	}
 	for _, at := range []struct {
 		name               string
@@ -82,6 +87,7 @@ func TestWhatMustStayRawExplainsALongPrompt(t *testing.T) {
 		{"a result", 0, 400, []*genai.Content{called("1"), answered(long, "1")}, "result of look", true, true},
 		{"question and result", 1, 800, []*genai.Content{called("1"), answered(long, "1")}, "result of look", false, true},
 		{"no room for a summary", 0, 550, []*genai.Content{called("1"), answered(long, "1")}, "result of look", false, true},
+		{"room for the shortest", 0, 620, []*genai.Content{called("1"), answered(long, "1")}, "result of look", false, false},
 		{"the question", 1, 400, []*genai.Content{said("user", long)}, `user message "word word word word word word word word …"`, true, true},
 		{"an answer before the question", 0, 400, []*genai.Content{said("user", "go"), said("model", long), said("user", "stop")}, `model message "word word word word word word word word …"`, true, true},
 		{"a result before the question", 0, 400, []*genai.Content{called("1"), answered(long, "1"), said("user", "stop")}, "result of look", true, true},
@@ -95,5 +101,79 @@ func TestWhatMustStayRawExplainsALongPrompt(t *testing.T) {
 		if got.Event != at.event || got.Alone != at.alone || got.Unavoidable != at.unavoidable || got.Call != 3 || got.Turn != at.turn+1 {
 			t.Errorf("%s: %+v", at.name, got)
 		}
+	}
+}
+
+// TestTheShortestSummaryIsMeasured keeps the report's idea of it in step with the frame that the view shows.
+func TestTheShortestSummaryIsMeasured(t *testing.T) {
+	t.Parallel()
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer = summarizer.Extractive{}
+	svc, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{svc: svc, ref: compaction.SessionRef{AppName: "a", UserID: "u", SessionID: "s"}}
+	created, err := svc.Create(t.Context(), &session.CreateRequest{AppName: "a", UserID: "u", SessionID: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		for _, author := range []string{"user", AgentName} {
+			ev := session.NewEvent(fmt.Sprint("turn", i))
+			ev.Author, ev.Content = author, said(genai.Role(author), strings.Repeat("The bridge is 35 metres long. ", 20))
+			if err := svc.AppendEvent(t.Context(), created.Session, ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := svc.Compact(t.Context(), r.ref, compaction.CompactOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := svc.Get(t.Context(), r.get())
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := eventsOf(got.Session)
+	status, err := svc.Status(t.Context(), r.ref)
+	if err != nil || len(status.Summaries) != 1 {
+		t.Fatal(err, len(status.Summaries))
+	}
+	frame := tokens.OfContent(view[0].Content) - (status.Summaries[0].CompactedTokens - selector.EventOverhead)
+	if least := frame + 32; least > shortestSummary || least < shortestSummary-8 {
+		t.Errorf("the frame of a summary takes %d tokens, so the shortest summary %d; the report takes it for %d", frame, least, shortestSummary)
+	}
+}
+
+// TestAPromptThatTheLibraryTookToFitIsUnforeseen: it could not know how the provider counts.
+func TestAPromptThatTheLibraryTookToFitIsUnforeseen(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		overlong Overlong
+		needless bool
+	}{{Overlong{}, true}, {Overlong{Unavoidable: true}, false}, {Overlong{Unforeseen: true}, false}} {
+		if got := x.overlong.Needless(); got != x.needless {
+			t.Errorf("%+v is needless: %v", x.overlong, got)
+		}
+	}
+	long := strings.TrimSpace(strings.Repeat("word ", 300))
+	c := &conversation.Conversation{ID: "c", Turns: []conversation.Turn{
+		{User: said("user", long), Steps: []conversation.Step{{Answer: said("model", long), PromptTokens: 570}}},
+		{User: said("user", long), Steps: []conversation.Step{{Answer: said("model", "Yes."), PromptTokens: 1_710}}},
+	}}
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow = summarizer.Extractive{}, true, 1_600
+	reports, err := Compare(t.Context(), c, Options{Policies: []Policy{{Config: cfg}}, Fixed: FixedAuto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One count does not tell a ratio of 1.9 from 270 tokens of instructions.
+	over := reports[0].Over
+	if len(over) != 1 || over[0].Unavoidable || !over[0].Unforeseen || over[0].Expected < 1_300 || over[0].Expected > 1_600 || over[0].Tokens <= 1_600 {
+		t.Errorf("%+v, want one prompt that nobody foresaw", over)
+	}
+	var total Total
+	if total.Add(reports[0]); total.Over != 1 || total.Unforeseen != 1 || total.Needless() != 0 {
+		t.Errorf("%+v", total)
 	}
 }
