@@ -46,7 +46,7 @@ func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t tas
 	if !t.forced || f.trigger != record.TriggerTokens || f.prompt.most < s.policy.limit {
 		return Declined
 	}
-	if f.prompt.without(s.reclaimable(h, f.reader)) > s.policy.limit+s.policy.slack {
+	if f.prompt.without(s.reclaimable(h, f.reader)) > s.policy.most {
 		return Declined
 	}
 	placeOf := s.placeOf(h)
@@ -81,8 +81,7 @@ func (s *CompactionSessionService) hopeless(h *handle, f found) bool {
 	if f.trigger != record.TriggerTokens || f.Cut {
 		return false
 	}
-	window := s.policy.limit + s.policy.slack
-	return f.prompt.without(f.spare+s.reclaimable(h, f.reader)) > window+window/doubt
+	return f.prompt.without(f.spare+s.reclaimable(h, f.reader)) > s.policy.most+s.policy.most/doubt
 }
 
 // reclaimable is how many estimated tokens the summaries that a reader sees could give back: all that they

@@ -19,6 +19,9 @@ type policy struct {
 	threshold int
 	// limit is the prompt size that forces a compaction before the next prompt.
 	limit int
+	// most is the prompt size beyond which a provider refuses: the context window, less MaxOutputTokens
+	// only if the caller set it. A reserve by default is given up before a session is.
+	most int
 	// slack is what lies between limit and the end of the effective window. At the limit a window that
 	// frees less is not worth a call for every event that comes in.
 	slack int
@@ -40,6 +43,7 @@ func newPolicy(cfg Config) (*policy, error) {
 	problems := checkValues(cfg)
 	p.fillDefaults()
 	p.fillWindow()
+	p.most = p.ContextWindow - max(0, cfg.MaxOutputTokens)
 	if len(problems) == 0 {
 		problems = p.checkTokens()
 	}

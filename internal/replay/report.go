@@ -31,7 +31,7 @@ type Report struct {
 	Orphans  int      `json:"orphans"`
 	Hidden   int      `json:"hidden"`
 	Problems []string `json:"problems,omitempty"`
-	// Limit is the context window in tokens; Over are the prompts that exceed it by the counts that the
+	// Limit is the context window in tokens, less MaxOutputTokens if the policy sets it; Over are the prompts that exceed it by the counts that the
 	// library was given.
 	Limit int        `json:"limit"`
 	Over  []Overlong `json:"over,omitempty"`

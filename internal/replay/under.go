@@ -49,7 +49,7 @@ func playUnder(ctx context.Context, c *conversation.Conversation, opts Options, 
 		report: &Report{
 			File: c.File, Line: c.Line, ID: c.ID, Policy: opts.Policies[policy].Name,
 			Turns: len(c.Turns), Messages: c.Messages(), Notes: slices.Clone(c.Notes),
-			Limit: opts.Policies[policy].Config.ContextWindow,
+			Limit: limitOf(opts.Policies[policy].Config),
 		},
 	}
 	if opts.Store != nil {
@@ -68,6 +68,10 @@ func playUnder(ctx context.Context, c *conversation.Conversation, opts Options, 
 	}
 	return r.report, r.finish(ctx, played)
 }
+
+// limitOf is the prompt size beyond which a provider refuses: a reply of MaxOutputTokens must fit too, if the
+// policy asks for it.
+func limitOf(cfg compaction.Config) int { return cfg.ContextWindow - max(0, cfg.MaxOutputTokens) }
 
 // wrap makes the compaction service of the policy.
 func (r *run) wrap() error {

@@ -162,7 +162,7 @@ func TestAPromptThatTheLibraryTookToFitIsUnforeseen(t *testing.T) {
 		{User: said("user", long), Steps: []conversation.Step{{Answer: said("model", "Yes."), PromptTokens: 1_710}}},
 	}}
 	cfg := compaction.DefaultConfig()
-	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow = summarizer.Extractive{}, true, 1_600
+	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow, cfg.MaxOutputTokens = summarizer.Extractive{}, true, 1_600, compaction.Off
 	reports, err := Compare(t.Context(), c, Options{Policies: []Policy{{Config: cfg}}, Fixed: FixedAuto})
 	if err != nil {
 		t.Fatal(err)
