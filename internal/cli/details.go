@@ -131,6 +131,13 @@ func summariesLine(on screen, t replay.Total) string {
 	if s.Dollars > 0 {
 		line += ", $" + dollars(s.Dollars, true)
 	}
+	switch {
+	case s.Estimated == 0:
+	case s.Estimated == s.Calls:
+		line += "; an estimate, because no model was asked: what one would have read and written for these summaries"
+	default:
+		line += fmt.Sprintf("; an estimate for %s, for which no model was asked", commas(s.Estimated))
+	}
 	if s.Failed > 0 {
 		line += fmt.Sprintf("; %s came to nothing", plural(s.Failed, "attempt"))
 	}

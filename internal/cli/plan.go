@@ -18,7 +18,7 @@ type plan struct {
 	leftOut  []string // combinations of a grid that contradict themselves
 	grid     bool
 	model    tokens.Model
-	summary  tokens.Model // of the summarizer's model; zero for none of its own
+	summary  tokens.Model // whose prices summaries are charged at; zero for the agent's
 	fixed    replay.Fixed
 	window   int // in tokens
 	settings *settings
@@ -48,6 +48,11 @@ func newPlan(ctx context.Context, s *settings, changed func(flag string) bool) (
 	}
 	if p.fixed, err = parseFixed(s.fixed); err != nil {
 		return nil, err
+	}
+	if changed("summary-model") {
+		if p.summary, err = summaryModel(s); err != nil {
+			return nil, err
+		}
 	}
 	if !changed("context-window") {
 		s.policy.window = p.model.ContextWindow

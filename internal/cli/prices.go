@@ -28,6 +28,16 @@ func agentModel(name, price string, windowGiven bool) (tokens.Model, error) {
 	return m, err
 }
 
+// summaryModel finds the model whose prices summaries are charged at. One that no table knows can be asked,
+// but nothing can be estimated with it.
+func summaryModel(s *settings) (tokens.Model, error) {
+	m, known := tokens.Lookup(s.summaryModel)
+	if !known && s.policy.summarizer != geminis && !strings.Contains(s.grid, geminis) {
+		return m, badInput("--summary-model %q is in no table: without --summarizer gemini only its prices are asked for; name another, such as gemini-2.5-flash", s.summaryModel)
+	}
+	return m, nil
+}
+
 // maxPrice is in USD per million tokens: more than any model costs, and sums stay finite.
 const maxPrice = 1_000_000
 

@@ -98,7 +98,7 @@ func replayCommand(compare compareFunc) *cobra.Command {
 	flags.StringVar(&s.grid, "grid", "", "compare policies: 'key=value,value key=value,...'")
 
 	flags.StringVar(&s.model, "model", "gemini-2.5-flash", "the agent's model, for its prices and context window")
-	flags.StringVar(&s.summaryModel, "summary-model", "gemini-2.5-flash", "the model of --summarizer gemini")
+	flags.StringVar(&s.summaryModel, "summary-model", "gemini-2.5-flash", "the model of --summarizer gemini; with another summarizer, the one whose prices its summaries are charged at, instead of --model's")
 	flags.StringVar(&s.price, "price", "", "USD per million tokens of the agent's model: 'input=3,cached=0.3,output=15'")
 	flags.StringVar(&s.fixed, "fixed", "auto", "tokens in every prompt beside the messages (instructions, tools): a number, recorded (what the recording's counts tell), or auto (the same, unless over half of the window)")
 

@@ -43,7 +43,8 @@ type Options struct {
 	// Policies to compare; each gives a report.
 	Policies []Policy
 	// Model has the prices of the agent's model; without any, dollars are 0. SummaryModel has those of the
-	// model that writes summaries; without any, what the compaction service says they cost is taken.
+	// model that writes summaries; without any, what the compaction service says they cost is taken, and
+	// Model's prices for summaries that no model wrote.
 	Model, SummaryModel tokens.Model
 	// Fixed as described there.
 	Fixed Fixed

@@ -14,6 +14,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/conversation"
 	"github.com/adk-go-ext/longsession/internal/replay"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -100,6 +102,78 @@ func TestReportAddsUp(t *testing.T) {
 	if total.Conversations != 2 || total.With.PromptTokens != 2*r.With.PromptTokens || total.With.LargestPrompt != r.With.LargestPrompt || total.SavedPercent != r.SavedPercent {
 		t.Errorf("total of two equal reports: %+v", total)
 	}
+}
+
+// TestSummariesOfTheStandInAreCharged: an app has a model write them, and pays for what it reads.
+func TestSummariesOfTheStandInAreCharged(t *testing.T) {
+	t.Parallel()
+	price := tokens.Model{Name: "agent", InputPrice: 1, OutputPrice: 10}
+	cheap := tokens.Model{Name: "writer", InputPrice: 0.5, OutputPrice: 5}
+	off := policy(100_000)
+	off.Off = true
+	inner := session.InMemoryService()
+	for _, x := range []struct{ summary, paid tokens.Model }{{tokens.Model{}, price}, {cheap, cheap}} {
+		stored := func(policy int) session.Service {
+			if x.paid.Name == "writer" && policy == 0 {
+				return inner
+			}
+			return nil
+		}
+		reports, err := replay.Compare(t.Context(), chat(20), replay.Options{Policies: []replay.Policy{policy(100_000), off}, Model: price, SummaryModel: x.summary, Store: stored})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, read, wrote := reports[0], 0, 0
+		for _, mark := range r.Compactions {
+			read, wrote = read+mark.OriginalTokens, wrote+mark.CompactedTokens
+		}
+		s := r.Summarizer
+		if s.Calls != len(r.Compactions) || s.Estimated != s.Calls || s.Calls == 0 {
+			t.Errorf("%d calls, %d of them estimated, for %d compactions", s.Calls, s.Estimated, len(r.Compactions))
+		}
+		if s.PromptTokens < read || s.PromptTokens > 4*read || s.OutputTokens > wrote || s.OutputTokens < wrote/2 {
+			t.Errorf("%d tokens in and %d out; the events take %d, the summaries %d", s.PromptTokens, s.OutputTokens, read, wrote)
+		}
+		if want := x.paid.Cost(tokens.Usage{PromptTokens: s.PromptTokens, OutputTokens: s.OutputTokens}); s.Dollars < 0.999*want || s.Dollars > 1.001*want {
+			t.Errorf("$%v for them, want $%v", s.Dollars, want)
+		}
+		if bare := reports[1].Summarizer; bare != (replay.Summaries{}) {
+			t.Errorf("without compaction summaries took %+v", bare)
+		}
+		var total replay.Total
+		if total.Add(r); total.Summarizer != s {
+			t.Errorf("total of one report: %+v, want %+v", total.Summarizer, s)
+		}
+	}
+	got, err := inner.Get(t.Context(), &session.GetRequest{AppName: replay.AppName, UserID: replay.UserID, SessionID: "chat"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ev := range got.Session.Events().All() {
+		if m, err := record.From(ev); err != nil || m != nil && m.Usage != (record.Usage{}) {
+			t.Errorf("an estimate was stored as what a model took: %+v, %v", m, err)
+		}
+	}
+}
+
+// TestSummariesOfAModelAreCountedAsItReports: an estimate would be added to what was paid.
+func TestSummariesOfAModelAreCountedAsItReports(t *testing.T) {
+	t.Parallel()
+	p := policy(100_000)
+	p.Config.Summarizer = reporting{}
+	r := compare(t, chat(20), p)[0]
+	if s := r.Summarizer; s.Calls != len(r.Compactions) || s.Estimated != 0 || s.PromptTokens != 100*s.Calls || s.OutputTokens != 7*s.Calls {
+		t.Errorf("%+v for %d compactions, want what the model reported", s, len(r.Compactions))
+	}
+}
+
+// reporting is a summarizer that says what it took.
+type reporting struct{ summarizer.Extractive }
+
+func (r reporting) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+	result, err := r.Extractive.Summarize(ctx, req)
+	result.Usage = tokens.Usage{PromptTokens: 100, OutputTokens: 7}
+	return result, err
 }
 
 func TestSessionIsStoredWhereItIsAskedFor(t *testing.T) {

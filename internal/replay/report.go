@@ -24,7 +24,7 @@ type Report struct {
 	Counts Counts `json:"counts"`
 	// Compactions in the order in which they were stored.
 	Compactions []Compaction `json:"compactions"`
-	// Summarizer is what the summaries themselves took; zero for one without a model.
+	// Summarizer is what the summaries themselves took, estimated where no model wrote them.
 	Summarizer Summaries `json:"summarizer"`
 	// Orphans is how many function calls without their response, and the other way round, stood in
 	// requests. Hidden is how many violations of what a view must keep were found, each in Problems.
@@ -94,7 +94,11 @@ type Compaction struct {
 
 // Summaries is what writing summaries took.
 type Summaries struct {
+	// Calls of a model. Estimated of these were not made, because the summarizer asks none: tokens are those of
+	// the prompt that a model would have been sent and of the summary that was written, at the recording's scale;
+	// dollars are at the prices of Options.SummaryModel, or of Options.Model if it has none.
 	Calls        int     `json:"calls"`
+	Estimated    int     `json:"estimated_calls"`
 	PromptTokens int     `json:"prompt_tokens"`
 	OutputTokens int     `json:"output_tokens"`
 	Dollars      float64 `json:"dollars"`

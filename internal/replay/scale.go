@@ -103,9 +103,10 @@ func (s scale) base() int {
 }
 
 // of is the size of a prompt of that estimate, in general.
-func (s scale) of(estimate int) int {
-	return s.base() + int(math.Round(s.ratio*float64(estimate)))
-}
+func (s scale) of(estimate int) int { return s.base() + s.scaled(estimate) }
+
+// scaled is the size of a part of a prompt.
+func (s scale) scaled(estimate int) int { return int(math.Round(s.ratio * float64(estimate))) }
 
 // at is the size of the prompt of a call, of that estimate: as recorded, if it was and the prompt held the
 // whole history.

@@ -71,6 +71,7 @@ func (s Sent) add(o Sent) Sent {
 func (s Summaries) add(o Summaries) Summaries {
 	return Summaries{
 		Calls:        s.Calls + o.Calls,
+		Estimated:    s.Estimated + o.Estimated,
 		PromptTokens: s.PromptTokens + o.PromptTokens,
 		OutputTokens: s.OutputTokens + o.OutputTokens,
 		Dollars:      s.Dollars + o.Dollars,

@@ -80,6 +80,9 @@ func (r *run) wrap() error {
 	}
 	cfg := r.config()
 	cfg.Observer = compaction.ObserverFunc(r.observe)
+	if cfg.Summarizer != nil {
+		cfg.Summarizer = chargeFor(cfg.Summarizer, r.charge)
+	}
 	var err error
 	r.svc, err = compaction.NewCompactionService(r.inner, cfg)
 	return err

@@ -1,0 +1,94 @@
+package replay
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// charged is a summarizer that asks no model, or does not say what it took. For each of its summaries it
+// reports what a model would have been sent, with the library's own prompt, and would have written.
+type charged struct {
+	compaction.Summarizer
+	charge func(tokens.Usage) // in estimated tokens
+}
+
+// chargedUpTo is charged for a summarizer that bounds what it reads in one call.
+type chargedUpTo struct {
+	charged
+	limited interface{ MaxInputTokens() int }
+}
+
+func (c chargedUpTo) MaxInputTokens() int { return c.limited.MaxInputTokens() }
+
+// chargeFor wraps a summarizer.
+func chargeFor(inner compaction.Summarizer, charge func(tokens.Usage)) compaction.Summarizer {
+	c := charged{inner, charge}
+	if limited, ok := inner.(interface{ MaxInputTokens() int }); ok {
+		return chargedUpTo{c, limited}
+	}
+	return c
+}
+
+// Summarize implements the summarizer.
+func (c charged) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+	result, err := c.Summarizer.Summarize(ctx, req)
+	if err != nil || result.Usage.Total() > 0 || result.Content == nil {
+		return result, err
+	}
+	reader := &reader{answer: result.Content}
+	llm, err := summarizer.NewLLM(summarizer.LLMConfig{Model: reader, MaxInputTokens: math.MaxInt32})
+	if err != nil {
+		return result, nil
+	}
+	// The reader gives back what was written already. Whatever the library thinks of that, it was sent.
+	_, _ = llm.Summarize(ctx, req)
+	if reader.usage.Total() > 0 {
+		c.charge(reader.usage)
+	}
+	return result, nil
+}
+
+// reader is a model that counts what it is sent, and answers what another wrote.
+type reader struct {
+	answer *genai.Content
+	usage  tokens.Usage
+}
+
+// Name implements [model.LLM].
+func (r *reader) Name() string { return "reader" }
+
+// GenerateContent implements [model.LLM].
+func (r *reader) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		for _, content := range req.Contents {
+			r.usage.PromptTokens += tokens.OfContent(content)
+		}
+		r.usage.OutputTokens += tokens.OfContent(r.answer)
+		yield(&model.LLMResponse{Content: r.answer, TurnComplete: true, FinishReason: genai.FinishReasonStop}, nil)
+	}
+}
+
+// charge adds a summary that no model wrote to what the summaries took, at the recording's scale.
+func (r *run) charge(estimated tokens.Usage) {
+	usage := tokens.Usage{PromptTokens: r.scale.scaled(estimated.PromptTokens), OutputTokens: r.scale.scaled(estimated.OutputTokens)}
+	price := r.opts.SummaryModel
+	if !price.Priced() {
+		price = r.opts.Model
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sum := &r.report.Summarizer
+	sum.Calls++
+	sum.Estimated++
+	sum.PromptTokens += usage.PromptTokens
+	sum.OutputTokens += usage.OutputTokens
+	sum.Dollars += price.Cost(usage)
+}
