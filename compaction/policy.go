@@ -210,7 +210,7 @@ func (p *policy) setSummarizer() error {
 		p.summarizer = llm
 	}
 	p.windowTokens = int(windowShare * tokens.DefaultContextWindow)
-	if limited, ok := p.summarizer.(interface{ MaxInputTokens() int }); ok {
+	if limited, ok := p.summarizer.(summarizer.InputLimiter); ok {
 		p.windowTokens = limited.MaxInputTokens()
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/genai"
@@ -33,11 +34,17 @@ func (s *CompactionSessionService) summarize(ctx context.Context, h *handle, t t
 	if err != nil {
 		return nil, summarizer.Result{}, err
 	}
+	asked := readOnly(req, sel.Events)
 	result, text, err := s.ask(ctx, h.state, t, req)
 	if err != nil {
 		return nil, result, err
 	}
 	size, most := textSize(text), s.roomFor(h, sel)
+	if size < sel.Tokens { // else it is declined, whatever it says
+		if err := summarizer.Check(asked, text); err != nil {
+			return nil, result, err
+		}
+	}
 	switch {
 	case t.trigger == record.TriggerMerge:
 		most = min(most, sel.Tokens) // a merge may be as long as its parts, and no longer
@@ -97,9 +104,24 @@ func (s *CompactionSessionService) request(t task, sel selector.Selection) (summ
 	return req, nil
 }
 
-// copyEvent copies what a summarizer may read of an event, field by field, so that nothing it does
-// reaches the stored event.
-func copyEvent(ev *session.Event) *session.Event {
+// readOnly returns the same request over the stored events. A summarizer may change the copies that
+// it is given; its answer is judged by what they were.
+func readOnly(req summarizer.Request, events []*session.Event) summarizer.Request {
+	req.Summaries = slices.Clone(req.Summaries)
+	req.Events = make([]*session.Event, len(events))
+	for i, ev := range events {
+		req.Events[i] = readable(ev)
+	}
+	return req
+}
+
+// copyEvent copies what a summarizer may read of an event, so that nothing it does reaches the stored
+// event.
+func copyEvent(ev *session.Event) *session.Event { return deepcopy.Of(readable(ev)) }
+
+// readable returns what a summarizer may read of an event, field by field. It shares the event's
+// values.
+func readable(ev *session.Event) *session.Event {
 	return &session.Event{
 		ID:           ev.ID,
 		Timestamp:    ev.Timestamp,
@@ -107,14 +129,14 @@ func copyEvent(ev *session.Event) *session.Event {
 		Branch:       ev.Branch,
 		Author:       ev.Author,
 		LLMResponse: model.LLMResponse{
-			Content:             deepcopy.Of(ev.Content),
-			InputTranscription:  deepcopy.Of(ev.InputTranscription),
-			OutputTranscription: deepcopy.Of(ev.OutputTranscription),
+			Content:             ev.Content,
+			InputTranscription:  ev.InputTranscription,
+			OutputTranscription: ev.OutputTranscription,
 			ErrorCode:           ev.ErrorCode,
 			ErrorMessage:        ev.ErrorMessage,
 		},
-		Actions:            session.EventActions{StateDelta: deepcopy.Of(ev.Actions.StateDelta)},
-		LongRunningToolIDs: deepcopy.Of(ev.LongRunningToolIDs),
+		Actions:            session.EventActions{StateDelta: ev.Actions.StateDelta},
+		LongRunningToolIDs: ev.LongRunningToolIDs,
 	}
 }
 

@@ -79,7 +79,7 @@ func (o *Oracle) Summarize(_ context.Context, req summarizer.Request) (summarize
 	}
 	text := strings.Join(facts, " ")
 	if text == "" {
-		text = "Nothing."
+		text = "No facts were mentioned in this part of the conversation."
 	}
 	return summarizer.Result{
 		Content: genai.NewContentFromText(text, genai.RoleModel),

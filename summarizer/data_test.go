@@ -27,9 +27,10 @@ func TestRealConversationsRenderWhole(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no conversations in %s: %v", dir, err)
 	}
-	read := 0
+	read, written := 0, 0
 	for _, path := range files {
-		for _, evs := range conversations(t, path) {
+		for _, c := range conversations(t, path) {
+			evs := c.events
 			read++
 			need, parts := 0, 0
 			for _, ev := range evs {
@@ -42,15 +43,37 @@ func TestRealConversationsRenderWhole(t *testing.T) {
 					t.Fatalf("%s, limit %d: %v, %d tokens, %d lines for %d parts", path, limit, err, tokens.Estimate(text), strings.Count(text, "\n")+1, parts)
 				}
 			}
-			_ = extract(t, summarizer.Request{Events: evs})
+			for _, limit := range []int{0, 40} {
+				wantDigestPasses(t, summarizer.Request{Events: evs, MaxTokens: limit})
+			}
+			for i := 0; i+14 <= len(evs); i += 10 {
+				wantDigestPasses(t, summarizer.Request{Events: evs[i : i+14]})
+			}
+			for _, theirs := range c.summaries {
+				written++
+				if err := summarizer.Check(summarizer.Request{Events: evs[:theirs.after]}, theirs.text); err != nil {
+					t.Errorf("%s: a summary of %d characters that was in use is refused: %v", path, len(theirs.text), err)
+				}
+			}
 		}
 	}
-	if read < 10 {
-		t.Errorf("only %d conversations", read)
+	if read < 10 || written == 0 {
+		t.Errorf("only %d conversations and %d summaries", read, written)
 	}
 }
 
-func conversations(t *testing.T, path string) [][]*session.Event {
+// recording is one conversation, and the summaries that its application wrote of it.
+type recording struct {
+	events    []*session.Event
+	summaries []recordedSummary
+}
+
+type recordedSummary struct {
+	after int // events before it
+	text  string
+}
+
+func conversations(t *testing.T, path string) []recording {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -59,9 +82,13 @@ func conversations(t *testing.T, path string) [][]*session.Event {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 64<<20)
-	var out [][]*session.Event
+	var out []recording
 	for lines.Scan() {
 		var c struct {
+			Compactions []struct {
+				Summary   string
+				AtMessage int `json:"at_message"`
+			}
 			Messages []struct {
 				Role, Content, Name string
 				ToolCallID          string `json:"tool_call_id"`
@@ -91,7 +118,11 @@ func conversations(t *testing.T, path string) [][]*session.Event {
 				evs = append(evs, ev)
 			}
 		}
-		out = append(out, evs)
+		r := recording{events: evs}
+		for _, theirs := range c.Compactions {
+			r.summaries = append(r.summaries, recordedSummary{min(theirs.AtMessage, len(evs)), theirs.Summary})
+		}
+		out = append(out, r)
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)

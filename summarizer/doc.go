@@ -8,6 +8,9 @@
 //     request always gives the same text.
 //   - [Func] adapts a function of your own.
 //
+// [Check] tells a summary from a worthless text: a refusal, an empty shell, a few words for a long
+// window. LLM applies it to its answers, and package compaction to those of every summarizer.
+//
 // A summarizer gets copies and returns content and usage. It never makes an event: authorship,
 // coverage and storage are the caller's, so a summarizer (or a model that was talked into something)
 // cannot reach them.

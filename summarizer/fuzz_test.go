@@ -107,8 +107,27 @@ func FuzzTranscriptOfHistory(f *testing.F) {
 				}
 			}
 		}
-		_, err = summarizer.Extractive{}.Summarize(t.Context(), summarizer.Request{Events: history, MaxTokens: 100})
-		if err != nil && !errors.Is(err, summarizer.ErrEmpty) { // a history of records says nothing
+		wantDigestPasses(t, summarizer.Request{Events: history, MaxTokens: 100})
+	})
+}
+
+// FuzzCheck holds that no text and no window stops Check, and that it decides the same each time.
+func FuzzCheck(f *testing.F) {
+	for name, texts := range worthless {
+		for _, text := range append(texts, honest[name]...) {
+			f.Add("my order is A-17", text)
+		}
+	}
+	f.Add("```", "```")
+	f.Add("{", `{"a":[1,{"b":"c"}],"d":`)
+	f.Add("\xff", "[\xff]")
+	f.Fuzz(func(t *testing.T, said, text string) {
+		req := summarizer.Request{Events: events(user(said), nil, agent(text)), Summaries: []string{said}}
+		err := summarizer.Check(req, text)
+		if again := summarizer.Check(req, text); (err == nil) != (again == nil) {
+			t.Fatalf("%v, then %v", err, again)
+		}
+		if err != nil && !errors.Is(err, summarizer.ErrUnusable) {
 			t.Fatal(err)
 		}
 	})
@@ -133,9 +152,12 @@ func FuzzExtractive(f *testing.F) {
 		if whole == "" || extract(t, req) != whole {
 			t.Fatal("empty, or different each time")
 		}
+		wantDigestPasses(t, req)
 		req.Summaries = []string{text, name, whole}
 		_ = extract(t, req)
+		wantDigestPasses(t, req)
 		req.Events = events()
 		_ = extract(t, req)
+		wantDigestPasses(t, req)
 	})
 }

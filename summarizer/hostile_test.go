@@ -141,7 +141,7 @@ func TestBrokenUTF8ReachesNoPrompt(t *testing.T) {
 	}
 	wantClean(t, "extract", extract(t, summarizer.Request{Events: events(ev), Note: "\xff", Focus: "\xff"}))
 
-	llm := answering(only(says("A summary.")))
+	llm := answering(only(says("A fine summary.")))
 	req := summarizer.Request{Events: events(ev), Summaries: []string{"old\xff\x00"}, Note: "note\xff\x00", Focus: "focus\xff\x00"}
 	if _, err := newLLM(t, summarizer.LLMConfig{Model: llm}).Summarize(t.Context(), req); err != nil {
 		t.Fatal(err)

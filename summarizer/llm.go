@@ -35,6 +35,8 @@ type LLMConfig struct {
 	MaxInputTokens int
 }
 
+var _ InputLimiter = (*LLM)(nil)
+
 // LLM is a summarizer that asks a model. It may be used by several goroutines if its model may.
 type LLM struct {
 	model    model.LLM
@@ -98,8 +100,8 @@ func (l *LLM) MaxInputTokens() int { return l.maxInput }
 // more than twice as long as asked for; it returns when ctx is done even if the model does not, and
 // sets no time limit of its own.
 //
-// The error wraps [ErrEmpty] or [ErrTooLong] (no call was made), [ErrUnusable] (the answer was
-// refused), [ErrPanic], ctx's error, or the model's. With an error, Result counts what the failed
+// The error wraps [ErrEmpty] or [ErrTooLong] (no call was made), [ErrUnusable] (the answer is
+// unfinished, or [Check] refuses it), [ErrPanic], ctx's error, or the model's. With an error, Result counts what the failed
 // call used.
 func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 	res := Result{Model: l.name}
@@ -115,6 +117,9 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 	}
 	first := l.ask(ctx, l.prompt(req, transcript))
 	res.Usage = first.usage
+	if first.err == nil {
+		first.err = Check(req, first.text)
+	}
 	if first.err != nil {
 		return res, fmt.Errorf("summarizer: model %q gave no summary: %w", l.name, first.err)
 	}
@@ -127,7 +132,7 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 	// The answer itself is cheaper to send again than the window it was made from.
 	second := l.ask(ctx, shortenPrompt(first.text, size, req.maxTokens()))
 	res.Usage = res.Usage.Add(second.usage)
-	if second.err == nil && tokens.Estimate(second.text) < size {
+	if second.err == nil && tokens.Estimate(second.text) < size && Check(req, second.text) == nil {
 		res.Content = second.content
 	}
 	return res, nil
@@ -135,15 +140,11 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 
 // ask sends one user message in a request that nothing else refers to.
 func (l *LLM) ask(ctx context.Context, prompt string) answer {
-	got := generate(ctx, l.model, &model.LLMRequest{
+	return generate(ctx, l.model, &model.LLMRequest{
 		Model:    l.name,
 		Contents: []*genai.Content{genai.NewContentFromText(prompt, genai.RoleUser)},
 		Config:   callConfig(l.config),
 	})
-	if got.err == nil && echoes(got.text) {
-		got.err = fmt.Errorf("%w: the answer repeats the prompt", ErrUnusable)
-	}
-	return got
 }
 
 // templateFor picks the wording of a request.

@@ -20,18 +20,18 @@ var longText = "Language: English\n" + strings.Repeat("Order A-17 was shipped. "
 
 func TestChunksAreOneAnswerAndPartialsAreSkipped(t *testing.T) {
 	t.Parallel()
-	partial := says("Hel")
+	partial := says("The or")
 	partial.Partial, partial.FinishReason = true, ""
 	first := &model.LLMResponse{Content: &genai.Content{Parts: []*genai.Part{
-		{Text: "let me see", Thought: true}, {Text: "Hel", ThoughtSignature: []byte("sig")}}}}
-	last := says("lo.")
+		{Text: "let me see", Thought: true}, {Text: "The or", ThoughtSignature: []byte("sig")}}}}
+	last := says("der is A-17.")
 	last.UsageMetadata = used(7, 3)
 	m := answering(only(partial, first, nil, last))
 	res, err := newLLM(t, summarizer.LLMConfig{Model: m}).Summarize(context.Background(), window())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &genai.Content{Role: "model", Parts: []*genai.Part{{Text: "Hel", ThoughtSignature: []byte("sig")}, {Text: "lo."}}}
+	want := &genai.Content{Role: "model", Parts: []*genai.Part{{Text: "The or", ThoughtSignature: []byte("sig")}, {Text: "der is A-17."}}}
 	if !reflect.DeepEqual(res.Content, want) {
 		t.Errorf("got %+v", res.Content)
 	}

@@ -18,7 +18,7 @@ const defaultMaxTokens = 500
 // context error, or the model's own error.
 var (
 	// ErrUnusable marks an answer that must not stand in for conversation: empty, unfinished, blocked,
-	// or not prose. History has to stay as it is.
+	// not prose, or worthless (see [Check]). The history has to stay as it is.
 	ErrUnusable = errors.New("summarizer: no usable summary")
 	// ErrTooLong marks a window that cannot be rendered within the limit without leaving something out.
 	ErrTooLong = errors.New("summarizer: events do not fit into the transcript")
@@ -78,6 +78,15 @@ type Result struct {
 	Usage tokens.Usage
 	// Model is the name of the model that wrote it, "" for none.
 	Model string
+}
+
+// InputLimiter is implemented by a summarizer that cannot read a window of any size in one call.
+// Package compaction looks for it on Config.Summarizer and chooses windows that fit; it takes 64,000
+// tokens for a summarizer without it.
+type InputLimiter interface {
+	// MaxInputTokens returns the largest window for one Summarize call, in estimated tokens: the sum
+	// of [Cost] over its events. It is called once, when the service is made, and must be positive.
+	MaxInputTokens() int
 }
 
 // Func lets a function be a summarizer. It must return when ctx is done.

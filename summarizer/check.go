@@ -1,0 +1,91 @@
+package summarizer
+
+import (
+	"context"
+	"fmt"
+)
+
+// Check reports why text must not stand in for what req holds. It returns nil for a usable summary
+// and an error that wraps [ErrUnusable] for a worthless one. Prose says whether an answer has any
+// text; Check judges the text that it has.
+//
+// A text is worthless if, apart from markup, headings and introductions, it is
+//
+//   - empty: punctuation, "null", "N/A", a JSON object or a code fence with no sentence in it, a
+//     placeholder, headings alone, or the prompt given back;
+//   - one word or phrase over and over;
+//   - about the task instead of the conversation: a refusal (in some thirty languages), a question
+//     for the text to summarize, an offer to help;
+//   - too short for its window. A window of a few words needs one word, a window of 180 different
+//     words needs six, and up to four more where the window is rich in concrete values and the text
+//     keeps none of them. Each value that the text keeps counts as four words.
+//
+// A refusal is recognized where the text itself refuses, in the first person and at its beginning.
+// "The assistant said it could not help" and "user: sorry, I can't come" are reports, and a sentence
+// that keeps a concrete value of the window is never taken for a refusal.
+//
+// The digest that [Extractive] writes for req always passes. It is the fallback for a text that does
+// not, so to refuse it would leave nothing.
+//
+// Check is pure. It asks no model and does not change req. The error names the reason and never
+// quotes the text. Its time is linear in the size of text, and of the window where text is short.
+func Check(req Request, text string) error {
+	reason := judge(req, text)
+	if reason == "" || isDigest(req, text) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrUnusable, reason)
+}
+
+// judge returns why text is worthless, or "".
+func judge(req Request, text string) string {
+	if echoes(text) {
+		return "the text repeats the prompt"
+	}
+	w := &window{req: req}
+	said := substanceOf(text, w)
+	if len(said) == 0 {
+		return "the text holds no prose"
+	}
+	kept, evades := answering(said, w)
+	if len(kept) == 0 {
+		return "the text does not answer: it refuses, asks or announces"
+	}
+	d := newVocabulary()
+	for _, s := range kept {
+		d.add(s)
+	}
+	distinct := d.distinct()
+	switch {
+	case d.namesOnly():
+		return "the text names the conversation, and says nothing of it"
+	case d.loops() && w.keeps(kept...) == 0:
+		return "the text repeats itself"
+	case evades && w.keeps(kept...) == 0:
+		return "the text refuses, and keeps no value of its window"
+	case distinct >= mostWords:
+		return "" // enough for any window
+	}
+	values := w.keeps(kept...)
+	least := w.leastWords()
+	if values == 0 {
+		least += w.extraWords()
+	}
+	if distinct+wordsPerValue*values >= least && (values > 0 || d.readable()) {
+		return ""
+	}
+	return fmt.Sprintf("the text is too short for its window: %d different words, at least %d are needed", distinct, max(least, 1))
+}
+
+// isDigest reports whether text is what [Extractive] writes for req.
+func isDigest(req Request, text string) bool {
+	if len(text) > 64*(req.maxTokens()+1) { // no digest is that long
+		return false
+	}
+	res, err := Extractive{}.Summarize(context.Background(), req)
+	if err != nil {
+		return false
+	}
+	digest, err := Prose(res.Content)
+	return err == nil && digest == text
+}

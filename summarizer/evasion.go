@@ -1,0 +1,192 @@
+package summarizer
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// answering returns the sentences that are about the conversation. Sentences about the task itself
+// are left out: markers such as "N/A", announcements ("Here is the summary"), offers, refusals, and
+// questions for the text to summarize. evades reports whether the text opens with one of the last two.
+func answering(said []string, w *window) (kept []string, evades bool) {
+	opened := false // something that says anything came before
+	for _, s := range said {
+		k := kindOf(s, w)
+		if k == report {
+			opened = true
+			kept = append(kept, s)
+		} else if k == evasion && !opened {
+			evades = true
+		}
+	}
+	return kept, evades
+}
+
+// kind is what a sentence of an answer is for.
+type kind int
+
+const (
+	report  kind = iota // it says something about the conversation
+	filler              // it introduces, apologizes, offers, or marks that there is nothing
+	evasion             // it refuses the task, or asks for what was given
+)
+
+// longestEvasion bounds, in runes, the sentences that are looked at: refusals are short, and a long
+// sentence that begins like one goes on to report something.
+const longestEvasion = 300
+
+func kindOf(sentence string, w *window) kind {
+	s := fold(sentence)
+	if utf8.RuneCountInString(s) > longestEvasion {
+		return report
+	}
+	s, labelled := withoutLabel(withoutQuotes(s))
+	k := patterns().kindOf(s)
+	if k == report {
+		return report
+	}
+	if k == evasion && labelled && w.said(strings.Trim(s, quotationMarks+".!。！ ")) {
+		return report // "assistant: I can't help with that" quotes the window
+	}
+	if w.keeps(sentence) > 0 {
+		return report
+	}
+	return k
+}
+
+// fold brings a sentence into the form that the patterns expect: lower case, plain apostrophes and
+// spaces, nothing invisible.
+func fold(s string) string {
+	s = strings.Map(visible, strings.ToLower(s))
+	s = foldMarks.Replace(s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+var foldMarks = strings.NewReplacer("’", "'", "‘", "'", "`", "'", "´", "'", "ʼ", "'", "！", "!", "，", ",", "：", ":", "؛", ";", "،", ",", "**", "", "__", "")
+
+const quotationMarks = `"“”„«»「」『』'`
+
+// withoutQuotes strips quotation marks around the whole sentence. A quotation that ends before the
+// sentence does is reported by what follows, and stays.
+func withoutQuotes(s string) string {
+	trimmed := strings.Trim(s, quotationMarks+" ")
+	if !strings.ContainsAny(trimmed, `"“”„«»「」『』`) {
+		return trimmed
+	}
+	return s
+}
+
+// withoutLabel strips "summary:" and its like, and the name of a speaker who is the model itself. For
+// the latter it reports true.
+func withoutLabel(s string) (rest string, speaker bool) {
+	for _, l := range []*regexp.Regexp{summaryLabel, speakerLabel} {
+		if at := l.FindStringIndex(s); at != nil {
+			speaker = speaker || l == speakerLabel
+			s = withoutQuotes(strings.TrimSpace(s[at[1]:]))
+		}
+	}
+	return s, speaker
+}
+
+// patternSet is every pattern of every language, compiled once.
+type patternSet struct {
+	opener, apology, refusal, afterApology, request, introduction *regexp.Regexp
+	markers                                                       map[string]bool
+}
+
+func (p *patternSet) kindOf(s string) kind {
+	if p.isMarker(s) || p.introduction.MatchString(s) {
+		return filler
+	}
+	if p.request.MatchString(s) {
+		return evasion
+	}
+	rest, sorry := p.withoutOpeners(s)
+	switch {
+	case rest == "", p.isMarker(rest):
+		return filler
+	case p.introduction.MatchString(rest):
+		return filler
+	case p.refusal.MatchString(rest) && !namesTheUser.MatchString(rest), p.request.MatchString(rest):
+		return evasion
+	case sorry && p.afterApology.MatchString(rest):
+		return evasion
+	default:
+		return report
+	}
+}
+
+// withoutOpeners strips apologies and courtesies from the front, and reports whether there was an
+// apology.
+func (p *patternSet) withoutOpeners(s string) (rest string, sorry bool) {
+	for {
+		s = strings.TrimLeft(s, " ,.;:!¡¿?—–-…。、،।")
+		end := wordsIn(p.opener, s)
+		if end == 0 {
+			return s, sorry
+		}
+		sorry = sorry || wordsIn(p.apology, s) > 0
+		s = s[end:]
+	}
+}
+
+// wordsIn returns the length of the longest match at the beginning of s that ends where a word does,
+// or 0. Where words are not set apart, every character may end one.
+func wordsIn(re *regexp.Regexp, s string) int {
+	at := re.FindStringIndex(s)
+	if at == nil || at[1] == 0 {
+		return 0
+	}
+	last, _ := utf8.DecodeLastRuneInString(s[:at[1]])
+	next, _ := utf8.DecodeRuneInString(s[at[1]:])
+	if !setApart(last) || !setApart(next) {
+		return at[1]
+	}
+	return 0
+}
+
+// setApart reports whether r is part of a word that spaces set apart from the next.
+func setApart(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
+		!unicode.In(r, denseScripts...) && !unicode.In(r, sparseScripts...)
+}
+
+func (p *patternSet) isMarker(s string) bool {
+	s = strings.Trim(s, quotationMarks+" .,;:!?()[]{}<>-–—…。、！？#*_/|")
+	return s == "" || p.markers[s]
+}
+
+var patterns = sync.OnceValue(func() *patternSet {
+	var openers, apologies, refusals, after []string
+	for _, l := range languages {
+		openers = append(openers, l.openers, l.apologies)
+		apologies = append(apologies, l.apologies)
+		refusals = append(refusals, l.refusals)
+		after = append(after, l.afterApology)
+	}
+	p := &patternSet{
+		opener:       anchored(openers),
+		apology:      anchored(apologies),
+		refusal:      anchored(refusals),
+		afterApology: anchored(after),
+		request:      anchored(requests),
+		introduction: anchored(introductions),
+		markers:      map[string]bool{},
+	}
+	for _, m := range strings.Split(markers, ",") {
+		p.markers[strings.TrimSpace(m)] = true
+	}
+	p.opener.Longest()
+	p.apology.Longest()
+	return p
+})
+
+// anchored matches any of the alternatives at the beginning of a text.
+func anchored(alternatives []string) *regexp.Regexp {
+	alternatives = slices.DeleteFunc(slices.Clone(alternatives), func(s string) bool { return s == "" })
+	return regexp.MustCompile(`^(?:` + strings.Join(alternatives, "|") + `)`)
+}

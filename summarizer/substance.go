@@ -1,0 +1,163 @@
+package summarizer
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// substanceOf returns the sentences of an answer that may say something: without markup, JSON
+// syntax, headings, labels with nothing behind them, placeholders, and lines of the prompt.
+//
+// A heading that holds a concrete value of the window ("# Order A-17 refunded") says something and is
+// kept.
+func substanceOf(text string, w *window) []string {
+	text = strings.Map(visible, text)
+	text = withoutJSON(unfenced(text), w)
+	text = tag.ReplaceAllString(text, "\n")
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		bare := strings.Trim(line, lineMarks)
+		switch {
+		case !hasWord(bare), isFence(line), isPlaceholder(bare), fromPrompt(line):
+		case isHeadingLine(line) && w.keeps(bare) == 0:
+		default:
+			out = slices.AppendSeq(out, sentences(bare))
+		}
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return !hasWord(s) })
+}
+
+// visible drops what a reader does not see and a model may write inside a word.
+func visible(r rune) rune {
+	if unicode.Is(unicode.Cf, r) {
+		return -1
+	}
+	return r
+}
+
+// lineMarks is what Markdown puts around a line.
+const lineMarks = "#>*_~`|=-+•·– \t"
+
+// tag is an element of HTML or XML. "<5 minutes" is none.
+var tag = regexp.MustCompile(`</?[A-Za-z][\w:.-]{0,40}(\s[^<>\n]{0,200})?/?>`)
+
+func hasWord(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
+}
+
+func isFence(line string) bool {
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+}
+
+// isPlaceholder reports whether a line is one bracket, such as "[summary here]" or "{{history}}".
+func isPlaceholder(line string) bool {
+	const longest = 200 // a whole paragraph in brackets says something
+	if len(line) < 2 || len(line) > longest {
+		return false
+	}
+	inner := line[1 : len(line)-1]
+	switch line[:1] + line[len(line)-1:] {
+	case "[]":
+		return !strings.ContainsAny(inner, "[]")
+	case "{}":
+		return strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}")
+	default:
+		return false
+	}
+}
+
+// isHeadingLine reports whether a line announces something instead of saying it.
+func isHeadingLine(line string) bool {
+	if strings.HasPrefix(line, "#") {
+		return true
+	}
+	if strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**") && !strings.Contains(strings.Trim(line, "*"), "**") {
+		return utf8.RuneCountInString(line) < 60 && !strings.ContainsAny(line, ".;!?。！？")
+	}
+	line = strings.TrimRight(line, "*_ ")
+	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
+}
+
+// promptLines are the lines of the built-in prompts, which a weak model gives back.
+var promptLines = sync.OnceValue(func() map[string]bool {
+	lines := map[string]bool{}
+	add := func(text string) {
+		for line := range strings.SplitSeq(text, "\n") {
+			if line = strings.TrimSpace(line); line != "" {
+				lines[line] = true
+			}
+		}
+	}
+	add(dataNote)
+	for _, pack := range packs {
+		add(pack)
+	}
+	return lines
+})
+
+func fromPrompt(line string) bool { return promptLines()[line] }
+
+// unfenced returns what is in a code fence if that is all of the text.
+func unfenced(text string) string {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "```") || !strings.HasSuffix(text, "```") {
+		return text
+	}
+	_, inner, ok := strings.Cut(text, "\n")
+	if !ok {
+		return text
+	}
+	return strings.TrimSpace(strings.TrimSuffix(inner, "```"))
+}
+
+// withoutJSON returns what a JSON document says, a line for each value. Words that are no sentence,
+// such as IDs and states, are left out unless they are concrete values of the window. Of a document that was cut
+// short, or is no JSON for another reason, it drops the keys. Any other text stays as it is.
+func withoutJSON(text string, w *window) string {
+	if text == "" || !strings.ContainsAny(text[:1], `{["`) {
+		return text
+	}
+	var doc any
+	if json.Unmarshal([]byte(text), &doc) != nil {
+		if text[0] == '{' {
+			return jsonKey.ReplaceAllString(text, "\n")
+		}
+		return text
+	}
+	var lines []string
+	collectProse(doc, w, &lines)
+	return strings.Join(lines, "\n")
+}
+
+var jsonKey = regexp.MustCompile(`[{,]?\s*["'][\w .-]{1,40}["']\s*:`)
+
+func collectProse(v any, w *window, lines *[]string) {
+	switch v := v.(type) {
+	case string:
+		if isPhrase(v) || w.keeps(v) > 0 {
+			*lines = append(*lines, v)
+		}
+	case []any:
+		for _, item := range v {
+			collectProse(item, w, lines)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			collectProse(v[key], w, lines)
+		}
+	}
+}
+
+// isPhrase reports whether a string is more than one word.
+func isPhrase(s string) bool {
+	v := newVocabulary()
+	v.add(s)
+	return v.total > 1 && (strings.ContainsFunc(s, unicode.IsSpace) || len(v.words) == 0)
+}

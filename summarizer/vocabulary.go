@@ -1,0 +1,94 @@
+package summarizer
+
+import (
+	"strings"
+	"unicode"
+)
+
+// vocabulary counts the different words of a text. Scripts that put no spaces between words count by
+// their characters: two of Chinese or Japanese, or four of Thai and its neighbours, make a word.
+//
+// Different words, unlike tokens, tell a sentence from a phrase that a model repeats.
+type vocabulary struct {
+	words   map[string]bool
+	dense   map[rune]bool // Han and kana
+	sparse  map[rune]bool // Thai, Lao, Khmer, Burmese
+	total   int           // words, repetitions included
+	letters int
+}
+
+func newVocabulary() *vocabulary {
+	return &vocabulary{words: map[string]bool{}, dense: map[rune]bool{}, sparse: map[rune]bool{}}
+}
+
+var (
+	denseScripts  = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana}
+	sparseScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+)
+
+func (v *vocabulary) add(text string) {
+	dense, sparse := 0, 0
+	start := -1
+	flush := func(end int) {
+		if start >= 0 {
+			v.total++
+			v.words[strings.ToLower(text[start:end])] = true
+			start = -1
+		}
+	}
+	for i, r := range text {
+		switch {
+		case unicode.In(r, denseScripts...):
+			flush(i)
+			v.dense[r] = true
+			dense++
+		case unicode.In(r, sparseScripts...):
+			flush(i)
+			v.sparse[r] = true
+			sparse++
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+			if start < 0 {
+				start = i
+			}
+		default:
+			flush(i)
+			continue
+		}
+		v.letters++
+	}
+	flush(len(text))
+	v.total += (dense+1)/2 + (sparse+3)/4
+}
+
+// distinct is the number of different words.
+func (v *vocabulary) distinct() int {
+	return len(v.words) + (len(v.dense)+1)/2 + (len(v.sparse)+3)/4
+}
+
+// readable reports whether there is at least a short word, or two characters of a script that writes
+// words with them.
+func (v *vocabulary) readable() bool {
+	return v.letters >= 3 || len(v.dense) >= 2
+}
+
+// namesOnly reports whether there is no word but those for the conversation and who takes part in it.
+func (v *vocabulary) namesOnly() bool {
+	for word := range v.words {
+		if !namesOfTheTask[word] {
+			return false
+		}
+	}
+	return len(v.dense) == 0 && len(v.sparse) == 0
+}
+
+var namesOfTheTask = map[string]bool{
+	"user": true, "assistant": true, "agent": true, "model": true, "conversation": true, "summary": true, "transcript": true,
+	"the": true, "a": true, "an": true, "and": true, "of": true, "this": true, "with": true, "between": true,
+}
+
+// loops reports whether a few words make up the whole text: what a model writes that is caught
+// in a loop.
+func (v *vocabulary) loops() bool {
+	n := v.distinct()
+	return n == 1 && v.total >= 3 || n <= 4 && v.total >= 4*n || v.total >= 32*n
+}

@@ -1,0 +1,145 @@
+package summarizer
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The least number of different words for a summary, see [Check].
+const (
+	wordsPerWord  = 30 // words of the window for each word of the summary
+	baseWords     = 6  // at most, by the window's length
+	valuesPerWord = 10 // concrete values of the window for each further word
+	valueWords    = 4  // at most, by the window's values
+	mostWords     = baseWords + valueWords
+	wordsPerValue = 4 // what a value that is kept counts for
+)
+
+// window is the input of a summary as [Check] sees it. Nothing is computed before it is needed: an
+// ordinary summary is long enough for any window.
+type window struct {
+	req      Request
+	values   map[uint64]bool // of everything that a transcript shows
+	measured bool
+	words    int // different ones that were said, up to as many as matter
+	rich     int // values that were said, up to as many as matter
+}
+
+// keeps counts the concrete values of sentences that the window holds too.
+func (w *window) keeps(said ...string) int {
+	kept := map[uint64]bool{}
+	for _, s := range said {
+		for _, v := range telling(s) {
+			if w.holds(v) {
+				kept[v] = true
+			}
+		}
+	}
+	return len(kept)
+}
+
+func (w *window) holds(value uint64) bool {
+	if w.values == nil {
+		w.values = map[uint64]bool{}
+		w.each(func(text string) {
+			for _, v := range telling(text) {
+				w.values[v] = true
+			}
+		})
+	}
+	return w.values[value]
+}
+
+// each visits everything that a transcript of the window would show, and the earlier summaries.
+func (w *window) each(visit func(text string)) {
+	pieces := func(text string) {
+		for s := range sentences(text) {
+			visit(s)
+		}
+	}
+	for _, ev := range w.req.Events {
+		for _, l := range eventLines(ev) {
+			visit(l.prefix)
+			pieces(l.value)
+		}
+	}
+	for _, s := range w.req.Summaries {
+		pieces(s)
+	}
+}
+
+// telling returns the concrete values of a text. A lone digit is none: it is in every window.
+func telling(text string) []uint64 {
+	return concreteValues(loneDigit.ReplaceAllString(text, " "))
+}
+
+var loneDigit = regexp.MustCompile(`(?:^|\s)[#(]?[0-9][.,;:)]*(?:\s|$)`)
+
+func (w *window) leastWords() int {
+	w.measure()
+	return min(baseWords, max(1, w.words/wordsPerWord))
+}
+
+// extraWords is what a summary needs beside leastWords if it keeps no value.
+func (w *window) extraWords() int {
+	w.measure()
+	return min(valueWords, w.rich/valuesPerWord)
+}
+
+// measure counts what was said. What tools were called with does not count: a window of a hundred
+// equal calls can be summarized in a sentence.
+func (w *window) measure() {
+	if w.measured {
+		return
+	}
+	w.measured = true
+	words, values := newVocabulary(), map[uint64]bool{}
+	add := func(text string) bool {
+		for s := range sentences(text) {
+			words.add(s)
+			for _, v := range telling(s) {
+				values[v] = true
+			}
+			if words.distinct() >= baseWords*wordsPerWord && len(values) >= valueWords*valuesPerWord {
+				return false
+			}
+		}
+		return true
+	}
+	defer func() { w.words, w.rich = words.distinct(), len(values) }()
+	for _, ev := range w.req.Events {
+		if ev == nil {
+			continue
+		}
+		for _, s := range spoken(ev) {
+			if !add(s.text) {
+				return
+			}
+		}
+	}
+	for _, s := range w.req.Summaries {
+		if !add(s) {
+			return
+		}
+	}
+}
+
+// said reports whether a text occurs in the window word for word.
+func (w *window) said(text string) bool {
+	for _, ev := range w.req.Events {
+		if ev == nil {
+			continue
+		}
+		for _, s := range spoken(ev) {
+			if strings.Contains(fold(s.text), text) {
+				return true
+			}
+		}
+	}
+	for _, s := range w.req.Summaries {
+		if strings.Contains(fold(s), text) {
+			return true
+		}
+	}
+	return false
+}
