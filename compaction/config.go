@@ -15,7 +15,9 @@ import (
 
 // Summarizer writes the prose that stands in for a window of events. It gets copies of its own and
 // returns text and usage, nothing else; the service does the rest. It must be safe for concurrent
-// use by different sessions. It may fail, panic or hang: a call is given up after Config.Timeout.
+// use by different sessions. It may fail, panic or hang: a call is given up after Config.Timeout. A
+// text that [summarizer.Check] refuses is a failure too. One that implements
+// [summarizer.InputLimiter] is given windows of that size at most.
 type Summarizer interface {
 	Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error)
 }
