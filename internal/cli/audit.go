@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,14 +44,30 @@ func (a *auditing) boundFlag(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&a.maxSummaries, "max-summaries", compaction.DefaultConfig().MaxSummaries, "summaries that a branch may show (the app's MaxSummaries)")
 }
 
-func auditArgs(_ *cobra.Command, args []string) error {
+func auditArgs(c *cobra.Command, args []string) error {
 	switch {
+	case len(args) > 0 && c.HasSubCommands() && unknownAudit(c, args[0]) != "":
+		return badInput("%q is no command of audit%s, and no file of that name is here", args[0], unknownAudit(c, args[0]))
 	case len(args) == 0:
 		return badInput("no FILE given: name a session file of package persistence")
 	case len(args) > 2:
 		return badInput("%d arguments: give a FILE and at most one SESSION (quote names with spaces)", len(args))
 	}
 	return nil
+}
+
+// unknownAudit says which command of audit was meant, if the name of a file that is not there looks like one.
+func unknownAudit(c *cobra.Command, file string) string {
+	if strings.ContainsAny(file, `./\`) {
+		return ""
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return ""
+	}
+	if file == "help" {
+		return " (did you mean --help?)"
+	}
+	return didYouMean(file, commandNames(c), "")
 }
 
 // open calls do with a file. What is wrong with the file or the session's name is bad input.

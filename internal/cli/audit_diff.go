@@ -72,19 +72,20 @@ func (o *auditOutput) diffWidth(wanted int) int {
 
 // replacement writes what a summary replaced and the summary.
 func (o *auditOutput) replacement(r *audit.Replacement, width int) {
-	for _, title := range []string{compactionTitle(&r.Compaction), compactionNumbers(&r.Compaction)} {
-		for _, line := range auditWrap(title, width) {
-			o.printf("%s\n", line)
-		}
+	for _, line := range auditWrap(compactionTitle(&r.Compaction), width) {
+		o.raw(o.screen.strong(line) + "\n")
+	}
+	for _, line := range auditWrap(compactionNumbers(&r.Compaction), width) {
+		o.raw(line + "\n")
 	}
 	if width < twoColumns {
 		o.printf("replaced:\n")
 		for _, line := range replacedLines(r, width-4) {
-			o.printf("    %s\n", line)
+			o.raw("    " + line + "\n")
 		}
 		o.printf("by:\n")
 		for _, line := range auditWrap(r.Summary, width-4) {
-			o.printf("    %s\n", line)
+			o.raw("    " + line + "\n")
 		}
 		o.printf("\n")
 		return
@@ -93,7 +94,11 @@ func (o *auditOutput) replacement(r *audit.Replacement, width int) {
 	left := append([]string{"replaced"}, replacedLines(r, column)...)
 	right := append([]string{"by"}, auditWrap(r.Summary, column)...)
 	for i := range max(len(left), len(right)) {
-		o.printf("%s\n", strings.TrimRight(pad(lineAt(left, i), column)+gutter+lineAt(right, i), " "))
+		line := strings.TrimRight(pad(lineAt(left, i), column)+gutter+lineAt(right, i), " ")
+		if i == 0 {
+			line = o.screen.strong(line)
+		}
+		o.raw(line + "\n")
 	}
 	o.printf("\n")
 }

@@ -80,7 +80,7 @@ func (a *auditing) contextCommand() *cobra.Command {
 					}
 					seen := view[i]
 					tokens += seen.Tokens
-					out.printf("%s\n", entryTitle(&seen))
+					out.title(entryTitle(&seen))
 					seen.Record = nil // what the model sees of it is its framed text
 					for _, b := range audit.Blocks(&seen) {
 						out.block(b)

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -99,19 +97,11 @@ func (o *auditOutput) list(sessions []listed) {
 		o.printf("no sessions\n")
 		return
 	}
-	t := tabwriter.NewWriter(o.to, 0, 0, 2, ' ', tabwriter.StripEscape)
-	fmt.Fprintln(t, "app\tuser\tsession\tevents\tcompactions\tseen\tseen tokens\tall tokens\tcreated\tupdated")
+	t := sessionTable{screen: o.screen}
 	for _, s := range sessions {
-		seen, tokens, all := commas(s.ViewEvents), commas(s.ViewTokens), commas(s.AllTokens)
-		if s.Error != "" {
-			seen, tokens, all = "?", "?", "?"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(s.App), printable(s.User), printable(s.ID),
-			commas(int(s.Events)), commas(s.Compactions), seen, tokens, all, moment(s.Created), moment(s.Updated))
+		t.add(s)
 	}
-	if err := t.Flush(); o.err == nil {
-		o.err = err
-	}
+	o.raw(t.String())
 	for _, s := range sessions {
 		if s.Error != "" {
 			o.printf("%s cannot be read: %s\n", printable(s.Name()), printable(s.Error))

@@ -31,9 +31,26 @@ func newAuditOutput(w io.Writer, asJSON bool) *auditOutput {
 // line writes an object of JSON.
 func (o *auditOutput) line(value any) error { return o.json.Encode(value) }
 
-// printf writes text that has been made safe.
+// printf writes text that has been made safe. On a terminal, lines that are too long for it are broken, and
+// go on below their first word or, in lines such as "label   value", below the value.
 func (o *auditOutput) printf(format string, args ...any) {
-	if _, err := fmt.Fprintf(o.to, format, args...); o.err == nil {
+	text := fmt.Sprintf(format, args...)
+	if o.screen.columns > 0 {
+		var b strings.Builder
+		for line := range strings.Lines(text) {
+			line, ended := strings.CutSuffix(line, "\n")
+			b.WriteString(hanging(line, o.screen.columns))
+			if ended {
+				b.WriteByte('\n')
+			}
+		}
+		text = b.String()
+	}
+	o.raw(text)
+}
+
+func (o *auditOutput) raw(text string) {
+	if _, err := o.to.WriteString(text); o.err == nil {
 		o.err = err
 	}
 }
@@ -66,16 +83,31 @@ func moment(at string) string {
 // indented writes what strangers wrote, line by line.
 func (o *auditOutput) indented(text, indent string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		o.printf("%s\n", strings.TrimRight(indent+printable(strings.TrimSuffix(line, "\r")), " "))
+		line = printable(strings.TrimSuffix(line, "\r"))
+		pieces := []string{line}
+		if o.screen.columns > 0 {
+			pieces = wrapped(line, max(o.screen.columns-len(indent), narrowest/2))
+		}
+		for _, piece := range pieces {
+			o.raw(strings.TrimRight(indent+piece, " ") + "\n")
+		}
 	}
 }
 
 // entry writes an event and what it says.
 func (o *auditOutput) entry(e *audit.Entry) {
-	o.printf("%s\n", entryTitle(e))
+	o.title(entryTitle(e))
 	for _, b := range audit.Blocks(e) {
 		o.block(b)
 	}
+}
+
+// title writes the line that an event or a record begins with.
+func (o *auditOutput) title(text string) {
+	if o.screen.columns > 0 {
+		text = hanging(text, o.screen.columns)
+	}
+	o.raw(o.screen.strong(text) + "\n")
 }
 
 func entryTitle(e *audit.Entry) string {
@@ -101,21 +133,21 @@ func entryTitle(e *audit.Entry) string {
 }
 
 func (o *auditOutput) block(b audit.Block) {
-	if b.Title == "" {
-		o.indented(b.Text, "    ")
-		return
-	}
-	if title := printable(b.Title); strings.ContainsRune(b.Text, '\n') {
-		o.printf("    %s:\n", title)
-		o.indented(b.Text, "      ")
-	} else {
-		o.printf("    %s: %s\n", title, printable(b.Text))
+	const indent = "    "
+	switch title := printable(b.Title); {
+	case title == "":
+		o.indented(b.Text, indent)
+	case strings.ContainsRune(b.Text, '\n'):
+		o.printf("%s%s:\n", indent, title)
+		o.indented(b.Text, indent+"  ")
+	default:
+		o.indented(b.Title+": "+b.Text, indent)
 	}
 }
 
 // compaction writes a record and its summary.
 func (o *auditOutput) compaction(c *audit.Compaction) {
-	o.printf("%s\n", compactionTitle(c))
+	o.title(compactionTitle(c))
 	if c.State == audit.Unreadable {
 		o.indented("cannot be read: "+c.Problem, "    ")
 		return

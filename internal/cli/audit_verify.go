@@ -52,7 +52,7 @@ func (a *auditing) verify(cmd *cobra.Command, args []string, against *againstSea
 			if a.json {
 				return out.line(findingLine{"finding", found})
 			}
-			out.printf("%s\n", findingText(found))
+			out.finding(findingText(found))
 			return out.err
 		}
 		done, err := f.Verify(ctx, sessions, a.maxSummaries, report, func(s *audit.Session) {
@@ -73,8 +73,8 @@ func (a *auditing) verify(cmd *cobra.Command, args []string, against *againstSea
 		if a.json {
 			err = out.line(checkedLine{"checked", done, compared})
 		} else if done.Findings == 0 {
-			out.printf("fine: %s, %s, %s; the marks, the ties, the view (I1 to I5), the schema and SQLite's own checks; state is not checked\n",
-				plural(done.Sessions, "session"), plural(int(done.Events), "event"), plural(done.Records, "compaction"))
+			out.fine(fmt.Sprintf("fine: %s, %s, %s; the marks, the ties, the view (I1 to I5), the schema and SQLite's own checks; state is not checked",
+				plural(done.Sessions, "session"), plural(int(done.Events), "event"), plural(done.Records, "compaction")))
 		}
 		if !a.json && compared != nil {
 			against.tell(out, compared)
@@ -87,6 +87,20 @@ func (a *auditing) verify(cmd *cobra.Command, args []string, against *againstSea
 		}
 		return err
 	})
+}
+
+// fine writes that nothing was found.
+func (o *auditOutput) fine(text string) { o.result(text, o.screen.good) }
+
+// finding writes a finding.
+func (o *auditOutput) finding(text string) { o.result(text, o.screen.bad) }
+
+// result writes a line in colour or, on a terminal, as many lines as it takes.
+func (o *auditOutput) result(text string, paint func(string) string) {
+	if o.screen.columns > 0 {
+		text = hanging(text, o.screen.columns)
+	}
+	o.raw(paint(text) + "\n")
 }
 
 // chosen returns the session of a name, or all of them.

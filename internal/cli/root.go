@@ -64,15 +64,16 @@ func execute(ctx context.Context, root *cobra.Command, args []string, stdin io.R
 			}
 		}
 	})
+	ctx, unwritten := withHelpFailure(ctx)
 	called, err := root.ExecuteContextC(ctx)
+	if err == nil && *unwritten != nil {
+		started, err = true, *unwritten
+	}
 	if err == nil {
 		return exitOK
 	}
 	if !started {
-		text := err.Error()
-		if strings.Contains(text, "\n") { // cobra's suggestions stand on lines of their own
-			text = strings.Join(strings.Fields(text), " ")
-		}
+		text := unknownCommand(called, err.Error())
 		complain(stderr, fmt.Sprintf("%s; see '%s --help'", printable(text), called.CommandPath()))
 		return exitUsage
 	}
@@ -101,7 +102,8 @@ func rootCommand(compare compareFunc) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	root.DisableSuggestions = true // unknownCommand has better ones
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		said, why, number := strings.Cut(err.Error(), ": strconv.")
 		switch {
 		case number && strings.HasSuffix(why, strconv.ErrRange.Error()):
@@ -109,12 +111,31 @@ func rootCommand(compare compareFunc) *cobra.Command {
 		case number:
 			return badInput("%s: it takes a number", said)
 		}
-		return err
+		return unknownFlag(c, err)
 	})
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", lineWidth)))
+	root.SetHelpFunc(showHelp)
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(replayCommand(compare), auditCommand(), versionCommand())
+	root.InitDefaultHelpCmd() // now and not when the command runs, so that execute meets all commands
+	root.InitDefaultCompletionCmd()
+	eachCommand(root, refuseUnknown)
 	return root
+}
+
+// refuseUnknown has a command that only has commands of its own fail for one that it has not. Cobra would
+// show its help and call that a success. The root is left alone: there it is an error.
+func refuseUnknown(c *cobra.Command) {
+	if c.Runnable() || !c.HasParent() {
+		return
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return badInput("unknown command %q for %q%s", args[0], c.CommandPath(), didYouMean(args[0], commandNames(c), ""))
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 }
 
 func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -15,6 +16,10 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/rivo/uniseg"
+	"github.com/spf13/cobra"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/replay"
 )
 
 // escapes are what a terminal acts on: colours, and the commands of a progress bar.
@@ -135,5 +140,79 @@ func TestColourIsForTerminalsThatTakeIt(t *testing.T) {
 	end := replayed(t.Context(), playsFine, strings.NewReader(talks("a")), "-")
 	if strings.Contains(end.stdout, "\x1b") || !strings.Contains(end.stdout, "pact.") {
 		t.Errorf("a pipe gets colour, or no table:\n%q", end.stdout)
+	}
+}
+
+func TestHelpFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	var paths [][]string
+	eachCommand(rootCommand(replay.Compare), func(c *cobra.Command) {
+		paths = append(paths, append(strings.Fields(c.CommandPath())[1:], "--help"))
+	})
+	if len(paths) < 16 {
+		t.Fatalf("%d commands only: %q", len(paths), paths)
+	}
+	for _, args := range paths {
+		for _, columns := range widths {
+			text, code := onTerminal(t, columns, nil, args...)
+			fits(t, text, columns)
+			if code != exitOK || !strings.Contains(text, "Usage:") {
+				t.Errorf("%q on %d columns: exit code %d:\n%s", args, columns, code, text)
+			}
+		}
+	}
+}
+
+func TestAuditFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "sessions.db")
+	if code, _, complaints := called(t.Context(), "replay", sample, "--db", file, "--context-window", "8000"); code != exitOK {
+		t.Fatal(code, complaints)
+	}
+	wide := strings.Repeat("長い会話", 12)
+	h := (&ct.History{}).User("i", strings.Repeat("質問です ", 40)+strings.Repeat("x", 300)).Agent("i", "bot", "答え\tだ\n  indented  text with  blanks\n").Turns(4, "bot").Compact("r1", "e1", "e2")
+	foreign := storeSession(t, h, "アプリ", wide, wide)
+	broken := storeSession(t, h, "shop", "ada", "s1", "UPDATE events SET covered_by = 'r1' WHERE seq = 4")
+	names := map[string]string{file: "tidewatch-clocks-and-gauges", foreign: wide, broken: "s1"}
+	for file, name := range names {
+		for _, args := range [][]string{
+			{"audit", file}, {"audit", "list", file}, {"audit", file, name}, {"audit", "history", file, name}, {"audit", "context", file, name},
+			{"audit", "compactions", file, name}, {"audit", "diff", file, name, "--all"}, {"audit", "verify", file},
+			{"audit", "verify", file, name}, {"audit", "history", file, name, "--from", "9999"},
+		} {
+			for _, columns := range widths {
+				text, code := onTerminal(t, columns, nil, args...)
+				fits(t, text, columns)
+				if want := exitOK; code != want && (code != exitFindings || args[1] != "verify") || text == "" {
+					t.Errorf("%q on %d columns: exit code %d:\n%s", args, columns, code, text)
+				}
+			}
+		}
+	}
+	text, _ := onTerminal(t, 110, nil, "audit", "list", file)
+	if !strings.Contains(text, "events  pact.") {
+		t.Errorf("no table on a wide terminal:\n%s", text)
+	}
+	if text, _ := onTerminal(t, 80, nil, "audit", "list", file); !strings.Contains(text, "  events: ") {
+		t.Errorf("no lines of name: value on a narrow one:\n%s", text)
+	}
+	if text, _ := onTerminal(t, 60, nil, "audit", "list", foreign); !strings.Contains(strings.ReplaceAll(text, "\n  ", ""), wide) {
+		t.Errorf("a session's name is cut:\n%s", text)
+	}
+}
+
+func TestErrorsFitTheTerminal(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"repaly"}, {"replay"}, {"replay", "--nonsense"}, {"replay", sample, "--grid", "speed=1"}, {"replay", "nothing.jsonl"},
+		{"audit", "verfy"}, {"audit", "nothing.db"}, {"audit", "list", sample}, {"help", "nonsense"}, {"completion", "fsh"}, {"version", "now"},
+	} {
+		for _, columns := range widths {
+			text, code := onTerminal(t, columns, nil, args...)
+			fits(t, text, columns)
+			if code != exitUsage || !strings.HasPrefix(text, "\x1b[31mlongsession:\x1b[0m ") {
+				t.Errorf("%q on %d columns: exit code %d: %q", args, columns, code, text)
+			}
+		}
 	}
 }

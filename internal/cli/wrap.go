@@ -91,6 +91,38 @@ func (s screen) pairs(indent int, all []painted) string {
 	return b.String() + "\n"
 }
 
+// hanging breaks a line that is wider than so many columns. What follows is indented as far as the value in a
+// line such as "  label   value", or else by two more than the line itself.
+func hanging(line string, width int) string {
+	if uniseg.StringWidth(line) <= width {
+		return line
+	}
+	text := strings.TrimLeft(line, " ")
+	before := line[:len(line)-len(text)]
+	indent := len(before) + 2
+	if _, value, found := strings.Cut(text, "  "); found {
+		value = strings.TrimLeft(value, " ")
+		if label := line[:len(line)-len(value)]; uniseg.StringWidth(label) <= width/3 {
+			before, text, indent = label, value, uniseg.StringWidth(label)
+		}
+	}
+	var b strings.Builder
+	b.WriteString(before)
+	room := width - uniseg.StringWidth(before)
+	for first := true; ; first = false {
+		line := wrapped(text, room)[0]
+		if !first {
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+		}
+		b.WriteString(line)
+		text = strings.TrimLeft(text[len(line):], " ")
+		if text == "" {
+			return b.String()
+		}
+		room = max(width-indent, 2)
+	}
+}
+
 // pad fills a text up to width columns.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-uniseg.StringWidth(text)))
