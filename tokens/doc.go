@@ -39,5 +39,6 @@
 //
 // The built-in table is a snapshot. Windows and prices change, so a program
 // that depends on them passes its own entries to [NewRegistry]; they win over
-// the built-in ones.
+// the built-in ones. [Registry.Lookup] gives windows, output limits and prices,
+// and [Registry.Window] says whether a window is known or assumed.
 package tokens

@@ -55,6 +55,10 @@ var builtInModels = flatten([]family{
 	{"claude-haiku-4-6 claude-haiku-4.6 claude-haiku-4-7 claude-haiku-4.7 claude-haiku-4-8 claude-haiku-4.8 claude-haiku-4-9 claude-haiku-4.9 claude-haiku-5", Model{
 		ContextWindow: 1_000_000, Tier: TierSmall,
 	}},
+	{"claude-3-5-sonnet claude-3.5-sonnet", Model{
+		ContextWindow: 200_000, MaxOutputTokens: 8_192,
+		InputPrice: 3, CachedInputPrice: 0.30, OutputPrice: 15, Tier: TierMid,
+	}},
 	{"claude-3-5-haiku claude-3.5-haiku", Model{
 		ContextWindow: 200_000, MaxOutputTokens: 8_192,
 		InputPrice: 0.80, CachedInputPrice: 0.08, OutputPrice: 4, Tier: TierSmall,
@@ -113,6 +117,7 @@ var builtInModels = flatten([]family{
 
 	// GPT. From 5.4 on, longer windows exist at twice the price; 400,000 keeps
 	// below the surcharge of the longest prompts.
+	{"gpt-3.5", Model{ContextWindow: 16_385, MaxOutputTokens: 4_096, Tier: TierSmall}},
 	{"gpt-4", Model{ContextWindow: 128_000}},
 	{"gpt-4-0613", Model{ContextWindow: 8_192}},
 	{"gpt-4-32k", Model{ContextWindow: 32_768}},

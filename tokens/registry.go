@@ -42,8 +42,11 @@ type Model struct {
 }
 
 // Registry finds the [Model] for a model name. A nil *Registry is the built-in
-// table. It does not change after [NewRegistry] and is safe for concurrent
-// use.
+// table, and so is the zero Registry. It does not change after [NewRegistry]
+// and is safe for concurrent use.
+//
+// Configs that need windows or prices take a *Registry: an app's own entries
+// then reach every limit and every cost.
 type Registry struct {
 	user []Model // longest name first
 }
@@ -52,7 +55,9 @@ type Registry struct {
 // It takes what it needs from entries and does not keep the slice. Names are
 // matched in lower case. The error names every entry, field and value that is
 // wrong: an empty or repeated name, a negative number, an output limit above
-// the window, an unknown tier.
+// the window, a price or window that no model can have (a price per token
+// instead of per million, for one), a cached price above the input price, an
+// unknown tier.
 func NewRegistry(entries ...Model) (*Registry, error) {
 	user := slices.Clone(entries)
 	seen := make(map[string]int, len(user))
@@ -77,15 +82,29 @@ func NewRegistry(entries ...Model) (*Registry, error) {
 	return &Registry{user: user}, nil
 }
 
+// Limits that no model reaches: a window of several hundred times the largest
+// today, and a price of a dollar per token. A price below minPrice is one per
+// token instead of per million.
+const (
+	maxWindow = 1_000_000_000
+	maxPrice  = 1_000_000
+	minPrice  = 0.0001
+)
+
 func (m Model) validate() error {
 	if m.Name == "" {
 		return errors.New("the Name is empty; give the part of the model name to match")
 	}
-	if m.ContextWindow < 0 {
-		return fmt.Errorf("%q: ContextWindow is %d; want 0 (unknown) or more", m.Name, m.ContextWindow)
-	}
-	if m.MaxOutputTokens < 0 {
-		return fmt.Errorf("%q: MaxOutputTokens is %d; want 0 (unknown) or more", m.Name, m.MaxOutputTokens)
+	for _, n := range []struct {
+		field  string
+		tokens int
+	}{
+		{"ContextWindow", m.ContextWindow},
+		{"MaxOutputTokens", m.MaxOutputTokens},
+	} {
+		if n.tokens < 0 || n.tokens > maxWindow {
+			return fmt.Errorf("%q: %s is %d; want 0 (unknown) to %d tokens", m.Name, n.field, n.tokens, maxWindow)
+		}
 	}
 	if m.ContextWindow > 0 && m.MaxOutputTokens > m.ContextWindow {
 		return fmt.Errorf("%q: MaxOutputTokens is %d, above ContextWindow %d", m.Name, m.MaxOutputTokens, m.ContextWindow)
@@ -101,6 +120,12 @@ func (m Model) validate() error {
 		if math.IsNaN(p.price) || math.IsInf(p.price, 0) || p.price < 0 {
 			return fmt.Errorf("%q: %s is %v; want USD per million tokens, 0 (unknown) or more", m.Name, p.field, p.price)
 		}
+		if p.price > maxPrice || p.price > 0 && p.price < minPrice {
+			return fmt.Errorf("%q: %s is %v; want USD per million tokens, 0 (unknown) or from %v to %v", m.Name, p.field, p.price, minPrice, float64(maxPrice))
+		}
+	}
+	if m.InputPrice > 0 && m.CachedInputPrice > m.InputPrice {
+		return fmt.Errorf("%q: CachedInputPrice is %v, above InputPrice %v", m.Name, m.CachedInputPrice, m.InputPrice)
 	}
 	switch m.Tier {
 	case "", TierFrontier, TierMid, TierSmall:
@@ -110,27 +135,72 @@ func (m Model) validate() error {
 }
 
 // Lookup returns the row for a model name as it appears in a request or a
-// response, in any case, with or without a publisher path and a version. The
-// row with the longest matching name wins, first among the registry's own
-// entries, then in the built-in table.
+// response, in any case, with or without a publisher path and a version:
+//
+//	models/gemini-2.5-pro-preview-05-06
+//	projects/p/locations/us/publishers/google/models/gemini-2.5-pro
+//	us.anthropic.claude-sonnet-4-20250514-v1:0
+//	openai/gpt-4o-2024-08-06
+//	ft:gpt-4o-mini:acme:invoices:Ab12
+//
+// A row matches a name that contains the row's. The row with the longest
+// matching name wins, first among the registry's own entries, then in the
+// built-in table. The names of projects and locations and the suffix of a
+// fine-tuned model do not count; only an own entry with a path or a colon in
+// its name is compared with the whole, so that it can name one deployment.
 //
 // What an own entry leaves at zero comes from the built-in row for the same
 // name: an entry may set only a price, or only a window. The three prices go
 // together, so that two price lists are never mixed. ContextWindow is never 0:
-// where nothing is known it is [DefaultContextWindow]. An unknown name is the
-// zero Model and false.
+// where nothing is known it is [DefaultContextWindow], and [Registry.Window]
+// says so. An unknown name is the zero Model and false.
 func (r *Registry) Lookup(name string) (Model, bool) {
-	name = strings.ToLower(name)
-	known, builtIn := match(builtInModels, name)
-	var own Model
-	ok := false
-	if r != nil {
-		own, ok = match(r.user, name)
-	}
-	if !ok && !builtIn {
+	own, known, ok := r.rows(name)
+	if !ok {
 		return Model{}, false
 	}
 	return complete(own, known), true
+}
+
+// Window returns the context window of a model in tokens, and whether it is
+// known. If it is not, because the name is unknown or its row gives none, the
+// window is [DefaultContextWindow], an assumption that is worth a warning.
+func (r *Registry) Window(name string) (window int, known bool) {
+	own, builtIn, ok := r.rows(name)
+	if !ok {
+		return DefaultContextWindow, false
+	}
+	return complete(own, builtIn).ContextWindow, own.ContextWindow > 0 || builtIn.ContextWindow > 0
+}
+
+// rows finds the own and the built-in row for a name, the zero Model for none.
+func (r *Registry) rows(name string) (own, builtIn Model, ok bool) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	model := modelPart(name)
+	builtIn, ok = match(builtInModels, model)
+	if r == nil {
+		return own, builtIn, ok
+	}
+	own, mine := match(r.user, model)
+	if whole, named := match(r.user, name); named && (!mine || len(whole.Name) > len(own.Name)) && strings.ContainsAny(whole.Name, "/:") {
+		own, mine = whole, true // an entry for one deployment or one fine-tuned model
+	}
+	return own, builtIn, ok || mine
+}
+
+// modelPart cuts off what is not the model's name: the project and location of
+// a resource name, and the owner and suffix of a fine-tuned model. The names
+// that people give to these may contain another model's.
+func modelPart(name string) string {
+	if strings.HasPrefix(name, "projects/") {
+		if _, after, ok := strings.Cut(name, "/locations/"); ok {
+			_, name, _ = strings.Cut(after, "/")
+		}
+	}
+	if at := strings.LastIndex(name, "ft:"); at == 0 || at > 0 && name[at-1] == '/' {
+		name, _, _ = strings.Cut(name[at+len("ft:"):], ":")
+	}
+	return name
 }
 
 // complete fills in from known what own leaves open. Where own is the zero
