@@ -16,20 +16,20 @@ var documentTemplate = template.Must(template.New("document").Parse(documentText
 // document writes one HTML page that needs nothing else. html/template escapes what was said.
 type document struct {
 	to io.Writer
-	r  *Redactor
+	x  *redaction
 }
 
 func (w *document) begin(of *Session) error {
-	t := titleOf(of)
-	if err := t.check(w.r); err != nil {
+	t, err := titleOf(of, w.x)
+	if err != nil {
 		return err
 	}
 	return documentTemplate.ExecuteTemplate(w.to, "begin", t)
 }
 
 func (w *document) event(row *persistence.Row) error {
-	a := articleOf(row)
-	if err := a.check(w.r); err != nil {
+	a, err := articleOf(row, w.x)
+	if err != nil {
 		return err
 	}
 	return documentTemplate.ExecuteTemplate(w.to, "event", a)

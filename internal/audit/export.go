@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/redact"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -35,34 +36,31 @@ type writer interface {
 // history at a time. An event that cannot be read is an error. So is a match that cannot be left out, which
 // wraps [ErrRedact]: with r everything is gone through twice, and to gets nothing before all of it is known
 // to be clean.
-func (f *File) Export(ctx context.Context, s *Session, format string, r *Redactor, to io.Writer) (n int, err error) {
-	limit := -1
+func (f *File) Export(ctx context.Context, s *Session, format string, r *redact.Redactor, to io.Writer) (n int, err error) {
+	limit, x := -1, newRedaction(r)
 	if r != nil {
-		if limit, err = f.export(ctx, s, format, r, limit, io.Discard); err != nil {
-			return 0, err
+		if limit, err = f.export(ctx, s, format, x, limit, io.Discard); err != nil {
+			return 0, x.err(err)
 		}
 	}
-	return f.export(ctx, s, format, r, limit, to)
+	n, err = f.export(ctx, s, format, x, limit, to)
+	return n, x.err(err)
 }
 
 // export is Export of so many events, less than 0 for all, gone through once.
-func (f *File) export(ctx context.Context, s *Session, format string, r *Redactor, limit int, to io.Writer) (n int, err error) {
+func (f *File) export(ctx context.Context, s *Session, format string, x *redaction, limit int, to io.Writer) (n int, err error) {
 	var w writer
 	switch format {
 	case JSONL:
-		w = jsonl{to, r}
+		w = jsonl{to, x}
 	case Markdown:
-		w = &markdown{to: to, r: r}
+		w = &markdown{to: to, x: x}
 	case HTML:
-		w = &document{to, r}
+		w = &document{to, x}
 	default:
 		return 0, fmt.Errorf("format %q: choose one of %q", format, Formats)
 	}
-	named, err := r.session(s)
-	if err == nil {
-		err = w.begin(named)
-	}
-	if err != nil {
+	if err := w.begin(x.session(s)); err != nil {
 		return 0, fmt.Errorf("session %q: %w", s.Name(), err)
 	}
 	for row, err := range f.Rows(ctx, s, 0, limit) {
@@ -73,11 +71,12 @@ func (f *File) export(ctx context.Context, s *Session, format string, r *Redacto
 			return n, fmt.Errorf("session %q: event %d cannot be read: %w: see 'audit verify'", s.Name(), row.Seq, row.Err)
 		}
 		shown := *row
-		if shown.Event, err = r.Event(writable(row.Event)); err != nil {
-			return n, fmt.Errorf("session %q: %w", s.Name(), err)
+		shown.Event, err = x.event(writable(row.Event))
+		if err == nil {
+			shown.ID, shown.RecordID, shown.CoveredBy = x.name(row.ID), x.name(row.RecordID), x.name(row.CoveredBy)
+			err = w.event(&shown)
 		}
-		shown.ID, shown.RecordID, shown.CoveredBy = r.Text(row.ID), r.Text(row.RecordID), r.Text(row.CoveredBy)
-		if err := w.event(&shown); err != nil {
+		if err != nil {
 			return n, fmt.Errorf("session %q: event %d: %w", s.Name(), row.Seq, err)
 		}
 		n++
@@ -104,7 +103,7 @@ func writable(ev *session.Event) *session.Event {
 // jsonl writes one event a line.
 type jsonl struct {
 	to io.Writer
-	r  *Redactor
+	x  *redaction
 }
 
 func (jsonl) begin(*Session) error { return nil }
@@ -115,9 +114,9 @@ func (w jsonl) event(row *persistence.Row) error {
 	if err != nil {
 		return err
 	}
-	if err := w.r.json(string(line)); err != nil {
+	if err := w.x.check(string(line)); err != nil {
 		return err
 	}
-	_, err = w.to.Write(line)
+	_, err = w.to.Write(append(line, '\n'))
 	return err
 }

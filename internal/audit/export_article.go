@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -10,9 +11,12 @@ import (
 // title is how a document for people begins. Its texts are on one line and visible.
 type title struct{ Name, Created string }
 
-func titleOf(s *Session) *title {
+func titleOf(s *Session, x *redaction) (*title, error) {
 	created := []rune(s.Created)
-	return &title{Name: oneLine(s.Name()), Created: oneLine(string(created[:min(len("2006-01-02T15:04:05"), len(created))]))}
+	t := &title{Name: oneLine(s.Name()), Created: oneLine(string(created[:min(len("2006-01-02T15:04:05"), len(created))]))}
+	x.Joined("", shown("Session "), &t.Name)
+	x.Joined("", shown("Created "), &t.Created)
+	return t, x.clean("the title", t.Name, t.Created)
 }
 
 // article is an event as a document for people shows it. Its texts are visible, and all but those of blocks on
@@ -25,62 +29,51 @@ type article struct {
 	Blocks                    []Block
 }
 
-func articleOf(row *persistence.Row) *article {
+// articleOf returns what a document shows of an event, without what matches as it is shown.
+func articleOf(row *persistence.Row, x *redaction) (*article, error) {
 	e := EntryOf(row)
 	a := &article{Seq: e.Seq, Time: e.Time, Author: oneLine(e.Author), Branch: oneLine(e.Branch), CoveredBy: oneLine(e.CoveredBy), Blocks: Blocks(&e)}
+	who, said := "", &a.Author
 	if e.Record != nil {
 		if a.Record = oneLine(e.Record.RecordID); a.Record == "" {
 			a.Record = "?"
 		}
+		who, said = "compaction record ", &a.Record
+	}
+	line := []*string{shown(strconv.FormatInt(a.Seq, 10) + ". " + who), said, shown(" "), &a.Time}
+	for _, fact := range []struct {
+		name string
+		text *string
+	}{{", branch ", &a.Branch}, {", covered by ", &a.CoveredBy}} {
+		if *fact.text != "" {
+			line = append(line, shown(fact.name), fact.text)
+		}
+	}
+	x.Joined("", line...)
+	if err := x.clean("the heading", a.Author, a.Record, a.Time, a.Branch, a.CoveredBy); err != nil {
+		return nil, err
 	}
 	for i := range a.Blocks {
 		b := &a.Blocks[i]
-		for j := range b.title {
-			b.title[j].text = visible(b.title[j].text)
+		b.Title, b.Text = x.Text(oneLine(b.Title)), x.Text(visible(b.Text))
+		if err := x.clean(b.Kind, b.Title, b.Text); err != nil {
+			return nil, err
 		}
-		b.Title, b.Text = oneLine(b.title.String()), visible(b.Text)
 	}
-	return a
+	return a, nil
 }
 
-// check returns an error if anything that was said matches as it is shown.
-func (t *title) check(r *Redactor) error {
-	if err := r.line(words{fixed("Session "), said(t.Name)}); err != nil {
-		return err
-	}
-	return r.line(words{fixed("Created "), said(t.Created)})
-}
+// shown is a word of the format, which a match may take in, and which is written all the same.
+func shown(text string) *string { return &text }
 
-func (a *article) check(r *Redactor) error {
-	line := words{fixed(strconv.FormatInt(a.Seq, 10) + ". ")}
-	if a.Record != "" {
-		line = append(line, fixed("compaction record "), said(a.Record))
-	} else {
-		line = append(line, said(a.Author))
-	}
-	line = append(line, fixed(" "), said(a.Time))
-	if a.Branch != "" {
-		line = append(line, fixed(", branch "), said(a.Branch))
-	}
-	if a.CoveredBy != "" {
-		line = append(line, fixed(", covered by "), said(a.CoveredBy))
-	}
-	if err := r.line(line); err != nil {
-		return err
-	}
-	for i := range a.Blocks {
-		if err := r.block(&a.Blocks[i]); err != nil {
-			return err
+// clean looks once more at texts before they are written.
+func (x *redaction) clean(field string, texts ...string) error {
+	for _, text := range texts {
+		if x.Matches(text) {
+			return fmt.Errorf("field %q: %w", field, ErrRedact)
 		}
 	}
 	return nil
-}
-
-// session returns a session as an export names it: without matches, also across app, user and ID.
-func (r *Redactor) session(s *Session) (*Session, error) {
-	named := *s
-	named.App, named.User, named.ID, named.Created = r.Text(s.App), r.Text(s.User), r.Text(s.ID), r.Text(s.Created)
-	return &named, r.joined("/", &named.App, &named.User, &named.ID)
 }
 
 // oneLine is visible for a name.

@@ -15,12 +15,13 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/internal/redact"
 	"github.com/adk-go-ext/longsession/record"
 )
 
 func exported(t *testing.T, path, format string, patterns ...string) string {
 	t.Helper()
-	r, err := audit.NewRedactor(patterns)
+	r, err := redact.New(patterns, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

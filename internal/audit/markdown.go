@@ -12,13 +12,13 @@ import (
 // is taken for Markdown.
 type markdown struct {
 	to   io.Writer
-	r    *Redactor
+	x    *redaction
 	text strings.Builder
 }
 
 func (w *markdown) begin(of *Session) error {
-	t := titleOf(of)
-	if err := t.check(w.r); err != nil {
+	t, err := titleOf(of, w.x)
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(&w.text, "# Session %s\n\nCreated %s. All times are UTC.\n", inline(t.Name), inline(t.Created))
@@ -26,8 +26,8 @@ func (w *markdown) begin(of *Session) error {
 }
 
 func (w *markdown) event(row *persistence.Row) error {
-	a := articleOf(row)
-	if err := a.check(w.r); err != nil {
+	a, err := articleOf(row, w.x)
+	if err != nil {
 		return err
 	}
 	title := inline(a.Author)

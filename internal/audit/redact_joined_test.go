@@ -15,6 +15,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/internal/redact"
 )
 
 // eventsOf are the events of an export of lines.
@@ -34,7 +35,7 @@ func eventsOf(t *testing.T, lines string) []*session.Event {
 // refused exports with patterns that cannot be taken out, and returns what was written and the error.
 func refused(t *testing.T, path, format string, patterns ...string) (string, error) {
 	t.Helper()
-	r, err := audit.NewRedactor(patterns)
+	r, err := redact.New(patterns, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,26 +116,49 @@ func TestTheNameOfASessionIsRedactedAsAWhole(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenIfAnythingMatchesStill: also not what stands before it.
+// TestNothingIsWrittenIfAnythingMatchesStill: not even the events in front of the one that matches. The error names
+// the event and the field, and nothing of the match.
 func TestNothingIsWrittenIfAnythingMatchesStill(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).Turns(3, "bot").User("last", "hello")
 	h.Events[len(h.Events)-1].Branch = "line"
+	h.Events[len(h.Events)-1].Actions.StateDelta = map[string]any{"line": 1.0}
 	path := built(t, h)
-	for _, c := range []struct{ format, pattern string }{
-		{audit.JSONL, `"Author":"user","Actions".*`},
-		{audit.JSONL, `"line","Author`},
-		{audit.Markdown, `, branch line`},
-		{audit.HTML, `, branch line`},
-		{audit.Markdown, `Created 20\d\d`},
+	for _, c := range []struct{ pattern, where string }{
+		{`"Author":"user","Actions".*`, `event 1: field "`},
+		{`"line","Author`, `event 7: field "Author"`},
+		{`last","Branch":"line`, `event 7: field "Branch"`},
+		{`StateDelta":\{"line`, `event 7: field "Actions.StateDelta.line"`},
+		{`2026-01-01T00:00:07`, `event 7: field "Timestamp"`},
+		{`false`, `event 1: field "`},
 	} {
-		out, err := refused(t, path, c.format, c.pattern)
-		if !errors.Is(err, audit.ErrRedact) || !strings.Contains(fmt.Sprint(err), "make the pattern narrower") || out != "" {
-			t.Errorf("%s with %s: %v\n%s", c.format, c.pattern, err, out)
+		out, err := refused(t, path, audit.JSONL, c.pattern)
+		if !errors.Is(err, audit.ErrRedact) || !strings.Contains(fmt.Sprint(err), "make the pattern narrower") || !strings.Contains(fmt.Sprint(err), c.where) || out != "" {
+			t.Errorf("%s: %v\n%s", c.pattern, err, out)
+		}
+		if text := fmt.Sprint(err); regexp.MustCompile(c.pattern).MatchString(text) || strings.Contains(text, `"line"`) {
+			t.Errorf("%s: the error tells what was found: %v", c.pattern, err)
 		}
 	}
-	if out := exported(t, path, audit.Markdown); !strings.Contains(out, "branch `line`") {
-		t.Errorf("the branch is not shown: this test looks in the wrong place\n%s", out)
+}
+
+// TestADocumentIsRedactedAsItIsShown: also where a match takes in words of the format.
+func TestADocumentIsRedactedAsItIsShown(t *testing.T) {
+	t.Parallel()
+	h := (&ct.History{}).Turns(3, "bot").User("last", "hello")
+	h.Events[len(h.Events)-1].Branch = "line"
+	path := built(t, h.Compact("r1", "e1", "e2"))
+	for pattern, shown := range map[string]string{`, branch line`: "line", `Created 20\d\d`: "20", `2026-01-01T00:00:07`: "2026-01-01T00:00:07", `covered by r1`: "covered by `r1", `compaction record r1`: "record `r1"} {
+		for _, format := range []string{audit.Markdown, audit.HTML} {
+			bare, out := exported(t, path, format), exported(t, path, format, pattern)
+			if n := strings.Count(out, "[redacted]"); n == 0 || format == audit.Markdown && strings.Count(bare, shown) < n {
+				t.Errorf("%s with %s has %d marks:\n%s", format, pattern, n, out)
+			}
+			plain := regexp.MustCompile("`|<[^>]*>").ReplaceAllString(html.UnescapeString(out), "")
+			if left := regexp.MustCompile(pattern).FindString(plain); left != "" {
+				t.Errorf("%s with %s has %q left:\n%s", format, pattern, left, out)
+			}
+		}
 	}
 }
 

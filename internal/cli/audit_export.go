@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,14 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adk-go-ext/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/internal/redact"
 )
 
 func (a *auditing) exportCommand() *cobra.Command {
 	var format, file string
-	var patterns []string
+	var patterns, presets []string
 	cmd := &cobra.Command{
 		Use:   "export FILE.db [SESSION]",
-		Short: "Write a session to a file, with private things taken out",
+		Short: "Write a session to a file, and take out what --redact names",
 		Long:  auditExportHelp,
 		Args:  auditArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -27,7 +29,10 @@ func (a *auditing) exportCommand() *cobra.Command {
 			if !slices.Contains(audit.Formats, format) {
 				return badInput("--format %q: choose %s", format, strings.Join(audit.Formats, ", "))
 			}
-			r, err := audit.NewRedactor(patterns)
+			if i := slices.IndexFunc(presets, func(name string) bool { return !slices.Contains(redact.Presets, name) }); i >= 0 {
+				return badInput("--redact-preset %q: choose %s", presets[i], strings.Join(redact.Presets, ", "))
+			}
+			r, err := redact.New(patterns, presets)
 			if err != nil {
 				return badInput("--redact: %w", err)
 			}
@@ -40,6 +45,9 @@ func (a *auditing) exportCommand() *cobra.Command {
 				return badInput("-o %s belongs to the session file, which may have its newest events there: name another one", file)
 			}
 			return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *auditOutput) error {
+				if r == nil {
+					fmt.Fprintln(cmd.ErrOrStderr(), "longsession: warning: nothing is taken out: the export holds all that was said, private or not; see --redact and --redact-preset")
+				}
 				if file == "" {
 					n := 0
 					out.did = func() string { return plural(n, "event") + " written, which may not be all" }
@@ -53,12 +61,15 @@ func (a *auditing) exportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", audit.JSONL, "one of "+strings.Join(audit.Formats, ", "))
 	cmd.Flags().StringArrayVar(&patterns, "redact", nil, "take out what this Go regular expression matches (may be repeated)")
+	cmd.Flags().StringSliceVar(&presets, "redact-preset", nil, "take out what is known by its form: "+strings.Join(redact.Presets, ", "))
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this file instead of standard output")
+	// A fixed list cannot fail to be registered but for a flag that is not there.
+	_ = cmd.RegisterFlagCompletionFunc("redact-preset", cobra.FixedCompletions(redact.Presets, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // exportTo writes an export to a file, which is whole afterwards or as it was.
-func exportTo(ctx context.Context, f *audit.File, s *audit.Session, format string, r *audit.Redactor, file string, out *auditOutput) (err error) {
+func exportTo(ctx context.Context, f *audit.File, s *audit.Session, format string, r *redact.Redactor, file string, out *auditOutput) (err error) {
 	out.did = func() string { return file + " was not written" }
 	if _, err := destination("-o", file); err != nil {
 		return err

@@ -34,7 +34,7 @@ const auditExample = `  longsession audit sessions.db
   longsession audit verify sessions.db && echo fine
   longsession audit seal sessions.db --key key.pem -o monday.seal
   longsession audit verify sessions.db --against monday.seal --public-key public.pem
-  longsession audit export sessions.db order-1 --format html --redact '\d{16}' -o order-1.html`
+  longsession audit export sessions.db order-1 --format html --redact-preset all -o order-1.html`
 
 const auditListHelp = `List shows the sessions of a file: their events, how many of these are compactions, when they were made and
 last written to, and how large they are: what the model sees, and what all of it would be.
@@ -148,17 +148,37 @@ const auditExportHelp = `Export writes everything that a session has stored, rec
   html        one page that needs nothing else
 What a terminal, an editor or a browser would act on is escaped in the last two, such as control characters.
 
---redact takes out what a Go regular expression matches, in every text, argument, result, state value,
-summary, name and ID, and puts [redacted] in its place. It sees each of them by itself, and also where JSON
-hides it in escapes; arguments, results and state as JSON on one line without spaces, so that a match may
-span a key and its value; and the parts of a message one behind the other, with nothing, a space or a line
-break between them. It sees no two events together. What takes part in a match that spans several is taken
-out of each. A number in an argument or a result becomes a text; keys that become the same are numbered. A
-time that matches is cut to the second, a count becomes 0, and data of a file is left out.
+Without --redact and --redact-preset nothing is taken out: the export holds all that was said, private
+or not, and a warning on standard error says so. State that no event of the session has set, such as
+that which it was made with, is not written.
 
-Each line is then looked at as it is written. If any value has a part in a match still, nothing is written,
-the exit code is 2, and the message says what. The words of the format itself, such as names of fields, are
-not looked at. With --redact everything is gone through twice.
+--redact takes out what a Go regular expression matches, and --redact-preset what is known by its form:
+  keys        private keys, keys and tokens of well-known services, and values under names such as password
+  email       e-mail addresses
+  card        numbers of payment cards: a known issuer, the right length and the right check digit
+  iban        bank accounts: the length that the country has, and the right check digits
+  phone       phone numbers: with + or 00, in the forms of many countries, or behind a word such as "tel"
+  all         all of these
+Presets go by form alone: names, addresses and dates of birth need patterns. Look at the result.
+
+A match becomes [redacted], in every text, thought, argument, result, state value, summary, focus, note,
+error, file name, name and ID, and in the keys of each of these. It is found as it is written, and also
+where base64, URL encoding, the escapes of JSON or entities hide it, up to several times over, or
+invisible characters, full-width letters and digits of other scripts do. Encoded text is taken out as a
+whole. A match may span a key and its value, as JSON on one line without spaces shows them, and the
+parts of a message one behind the other, with nothing, a space or a line break between them; each piece
+loses its part. No two events are looked at together, and pictures and other files only as text and
+base64.
+
+An ID, an author or a branch becomes the same everywhere, and no two become the same, so that answers
+still name their calls. Keys that become the same are numbered. A number in an argument or a result
+becomes a text, a time that matches is cut to the second, a count becomes 0, and data of a file is left
+out.
+
+Each line is then looked at as it is written. If any value has a part in a match still, such as the year
+of a time, nothing is written, the exit code is 2, and the message names the event and the field,
+without what was found. A match within a name of a field is none. With redaction everything is gone
+through twice.
 
 -o writes to a temporary file first: it is whole or as it was, and for its owner alone. A link stays, and
 what it leads to is replaced. Folders, devices, pipes and databases are refused, and so is what SQLite keeps

@@ -45,7 +45,7 @@ func TestAnInterruptMidwayTellsHowFarItCame(t *testing.T) {
 		all  int
 	}{
 		{[]string{"history", path, "s0"}, `^longsession: interrupted: ([\d,]+) events shown\n$`, 1202},
-		{[]string{"export", path, "s0"}, `^longsession: interrupted: ([\d,]+) events written, which may not be all\n$`, 1202},
+		{[]string{"export", path, "s0"}, `^longsession: warning: [^\n]+\nlongsession: interrupted: ([\d,]+) events written, which may not be all\n$`, 1202},
 		{[]string{"list", path, "--json"}, `^longsession: interrupted: ([\d,]+) of 201 sessions read\n$`, 201},
 	} {
 		ctx, interrupt := context.WithCancel(t.Context())

@@ -1,0 +1,210 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Token is a key or a value in a text of JSON.
+type Token struct {
+	// From and To are its place, without quotes. A null is empty: it says nothing.
+	From, To int
+	Key      bool
+	// Path is where it is, such as "Content.parts[0].text".
+	Path string
+
+	text   string // what a string is, "" for other values
+	quoted bool
+	object int // number of the object that a key is in
+}
+
+// Tokens returns the keys and values of a text of JSON, in order.
+func Tokens(text string) ([]Token, error) {
+	type level struct {
+		path   string
+		key    string
+		list   bool
+		number int // elements so far, or the number of the object
+		value  bool
+	}
+	var out []Token
+	stack := []level{{list: true, number: -1}}
+	objects := 0
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	for end := 0; ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) && len(stack) == 1 {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		from := end + len(text[end:]) - len(strings.TrimLeft(text[end:], " \t\r\n,:"))
+		end = int(d.InputOffset())
+		top := &stack[len(stack)-1]
+		path, key := top.path, !top.list && !top.value
+		delim, _ := token.(json.Delim)
+		switch {
+		case delim == '}' || delim == ']':
+			stack = stack[:len(stack)-1]
+			continue
+		case key:
+			top.key, top.value = token.(string), true
+			path = joinPath(path, top.key)
+		case top.list:
+			if top.number++; len(stack) > 1 {
+				path = fmt.Sprintf("%s[%d]", path, top.number-1)
+			}
+		default:
+			path, top.value = joinPath(path, top.key), false
+		}
+		switch {
+		case delim == '{':
+			objects++
+			stack = append(stack, level{path: path, number: objects})
+			continue
+		case delim == '[':
+			stack = append(stack, level{path: path, list: true})
+			continue
+		}
+		t := Token{From: from, To: end, Key: key, Path: path, object: top.number}
+		if s, is := token.(string); is {
+			t.From, t.To, t.text, t.quoted = from+1, end-1, s, true
+		} else if token == nil {
+			t.To = from
+		}
+		out = append(out, t)
+	}
+}
+
+func joinPath(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// compact returns a text that is a JSON object, list or string on one line without spaces, "" for any other text.
+func compact(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || !strings.ContainsRune(`{["`, rune(text[0])) {
+		return ""
+	}
+	var line bytes.Buffer
+	if json.Compact(&line, []byte(text)) != nil {
+		return ""
+	}
+	return line.String()
+}
+
+// JSON returns a text of JSON without matches, as JSON: every key and value is redacted by itself, and those are
+// taken out whole that have a part in a match over several, such as a key and its value. A number or a truth
+// becomes a text. Keys that become the same are numbered.
+func (r *Redactor) JSON(text string) string {
+	for range rounds {
+		tokens, err := Tokens(text)
+		spans := r.Spans(text)
+		if err != nil {
+			return string(marshal(Mark))
+		}
+		redacted := r.tokens(text, tokens, spans)
+		if redacted == text {
+			return text
+		}
+		text = redacted
+	}
+	switch strings.TrimSpace(text)[0] {
+	case '{':
+		return string(marshal(map[string]string{Mark: Mark}))
+	case '[':
+		return string(marshal([]string{Mark}))
+	}
+	return string(marshal(Mark))
+}
+
+func (r *Redactor) tokens(text string, tokens []Token, spans [][]int) string {
+	names := map[string]bool{} // of keys, with the numbers of their objects
+	name := func(object int, key string) string { return fmt.Sprint(object, " ", key) }
+	for _, t := range tokens {
+		if t.Key && r.Text(t.text) == t.text {
+			names[name(t.object, t.text)] = true
+		}
+	}
+	var out strings.Builder
+	done := 0
+	for _, t := range tokens {
+		raw := text[t.From:t.To]
+		meant := t.text
+		if !t.quoted {
+			meant = raw
+		}
+		now := r.Text(meant)
+		if now == meant && Overlaps(spans, t.From, t.To) {
+			now = Mark
+		}
+		if now == meant {
+			continue
+		}
+		if t.Key {
+			now = r.unused(now, func(key string) bool { return names[name(t.object, key)] })
+			names[name(t.object, now)] = true
+		}
+		quoted := marshal(now)
+		if t.quoted {
+			quoted = quoted[1 : len(quoted)-1]
+		}
+		out.WriteString(text[done:t.From])
+		out.Write(quoted)
+		done = t.To
+	}
+	return out.String() + text[done:]
+}
+
+// unused numbers a name that redaction has made the same as another one.
+func (r *Redactor) unused(name string, taken func(string) bool) string {
+	out := name
+	for n := 2; taken(out); n++ {
+		if out = fmt.Sprintf("%s %d", name, n); r.Matches(out) {
+			out = strings.Repeat(Mark, n) // the number itself matches
+		}
+	}
+	return out
+}
+
+// Value returns a value as JSON has it, without matches. One that JSON cannot write is redacted as a whole.
+func (r *Redactor) Value(value any) any {
+	if r == nil || value == nil {
+		return value
+	}
+	line := marshal(value)
+	if line == nil {
+		return Mark
+	}
+	redacted := r.JSON(string(line))
+	if redacted == string(line) {
+		return value
+	}
+	var out any
+	d := json.NewDecoder(strings.NewReader(redacted))
+	d.UseNumber() // a long number keeps its digits
+	if d.Decode(&out) != nil {
+		return Mark
+	}
+	return out
+}
+
+// marshal returns JSON on one line with as few escapes as can be, nil for what JSON cannot write.
+func marshal(value any) []byte {
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false)
+	if e.Encode(value) != nil {
+		return nil
+	}
+	return bytes.TrimSpace(line.Bytes())
+}

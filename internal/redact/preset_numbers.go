@@ -1,0 +1,186 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+)
+
+var address = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{N}._%+'-]*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+(?:xn--[A-Za-z0-9-]+|[\p{L}]{2,})`)
+
+// notDomain ends the name of a file or a host in a local network, and no address.
+var notDomain = regexp.MustCompile(`(?i)\.(?:png|jpe?g|gif|svg|webp|ico|css|js|ts|tsx|jsx|json|ya?ml|html?|txt|md|csv|log|docx?|xlsx?|pdf|eml|vcf|zip|gz|tgz|whl|jar|local|internal)$`)
+
+// emails finds e-mail addresses, also those with letters outside ASCII.
+func emails(text string) (found [][]int) {
+	for _, m := range address.FindAllStringIndex(text, -1) {
+		// git@host:path is how Git names a repository.
+		if strings.HasPrefix(text[m[0]:], "git@") && strings.HasPrefix(text[m[1]:], ":") {
+			continue
+		}
+		// A file may be named after an address.
+		for end := notDomain.FindStringIndex(text[m[0]:m[1]]); end != nil; end = notDomain.FindStringIndex(text[m[0]:m[1]]) {
+			m[1] = m[0] + end[0]
+		}
+		if strings.Contains(text[m[0]+strings.LastIndexByte(text[m[0]:m[1]], '@'):m[1]], ".") {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+var numberGroups = regexp.MustCompile(`\d+(?:[ -]{1,3}\d+)*`)
+
+// cards finds numbers of payment cards: those of a known issuer, of the right length and with a right check digit,
+// in one piece or in groups of four or more.
+func cards(text string) (found [][]int) {
+	for _, at := range numberGroups.FindAllStringIndex(text, -1) {
+		groups := groupsIn(text[at[0]:at[1]], at[0])
+		for i := 0; i < len(groups); i++ {
+			if j := cardFrom(text, groups, i); j > i {
+				found = append(found, []int{groups[i][0], groups[j-1][1]})
+				i = j - 1
+			}
+		}
+	}
+	return found
+}
+
+func groupsIn(text string, offset int) (groups [][]int) {
+	for i := 0; i < len(text); i++ {
+		if text[i] < '0' || text[i] > '9' {
+			continue
+		}
+		from := i
+		for i < len(text) && text[i] >= '0' && text[i] <= '9' {
+			i++
+		}
+		groups = append(groups, []int{offset + from, offset + i})
+	}
+	return groups
+}
+
+// cardFrom returns the index behind the last group of a card's number that begins with group i, or 0.
+func cardFrom(text string, groups [][]int, i int) int {
+	number := ""
+	for j := i; j < len(groups) && len(number) < 19; j++ {
+		group := text[groups[j][0]:groups[j][1]]
+		if number += group; len(number) < 12 {
+			if len(group) < 4 {
+				return 0
+			}
+			continue
+		}
+		if len(number) <= 19 && alone(text, groups[i][0], groups[j][1], "-./:") && isCard(number) {
+			return j + 1
+		}
+	}
+	return 0
+}
+
+// isCard reports whether a number can be that of a card, by its issuer, its length and its check digit (ISO/IEC 7812).
+func isCard(number string) bool {
+	n := len(number)
+	first := func(digits int) int {
+		value := 0
+		for _, c := range number[:digits] {
+			value = 10*value + int(c-'0')
+		}
+		return value
+	}
+	two, three, four := first(2), first(3), first(4)
+	issued := false
+	switch {
+	case number[0] == '4': // Visa
+		issued = n == 13 || n == 16 || n == 19
+	case two >= 51 && two <= 55, four >= 2221 && four <= 2720: // Mastercard
+		issued = n == 16
+	case two == 34 || two == 37: // American Express
+		issued = n == 15
+	case four == 6011, three >= 644 && three <= 649, two == 65, two == 62, two == 81: // Discover, UnionPay
+		issued = n >= 16
+	case three >= 300 && three <= 305, two == 36, two == 38, two == 39: // Diners Club
+		issued = n >= 14
+	case four >= 3528 && four <= 3589: // JCB
+		issued = n >= 16
+	case four >= 2200 && four <= 2204: // Mir
+		issued = n >= 16
+	case hasPrefix(number, "5018", "5020", "5038", "5893", "6304", "6759", "6761", "6762", "6763"): // Maestro
+		issued = true
+	}
+	if !issued || strings.Count(number, number[:1]) == n {
+		return false
+	}
+	sum := 0
+	for i := range n {
+		value := int(number[n-1-i] - '0')
+		if i%2 == 1 {
+			if value *= 2; value > 9 {
+				value -= 9
+			}
+		}
+		sum += value
+	}
+	return sum%10 == 0
+}
+
+// ibanLength has the length of the IBANs of each country, as the registry (ISO 13616) lists them.
+var ibanLength = map[string]int{
+	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28, "CH": 21, "CR": 22,
+	"CY": 28, "CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FK": 18, "FO": 18, "FR": 27, "GB": 22,
+	"GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HN": 28, "HR": 21, "HU": 28, "IE": 22, "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30,
+	"KW": 30, "KZ": 20, "LB": 28, "LC": 32, "LI": 21, "LT": 20, "LU": 20, "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MN": 20,
+	"MR": 27, "MT": 31, "MU": 30, "NI": 28, "NL": 18, "NO": 15, "OM": 23, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22,
+	"RU": 33, "SA": 24, "SC": 31, "SD": 18, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23, "TN": 24, "TR": 26,
+	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
+}
+
+var ibanStart = regexp.MustCompile(`[A-Za-z]{2}[ -]?\d{2}[ -]?[A-Za-z0-9]`)
+
+// ibans finds bank accounts, with or without blanks, by the length that their country has and their check digits.
+func ibans(text string) (found [][]int) {
+	for at := 0; ; {
+		m := ibanStart.FindStringIndex(text[at:])
+		if m == nil {
+			return found
+		}
+		from := at + m[0]
+		if to := ibanFrom(text, from); to > 0 {
+			found = append(found, []int{from, to})
+			at = to
+		} else {
+			at = from + 1
+		}
+	}
+}
+
+// ibanFrom returns the end of an IBAN that begins at some place, 0 if there is none.
+func ibanFrom(text string, from int) int {
+	want, iban := ibanLength[strings.ToUpper(text[from:from+2])], ""
+	for i := from; i < len(text) && len(iban) < want; i++ {
+		c := text[i]
+		switch {
+		case c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
+			iban += string(c)
+			if len(iban) == want && alone(text, from, i+1, "-") && isIBAN(strings.ToUpper(iban)) {
+				return i + 1
+			}
+		case (c == ' ' || c == '-') && text[i-1] != ' ' && text[i-1] != '-':
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// isIBAN reports whether the check digits are right: the number that letters and digits make leaves 1 by 97.
+func isIBAN(iban string) bool {
+	rest := 0
+	for _, c := range iban[4:] + iban[:4] {
+		if c >= 'A' {
+			rest = (rest*100 + int(c-'A') + 10) % 97
+		} else {
+			rest = (rest*10 + int(c-'0')) % 97
+		}
+	}
+	return rest == 1
+}

@@ -1,0 +1,206 @@
+package redact
+
+import (
+	"html"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxDecoded is how many layers of URL encoding, escapes and entities are taken off.
+const maxDecoded = 4
+
+// reading is a text as somebody may mean it.
+type reading struct {
+	text string
+	// from has for each byte of text, and for its end, the offset of what it stands for in the stored text.
+	// It is nil for the stored text itself.
+	from []int
+}
+
+// steps are the ways to read a text, each with the characters that it may change.
+var steps = []struct {
+	changes func(rune) bool
+	read    func(text string, emit func(piece string, at int))
+}{
+	{func(char rune) bool { return char >= utf8.RuneSelf || invisible(char) }, visible},
+	{func(char rune) bool { return char >= utf8.RuneSelf }, normal},
+	{func(char rune) bool { return char == '%' || char == '\\' || char == '&' }, decoded},
+}
+
+// origin returns the span of the stored text that a span of the reading stands for.
+func (as reading) origin(span []int) []int {
+	if as.from == nil {
+		return span[:2]
+	}
+	from, to := as.from[span[0]], span[1]
+	for to < len(as.text) && as.from[to] == as.from[span[1]-1] { // one character may have become several
+		to++
+	}
+	return []int{from, as.from[to]}
+}
+
+// readings returns a text as it is written, and every other way to read it.
+func readings(text string) []reading {
+	current := reading{text: text}
+	all := []reading{current}
+	for range maxDecoded {
+		before := len(all)
+		for _, step := range steps {
+			if strings.IndexFunc(current.text, step.changes) < 0 {
+				continue
+			}
+			if next := current.read(step.read); next.text != current.text {
+				all, current = append(all, next), next
+			}
+		}
+		if len(all) == before {
+			break
+		}
+	}
+	// A query has a plus for each blank, and a phone number one of its own.
+	if strings.ContainsRune(current.text, '+') {
+		all = append(all, current.read(blanks))
+	}
+	return all
+}
+
+// read applies one way to read. A step emits the pieces of what it makes of a text, with their offsets in that.
+func (as reading) read(step func(text string, emit func(piece string, at int))) reading {
+	var out strings.Builder
+	from := make([]int, 0, len(as.text)+1)
+	at := func(i int) int {
+		if as.from == nil {
+			return i
+		}
+		return as.from[i]
+	}
+	step(as.text, func(piece string, i int) {
+		out.WriteString(piece)
+		for range len(piece) {
+			from = append(from, at(i))
+		}
+	})
+	return reading{out.String(), append(from, at(len(as.text)))}
+}
+
+// visible leaves out what nobody sees, and writes dashes, blanks and digits of all scripts as ASCII.
+func visible(text string, emit func(string, int)) {
+	for i := 0; i < len(text); {
+		char, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case invisible(char):
+		case char < utf8.RuneSelf || char == utf8.RuneError:
+			emit(text[i:i+size], i)
+		case unicode.Is(unicode.Pd, char), char == '\u2212':
+			emit("-", i)
+		case unicode.Is(unicode.Zs, char):
+			emit(" ", i)
+		case unicode.IsDigit(char):
+			emit(digit(char), i)
+		default:
+			emit(text[i:i+size], i)
+		}
+		i += size
+	}
+}
+
+// invisible reports whether a character takes up no room: formats such as joiners, marks of direction and soft
+// hyphens, control characters, fillers and variation selectors.
+func invisible(char rune) bool {
+	switch {
+	case char == '\n', char == '\t', char == '\r':
+		return false
+	case char < utf8.RuneSelf:
+		return char < ' ' || char == 0x7f
+	}
+	return unicode.In(char, unicode.Cf, unicode.Cc, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || char == '\u2800'
+}
+
+// digit is a decimal digit of any script as ASCII. Unicode has them in runs of ten, from zero on.
+func digit(char rune) string {
+	value := rune(0)
+	for _, r := range unicode.Nd.R16 {
+		if char >= rune(r.Lo) && char <= rune(r.Hi) {
+			value = (char - rune(r.Lo)) % 10
+		}
+	}
+	for _, r := range unicode.Nd.R32 {
+		if char >= rune(r.Lo) && char <= rune(r.Hi) {
+			value = (char - rune(r.Lo)) % 10
+		}
+	}
+	return string('0' + value)
+}
+
+// normal writes characters in their ordinary form: full-width and mathematical letters as plain ones, accents
+// together with their letters.
+func normal(text string, emit func(string, int)) {
+	var it norm.Iter
+	for it.InitString(norm.NFKC, text); !it.Done(); {
+		at := it.Pos()
+		emit(string(it.Next()), at)
+	}
+}
+
+// decoded takes off one layer of URL encoding, of the escapes that JSON and programs write, and of entities.
+func decoded(text string, emit func(string, int)) {
+	for i := 0; i < len(text); {
+		out, size := text[i:i+1], 1
+		switch text[i] {
+		case '%':
+			if i+3 <= len(text) {
+				if b, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+					out, size = string([]byte{byte(b)}), 3
+				}
+			}
+		case '\\':
+			out, size = unescaped(text[i:])
+		case '&':
+			if end := strings.IndexByte(text[i:min(len(text), i+12)], ';'); end > 1 {
+				if meant := html.UnescapeString(text[i : i+end+1]); meant != text[i:i+end+1] {
+					out, size = meant, end+1
+				}
+			}
+		}
+		emit(out, i)
+		i += size
+	}
+}
+
+// unescaped returns what an escape at the beginning of a text stands for, and its length.
+func unescaped(text string) (string, int) {
+	if len(text) > 1 && text[1] == '/' {
+		return "/", 2
+	}
+	if len(text) > 11 && text[1] == 'u' && text[6] == '\\' && text[7] == 'u' {
+		high, _ := strconv.ParseUint(text[2:6], 16, 32)
+		low, _ := strconv.ParseUint(text[8:12], 16, 32)
+		if char := utf16Pair(rune(high), rune(low)); char != utf8.RuneError {
+			return string(char), 12
+		}
+	}
+	for _, quote := range []byte{'"', '\''} {
+		if char, multibyte, rest, err := strconv.UnquoteChar(text, quote); err == nil {
+			if size := len(text) - len(rest); char < utf8.RuneSelf || multibyte {
+				return string(char), size
+			} else {
+				return string([]byte{byte(char)}), size
+			}
+		}
+	}
+	return text[:1], 1
+}
+
+func blanks(text string, emit func(string, int)) {
+	for i := range len(text) {
+		if text[i] == '+' {
+			emit(" ", i)
+		} else {
+			emit(text[i:i+1], i)
+		}
+	}
+}
