@@ -10,10 +10,10 @@ import (
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // draft is a record that is not stored yet.
@@ -51,17 +51,16 @@ func (d *draft) event(m *record.Metadata, timestamp time.Time) *session.Event {
 // newDraft makes the record of a window from its summary.
 func newDraft(ctx context.Context, t task, sel selector.Selection, text string, result summarizer.Result) (*draft, error) {
 	m := &record.Metadata{
-		RecordID:        platform.NewUUID(ctx),
-		Kind:            record.KindSummary,
-		CompactedTokens: textSize(text),
-		CreatedAt:       now(ctx),
-		Branch:          record.Text(sel.Branch),
-		Agent:           record.Text(sel.Agent),
-		Trigger:         t.trigger,
-		Focus:           t.focus,
-		Note:            t.note,
-		Model:           result.Model,
-		Usage:           record.Usage{PromptTokens: result.Usage.PromptTokens, OutputTokens: result.Usage.OutputTokens},
+		RecordID:  platform.NewUUID(ctx),
+		Kind:      record.KindSummary,
+		CreatedAt: now(ctx),
+		Branch:    record.Text(sel.Branch),
+		Agent:     record.Text(sel.Agent),
+		Trigger:   t.trigger,
+		Focus:     t.focus,
+		Note:      t.note,
+		Model:     result.Model,
+		Usage:     record.Usage{PromptTokens: result.Usage.PromptTokens, OutputTokens: result.Usage.OutputTokens},
 	}
 	if t.kind != "" {
 		m.Kind = t.kind
@@ -72,7 +71,7 @@ func newDraft(ctx context.Context, t task, sel selector.Selection, text string, 
 	for _, ev := range sel.Events {
 		m.Covered = append(m.Covered, record.RefTo(ev))
 		m.EventCount++
-		m.OriginalTokens += sizeOf(ev)
+		m.OriginalTokens += promptsize.OfEvent(ev)
 		extend(m, ev.Timestamp, ev.InvocationID, ev.Timestamp, ev.InvocationID)
 	}
 	for _, a := range sel.Absorb {
@@ -91,6 +90,7 @@ func newDraft(ctx context.Context, t task, sel selector.Selection, text string, 
 	if sel.After != nil {
 		m.After = record.RefTo(sel.After)
 	}
+	m.CompactedTokens = promptsize.OfSummary(m)
 	if m.CompactedTokens > 0 {
 		m.CompressionRatio = float64(m.OriginalTokens) / float64(m.CompactedTokens)
 	}
@@ -110,6 +110,3 @@ func extend(m *record.Metadata, start time.Time, startInvocation string, end tim
 		m.EndTimestamp, m.EndInvocationID = end, endInvocation
 	}
 }
-
-// textSize is what a summary takes up in a prompt, estimated, without its frame.
-func textSize(text string) int { return tokens.Estimate(text) + selector.EventOverhead }

@@ -13,8 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/selector"
-	"github.com/adk-go-ext/longsession/tokens"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 )
 
 // provider counts prompts as its own tokenizer does: so many tokens for each one estimated, and so many
@@ -27,7 +26,7 @@ type provider struct {
 func estimateOf(events ...*session.Event) int {
 	sum := 0
 	for _, ev := range events {
-		sum += tokens.OfEvent(ev) + selector.EventOverhead
+		sum += promptsize.OfEvent(ev)
 	}
 	return sum
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -58,7 +59,7 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 	history := h.history(state)
 	params := s.params(h.state)
 	if t.forced && t.extractive {
-		params.MinTokens = nil // a model's summary was not shorter; this one will be, or is not stored
+		params.MinTokens = leastWindow // a model's summary was not shorter; this one will be, or is not stored
 	}
 	here := branches(state.View)
 	missing := math.MaxInt
@@ -179,7 +180,7 @@ func (s *CompactionSessionService) params(st *sessionState) selector.Params {
 		Retain:    s.policy.RetainEvents,
 		MaxTokens: s.policy.windowTokens,
 		Cost:      summarizer.Cost,
-		Size:      sizeOf,
+		Size:      promptsize.OfEvent,
 		MinTokens: st.minTokens,
 		Running:   st.isRunning,
 		Pin:       func(ev *session.Event) bool { return st.isParked(ev) || s.policy.Pin != nil && s.policy.Pin(ev) },

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -172,7 +173,7 @@ func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle,
 	for range maxWindows {
 		h.catchUp()
 		params := s.params(h.state)
-		params.MinTokens = nil // a person asked: try again
+		params.MinTokens = leastWindow // a person asked: try again
 		sel := choose(h.history(h.view.State()), params, branch)
 		if sel.Empty() {
 			if result.Skipped && result.Reason == "" {
@@ -206,7 +207,7 @@ func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle,
 func (s *CompactionSessionService) extent(h *handle) (tokens, events int) {
 	h.catchUp()
 	for ev := range h.view.Events().All() {
-		tokens += sizeOf(ev)
+		tokens += promptsize.OfEvent(ev)
 		events++
 	}
 	return tokens, events

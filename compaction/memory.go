@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -151,8 +152,12 @@ func (st *sessionState) park(ev *session.Event) {
 func (st *sessionState) minTokens(key string) int {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.memory.minTokens[key]
+	return max(st.memory.minTokens[key], leastWindow(key))
 }
+
+// leastWindow is what a window must reach for a summary of it to be any shorter: its frame alone takes
+// up as much as a few short messages.
+func leastWindow(string) int { return promptsize.Frame(record.KindSummary, false) + minSummary }
 
 func (st *sessionState) isParked(ev *session.Event) bool {
 	st.mu.Lock()

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -67,11 +68,12 @@ func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t tas
 	}
 	// A cut loses detail, so it must be needed for certain: with the estimate alone it would be made after
 	// every event whose report is still to come.
-	if longest.Tokens <= minSummary+selector.EventOverhead || f.prompt.likely < s.policy.limit {
+	prose := longest.Tokens - promptsize.Frame(record.KindSummary, longest.After != nil)
+	if prose <= minSummary || f.prompt.likely < s.policy.limit {
 		return Declined
 	}
 	mustFree := f.prompt.estimateOf(f.prompt.likely - s.policy.limit)
-	t.shorter = max(minSummary, min(longest.Tokens/2, longest.Tokens-mustFree))
+	t.shorter = max(minSummary, min(prose/2, prose-mustFree))
 	return s.merge(ctx, h, t, longest)
 }
 
@@ -98,7 +100,7 @@ func (s *CompactionSessionService) reclaimable(h *handle, reader string) int {
 		if m == nil || !selector.Visible(reader, ev.Branch) {
 			continue
 		}
-		size, text := sizeOf(ev), 0
+		size, text := promptsize.OfEvent(ev), 0
 		if prose, err := m.Text(); err == nil {
 			text = tokens.Estimate(prose)
 		}
@@ -127,7 +129,7 @@ func absorbPlace(sel *selector.Selection, summaries []*record.Metadata, placeOf 
 	for _, m := range summaries {
 		if placeOf(m) == here {
 			sel.Absorb = append(sel.Absorb, m)
-			sel.Tokens += selector.SummarySize(m)
+			sel.Tokens += promptsize.OfSummary(m)
 		}
 	}
 }
@@ -167,7 +169,7 @@ func mergeOf(branch string, summaries []*record.Metadata, placeOf func(*record.M
 func mergeInto(branch string, placeOf func(*record.Metadata) standing, summaries ...*record.Metadata) selector.Selection {
 	sel := selector.Selection{Branch: branch, Absorb: summaries}
 	for _, m := range summaries {
-		sel.Tokens += selector.SummarySize(m)
+		sel.Tokens += promptsize.OfSummary(m)
 	}
 	if newest := summaries[len(summaries)-1]; placeOf(newest) != front {
 		sel.After, sel.Agent = eventAt(newest.After), newest.Agent

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
-	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // meter follows one handle's session so that looking whether something is due costs the same after
@@ -178,7 +178,7 @@ func (p *promptSize) add(events []*session.Event, branch string, changed time.Ti
 		if !selector.Visible(branch, ev.Branch) {
 			continue
 		}
-		size := sizeOf(ev)
+		size := promptsize.OfEvent(ev)
 		for _, agent := range p.agents {
 			agent.since += agent.fit.more(size)
 		}
@@ -240,12 +240,9 @@ func report(ev *session.Event, branch string) (int, bool) {
 	if ev.Branch != branch || ev.Author == "user" || selector.Remote(ev) || ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 {
 		return 0, false
 	}
-	output, size := int(ev.UsageMetadata.CandidatesTokenCount), sizeOf(ev)
+	output, size := int(ev.UsageMetadata.CandidatesTokenCount), promptsize.OfEvent(ev)
 	if output < size/2 { // not counted, or as some adapters do it, of a stream's first chunk
 		output = size
 	}
 	return int(ev.UsageMetadata.PromptTokenCount) + output, true
 }
-
-// sizeOf is what an event takes up in a prompt, estimated.
-func sizeOf(ev *session.Event) int { return tokens.OfEvent(ev) + selector.EventOverhead }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -61,7 +61,7 @@ func (m *machine) event(t *rapid.T) {
 func (m *machine) invocation() string { return fmt.Sprint("inv", m.turn) }
 
 func (m *machine) words(who string) string {
-	return fmt.Sprintf("The %s says that the code is %s and says it in as many words as it takes.", who, compactiontest.Fact(m.version+1))
+	return fmt.Sprintf("The %s says that the code is %s and says it in as many words as it takes, so that a summary is shorter than what it stands for.", who, compactiontest.Fact(m.version+1))
 }
 
 func (m *machine) agent(t *rapid.T, branch string) string {
@@ -220,7 +220,7 @@ func (m *machine) stranger(t *rapid.T) {
 	}
 	h.Amend(func(r *record.Metadata) {
 		text, _ := r.Text()
-		r.CompactedTokens = tokens.Estimate(text) + selector.EventOverhead
+		r.CompactedTokens = tokens.Estimate(text) + promptsize.EventOverhead
 	})
 	ev := h.Last()
 	ev.Timestamp = resp.Session.LastUpdateTime()

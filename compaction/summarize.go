@@ -14,6 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/calls"
 	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -39,7 +40,7 @@ func (s *CompactionSessionService) summarize(ctx context.Context, h *handle, t t
 	if err != nil {
 		return nil, result, err
 	}
-	size, most := textSize(text), s.roomFor(h, sel)
+	size, most := promptsize.OfProse(req.Kind, sel.After != nil, text), s.roomFor(h, sel)
 	if size < sel.Tokens { // else it is declined, whatever it says
 		if err := summarizer.Check(asked, text); err != nil {
 			return nil, result, err
@@ -52,7 +53,7 @@ func (s *CompactionSessionService) summarize(ctx context.Context, h *handle, t t
 		most = size // not shorter: it is declined, not cut
 	}
 	if size > most {
-		if text, err = cut(ctx, text, most-selector.EventOverhead); err != nil {
+		if text, err = cut(ctx, text, most-promptsize.Frame(req.Kind, sel.After != nil)); err != nil {
 			return nil, result, err
 		}
 	}
@@ -65,7 +66,7 @@ func (s *CompactionSessionService) roomFor(h *handle, sel selector.Selection) in
 	room := s.policy.allSummaries
 	for _, m := range s.summariesOf(h, sel.Branch) {
 		if !contains(sel.Absorb, m.RecordID) {
-			room -= selector.SummarySize(m)
+			room -= promptsize.OfSummary(m)
 		}
 	}
 	return max(room, s.policy.summaryTokens)
@@ -76,17 +77,18 @@ const minSummary = 32
 
 // request is what the summarizer is given: copies of the window, and the prose it has to stand in for.
 func (s *CompactionSessionService) request(t task, sel selector.Selection) (summarizer.Request, error) {
+	frame := promptsize.Frame(record.KindSummary, sel.After != nil)
 	req := summarizer.Request{
 		Kind:      record.KindSummary,
 		Focus:     t.focus,
 		Note:      t.note,
-		MaxTokens: min(s.policy.summaryTokens, max(minSummary, sel.Tokens/2)),
+		MaxTokens: min(s.policy.summaryTokens, max(minSummary, (sel.Tokens-frame)/2)),
 	}
 	if t.kind != "" {
 		req.Kind = t.kind
 	}
 	if t.trigger == record.TriggerMerge {
-		req.MaxTokens = min(s.policy.summaryTokens, sel.Tokens)
+		req.MaxTokens = min(s.policy.summaryTokens, max(minSummary, sel.Tokens-frame))
 	}
 	if t.shorter > 0 {
 		req.MaxTokens = min(req.MaxTokens, t.shorter)

@@ -58,6 +58,10 @@ func (s *summary) event() *session.Event {
 	return s.shown
 }
 
+// SummaryEvent returns the event that a view shows for a record: behind an event if it is of a turn
+// that was still running, else in front. It is nil for a record without text, and new otherwise.
+func SummaryEvent(m *record.Metadata) *session.Event { return summaryEvent(m, m.Live()) }
+
 // summaryEvent returns the event that stands in the view for what m stands for: behind an event, as
 // something its agent says, or else in front. It is new: nothing of it is shared with the record.
 func summaryEvent(m *record.Metadata, standing bool) *session.Event {

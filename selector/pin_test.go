@@ -127,7 +127,7 @@ func TestPatienceCountsTurnsThatAreHidden(t *testing.T) {
 	tp := newTape(script("1q 1c:x", turns(2, 60)))
 	h := tp.history()
 	h.Events = append(h.Events[:2:2], h.Events[len(h.Events)-10:]...)
-	sel := selector.Invocations(h, selector.Params{Threshold: 1, Overlap: 2, Size: sizeOf}, "")
+	sel := selector.Invocations(h, selector.Params{Threshold: 1, Overlap: 2, Size: promptSizeOf}, "")
 	check(t, "window", listed(sel.Events[:2]), "e1 e2")
 }
 

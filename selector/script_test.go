@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/selector"
 )
 
@@ -87,12 +88,13 @@ func script(words ...string) []*session.Event {
 
 const sizeKey = "size"
 
-// sizeOf is what the script says an event takes up, 10 tokens with the overhead unless told.
+// sizeOf is what the script says an event costs a summarizer, 6 tokens unless told; promptSizeOf is what
+// it takes up in a prompt.
 func sizeOf(ev *session.Event) int {
 	if size, ok := ev.CustomMetadata[sizeKey].(int); ok {
 		return size
 	}
-	return 10 - selector.EventOverhead
+	return 6
 }
 
 // turns scripts n turns of a question and an answer, in invocations first, first+1 and so on.
@@ -106,7 +108,7 @@ func turns(first, n int) string {
 
 // defaults are the library's own thresholds, with nothing retained beyond the pins.
 func defaults() selector.Params {
-	return selector.Params{Threshold: 5, Overlap: 2, Size: sizeOf}
+	return selector.Params{Threshold: 5, Overlap: 2, Size: promptSizeOf}
 }
 
 func running(ids ...string) func(string) bool {
@@ -155,3 +157,5 @@ func splitList(s string) []string {
 func indexOf(events []*session.Event, id string) int {
 	return slices.IndexFunc(events, func(ev *session.Event) bool { return ev != nil && ev.ID == id })
 }
+
+func promptSizeOf(ev *session.Event) int { return sizeOf(ev) + promptsize.EventOverhead }

@@ -4,7 +4,6 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // History is what a selection is made from.
@@ -59,8 +58,8 @@ const (
 	NothingEligible Reason = "nothing eligible"
 	// Blocked: nothing is eligible, and open calls hold some of it.
 	Blocked Reason = "blocked by an open call"
-	// TooSmall: a window of this size was tried and its summary was not shorter.
-	TooSmall Reason = "window has not grown since its summary was not shorter"
+	// TooSmall: no summary of a window of this size would be shorter, or one was tried and was not.
+	TooSmall Reason = "window is too small for a summary to be shorter"
 	// TooLarge: what is eligible does not fit the summarizer's input, not even one unit of it.
 	TooLarge Reason = "a single unit exceeds what the summarizer can read"
 )
@@ -80,27 +79,13 @@ type Selection struct {
 	Agent string
 	// Through is the newest event of the branch.
 	Through *session.Event
-	// Tokens is what the window takes up in a prompt: Size plus [EventOverhead] for each event.
+	// Tokens is what the window takes up in a prompt: Size of its events, and the summaries it absorbs.
 	Tokens int
 	// Cut says that more is waiting than the window holds, and would fit another one.
 	Cut bool
 	// Missing is how many more invocations must begin before the trigger can be due, when Reason is
 	// NotDue: at least 1, even where one that has begun would do if it went on.
 	Missing int
-}
-
-// EventOverhead is what each event or summary costs in a prompt beyond its text, in tokens: the
-// role and the separators.
-const EventOverhead = 4
-
-// SummarySize is what the summary of a record takes up in a prompt without its frame, in tokens,
-// estimated. What the record itself says of that may be anything.
-func SummarySize(m *record.Metadata) int {
-	text, err := m.Text()
-	if err != nil {
-		return EventOverhead
-	}
-	return tokens.Estimate(text) + EventOverhead
 }
 
 // Empty reports whether there is nothing to summarize.

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -106,7 +107,7 @@ func TestTheWindowOverATurnTakesInTheSummariesOfItsRounds(t *testing.T) {
 		if len(sel.Absorb) != 1 || sel.Absorb[0].RecordID != "r1" {
 			t.Errorf("%s: takes in %v, want the summary of the rounds alone", name, sel.Absorb)
 		}
-		if want := 10*len(sel.Events) + selector.SummarySize(tp.live[0]); sel.Tokens != want {
+		if want := 10*len(sel.Events) + promptsize.OfSummary(tp.live[0]); sel.Tokens != want {
 			t.Errorf("%s: %d tokens, want %d with the summary's own", name, sel.Tokens, want)
 		}
 	}

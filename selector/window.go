@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -119,7 +120,7 @@ func (s *survey) window(branch string, parcels []parcel) Selection {
 	slices.Sort(taken)
 	for _, i := range taken {
 		sel.Events = append(sel.Events, s.Events[i])
-		sel.Tokens += s.Size(s.Events[i]) + EventOverhead
+		sel.Tokens += s.Size(s.Events[i])
 	}
 	return sel
 }
@@ -145,7 +146,7 @@ func (s *survey) absorb(sel *Selection, finished map[*invocation]bool) {
 	for _, m := range s.Live {
 		if v := s.byID[m.EndInvocationID]; m.Live() && m.Branch == record.Text(sel.Branch) && v != nil && finished[v] {
 			sel.Absorb = append(sel.Absorb, m)
-			sel.Tokens += SummarySize(m)
+			sel.Tokens += promptsize.OfSummary(m)
 		}
 	}
 }

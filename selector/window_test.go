@@ -97,8 +97,8 @@ func TestADeclinedWindowIsTriedAgainWhenItHasGrownByHalf(t *testing.T) {
 	t.Parallel()
 	const declined = 60 // three turns of two events of 10 tokens
 	for n, want := range map[int]string{
-		5: "(window has not grown since its summary was not shorter)",
-		6: "(window has not grown since its summary was not shorter)",
+		5: "(window is too small for a summary to be shorter)",
+		6: "(window is too small for a summary to be shorter)",
 		7: "e1-e10",
 	} {
 		p := defaults()

@@ -9,10 +9,9 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
-	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // page is how many events are read at a time: each page is a short reading, so that nobody who writes has
@@ -167,6 +166,6 @@ func (f *File) loadView(ctx context.Context, snap *persistence.Snapshot, l *load
 }
 
 // size is what an event takes up in a prompt, in tokens, estimated.
-func size(ev *session.Event) int { return tokens.OfEvent(ev) + selector.EventOverhead }
+func size(ev *session.Event) int { return promptsize.OfEvent(ev) }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -152,7 +152,7 @@ func TestHealthyFilesHaveNoFinding(t *testing.T) {
 				done := make(chan error, len(both))
 				for _, svc := range both {
 					go func() {
-						_, err := svc.Compact(t.Context(), ref, compaction.CompactOptions{KeepRecent: 12 - n})
+						_, err := svc.Compact(t.Context(), ref, compaction.CompactOptions{KeepRecent: 12 - 2*n})
 						done <- err
 					}()
 				}

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -192,12 +192,12 @@ func (c *recordCheck) checkTokens(covered, absorbed int, counted bool) {
 	if counted {
 		overhead, events := m.OriginalTokens-absorbed-covered, len(m.Covered)
 		if overhead < 0 || overhead > events*maxOverhead || events > 0 && overhead%events != 0 {
-			c.report("stands for %d tokens, but what it names has %d: the record or an event was changed", m.OriginalTokens, absorbed+covered+events*selector.EventOverhead)
+			c.report("stands for %d tokens, but what it names has %d: the record or an event was changed", m.OriginalTokens, absorbed+covered+events*promptsize.EventOverhead)
 		}
 	}
 	// Early versions counted the text and the overhead of an event, whatever the frame of a summary takes up.
 	text, err := m.Text()
-	early, size := tokens.Estimate(text)+selector.EventOverhead, selector.SummarySize(m)
+	early, size := tokens.Estimate(text)+promptsize.EventOverhead, promptsize.OfSummary(m)
 	if err == nil && m.CompactedTokens != early && m.CompactedTokens != size {
 		c.report("has a summary of %d tokens, but says %d: the summary was changed", size, m.CompactedTokens)
 	}

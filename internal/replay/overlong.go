@@ -8,16 +8,19 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // shownRunes is how much of a text names a message.
 const shownRunes = 40
 
-// shortestSummary is the least that a summary takes up in a prompt, in estimated tokens: the frame that it is
-// shown in, and the 32 tokens of text below which the compaction service cuts none. A test measures it.
-const shortestSummary = 80
+// shortestProse is the text, in estimated tokens, below which the compaction service cuts no summary.
+const shortestProse = 32
+
+// shortestSummary is the least that a summary takes up in a prompt, in estimated tokens.
+func shortestSummary() int { return promptsize.Frame(record.KindSummary, false) + shortestProse }
 
 // overlong explains a prompt of told tokens that is over the limit. It judges by the library's own ruler: the
 // counts that the library was given, and its way of estimating.
@@ -35,7 +38,7 @@ func (r *run) overlong(call, turn, told int, req *model.LLMRequest) Overlong {
 	o.EventTokens = r.scale.of(largest) - r.scale.base()
 	o.KeptTokens = r.scale.of(kept)
 	o.Alone = o.EventTokens > r.report.Limit
-	o.Unavoidable = r.scale.of(kept+selector.EventOverhead*len(raw)+r.summarized(call, turn, kept)) > r.report.Limit
+	o.Unavoidable = r.scale.of(kept+promptsize.EventOverhead*len(raw)+r.summarized(call, turn, kept)) > r.report.Limit
 	if !o.Unavoidable {
 		o.Expected = r.expected()
 		o.Unforeseen = o.Expected > 0 && o.Expected <= r.report.Limit
@@ -48,10 +51,10 @@ func (r *run) overlong(call, turn, told int, req *model.LLMRequest) Overlong {
 func (r *run) summarized(call, turn, kept int) int {
 	least := 0
 	if turn > 0 {
-		least += shortestSummary + selector.EventOverhead
+		least += shortestSummary()
 	}
 	if call-callOf(r.c, turn, 0) > 1 {
-		least += shortestSummary + selector.EventOverhead
+		least += shortestSummary()
 	}
 	if call < len(r.whole.calls) {
 		least = min(least, max(0, r.whole.calls[call].size-kept))

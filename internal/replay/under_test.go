@@ -12,9 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/conversation"
 	"github.com/adk-go-ext/longsession/internal/deepcopy"
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/tokens"
 )
 
 func TestAHiddenEventIsReported(t *testing.T) {
@@ -139,9 +138,9 @@ func TestTheShortestSummaryIsMeasured(t *testing.T) {
 	if err != nil || len(status.Summaries) != 1 {
 		t.Fatal(err, len(status.Summaries))
 	}
-	frame := tokens.OfContent(view[0].Content) - (status.Summaries[0].CompactedTokens - selector.EventOverhead)
-	if least := frame + 32; least > shortestSummary || least < shortestSummary-8 {
-		t.Errorf("the frame of a summary takes %d tokens, so the shortest summary %d; the report takes it for %d", frame, least, shortestSummary)
+	shown := promptsize.OfEvent(view[0])
+	if told := status.Summaries[0].CompactedTokens; told != shown || shown < shortestSummary() {
+		t.Errorf("a summary takes up %d tokens in the view; the library says %d, and the report takes the shortest for %d", shown, told, shortestSummary())
 	}
 }
 

@@ -1,0 +1,42 @@
+// Package promptsize is the only place that knows what events and summaries take up in a prompt. All
+// sizes are estimates in tokens (package tokens), and all of them compare with each other: the size of
+// a view is the sum of OfEvent over its events, and OfSummary of a record is OfEvent of the event that
+// the view shows for it, frame and all.
+package promptsize
+
+import (
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// EventOverhead is what each event costs in a prompt beyond its parts: the role and the separators.
+const EventOverhead = 4
+
+// OfEvent is the size of an event, EventOverhead for nil.
+func OfEvent(ev *session.Event) int { return tokens.OfEvent(ev) + EventOverhead }
+
+// OfSummary is the size of the summary that a view shows for a record. A record without text is shown
+// as no event; it counts as an empty one.
+func OfSummary(m *record.Metadata) int { return OfEvent(filtered.SummaryEvent(m)) }
+
+// OfProse is OfSummary of a record of that kind with that text. midTurn says that it stands for tool
+// rounds of a turn that is still running, which have a frame of their own.
+func OfProse(kind record.Kind, midTurn bool, prose string) int {
+	m := &record.Metadata{Kind: kind}
+	if midTurn {
+		m.After.ID = "event"
+	}
+	if err := m.SetText(prose); err != nil {
+		return EventOverhead + tokens.Estimate(prose)
+	}
+	return OfSummary(m)
+}
+
+// Frame is what a summary takes up beyond its prose: the sentences around it, and EventOverhead.
+func Frame(kind record.Kind, midTurn bool) int {
+	const prose = "prose"
+	return OfProse(kind, midTurn, prose) - tokens.Estimate(prose)
+}
