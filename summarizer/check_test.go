@@ -85,6 +85,34 @@ var worthless = map[string][]string{
 		"I'm sorry, but I can't assist with that request. It goes against my guidelines to provide such information, and I would encourage you to talk to a professional. Is there anything else I can help you with?",
 		"Please provide the conversation you would like me to summarize.", "Could you please share the transcript?", "It looks like you haven't included the conversation.",
 		"I don't see any conversation to summarize. Please paste it here.", "The transcript is empty.", "There is no conversation to summarize.", "Hello! How can I help you today?",
+		// Kept apart while the rules were written, and a quarter of them passed at first.
+
+		"I apologize for any inconvenience, but I'm unable to generate a summary at this time.",
+		"I’m really sorry, but I’m not able to comply with that.",
+		"Sorry, but I can't continue with this conversation.",
+		"I can't engage with this content.",
+		"Unable to generate summary.", "Summary generation failed.", "Failed to generate a summary.", "Error: rate limit exceeded", "Error 429: Too Many Requests", "An error occurred while generating the summary.",
+		"I do not have the ability to summarize this.", "I'm just a language model and can't help with that.", "I am not able to assist with requests of this nature.",
+		"That's not something I can help with.", "This is not something I'm able to do.", "No.", "Request denied.", "Access denied.",
+		"I'm Claude, an AI assistant made by Anthropic. I can't help with that.", "I'd prefer not to continue this conversation.", "I'd rather not answer that.", "Let's talk about something else.",
+		"I appreciate you reaching out, but I can't help with this request.", "I understand your request, but I cannot fulfill it.", "I understand, but I can't do that.",
+		"Tut mir leid, ich kann dir dabei leider nicht weiterhelfen.", "Ich bin leider nicht in der Lage, diese Anfrage zu beantworten.", "Dazu kann ich leider nichts sagen.", "Das kann ich nicht beantworten.",
+		"Je regrette, mais je ne peux pas répondre à votre demande.", "Désolé, mais je ne peux pas continuer cette conversation.", "Je ne peux pas vous aider.", "Je suis dans l'incapacité de répondre.",
+		"Lo lamento, pero no me es posible ayudarle con esta solicitud.", "No puedo ayudar con eso.", "Disculpa, no puedo resumir esto.", "Como modelo de lenguaje, no puedo hacer eso.",
+		"Desculpe, não posso ajudar com isso.", "Não posso fornecer essa informação.", "Lamento, mas não consigo responder a isso.",
+		"Spiacente, non posso aiutarti.", "Mi dispiace, non posso rispondere a questa richiesta.", "Non sono in grado di fornire un riassunto.",
+		"Het spijt me, ik kan niet helpen met dat verzoek.", "Daar kan ik helaas niet op ingaan.",
+		"Niestety, nie mogę odpowiedzieć na to pytanie.", "Nie mogę spełnić tej prośby.",
+		"Простите, но я не могу ответить на этот вопрос.", "Извините, но я не могу помочь вам с этой просьбой.", "Я не могу предоставить сводку.",
+		"Üzgünüm, size bu konuda yardımcı olamıyorum.", "Bu isteği yerine getiremem.",
+		"أنا آسف، لكنني لا أستطيع المساعدة في هذا الطلب.", "عذراً، لا يمكنني الإجابة على هذا السؤال.", "لا يمكنني مساعدتك في ذلك.",
+		"क्षमा करें, मैं इसमें मदद नहीं कर सकता।", "मैं इस अनुरोध में सहायता नहीं कर सकता।",
+		"对不起，我无法回答这个问题。", "我不能提供这种信息。", "很抱歉，我不能满足您的要求。", "抱歉，这个问题我无法回答。", "对不起，我还没有学会回答这个问题。", "非常抱歉，作为一个AI助手，我无法完成您的请求。",
+		"申し訳ありませんが、お手伝いすることができません。", "申し訳ございません。その内容についてはお答えできません。", "ごめんなさい、それはできません。",
+		"죄송합니다, 도와드릴 수 없습니다.", "미안하지만 그 요청은 들어줄 수 없어요.", "죄송하지만 해당 내용에 대해 말씀드릴 수 없습니다.",
+		"<think>\n</think>", "<think>I should summarize.</think>", "{\n  \"summary\": \"\"\n}", "```markdown\n```", "- \n- \n", "1.\n2.\n3.", "1. 2. 3.", "Key decisions:\nNone.\nOpen questions:\nNone.\nTool calls:\nNone.", "## Key decisions\n- None\n## Context\n- N/A", "Decisions: none. Questions: none.", "(none)", "no_summary", "NO_CONTENT", "\"\"", "''", "\\n", "&nbsp;", "lorem ipsum dolor sit amet",
+		"Sure, please provide the conversation.", "I'm ready to summarize. Please send the conversation.", "Of course! Please paste the text you want summarized.", "It seems there is no conversation provided to summarize.", "I need more context to summarize this conversation.", "You are a helpful assistant.",
+		"user: ", "assistant:", "User:\nAssistant:", "user [user]: …\nagent [model]: …",
 		"Understood. I'll summarize the conversation.", "Sure, I'd be happy to help!", "How can I assist you?", "Thank you for sharing. Let me know if you need anything else.",
 	},
 	"long": {
@@ -120,8 +148,8 @@ var worthless = map[string][]string{
 
 // honest summaries, for the same windows.
 var honest = map[string][]string{
-	"greeting": {"Greetings.", "The user said hello.", "User greets, agent greets back.", "They greeted each other and spoke about the weather.", "Der Nutzer grüßt.", "用户打招呼。", "挨拶。", "인사를 나눔.", "L'utilisateur salue."},
-	"flight": {
+	"greeting": {"hello exchanged", "Salut.", "Weather small talk.", "They said hi.", "Greetings.", "The user said hello.", "User greets, agent greets back.", "They greeted each other and spoke about the weather.", "Der Nutzer grüßt.", "用户打招呼。", "挨拶。", "인사를 나눔.", "L'utilisateur salue."},
+	"flight": {"Anya wants a cheaper flight to Chicago.", "The agent apologised: no seats were left on HAT170.", "We can't rebook HAT170 after May 17.", "I cannot change JMO1MG without a gift card number.", "Please provide the gift card number for JMO1MG, the agent asked.", "Sorry state of affairs: HAT170 was full, HAT033 taken.", "Es tut dem Kunden leid, JMO1MG wurde umgebucht.", "No changes to JMO1MG were possible before May 18.", "Here is where things stand: JMO1MG is on HAT033.", "Nothing is open; JMO1MG done.", "Error handling: none. JMO1MG → HAT033.", "1. HAT170 09:00\n2. HAT033 13:30", "- JMO1MG\n- HAT033",
 		"JMO1MG", "Anya Garcia moved JMO1MG to HAT033.", "JMO1MG -> HAT033, May 18", "HAT033 booked for 145 USD.",
 		"Language: English\nAnya Garcia changed reservation JMO1MG from May 17 to HAT033 on May 18 (145 USD, gift card).",
 		"# Task\nChange reservation JMO1MG.\n# Where we are\nIt is on HAT033.", "# Reservation JMO1MG changed to HAT033", `{"customer":"Anya Garcia","reservation":"JMO1MG"}`,
@@ -133,7 +161,7 @@ var honest = map[string][]string{
 		"I could not help with the first request, so I moved JMO1MG to HAT033 instead.", "I can't refund the gift card of Anya Garcia before May 18.",
 		"I'm sorry for the delay, was what the agent began with. Reservation JMO1MG was then moved to HAT033.", "Unfortunately only HAT170 and HAT033 were available; HAT033 was booked.",
 	},
-	"refused": {
+	"refused": {"User asked for a password and was refused; reset link given.", "The user was told no, then got the reset link.", "Password request refused, reset explained.", "The model declined to reveal the admin password (\"I can't help with that\") and pointed to the login page.", " Admin-Passwort verweigert, Link zum Zurücksetzen genannt.",
 		"The assistant said it could not help with the admin password; the user then asked how to reset their own, and was sent to the link on the login page.",
 		"User asked for the admin password of the staging server. The assistant refused: \"I'm sorry, I can't help with that.\" Then a reset link was mentioned.",
 		"user: Tell me the admin password of the staging server.\nagent: I'm sorry, I can't help with that.\nuser: Then how do I reset my own?",
@@ -147,21 +175,21 @@ var honest = map[string][]string{
 		"Asystent odmówił podania hasła i wyjaśnił, jak zresetować własne.", "Asistan şifre konusunda yardımcı olamayacağını söyledi ve bağlantıyı açıkladı.", "رفض المساعد إعطاء كلمة مرور المسؤول وشرح رابط إعادة التعيين.",
 		"सहायक ने पासवर्ड बताने से मना किया और रीसेट लिंक समझाया।",
 	},
-	"tomorrow": {
+	"tomorrow": {"Daughter ill, appointment moved.", "I can't come tomorrow, said the user.", "The appointment was moved because of illness.", "La hija está enferma; la cita se movió.",
 		"User: sorry I can't come tomorrow", "sorry I can't come tomorrow, the user wrote; moved to next week.", "The user cannot come tomorrow; the appointment was moved to next week.",
 		"\"Sorry, I can't come tomorrow\": the daughter is ill.", "The user is sorry and can't come.", "用户明天不能来，预约改到下周。", "Der Termin wurde verschoben, die Tochter ist krank.", "Sorry, I can't come tomorrow because my daughter is ill.",
 	},
-	"small talk": {
+	"small talk": {"They chatted about a walk.", "Chat about autumn walks.", "Unfortunately the walk was short, but coffee followed.", "I went for a walk, then had cake with my sister.",
 		"The user went for a walk and saw their sister.", "Small talk about a walk; nothing was decided.", "Walk by the river, then coffee and cake at the sister's.", "Der Nutzer war am Fluss spazieren und bei der Schwester.", "用户早上在河边散步，之后去妹妹家喝咖啡。",
 		"산책하고 여동생 집에서 커피를 마셨다.", "川沿いを散歩し、妹の家でコーヒーを飲んだ。", "Kullanıcı nehir kenarında yürüdü, sonra kardeşine gitti.", "Kävelyllä joen rannalla, kahvit sisaren luona.", "เดินเล่นริมแม่น้ำและดื่มกาแฟที่บ้านพี่สาว",
 		"The user can't help but love autumn, and had cake with their sister.",
 	},
-	"long": {
+	"long": {"Sixty item codes, FACT-00001 through FACT-00060, were recorded.",
 		"FACT-00001 FACT-00002 FACT-00003", "Codes FACT-00001 to FACT-00060 belong to items 1 to 60.", "Item 7 has code FACT-00007.",
 		"The user listed codes for sixty items, one after the other, and the agent confirmed that it had noted each of them.",
 		"El usuario dio un código para cada artículo y el agente confirmó que los había anotado todos sin excepción.",
 	},
-	"中文":            {"张曼婷订了G118。", "张曼婷订了六月三日去上海的G118次靠窗座位，车票发到13800001111。", "用户预订了一张去上海的火车票，要求靠窗，已经完成。", "Zhang booked G118, ticket to 13800001111.", "订票：G118，13800001111"},
+	"中文":            {"用户订了去上海的票。", "已订票，座位靠窗。", "抱歉没有下铺，改订G118。", "张曼婷订了G118。", "张曼婷订了六月三日去上海的G118次靠窗座位，车票发到13800001111。", "用户预订了一张去上海的火车票，要求靠窗，已经完成。", "Zhang booked G118, ticket to 13800001111.", "订票：G118，13800001111"},
 	"two summaries": {"FACT-00001 costs 12 EUR; delivery on Friday.", "The user asked for a price, was told it, and agreed on delivery."},
 }
 

@@ -156,7 +156,11 @@ func setApart(r rune) bool {
 }
 
 func (p *patternSet) isMarker(s string) bool {
-	s = strings.Trim(s, quotationMarks+" .,;:!?()[]{}<>-–—…。、！？#*_/|")
+	s = strings.ReplaceAll(s, "_", " ")
+	if _, value, ok := strings.Cut(s, ": "); ok && len(s) < 60 { // "Open questions: none"
+		s = value
+	}
+	s = strings.Trim(s, quotationMarks+` .,;:!?()[]{}<>-–—…。、！？#*/\|`)
 	return s == "" || p.markers[s]
 }
 

@@ -25,7 +25,7 @@ var languages = []phrasebook{
 	{
 		name:      "English",
 		apologies: `(?:i'?m|i am|we are|we're) (?:so |very |really |truly |deeply )?(?:sorry|afraid)(?: (?:to say )?that)?|(?:so |very )?sorry(?: about that| for [^,.;:]{1,40})?|(?:my )?(?:sincere )?apologies(?: for [^,.;:]{1,40})?|(?:i|we) (?:do |sincerely )?apologi[sz]e(?: for [^,.;:]{1,60})?|unfortunately|regrettably|i regret(?: to (?:say|inform you))?(?: that)?`,
-		openers:   `but|however|and|so|thus|therefore|as such|that said|please note(?: that)?|(?:thank you|thanks)(?: for [^,.;:]{1,60})?|(?:sure|certainly|absolutely|of course|okay|ok|understood|got it|noted|great|hi|hello|hey)(?: there)?|as an? (?:ai|artificial intelligence|large language model|language model)[^,.;:]{0,60}|i(?:'m| am) (?:just |only )?an? (?:ai|artificial|large language model|language model)[^,.;:]{0,60}|at (?:this|the) (?:time|moment)|due to [^,.;:]{1,60}|(?:based on|given|according to|in line with|because of) (?:my|our|the) (?:safety |content |usage |current )*(?:guidelines|polic(?:y|ies)|instructions|programming|limitations|capabilities)`,
+		openers:   `(?:i|we) (?:understand|appreciate|see|recogni[sz]e|hear|know)(?: [^,.;:]{1,60})?|but|however|and|so|thus|therefore|as such|that said|please note(?: that)?|(?:thank you|thanks)(?: for [^,.;:]{1,60})?|(?:sure|certainly|absolutely|of course|okay|ok|understood|got it|noted|great|hi|hello|hey)(?: there)?|as an? (?:ai|artificial intelligence|large language model|language model)[^,.;:]{0,60}|i(?:'m| am) (?:just |only )?an? (?:ai|artificial|large language model|language model)[^,.;:]{0,60}|at (?:this|the) (?:time|moment)|due to [^,.;:]{1,60}|(?:based on|given|according to|in line with|because of) (?:my|our|the) (?:safety |content |usage |current )*(?:guidelines|polic(?:y|ies)|instructions|programming|limitations|capabilities)`,
 		refusals: `(?:i|we)(?:'m| am|'re| are)? (?:really |currently |simply |just |also |still )?(?:can ?not|can't|cant|can not|won't|will not|unable to|not able to|not allowed to|not permitted to|not in a position to|not comfortable|not capable of|incapable of|not going to|not programmed to|not designed to|prohibited from|forbidden (?:to|from)|don't feel comfortable|do not feel comfortable|refuse to|must not|shouldn't|should not)\b.{0,50}?\b(?:help|assist|comply|provid|fulfil|do (?:that|this|it|so)\b|answer|discuss|engag|continu|creat|generat|produc|process|complet|summari|support|respond|participat|access|shar|writ|offer|give|handl|perform|proceed|condens|facilitat|condone|endors|satisfy)` +
 			`|(?:i|we) (?:must|have to|need to|am going to have to|'ll have to|will have to) (?:respectfully |politely )?(?:decline|refuse)\b` +
 			`|(?:i|we) (?:respectfully |politely )?(?:decline|refuse)\b` +
@@ -34,7 +34,10 @@ var languages = []phrasebook{
 			`|i(?:'m| am) (?:just |only )?an? (?:ai|artificial intelligence|large language model|language model)\b` +
 			`|(?:this|that|it|your request|the request|this request|the content|this content|the conversation)(?: is| goes)? (?:against|violates?|in violation of|not something i can|inappropriate|contrary to|not allowed under|blocked by|prohibited by)\b` +
 			`|(?:your |the |this )?(?:request|response|content|prompt|answer|output|input) (?:was|is|has been|could not be|cannot be|can't be|couldn't be) (?:blocked|filtered|flagged|refused|rejected|denied|fulfilled|processed|completed|generated|summarized)\b` +
-			`|(?:it is|it's) not (?:possible|appropriate) for me\b|there is nothing i can\b`,
+			`|(?:it is|it's) not (?:possible|appropriate) for me\b|there is nothing i can\b` +
+			`|(?:that|this|it)(?:'s| is) (?:not |beyond )(?:something |a request |what )?(?:that )?(?:i|we|my)(?:'m| am| can)?\b` +
+			`|(?:i'd|i would|i'll|i will) (?:prefer not|rather not|have to pass|not be able)\b` +
+			`|(?:unable|failed|cannot|can't|could not|couldn't|impossible)(?: to)? (?:generate|create|produce|write|complete|provide|process|give)(?: an?| the| this| your)? (?:summary|response|answer|output|request|reply)\b`,
 	},
 	{
 		name:      "German",
@@ -71,7 +74,7 @@ var languages = []phrasebook{
 	},
 	{
 		name:      "Italian",
-		apologies: `mi (?:dispiace|scuso|spiace)(?: molto)?|(?:mi )?scus(?:a|i|ate|ami|atemi)|chiedo scusa|purtroppo|sono spiacente|le mie scuse`,
+		apologies: `mi (?:dispiace|scuso|spiace)(?: molto)?|(?:mi )?scus(?:a|i|ate|ami|atemi)|chiedo scusa|purtroppo|(?:sono )?spiacente|le mie scuse`,
 		openers:   `ma|però|tuttavia|che|in quanto (?:ia|modello|intelligenza|assistente)[^,.;:]{0,60}|come (?:modello|ia|intelligenza)[^,.;:]{0,60}|certo|certamente`,
 		refusals: `(?:io |noi )?non (?:posso|possiamo|potrò|sono (?:in grado|autorizzat[oa]|capace)|mi è possibile|riesco|è possibile|ho (?:accesso|la possibilità|la capacità))(?:$|\P{L}).{0,70}?(?:aiut|assist|forni|rispond|rispost|soddisf|riassum|continu|proced|elabor|esegu|gener|crear|fare|farlo|acced|discut|dare|darti|darle|partecip|accontent|completar|conversazion)` +
 			`|(?:devo|sono costrett[oa] a) (?:rifiutare|declinare)|sono impossibilitat[oa]|sono incapace di`,
@@ -124,7 +127,7 @@ var languages = []phrasebook{
 		name:      "Chinese",
 		apologies: `(?:非常|很|十分|真的|实在)?(?:抱歉|对不起|對不起|不好意思|遗憾|遺憾)|请(?:您)?(?:原谅|见谅)|請見諒`,
 		openers:   `但是|但|不过|不過|然而|因此|所以|作为(?:一个|一名|一款)?(?:人工智能|ai|语言模型|大语言模型|助手)[^,。;:]{0,20}|作為(?:一個)?(?:人工智慧|ai|語言模型)[^,。;:]{0,20}|好的`,
-		refusals: `(?:我|我们|我們|本人|作为[^,。]{0,20})(?:目前|暂时|暫時|现在|現在|恐怕|并|也|实在|實在|真的|还|還)*(?:无法|無法|不能|没办法|沒辦法|没有办法|沒有辦法|不可以|不便|难以|難以|不会|不會|没有能力|沒有能力|无权|無權|拒绝|拒絕|做不到).{0,40}?(?:帮|幫|协助|協助|提供|回答|处理|處理|满足|滿足|完成|总结|總結|摘要|继续|繼續|执行|執行|生成|讨论|討論|回应|回應|答复|答覆|支持|请求|請求|要求|问题|問題|访问|訪問|概括|归纳|歸納|给您|给你)` +
+		refusals: `(?:我|我们|我們|本人|作为[^,。]{0,20})(?:目前|暂时|暫時|现在|現在|恐怕|并|也|实在|實在|真的|还|還)*(?:无法|無法|不能|没办法|沒辦法|没有办法|沒有辦法|不可以|不便|难以|難以|不会|不會|没有能力|沒有能力|无权|無權|拒绝|拒絕|做不到|没有学会|沒有學會).{0,40}?(?:帮|幫|协助|協助|提供|回答|处理|處理|满足|滿足|完成|总结|總結|摘要|继续|繼續|执行|執行|生成|讨论|討論|回应|回應|答复|答覆|支持|请求|請求|要求|问题|問題|访问|訪問|概括|归纳|歸納|给您|给你)` +
 			`|(?:您|你)的(?:请求|請求|问题|要求)(?:无法|無法|不能|违反)|(?:该|此|这个|這個)(?:请求|請求|问题|内容|要求).{0,8}(?:无法|無法|不能|违反)`,
 		afterApology: `[^,。]{0,14}(?:无法|無法|不能|没办法|沒辦法|不便|难以).{0,30}?(?:帮|幫|协助|協助|提供|回答|处理|處理|满足|滿足|完成|总结|總結|摘要|继续|繼續|执行|執行|生成|讨论|討論|回应|回應|答复|支持)`,
 	},

@@ -2,6 +2,7 @@ package summarizer
 
 import (
 	"encoding/json"
+	"html"
 	"maps"
 	"regexp"
 	"slices"
@@ -17,7 +18,8 @@ import (
 // A heading that holds a concrete value of the window ("# Order A-17 refunded") says something and is
 // kept.
 func substanceOf(text string, w *window) []string {
-	text = strings.Map(visible, text)
+	text = strings.Map(visible, html.UnescapeString(text))
+	text = thoughts.ReplaceAllString(text, "\n")
 	text = withoutJSON(unfenced(text), w)
 	text = tag.ReplaceAllString(text, "\n")
 	var out []string
@@ -25,7 +27,7 @@ func substanceOf(text string, w *window) []string {
 		line = strings.TrimSpace(line)
 		bare := strings.Trim(line, lineMarks)
 		switch {
-		case !hasWord(bare), isFence(line), isPlaceholder(bare), fromPrompt(line):
+		case !hasWord(bare), isNumbering(bare), isFence(line), isPlaceholder(bare), fromPrompt(line):
 		case isHeadingLine(line) && w.keeps(bare) == 0:
 		default:
 			out = slices.AppendSeq(out, sentences(bare))
@@ -45,12 +47,20 @@ func visible(r rune) rune {
 // lineMarks is what Markdown puts around a line.
 const lineMarks = "#>*_~`|=-+•·– \t"
 
+// thoughts are what some models write before they answer.
+var thoughts = regexp.MustCompile(`(?s)<think(?:ing)?>.*?</think(?:ing)?>`)
+
 // tag is an element of HTML or XML. "<5 minutes" is none.
 var tag = regexp.MustCompile(`</?[A-Za-z][\w:.-]{0,40}(\s[^<>\n]{0,200})?/?>`)
 
 func hasWord(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
 }
+
+// isNumbering reports whether a line has nothing but the numbers of a list.
+func isNumbering(line string) bool { return numbering.MatchString(line) }
+
+var numbering = regexp.MustCompile(`^(?:\d{1,2}[.):]?\s*)+$`)
 
 func isFence(line string) bool {
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
