@@ -123,7 +123,7 @@ func (s *SQLiteSessionService) start(ctx context.Context, o options) error {
 	if err != nil {
 		return errors.Join(s.explain("open", err), conn.Close())
 	}
-	if s.writer, err = newWriter(ctx, conn); err != nil {
+	if s.writer, err = newWriter(ctx, conn, o.busy); err != nil {
 		return errors.Join(s.explain("open", err), conn.Close())
 	}
 	limit := s.db.Stats().MaxOpenConnections
@@ -174,8 +174,12 @@ func (s *SQLiteSessionService) prepare(ctx context.Context, conn *sql.Conn, o op
 			return false, err
 		}
 	}
-	if err := pragmas(ctx, conn, "foreign_keys = ON", "synchronous = "+o.synchronous); err != nil {
+	if err := pragmas(ctx, conn, "foreign_keys = ON", "secure_delete = ON", "synchronous = "+o.synchronous); err != nil {
 		return false, err
+	}
+	var overwrites bool
+	if err := conn.QueryRowContext(ctx, "PRAGMA secure_delete").Scan(&overwrites); err != nil || !overwrites {
+		return false, errors.Join(err, errors.New("the driver does not let SQLite overwrite what is deleted (PRAGMA secure_delete)"))
 	}
 	return inMemory, retry(deadline, func() error { return migrate(ctx, conn) })
 }

@@ -123,7 +123,9 @@ func (s *SQLiteSessionService) List(ctx context.Context, req *session.ListReques
 }
 
 // Delete removes a session with all its events and its state; the state of its user and its app stays. A
-// session that does not exist is no error.
+// session that does not exist is no error. The file and its write-ahead log are overwritten, so that the
+// text is in neither, as soon as no reading of another connection needs the log. Backups, and what the
+// file system keeps of overwritten blocks, are not reached.
 func (s *SQLiteSessionService) Delete(ctx context.Context, req *session.DeleteRequest) error {
 	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
 		return err
@@ -134,6 +136,7 @@ func (s *SQLiteSessionService) Delete(ctx context.Context, req *session.DeleteRe
 	}
 	defer leave()
 	return s.explain("delete session", s.submit(ctx, &write{run: func(w *writer) error {
+		w.eraser.deleted()
 		return w.do(w.removeSession, req.AppName, req.UserID, req.SessionID)
 	}}))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 )
 
 // maxBatch bounds how many writes share a commit, and with it how long readers of a database in memory
@@ -155,12 +156,14 @@ type writer struct {
 	findTarget, findRecord, lengthen           *sql.Stmt
 	allEvents, findHead, chain                 *sql.Stmt
 
+	busy    time.Duration
+	eraser  eraser
 	digests digester
 	heads   map[int64]head // by session, of transactions that have committed and of the one that runs
 }
 
-func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
-	w := &writer{statements: statements{conn: conn}}
+func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer, error) {
+	w := &writer{statements: statements{conn: conn}, busy: busy}
 	err := w.prepare(ctx, map[string]**sql.Stmt{
 		"BEGIN IMMEDIATE":  &w.begin,
 		"COMMIT":           &w.commit,
@@ -209,6 +212,8 @@ func (w *writer) transact(batch []*write) (errs []error, err error) {
 		}
 		if err != nil {
 			w.undo()
+		} else {
+			w.erase()
 		}
 		return []error{nil}, err
 	}
@@ -223,6 +228,7 @@ func (w *writer) transact(batch []*write) (errs []error, err error) {
 		w.undo()
 		return nil, err
 	}
+	w.erase()
 	return errs, nil
 }
 
