@@ -42,6 +42,11 @@ var remedies = map[int]string{
 // wrong. Errors that explain themselves pass through.
 func (s *SQLiteSessionService) explain(doing string, err error) error {
 	var c coded
+	if s.full != "" && errors.As(err, &c) && mayBeTruncated(c.Code()) {
+		if cut := cutShort(s.full); cut != nil {
+			return fmt.Errorf("persistence: %s: %s: %w (%w)", s.name, doing, cut, err)
+		}
+	}
 	if s.readOnly != nil && errors.As(err, &c) && c.Code() != cutOff && readOnlyRemedies[c.Code()&0xff] != "" {
 		return fmt.Errorf("persistence: %s: %s: %w: %s", s.name, doing, err, readOnlyRemedies[c.Code()&0xff])
 	}
@@ -76,6 +81,12 @@ func remedyFor(err error) string {
 
 // cutOff is SQLITE_READONLY_ROLLBACK: a journal must be rolled back, and a connection for reading cannot.
 const cutOff = 776
+
+// mayBeTruncated reports whether SQLite's code may come of a file that is too short: an error of reading, a
+// damaged database, or no database at all.
+func mayBeTruncated(code int) bool {
+	return code&0xff == 10 || code&0xff == 11 || code&0xff == 26
+}
 
 // isBusy reports whether another connection's lock was in the way.
 func isBusy(err error) bool {

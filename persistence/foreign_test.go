@@ -118,7 +118,7 @@ func TestAFileThatIsNotOursIsRefusedAndLeftAlone(t *testing.T) {
 			if err := os.Truncate(path, 5*4096); err != nil {
 				t.Fatal(err)
 			}
-		}, nil, "malformed", "restore a backup"},
+		}, persistence.ErrTruncated, "truncated", "restore a backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

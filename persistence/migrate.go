@@ -112,7 +112,7 @@ const smallestFile = 512
 
 func tooSmall(full string, info os.FileInfo) error {
 	if info.Mode().IsRegular() && info.Size() < smallestFile {
-		return fmt.Errorf("persistence: %s: %w: %d bytes are no SQLite database: choose another path, or restore a backup", full, ErrForeignFile, info.Size())
+		return fmt.Errorf("persistence: %s: %w: %d bytes are no SQLite database, or the beginning of one that was truncated: choose another path, or restore a backup", full, ErrForeignFile, info.Size())
 	}
 	return nil
 }
@@ -139,6 +139,9 @@ func inspect(full string, busy time.Duration) (err error) {
 	}
 	if err := tooSmall(full, info); err != nil {
 		return err
+	}
+	if err := whole(full); err != nil {
+		return explain(full, "open", err)
 	}
 	// A connection for reading folds nothing that a crash left behind back into the file. If nothing was
 	// left, one for writing is better: it takes away the files that looking into a database creates.

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -26,6 +28,7 @@ const readers = 4
 // several services of several processes may share a file. Close it.
 type SQLiteSessionService struct {
 	name string // of the file, for errors
+	full string // its path, "" for a database in memory
 	db   *sql.DB
 	owns bool
 
@@ -38,6 +41,8 @@ type SQLiteSessionService struct {
 	pool   chan *reader
 	single bool
 	busy   time.Duration
+	// place is nil for a database in memory, and for a service that does not write.
+	place *place
 	// readOnly is nil for a service that writes. One that does not has no writer, queue and done.
 	readOnly *readOnly
 
@@ -50,8 +55,9 @@ var _ session.Service = (*SQLiteSessionService)(nil)
 
 // NewSQLiteSessionService opens the session file at path, and creates it if there is none; its folder
 // must exist. The path ":memory:" keeps everything in memory until Close. A file that is not a session
-// file of this package, or of a newer version, is refused and left untouched: errors wrap
-// [ErrForeignFile] or [ErrNewerSchema]. A file of an older version is brought up to date.
+// file of this package, or of a newer version, or truncated, is refused and left untouched: errors wrap
+// [ErrForeignFile], [ErrNewerSchema] or [ErrTruncated]. URIs ("file:...") are no paths and are refused. If the
+// file is moved, deleted or replaced later, calls return errors wrapping [ErrMoved]. A file of an older version is brought up to date.
 func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -78,11 +84,11 @@ func (s *SQLiteSessionService) openDB(path string, o options) error {
 	case !s.owns:
 		s.name = "the caller's database"
 		return nil
-	case path == "":
-		return errors.New("persistence: empty path: name a file, or \":memory:\"")
-	case strings.ContainsRune(path, 0):
-		return fmt.Errorf("persistence: path %q has a NUL character: no file can be named so", path)
-	case o.readOnly:
+	}
+	if err := checkPath(path); err != nil {
+		return err
+	}
+	if o.readOnly {
 		return s.openReadOnly(path)
 	}
 	source := path
@@ -94,13 +100,33 @@ func (s *SQLiteSessionService) openDB(path string, o options) error {
 		if err := inspect(full, s.busy); err != nil {
 			return err
 		}
-		source = sourceOf(full, "rwc")
+		if err := makeFile(full); err != nil {
+			return err
+		}
+		source = sourceOf(full, "rw")
+		s.full = full
 	}
 	db, err := sql.Open("sqlite", source)
 	if err != nil {
 		return explain(path, "open", err)
 	}
 	s.db = db
+	return nil
+}
+
+// makeFile makes an empty file if there is none. SQLite must not make it: a connection that is opened
+// later would make another one if the file had been moved away.
+func makeFile(full string) error {
+	f, err := os.OpenFile(full, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	switch {
+	case err == nil:
+		err = f.Close()
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("persistence: %s: open: %w: check that the folder exists, and that this process may write there", full, err)
+	}
 	return nil
 }
 
@@ -125,6 +151,11 @@ func (s *SQLiteSessionService) start(ctx context.Context, o options) error {
 	}
 	if s.writer, err = newWriter(ctx, conn, o.busy); err != nil {
 		return errors.Join(s.explain("open", err), conn.Close())
+	}
+	if !inMemory {
+		if s.place, err = placeOf(s.full); err != nil {
+			return errors.Join(s.explain("open", err), s.writer.close())
+		}
 	}
 	limit := s.db.Stats().MaxOpenConnections
 	s.single = inMemory || limit == 1
@@ -163,7 +194,7 @@ func (s *SQLiteSessionService) prepare(ctx context.Context, conn *sql.Conn, o op
 	}
 	inMemory = file == ""
 	if !s.owns && !inMemory {
-		s.name = file
+		s.name, s.full = file, file
 	}
 	if _, err := checkOwner(ctx, conn); err != nil {
 		return false, err

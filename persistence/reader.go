@@ -77,8 +77,25 @@ func (r *reader) close(own bool) error {
 	return errors.Join(err, pragmas(context.Background(), r.conn, "query_only = OFF"), r.conn.Close())
 }
 
-// read calls do with a reader that sees one state of the database throughout.
+// read calls do with a reader that sees one state of the database throughout. If the file is not what it
+// was, that explains whatever else went wrong, and what was read is not what is there.
 func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error) error {
+	err := s.readState(ctx, do)
+	if changed := s.unchanged(); changed != nil && ctx.Err() == nil {
+		return changed
+	}
+	return err
+}
+
+// unchanged returns an error if the file is not the one that was opened.
+func (s *SQLiteSessionService) unchanged() error {
+	if s.readOnly != nil {
+		return s.readOnly.still()
+	}
+	return s.place.still()
+}
+
+func (s *SQLiteSessionService) readState(ctx context.Context, do func(*reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -102,10 +119,6 @@ func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error)
 		return err
 	}
 	err := do(r)
-	// A state that changed under the reading explains whatever else went wrong.
-	if changed := s.readOnly.still(); changed != nil {
-		err = changed
-	}
 	if _, endErr := r.end.ExecContext(context.Background()); endErr != nil && !s.single {
 		_ = r.close(true)
 		r = nil

@@ -61,7 +61,11 @@ func (s *SQLiteSessionService) openReadOnly(path string) error {
 		full = real // SQLite puts its files beside the target of a link
 	}
 	source := sourceOf(full, "ro")
+	s.full = full
 	s.readOnly = &readOnly{full: full, before: info}
+	if err := whole(full); err != nil {
+		return s.explain("open", err)
+	}
 	if !left(full) {
 		s.readOnly.immutable = true
 		source += "&immutable=1"

@@ -79,7 +79,10 @@ func (s *SQLiteSessionService) store(batch []*write) {
 		r := <-s.pool
 		defer func() { s.pool <- r }()
 	}
-	err := s.writer.do(s.writer.begin)
+	err := s.place.still()
+	if err == nil {
+		err = s.writer.do(s.writer.begin)
+	}
 	batch = claim(batch)
 	if err != nil {
 		answer(batch, err)
