@@ -74,8 +74,10 @@ type Compaction struct {
 // Question is a question about what was said.
 type Question struct {
 	ID, Text string
-	// Answers are accepted; one of them is enough.
+	// Answers are accepted; one of them is enough. A question without any cannot be scored.
 	Answers []string
+	// Unanswerable reports whether the recording says that the conversation does not hold the answer.
+	Unanswerable bool
 	// Literal reports whether the recording says that an answer stands in the conversation word for word.
 	Literal bool
 }

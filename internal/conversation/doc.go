@@ -1,9 +1,11 @@
-// Package conversation reads recorded conversations: OpenAI-style and Gemini-style ones, and ADK events.
+// Package conversation reads recorded conversations: OpenAI-style and Gemini-style ones, ADK events, Claude Code
+// transcripts, and LoCoMo-style files.
 //
 // # Files
 //
-// A file has one conversation on each line, as JSON, in any of the forms below; lines may differ in form. Blank
-// lines, a byte order mark, CRLF and a missing end of the last line do no harm, and a file compressed by
+// A file has one conversation on each line, as JSON, in any of the forms below; lines may differ in form. Its content
+// tells the form, not its name. A value may also take several lines, as a pretty-printed file does, and a list of
+// conversations is read as if each stood on a line. Blank lines, a byte order mark, CRLF and a missing end of the last line do no harm, and a file compressed by
 // gzip is unpacked. A line may have 256 MiB. Fields that are not named here are not looked at. Field names
 // may be written as camelCase, snake_case or Go's names. Bytes that are no UTF-8 become U+FFFD.
 //
@@ -15,7 +17,8 @@
 //	             the recorded application cut its own conversation before the message of that index.
 //	             Indexes count from 0, also in errors.
 //	qa           [{"id": "q1", "question": "...", "accepted_answers": ["35", "thirty-five"],
-//	             "literal_in_conversation": true}]: questions about what was said
+//	             "literal_in_conversation": true}]: questions about what was said; a single answer may also
+//	             stand in answer. With unanswerable true the conversation does not hold the answer
 //
 // # OpenAI-style
 //
@@ -36,7 +39,8 @@
 //	ts       when it was recorded: RFC 3339, or seconds or milliseconds since 1970
 //
 // An assistant's message may have reasoning or reasoning_content (a string: a thought in front of the answer),
-// tool_calls or the old function_call, and usage as above. Arguments are a JSON object in a string, or the
+// tool_calls or the old function_call, and usage as above, or Anthropic's: input_tokens, which no cache held, plus
+// cache_read_input_tokens and cache_creation_input_tokens. Arguments are a JSON object in a string, or the
 // object itself; what is neither becomes {"arguments": the text}. A tool's message becomes {"result": content}, or
 // {"error": content} with is_error true; content that is JSON stays text, as the model was sent it. A
 // user's message with compact_summary true is the application's own summary: the user did not say it, so
@@ -72,6 +76,35 @@
 // records, partial events, events without content, and the calls by which ADK asks the user for a
 // confirmation or a credential are passed over. Behind the first compaction record, what the provider counted
 // for prompts is too: these did not hold all that was said before.
+//
+// # Claude Code transcripts
+//
+//	{"type": "user", "uuid": "u1", "parentUuid": null, "sessionId": "s", "message": {"role": "user", "content": "Is it cold?"}}
+//	{"type": "assistant", "uuid": "a1", "parentUuid": "u1", "sessionId": "s", "message": {"id": "m1", "role": "assistant",
+//	 "content": [{"type": "text", "text": "Yes."}], "usage": {"input_tokens": 3, "cache_read_input_tokens": 80, "output_tokens": 2}}}
+//
+// are the files ~/.claude/projects/*/*.jsonl. All such lines that follow one another are read together. A line belongs
+// to the conversation of its parent; one without a parent begins a conversation if its session is new, which is called
+// by its last sessionId. Sub-agents (isSidechain) are conversations of their own, called SESSION/agent-ID, or
+// SESSION/sidechain-N in older files. Of a session that the user took back to an earlier message, what the newest line
+// goes back to is read. The blocks of one answer, each on a line, are one answer again, with the results of parallel
+// calls behind it. Prompts are counted with what came from the cache and what was put into it.
+//
+// A system line of the subtype compact_boundary is a compaction of the recorded application, with its
+// compactMetadata, and the user's message with isCompactSummary its summary. Answers of the model "<synthetic>" and
+// lines of other types never reached the model. They are left out, and so are blocks other than text, thinking,
+// tool_use, tool_result, image and document; a note counts them.
+//
+// # LoCoMo-style
+//
+//	{"sample_id": "e", "conversation": {"speaker_a": "Ida", "speaker_b": "Tom",
+//	  "session_1_date_time": "1:56 pm on 8 May, 2025",
+//	  "session_1": [{"speaker": "Ida", "dia_id": "D1:1", "text": "The boat is called Petrel.", "blip_caption": "a blue boat"}]},
+//	 "qa": [{"question": "What is it called?", "answer": "Petrel", "evidence": ["D1:1"], "category": 4}]}
+//
+// The first speaker is taken for the user, the second for the agent, and sessions are read in the order of their
+// numbers. The first message of a session tells its date, in brackets, and a picture is its caption. Questions of the
+// category 5, and those with an adversarial_answer alone, are unanswerable.
 //
 // # The normal form
 //

@@ -2,13 +2,13 @@ package conversation
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 )
 
 // forms is what every line must be one of.
 const forms = `expected one of: {"messages":[...]} (OpenAI-style), {"contents":[...]} (Gemini-style), ` +
-	`{"events":[...]} or an event with an "author" (ADK)`
+	`{"events":[...]} or an event with an "author" (ADK), a line with a "type" and a "uuid" or "sessionId" (Claude Code), ` +
+	`{"conversation":{"session_1":[...]}} (LoCoMo)`
 
 // isEvent reports whether a line is one ADK event: a file of such lines is a conversation.
 func isEvent(line object) bool {
@@ -34,6 +34,9 @@ func readLine(v value, fields object) (*recording, error) {
 	if v.is('[') {
 		return readList(v)
 	}
+	if isLocomo(fields) {
+		return readLocomo(fields)
+	}
 	rec := &recording{}
 	var err error
 	if rec.id, err = name(fields["id"]); err != nil {
@@ -58,7 +61,7 @@ func readLine(v value, fields object) (*recording, error) {
 	if err := rec.readCompactions(fields["compactions"]); err != nil {
 		return rec, err
 	}
-	return rec, rec.readQuestions(fields["qa"])
+	return rec, rec.readQuestions(fields["qa"], false)
 }
 
 // readList reads a list of messages that stands for itself. The first one tells the form.
@@ -147,39 +150,17 @@ func (rec *recording) addSummaries() {
 	slices.SortStableFunc(rec.compactions, func(a, b compactedAt) int { return a.index - b.index })
 }
 
-func (rec *recording) readQuestions(v value) error {
-	list, err := v.list("qa")
-	if err != nil {
-		return err
+// conversationsIn returns the elements of a list whose first one is a whole conversation, nil for another list.
+func conversationsIn(v value) []value {
+	if !v.is('[') {
+		return nil
 	}
-	for i, entry := range list {
-		where := element("qa", i)
-		fields, err := entry.object(where)
-		if err != nil {
-			return err
-		}
-		q := Question{Literal: fields["literalinconversation"].truth()}
-		if q.ID, err = name(fields["id"]); err != nil {
-			return err
-		}
-		if q.ID == "" {
-			q.ID = fmt.Sprint(i)
-		}
-		if q.Text, err = fields["question"].text(where + ".question"); err != nil {
-			return err
-		}
-		answers, err := fields["acceptedanswers"].list(where + ".accepted_answers")
-		if err != nil {
-			return err
-		}
-		for _, a := range answers {
-			answer, err := name(a)
-			if err != nil {
-				return a.want(where+".accepted_answers", "strings")
-			}
-			q.Answers = append(q.Answers, answer)
-		}
-		rec.questions = append(rec.questions, q)
+	list, err := v.list("the line")
+	if err != nil || len(list) == 0 {
+		return nil
 	}
-	return nil
+	if first, err := list[0].object("the first message"); err != nil || !isConversation(first) && !isLocomo(first) {
+		return nil
+	}
+	return list
 }

@@ -9,7 +9,7 @@ import (
 
 func TestErrorsNamePlaceProblemAndRemedy(t *testing.T) {
 	t.Parallel()
-	const forms = `expected one of: {"messages":[...]} (OpenAI-style), {"contents":[...]} (Gemini-style), {"events":[...]} or an event with an "author" (ADK)`
+	const forms = `expected one of: {"messages":[...]} (OpenAI-style), {"contents":[...]} (Gemini-style), {"events":[...]} or an event with an "author" (ADK), a line with a "type" and a "uuid" or "sessionId" (Claude Code), {"conversation":{"session_1":[...]}} (LoCoMo)`
 	for _, x := range []struct{ text, want string }{
 		{"", "f: the file is empty; expected a conversation on each line"},
 		{" \n\n\t\r\n", "f: the file is empty; expected a conversation on each line"},

@@ -74,7 +74,7 @@ func (rec *recording) addEvent(ev *session.Event, where place) {
 		m.from = agent
 		if u := ev.UsageMetadata; u != nil {
 			if !rec.compacted { // else the prompt did not hold all that was said before
-				m.prompt = max(0, int(u.PromptTokenCount))
+				m.prompt = withCached(max(0, int(u.PromptTokenCount)), int(u.CachedContentTokenCount))
 			}
 			m.output = max(0, int(u.CandidatesTokenCount)) + max(0, int(u.ThoughtsTokenCount))
 		}

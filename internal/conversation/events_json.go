@@ -62,6 +62,7 @@ func (rec *recording) readEvent(fields object, where place) error {
 		{"promptTokenCount", &ev.UsageMetadata.PromptTokenCount},
 		{"candidatesTokenCount", &ev.UsageMetadata.CandidatesTokenCount},
 		{"thoughtsTokenCount", &ev.UsageMetadata.ThoughtsTokenCount},
+		{"cachedContentTokenCount", &ev.UsageMetadata.CachedContentTokenCount},
 	} {
 		n, err := usage[fold(field.name)].number("usageMetadata." + field.name)
 		if err != nil {

@@ -23,6 +23,8 @@ func FuzzReader(f *testing.F) {
 		`{"id":"s","events":` + compact(adkSession()) + `}`,
 		says("s", "user", "a") + "\n" + says("", "bot", "b") + "\n{\n" + says("t", "user", "c"),
 		"[" + hello + "," + hi + "]\r\n[" + says("", "user", "a") + `]`,
+		claude("u null", "s", "user", `"hello"`) + "\n" + claude("a u", "s", "assistant", `[{"type":"tool_use","id":"t","name":"f"}]`) + "\n" + claude("r a", "s", "user", `[{"type":"tool_result","tool_use_id":"t"}]`),
+		"[\n{\"conversation\":{\"speaker_a\":\"A\",\"session_1\":[{\"speaker\":\"A\",\"text\":\"x\"}]},\n\"qa\":[{\"category\":5}]}\n]",
 		"\xef\xbb\xbf\n{", "[]", "{}", packed(f, named("a")),
 	} {
 		f.Add([]byte(text))

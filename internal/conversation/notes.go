@@ -21,6 +21,13 @@ func (n *notes) add(kind string, count int) {
 	n.counts[kind] += count
 }
 
+// addAll takes in other notes.
+func (n *notes) addAll(other notes) {
+	for _, kind := range other.order {
+		n.add(kind, other.counts[kind])
+	}
+}
+
 // lines are "kind: number", in the order in which the kinds came up.
 func (n *notes) lines() []string {
 	var out []string

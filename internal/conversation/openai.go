@@ -102,16 +102,7 @@ func (m *message) readAssistant(fields object) error {
 			return err
 		}
 	}
-	usage, err := fields["usage"].object("usage")
-	if err != nil {
-		return err
-	}
-	prompt, err := usage["prompttokens"].number("usage.prompt_tokens")
-	if err != nil {
-		return err
-	}
-	output, err := usage["completiontokens"].number("usage.completion_tokens")
-	m.prompt, m.output = count(prompt), count(output)
+	m.prompt, m.output, err = usageIn("usage", fields["usage"])
 	return err
 }
 
@@ -156,8 +147,7 @@ func openaiArguments(name string, v value) (map[string]any, error) {
 	return args, nil
 }
 
-// readToolResult turns what the message says into the result of a call. The text is kept as text, also
-// where it is JSON: its size is what the model was sent.
+// readToolResult turns what the message says into the result of a call.
 func (m *message) readToolResult(fields object) error {
 	response := &genai.FunctionResponse{}
 	var err error
@@ -167,12 +157,20 @@ func (m *message) readToolResult(fields object) error {
 	if response.Name, err = fields["name"].text("name"); err != nil {
 		return err
 	}
+	fillResponse(response, m.parts, fields["iserror"].truth())
+	m.parts, m.results = nil, []result{{place: m.place, FunctionResponse: response}}
+	return nil
+}
+
+// fillResponse makes a response of what a tool's message says. The text is kept as text, also where it is JSON:
+// its size is what the model was sent.
+func fillResponse(response *genai.FunctionResponse, parts []*genai.Part, failed bool) {
 	key := "result"
-	if fields["iserror"].truth() {
+	if failed {
 		key = "error"
 	}
-	response.Response = map[string]any{key: joined(m.parts)}
-	for _, part := range m.parts {
+	response.Response = map[string]any{key: joined(parts)}
+	for _, part := range parts {
 		switch {
 		case part.InlineData != nil:
 			blob := &genai.FunctionResponseBlob{Data: part.InlineData.Data, MIMEType: part.InlineData.MIMEType}
@@ -182,6 +180,4 @@ func (m *message) readToolResult(fields object) error {
 			response.Parts = append(response.Parts, &genai.FunctionResponsePart{FileData: file})
 		}
 	}
-	m.parts, m.results = nil, []result{{place: m.place, FunctionResponse: response}}
-	return nil
 }

@@ -82,7 +82,7 @@ func TestWhatStandsBesideTheMessagesIsRead(t *testing.T) {
 	if c.ID != "7" || c.Model != "m" || c.File != "f" || c.Line != 1 || c.Instruction != "be brief\n\nbe kind" {
 		t.Errorf("read %q of model %q from %s:%d with instruction %q", c.ID, c.Model, c.File, c.Line, c.Instruction)
 	}
-	if got := compact(c.Questions); got != `[{"ID":"q","Text":"how old?","Answers":["35","36"],"Literal":true},{"ID":"1","Text":"who?","Answers":null,"Literal":false}]` {
+	if got := compact(c.Questions); got != `[{"ID":"q","Text":"how old?","Answers":["35","36"],"Unanswerable":false,"Literal":true},{"ID":"1","Text":"who?","Answers":null,"Unanswerable":false,"Literal":false}]` {
 		t.Errorf("questions %s", got)
 	}
 	if got := compact(c.Compactions); got != `[{"Turn":1,"Step":0,"Trigger":"auto","PromptTokens":900,"Summary":"S"}]` {

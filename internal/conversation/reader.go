@@ -26,6 +26,18 @@ type Reader struct {
 	lost    bool
 	session string
 	seen    bool // a line that is not blank was read
+	// ready are conversations of lines that were read already.
+	ready []ready
+	// held is a line that was read and not looked at yet, nil for none.
+	held []byte
+	// starts has where each line of the current value begins, if it takes several.
+	starts []int
+}
+
+// ready is a conversation that was read and not returned yet, or what is wrong with it.
+type ready struct {
+	c   *Conversation
+	err error
 }
 
 // line is one that was read. Its fields are set if it is an object.
@@ -33,6 +45,7 @@ type line struct {
 	value
 	fields object
 	err    error
+	number int // of the first line, where it takes several
 }
 
 // NewReader returns a reader of r, which may be compressed by gzip. The name stands in errors and in
@@ -46,12 +59,26 @@ func NewReader(r io.Reader, name string) *Reader {
 // other error comes from the reader, and Next returns it from then on.
 func (r *Reader) Next() (*Conversation, error) {
 	for {
+		if len(r.ready) > 0 {
+			next := r.ready[0]
+			r.ready = r.ready[1:]
+			return next.c, next.err
+		}
 		if err := r.advance(); err != nil {
 			return nil, err
 		}
 		switch {
 		case r.current.err != nil:
-			return nil, inConversation(r.current.err, r.name, r.lines.number, "")
+			return nil, inConversation(r.located(r.current.err), r.name, r.current.number, "")
+		case isClaude(r.current.fields):
+			if r.lost && r.sameSession() {
+				continue
+			}
+			r.lost = false
+			if err := r.readTranscript(); err != nil {
+				return nil, err
+			}
+			continue
 		case isEvent(r.current.fields):
 			if r.lost && r.sameSession() {
 				continue
@@ -60,6 +87,10 @@ func (r *Reader) Next() (*Conversation, error) {
 			return r.readRun()
 		}
 		r.lost = false
+		if list := conversationsIn(r.current.value); list != nil {
+			r.readList(list)
+			continue
+		}
 		return r.readWhole()
 	}
 }
@@ -71,12 +102,12 @@ func (r *Reader) advance() error {
 		return nil
 	}
 	for {
-		text, err := r.lines.next(r.MaxLine)
+		text, err := r.nextLine()
 		var broken *Error
 		switch {
 		case errors.As(err, &broken):
 			r.seen = true
-			r.current = line{err: err}
+			r.current = line{err: err, number: r.lines.number}
 			return nil
 		case err == io.EOF && !r.seen:
 			r.seen = true
@@ -90,9 +121,29 @@ func (r *Reader) advance() error {
 			continue
 		}
 		r.seen = true
-		r.current = newLine(text)
+		r.starts = nil
+		number := r.lines.number
+		text, err = r.document(text)
+		switch {
+		case errors.As(err, &broken):
+			r.current = line{err: err}
+		case err != nil:
+			return fmt.Errorf("%s: %w", r.name, err)
+		default:
+			r.current = newLine(text)
+		}
+		r.current.number = number
 		return nil
 	}
+}
+
+// nextLine returns the line that is held, or reads the next one.
+func (r *Reader) nextLine() ([]byte, error) {
+	if held := r.held; held != nil {
+		r.held = nil
+		return held, nil
+	}
+	return r.lines.next(r.MaxLine)
 }
 
 func newLine(text []byte) line {
@@ -112,18 +163,33 @@ func newLine(text []byte) line {
 
 // readWhole reads the conversation that the current line is.
 func (r *Reader) readWhole() (*Conversation, error) {
-	number := r.lines.number
 	rec, err := readLine(r.current.value, r.current.fields)
-	return r.finish(rec, err, number)
+	return r.finish(rec, err, r.current.number)
+}
+
+// readList reads the conversations that are a list on the current line.
+func (r *Reader) readList(list []value) {
+	for i, v := range list {
+		fields, err := v.object(element("the line", i))
+		rec := &recording{}
+		if err == nil {
+			rec, err = readLine(v, fields)
+		}
+		if rec.id == "" {
+			rec.id = fmt.Sprintf("%s:%d[%d]", r.name, r.current.number, i)
+		}
+		c, err := r.finish(rec, err, r.current.number)
+		r.ready = append(r.ready, ready{c, err})
+	}
 }
 
 // readRun reads the conversation that begins with the current line: an event, with others on the lines
 // behind it. One that cannot be read loses the conversation, since half of it would pass for all.
 func (r *Reader) readRun() (*Conversation, error) {
-	rec, first, size := &recording{}, r.lines.number, 0
+	rec, first, size := &recording{}, r.current.number, 0
 	r.session = ""
 	for index := 0; ; index++ {
-		where := place{index: index, line: r.lines.number, column: 1}
+		where := place{index: index, line: r.current.number, column: 1}
 		size += len(r.current.json)
 		err := r.current.err
 		if err == nil && size > r.MaxLine {
@@ -157,6 +223,48 @@ func (r *Reader) readRun() (*Conversation, error) {
 	return r.finish(rec, nil, first)
 }
 
+// readTranscript reads the conversations of a Claude Code transcript, which begins with the current line. A line that
+// cannot be read loses them, since the rest would pass for all. Errors are those that Next returns as they are.
+func (r *Reader) readTranscript() error {
+	t, first, size := &transcript{}, r.current.number, 0
+	r.session = ""
+	for index := 0; ; index++ {
+		where := place{index: index, line: r.current.number, column: 1}
+		size += len(r.current.json)
+		err := r.current.err
+		if err == nil && size > r.MaxLine {
+			err = errorAt(0, "the lines up to here are longer than %d bytes; expected a shorter transcript", r.MaxLine)
+		}
+		if err == nil {
+			err = r.nameSession()
+		}
+		if err == nil {
+			err = t.read(r.current.fields, where)
+		}
+		if err != nil {
+			r.lost = true
+			_, err = r.finish(&recording{id: r.session}, inMessage(err, where), first)
+			r.ready = append(r.ready, ready{nil, err})
+			return nil
+		}
+		if err := r.advance(); err != nil {
+			if err != io.EOF {
+				return err
+			}
+			break
+		}
+		if r.current.err == nil && !isClaude(r.current.fields) {
+			r.again = true
+			break
+		}
+	}
+	for _, rec := range t.recordings(r.session, first) {
+		c, err := r.finish(rec.recording, nil, rec.line)
+		r.ready = append(r.ready, ready{c, err})
+	}
+	return nil
+}
+
 // nameSession takes the name of the session from the first event that has one.
 func (r *Reader) nameSession() error {
 	id, err := name(r.current.fields["sessionid"])
@@ -182,7 +290,7 @@ func (r *Reader) finish(rec *recording, err error, number int) (*Conversation, e
 		c, err = rec.conversation()
 	}
 	if err != nil {
-		return nil, inConversation(err, r.name, number, rec.id)
+		return nil, inConversation(r.located(err), r.name, number, rec.id)
 	}
 	c.File, c.Line = r.name, number
 	return c, nil

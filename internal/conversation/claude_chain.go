@@ -1,0 +1,202 @@
+package conversation
+
+import (
+	"fmt"
+	"slices"
+)
+
+// thread is a conversation of a transcript: a session, or what one of its sub-agents did.
+type thread struct {
+	id       string
+	entries  []*entry
+	sessions map[string]bool
+	// whole says that every line counts: a sub-agent's lines are not rewound.
+	whole bool
+}
+
+// threads parts the lines of a run. A session may go on under a new name, with its old lines copied, so that a
+// line belongs where its parent does; only a line without one begins a session, if its name is new.
+func (t *transcript) threads() []*thread {
+	var all []*thread
+	var current *thread
+	in := map[*entry]*thread{}
+	byID := map[string]*entry{}
+	subagents := map[string]*thread{}
+	sidechains := 0
+	for _, e := range t.entries {
+		parent := byID[e.parent]
+		if e.parent == "" {
+			parent = nil
+		}
+		var home *thread
+		switch {
+		case e.sidechain && e.subagent != "":
+			home = subagents[e.session+"\x00"+e.subagent]
+			if home == nil {
+				home = &thread{id: e.session + "/agent-" + e.subagent, whole: true}
+				subagents[e.session+"\x00"+e.subagent] = home
+				all = append(all, home)
+			}
+		case e.sidechain && parent != nil && parent.sidechain:
+			home = in[parent]
+		case e.sidechain:
+			sidechains++
+			home = &thread{id: fmt.Sprintf("%s/sidechain-%d", e.session, sidechains), whole: true}
+			all = append(all, home)
+		case parent != nil && !parent.sidechain:
+			home, e.up = in[parent], parent
+			current = home
+		case current == nil || e.session != "" && len(current.sessions) > 0 && !current.sessions[e.session]:
+			current = &thread{sessions: map[string]bool{}}
+			all = append(all, current)
+			home = current
+		default:
+			home = current
+			if !e.root || e.summary || e.boundary != nil { // its parent is not in the file
+				e.up = home.last()
+			}
+		}
+		if e.uuid != "" {
+			byID[e.uuid] = e
+		}
+		in[e] = home
+		home.entries = append(home.entries, e)
+		if home.sessions != nil && e.session != "" {
+			home.sessions[e.session] = true
+			home.id = e.session
+		}
+	}
+	return all
+}
+
+// placed is a recording and the line that it begins with.
+type placed struct {
+	*recording
+	line int
+}
+
+// recordings are those of all threads in which somebody speaks. If nobody does, an empty one says so.
+func (t *transcript) recordings(session string, first int) []placed {
+	var all []placed
+	for _, th := range t.threads() {
+		if slices.ContainsFunc(th.entries, func(e *entry) bool { return e.said }) {
+			all = append(all, placed{th.recording(t), th.entries[0].line})
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, placed{&recording{id: session}, first})
+	}
+	all[0].notes.addAll(t.notes)
+	return all
+}
+
+func (th *thread) last() *entry {
+	if len(th.entries) == 0 {
+		return nil
+	}
+	return th.entries[len(th.entries)-1]
+}
+
+// kept are the lines that the newest one goes back to, and how many messages do not belong to them: the user went
+// back, and said something else. The results of parallel calls, and the blocks of one answer, stand on branches
+// of their own, and belong to it all the same.
+func (th *thread) kept() (kept []*entry, left int) {
+	if th.whole {
+		return th.entries, 0
+	}
+	newest := len(th.entries) - 1
+	for newest > 0 && !th.entries[newest].said {
+		newest--
+	}
+	in, answers, calls := map[*entry]bool{}, map[string]bool{}, map[string]bool{}
+	keep := func(e *entry) {
+		in[e] = true
+		if e.answer != "" {
+			answers[e.answer] = true
+		}
+		for _, p := range e.parts {
+			if p.FunctionCall != nil {
+				calls[p.FunctionCall.ID] = true
+			}
+		}
+	}
+	for e := th.entries[newest]; e != nil && !in[e]; e = e.up {
+		keep(e)
+	}
+	for more := true; more; {
+		more = false
+		for _, e := range th.entries {
+			if in[e] || !(e.answer != "" && answers[e.answer] || e.answersOnly(calls)) {
+				continue
+			}
+			keep(e)
+			more = true
+		}
+	}
+	for _, e := range th.entries {
+		switch {
+		case in[e]:
+			kept = append(kept, e)
+		case e.said:
+			left++
+		}
+	}
+	return kept, left
+}
+
+// answersOnly reports whether a line is results of these calls and nothing else.
+func (e *entry) answersOnly(calls map[string]bool) bool {
+	for _, r := range e.results {
+		if !calls[r.ID] {
+			return false
+		}
+	}
+	return len(e.results) > 0 && len(e.parts) == 0
+}
+
+// recording makes a recording of a thread.
+func (th *thread) recording(t *transcript) *recording {
+	rec := &recording{id: th.id, model: t.model}
+	kept, left := th.kept()
+	rec.notes.add("messages on branches that the user left, left out", left)
+	answers := map[string]int{} // the API's answer -> index in rec.messages
+	var pending *compactedAt
+	for _, e := range kept {
+		switch {
+		case e.boundary != nil:
+			rec.addCompaction(pending)
+			pending = &compactedAt{index: e.index, Compaction: *e.boundary}
+			continue
+		case !e.said:
+			continue
+		case e.summary && pending != nil:
+			pending.index = e.index
+		}
+		rec.addCompaction(pending)
+		pending = nil
+		at, known := answers[e.answer]
+		if !known || e.from != agent || e.answer == "" {
+			if e.from == agent && e.answer != "" {
+				answers[e.answer] = len(rec.messages)
+			}
+			m := e.message
+			if len(m.parts) == 0 && len(m.results) > 0 {
+				m.from = tool
+			}
+			rec.messages = append(rec.messages, m)
+			continue
+		}
+		// Each block of an answer has a line, with the counts of the whole answer as far as they were known.
+		m := &rec.messages[at]
+		m.parts = append(m.parts, e.parts...)
+		m.prompt, m.output = max(m.prompt, e.prompt), max(m.output, e.output)
+	}
+	rec.addCompaction(pending)
+	return rec
+}
+
+func (rec *recording) addCompaction(c *compactedAt) {
+	if c != nil {
+		rec.compactions = append(rec.compactions, *c)
+	}
+}
