@@ -146,9 +146,32 @@ func summariesLine(on screen, t replay.Total) string {
 
 func factsLine(s screen, t replay.Total) string {
 	f := t.Facts
-	if f == nil || f.Questions == 0 {
+	if f == nil {
 		return ""
 	}
-	return s.labelled("facts", fmt.Sprintf("%s of %s can be answered from the last prompt (%s as said, %s from a summary); from the newest messages of that size: %s",
-		commas(f.Kept), plural(f.Questions, "question"), commas(f.Raw), commas(f.Kept-f.Raw), commas(f.KeepLast)))
+	var lines []string
+	if f.Questions > 0 {
+		lines = append(lines, fmt.Sprintf("%s of %s can be answered from the last prompt (%s as said, %s from a summary); from the newest messages of that size: %s",
+			commas(f.Kept), plural(f.Questions, "question"), commas(f.Raw), commas(f.Kept-f.Raw), commas(f.KeepLast)))
+	}
+	var others []string
+	for _, group := range []struct {
+		n    int
+		says string
+	}{
+		{f.Unanswerable, "unanswerable by the recording"},
+		{f.Empty, "without a question or an answer"},
+		{f.Unsaid, "whose answer is not in the conversation word for word"},
+	} {
+		if group.n > 0 {
+			others = append(others, commas(group.n)+" "+group.says)
+		}
+	}
+	if len(others) > 0 {
+		lines = append(lines, "questions that are not scored: "+strings.Join(others, ", "))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return s.labelled("facts", strings.Join(lines, "; "))
 }

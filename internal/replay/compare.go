@@ -117,7 +117,8 @@ func playWhole(ctx context.Context, c *conversation.Conversation, opts Options) 
 	for i, m := range w.calls {
 		estimates[i] = m.size
 	}
-	w.scale = newScale(estimates, recordedPrompts(c))
+	known, _ := tokens.Lookup(c.Model)
+	w.scale = newScale(estimates, recordedPrompts(c), known.ContextWindow)
 	return w, nil
 }
 

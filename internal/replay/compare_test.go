@@ -176,6 +176,54 @@ func (r reporting) Summarize(ctx context.Context, req summarizer.Request) (summa
 	return result, err
 }
 
+// TestUsageThatIsALieIsSaidAndNotFollowed: prompts are then counted as if the recording had no counts.
+func TestUsageThatIsALieIsSaidAndNotFollowed(t *testing.T) {
+	t.Parallel()
+	honest := compare(t, chat(20), policy(4_000))[0]
+	for _, lie := range []int{0, 1, 1_000_000} {
+		c := chat(20)
+		for i := range c.Turns {
+			for j := range c.Turns[i].Steps {
+				c.Turns[i].Steps[j].PromptTokens, c.Turns[i].Steps[j].OutputTokens = lie, lie
+			}
+		}
+		r := compare(t, c, policy(4_000))[0]
+		if r.With != honest.With || r.Without != honest.Without || r.Counts != honest.Counts || len(r.Compactions) != len(honest.Compactions) {
+			t.Errorf("a count of %d is followed: %+v, without it %+v; counts %+v", lie, r.With, honest.With, r.Counts)
+		}
+		said := strings.Contains(strings.Join(r.Notes, "\n"), fmt.Sprintf("recorded token counts that cannot be right (such as %d for ", lie))
+		if said != (lie > 0) {
+			t.Errorf("a count of %d: notes %q", lie, r.Notes)
+		}
+	}
+}
+
+// TestInterruptedToolRoundsArePlayed: a call without its response gets one, and nothing is sent without it.
+func TestInterruptedToolRoundsArePlayed(t *testing.T) {
+	t.Parallel()
+	var file strings.Builder
+	file.WriteString(`{"id":"cut","messages":[`)
+	for i := range 12 {
+		fmt.Fprintf(&file, `{"role":"user","content":"Question %d %s"},{"role":"assistant","tool_calls":[{"id":"a%d","function":{"name":"look"}},{"id":"b%d","function":{"name":"look"}}]},`,
+			i, strings.Repeat("about the tide ", 20), i, i)
+		if i%2 == 0 {
+			fmt.Fprintf(&file, `{"role":"tool","tool_call_id":"b%d","content":"high"},{"role":"assistant","content":"High."},`, i)
+		}
+	}
+	file.WriteString(`{"role":"user","content":"Well?"}]}`)
+	c, err := conversation.NewReader(strings.NewReader(file.String()), "f").Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := compare(t, c, policy(1_500))[0]
+	if r.Orphans > 0 || r.Hidden > 0 || len(r.Compactions) == 0 {
+		t.Errorf("%d orphans, %d violations, %d compactions: %v", r.Orphans, r.Hidden, len(r.Compactions), r.Problems)
+	}
+	if want := `calls without a result, given {"error": "the recording has no result for this call"}: 18`; !slices.Contains(r.Notes, want) {
+		t.Errorf("notes %q lack %q", r.Notes, want)
+	}
+}
+
 func TestSessionIsStoredWhereItIsAskedFor(t *testing.T) {
 	t.Parallel()
 	inner := session.InMemoryService()

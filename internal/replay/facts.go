@@ -85,7 +85,7 @@ func writeText(b *strings.Builder, v any) {
 }
 
 // facts looks for the accepted answers in the last prompt. Only questions count whose answer stands in
-// the conversation: no way of keeping it short could answer the others.
+// the conversation: no way of keeping it short could answer the others, which are counted apart.
 func (r *run) facts() *Facts {
 	all := r.whole.last
 	said := map[string]bool{}
@@ -97,7 +97,15 @@ func (r *run) facts() *Facts {
 
 	f := &Facts{Tokens: r.prompts[len(r.prompts)-1]}
 	for _, q := range r.c.Questions {
-		if !anyHolds(all.texts, q.Answers) {
+		switch {
+		case q.Unanswerable:
+			f.Unanswerable++
+			continue
+		case plain(q.Text) == "" || !slices.ContainsFunc(q.Answers, func(a string) bool { return plain(a) != "" }):
+			f.Empty++
+			continue
+		case !anyHolds(all.texts, q.Answers):
+			f.Unsaid++
 			continue
 		}
 		f.Questions++

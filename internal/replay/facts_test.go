@@ -42,17 +42,28 @@ func TestNewestMessagesFitTheBudget(t *testing.T) {
 
 func TestFactsAreLookedForInRawMessagesAndSummaries(t *testing.T) {
 	t.Parallel()
-	ask := func(answers ...string) conversation.Question { return conversation.Question{Answers: answers} }
+	ask := func(answers ...string) conversation.Question {
+		return conversation.Question{Text: "which?", Answers: answers}
+	}
 	r := &run{
 		c: &conversation.Conversation{Questions: []conversation.Question{
 			ask("cat"), ask("dog"), ask("owl"), ask("never said"), ask("hen", "fox"),
+			ask(), ask(" "), {Text: " ", Answers: []string{"dog"}},
+			{Text: "which?", Answers: []string{"dog"}, Unanswerable: true}, {Unanswerable: true},
 		}},
 		whole:   &whole{last: lastPrompt{texts: []string{"a cat", "a dog", "an owl", "a fox"}, sizes: []int{2, 2, 2, 2}}},
 		last:    lastPrompt{texts: []string{"Summary: cat and fox", "an owl"}, sizes: []int{2, 2}},
 		prompts: []int{9, 4},
 	}
-	if got, want := *r.facts(), (Facts{Questions: 4, Kept: 3, Raw: 1, KeepLast: 2, Tokens: 4}); got != want {
+	if got, want := *r.facts(), (Facts{Questions: 4, Kept: 3, Raw: 1, KeepLast: 2, Tokens: 4, Unanswerable: 2, Empty: 3, Unsaid: 1}); got != want {
 		t.Errorf("facts %+v, want %+v", got, want)
+	}
+	var total Total
+	for range 2 {
+		total.Add(&Report{Facts: r.facts()})
+	}
+	if got, want := *total.Facts, (Facts{Questions: 8, Kept: 6, Raw: 2, KeepLast: 4, Tokens: 8, Unanswerable: 4, Empty: 6, Unsaid: 2}); got != want {
+		t.Errorf("total %+v, want %+v", got, want)
 	}
 }
 

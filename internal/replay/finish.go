@@ -74,6 +74,12 @@ func (r *run) differences(played Played) {
 	if extra := max(played.Extra, r.whole.played.Extra); extra > 0 {
 		r.note("model calls that the recording does not have, because the runner asked again: %d", extra)
 	}
+	if s := r.whole.scale; s.lies > 0 {
+		r.note("recorded token counts that cannot be right (such as %d for messages of some %d), not followed: %d", s.lie, s.lieAt, s.lies)
+	}
+	if n := outputLies(r.c); n > 0 {
+		r.note("recorded token counts of answers that cannot be right, not followed: %d", n)
+	}
 	if r.unknown > 0 {
 		r.note("prompts that the recording's provider counted above the context window, and the scale that the library was told did not: %d", r.unknown)
 	}

@@ -156,6 +156,11 @@ type Facts struct {
 	KeepLast int `json:"keep_last"`
 	// Tokens is the size of that prompt.
 	Tokens int `json:"tokens"`
+	// The other questions are not scored: Unanswerable by what the recording says, Empty without a question or an
+	// answer, Unsaid if no accepted answer stands in the conversation word for word.
+	Unanswerable int `json:"unanswerable"`
+	Empty        int `json:"empty"`
+	Unsaid       int `json:"unsaid"`
 }
 
 // Call is one model call.

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math"
+	"slices"
 
 	"github.com/adk-go-ext/longsession/internal/conversation"
 )
@@ -16,6 +17,8 @@ type scale struct {
 	ratio   float64
 	fixed   float64
 	leftOut bool // fixed is not counted
+	// lies is how many recorded counts cannot be right, and lie one of them, at the estimate of lieAt.
+	lies, lie, lieAt int
 	// estimates of the prompts that held the whole history, and what their provider counted, 0 for unknown.
 	estimates, recorded []int
 }
@@ -44,8 +47,13 @@ func recordedPrompts(c *conversation.Conversation) []int {
 
 // newScale fits recorded counts to estimates of the same prompts. The first recorded prompt tells the
 // fixed part, as it holds next to no messages; the ratio is the line of least squares through that point.
-func newScale(estimates, recorded []int) scale {
+//
+// Counts that cannot be right are left out: they are not followed, and the report names them. window is the context
+// window of the recorded model, 0 if it is unknown.
+func newScale(estimates, recorded []int, window int) scale {
 	s := scale{ratio: 1, estimates: estimates, recorded: recorded}
+	s.dropLies(window)
+	recorded = s.recorded
 	first := -1
 	var firstX, firstY, sumXX, sumXY float64
 	for i, count := range recorded {
@@ -68,6 +76,49 @@ func newScale(estimates, recorded []int) scale {
 	}
 	s.fixed = math.Round(max(0, firstY-s.ratio*firstX))
 	return s
+}
+
+// lieSpread is how far estimates must be apart, in tokens, to tell from counts whether these grow with them.
+const lieSpread = 2_000
+
+// dropLies takes out counts that no tokenizer comes to: of less than half of what the messages take, of more than the
+// model can read, and all of them if they hardly grow while the messages do.
+func (s *scale) dropLies(window int) {
+	honest := slices.Clone(s.recorded)
+	drop := func(i int) {
+		if s.lies == 0 {
+			s.lie, s.lieAt = honest[i], s.estimates[i]
+		}
+		s.lies++
+		honest[i] = 0
+	}
+	least, most := -1, -1
+	for i, count := range honest {
+		if count <= 0 || i >= len(s.estimates) {
+			continue
+		}
+		if maxRatio*count < s.estimates[i] || window > 0 && count > window {
+			drop(i)
+			continue
+		}
+		if least < 0 || s.estimates[i] < s.estimates[least] {
+			least = i
+		}
+		if most < 0 || s.estimates[i] > s.estimates[most] {
+			most = i
+		}
+	}
+	if least >= 0 {
+		grown, counted := s.estimates[most]-s.estimates[least], honest[most]-honest[least]
+		if grown >= lieSpread && 2*maxRatio*counted < grown {
+			for i, count := range honest {
+				if count > 0 && i < len(s.estimates) {
+					drop(i)
+				}
+			}
+		}
+	}
+	s.recorded = honest
 }
 
 // under is the scale for a context window, with the fixed part that how asks for.

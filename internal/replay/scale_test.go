@@ -18,7 +18,7 @@ func TestScaleIsReadFromRecordedCounts(t *testing.T) {
 		{"too steep to be a tokenizer", []int{1_000, 90_000, 300_000, 500_000}, 2, 800},
 		{"less than the messages", []int{95, 1_900, 5_700, 8_550}, 0.95, 0},
 	} {
-		s := newScale(estimates, r.recorded)
+		s := newScale(estimates, r.recorded, 0)
 		if diff := s.ratio - r.ratio; diff > 0.01 || diff < -0.01 || s.fixed != r.fixed {
 			t.Errorf("%s: ratio %.3f and %v fixed tokens, want %.3f and %v", r.name, s.ratio, s.fixed, r.ratio, r.fixed)
 		}
@@ -27,7 +27,7 @@ func TestScaleIsReadFromRecordedCounts(t *testing.T) {
 
 func TestFixedPartIsLeftOutWhereItWouldFillTheWindow(t *testing.T) {
 	t.Parallel()
-	s := newScale([]int{100, 2_000, 6_000}, []int{5_150, 8_000, 14_000})
+	s := newScale([]int{100, 2_000, 6_000}, []int{5_150, 8_000, 14_000}, 0)
 	for _, r := range []struct {
 		name   string
 		how    Fixed
@@ -52,5 +52,35 @@ func TestFixedPartIsLeftOutWhereItWouldFillTheWindow(t *testing.T) {
 	}
 	if got := s.at(1, 1_500); got != s.of(1_500) {
 		t.Errorf("a shorter prompt is counted %d, as if it had been recorded", got)
+	}
+}
+
+func TestCountsThatCannotBeRightAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	estimates := []int{100, 2_000, 6_000, 9_000}
+	for _, r := range []struct {
+		name     string
+		recorded []int
+		window   int
+		lies     int
+		ratio    float64
+		fixed    float64
+	}{
+		{"zero", []int{0, 0, 0, 0}, 0, 0, 1, 0},
+		{"one", []int{1, 1, 1, 1}, 0, 4, 1, 0},
+		{"a million", []int{1_000_000, 1_000_000, 1_000_000, 1_000_000}, 0, 4, 1, 0},
+		{"a million, now and then", []int{5_150, 1_000_000, 14_000, 18_500}, 200_000, 1, 1.5, 5_000},
+		{"without the cached part", []int{5_150, 8_000, 120, 140}, 0, 2, 1.5, 5_000},
+		{"honest", []int{5_150, 8_000, 14_000, 18_500}, 200_000, 0, 1.5, 5_000},
+	} {
+		s := newScale(estimates, r.recorded, r.window)
+		if diff := s.ratio - r.ratio; s.lies != r.lies || diff > 0.01 || diff < -0.01 || s.fixed != r.fixed {
+			t.Errorf("%s: %d lies, ratio %.3f and %v fixed tokens, want %d, %.3f and %v", r.name, s.lies, s.ratio, s.fixed, r.lies, r.ratio, r.fixed)
+		}
+		for i, count := range r.recorded {
+			if got := s.at(i, estimates[i]); s.recorded[i] == 0 && got == count && count > 0 {
+				t.Errorf("%s: call %d is counted %d, as the lie has it", r.name, i, got)
+			}
+		}
 	}
 }

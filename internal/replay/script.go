@@ -73,11 +73,26 @@ func (s *script) next() *genai.Content {
 // interrupted reports whether the recording has no answer to the results of this turn's last calls.
 func (s *script) interrupted() bool { return s.step >= len(s.c.Turns[s.turn].Steps) }
 
+// longestAnswer is more tokens than any model writes in one answer, its thoughts among them.
+const longestAnswer = 200_000
+
 // outputTokens is the recorded size of an answer, or an estimate. Some recordings hold the count of a
-// stream's first chunk, which is far less than what was said.
+// stream's first chunk, which is far less than what was said; one that no model can write is not followed.
 func outputTokens(step conversation.Step) int {
-	if estimate := tokens.OfContent(step.Answer); step.OutputTokens < estimate/2 {
+	if estimate := tokens.OfContent(step.Answer); step.OutputTokens < estimate/2 || step.OutputTokens > longestAnswer {
 		return estimate
 	}
 	return step.OutputTokens
+}
+
+// outputLies is how many answers are recorded as longer than any can be.
+func outputLies(c *conversation.Conversation) (n int) {
+	for _, turn := range c.Turns {
+		for _, step := range turn.Steps {
+			if step.OutputTokens > longestAnswer {
+				n++
+			}
+		}
+	}
+	return n
 }

@@ -85,6 +85,9 @@ func (f *Facts) add(o Facts) {
 	f.Raw += o.Raw
 	f.KeepLast += o.KeepLast
 	f.Tokens += o.Tokens
+	f.Unanswerable += o.Unanswerable
+	f.Empty += o.Empty
+	f.Unsaid += o.Unsaid
 }
 
 // saved is the share of prompt tokens that were not sent, in percent.
