@@ -134,3 +134,28 @@ func TestWorthlessMergeKeepsBothSummaries(t *testing.T) {
 	wantCoveredOnce(t, svc)
 	checkView(t, svc)
 }
+
+// TestSummaryIsJudgedByWhatIsStored: a summarizer that empties the request it was given, and so would
+// have written enough for it, is judged by the window all the same.
+func TestSummaryIsJudgedByWhatIsStored(t *testing.T) {
+	t.Parallel()
+	seen := &notes{}
+	cfg, _ := oracleConfig()
+	cfg.Observer = seen
+	cfg.Summarizer = summarizerFunc(func(_ context.Context, req summarizer.Request) (summarizer.Result, error) {
+		for i, ev := range req.Events {
+			ev.Content.Parts[0].Text = "Codes."
+			if i > 0 {
+				req.Events[i] = nil
+			}
+		}
+		return prose("Codes."), nil
+	})
+	svc := newService(t, session.InMemoryService(), cfg)
+	sess := create(t, svc)
+	appendAll(t, svc, sess, turns(9)...)
+	if len(seen.of(compaction.Failed)) == 0 || len(seen.of(compaction.Stored)) > 0 {
+		t.Errorf("observed %+v", seen.all())
+	}
+	wantFacts(t, eventsOf(sess), 9)
+}
