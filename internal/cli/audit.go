@@ -36,6 +36,8 @@ func auditCommand() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "write JSON Lines; the help of each command lists the fields")
 	a.boundFlag(cmd)
 	cmd.AddCommand(a.listCommand(), a.historyCommand(), a.contextCommand(), a.compactionsCommand(), a.diffCommand(), a.verifyCommand(), a.sealCommand(), a.exportCommand())
+	eachCommand(cmd, func(c *cobra.Command) { c.ValidArgsFunction = a.completeArgs })
+	addCompletions(cmd, a.flagCompletions())
 	return cmd
 }
 

@@ -112,5 +112,7 @@ func replayCommand(compare compareFunc) *cobra.Command {
 	flags.IntVar(&s.jobs, "jobs", min(runtime.GOMAXPROCS(0), maxJobs), "conversations played at once")
 	flags.BoolVar(&s.keepGoing, "keep-going", false, "leave out conversations that cannot be read or played; the exit code is then 3")
 	flags.BoolVar(&s.quiet, "quiet", false, "write the total only, and no progress")
+	cmd.ValidArgsFunction = files(conversationEndings...)
+	addCompletions(cmd, (&auditing{}).flagCompletions())
 	return cmd
 }

@@ -13,6 +13,8 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the versions of longsession, ADK and Go",
 		Args:  cobra.NoArgs,
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), version())
 			return err
