@@ -155,3 +155,52 @@ func TestReplayUnderNohupOutlivesItsTerminal(t *testing.T) {
 		t.Errorf("it ended with %v; stderr: %s", err, &r.stderr)
 	}
 }
+
+// Whatever is written to a pipe that nobody reads any more, the command says so and ends with 3.
+func TestPipeThatNobodyReadsEndsWithThree(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file, input := filepath.Join(folder, "kept.db"), filepath.Join(folder, "input.jsonl")
+	if err := os.WriteFile(input, []byte(first+second), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	command := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(os.Args[0], args...)
+		cmd.Env = append(os.Environ(), asCommand+"=1")
+		return cmd
+	}
+	if out, err := command("replay", input, "--db", file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, args := range [][]string{
+		{"replay", input}, {"replay", input, "--json"}, {"replay", input, "--quiet"}, {"replay", input, "--grid", "threshold=3,5"},
+		{"audit", file}, {"audit", file, "first"}, {"audit", "list", file}, {"audit", "history", file, "first"},
+		{"audit", "context", file, "first"}, {"audit", "compactions", file, "first"}, {"audit", "diff", file, "first"},
+		{"audit", "verify", file}, {"audit", "verify", file, "--json"}, {"audit", "export", file, "first"}, {"audit", "seal", file},
+		{"version"}, {"--version"}, {"--help"}, {"help", "audit"}, {"audit", "list", "--help"}, {}, {"completion"}, {"completion", "bash"},
+	} {
+		name := strings.Join(args, " ")
+		t.Run(strings.ReplaceAll(name, folder, ""), func(t *testing.T) {
+			t.Parallel()
+			reader, writer, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer writer.Close()
+			if err := reader.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var stderr bytes.Buffer
+			cmd := command(args...)
+			cmd.Stdout, cmd.Stderr = writer, &stderr
+			err = cmd.Run()
+			var ended *exec.ExitError
+			if !errors.As(err, &ended) || ended.ExitCode() != 3 {
+				t.Errorf("it ended with %v, want exit code 3; stderr %q", err, &stderr)
+			}
+			if text := stderr.String(); !strings.HasPrefix(text, "longsession: ") || strings.Count(text, "\n") != 1 || !strings.Contains(text, "broken pipe") {
+				t.Errorf("stderr %q", text)
+			}
+		})
+	}
+}

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,13 +74,20 @@ func execute(ctx context.Context, root *cobra.Command, args []string, stdin io.R
 	if err == nil {
 		return exitOK
 	}
-	if !started {
+	if !started && !unwritable(err) {
 		text := unknownCommand(called, err.Error())
 		complain(stderr, fmt.Sprintf("%s; see '%s --help'", printable(text), called.CommandPath()))
 		return exitUsage
 	}
 	complain(stderr, errorLine(err))
 	return exitCode(ctx, err)
+}
+
+// unwritable reports whether cobra could not write what it writes itself, such as the version.
+func unwritable(err error) bool {
+	var usage *exitError
+	var at *fs.PathError
+	return !errors.As(err, &usage) && errors.As(err, &at)
 }
 
 // complain writes an error: one line or, on a terminal, as many as it takes.

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -19,15 +21,61 @@ import (
 	"github.com/spf13/cobra"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/conversation"
 	"github.com/adk-go-ext/longsession/internal/replay"
 )
 
 // escapes are what a terminal acts on: colours, and the commands of a progress bar.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 
-// onTerminal runs the command on a terminal of so many columns and returns what it wrote there, with its exit
-// code. The test binary is the command: see TestMain.
-func onTerminal(t *testing.T, columns int, env []string, args ...string) (text string, code int) {
+// onTerminal runs the command on a terminal of so many columns and returns what it wrote there, without
+// colours, and its exit code.
+func onTerminal(t *testing.T, columns int, args ...string) (text string, code int) {
+	t.Helper()
+	return onTerminalWith(t, replay.Compare, columns, args...)
+}
+
+// onTerminalWith does so with compare in the place of the real one.
+func onTerminalWith(t *testing.T, compare compareFunc, columns int, args ...string) (text string, code int) {
+	t.Helper()
+	terminal, screen, err := pty.Open()
+	if err != nil {
+		t.Skip("no terminal here:", err)
+	}
+	defer terminal.Close()
+	if err := pty.Setsize(screen, &pty.Winsize{Rows: 40, Cols: uint16(columns)}); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan int)
+	go func() {
+		defer close(ended)
+		code := execute(t.Context(), rootCommand(compare), args, strings.NewReader(""), screen, screen)
+		_ = screen.Close() // so that reading ends
+		ended <- code
+	}()
+	text = escapes.ReplaceAllString(readAll(t, terminal), "")
+	return text, <-ended
+}
+
+// remembered plays each conversation once, however often it is asked to. Its policies must not change.
+func remembered() compareFunc {
+	var mu sync.Mutex
+	played := map[string][]*replay.Report{}
+	return func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if reports := played[c.ID]; reports != nil {
+			return reports, nil
+		}
+		reports, err := replay.Compare(ctx, c, opts)
+		played[c.ID] = reports
+		return reports, err
+	}
+}
+
+// asProcess does the same in a process of its own, in an environment, and leaves the colours. The test binary is
+// the command: see TestMain.
+func asProcess(t *testing.T, columns int, env []string, args ...string) (text string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "longsession", args...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=")
@@ -37,22 +85,29 @@ func onTerminal(t *testing.T, columns int, env []string, args ...string) (text s
 		t.Skip("no terminal here:", err)
 	}
 	defer terminal.Close()
-	var out bytes.Buffer
-	if _, err := io.Copy(&out, terminal); err != nil && !errors.Is(err, syscall.EIO) { // that is how it ends on Linux
-		t.Fatal(err)
-	}
+	text = readAll(t, terminal)
 	var ended *exec.ExitError
 	if err := cmd.Wait(); err != nil && !errors.As(err, &ended) {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(out.String(), "\r\n", "\n"), cmd.ProcessState.ExitCode()
+	return text, cmd.ProcessState.ExitCode()
+}
+
+// readAll reads a terminal until nobody writes to it any more.
+func readAll(t *testing.T, terminal io.Reader) string {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := io.Copy(&out, terminal); err != nil && !errors.Is(err, syscall.EIO) { // that is how it ends on Linux
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(out.String(), "\r\n", "\n")
 }
 
 // fits fails the test where a line is wider than the terminal.
 func fits(t *testing.T, text string, columns int) {
 	t.Helper()
 	for line := range strings.Lines(text) {
-		line = escapes.ReplaceAllString(strings.TrimSuffix(line, "\n"), "")
+		line = strings.TrimSuffix(line, "\n")
 		for part := range strings.SplitSeq(line, "\r") { // a progress bar is written over
 			if n := uniseg.StringWidth(strings.TrimRight(part, " ")); n > columns {
 				t.Errorf("a line of %d columns on a terminal of %d: %q", n, columns, part)
@@ -89,19 +144,13 @@ func TestReplayFitsTheTerminal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := widths
-			if !strings.HasPrefix(name, "grid") {
-				all = append(widths, 40, 100, 120, 200)
-			}
-			for _, columns := range all {
-				text, code := onTerminal(t, columns, nil, args...)
+			compare := remembered()
+			for _, columns := range append(widths, 40, 99, 100, 120, 200) {
+				text, code := onTerminalWith(t, compare, columns, args...)
 				if code != exitOK && code != exitFindings {
 					t.Errorf("%d columns: exit code %d:\n%s", columns, code, text)
 				}
 				fits(t, text, columns)
-				if !strings.Contains(text, "\x1b[") {
-					t.Errorf("%d columns: no colour:\n%s", columns, text)
-				}
 			}
 		})
 	}
@@ -109,9 +158,10 @@ func TestReplayFitsTheTerminal(t *testing.T) {
 
 func TestTablesOnlyWhereThereIsRoom(t *testing.T) {
 	t.Parallel()
-	for _, columns := range append(widths, 99, 100) {
-		for _, args := range [][]string{{"replay", sample}, {"replay", sample, "--quiet"}, {"replay", sample, "--grid", "threshold=3,5"}} {
-			text, _ := onTerminal(t, columns, nil, args...)
+	for _, args := range [][]string{{"replay", sample}, {"replay", sample, "--quiet"}, {"replay", sample, "--grid", "threshold=3,5"}} {
+		compare := remembered()
+		for _, columns := range append(widths, 99, 100) {
+			text, _ := onTerminalWith(t, compare, columns, args...)
 			tables := strings.Contains(text, "pact.") && strings.Contains(text, "saved")
 			if lines := strings.Contains(text, "  saved: ") || strings.Contains(text, " saved: "); lines == tables || tables != (columns >= tableWidth) {
 				t.Errorf("%q on %d columns: lines %v, tables %v:\n%s", args, columns, lines, tables, text)
@@ -131,8 +181,8 @@ func TestColourIsForTerminalsThatTakeIt(t *testing.T) {
 		"NO_COLOR empty": {[]string{"NO_COLOR="}, true}, // https://no-color.org: only if it is not empty
 		"TERM=dumb":      {[]string{"TERM=dumb"}, false},
 	} {
-		for _, args := range [][]string{{"replay", sample}, {"replay", sample, "--grid", "threshold=3,5"}, {"nonsense"}} {
-			if text, _ := onTerminal(t, 80, c.env, args...); strings.Contains(text, "\x1b[") != c.colored {
+		for _, args := range [][]string{{"replay", sample, "--only", "dinner*"}, {"nonsense"}} {
+			if text, _ := asProcess(t, 80, c.env, args...); strings.Contains(text, "\x1b[") != c.colored {
 				t.Errorf("%s: %q: colour is not %v:\n%q", name, args, c.colored, text)
 			}
 		}
@@ -154,7 +204,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 	}
 	for _, args := range paths {
 		for _, columns := range widths {
-			text, code := onTerminal(t, columns, nil, args...)
+			text, code := onTerminal(t, columns, args...)
 			fits(t, text, columns)
 			if code != exitOK || !strings.Contains(text, "Usage:") {
 				t.Errorf("%q on %d columns: exit code %d:\n%s", args, columns, code, text)
@@ -181,7 +231,7 @@ func TestAuditFitsTheTerminal(t *testing.T) {
 			{"audit", "verify", file, name}, {"audit", "history", file, name, "--from", "9999"},
 		} {
 			for _, columns := range widths {
-				text, code := onTerminal(t, columns, nil, args...)
+				text, code := onTerminal(t, columns, args...)
 				fits(t, text, columns)
 				if want := exitOK; code != want && (code != exitFindings || args[1] != "verify") || text == "" {
 					t.Errorf("%q on %d columns: exit code %d:\n%s", args, columns, code, text)
@@ -189,14 +239,14 @@ func TestAuditFitsTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	text, _ := onTerminal(t, 110, nil, "audit", "list", file)
+	text, _ := onTerminal(t, 110, "audit", "list", file)
 	if !strings.Contains(text, "events  pact.") {
 		t.Errorf("no table on a wide terminal:\n%s", text)
 	}
-	if text, _ := onTerminal(t, 80, nil, "audit", "list", file); !strings.Contains(text, "  events: ") {
+	if text, _ := onTerminal(t, 80, "audit", "list", file); !strings.Contains(text, "  events: ") {
 		t.Errorf("no lines of name: value on a narrow one:\n%s", text)
 	}
-	if text, _ := onTerminal(t, 60, nil, "audit", "list", foreign); !strings.Contains(strings.ReplaceAll(text, "\n  ", ""), wide) {
+	if text, _ := onTerminal(t, 60, "audit", "list", foreign); !strings.Contains(strings.ReplaceAll(text, "\n  ", ""), wide) {
 		t.Errorf("a session's name is cut:\n%s", text)
 	}
 }
@@ -208,9 +258,9 @@ func TestErrorsFitTheTerminal(t *testing.T) {
 		{"audit", "verfy"}, {"audit", "nothing.db"}, {"audit", "list", sample}, {"help", "nonsense"}, {"completion", "fsh"}, {"version", "now"},
 	} {
 		for _, columns := range widths {
-			text, code := onTerminal(t, columns, nil, args...)
+			text, code := onTerminal(t, columns, args...)
 			fits(t, text, columns)
-			if code != exitUsage || !strings.HasPrefix(text, "\x1b[31mlongsession:\x1b[0m ") {
+			if code != exitUsage || !strings.HasPrefix(text, "longsession: ") {
 				t.Errorf("%q on %d columns: exit code %d: %q", args, columns, code, text)
 			}
 		}
