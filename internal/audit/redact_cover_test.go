@@ -181,7 +181,7 @@ func TestAnErrorTellsNothingPrivate(t *testing.T) {
 // TestPresetsLeaveAnOrdinarySessionAsItIs: IDs, times and counts are neither cards nor telephone numbers.
 func TestPresetsLeaveAnOrdinarySessionAsItIs(t *testing.T) {
 	t.Parallel()
-	path := made(t, 30)
+	path := made(t, 10)
 	f := open(t, path)
 	s := find(t, f, "")
 	r, err := redact.New(nil, []string{redact.All})

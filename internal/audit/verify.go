@@ -23,6 +23,7 @@ const (
 	RuleCoveredBy  = "covered_by"  // the mark on an event is what the records say
 	RuleContested  = "contested"   // so is the mark on the session
 	RuleTies       = "ties"        // so is what ties events together, and says who spoke last
+	RuleState      = "state"       // the session's state is what its events have set
 	RuleTimes      = "times"       // the session was made, and written to, when its events say
 	RuleChain      = "chain"       // each event's digest follows from its row and the one before
 	RuleSeal       = "seal"        // the file is as it was sealed
@@ -152,6 +153,9 @@ func (e *examination) look(ctx context.Context, f *File, snap *persistence.Snaps
 	if whole {
 		want = tiesOf(l.rows)
 		e.checkTimes()
+		if err := e.checkState(ctx, snap); err != nil {
+			return err
+		}
 		if err := e.checkTies(ctx, snap, want); err != nil {
 			return err
 		}

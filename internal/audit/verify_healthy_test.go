@@ -142,6 +142,23 @@ func TestHealthyFilesHaveNoFinding(t *testing.T) {
 			}
 			create(t, svc, user, "order-1", events...)
 		}},
+		"an old file, and turns since": {5, 4, nil, func(t *testing.T, path string) {
+			cfg := extractive(func(*compaction.Config) {})
+			t.Run("old", func(t *testing.T) { converse(t, serviceOn(t, path, cfg), 15) })
+			// As the first version of the schema left it.
+			run(t, path, "ALTER TABLE events DROP COLUMN digest", "ALTER TABLE sessions DROP COLUMN undigested", "DROP TABLE identity", "PRAGMA user_version = 1")
+			svc := serviceOn(t, path, cfg)
+			resp, err := svc.Get(t.Context(), &session.GetRequest{AppName: app, UserID: user, SessionID: "order-1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, ev := range said(15) {
+				ev.ID, ev.InvocationID, ev.Timestamp = fmt.Sprint("new", i), "new-"+ev.InvocationID, ev.Timestamp.Add(time.Hour)
+				if err := svc.AppendEvent(t.Context(), resp.Session, ev); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}},
 		"two processes at once": {20, 4, nil, func(t *testing.T, path string) {
 			cfg := extractive(func(c *compaction.Config) { c.InvocationThreshold = compaction.Off; c.SafetyRatio = 0.9 })
 			one, other := serviceOn(t, path, cfg), serviceOn(t, path, cfg)

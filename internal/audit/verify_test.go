@@ -107,6 +107,12 @@ func TestEachKindOfDamageIsFound(t *testing.T) {
 	tools := func() *ct.History {
 		return (&ct.History{}).User("i", "q").Call("i", "bot", "t", "a").Response("i", "bot", "t", "r", "a").Agent("i", "bot", "done").Turns(2, "bot")
 	}
+	stateful := func() *ct.History {
+		h := plain()
+		h.Events[2].Actions.StateDelta = map[string]any{"plan": 1, "more": map[string]any{"b": []any{1.5, nil, "<&>"}, "a": 1e21}, "temp:x": 1, "app:x": 1, "user:x": 1}
+		h.Events[4].Actions.StateDelta = map[string]any{"plan": int64(9007199254740993)}
+		return h
+	}
 	unreadable := func() *ct.History {
 		h := plain()
 		h.Last().CustomMetadata[record.Key] = map[string]any{"version": 9.0}
@@ -145,6 +151,8 @@ func TestEachKindOfDamageIsFound(t *testing.T) {
 		"a call is missing":                  {tools(), []string{"DELETE FROM calls"}, []string{"ties 0"}, "the table calls does not have the calls of the events (0 rows, 1 calls)"},
 		"a turn is missing":                  {plain(), []string{"DELETE FROM invocations WHERE began = 3"}, []string{"ties 0"}, "(3 rows, 4 turns)"},
 		"who spoke last is not known":        {plain(), []string{"UPDATE sessions SET last_user = NULL"}, []string{"ties 0"}, "last_user and last_agent are NULL and 8, and must be 7 and 8"},
+		"state that was changed":             {stateful(), []string{"UPDATE session_state SET value = '2' WHERE key = 'plan'"}, []string{"state 5"}, `sets "plan"`},
+		"state that was deleted":             {stateful(), []string{"DELETE FROM session_state WHERE key = 'more'"}, []string{"state 3"}, `sets "more"`},
 		"no time of making":                  {plain(), []string{"UPDATE sessions SET created_at = 'once'"}, []string{"times 0"}, `created_at is "once"`},
 		"another time of writing":            {plain(), []string{"UPDATE sessions SET updated_at = '2030-01-01T00:00:00.000000000Z'"}, []string{"times 0"}, `updated_at is "2030-`},
 		"a call after its answer":            {(&ct.History{}).User("i", "q").Response("i", "bot", "t", "r", "c").Call("i", "bot", "t", "c").Agent("i", "bot", "done"), []string{"UPDATE sessions SET contested = 0"}, []string{"contested 0"}, "a call came after its answer"},

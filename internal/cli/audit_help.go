@@ -112,6 +112,8 @@ const auditVerifyHelp = `Verify works out from the records alone what stands for
   contested     so is the mark on the session
   ties          so are the columns unit, anchor, last_user and last_agent and the tables calls and
                 invocations; not where I2 finds something, for then it cannot be worked out
+  state         each key of the session's state has the value that the newest event has set it to, if any
+                has; state of users and apps, which several sessions set, is not checked
   times         a session was last written to when its newest event says, and created at some time
   chain         each event's digest follows from the event and the digest before it; events that are older
                 than digests have none
@@ -124,8 +126,8 @@ const auditVerifyHelp = `Verify works out from the records alone what stands for
   integrity, foreign_key    SQLite's own checks of the whole file
   seal          with --against: the file holds what the seal says. An event that was changed, deleted,
                 inserted or moved since is a finding, and so is a session that is gone; what was added is none
-Not checked: state, which also comes from the making of a session, so that no event need tell of it; and,
-without a seal, changes by somebody who computed all digests behind them anew.
+Not checked: state of users and apps, and state that a session was made with; and, without a
+seal, changes by somebody who computed all digests behind them anew.
 
 A seal is what audit seal has written. --public-key checks that it was signed with the key to that one, and
 was not changed.

@@ -73,7 +73,7 @@ func (a *auditing) verify(cmd *cobra.Command, args []string, against *againstSea
 		if a.json {
 			err = out.line(checkedLine{"checked", done, compared})
 		} else if done.Findings == 0 {
-			out.fine(fmt.Sprintf("fine: %s, %s, %s; the marks, the ties, the view (I1 to I5), the schema and SQLite's own checks; state is not checked",
+			out.fine(fmt.Sprintf("fine: %s, %s, %s; the marks, the ties, the view (I1 to I5), the schema and SQLite's own checks; state of users and apps is not checked",
 				plural(done.Sessions, "session"), plural(int(done.Events), "event"), plural(done.Records, "compaction")))
 		}
 		if !a.json && compared != nil {

@@ -55,13 +55,13 @@ func Tokens(text string) ([]Token, error) {
 			continue
 		case key:
 			top.key, top.value = token.(string), true
-			path = joinPath(path, top.key)
+			path = joinPath(path, "."+top.key)
 		case top.list:
 			if top.number++; len(stack) > 1 {
-				path = fmt.Sprintf("%s[%d]", path, top.number-1)
+				path = joinPath(path, fmt.Sprintf("[%d]", top.number-1))
 			}
 		default:
-			path, top.value = joinPath(path, top.key), false
+			path, top.value = joinPath(path, "."+top.key), false
 		}
 		switch {
 		case delim == '{':
@@ -82,11 +82,14 @@ func Tokens(text string) ([]Token, error) {
 	}
 }
 
-func joinPath(path, key string) string {
-	if path == "" {
-		return key
+// longest is where a path is cut off: one of a value in ten thousand lists would be long.
+const longest = 200
+
+func joinPath(path, step string) string {
+	if len(path) > longest {
+		return path
 	}
-	return path + "." + key
+	return strings.TrimPrefix(path+step, ".")
 }
 
 // compact returns a text that is a JSON object, list or string on one line without spaces, "" for any other text.

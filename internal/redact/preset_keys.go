@@ -58,7 +58,8 @@ var credentials = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@"'<>]*:
 func named(re *regexp.Regexp) rule {
 	return func(text string) (found [][]int) {
 		for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
-			if re == credentials || secret(text[m[2]:m[3]]) {
+			call := strings.HasPrefix(text[m[3]:], "(")
+			if re == credentials || !call && secret(text[m[2]:m[3]]) {
 				found = append(found, m[2:4])
 			}
 		}

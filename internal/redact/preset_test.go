@@ -54,6 +54,7 @@ var labelled = map[string][]struct{ text, private string }{
 		{"basic understanding of the matter", ""},
 		{"https://example.org:8080/a@b", ""},
 		{"the secret is out: everybody knows", ""},
+		{"token = Base.url_encode64(bytes)", ""},
 		{"if token == nextToken { return }", ""},
 	},
 	"email": {
