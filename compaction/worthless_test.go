@@ -135,21 +135,18 @@ func TestWorthlessMergeKeepsBothSummaries(t *testing.T) {
 	checkView(t, svc)
 }
 
-// TestSummaryIsJudgedByWhatIsStored: a summarizer that empties the request it was given, and so would
-// have written enough for it, is judged by the window all the same.
+// TestSummaryIsJudgedByWhatIsStored: a summarizer may change the request it was given. Its answer, a
+// refusal that seems to keep a value, is judged by the stored events all the same.
 func TestSummaryIsJudgedByWhatIsStored(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
 	cfg.Observer = seen
 	cfg.Summarizer = summarizerFunc(func(_ context.Context, req summarizer.Request) (summarizer.Result, error) {
-		for i, ev := range req.Events {
-			ev.Content.Parts[0].Text = "Codes."
-			if i > 0 {
-				req.Events[i] = nil
-			}
+		for _, ev := range req.Events {
+			ev.Content.Parts[0].Text = "The code is CODE-77."
 		}
-		return prose("Codes."), nil
+		return prose("I can't help with CODE-77."), nil
 	})
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess := create(t, svc)
