@@ -31,9 +31,10 @@ type activeSession interface {
 	StoredEvents() int
 	// Covered reports whether a record stands for a loaded event.
 	Covered(eventID string) bool
-	// BegunAfter returns how many invocations began after a loaded event that holds a call, of which no
-	// later event was loaded.
-	BegunAfter(eventID string) int
+	// Overtaken reports whether a message of the user that was not loaded shows that the invocation of a
+	// loaded event with calls is over, see filtered.Unloaded. It need not be known where a loaded message
+	// does.
+	Overtaken(eventID string) bool
 }
 
 // load reads a session from the inner service, as much of it as views need.
@@ -48,13 +49,16 @@ func (s *CompactionSessionService) load(ctx context.Context, req *session.GetReq
 // still in storage.
 func (s *CompactionSessionService) viewOf(ref SessionRef, sess session.Session) (*filtered.View, activeSession) {
 	if active, ok := sess.(activeSession); ok && active.Partial() {
-		return filtered.NewPartialView(filtered.Collect(sess.Events()), coveredIn(active)), active
+		return filtered.NewPartialView(filtered.Collect(sess.Events()), unloadedOf(active)), active
 	}
 	return s.bases.view(ref, sess.Events()), nil
 }
 
-func coveredIn(sess activeSession) func(*session.Event) bool {
-	return func(ev *session.Event) bool { return sess.Covered(ev.ID) }
+func unloadedOf(sess activeSession) filtered.Unloaded {
+	return filtered.Unloaded{
+		Covered:   func(ev *session.Event) bool { return sess.Covered(ev.ID) },
+		Overtaken: func(ev *session.Event) bool { return sess.Overtaken(ev.ID) },
+	}
 }
 
 // loaded notes what the handle was loaded with.
@@ -100,9 +104,14 @@ func (s *CompactionSessionService) bringBack(ctx context.Context, h *handle, ev 
 	now := filtered.Collect(resp.Session.Events())
 	active, _ := resp.Session.(activeSession)
 	h.grown(ev)
-	h.view.Replace(func(raw []*session.Event) ([]*session.Event, func(*session.Event) bool) {
+	h.view.Replace(func(raw []*session.Event) ([]*session.Event, filtered.Unloaded) {
 		raw = h.withUnit(append(slices.Clone(raw), withoutTemp(ev)), now, ev.ID, active)
-		return raw, func(ev *session.Event) bool { return h.active.Covered(ev.ID) || h.brought[ev.ID] }
+		unloaded := unloadedOf(h.active)
+		unloaded.Covered = func(ev *session.Event) bool { return h.active.Covered(ev.ID) || h.brought[ev.ID] }
+		if active != nil { // of the members that were brought, only the reading just now tells
+			unloaded.Overtaken = func(ev *session.Event) bool { return h.active.Overtaken(ev.ID) || active.Overtaken(ev.ID) }
+		}
+		return raw, unloaded
 	})
 	return nil
 }

@@ -21,6 +21,8 @@ type draft struct {
 	meta *record.Metadata
 	// events are what meta.Covered names, in the same order, as the handle has them.
 	events []*session.Event
+	// givenUp are those of the events whose calls wait for an answer, until that has been reported.
+	givenUp []*session.Event
 	// tokens is what the record replaces in the view.
 	tokens int
 	text   string
@@ -95,7 +97,7 @@ func newDraft(ctx context.Context, t task, sel selector.Selection, text string, 
 		m.CompressionRatio = float64(m.OriginalTokens) / float64(m.CompactedTokens)
 	}
 	return &draft{
-		meta: m, events: sel.Events, tokens: sel.Tokens, text: text,
+		meta: m, events: sel.Events, givenUp: sel.GivenUp, tokens: sel.Tokens, text: text,
 		eventID: platform.NewUUID(ctx), invocationID: "e-" + platform.NewUUID(ctx),
 	}, nil
 }

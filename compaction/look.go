@@ -162,15 +162,11 @@ func (s *CompactionSessionService) prospect(h *handle) (f found, err error) {
 func (h *handle) history(state *filtered.State) selector.History {
 	events := make([]*session.Event, 0, len(state.View))
 	for _, ev := range state.View {
-		if state.Summary(ev) == nil {
+		if state.IsStored(ev) {
 			events = append(events, ev)
 		}
 	}
-	history := selector.History{Events: events, All: h.view.Raw(), Covered: state.Covered, Live: state.Live}
-	if h.active != nil {
-		history.Begun = func(ev *session.Event) int { return h.active.BegunAfter(ev.ID) }
-	}
-	return history
+	return selector.History{Events: events, Covered: state.Covered, Live: state.Live}
 }
 
 func (s *CompactionSessionService) params(st *sessionState) selector.Params {

@@ -44,6 +44,12 @@ const (
 	// is damaged or forged. It hides nothing. Err names its event and what is wrong with it. Each is
 	// told once, before the first work on the session; again when the process has forgotten the session.
 	Unreadable Outcome = "unreadable"
+
+	// GivenUp follows a summary that hides a long-running call or a confirmation for which nobody has an
+	// answer yet: more than selector.MaxWaiting of them wait in the session, and this one is the oldest.
+	// Calls and InvocationID name it. If an answer comes after all, the view shows both again, but ADK may
+	// have given the turn to another agent by then. Each is told once.
+	GivenUp Outcome = "given up"
 )
 
 // written reports whether a summary was written that the next decision may build on.
@@ -65,6 +71,7 @@ type Observation struct {
 	TokensAfter  int // what the summary takes up, estimated; 0 unless there is one
 
 	RecordID string
+	Calls    []string // of GivenUp: the IDs of the calls in one event; nil for any other outcome
 	Duration time.Duration
 	Usage    tokens.Usage // of the summarizer's own calls, where it reports it; told once, with the outcome of the calls
 	Cost     float64      // of Usage, in USD; 0 where package tokens does not know the model's price

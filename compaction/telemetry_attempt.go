@@ -152,6 +152,7 @@ func (s *CompactionSessionService) tell(ctx context.Context, a *attempt) {
 	a.endSpan()
 	s.policy.count(ctx, a)
 	s.observe(ctx, a.Observation)
+	s.reportGivenUp(ctx, a)
 }
 
 // endSpan describes what became of the attempt. A summary that is not in storage has no event, and a

@@ -213,6 +213,24 @@ func bads() []bad {
 		{name: "hides open calls", over: "strict", want: "an open call waits for its answer", says: "an open call, event", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events { return showing(withoutUnit(listOf(sess), "long")) }
 		}},
+		{name: "shows interrupted calls as they are stored", over: "strict", want: "an interrupted call has a response", says: "without a response", spoil: func(d *decorator) {
+			d.show = func(sess session.Session) session.Events {
+				return showing(slices.DeleteFunc(listOf(sess), filtered.IsStandIn))
+			}
+		}},
+		{name: "takes every call for interrupted", over: "inmemory", want: "an interrupted call has a response", says: "may yet get one", spoil: func(d *decorator) {
+			d.show = func(sess session.Session) session.Events {
+				var view []*session.Event
+				for _, ev := range listOf(sess) {
+					if view = append(view, ev); len(ev.Content.Parts) > 1 && ev.Content.Parts[0].FunctionCall != nil {
+						made := (&ct.History{}).Response(ev.InvocationID, ev.Author, "look", "interrupted", ev.Content.Parts[0].FunctionCall.ID).Last()
+						made.ID = "made-" + ev.ID
+						view = append(view, made)
+					}
+				}
+				return showing(view)
+			}
+		}},
 		{name: "hides calls that wait for a confirmation", over: "strict", want: "a confirmation waits for its answer", says: "a call that waits for a confirmation, event", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events { return showing(withoutUnit(listOf(sess), "danger")) }
 		}},

@@ -33,7 +33,40 @@ func callCases() []Case {
 				"ADK does not run the tool that the user has approved, or drops its result. Some backends do not store which event asked for the confirmation: it must be told from the call.",
 			Check: playing(checkConfirmation),
 		},
+		{
+			Name: "an interrupted call has a response",
+			Explain: "Guards that a call whose turn was cut off, by Ctrl-C or the end of the process, is shown with a response that says so, and with the real one " +
+				"if that comes after all. Gemini, OpenAI and Anthropic refuse every prompt with a call that has no response: the session is dead from then on.",
+			Check: playing(checkInterruptedCall),
+		},
 	}
+}
+
+func checkInterruptedCall(p *play) {
+	p.chat(2)
+	for range 3 {
+		inv := p.invocation()
+		p.ask(inv)
+		p.call(inv, inv+"cut", inv+"done")
+		p.respond(inv, "agent", "done", inv+"done")
+		p.say()
+		p.check() // while the turn may go on
+		p.chat(1)
+		p.check()
+	}
+	inv := p.invocation()
+	p.ask(inv)
+	p.call(inv, "slow")
+	p.say()
+	p.chat(1)
+	p.check()
+	p.respond(inv, "agent", "done at last", "slow") // two turns ran at once
+	p.answer(inv, "agent")
+	p.say()
+	p.check()
+	p.chat(14)
+	p.checkCompacted()
+	p.check()
 }
 
 func checkLongCall(p *play) {

@@ -13,14 +13,14 @@ import (
 // seen is what one handle shows: events that were said, by their positions, and summaries.
 type seen struct {
 	events []*session.Event
-	// said holds the position of each event, -1 for a summary.
+	// said holds the position of each event, -1 for a summary or a response that the view made up.
 	said []int
 }
 
 func (s *seen) summaries() []*session.Event {
 	var out []*session.Event
 	for i, ev := range s.events {
-		if s.said[i] < 0 {
+		if s.said[i] < 0 && !invariant.IsStandIn(ev) {
 			out = append(out, ev)
 		}
 	}
@@ -80,6 +80,7 @@ func (p *play) checkSeen(who string, s *seen, inOrder bool) {
 	p.checkMembers(who, s)
 	p.checkHidden(who, s)
 	p.checkPairs(who, s, inOrder)
+	p.checkInterrupted(who, s)
 	p.checkEnds(who, s)
 	if inOrder {
 		p.checkOrder(who, s)
@@ -145,6 +146,43 @@ func (p *play) checkPairs(who string, s *seen, inOrder bool) {
 			}
 		}
 	}
+}
+
+// checkInterrupted: a call that nobody answers, though the user has gone on, has a response directly behind
+// it, and the response of no other call is made up.
+func (p *play) checkInterrupted(who string, s *seen) {
+	answered := map[string]bool{}
+	for _, ev := range p.said {
+		for _, id := range invariant.ResponseIDs(ev) {
+			answered[id] = true
+		}
+	}
+	for k, position := range s.said {
+		if position < 0 {
+			continue
+		}
+		var made []string
+		if k+1 < len(s.events) && s.said[k+1] < 0 && invariant.IsStandIn(s.events[k+1]) {
+			made = invariant.ResponseIDs(s.events[k+1])
+		}
+		call := p.said[position]
+		for _, id := range invariant.CallIDs(call) {
+			waits := slices.Contains(call.LongRunningToolIDs, id) || answered[id]
+			switch over := p.goneOn(position); {
+			case over && !waits && !slices.Contains(made, id):
+				p.add("%s shows call %s, which was interrupted, without a response: providers refuse every prompt that holds it", who, call.ID)
+			case (answered[id] || !over) && slices.Contains(made, id):
+				p.add("%s makes up a response to call %s, which has one or may yet get one: the model does not learn the result", who, call.ID)
+			}
+		}
+	}
+}
+
+// goneOn reports whether the user said something after the event at a position in another turn.
+func (p *play) goneOn(position int) bool {
+	return slices.ContainsFunc(p.said[position:], func(ev *session.Event) bool {
+		return ev.Author == genai.RoleUser && ev.InvocationID != p.said[position].InvocationID
+	})
 }
 
 // checkEnds: ADK routes by the newest agent event, and takes the newest user event for the message.

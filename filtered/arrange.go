@@ -14,8 +14,8 @@ import (
 func (p *projection) arrange(units *calls.Units) {
 	front, behind := p.summaries()
 	late := lateAnswers(p.raw, units)
-	p.tangled = tangledCalls(p.raw, units, behind)
-	if p.plain = p.booked.empty() && len(late.before) == 0 && !slices.ContainsFunc(p.raw, invisible); p.plain {
+	p.tangled = p.tangledCalls(units, behind)
+	if p.plain = p.booked.empty() && len(late.before) == 0 && len(p.standIns) == 0 && !slices.ContainsFunc(p.raw, invisible); p.plain {
 		p.view = p.raw
 		return
 	}
@@ -38,6 +38,9 @@ func (p *projection) arrange(units *calls.Units) {
 		}
 		if !ahead.moved.has(i) { // else its place is empty, and a summary behind it stays there
 			p.view = append(p.view, p.raw[i])
+		}
+		if s, ok := p.standIns[i]; ok {
+			p.view = append(p.view, s.shown)
 		}
 		if found := behind[int32(i)]; len(found) > 0 {
 			due = append(due, found...)

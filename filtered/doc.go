@@ -17,6 +17,11 @@
 // remote agent said stands in front of the first summary in front that tells of anything later, because
 // ADK sends such an agent only what stands behind its newest event.
 //
+// Directly behind a call that was interrupted stands a response that is not stored, see [IsStandIn]:
+// model providers refuse a prompt with a call that has no response. A call is interrupted when it has an
+// ID and no stored response, and the user has said something in another invocation since, in a branch
+// that the call's agent sees.
+//
 // A call and its responses are visible together or not at all. And whatever records say, the newest
 // event of the user and the newest of an agent stay visible: ADK answers the one and routes by the
 // other.

@@ -18,11 +18,12 @@ func (p *projection) extend(ev *session.Event) *projection {
 	case p.claimed(ev):
 		// A reference that resolved may be ambiguous now, or the other way round: resolve all again.
 		return project(append(p.raw, ev), p, p.gaps)
-	case record.Is(ev), p.supersedes(ev), p.disturbs(ev), p.precedes(ev):
+	case record.Is(ev), p.supersedes(ev), p.disturbs(ev), p.overtakes(ev), p.precedes(ev):
 		return p.next(ev)
 	}
 	p.raw = append(p.raw, ev)
 	p.noteCalls(len(p.raw) - 1)
+	p.noteUnanswered(len(p.raw) - 1)
 	p.note(ev)
 	switch {
 	case p.plain && ev != nil:
@@ -49,6 +50,7 @@ func (p *projection) next(ev *session.Event) *projection {
 		records:    p.records,
 		ids:        p.ids,
 		claims:     p.claims,
+		standIns:   p.standIns,
 	}
 	for _, s := range p.live {
 		other := *s
@@ -173,7 +175,9 @@ func (p *projection) disturbs(ev *session.Event) bool {
 			return true
 		}
 	}
-	return false
+	asks := false
+	calls.Requests(ev, func(id string) { asks = asks || p.tangled[id] })
+	return asks
 }
 
 // followsItsCall reports whether a response to the call of that ID needs no more than being shown at

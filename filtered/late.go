@@ -57,8 +57,10 @@ func spansInvocations(raw []*session.Event, members []int) bool {
 }
 
 // tangledCalls returns the IDs of the calls whose next response may change what is shown already: of
-// units that span invocations, which move behind it, and of units that a summary stands behind.
-func tangledCalls(raw []*session.Event, units *calls.Units, behind map[int32][]*summary) map[string]bool {
+// units that span invocations, which move behind it, of units that a summary stands behind, and of
+// calls that a stand-in answers.
+func (p *projection) tangledCalls(units *calls.Units, behind map[int32][]*summary) map[string]bool {
+	raw := p.raw
 	var tangled map[string]bool
 	add := func(members []int) {
 		for _, i := range members {
@@ -77,6 +79,9 @@ func tangledCalls(raw []*session.Event, units *calls.Units, behind map[int32][]*
 	})
 	for i := range behind {
 		add(units.Of(int(i)))
+	}
+	for i := range p.standIns {
+		add([]int{i})
 	}
 	return tangled
 }

@@ -32,7 +32,7 @@ func soak(t *testing.T, usually int) int {
 }
 
 // tally counts what was compared, so that a test cannot pass by comparing nothing.
-type tally struct{ views, fronts, standing, hidden, moved int }
+type tally struct{ views, fronts, standing, hidden, moved, standIns int }
 
 func (n *tally) count(events []*session.Event) {
 	n.views++
@@ -40,6 +40,8 @@ func (n *tally) count(events []*session.Event) {
 	last := -1
 	for _, s := range naive.View(events) {
 		switch {
+		case s.StandIns != nil:
+			n.standIns++
 		case s.Standing:
 			n.standing++
 		case s.Record != nil:
@@ -73,7 +75,7 @@ func TestViewIsWhatTheRulesSay(t *testing.T) {
 			n.count(events)
 		})
 	}
-	if n.views < 1000 || n.fronts < 1000 || n.standing < 100 || n.hidden < 1000 || n.moved < 1000 {
+	if n.views < 1000 || n.fronts < 1000 || n.standing < 100 || n.hidden < 1000 || n.moved < 1000 || n.standIns < 1000 {
 		t.Errorf("compared too little: %+v", n)
 	}
 }

@@ -12,7 +12,8 @@ import (
 // Project returns the view of a whole history, given in the order of the backend.
 //
 // It is pure and total: any input is accepted, nothing of it is changed, and the events of the
-// result are those of the input, except the summaries, which are new. Records themselves, readable
+// result are those of the input, except the summaries and the stand-ins for responses that never came
+// (see [IsStandIn]), which are new. Records themselves, readable
 // or not, and nil events are left out; an unreadable record hides nothing. Where nothing is to be
 // done the result is the input itself, so its elements must not be changed.
 func Project(events []*session.Event) []*session.Event {
@@ -51,6 +52,12 @@ type projection struct {
 	orphans map[string]bool
 	// pending are the positions of calls that may yet be answered.
 	pending map[calls.Name]int32
+	// standIns are shown behind the events at their positions, whose calls were interrupted.
+	standIns map[int]standIn
+	// unanswered and unanswerable are the positions of the calls that the next message of the user may
+	// leave behind. A response may yet come to the former.
+	unanswered   map[calls.Name]int
+	unanswerable []int
 
 	// records marks the IDs of readable records, and ids those of all other events; nil until it is first
 	// needed. claims are the sorted hashes of the other keys by which a reference was resolved or might
@@ -63,6 +70,16 @@ type projection struct {
 // gaps says of a history that hidden events, and records that are not live, may be missing in it.
 type gaps struct {
 	covered bitset // positions that a record which may be missing stands for
+	// overtaken reports whether a message of the user that is missing ends the invocation of an event
+	// with calls; nil where none does.
+	overtaken func(*session.Event) bool
+}
+
+func (g *gaps) overtakes() func(*session.Event) bool {
+	if g == nil {
+		return nil
+	}
+	return g.overtaken
 }
 
 // project computes the view from scratch. Summaries that before, a projection of the same history or
@@ -70,6 +87,9 @@ type gaps struct {
 // ones; it may be nil.
 func project(raw []*session.Event, before *projection, gaps *gaps) *projection {
 	p := &projection{raw: raw, gaps: gaps}
+	if before != nil {
+		p.standIns = before.standIns
+	}
 	find := p.indexed()
 	known := map[string]bool{}
 	var entries []*entry // no two of one record ID: the first of each
@@ -134,6 +154,7 @@ func (p *projection) complete(before *projection) {
 	p.keepNewest()
 	units := p.group(before)
 	p.closeOver(units)
+	p.findMissing(units, p.standIns)
 	p.arrange(units)
 }
 
@@ -141,13 +162,13 @@ func (p *projection) complete(before *projection) {
 // always, before all calls that are visible, so only the end of the history need be grouped.
 func (p *projection) group(before *projection) *calls.Units {
 	if before != nil && len(before.orphans) == 0 {
-		if units := calls.GroupFrom(p.raw, p.oldestVisibleUnit()); !units.Strays() {
+		if units := calls.GroupFrom(p.raw, p.oldestVisibleUnit(), p.gaps.overtakes()); !units.Strays() {
 			p.pending = before.pending
 			p.noteCalls(len(before.raw))
 			return units
 		}
 	}
-	units := calls.Group(p.raw)
+	units := calls.GroupFrom(p.raw, 0, p.gaps.overtakes())
 	p.pending = map[calls.Name]int32{}
 	for name, i := range units.Pending() {
 		p.pending[name] = int32(i)

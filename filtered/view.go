@@ -27,16 +27,26 @@ func NewView(events []*session.Event) *View { return &View{p: project(events, ni
 
 // NewPartialView is [NewView] for a history in which events that the view hides may be missing, and
 // records that are not live; of the events no two have one ID. References are resolved by ID only.
-// covered reports whether a record, missing or not, stands for an event; nil for none beyond what the
-// records at hand say.
-func NewPartialView(events []*session.Event, covered func(*session.Event) bool) *View {
-	return &View{p: project(events, nil, gapsIn(events, covered))}
+func NewPartialView(events []*session.Event, unloaded Unloaded) *View {
+	return &View{p: project(events, nil, unloaded.gapsIn(events))}
 }
 
-func gapsIn(events []*session.Event, covered func(*session.Event) bool) *gaps {
-	g := &gaps{}
+// Unloaded is what a partial view must know of the events that are missing. The functions get events
+// that are there, and may be nil.
+type Unloaded struct {
+	// Covered reports whether a record, missing or not, stands for an event; nil for none beyond what the
+	// records at hand say.
+	Covered func(*session.Event) bool
+	// Overtaken reports whether a missing message of the user, of another invocation than the event, stands
+	// behind an event with calls, and agents in the branch of the event see it; nil for none. It need not be
+	// known where such a message is among the events.
+	Overtaken func(*session.Event) bool
+}
+
+func (u Unloaded) gapsIn(events []*session.Event) *gaps {
+	g := &gaps{overtaken: u.Overtaken}
 	for i, ev := range events {
-		if covered != nil && ev != nil && covered(ev) {
+		if u.Covered != nil && ev != nil && u.Covered(ev) {
 			g.covered.add(i)
 		}
 	}
@@ -52,11 +62,11 @@ func (v *View) Partial() bool {
 
 // Replace gives a partial view another history, see [NewPartialView]. The function gets the events of the
 // view, which it must not change.
-func (v *View) Replace(by func(raw []*session.Event) (events []*session.Event, covered func(*session.Event) bool)) {
+func (v *View) Replace(by func(raw []*session.Event) ([]*session.Event, Unloaded)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	events, covered := by(v.p.raw)
-	v.p = project(events, v.p, gapsIn(events, covered))
+	events, unloaded := by(v.p.raw)
+	v.p = project(events, v.p, unloaded.gapsIn(events))
 	v.snapshot = nil
 	v.generation++
 }
@@ -197,10 +207,15 @@ type State struct {
 	summaries map[*session.Event]*record.Metadata
 	shown     map[*session.Event]bool
 	covered   bitset
+	standIns  map[*session.Event]bool
 }
 
 // Summary returns the record whose summary ev is, nil for any other event.
 func (s *State) Summary(ev *session.Event) *record.Metadata { return s.summaries[ev] }
+
+// IsStored reports whether an event of the view is stored: neither a summary nor a stand-in, see
+// [IsStandIn].
+func (s *State) IsStored(ev *session.Event) bool { return s.summaries[ev] == nil && !s.standIns[ev] }
 
 // Covered reports whether a live record stands for ev although it is shown: for the sake of its call
 // or response, of a summary that stands behind it, or as the newest of its kind.
@@ -227,6 +242,7 @@ func (p *projection) state() *State {
 		summaries:  map[*session.Event]*record.Metadata{},
 		shown:      map[*session.Event]bool{},
 		covered:    p.covered,
+		standIns:   make(map[*session.Event]bool, len(p.standIns)),
 	}
 	byEvent := map[*session.Event]*record.Metadata{}
 	for _, live := range p.live {
@@ -240,6 +256,9 @@ func (p *projection) state() *State {
 	}
 	for i := range p.covered.minus(p.hidden) {
 		s.shown[p.raw[i]] = true
+	}
+	for _, made := range p.standIns {
+		s.standIns[made.shown] = true
 	}
 	return s
 }

@@ -146,7 +146,11 @@ func (x *actor) check(req *model.LLMRequest) {
 			x.t.Errorf("%s sees %s, which belongs to another branch", x.name, fact)
 		}
 	}
-	for _, problem := range pairProblems(req.Contents, x.app.abandons) {
+	problems := pairProblems(req.Contents)
+	if x.app.strict {
+		problems = refusals(req.Contents, x.app.unordered)
+	}
+	for _, problem := range problems {
 		x.t.Errorf("%s, request %d: %s", x.name, x.asked, problem)
 	}
 	x.checkQuestion(req.Contents)

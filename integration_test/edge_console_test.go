@@ -121,7 +121,7 @@ func consoleAgent(t *testing.T) (agent.Agent, *int) {
 				t.Errorf("turn %d: %s is gone", *turn, compactiontest.Fact(n))
 			}
 		}
-		for _, problem := range pairProblems(req.Contents, false) {
+		for _, problem := range pairProblems(req.Contents) {
 			t.Errorf("turn %d: %s", *turn, problem)
 		}
 		if !answered {

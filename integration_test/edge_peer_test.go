@@ -46,7 +46,7 @@ func newPeer(t *testing.T, name string, tools ...tool.Tool) *peer {
 	t.Helper()
 	p := &peer{t: t, inner: session.InMemoryService(), log: &journal{}}
 	p.model = compactiontest.NewModel("model-of-"+name, func(_ int, req *model.LLMRequest) *model.LLMResponse {
-		for _, problem := range pairProblems(req.Contents, false) {
+		for _, problem := range pairProblems(req.Contents) {
 			t.Errorf("%s: %s", name, problem)
 		}
 		resp := answer()

@@ -98,7 +98,7 @@ func (a *app) expertSays(req *model.LLMRequest, consulted *atomic.Int32) *model.
 	if facts := compactiontest.FactsInContents(req.Contents); len(facts) > 0 {
 		a.t.Errorf("the expert sees %v of its caller's session", facts)
 	}
-	for _, problem := range pairProblems(req.Contents, false) {
+	for _, problem := range pairProblems(req.Contents) {
 		a.t.Errorf("expert: %s", problem)
 	}
 	if len(req.Contents) == 1 {

@@ -7,7 +7,11 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
+	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
 // improvised is an app whose actors decide by what they see, not by a plan: after a turn that ended
@@ -63,6 +67,24 @@ var improvisations = []improvised{
 	}},
 }
 
+// waiting is an app whose turns start a long-running tool, and then one that must be confirmed. Nobody
+// ever answers either.
+var waiting = improvised{name: "people", prepare: func(a *app) agent.Agent {
+	x := newActor(a, "assistant", "")
+	x.improvise = func(req *model.LLMRequest) *model.LLMResponse {
+		switch n := len(a.tail(x, req)); {
+		case n == 0:
+			return a.lookups(2)
+		case n < 4:
+			return compactiontest.CallTool("order", map[string]any{"n": a.ledger.number()})
+		case n < 6:
+			return compactiontest.CallTool("danger", map[string]any{"n": a.ledger.number()})
+		}
+		return answer()
+	}
+	return a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order(), a.danger(&runs{}, false)} })
+}}
+
 // tail is what stands behind the question in a request.
 func (a *app) tail(x *actor, req *model.LLMRequest) []*genai.Content {
 	return req.Contents[slices.IndexFunc(req.Contents, x.isQuestion)+1:]
@@ -71,7 +93,7 @@ func (a *app) tail(x *actor, req *model.LLMRequest) []*genai.Content {
 // start makes the app, compacted at every turn.
 func (i improvised) start(a *app) {
 	a.t.Helper()
-	a.unordered, a.abandons, a.requests = i.unordered, true, true
+	a.unordered, a.requests = i.unordered, true
 	a.start(i.prepare(a))
 	for _, x := range a.actors {
 		improvise := x.improvise

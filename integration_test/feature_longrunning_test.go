@@ -39,7 +39,7 @@ func TestWhenALongRunningCallIsAnsweredDoesNotMatter(t *testing.T) {
 			}
 			run(t, modes, func(t *testing.T, store storage, m mode) {
 				a := newApp(t, store, m, pressures[0].change)
-				a.requests, a.abandons = true, len(row.between) == 0
+				a.requests = true
 				x := newActor(a, "assistant", "")
 				a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order()} }))
 				a.chat(x, 3)

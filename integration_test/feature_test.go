@@ -16,8 +16,8 @@ type feature struct {
 	prepare func(a *app) play
 	// branches are those of which something must have been summarized.
 	branches []string
-	// unordered and abandons are as in app.
-	unordered, abandons bool
+	// unordered is as in app.
+	unordered bool
 }
 
 // play is a feature in one app.
@@ -70,7 +70,7 @@ func playAll(t *testing.T, features []feature) {
 
 func (f feature) play(a *app) {
 	a.t.Helper()
-	a.unordered, a.abandons, a.requests = f.unordered, f.abandons, true
+	a.unordered, a.requests = f.unordered, true
 	p := f.prepare(a)
 	a.start(p.root)
 	n := 24

@@ -55,12 +55,13 @@ type app struct {
 	history  []stored
 	// unordered says that events are stored in no certain order.
 	unordered bool
-	// abandons says that some calls will never be answered.
-	abandons bool
 	// decorate, if not nil, is put around the models of agents.
 	decorate func(model.LLM) model.LLM
 	// inTool, if not nil, is called by lookup before it returns.
 	inTool func()
+	// strict says that requests must be such that every provider accepts them, see refusals. Some features
+	// of ADK make others, without this module too.
+	strict bool
 	// forgetful says that summaries may lose facts.
 	forgetful bool
 	// unchecked turns all checks of requests off.

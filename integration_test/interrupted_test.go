@@ -79,7 +79,6 @@ func TestACancelledTurnDoesNotSpoilTheNextTurns(t *testing.T) {
 func interruptible(t *testing.T, store storage, m mode) (*app, *actor) {
 	t.Helper()
 	a := newApp(t, store, m, nil)
-	a.abandons = true
 	x := newActor(a, "assistant", "")
 	a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 	return a, x
@@ -87,6 +86,12 @@ func interruptible(t *testing.T, store storage, m mode) (*app, *actor) {
 
 // interrupted runs a turn that may end anywhere, and from then on expects what is in storage.
 func (a *app) interrupted(ctx context.Context, goOn func(n int, ev *session.Event) bool) {
+	a.t.Helper()
+	a.interruptedIn(ctx, goOn, func() {})
+}
+
+// interruptedIn is interrupted with something that happens before storage is looked at.
+func (a *app) interruptedIn(ctx context.Context, goOn func(n int, ev *session.Event) bool, then func()) {
 	a.t.Helper()
 	fact := compactiontest.Fact(a.ledger.number())
 	a.ledger.nextTurn()
@@ -105,6 +110,7 @@ func (a *app) interrupted(ctx context.Context, goOn func(n int, ev *session.Even
 	for _, x := range a.actors {
 		x.unplayed()
 	}
+	then()
 	raw := withoutRecords(a.raw())
 	a.ledger.keepStored(raw)
 	a.history = nil

@@ -32,7 +32,6 @@ func TestMatrixFailingStorageLosesNothing(t *testing.T) {
 				t.Parallel()
 				strict := compactiontest.NewStrictService(compactiontest.StrictOptions{FailEvery: every})
 				a, x := matrixApp(t, storage{"strict", func(*testing.T) session.Service { return strict }}, m, arrangement{})
-				a.abandons = true
 				failed := 0
 				for i := range 40 {
 					if i%3 == 0 {

@@ -9,9 +9,8 @@ import (
 
 // pairProblems returns what a provider would refuse in a request: calls that are not answered by the
 // very next content, and responses that answer nothing. The tools of these tests repeat their
-// argument n in the response, so that swapped responses show too. abandons says that calls may stay
-// unanswered.
-func pairProblems(contents []*genai.Content, abandons bool) []string {
+// argument n in the response, so that swapped responses show too.
+func pairProblems(contents []*genai.Content) []string {
 	var problems []string
 	var open []*genai.FunctionCall
 	for i, content := range contents {
@@ -24,9 +23,6 @@ func pairProblems(contents []*genai.Content, abandons bool) []string {
 			open = slices.Delete(open, at, at+1)
 		}
 		for _, call := range open {
-			if abandons {
-				break
-			}
 			problems = append(problems, fmt.Sprintf("content %d: the call of %s for n=%v before it is not answered", i, call.Name, call.Args["n"]))
 		}
 		open = callsIn(content)

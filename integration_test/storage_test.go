@@ -82,8 +82,11 @@ func openSQLite(t *testing.T, path string, foreignKeys bool) session.Service {
 
 // another returns an empty storage of the same kind.
 func another(t *testing.T, store storage) storage {
-	if store.name == "inmemory" {
+	switch store.name {
+	case "inmemory":
 		return inMemory()
+	case "persistence":
+		return onOwnFile(t)
 	}
 	return onSQLite(t)
 }

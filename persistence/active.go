@@ -34,7 +34,8 @@ type ActiveSession struct {
 	stored  int
 	partial bool
 	covered map[string]bool
-	begun   map[string]int
+	// overtaken are the IDs of events with calls, see Overtaken.
+	overtaken map[string]bool
 }
 
 // Partial reports whether there are stored events that were not loaded.
@@ -48,9 +49,10 @@ func (s *ActiveSession) StoredEvents() int { return s.stored }
 // need not be loaded itself.
 func (s *ActiveSession) Covered(eventID string) bool { return s.covered[eventID] }
 
-// BegunAfter returns, for a loaded event with function calls, how many invocations of which no word is
-// loaded began after it; 51 stands for that many or more.
-func (s *ActiveSession) BegunAfter(eventID string) int { return s.begun[eventID] }
+// Overtaken reports, for a loaded event with function calls, whether the user has said anything since in
+// another invocation, in a branch that the event's agent sees, and only an event that was not loaded shows
+// it: the call's invocation is over then. It is false where a loaded event shows the same.
+func (s *ActiveSession) Overtaken(eventID string) bool { return s.overtaken[eventID] }
 
 // GetActive reads a session with those events only that the view shows, and the records of its summaries,
 // all in the order of their commits: it costs what is visible, however long the history is. The view of
@@ -100,7 +102,7 @@ func (r *reader) loadActive(ctx context.Context, found *ActiveSession, size size
 		return err
 	}
 	if found.partial = len(seqs) < size.events; found.partial {
-		found.begun, err = r.begunAfter(ctx, found.key, found.events, seqs)
+		found.overtaken, err = r.overtaken(ctx, found.key, found.events, seqs)
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package persistence_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -121,25 +120,31 @@ func broken(h *ct.History) *ct.History {
 	return h
 }
 
-// TestAnOpenCallKnowsHowMuchWasBegunSince: also of what is not loaded.
-func TestAnOpenCallKnowsHowMuchWasBegunSince(t *testing.T) {
+// TestAnInterruptedCallIsAnsweredAlthoughTheMessageBehindItIsNotLoaded: only a message that a record
+// covers shows that the invocation is over. The newest one belongs to the same invocation.
+func TestAnInterruptedCallIsAnsweredAlthoughTheMessageBehindItIsNotLoaded(t *testing.T) {
 	t.Parallel()
-	for _, turns := range []int{3, 60} {
-		h := &ct.History{}
-		h.User("i0", "q").Call("i0", "bot", "t", "open")
-		var old []string
-		for i := range turns {
-			h.Turn(fmt.Sprint("t", i), "bot", "q", "a")
-			if i < turns-1 {
-				old = append(old, fmt.Sprint("e", 2*i+3), fmt.Sprint("e", 2*i+4))
-			}
-		}
-		s := stores(t, h.Compact("r1", old...))
+	for _, row := range []struct {
+		branch, between string // of the call, and of the message
+		invocation      string
+		want            bool
+	}{
+		{"", "", "j", true},
+		{"p.a", "", "j", true},
+		{"p.a", "p", "j", true},
+		{"p.a", "p.b", "j", false},
+		{"p.ab", "p.a", "j", false},
+		{"", "", "i", false},
+	} {
+		h := (&ct.History{}).User("i", "q").Branch(row.branch).Call("i", "bot", "t", "open")
+		h.Branch(row.between).Turn(row.invocation, "bot", "q", "a").Branch("").Turn("i", "bot", "q", "a")
+		h.Branch(row.between).Compact("r1", "e3", "e4")
+		s := stores(t, h)
 		if !sameView(t, s, "s") {
 			t.Fatal("everything is loaded")
 		}
-		if got, want := active(t, s, "s").BegunAfter("e2"), min(turns-1, 51); got != want {
-			t.Errorf("%d invocations began, want %d", got, want)
+		if got := active(t, s, "s").Overtaken("e2"); got != row.want {
+			t.Errorf("call in %q, message of %s in %q: overtaken %t, want %t", row.branch, row.invocation, row.between, got, row.want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestNoStatementGoesThroughATable(t *testing.T) {
 	defer db.Close()
 	searches := 0
 	for _, query := range []string{
-		selectActive, selectInvocations, selectPage, selectSession, selectEvents, selectNewest, selectState,
+		selectActive, selectOvertaking, selectPage, selectSession, selectEvents, selectNewest, selectState,
 		selectUnit, updateUnit, insertCall, updateContested, updateCopy, updateCovered, updateAbsorbed, updateAnchor,
 		insertEvent, updateSession, insertInvocation, selectEventID,
 	} {

@@ -28,22 +28,22 @@ type reader struct {
 	begin, end                   *sql.Stmt
 	session, sessions            *sql.Stmt
 	sessionState, events, newest *sql.Stmt
-	active, invocations, page    *sql.Stmt
+	active, overtaking, page     *sql.Stmt
 }
 
 func newReader(ctx context.Context, conn *sql.Conn) (*reader, error) {
 	r := &reader{statements: statements{conn: conn}}
 	err := r.prepare(ctx, map[string]**sql.Stmt{
-		"BEGIN":           &r.begin,
-		"ROLLBACK":        &r.end,
-		selectSession:     &r.session,
-		selectSessions:    &r.sessions,
-		selectState:       &r.sessionState,
-		selectEvents:      &r.events,
-		selectNewest:      &r.newest,
-		selectActive:      &r.active,
-		selectInvocations: &r.invocations,
-		selectPage:        &r.page,
+		"BEGIN":          &r.begin,
+		"ROLLBACK":       &r.end,
+		selectSession:    &r.session,
+		selectSessions:   &r.sessions,
+		selectState:      &r.sessionState,
+		selectEvents:     &r.events,
+		selectNewest:     &r.newest,
+		selectActive:     &r.active,
+		selectOvertaking: &r.overtaking,
+		selectPage:       &r.page,
 	})
 	if err != nil {
 		return nil, errors.Join(err, r.statements.close())

@@ -31,7 +31,10 @@ func shown(view []*session.Event) []string {
 
 // partialView is the view of what GetActive loaded, as the compaction service makes it.
 func partialView(few *persistence.ActiveSession) *filtered.View {
-	return filtered.NewPartialView(filtered.Collect(few.Events()), func(ev *session.Event) bool { return few.Covered(ev.ID) })
+	return filtered.NewPartialView(filtered.Collect(few.Events()), filtered.Unloaded{
+		Covered:   func(ev *session.Event) bool { return few.Covered(ev.ID) },
+		Overtaken: func(ev *session.Event) bool { return few.Overtaken(ev.ID) },
+	})
 }
 
 // sameView compares the view of what GetActive loads with that of everything, and holds what is loaded
@@ -67,11 +70,10 @@ func sameView(t tester, s *persistence.SQLiteSessionService, id string) (partial
 		live[m.RecordID] = true
 	}
 	for _, ev := range full.View {
-		if full.Summary(ev) == nil {
+		if full.IsStored(ev) {
 			visible[ev.ID] = ev
 		}
 	}
-	begun := begunAfter(stored, loaded)
 	for _, ev := range loaded {
 		if m, err := record.From(ev); m != nil && !live[m.RecordID] || m == nil && err == nil && visible[ev.ID] == nil {
 			t.Fatalf("event %s is loaded and the view does not need it", ev.ID)
@@ -79,47 +81,8 @@ func sameView(t tester, s *persistence.SQLiteSessionService, id string) (partial
 		if ev := visible[ev.ID]; ev != nil && few.Covered(ev.ID) != full.Covered(ev) {
 			t.Fatalf("event %s: covered %v, want %v", ev.ID, few.Covered(ev.ID), full.Covered(ev))
 		}
-		if got := few.BegunAfter(ev.ID); got != begun[ev.ID] {
-			t.Fatalf("%d unloaded invocations began after %s, want %d", got, ev.ID, begun[ev.ID])
-		}
 	}
 	return true
-}
-
-// begunAfter counts by going through everything.
-func begunAfter(stored, loaded []*session.Event) map[string]int {
-	talks := func(ev *session.Event) bool {
-		return !record.Is(ev) && ev.InvocationID != "" &&
-			(len(contentParts(ev)) > 0 || ev.InputTranscription != nil || ev.OutputTranscription != nil)
-	}
-	known := map[string]bool{}
-	for _, ev := range loaded {
-		known[ev.InvocationID] = known[ev.InvocationID] || talks(ev)
-	}
-	upTo, begun := map[string]int{}, 0
-	for _, ev := range stored {
-		if talks(ev) && !known[ev.InvocationID] {
-			known[ev.InvocationID] = true
-			begun++
-		}
-		upTo[ev.ID] = begun
-	}
-	counts := map[string]int{}
-	for _, ev := range loaded {
-		if calls(ev) {
-			counts[ev.ID] = min(begun-upTo[ev.ID], 51)
-		}
-	}
-	return counts
-}
-
-func calls(ev *session.Event) bool {
-	for _, part := range contentParts(ev) {
-		if part != nil && part.FunctionCall != nil {
-			return true
-		}
-	}
-	return false
 }
 
 func contentParts(ev *session.Event) []*genai.Part {

@@ -97,7 +97,7 @@ func asked(events []*session.Event) (questions, selected int) {
 	p.Cost = func(*session.Event) int { questions++; return 1 }
 	p.Pin = func(*session.Event) bool { questions++; return false }
 	p.Running = func(string) bool { questions++; return false }
-	h := selector.History{Events: events, All: events, Covered: func(*session.Event) bool { questions++; return false }}
+	h := selector.History{Events: events, Covered: func(*session.Event) bool { questions++; return false }}
 	for _, branch := range []string{"", "other"} {
 		for _, sel := range []selector.Selection{
 			selector.Invocations(h, p, branch), selector.Tokens(h, p, branch), selector.Manual(h, p, branch, 1),
@@ -112,7 +112,7 @@ func asked(events []*session.Event) (questions, selected int) {
 // and a look at the session comes at the end of every turn.
 func TestWhatAnOpenCallHoldsIsNotRendered(t *testing.T) {
 	t.Parallel()
-	h := (&compactiontest.History{}).User("i", "Go on.").Call("i", "agent", "tool", callIDs(100)...)
+	h := (&compactiontest.History{}).User("i", "Go on.").Call("i", "agent", "tool", callIDs(100)...).Long("c99")
 	for _, id := range callIDs(99) {
 		h.Response("i", "agent", "tool", "ok", id)
 	}
@@ -125,28 +125,27 @@ func TestWhatAnOpenCallHoldsIsNotRendered(t *testing.T) {
 		}
 		return 1
 	}
-	check(t, "window", shown(selector.Invocations(selector.History{Events: h.Events, All: h.Events}, p, "")), "e1 e102-e113")
+	check(t, "window", shown(selector.Invocations(selector.History{Events: h.Events}, p, "")), "e1 e102-e113")
 	if rendered != 1+2*18 {
 		t.Errorf("%d events rendered", rendered)
 	}
 }
 
-// TestHalfAnsweredCallsWaitTogetherAndAreGivenUpTogether: a window with half of a group would show
-// responses whose calls are gone.
-func TestHalfAnsweredCallsWaitTogetherAndAreGivenUpTogether(t *testing.T) {
+// TestHalfAnsweredCallsAreSummarizedTogether once their invocation is over: a window with half of a group
+// would show responses whose calls are gone.
+func TestHalfAnsweredCallsAreSummarizedTogether(t *testing.T) {
 	t.Parallel()
 	const n = 1000
 	h := (&compactiontest.History{}).User("i", "Go on.").Call("i", "agent", "tool", callIDs(n)...).
 		Response("i", "agent", "tool", "ok", callIDs(n/2)...)
-	next := func() string {
-		return shown(selector.Invocations(selector.History{Events: h.Events, All: h.Events}, defaults(), ""))
-	}
 	h.Turns(20, "agent")
-	check(t, "while they are waited for", next(), "e1 e4-e15")
-	for i := range 40 {
-		h.Turn(fmt.Sprint("later", i), "agent", "And?", "Nothing yet.")
+	next := func(p selector.Params) string {
+		return shown(selector.Invocations(selector.History{Events: h.Events}, p, ""))
 	}
-	check(t, "after fifty turns", next(), "e1-e15")
+	check(t, "interrupted", next(defaults()), "e1-e15")
+	p := defaults()
+	p.Running = running("i")
+	check(t, "while their invocation runs", next(p), "e4-e17")
 }
 
 // TestSelectionKnowsNoClock: machines disagree about the time, and some have none.
@@ -174,8 +173,8 @@ func TestSelectionKnowsNoClock(t *testing.T) {
 					"tokens":      func(h selector.History) selector.Selection { return selector.Tokens(h, p, "") },
 					"manual":      func(h selector.History) selector.Selection { return selector.Manual(h, p, "", 1) },
 				} {
-					want := selectFrom(selector.History{Events: right, All: right})
-					check(t, shape+", "+kind, shown(selectFrom(selector.History{Events: wrong, All: wrong})), shown(want))
+					want := selectFrom(selector.History{Events: right})
+					check(t, shape+", "+kind, shown(selectFrom(selector.History{Events: wrong})), shown(want))
 					compared += len(want.Events)
 				}
 			}

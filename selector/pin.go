@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"slices"
 	"strings"
 
 	"google.golang.org/adk/session"
@@ -12,6 +13,7 @@ import (
 func (s *survey) pin() {
 	s.pinned = make([]bool, len(s.Events))
 	s.held = make([]bool, len(s.Events))
+	s.giveUp()
 	s.pinQuestions()
 	s.pinRouting()
 	s.pinRemoteAgents()
@@ -22,17 +24,46 @@ func (s *survey) pin() {
 		}
 	}
 	s.units.Each(func(members []int) {
-		for _, i := range members {
-			if s.pinned[i] {
-				mark(s.pinned, members)
-				return
-			}
+		if slices.ContainsFunc(members, func(i int) bool { return s.pinned[i] }) {
+			mark(s.pinned, members)
+			return
 		}
-		if s.units.Open(members[0]) && s.begunAfter(members[0]) <= patience {
+		if s.units.Open(members[0]) && !s.givenUp[members[0]] || s.mayReturn(members) {
 			mark(s.pinned, members)
 			mark(s.held, members)
 		}
 	})
+}
+
+// mayReturn reports whether a tool of a unit may still return although the user has gone on in another
+// invocation: its own is known to be running.
+func (s *survey) mayReturn(members []int) bool {
+	return slices.ContainsFunc(members, func(i int) bool {
+		v := s.byID[s.Events[i].InvocationID]
+		return v != nil && v.running && s.interrupted[i]
+	})
+}
+
+// giveUp marks the units that wait for somebody but for the newest [MaxWaiting] of them: their events
+// may be summarized, as what they are. An answer may come at any time, so age says nothing; only the
+// number is bounded, or calls that nobody ever answers would fill the view.
+func (s *survey) giveUp() {
+	var waiting []int // a member of each unit, the oldest unit first
+	s.units.Each(func(members []int) {
+		if s.units.Waiting(members[0]) && !slices.ContainsFunc(members, s.covered) {
+			waiting = append(waiting, members[0])
+		}
+	})
+	s.givenUp = map[int]bool{}
+	for _, i := range waiting[:max(0, len(waiting)-MaxWaiting)] {
+		for _, j := range s.units.Of(i) {
+			s.givenUp[j] = true
+		}
+	}
+	s.interrupted = map[int]bool{}
+	for _, m := range s.units.Missing() {
+		s.interrupted[m.Event] = s.interrupted[m.Event] || m.Over && !m.Waits
+	}
 }
 
 func mark(set []bool, members []int) {
@@ -140,43 +171,4 @@ func (s *survey) stands(m *record.Metadata) bool {
 		}
 	}
 	return heard.other(m.Agent) == s.Events[i]
-}
-
-// begunAfter counts the invocations that began after the event at position i.
-func (s *survey) begunAfter(i int) int {
-	if s.begun == nil {
-		s.countBegun()
-	}
-	upTo, known := s.begun[s.Events[i]]
-	if !known {
-		return 0
-	}
-	begun := s.total - upTo
-	if s.Begun != nil {
-		begun += s.Begun(s.Events[i])
-	}
-	return begun
-}
-
-// countBegun counts, over the whole history, the invocations begun up to each event of an open unit.
-func (s *survey) countBegun() {
-	s.begun = map[*session.Event]int{}
-	for i, ev := range s.Events {
-		if s.units.Open(i) {
-			s.begun[ev] = 0
-		}
-	}
-	seen := map[string]bool{}
-	for _, ev := range s.All {
-		if ev == nil || record.Is(ev) {
-			continue
-		}
-		if conversational(ev) && ev.InvocationID != "" && !seen[ev.InvocationID] {
-			seen[ev.InvocationID] = true
-			s.total++
-		}
-		if _, open := s.begun[ev]; open {
-			s.begun[ev] = s.total
-		}
-	}
 }

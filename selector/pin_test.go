@@ -1,6 +1,9 @@
 package selector_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/adk/session"
@@ -33,12 +36,15 @@ func TestWhatStaysRawWhateverTheTrigger(t *testing.T) {
 		{"each author, with another run between", "1q 1a 2q 2a@boss 3q 2a@one 3a@helper 2a@two", "2,3", "e4-e6 e8"},
 		{"an agent that only changed state", "1q 1a 2q 2a 3s@helper", "", "e3-e5"},
 
-		{"an open call", "1q 1c:x " + turns(2, 2), "", "e2 e5 e6"},
-		{"an open call's answered sibling", "1q 1c:x,y 1r:x " + turns(2, 2), "", "e2 e3 e6 e7"},
-		{"nothing but the open call", "1q 1c:z 1r:z 1a 1c:x 1a " + turns(2, 2), "", "e5 e9 e10"},
-		{"a call of no ID", "1q 1c: 1r: 1a " + turns(2, 2), "", "e2 e3 e7 e8"},
+		{"an open call", "1q 1l:x " + turns(2, 2), "", "e2 e5 e6"},
+		{"an open call's answered sibling", "1q 1l:x,y 1u:x " + turns(2, 2), "", "e2 e3 e6 e7"},
+		{"nothing but the open call", "1q 1c:z 1r:z 1a 1l:x 1a " + turns(2, 2), "", "e5 e9 e10"},
+		{"a call of no ID", "1q 1c: 1r: 1a " + turns(2, 2), "", "e7 e8"},
+		{"no interrupted call", "1q 1c:x,y 1r:x " + turns(2, 2), "", "e6 e7"},
+		{"a call whose invocation runs on", "1q 1c:x,y 1r:x " + turns(2, 2), "1", "e1-e3 e6 e7"},
+		{"an interrupted call beside a long-running one", "1q 1l:x,y 1r:x " + turns(2, 2), "", "e2 e3 e6 e7"},
 		{"no answered call", "1q 1c:x 1r:x 1a " + turns(2, 2), "", "e7 e8"},
-		{"an open call of another branch", "p.a|1c:x@a " + turns(2, 2), "", "e1 e4 e5"},
+		{"an open call of another branch", "p.a|1l:x@a " + turns(2, 2), "", "e1 e4 e5"},
 
 		{"a long-running call with its placeholder", "1q 1l:x 1r:x 1a " + turns(2, 2), "", "e2 e3 e7 e8"},
 		{"long-running, answered by the user", "1q 1l:x 1r:x 1a 1u:x 1a " + turns(2, 2), "", "e9 e10"},
@@ -110,25 +116,39 @@ func TestTheEventThatASummaryStandsBehindStays(t *testing.T) {
 	}
 }
 
-// Nobody waits for ever: after fifty more invocations an open call is covered as what it is.
-func TestAnOpenCallIsGivenUpAtLast(t *testing.T) {
+// TestNobodyIsTooLateToAnswer: a call that waits is kept however many turns ago it was made.
+func TestNobodyIsTooLateToAnswer(t *testing.T) {
 	t.Parallel()
-	for more, want := range map[int]string{
-		50: "e2 e101 e102",
-		51: "e103 e104",
-	} {
-		check(t, "left", kept(t, defaults(), "1q 1c:x", turns(2, more)), want)
-	}
+	check(t, "long-running", kept(t, defaults(), "1q 1l:x 1r:x", turns(2, 200)), "e2 e3 e402 e403")
+	check(t, "a confirmation", kept(t, defaults(), "1q 1c:x 1f:y>x 1r:x", turns(2, 200)), "e2-e4 e403 e404")
 }
 
-// Covered turns count as well: a session that is compacted well must not keep its dead calls longer.
-func TestPatienceCountsTurnsThatAreHidden(t *testing.T) {
+// TestTheOldestOfTooManyWaitingCallsAreGivenUp: each turn leaves a call that waits. All are kept as long
+// as they are no more than the limit; of more, the newest.
+func TestTheOldestOfTooManyWaitingCallsAreGivenUp(t *testing.T) {
 	t.Parallel()
-	tp := newTape(script("1q 1c:x", turns(2, 60)))
-	h := tp.history()
-	h.Events = append(h.Events[:2:2], h.Events[len(h.Events)-10:]...)
-	sel := selector.Invocations(h, selector.Params{Threshold: 1, Overlap: 2, Size: promptSizeOf}, "")
-	check(t, "window", listed(sel.Events[:2]), "e1 e2")
+	for extra, want := range map[int][]string{0: nil, 1: {"e2"}, 5: {"e2", "e5", "e8", "e11", "e14"}} {
+		var words strings.Builder
+		for i := range selector.MaxWaiting + extra {
+			fmt.Fprintf(&words, "%dq %dl:x%d %da ", i, i, i, i)
+		}
+		tp := newTape(script(words.String(), turns(1000, 2)))
+		sel := selector.Manual(tp.history(), defaults(), "", 1)
+		if got := compactiontest.IDs(sel.GivenUp); !slices.Equal(got, want) {
+			t.Errorf("of %d more than the limit %q are given up, want %q", extra, got, want)
+		}
+		tp.cover(sel)
+		if again := selector.Manual(tp.history(), defaults(), "", 0); len(again.GivenUp) > 0 {
+			t.Errorf("%q are given up although no more wait than may", compactiontest.IDs(again.GivenUp))
+		}
+		waiting := 0
+		for _, ev := range tp.left() {
+			waiting += len(ev.LongRunningToolIDs)
+		}
+		if waiting != selector.MaxWaiting {
+			t.Errorf("%d waiting calls are kept, want %d", waiting, selector.MaxWaiting)
+		}
+	}
 }
 
 // What the view shows late beside its answer happened early: the turn being answered is the newest.
@@ -173,7 +193,7 @@ func TestRecordsAreNoTurns(t *testing.T) {
 	for range 10 {
 		events = append(events, compactiontest.RecordEvent(m, events[7].Timestamp))
 	}
-	h := selector.History{Events: events, All: events}
+	h := selector.History{Events: events}
 	sel := selector.Invocations(h, defaults(), "")
 	if sel.Missing != 1 {
 		t.Errorf("missing %d of 5 after 4 turns and 10 records", sel.Missing)

@@ -73,6 +73,11 @@ func raw(h selector.History, p selector.Params) []string {
 		}
 	}
 	units := calls.Group(h.Events)
+	for _, m := range units.Missing() {
+		if p.Running != nil && p.Running(h.Events[m.Event].InvocationID) {
+			why[m.Event] = "a tool that runs"
+		}
+	}
 	for i := range h.Events {
 		for _, j := range units.Of(i) {
 			if units.Open(j) {

@@ -8,14 +8,9 @@ import (
 
 // History is what a selection is made from.
 type History struct {
-	// Events are the visible stored events in the order of the view; no summaries, no records.
+	// Events are the visible stored events in the order of the view; no summaries, no stand-ins, no
+	// records.
 	Events []*session.Event
-	// All are all stored events as far as they are loaded, hidden ones too. Only invocations are
-	// counted in it.
-	All []*session.Event
-	// Begun returns how many invocations began after an event of All that holds a call, of which All holds
-	// nothing; nil where all events are loaded.
-	Begun func(*session.Event) int
 	// Covered reports whether a live record stands for an event that is visible nevertheless.
 	Covered func(*session.Event) bool
 	// Live are the live records, in the order of the view.
@@ -77,6 +72,10 @@ type Selection struct {
 	// window holds tool rounds of a live invocation; nil and "" otherwise.
 	After *session.Event
 	Agent string
+	// GivenUp are events of the window whose calls wait for an answer or a confirmation, one for each
+	// group of calls that belong together: there are more than [MaxWaiting] such groups in the session, and
+	// these are the oldest. Once the window is summarized, ADK finds the agent of a late answer no more.
+	GivenUp []*session.Event
 	// Through is the newest event of the branch.
 	Through *session.Event
 	// Tokens is what the window takes up in a prompt: Size of its events, and the summaries it absorbs.

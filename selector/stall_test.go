@@ -30,19 +30,20 @@ func TestWhatCannotBeSummarizedDoesNotHoldUpTheRest(t *testing.T) {
 	// Each of the first eight turns leaves a call open.
 	var open strings.Builder
 	for i := 1; i <= 8; i++ {
-		fmt.Fprintf(&open, "%dc:x%d ", i, i)
+		fmt.Fprintf(&open, "%dl:x%d ", i, i)
 	}
 	open.WriteString(turns(9, 14))
 	// So do these, and each changes state besides.
 	var states strings.Builder
 	for i := 1; i <= 8; i++ {
-		fmt.Fprintf(&states, "%dc:x%d %ds ", i, i, i)
+		fmt.Fprintf(&states, "%dl:x%d %ds ", i, i, i)
 	}
 	states.WriteString(turns(9, 14))
 	for _, row := range []struct{ name, script, left string }{
-		{"a call without an answer at the head", "1q 1c:x " + turns(2, 8), "e2 e15-e18"},
-		{"its answered sibling", "1q 1c:x,y 1r:x " + turns(2, 8), "e2 e3 e16-e19"},
-		{"a call of no ID", "1q 1c: 1r: 1a " + turns(2, 8), "e2 e3 e17-e20"},
+		{"a call without an answer at the head", "1q 1l:x " + turns(2, 8), "e2 e15-e18"},
+		{"its answered sibling", "1q 1l:x,y 1u:x " + turns(2, 8), "e2 e3 e16-e19"},
+		{"an interrupted call", "1q 1c:x,y 1r:x " + turns(2, 8), "e16-e19"},
+		{"a call of no ID", "1q 1c: 1r: 1a " + turns(2, 8), "e17-e20"},
 		{"calls without an answer", open.String(), "e1-e8 e33-e36"},
 		{"calls without an answer beside changes of state", states.String(), "e1 e3 e5 e7 e9 e11 e13 e15 e41-e44"},
 		{"late answers", late.String(), "e57-e60"},

@@ -7,9 +7,11 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// patience is how many invocations an open call is kept raw for. After that it is covered as what
-// it is: never answered. (Fifty is the session length the library was first asked to survive.)
-const patience = 50
+// MaxWaiting is how many long-running calls and confirmations that nobody has answered yet are kept raw
+// in a session, whatever their age. Where there are more, the oldest are given up: they are covered as
+// what they are, never answered. (More than a person keeps open at a time, and at some 100 tokens each
+// less than a tenth of the smallest usual context window.)
+const MaxWaiting = 64
 
 // survey holds what all selections from one history need to know.
 type survey struct {
@@ -35,10 +37,9 @@ type survey struct {
 	offered []int
 	offers  int
 
-	// begun counts the invocations begun up to each event of an open unit, and total all of them;
-	// made when first asked for.
-	begun map[*session.Event]int
-	total int
+	// givenUp marks the events of units that wait for somebody and are kept raw no longer; interrupted
+	// marks those with calls whose results will not come, unless their invocation runs after all.
+	givenUp, interrupted map[int]bool
 }
 
 // newSurvey prepares selections from one history. It reads, and changes nothing.
@@ -69,10 +70,7 @@ func IsTurnEnd(ev *session.Event) bool { return ev != nil && conversational(ev) 
 
 // Visible reports whether an event of branch event is part of the prompt of an agent that runs in
 // branch reader. It is ADK's own rule.
-func Visible(reader, event string) bool {
-	return reader == "" || event == "" || reader == event ||
-		len(reader) > len(event) && reader[:len(event)] == event && reader[len(event)] == '.'
-}
+func Visible(reader, event string) bool { return calls.Visible(reader, event) }
 
 // Standing returns whether a live record is the summary of tool rounds that must stay where it stands:
 // of the agent who speaks, in an invocation that may still send prompts. All other summaries may go to

@@ -45,7 +45,7 @@ func tapeOver(h selector.History) *tape {
 
 // history is what a service would select from: a covered event is in view as long as its unit is.
 func (t *tape) history() selector.History {
-	h := selector.History{All: t.events, Live: t.live, Covered: func(ev *session.Event) bool { return t.covered[ev] }}
+	h := selector.History{Live: t.live, Covered: func(ev *session.Event) bool { return t.covered[ev] }}
 	units := calls.Group(t.events)
 	for i, ev := range t.events {
 		inView := ev != nil && !t.covered[ev]
@@ -140,9 +140,9 @@ func kept(tb failer, p selector.Params, words ...string) string {
 // viewOf is what a service selects from after real records, with the view's order.
 func viewOf(events []*session.Event) selector.History {
 	state := filtered.Inspect(events)
-	h := selector.History{All: events, Covered: state.Covered, Live: state.Live}
+	h := selector.History{Covered: state.Covered, Live: state.Live}
 	for _, ev := range state.View {
-		if state.Summary(ev) == nil {
+		if state.IsStored(ev) {
 			h.Events = append(h.Events, ev)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/calls"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -121,8 +122,21 @@ func (s *survey) window(branch string, parcels []parcel) Selection {
 	for _, i := range taken {
 		sel.Events = append(sel.Events, s.Events[i])
 		sel.Tokens += s.Size(s.Events[i])
+		if s.givenUp[i] && i == s.firstCall(i) {
+			sel.GivenUp = append(sel.GivenUp, s.Events[i])
+		}
 	}
 	return sel
+}
+
+// firstCall returns the position of the first event with a call in the unit of event i.
+func (s *survey) firstCall(i int) int {
+	for _, j := range s.units.Of(i) {
+		if len(calls.In(s.Events[j])) > 0 {
+			return j
+		}
+	}
+	return -1
 }
 
 // newestOf returns the newest event of a branch.

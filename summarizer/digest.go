@@ -51,7 +51,7 @@ func (d *digest) read(ctx context.Context) error {
 
 // offerAction offers what an event without text does, such as the state keys it changes.
 func (d *digest) offerAction(group int, ev *session.Event) {
-	for _, l := range eventLines(ev) {
+	for _, l := range eventLines(ev, nil) {
 		if l.value != noContent {
 			d.pool.offer(strings.TrimPrefix(l.text(floorCap), speaker(ev)+" "), group, toolWeight)
 		}
@@ -133,7 +133,7 @@ func (d *digest) lastResort() string {
 		return d.tools.names()
 	}
 	for _, ev := range d.req.Events {
-		for _, l := range eventLines(ev) {
+		for _, l := range eventLines(ev, nil) {
 			if l.value != noContent {
 				return l.text(floorCap)
 			}

@@ -12,8 +12,8 @@ type facet struct{ verb, value string }
 
 // partLine renders one part as one line. A part is meant to carry one payload; one that carries
 // several still gets a single line, with all of them.
-func partLine(who string, p *genai.Part, longRunning map[string]bool) line {
-	switch facets := partFacets(p, longRunning); len(facets) {
+func partLine(who string, p *genai.Part, longRunning, answered map[string]bool) line {
+	switch facets := partFacets(p, longRunning, answered); len(facets) {
 	case 0:
 		return newLine(who+": ", noContent)
 	case 1:
@@ -27,7 +27,7 @@ func partLine(who string, p *genai.Part, longRunning map[string]bool) line {
 	}
 }
 
-func partFacets(p *genai.Part, longRunning map[string]bool) []facet {
+func partFacets(p *genai.Part, longRunning, answered map[string]bool) []facet {
 	var out []facet
 	add := func(verb, value string) { out = append(out, facet{verb, value}) }
 	if p.Text != "" {
@@ -39,8 +39,12 @@ func partFacets(p *genai.Part, longRunning map[string]bool) []facet {
 	}
 	if c := p.FunctionCall; c != nil {
 		verb := " calls " + label(c.Name, "an unnamed tool")
-		if c.ID != "" && longRunning[c.ID] {
+		switch {
+		case c.ID == "":
+		case longRunning[c.ID]:
 			verb += " (long-running)"
+		case !answered[c.ID]:
+			verb += " (" + interrupted + ")"
 		}
 		add(verb, jsonOf(c.Args))
 	}

@@ -16,6 +16,9 @@ type toolCall struct {
 	result  []string
 }
 
+// interrupted is what became of a call whose response never came.
+const interrupted = "interrupted, result unknown"
+
 // toolLog pairs calls with their responses, in the order of the calls.
 type toolLog struct {
 	calls []*toolCall
@@ -31,7 +34,10 @@ func (t *toolLog) add(ev *session.Event) {
 			continue
 		}
 		if c := p.FunctionCall; c != nil {
-			t.call(c.ID, c.Name, c.Args)
+			call := t.call(c.ID, c.Name, c.Args)
+			if c.ID != "" && !slices.Contains(ev.LongRunningToolIDs, c.ID) {
+				call.outcome = interrupted // unless a response comes
+			}
 		}
 		if r := p.FunctionResponse; r != nil {
 			t.response(r.ID, r.Name, r.Response)

@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/calls"
 )
 
 // Transcript renders events within maxTokens estimated tokens: one line for each part, in order,
@@ -21,8 +23,9 @@ import (
 // events, contents and parts are skipped.
 func Transcript(events []*session.Event, maxTokens int) (string, error) {
 	var lines []line
+	answered := answeredIn(events)
 	for _, ev := range events {
-		lines = append(lines, eventLines(ev)...)
+		lines = append(lines, eventLines(ev, answered)...)
 	}
 	limit, ok := commonCap(lines, maxTokens)
 	if !ok {
@@ -42,9 +45,9 @@ func Transcript(events []*session.Event, maxTokens int) (string, error) {
 
 // Cost is the smallest number of estimated tokens one event needs in a [Transcript]: that of its
 // lines with every value cut to the floor. A window whose costs sum to at most the transcript's limit
-// is rendered with no event left out. It is 0 for a nil event only. Its time is linear in the size of
+// is rendered with no event left out. A call costs as if it had been interrupted. It is 0 for a nil event only. Its time is linear in the size of
 // the event.
-func Cost(ev *session.Event) int { return floorCost(eventLines(ev)) }
+func Cost(ev *session.Event) int { return floorCost(eventLines(ev, nil)) }
 
 func floorCost(lines []line) int {
 	sum := 0
@@ -55,8 +58,9 @@ func floorCost(lines []line) int {
 }
 
 // eventLines renders one event; there is always a line, unless ev is nil. A covered event that
-// rendered as nothing would be gone.
-func eventLines(ev *session.Event) []line {
+// rendered as nothing would be gone. answered holds the IDs of the calls that have a response; a call
+// that should have one and has none was interrupted.
+func eventLines(ev *session.Event, answered map[string]bool) []line {
 	if ev == nil {
 		return nil
 	}
@@ -66,7 +70,7 @@ func eventLines(ev *session.Event) []line {
 		longRunning := setOf(ev.LongRunningToolIDs)
 		for _, p := range ev.Content.Parts {
 			if p != nil {
-				lines = append(lines, partLine(who, p, longRunning))
+				lines = append(lines, partLine(who, p, longRunning, answered))
 			}
 		}
 	}
@@ -81,6 +85,18 @@ func eventLines(ev *session.Event) []line {
 		lines = append(lines, actionLine(who, ev))
 	}
 	return lines
+}
+
+// answeredIn returns the IDs of the calls that some of the events answer. A call and its response are
+// never summarized apart, so a call whose response is not among the events has none.
+func answeredIn(events []*session.Event) map[string]bool {
+	answered := map[string]bool{}
+	for _, ev := range events {
+		for _, response := range calls.ResponsesIn(ev) {
+			answered[response.ID] = true
+		}
+	}
+	return answered
 }
 
 // setOf is nil for none, which is nearly always.

@@ -26,6 +26,27 @@ func transcript(t *testing.T, evs ...*session.Event) string {
 	return text
 }
 
+// TestACallWithoutAResponseIsSaidToBeInterrupted: a model that reads only the call would make up a result.
+func TestACallWithoutAResponseIsSaidToBeInterrupted(t *testing.T) {
+	t.Parallel()
+	answered, cut := call("c1", "search", nil), call("c2", "book", nil)
+	got := transcript(t, user("hi"), answered, response("c1", "search", nil), cut, user("again"))
+	for want, n := range map[string]int{"calls search: {}": 1, "calls book (interrupted, result unknown): {}": 1, "interrupted": 1} {
+		if strings.Count(got, want) != n {
+			t.Errorf("want %q %d times in:\n%s", want, n, got)
+		}
+	}
+	long := user(strings.Repeat("Please look for a flight and tell me what it costs. ", 40))
+	req := summarizer.Request{Events: []*session.Event{long, answered, response("c1", "search", nil), cut, user("again")}}
+	result, err := (&summarizer.Extractive{}).Summarize(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := result.Content.Parts[0].Text; !strings.Contains(text, "book interrupted, result unknown") || strings.Contains(text, "search interrupted") {
+		t.Errorf("the extractive summary says: %s", text)
+	}
+}
+
 func TestEveryKindOfContentLeavesALine(t *testing.T) {
 	t.Parallel()
 	withActions := func(a session.EventActions) *session.Event {
@@ -58,8 +79,9 @@ func TestEveryKindOfContentLeavesALine(t *testing.T) {
 		{"agent text", agent("hello"), `agent [model]: hello`},
 		{"blank text", agent(" \t"), `agent [model]: (no content)`},
 		{"thought", event("agent", "model", &genai.Part{Text: "hm", Thought: true}), `agent [model] thinks: hm`},
-		{"call", call("c", "search", map[string]any{"b": 1.5, "a": "<x>"}), `agent [model] calls search: {"a":"<x>","b":1.5}`},
-		{"call without arguments", call("c", "", nil), `agent [model] calls an unnamed tool: {}`},
+		{"call", call("c", "search", map[string]any{"b": 1.5, "a": "<x>"}), `agent [model] calls search (interrupted, result unknown): {"a":"<x>","b":1.5}`},
+		{"call without arguments", call("c", "", nil), `agent [model] calls an unnamed tool (interrupted, result unknown): {}`},
+		{"call without an ID", call("", "search", nil), `agent [model] calls search: {}`},
 		{"long-running call", waiting, `agent [model] calls approve (long-running): {}`},
 		{"response", response("c", "search", map[string]any{"error": "none"}), `agent [user] gets the result of search: {"error":"none"}`},
 		{"response with media", withMedia, `agent [user] gets the result of draw: {"ok":true}; attached: image/png, 7 bytes; attached: gs://b/t.csv, text/csv`},

@@ -57,8 +57,9 @@ func (w *window) each(visit func(text string)) {
 			visit(s)
 		}
 	}
+	answered := answeredIn(w.req.Events)
 	for _, ev := range w.req.Events {
-		for _, l := range eventLines(ev) {
+		for _, l := range eventLines(ev, answered) {
 			visit(l.prefix)
 			pieces(l.value)
 		}

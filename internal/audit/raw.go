@@ -11,9 +11,6 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// patience is how many later invocations an open call is kept raw for.
-const patience = 50
-
 // checkRaw: what must stay as it was said is shown so. What an app pins on its own account is not known here,
 // and of running turns only the newest can be told from finished ones. That the newest agent event is shown
 // is checked with the view.
@@ -32,10 +29,10 @@ func (e *examination) checkRaw() {
 	for _, author := range slices.Sorted(maps.Keys(remote)) {
 		must(remote[author], "the newest event of a remote agent, by which its context is found,")
 	}
-	begun := e.begunAfter()
 	units := calls.Group(e.events)
+	newer := newerWaiting(units)
 	units.Each(func(members []int) {
-		if !units.Open(members[0]) || begun[members[0]] > patience {
+		if !units.Open(members[0]) || newer[members[0]] >= selector.MaxWaiting {
 			return
 		}
 		for _, i := range members {
@@ -79,19 +76,19 @@ func (e *examination) remote() map[string]*session.Event {
 	return newest
 }
 
-// begunAfter returns for each event how many invocations began after it.
-func (e *examination) begunAfter() []int {
-	upTo, seen := make([]int, len(e.events)), map[string]bool{}
-	for i, ev := range e.events {
-		if speaks(ev) && ev.InvocationID != "" {
-			seen[ev.InvocationID] = true
+// newerWaiting returns for each unit, by its first event, how many units that wait or waited for somebody
+// began after it.
+func newerWaiting(units *calls.Units) map[int]int {
+	newer, n := map[int]int{}, 0
+	var firsts []int
+	units.Each(func(members []int) { firsts = append(firsts, members[0]) })
+	for _, i := range slices.Backward(firsts) {
+		newer[i] = n
+		if units.Patient(i) {
+			n++
 		}
-		upTo[i] = len(seen)
 	}
-	for i := range upTo {
-		upTo[i] = len(seen) - upTo[i]
-	}
-	return upTo
+	return newer
 }
 
 // speaks reports whether an event says anything, as opposed to changing state or keeping books.

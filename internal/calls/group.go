@@ -9,6 +9,7 @@ type grouping struct {
 	*Units
 	byID     map[string]int32
 	requests []string
+	messages messages
 	// unclaimed are the orphans so far.
 	unclaimed []orphan
 }
@@ -24,11 +25,14 @@ type orphan struct {
 // A response belongs to the nearest earlier call of its ID, first of its own branch, since providers
 // count their IDs up from one in every request; else to any call of that ID. So does a request for a
 // confirmation. A call without an ID is never answered: nothing tells which response is its own.
-func Group(events []*session.Event) *Units { return GroupFrom(events, 0) }
+func Group(events []*session.Event) *Units { return GroupFrom(events, 0, nil) }
 
 // GroupFrom is [Group] for the end of a history, from a position on. What a unit has before that is
 // not seen; where [Units.Strays] is false and nothing before it is an orphan, no unit has anything there.
-func GroupFrom(events []*session.Event, from int) *Units {
+//
+// Where some events are not at hand, overtaken reports whether one of them is a message of the user
+// that ends the invocation of an event with calls, see [Missing]; it may be nil.
+func GroupFrom(events []*session.Event, from int, overtaken func(*session.Event) bool) *Units {
 	g := &grouping{
 		Units: &Units{events: events[from:], from: from, last: map[Name]int32{}},
 		byID:  map[string]int32{},
@@ -43,10 +47,12 @@ func GroupFrom(events []*session.Event, from int) *Units {
 		}
 	}
 	for _, id := range g.requests {
+		g.orphans = append(g.orphans, id)
 		if s, ok := g.byID[id]; ok {
 			g.sites[s].patient = true
 		}
 	}
+	g.markOver(overtaken)
 	g.finish()
 	return g.Units
 }
@@ -76,8 +82,13 @@ func (g *grouping) read(i int32, ev *session.Event) {
 		if id := confirmedCall(call); id != "" {
 			g.request(ev.Branch, id)
 		}
+		if s, ok := g.last[Name{ev.Branch, call.ID}]; ok && g.sites[s].event == i {
+			g.sites[s].call = call // two calls of one ID in one event have one answer
+			g.sites[s].patient = g.sites[s].patient || needsTrueAnswer(ev, call)
+			continue
+		}
 		s := int32(len(g.sites))
-		g.sites = append(g.sites, site{event: i, id: call.ID, patient: needsTrueAnswer(ev, call)})
+		g.sites = append(g.sites, site{event: i, call: call, patient: needsTrueAnswer(ev, call)})
 		g.last[Name{ev.Branch, call.ID}] = s
 		g.byID[call.ID] = s
 		g.touch(i)
@@ -87,6 +98,7 @@ func (g *grouping) read(i int32, ev *session.Event) {
 			g.request(ev.Branch, id)
 		}
 	}
+	g.messages.note(i, ev)
 }
 
 func (g *grouping) nearest(branch, id string) (int32, bool) {
@@ -99,6 +111,9 @@ func (g *grouping) nearest(branch, id string) (int32, bool) {
 
 // request notes that a person was asked to confirm the call.
 func (g *grouping) request(branch, id string) {
+	if _, ok := g.last[Name{branch, id}]; !ok {
+		g.strays = true
+	}
 	if s, ok := g.nearest(branch, id); ok {
 		g.sites[s].patient = true
 	} else {
@@ -110,7 +125,7 @@ func (u *Units) answer(s, event int32) {
 	call := &u.sites[s]
 	u.touch(event)
 	u.union(call.event, event)
-	if call.id == "" {
+	if call.call.ID == "" {
 		return
 	}
 	call.answered = true
@@ -136,10 +151,15 @@ func (u *Units) finish() {
 		}
 		u.ends[number[root]-1]++
 	}
-	u.open = make([]bool, len(u.ends))
+	u.state, u.patient = make([]state, len(u.ends)), make([]bool, len(u.ends))
 	for _, s := range u.sites {
-		if !s.answered || s.patient && !s.truly {
-			u.open[number[roots[s.event]]-1] = true
+		n := number[roots[s.event]] - 1
+		u.patient[n] = u.patient[n] || s.patient
+		switch {
+		case s.patient && !s.truly:
+			u.state[n] = max(u.state[n], waiting)
+		case !s.answered && !s.over:
+			u.state[n] = max(u.state[n], running)
 		}
 	}
 	total := int32(0)

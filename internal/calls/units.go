@@ -3,6 +3,8 @@ package calls
 import (
 	"iter"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/session"
 )
 
@@ -20,7 +22,8 @@ type Units struct {
 	// events; the positions of unit n end at ends[n].
 	members []int
 	ends    []int32
-	open    []bool
+	state   []state
+	patient []bool
 	// last is the last call of each branch and ID.
 	last    map[Name]int32
 	orphans []string
@@ -33,11 +36,21 @@ type Name struct{ Branch, ID string }
 // site is one function call.
 type site struct {
 	event    int32
-	id       string
+	call     *genai.FunctionCall
 	patient  bool // needs a true answer, see Answers
 	answered bool
 	truly    bool
+	over     bool // nothing answers it, and its invocation is over
 }
+
+// state says what a unit waits for. A larger one prevails.
+type state uint8
+
+const (
+	done    state = iota
+	running       // a tool that may still return
+	waiting       // a true answer, see Answers
+)
 
 // Of returns the positions of the events in the unit of event i, ascending, i among them; nil for an
 // event without calls and responses. The slice must not be changed.
@@ -49,10 +62,25 @@ func (u *Units) Of(i int) []int {
 	return u.unit(n)
 }
 
-// Open reports whether the unit of event i still waits for an answer.
+// Open reports whether the unit of event i still waits for an answer. A unit whose tools were
+// interrupted does not: their answers will not come.
 func (u *Units) Open(i int) bool {
 	n := u.number(i)
-	return n >= 0 && u.open[n]
+	return n >= 0 && u.state[n] != done
+}
+
+// Patient reports whether the unit of event i has a call of a kind that may wait: long-running, or to be
+// confirmed, answered or not.
+func (u *Units) Patient(i int) bool {
+	n := u.number(i)
+	return n >= 0 && u.patient[n]
+}
+
+// Waiting reports whether the unit of event i waits for the answer to a long-running call or for the
+// decision on a confirmation. Such an answer may come at any time, from the user for instance.
+func (u *Units) Waiting(i int) bool {
+	n := u.number(i)
+	return n >= 0 && u.state[n] == waiting
 }
 
 // number returns the number of the unit of event i, -1 if it is in none.
@@ -75,10 +103,12 @@ func (u *Units) Pending() iter.Seq2[Name, int] {
 	}
 }
 
-// Orphans returns the IDs of the responses that no call precedes, whether one follows them or not.
+// Orphans returns the IDs of the responses, and of the requests for a confirmation, that no call
+// precedes, whether one follows them or not.
 func (u *Units) Orphans() []string { return u.orphans }
 
-// Strays reports whether some response has no call of its ID before it in its own branch.
+// Strays reports whether some response, or some request for a confirmation, has no call of its ID
+// before it in its own branch.
 func (u *Units) Strays() bool { return u.strays }
 
 // Each calls f once for every unit, in order of their first events.

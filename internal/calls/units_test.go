@@ -86,7 +86,15 @@ func TestUnitIsOpenUntilItIsTrulyAnswered(t *testing.T) {
 		want string
 	}{
 		{"answered", h().Call("i", "bot", "t", "c").Response("i", "bot", "t", "r", "c"), "[]"},
-		{"unanswered", h().Call("i", "bot", "t", "c").Turns(1, "bot"), "[e1]"},
+		{"unanswered", h().User("i", "q").Call("i", "bot", "t", "c").Agent("j", "bot", "a"), "[e2]"},
+		{"unanswered, and the user goes on in the same invocation", h().Call("i", "bot", "t", "c").User("i", "q"), "[e1]"},
+		{"unanswered, and the user goes on in another branch", h().Branch("p.a").Call("i", "bot", "t", "c").Branch("p.b").User("j", "q"), "[e1]"},
+		{"interrupted", h().Call("i", "bot", "t", "c").Turns(1, "bot"), "[]"},
+		{"interrupted, and then the user went on in both invocations", h().Call("i", "bot", "t", "c").User("j", "q").User("i", "q"), "[]"},
+		{"interrupted beside an answered one", h().Call("i", "bot", "t", "a", "b").Response("i", "bot", "t", "r", "a").User("j", "q"), "[]"},
+		{"interrupted beside a long-running one", h().Call("i", "bot", "t", "a", "b").Long("b").User("j", "q"), "[e1]"},
+		{"an ID-less call of a turn that is over", h().Call("i", "bot", "t", "").Response("i", "bot", "t", "r", "").User("j", "q"), "[]"},
+		{"two calls of one ID in one event", h().Call("i", "bot", "t", "1", "1").Response("i", "bot", "t", "r", "1"), "[]"},
 		{"one of two parallel calls", h().Call("i", "bot", "t", "a", "b").Response("i", "bot", "t", "r", "a"), "[e1 e2]"},
 		{"the earlier of two calls of one ID", h().Call("i", "bot", "t", "1").Call("j", "bot", "t", "1").Response("j", "bot", "t", "r", "1"), "[e1]"},
 		{"an ID-less call, whatever comes", h().Call("i", "bot", "t", "").Response("i", "bot", "t", "r", ""), "[e1 e2]"},

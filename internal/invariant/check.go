@@ -13,7 +13,7 @@ import (
 // Check compares a view with the full history it was made from, and returns every violation of the
 // rules that a view must keep, joined; nil if there is none. Each error says what a model or ADK
 // would do wrong with such a view. Events of the view that are stored are those of the history by
-// pointer; every other one is taken for a summary.
+// pointer; every other one is taken for a summary, or for the response to a call that was interrupted.
 //
 // It changes nothing and is safe for concurrent use. Its time grows with the length of the history.
 func Check(events, view []*session.Event) error {
@@ -54,6 +54,7 @@ func Problems(events, view []*session.Event) []*Problem {
 	c.checkTexts()
 	c.checkHidden()
 	c.checkPairs()
+	c.checkAnswered()
 	c.checkEnds()
 	c.checkOrder()
 	c.checkRemote()
@@ -65,6 +66,11 @@ type checker struct {
 	records      map[string]*record.Metadata
 	visible      map[*session.Event]bool
 	summaries    map[*session.Event]*record.Metadata
+	// standIns are the responses that the view makes up.
+	standIns map[*session.Event]bool
+	// answered are the calls with a stored response, confirms those that somebody was asked to confirm.
+	answered map[answer]bool
+	confirms map[string]bool
 	// position and shown tell where an event stands first in events and in view.
 	position, shown map[*session.Event]int
 	// named and placed are the events of conversation by ID and by place, calls the positions of the
@@ -78,7 +84,7 @@ type checker struct {
 func newChecker(events, view []*session.Event) *checker {
 	c := &checker{
 		events: events, view: view, records: map[string]*record.Metadata{},
-		visible: map[*session.Event]bool{}, summaries: map[*session.Event]*record.Metadata{},
+		visible: map[*session.Event]bool{}, summaries: map[*session.Event]*record.Metadata{}, standIns: map[*session.Event]bool{},
 		position: map[*session.Event]int{}, shown: map[*session.Event]int{},
 		named: map[string][]*session.Event{}, placed: map[record.Place][]*session.Event{}, calls: map[string][]int{},
 	}
@@ -90,7 +96,11 @@ func newChecker(events, view []*session.Event) *checker {
 		if _, twice := c.shown[ev]; !twice {
 			c.shown[ev] = i
 		}
-		if _, stored := c.position[ev]; ev != nil && !stored {
+		switch _, stored := c.position[ev]; {
+		case ev == nil || stored:
+		case IsStandIn(ev):
+			c.standIns[ev] = true
+		default:
 			c.summaries[ev] = c.records[ev.ID]
 		}
 	}
@@ -131,7 +141,8 @@ func (c *checker) problem(rule Rule, of *session.Event, format string, args ...a
 	c.problems = append(c.problems, p)
 }
 
-// checkMembers: a view holds stored events and summaries of stored records, nothing else.
+// checkMembers: a view holds stored events, summaries of stored records and responses to calls that were
+// interrupted, nothing else.
 func (c *checker) checkMembers() {
 	seen := map[*session.Event]bool{}
 	for i, ev := range c.view {

@@ -2,6 +2,7 @@ package naive
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,9 @@ func Compare(events, view []*session.Event) error {
 
 // isShown reports whether an event of a view is the very event wanted, or the summary of the record.
 func isShown(got *session.Event, want Shown) bool {
+	if want.StandIns != nil {
+		return got != nil && isStandIn(got, want)
+	}
 	if want.Record == nil || got == nil {
 		return got == want.Event
 	}
@@ -34,6 +38,27 @@ func isShown(got *session.Event, want Shown) bool {
 	return err == nil && got.ID == want.Record.RecordID && got.Branch == want.Record.Branch &&
 		got.Author == author && got.Content != nil && len(got.Content.Parts) == 1 &&
 		strings.Contains(got.Content.Parts[0].Text, prose)
+}
+
+// isStandIn reports whether an event answers the calls, and ADK pairs it with them.
+func isStandIn(got *session.Event, want Shown) bool {
+	call := want.Event
+	if got.ID != "interrupted-"+call.ID || got.InvocationID != call.InvocationID || got.Author != call.Author ||
+		got.Branch != call.Branch || !got.Timestamp.Equal(call.Timestamp) || got.Content == nil ||
+		got.Content.Role != "user" || len(got.Content.Parts) != len(want.StandIns) {
+		return false
+	}
+	for k, s := range want.StandIns {
+		response := got.Content.Parts[k].FunctionResponse
+		says := map[string]any{"error": "interrupted: the result is not known"}
+		if s.Waits {
+			says = map[string]any{"status": "unknown: no result has arrived yet"}
+		}
+		if response == nil || response.ID != s.ID || !maps.Equal(response.Response, says) {
+			return false
+		}
+	}
+	return true
 }
 
 func names(events []*session.Event) string {
@@ -52,6 +77,9 @@ func namesOf(view []Shown) string {
 	var events []*session.Event
 	for _, s := range view {
 		ev := s.Event
+		if s.StandIns != nil {
+			ev = &session.Event{ID: "interrupted-" + ev.ID}
+		}
 		if s.Record != nil {
 			ev = &session.Event{ID: s.Record.RecordID}
 		}

@@ -17,6 +17,8 @@ type Shown struct {
 	Record *record.Metadata
 	// Standing says that the summary stands behind an event, as what its agent says, not in front.
 	Standing bool
+	// StandIns are what the entry makes up; Event is the event with the calls then. Nil for any other.
+	StandIns []StandIn
 }
 
 // history is a session and what its view is made of. Events go by their positions.

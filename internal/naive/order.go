@@ -20,6 +20,9 @@ func (h *history) inOrder() []entry {
 	show := func(i int) {
 		if conversation(h.events[i]) && !h.hidden[i] {
 			out = append(out, entry{i, Shown{Event: h.events[i]}})
+			if made := h.standIns(i); made != nil {
+				out = append(out, entry{i, Shown{Event: h.events[i], StandIns: made}})
+			}
 		}
 	}
 	for i := range h.events {
@@ -67,7 +70,9 @@ func (h *history) placeRounds(shown []entry) []entry {
 	var out, waiting []entry
 	for k, e := range shown {
 		out = append(out, e)
-		waiting = append(waiting, behind[e.position]...)
+		if e.StandIns == nil {
+			waiting = append(waiting, behind[e.position]...)
+		}
 		if k+1 == len(shown) || h.unit[shown[k+1].position] != h.unit[e.position] {
 			out, waiting = append(out, waiting...), nil
 		}

@@ -1,0 +1,173 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// errKilled is what everything answers in a process that was killed: it does nothing any more.
+var errKilled = errors.New("killed")
+
+// process is the life of one process. Its storage, models and summarizers count as steps, and do nothing
+// once it was killed.
+type process struct {
+	*steps
+	killed atomic.Bool
+}
+
+// mortal is a storage as one process has it.
+type mortal struct {
+	session.Service
+	*process
+}
+
+// lives takes a step, and reports whether the process lives then.
+func (p *process) lives(kind string) bool {
+	if !p.killed.Load() {
+		p.step(kind)
+	}
+	return !p.killed.Load()
+}
+
+func (s mortal) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	if !s.lives("read") {
+		return nil, errKilled
+	}
+	return s.Service.Get(ctx, req)
+}
+
+func (s mortal) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
+	if !s.lives("before an append") {
+		return errKilled
+	}
+	if err := s.Service.AppendEvent(ctx, sess, ev); err != nil {
+		return err
+	}
+	if !s.lives("after an append") {
+		return errKilled
+	}
+	return nil
+}
+
+// mortalModel is an agent's model in whatever process runs.
+type mortalModel struct {
+	model.LLM
+	now func() *process
+}
+
+func (m mortalModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		if !m.now().lives("model") {
+			yield(nil, errKilled)
+			return
+		}
+		m.LLM.GenerateContent(ctx, req, stream)(yield)
+	}
+}
+
+// TestNoRequestIsRefusedAfterAKillOrACancellation: the process dies at the first step of a turn, in the
+// next turn at the second, and so on, and another process goes on with the session; or the context of the
+// turn ends there, or nobody reads its events any further. Whatever is in storage then, each request is one
+// that every provider accepts: in a young session, where nothing was ever compacted, and in an old one.
+func TestNoRequestIsRefusedAfterAKillOrACancellation(t *testing.T) {
+	t.Parallel()
+	for _, played := range append(slices.Clone(improvisations), waiting) {
+		for _, end := range []string{"kill", "cancel", "stop"} {
+			for _, young := range []bool{true, false} {
+				run := overStorages
+				if !young && (end != "kill" || played.unordered) {
+					run = inMemoryIn // for the time it takes
+				}
+				t.Run(fmt.Sprintf("%s, %s, young %t", played.name, end, young), func(t *testing.T) {
+					t.Parallel()
+					run(t, []mode{synchronous}, func(t *testing.T, store storage, m mode) {
+						spoilEveryStep(t, store, m, played, end, young)
+					})
+				})
+			}
+		}
+	}
+}
+
+func spoilEveryStep(t *testing.T, store storage, m mode, played improvised, end string, young bool) {
+	s := &steps{}
+	var now *process
+	open := store.open
+	store.open = func(t *testing.T) session.Service {
+		now = &process{steps: s}
+		return mortal{open(t), now}
+	}
+	var a *app
+	k, cut := 0, 0
+	for reached := true; reached; {
+		if k%sweep == 0 {
+			if a != nil && store.name != "inmemory" {
+				open = another(t, store).open
+			} else if a != nil {
+				open = inMemory().open
+			}
+			a = newApp(t, store, m, func(cfg *compaction.Config) {
+				if young {
+					cfg.InvocationThreshold = compaction.Off
+					return
+				}
+				pressures[1].change(cfg)
+				oracle := cfg.Summarizer
+				cfg.Summarizer = summarizer.Func(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+					if !now.lives("summarizer") {
+						return summarizer.Result{}, errKilled
+					}
+					return oracle.Summarize(ctx, req)
+				})
+			})
+			a.strict = true
+			a.inTool = func() { now.lives("tool") }
+			a.decorate = func(llm model.LLM) model.LLM { return mortalModel{llm, func() *process { return now }} }
+			played.start(a)
+		}
+		k++
+		before := slices.Clone(a.history)
+		ctx, cancel := context.WithCancel(t.Context())
+		stopped := false
+		switch end {
+		case "kill":
+			s.arm(k, func() { now.killed.Store(true) })
+		case "cancel":
+			s.arm(k, cancel)
+		}
+		a.interruptedIn(ctx, func(n int, _ *session.Event) bool {
+			stopped = end == "stop" && n == k
+			return !stopped
+		}, func() {
+			reached = s.disarm()
+			if now.killed.Load() {
+				a.inner = a.store.open(t) // nobody closed the service
+				a.wrap()
+			}
+		})
+		reached = reached && end != "stop" || stopped
+		cancel()
+		raw := withoutRecords(a.raw())
+		if len(raw) > 0 && len(callsIn(raw[len(raw)-1].Content)) > 0 {
+			cut++
+		}
+		a.checkKept(before)
+	}
+	if stored := len(a.log.of(compaction.Stored)); young && stored > 0 {
+		t.Errorf("%d compactions in a young session", stored)
+	}
+	if cut == 0 && end != "cancel" || k < 5 { // what a tool returns is stored though its context ended
+		t.Errorf("of %d turns %d ended behind a call: the test shows nothing", k, cut)
+	}
+}

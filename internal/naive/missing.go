@@ -1,0 +1,132 @@
+package naive
+
+import (
+	"math"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool/toolconfirmation"
+)
+
+// StandIn is a response that a view makes up for a call that was interrupted: the one to the call of
+// that ID in an event.
+type StandIn struct {
+	ID string
+	// Waits says that the call is long-running or awaits a confirmation.
+	Waits bool
+}
+
+// standIns returns what the view makes up behind the event at a position: an answer to each call that
+// has an ID and no response, if the user has said anything since, in another invocation, that the call's
+// branch sees. The calls by which ADK asks the user for something are no part of any prompt.
+func (h *history) standIns(i int) (out []StandIn) {
+	if !h.overtaken(i) {
+		return nil
+	}
+	h.parts(i, func(part *genai.Part) {
+		call := part.FunctionCall
+		if call == nil || call.ID == "" || call.Name == "adk_request_confirmation" || call.Name == "adk_request_credential" {
+			return
+		}
+		if h.lastOf(i, call.ID) == call && !h.answered(i, call.ID) {
+			out = append(out, StandIn{call.ID, slices.Contains(h.events[i].LongRunningToolIDs, call.ID) || h.toBeConfirmed(i, call.ID)})
+		}
+	})
+	return out
+}
+
+func (h *history) overtaken(i int) bool {
+	return slices.ContainsFunc(h.events[i+1:], func(ev *session.Event) bool {
+		return ev != nil && ev.Author == "user" && ev.Content != nil && len(ev.Content.Parts) > 0 &&
+			ev.InvocationID != h.events[i].InvocationID && sees(h.events[i].Branch, ev.Branch)
+	})
+}
+
+// sees reports whether an agent in one branch sees the events of another.
+func sees(reader, branch string) bool {
+	return reader == "" || branch == "" || reader == branch ||
+		len(reader) > len(branch) && reader[:len(branch)+1] == branch+"."
+}
+
+// answered reports whether a response belongs to the calls of an ID in the event at a position.
+func (h *history) answered(i int, id string) bool {
+	for j := range h.events {
+		if slices.Contains(h.responses(j), id) && h.callOf(j, id) == i {
+			return true
+		}
+	}
+	return false
+}
+
+// lastOf returns the last call of an ID in the event at a position.
+func (h *history) lastOf(i int, id string) (last *genai.FunctionCall) {
+	h.parts(i, func(part *genai.Part) {
+		if part.FunctionCall != nil && part.FunctionCall.ID == id {
+			last = part.FunctionCall
+		}
+	})
+	return last
+}
+
+// made is one call of a history, and where: a place in an event is the number of calls before it there.
+type made struct {
+	event, place int
+	call         *genai.FunctionCall
+}
+
+// toBeConfirmed reports whether somebody asked for a confirmation of the call: the nearest one of its ID
+// before the request, first of the same branch, or where none is before it the last one.
+func (h *history) toBeConfirmed(i int, id string) bool {
+	var all []made
+	for j := range h.events {
+		n := 0
+		h.parts(j, func(part *genai.Part) {
+			if part.FunctionCall != nil {
+				all = append(all, made{j, n, part.FunctionCall})
+				n++
+			}
+		})
+	}
+	found := func(j, place int) bool {
+		here, earlier, any := -1, -1, -1
+		for _, m := range all {
+			if m.call.ID != id {
+				continue
+			}
+			any = m.event
+			if m.event < j || m.event == j && m.place < place {
+				earlier = m.event
+				if h.events[m.event].Branch == h.events[j].Branch {
+					here = m.event
+				}
+			}
+		}
+		switch {
+		case here >= 0:
+			return here == i
+		case earlier >= 0:
+			return earlier == i
+		}
+		return any == i
+	}
+	for _, m := range all {
+		if m.call.Name != "adk_request_confirmation" {
+			continue
+		}
+		original, err := toolconfirmation.OriginalCallFrom(m.call)
+		if err == nil && original != nil && original.ID == id && found(m.event, m.place) {
+			return true
+		}
+	}
+	for j, ev := range h.events {
+		if ev == nil {
+			continue
+		}
+		if _, asks := ev.Actions.RequestedToolConfirmations[id]; asks && found(j, math.MaxInt) {
+			return true
+		}
+	}
+	return false
+}
