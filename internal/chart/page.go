@@ -15,6 +15,8 @@ import (
 type Page struct {
 	// Title is the heading and the name of the browser's tab; "Replay" if empty.
 	Title string
+	// Summary is a sentence that sums the replay up; none if empty.
+	Summary string
 	// Ran are lines that say what was run: policies, windows, prices.
 	Ran []string
 	// Totals has one for each policy, in the order in which they are shown. A policy that only Reports

@@ -70,6 +70,78 @@ func TestEveryNumberOfAReportStandsOnThePage(t *testing.T) {
 	}
 }
 
+func TestEveryPartOfThePageCanBeReached(t *testing.T) {
+	t.Parallel()
+	page := pageOf(made("harbour", "a", 20, 8000), made("garden", "a", 20, 8000), made("mill", "a", 20, 8000))
+	page.Summary = "Saves 84% of the prompt tokens over 3 conversations; nothing was lost."
+	_, root := write(t, page)
+	if got := text(all(root, named("title"))[0]); got != page.Title {
+		t.Errorf("the tab is called %q, want %q", got, page.Title)
+	}
+	if got := all(root, classed("summary")); len(got) != 1 || text(got[0]) != page.Summary {
+		t.Errorf("the page does not say %q", page.Summary)
+	}
+	links := func(n *html.Node) string {
+		var to []string
+		for _, a := range all(n, named("a")) {
+			to = append(to, attribute(a, "href"))
+		}
+		return strings.Join(to, " ")
+	}
+	var got []string
+	for _, n := range all(root, named("nav")) {
+		got = append(got, links(n))
+	}
+	want := []string{
+		"#totals #conversations #c1 #c3",
+		"#conversations #c2 #top", "#c1 #conversations #c3 #top", "#c2 #conversations #top",
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the links are %q, want %q", got, want)
+	}
+	for i, section := range all(root, named("section")) {
+		if head := all(section, named("h2"))[0]; links(head) != fmt.Sprintf("#c%d", i+1) {
+			t.Errorf("the heading of section %d links to %q", i+1, links(head))
+		}
+	}
+}
+
+// On a phone a table scrolls in its box, and the page stays where it is.
+func TestEveryTableScrollsByItself(t *testing.T) {
+	t.Parallel()
+	r := made("harbour", "a", 20, 8000)
+	r.Recorded = []replay.AtRecorded{{Call: 3, Turn: 1, Trigger: "auto", Ours: 100}}
+	_, root := write(t, pageOf(r))
+	tables := all(root, named("table"))
+	for _, table := range tables {
+		box := table.Parent
+		if !classed("wide")(box) {
+			t.Errorf("a table stands in <%s class=%q>, which does not scroll", box.Data, attribute(box, "class"))
+		}
+	}
+	if len(tables) < 3 {
+		t.Errorf("%d tables only", len(tables))
+	}
+	if css := text(all(root, named("style"))[0]); !strings.Contains(css, ".wide { overflow-x: auto;") {
+		t.Error("the box of a table does not scroll")
+	}
+}
+
+func TestATieIsNotCalledTheCheapest(t *testing.T) {
+	t.Parallel()
+	a, b, c := made("harbour", "theta=5", 40, 8000), made("harbour", "theta=6", 40, 8000), made("harbour", "theta=90", 40, 80000)
+	_, root := write(t, pageOf(a, b, c))
+	best := all(root, classed("best"))
+	if len(best) != 2 || !strings.Contains(text(best[0]), "theta=5") || !strings.Contains(text(best[1]), "theta=6") {
+		t.Fatalf("%d policies are marked, want the two that tie", len(best))
+	}
+	for _, row := range best {
+		if !classed("tied")(row) || attribute(row, "title") != "the cheapest: a tie" {
+			t.Errorf("%s is called %q", text(row), attribute(row, "title"))
+		}
+	}
+}
+
 func TestOnlyWhatIsWrongIsRed(t *testing.T) {
 	t.Parallel()
 	_, root := write(t, pageOf(made("harbour", "default", 60, 8000)))

@@ -92,14 +92,17 @@ func TestNoTextOfAConversationBreaksOut(t *testing.T) {
 func TestThePageLoadsNothing(t *testing.T) {
 	t.Parallel()
 	_, root := hostilePage(t, hostile)
-	links := 0
+	links, ids := 0, map[string]bool{}
+	for _, n := range all(root, func(*html.Node) bool { return true }) {
+		ids[attribute(n, "id")] = true
+	}
 	for _, n := range all(root, func(*html.Node) bool { return true }) {
 		for _, a := range n.Attr {
 			switch a.Key {
 			case "href":
 				links++
-				if n.Data != "a" || !strings.HasPrefix(a.Val, "#c") {
-					t.Errorf("<%s href=%q> leads off the page", n.Data, a.Val)
+				if n.Data != "a" || !strings.HasPrefix(a.Val, "#") || !ids[strings.TrimPrefix(a.Val, "#")] {
+					t.Errorf("<%s href=%q> leads off the page, or nowhere", n.Data, a.Val)
 				}
 			case "src", "srcset", "data", "action", "poster", "background", "style":
 				t.Errorf("<%s %s=%q> loads or styles something", n.Data, a.Key, a.Val)

@@ -10,9 +10,10 @@ import (
 // view is what the templates read.
 type view struct {
 	Title, Time   string
+	Summary       string
 	Ran           []string
 	Policies      []string
-	Best          int // index in Policies
+	Best          int // index in Policies, of the first that cost least
 	Totals        []totalRow
 	Conversations []*conversation
 
@@ -30,12 +31,16 @@ type totalRow struct {
 	replay.Total
 	Whole  bool
 	Policy int
+	// Best marks what cost least, and Tied that another policy cost the same.
+	Best, Tied bool
 }
 
 // conversation is a section of the page.
 type conversation struct {
 	Number int
-	Runs   []run
+	// Previous and Next are the numbers of its neighbours, 0 for none.
+	Previous, Next int
+	Runs           []run
 }
 
 // run is a conversation under one policy.
@@ -55,7 +60,7 @@ func (c *conversation) First() run { return c.Runs[0] }
 func (c *conversation) Curves() []curve { return curves(c.Runs) }
 
 func newView(page Page) *view {
-	v := &view{Title: page.Title, Ran: page.Ran, Style: style, Script: script, SecurityPolicy: securityPolicy}
+	v := &view{Title: page.Title, Summary: page.Summary, Ran: page.Ran, Style: style, Script: script, SecurityPolicy: securityPolicy}
 	if v.Title == "" {
 		v.Title = "Replay"
 	}
@@ -92,14 +97,35 @@ func (v *view) addTotals(totals []replay.Total, number func(string) int) {
 		}
 	}
 	if len(totals) > 0 {
+		v.markBest(totals[v.Best])
 		v.Best = number(totals[v.Best].Policy)
 	}
 }
 
-// cheaper compares dollars where there are prices, and tokens where there are none or they are equal.
+// markBest marks the policies that cost as little as the best one, if there is a choice.
+func (v *view) markBest(best replay.Total) {
+	var least []int
+	policies := 0
+	for i, row := range v.Totals {
+		if row.Whole {
+			continue
+		}
+		policies++
+		if !cheaper(best, row.Total) {
+			least = append(least, i)
+		}
+	}
+	for _, i := range least {
+		v.Totals[i].Best = policies > 1
+		v.Totals[i].Tied = len(least) > 1
+	}
+}
+
+// cheaper compares dollars where there are prices, and tokens where there are none. Sums of fractions that
+// differ in their last digits are the same.
 func cheaper(a, b replay.Total) bool {
-	if x, y := a.With.Dollars+a.Summarizer.Dollars, b.With.Dollars+b.Summarizer.Dollars; x != y {
-		return x < y
+	if x, y := a.With.Dollars+a.Summarizer.Dollars, b.With.Dollars+b.Summarizer.Dollars; x > 0 || y > 0 {
+		return y-x > 1e-9*max(x, y)
 	}
 	return a.With.PromptTokens+a.Summarizer.PromptTokens < b.With.PromptTokens+b.Summarizer.PromptTokens
 }
@@ -116,7 +142,10 @@ func (v *view) addReports(reports []*replay.Report, number func(string) int) {
 		key := name{r.File, r.Line, r.ID}
 		c := known[key]
 		if c == nil {
-			c = &conversation{Number: len(v.Conversations) + 1}
+			c = &conversation{Number: len(v.Conversations) + 1, Previous: len(v.Conversations)}
+			if c.Previous > 0 {
+				v.Conversations[c.Previous-1].Next = c.Number
+			}
 			known[key] = c
 			v.Conversations = append(v.Conversations, c)
 		}

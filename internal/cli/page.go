@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"path/filepath"
+	"time"
+
 	"github.com/google/renameio/v2"
 
 	"github.com/adk-go-ext/longsession/internal/chart"
@@ -12,11 +15,13 @@ import (
 type page struct {
 	name    string
 	file    *renameio.PendingFile
+	inputs  []input
+	now     time.Time
 	reports []*replay.Report
 }
 
 // newPage checks that the file can be written.
-func newPage(name string) (*page, error) {
+func newPage(name string, inputs []input) (*page, error) {
 	if err := replaceable("--html", name); err != nil {
 		return nil, err
 	}
@@ -24,7 +29,22 @@ func newPage(name string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{name: name, file: file}, nil
+	return &page{name: name, file: file, inputs: inputs, now: time.Now()}, nil
+}
+
+// title names what was replayed and the day.
+func title(inputs []input, now time.Time) string {
+	what := "standard input"
+	if !inputs[0].stdin {
+		what = printable(filepath.Base(inputs[0].name))
+	}
+	switch others := len(inputs) - 1; {
+	case others == 1:
+		what += " and another file"
+	case others > 1:
+		what += " and " + commas(others) + " other files"
+	}
+	return "Replay of " + what + ", " + now.Format(time.DateOnly)
 }
 
 // add keeps the reports of a conversation until the end: the page begins with the totals.
@@ -39,7 +59,8 @@ func (p *page) write(plan *plan, sum *summary) error {
 			lines = append(lines, l[0]+": "+l[1])
 		}
 	}
-	if err := chart.Write(p.file, chart.Page{Title: "Replay", Ran: lines, Totals: sum.totals, Reports: p.reports}); err != nil {
+	page := chart.Page{Title: title(p.inputs, p.now), Summary: conclusion(plan, sum), Ran: lines, Totals: sum.totals, Reports: p.reports, Time: p.now.UTC().Truncate(time.Second)}
+	if err := chart.Write(p.file, page); err != nil {
 		return failed("--html %s: %w", p.name, cause(err))
 	}
 	if err := replaceable("--html", p.name); err != nil {

@@ -45,7 +45,7 @@ func replayFiles(cmd *cobra.Command, s *settings, args []string, compare compare
 		return err
 	}
 	if s.html != "" {
-		if r.page, err = newPage(s.html); err != nil {
+		if r.page, err = newPage(s.html, r.inputs); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, r.page.cleanup()) }()
