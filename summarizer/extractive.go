@@ -16,7 +16,7 @@ import (
 // ids, paths, URLs, quotations) in their original order, then every tool call by name and outcome.
 //
 // It is deterministic, offline and linear in the size of the input. The result keeps
-// Request.MaxTokens by [tokens.Estimate], save that it is never empty. It also stays under about 60 % of what
+// Request.MaxTokens by [tokens.Estimate], save that it is never empty. It also stays under about 60% of what
 // the events take, so that a summary of a short window is shorter than the window. Request.Focus
 // raises the worth of sentences that hold one of its words.
 //

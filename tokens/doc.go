@@ -20,18 +20,18 @@
 // and per file of public source packages, which played no part in any choice:
 //
 //	                  messages   files
-//	English prose       3.6 %    4.5 % (Markdown)
-//	JSON, indented      2.0 %    5.5 %
-//	JSON, compact       3.4 %    7.3 %
-//	source code         5.7 %    5.9 %
-//	terminal output     6.4 %
-//	Chinese             5.6 %
-//	other .txt files             11.6 % (test data, word lists)
+//	English prose       3.6%    4.5% (Markdown)
+//	JSON, indented      2.0%    5.5%
+//	JSON, compact       3.4%    7.3%
+//	source code         5.7%    5.9%
+//	terminal output     6.4%
+//	Chinese             5.6%
+//	other .txt files             11.6% (test data, word lists)
 //
-// Dividing bytes by four, the usual rule, reads JSON about 40 % too low. A
+// Dividing bytes by four, the usual rule, reads JSON about 40% too low. A
 // message of a few words can be off by more than these figures; over a session
 // the errors cancel. Against o200k (GPT-4o, GPT-5) the totals agree within
-// 20 %; JSON full of digits reads high there, Chinese low. Known to read low:
+// 20%; JSON full of digits reads high there, Chinese low. Known to read low:
 // base64, hashes, accented Polish and the like. Where the provider reports
 // what a prompt really was, prefer that: see [UsageOf].
 //

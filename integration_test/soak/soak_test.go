@@ -206,9 +206,9 @@ func (r *run) report(t *testing.T, c *counting) {
 	stored := r.stored(t)
 	t.Logf("%d turns, %d events stored, %d summarizer calls, %d events handed to it (%.3f), %d records",
 		len(r.took), stored, c.calls, c.events, float64(c.events)/float64(stored), r.records)
-	t.Logf("prompt tokens: %.0f at 5-15 %%, %.0f at 90-100 %% of the run (%.3f); largest %d",
+	t.Logf("prompt tokens: %.0f at 5-15%%, %.0f at 90-100%% of the run (%.3f); largest %d",
 		r.mean(5, 15), r.mean(90, 100), r.mean(90, 100)/r.mean(5, 15), slices.Max(r.tokens))
-	t.Logf("time per turn: median %v at 5-15 %%, %v at 90-100 %%; mean %v and %v",
+	t.Logf("time per turn: median %v at 5-15%%, %v at 90-100%%; mean %v and %v",
 		r.median(5, 15), r.median(90, 100), r.total(5, 15), r.total(90, 100))
 	t.Logf("prompts compared with the one before: %d of %d; summaries visible at most: %d", r.compared, len(r.tokens), r.most)
 }
