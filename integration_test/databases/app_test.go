@@ -1,0 +1,151 @@
+package databases_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/runner"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+const (
+	appName   = "app"
+	userID    = "user"
+	agentName = "assistant"
+)
+
+func refTo(sessionID string) compaction.SessionRef {
+	return compaction.SessionRef{AppName: appName, UserID: userID, SessionID: sessionID}
+}
+
+// app is an agent over a session service. A turn states a fact, and sets one state key with the
+// user's message and one with the answer. It takes one turn at a time.
+type app struct {
+	sessions session.Service
+	// compacting is the wrapper, nil for ADK alone.
+	compacting *compaction.CompactionSessionService
+	runner     *runner.Runner
+	writer     *writer
+	seen       *outcomes
+	// asked, if not nil, is called when the model is asked, before it answers.
+	asked func()
+
+	turn  int
+	facts []string // in the newest request to the model
+}
+
+// newApp makes an app over ADK's service, with compaction in the background unless bare.
+func newApp(inner session.Service, bare bool, change func(*compaction.Config)) (*app, error) {
+	a := &app{sessions: inner, writer: &writer{}, seen: &outcomes{count: map[compaction.Outcome]int{}}}
+	if !bare {
+		cfg := compaction.DefaultConfig()
+		cfg.InvocationThreshold, cfg.OverlapSize = 2, 1
+		cfg.Summarizer, cfg.Observer = a.writer, a.seen
+		if change != nil {
+			change(&cfg)
+		}
+		svc, err := compaction.NewCompactionService(inner, cfg)
+		if err != nil {
+			return nil, err
+		}
+		a.compacting, a.sessions = svc, svc
+	}
+	root, err := llmagent.New(llmagent.Config{
+		Name:  agentName,
+		Model: compactiontest.NewModel("model", a.answer),
+		BeforeModelCallbacks: []llmagent.BeforeModelCallback{
+			func(ctx agent.CallbackContext, _ *model.LLMRequest) (*model.LLMResponse, error) {
+				return nil, ctx.State().Set(answeredKey(a.turn), a.turn)
+			},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.runner, err = runner.New(runner.Config{AppName: appName, Agent: root, SessionService: a.sessions})
+	return a, err
+}
+
+func askedKey(turn int) string    { return fmt.Sprintf("asked-%d", turn) }
+func answeredKey(turn int) string { return fmt.Sprintf("answered-%d", turn) }
+
+func (a *app) answer(_ int, req *model.LLMRequest) *model.LLMResponse {
+	a.facts = compactiontest.FactsInContents(req.Contents)
+	if a.asked != nil {
+		a.asked()
+	}
+	return compactiontest.Say("I have noted " + compactiontest.Fact(a.turn) + " and will come back to it when you ask.")
+}
+
+// take runs a turn.
+func (a *app) take(ctx context.Context, sessionID string, turn int) error {
+	a.turn, a.facts = turn, nil
+	text := fmt.Sprintf("The code for item %d is %s. %s", turn, compactiontest.Fact(turn), strings.Repeat("Please keep it in mind. ", 4))
+	delta := runner.WithStateDelta(map[string]any{askedKey(turn): turn})
+	for _, err := range a.runner.Run(ctx, userID, sessionID, genai.NewContentFromText(text, genai.RoleUser), agent.RunConfig{}, delta) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writer is a summarizer that forgets no fact and takes from 1 to 20 ms.
+type writer struct {
+	oracle compactiontest.Oracle
+	calls  atomic.Int32
+}
+
+func (w *writer) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+	n := time.Duration(w.calls.Add(1))
+	select {
+	case <-time.After((1 + 7*n%20) * time.Millisecond):
+	case <-ctx.Done():
+		return summarizer.Result{}, ctx.Err()
+	}
+	return w.oracle.Summarize(ctx, req)
+}
+
+// outcomes is an observer that counts.
+type outcomes struct {
+	mu    sync.Mutex
+	count map[compaction.Outcome]int
+	errs  []string
+}
+
+func (o *outcomes) Observe(_ context.Context, seen compaction.Observation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.count[seen.Outcome]++
+	if seen.Err != nil {
+		o.errs = append(o.errs, seen.Err.Error())
+	}
+}
+
+func (o *outcomes) of(outcome compaction.Outcome) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.count[outcome]
+}
+
+// failures returns what failed since it was last called.
+func (o *outcomes) failures() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	errs := o.errs
+	o.errs = nil
+	return errs
+}

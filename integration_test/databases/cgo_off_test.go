@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package databases_test
+
+const hasCgo = false

@@ -1,0 +1,5 @@
+//go:build !race
+
+package databases_test
+
+const raced = false

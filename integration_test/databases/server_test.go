@@ -1,0 +1,204 @@
+package databases_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/adk/session"
+)
+
+// server is a running database server with files of its own, reached by a socket. One of each engine
+// serves all tests.
+type server struct {
+	engine *engine
+	dir    string
+	cmd    *exec.Cmd
+	ended  chan error
+	admin  *sql.DB
+
+	mu        sync.Mutex
+	databases int
+}
+
+var running struct {
+	mu      sync.Mutex
+	servers map[*engine]*server
+}
+
+// serverOf returns the server of an engine, which it starts if it is not running. Where the engine is
+// not installed the test is skipped; on CI it fails.
+func serverOf(t testing.TB, e *engine) *server {
+	t.Helper()
+	running.mu.Lock()
+	defer running.mu.Unlock()
+	if s := running.servers[e]; s != nil {
+		return s
+	}
+	programs, err := e.find()
+	if err != nil && onCI() {
+		t.Fatalf("no test may be skipped with CI=true: %v", err)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	s, err := startServer(e, programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if running.servers == nil {
+		running.servers = map[*engine]*server{}
+	}
+	running.servers[e] = s
+	return s
+}
+
+func stopServers() {
+	running.mu.Lock()
+	defer running.mu.Unlock()
+	for _, s := range running.servers {
+		s.stop()
+	}
+}
+
+// startTimeout is long enough for a busy machine to make and start a server, and stopTimeout to stop
+// it.
+const (
+	startTimeout = 90 * time.Second
+	stopTimeout  = 20 * time.Second
+)
+
+func startServer(e *engine, programs []string) (s *server, err error) {
+	// Not t.TempDir: the server outlives the test, its account must reach the folder, and the path of a
+	// socket has 107 bytes at most.
+	dir, err := os.MkdirTemp("", "db")
+	if err != nil {
+		return nil, err
+	}
+	s = &server{engine: e, dir: dir, ended: make(chan error, 1)}
+	defer func() {
+		if err != nil {
+			s.stop()
+		}
+	}()
+	make := s.command(programs[0], e.initialize(dir)...)
+	if err := asUser(make, dir, e.users); err != nil {
+		return nil, err
+	}
+	if out, err := make.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", e.programs[0], err, out)
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	run := s.command(programs[1], e.start(dir)...)
+	if err := asUser(run, dir, e.users); err != nil {
+		return nil, err
+	}
+	run.Stdout, run.Stderr = log, log
+	if err := run.Start(); err != nil {
+		return nil, err
+	}
+	s.cmd = run
+	go func() { s.ended <- run.Wait() }()
+	return s, s.prepare()
+}
+
+func (s *server) command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "HOME="+s.dir, "LC_ALL=C")
+	return cmd
+}
+
+// prepare waits until the server answers, and makes the accounts of the processes.
+func (s *server) prepare() error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	var err error
+	if s.admin, err = sql.Open(s.engine.driver, s.engine.dsn(s.dir, s.engine.adminDatabase, s.engine.adminUser)); err != nil {
+		return err
+	}
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for s.admin.PingContext(ctx) != nil {
+		select {
+		case <-poll.C:
+		case err := <-s.ended:
+			s.ended <- err
+			return fmt.Errorf("%s ended: %w\n%s", s.engine.name, err, s.log())
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not answer: %w\n%s", s.engine.name, ctx.Err(), s.log())
+		}
+	}
+	for _, statement := range s.engine.setup {
+		if _, err := s.admin.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// log returns the end of what the server wrote.
+func (s *server) log() []byte {
+	text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+	return bytes.TrimSpace(text[max(0, len(text)-2000):])
+}
+
+// stop stops the server and removes its files.
+func (s *server) stop() {
+	if s.admin != nil {
+		_ = s.admin.Close()
+	}
+	if s.cmd != nil {
+		_ = s.cmd.Process.Signal(os.Interrupt) // PostgreSQL: fast shutdown
+		if s.engine == &mariaDB {
+			_ = s.cmd.Process.Kill() // it ignores the signal, and its files are removed anyway
+		}
+		select {
+		case <-s.ended:
+		case <-time.After(stopTimeout):
+			_ = s.cmd.Process.Kill()
+			<-s.ended
+		}
+	}
+	_ = os.RemoveAll(s.dir)
+}
+
+// store is a database of a server, for one test.
+type store struct {
+	*server
+	name string
+	// sessions is ADK's service over it, in this process.
+	sessions session.Service
+}
+
+// newStore makes a database, and in it ADK's tables.
+func newStore(t testing.TB, e *engine) *store {
+	t.Helper()
+	s := serverOf(t, e)
+	s.mu.Lock()
+	s.databases++
+	name := fmt.Sprintf("test%d", s.databases)
+	s.mu.Unlock()
+	if _, err := s.admin.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open(e.driver, e.dsn(s.dir, name, e.adminUser))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	st := &store{server: s, name: name}
+	st.sessions = migrated(t, e.dialector(db))
+	return st
+}
