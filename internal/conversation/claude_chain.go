@@ -3,6 +3,8 @@ package conversation
 import (
 	"fmt"
 	"slices"
+
+	"google.golang.org/genai"
 )
 
 // thread is a conversation of a transcript: a session, or what one of its sub-agents did.
@@ -109,8 +111,10 @@ func (th *thread) kept() (kept []*entry, left int) {
 		newest--
 	}
 	in, answers, calls := map[*entry]bool{}, map[string]bool{}, map[string]bool{}
+	copied := map[string]bool{} // a continued session holds its old lines once more
 	keep := func(e *entry) {
 		in[e] = true
+		copied[e.uuid] = e.uuid != ""
 		if e.answer != "" {
 			answers[e.answer] = true
 		}
@@ -126,7 +130,7 @@ func (th *thread) kept() (kept []*entry, left int) {
 	for more := true; more; {
 		more = false
 		for _, e := range th.entries {
-			if in[e] || !(e.answer != "" && answers[e.answer] || e.answersOnly(calls)) {
+			if in[e] || copied[e.uuid] || !(e.answer != "" && answers[e.answer] || e.answersOnly(calls)) {
 				continue
 			}
 			keep(e)
@@ -137,7 +141,7 @@ func (th *thread) kept() (kept []*entry, left int) {
 		switch {
 		case in[e]:
 			kept = append(kept, e)
-		case e.said:
+		case e.said && !copied[e.uuid]:
 			left++
 		}
 	}
@@ -188,11 +192,22 @@ func (th *thread) recording(t *transcript) *recording {
 		}
 		// Each block of an answer has a line, with the counts of the whole answer as far as they were known.
 		m := &rec.messages[at]
-		m.parts = append(m.parts, e.parts...)
+		for _, p := range e.parts {
+			if !m.calls(p.FunctionCall) {
+				m.parts = append(m.parts, p)
+			}
+		}
 		m.prompt, m.output = max(m.prompt, e.prompt), max(m.output, e.output)
 	}
 	rec.addCompaction(pending)
 	return rec
+}
+
+// calls reports whether the message holds a call already: an answer's block may be written twice.
+func (m *message) calls(call *genai.FunctionCall) bool {
+	return call != nil && call.ID != "" && slices.ContainsFunc(m.parts, func(p *genai.Part) bool {
+		return p.FunctionCall != nil && p.FunctionCall.ID == call.ID
+	})
 }
 
 func (rec *recording) addCompaction(c *compactedAt) {

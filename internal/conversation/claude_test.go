@@ -77,6 +77,8 @@ func claude(links, session, kind, content string) string {
 func TestLinesOfATranscriptBelongWhereTheirParentsDo(t *testing.T) {
 	t.Parallel()
 	hello, hi := claude("u1 null", "s1", "user", `"hello"`), claude("a1 u1", "s1", "assistant", `"hi"`)
+	call := strings.Replace(claude("c1 u1", "s1", "assistant", `[{"type":"tool_use","id":"t","name":"look","input":{}}]`), `"role"`, `"id":"m1","role"`, 1)
+	found := claude("r1 c1", "s1", "user", `[{"type":"tool_result","tool_use_id":"t","content":"x"}]`)
 	for _, x := range []struct {
 		name string
 		file []string
@@ -98,6 +100,10 @@ func TestLinesOfATranscriptBelongWhereTheirParentsDo(t *testing.T) {
 		{"a summary without a boundary", []string{hello, hi,
 			strings.Replace(claude("u2 null", "s1", "user", `"so far"`), `"type"`, `"isCompactSummary":true,"type"`, 1), claude("u3 u2", "s1", "user", `"go on"`), claude("a3 u3", "s1", "assistant", `"ok"`)},
 			[]string{"s1: U hello A1 hi U go on A4 ok"}},
+		{"its own copy behind it", []string{hello, call, found, hello, call, found, claude("u2 r1", "s1", "user", `"more"`)},
+			[]string{`s1: U hello A4 t=look{} R t look {"result":"x"} U more`}},
+		{"a block written twice", []string{hello, call, strings.Replace(call, `"c1"`, `"c2"`, 1), found},
+			[]string{`s1: U hello A1 t=look{} R t look {"result":"x"}`}},
 		{"another form behind it", []string{hello, hi, named("b")}, []string{"s1: U hello A1 hi", "b: U hello A1 hi"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
