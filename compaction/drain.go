@@ -61,6 +61,9 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 			return
 		}
 		t.extractive = t.extractive || f.unbounded
+		if t.forced && f.Tokens < leastWindow("") {
+			takeNewest(&f.Selection, s.summariesOf(h, f.Branch), s.placeOf(h))
+		}
 		if s.mustWait(t) {
 			h = h.ahead()
 		}

@@ -59,7 +59,7 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 	history := h.history(state)
 	params := s.params(h.state)
 	if t.forced && t.extractive {
-		params.MinTokens = leastWindow // a model's summary was not shorter; this one will be, or is not stored
+		params.MinTokens = nil // a model's summary was not shorter; this one will be, or is not stored
 	}
 	here := branches(state.View)
 	missing := math.MaxInt

@@ -120,6 +120,17 @@ func (s *CompactionSessionService) merge(ctx context.Context, h *handle, t task,
 	return s.write(ctx, h, t, merge)
 }
 
+// takeNewest makes a window that is too small for a summary of its own take in the newest summary of its place: the
+// two have one frame together.
+func takeNewest(sel *selector.Selection, summaries []*record.Metadata, placeOf func(*record.Metadata) standing) {
+	alone := selector.Selection{After: sel.After, Agent: sel.Agent}
+	absorbPlace(&alone, summaries, placeOf)
+	if n := len(alone.Absorb); n > 0 && !contains(sel.Absorb, alone.Absorb[n-1].RecordID) {
+		sel.Absorb = append(sel.Absorb, alone.Absorb[n-1])
+		sel.Tokens += promptsize.OfSummary(alone.Absorb[n-1])
+	}
+}
+
 // absorbPlace makes the window's record take in the summaries that stand where it will stand.
 func absorbPlace(sel *selector.Selection, summaries []*record.Metadata, placeOf func(*record.Metadata) standing) {
 	here := front
