@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -46,7 +45,7 @@ func (a *auditing) exportCommand() *cobra.Command {
 			}
 			return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *auditOutput) error {
 				if r == nil {
-					fmt.Fprintln(cmd.ErrOrStderr(), "longsession: warning: nothing is taken out: the export holds all that was said, private or not; see --redact and --redact-preset")
+					complain(cmd.ErrOrStderr(), "warning: nothing is taken out: the export holds all that was said, private or not; see --redact and --redact-preset")
 				}
 				if file == "" {
 					n := 0

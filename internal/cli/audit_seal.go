@@ -80,7 +80,11 @@ func (s *sealing) run(cmd *cobra.Command, args []string) error {
 		out.did = func() string { return shareOf(sealed, sessions, "read") + ", nothing was written" }
 		seal, err := f.Seal(ctx, s.which(args), func(found audit.Finding) error {
 			misfits++
-			_, err := fmt.Fprintln(cmd.ErrOrStderr(), findingText(found))
+			text := findingText(found)
+			if on := screenOf(cmd.ErrOrStderr()); on.columns > 0 {
+				text = hanging(text, on.columns)
+			}
+			_, err := fmt.Fprintln(cmd.ErrOrStderr(), text)
 			return err
 		}, func(n int64) { sealed, events = sealed+1, events+n })
 		switch {

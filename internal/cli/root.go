@@ -90,7 +90,7 @@ func unwritable(err error) bool {
 	return !errors.As(err, &usage) && errors.As(err, &at)
 }
 
-// complain writes an error: one line or, on a terminal, as many as it takes.
+// complain writes an error or a warning: one line or, on a terminal, as many as it takes.
 func complain(stderr io.Writer, text string) {
 	s := screenOf(stderr)
 	const who = "longsession:"

@@ -239,6 +239,20 @@ func TestAuditFitsTheTerminal(t *testing.T) {
 			}
 		}
 	}
+	for _, columns := range widths {
+		for _, command := range []string{"export", "seal"} {
+			text, code := onTerminal(t, columns, "audit", command, broken, "s1", "-o", filepath.Join(t.TempDir(), "out"))
+			if _, written, found := strings.Cut(text, " written to "); found { // the path is as long as it is
+				text = strings.TrimSuffix(text, written)
+			}
+			if _, sealed, found := strings.Cut(text, " sealed in "); found {
+				text = strings.TrimSuffix(text, sealed)
+			}
+			if fits(t, text, columns); code != exitOK && code != exitFindings || text == "" {
+				t.Errorf("%s on %d columns: exit code %d:\n%s", command, columns, code, text)
+			}
+		}
+	}
 	text, _ := onTerminal(t, 110, "audit", "list", file)
 	if !strings.Contains(text, "events  pact.") {
 		t.Errorf("no table on a wide terminal:\n%s", text)
