@@ -28,8 +28,12 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 	if s.mustWait(t) && len(h.state.waitingDrafts()) > 0 {
 		h = h.ahead()
 	}
-	for range maxWindows {
+	for n := range maxWindows {
 		if ctx.Err() != nil || h.state.isDeleted() {
+			return
+		}
+		if n > 0 && t.inline && s.turnCanGoOn(h, t) {
+			s.background(ctx, h, task{invocationID: t.invocationID})
 			return
 		}
 		if !t.inline && h.state.jobs.hurried() {
@@ -91,6 +95,26 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 			return
 		}
 	}
+}
+
+// turnCanGoOn reports whether the turn that waits for a task has waited long enough: until the time-out,
+// or, where only the hard limit made it wait, until the prompt is under that. A prompt that is over the
+// limit at the time-out is still made smaller, without a model.
+func (s *CompactionSessionService) turnCanGoOn(h *handle, t task) bool {
+	late := time.Now().After(t.deadline)
+	if !t.forced {
+		return late
+	}
+	if s.policy.Synchronous && !late {
+		return false
+	}
+	h.catchUp()
+	for _, reader := range h.meter.branches(h.view) {
+		if h.meter.prompt(h, reader).most >= s.policy.limit {
+			return false
+		}
+	}
+	return true
 }
 
 // rest ends a job that found nothing to do. A token trigger that is due and can do nothing is told,

@@ -67,6 +67,7 @@ func TestFlushDrainsWhatWasThereBefore(t *testing.T) {
 		seen := &notes{}
 		cfg, _ := oracleConfig()
 		cfg.Synchronous, cfg.MaxSummaries, cfg.Observer = false, 3, seen
+		cfg.Summarizer = &limited{max: 400}
 		svc := newService(t, inner, cfg)
 		if !status(t, svc).Due {
 			t.Fatal("nothing is due")

@@ -65,7 +65,7 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 	missing := math.MaxInt
 	blocked := found{Selection: selector.Selection{Reason: selector.NotDue}}
 	for _, branch := range here {
-		sel := selector.Invocations(history, params, branch)
+		sel := s.invocations(h.state, history, params, branch)
 		if !sel.Empty() {
 			return found{Selection: sel, trigger: record.TriggerInvocations}
 		}
@@ -93,6 +93,19 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 		}
 	}
 	return blocked
+}
+
+// invocations selects for the invocation trigger. After failures it takes less at a time, down to an
+// eighth of what the summarizer says it can read: it may know its own limit wrong, and windows that
+// only grow would fail for ever.
+func (s *CompactionSessionService) invocations(st *sessionState, history selector.History, params selector.Params, branch string) selector.Selection {
+	smaller := params
+	smaller.MaxTokens >>= min(st.failuresInARow(), 3)
+	sel := selector.Invocations(history, smaller, branch)
+	if sel.Reason == selector.TooLarge {
+		return selector.Invocations(history, params, branch)
+	}
+	return sel
 }
 
 // excess is how many tokens a compaction that is forced must free at least, 0 if it is not forced. It aims

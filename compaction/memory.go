@@ -126,6 +126,13 @@ func (st *sessionState) backsOff(now time.Time) bool {
 	return now.Before(st.memory.retryAt)
 }
 
+// failuresInARow counts the failed attempts since the last one that succeeded.
+func (st *sessionState) failuresInARow() int {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.memory.failures
+}
+
 // triedInline reports whether an inline attempt failed in the invocation.
 func (st *sessionState) triedInline(invocationID string) bool {
 	st.mu.Lock()

@@ -127,7 +127,6 @@ func offered(t *testing.T, h selector.History, p selector.Params, from int) sele
 			checkWindow(t, h, p, why, units, sel)
 			switch door {
 			case 0:
-				checkTurns(t, h, p, units, sel)
 			case 1:
 				checkRetained(t, h, p, sel)
 			}
@@ -168,27 +167,6 @@ func checkWindow(t *testing.T, h selector.History, p selector.Params, why []stri
 	}
 	if p.MaxTokens > 0 && cost > p.MaxTokens {
 		t.Fatalf("%d tokens, the summarizer reads %d", cost, p.MaxTokens)
-	}
-}
-
-// checkTurns: a window of the invocation trigger has a bounded number of turns.
-func checkTurns(t *testing.T, h selector.History, p selector.Params, units *calls.Units, sel selector.Selection) {
-	t.Helper()
-	turns := map[string]bool{}
-	for _, ev := range sel.Events {
-		i := slices.Index(h.Events, ev)
-		newest := i
-		for _, j := range units.Of(i) {
-			if slices.Contains(sel.Events, h.Events[j]) {
-				newest = max(newest, j)
-			}
-		}
-		if says(ev) {
-			turns[ownerOf(h, newest)] = true
-		}
-	}
-	if len(turns) > p.Threshold+p.Overlap {
-		t.Fatalf("%d turns in one window, want at most %d", len(turns), p.Threshold+p.Overlap)
 	}
 }
 

@@ -125,7 +125,7 @@ func TestWhatAnOpenCallHoldsIsNotRendered(t *testing.T) {
 		}
 		return 1
 	}
-	check(t, "window", shown(selector.Invocations(selector.History{Events: h.Events}, p, "")), "e1 e102-e113")
+	check(t, "window", shown(selector.Invocations(selector.History{Events: h.Events}, p, "")), "e1 e102-e137")
 	if rendered != 1+2*18 {
 		t.Errorf("%d events rendered", rendered)
 	}
@@ -142,10 +142,10 @@ func TestHalfAnsweredCallsAreSummarizedTogether(t *testing.T) {
 	next := func(p selector.Params) string {
 		return shown(selector.Invocations(selector.History{Events: h.Events}, p, ""))
 	}
-	check(t, "interrupted", next(defaults()), "e1-e15")
+	check(t, "interrupted", next(defaults()), "e1-e39")
 	p := defaults()
 	p.Running = running("i")
-	check(t, "while their invocation runs", next(p), "e4-e17")
+	check(t, "while their invocation runs", next(p), "e4-e39")
 }
 
 // TestSelectionKnowsNoClock: machines disagree about the time, and some have none.

@@ -9,8 +9,9 @@ import (
 
 // Invocations selects for the invocation trigger: due when Threshold complete invocations began
 // after the branch's furthest through, or when that many uncovered ones lie beyond the newest
-// Overlap. The window covers complete invocations but the newest Overlap, at most Threshold+Overlap
-// of them, so that a backlog drains in windows of bounded size.
+// Overlap. The window covers complete invocations but the newest Overlap, as many as the summarizer
+// can read in one call: a history that grew before compaction was turned on, or while the summarizer
+// failed, costs few calls.
 func Invocations(h History, p Params, branch string) Selection {
 	if p.Threshold <= 0 {
 		return Selection{Reason: NotDue, Branch: branch, Missing: math.MaxInt}
@@ -21,14 +22,14 @@ func Invocations(h History, p Params, branch string) Selection {
 	if max(s.beganAfter(branch, complete), len(b.older)) < p.Threshold {
 		return Selection{Reason: NotDue, Branch: branch, Missing: s.missing(branch)}
 	}
-	return s.take(b, p.Threshold+p.Overlap)
+	return s.take(b)
 }
 
 // Manual selects everything complete but the newest keep invocations, whether anything is due or not.
 func Manual(h History, p Params, branch string, keep int) Selection {
 	s := newSurvey(h, p)
 	b := s.backlog(branch, s.in(branch, (*invocation).complete), keep)
-	return s.take(b, len(b.older))
+	return s.take(b)
 }
 
 // in returns the invocations of a kind that say something in the branch, oldest first.
@@ -139,21 +140,12 @@ func (s *survey) backlog(branch string, invocations []*invocation, keep int) *ba
 	return b
 }
 
-// take makes a window of the oldest limit invocations, or of more if a window of that size was tried
-// before and did not come out shorter.
-func (s *survey) take(b *backlog, limit int) Selection {
+// take makes a window of the oldest invocations, as many as the summarizer can read in one call.
+func (s *survey) take(b *backlog) Selection {
 	if len(b.older) == 0 {
 		return s.window(b.branch, b.parcels) // which says why there is nothing
 	}
-	for {
-		n := min(limit, len(b.older))
-		sel := s.grown(s.windowOver(b, b.older[:n]))
-		if sel.Reason != TooSmall || n == len(b.older) {
-			sel.Cut = sel.Cut || n < len(b.older)
-			return sel
-		}
-		limit = max(limit+1, limit*3/2)
-	}
+	return s.grown(s.windowOver(b, b.older))
 }
 
 // windowOver makes a window of the chosen invocations and of what changed state before their end.

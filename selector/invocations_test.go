@@ -1,7 +1,6 @@
 package selector_test
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ func TestTheOldestTurnsAreSummarizedOnceThereAreEnough(t *testing.T) {
 		{"four turns", turns(1, 4), "(not due)", 1},
 		{"five turns", turns(1, 5), "e1-e6", 0},
 		{"six turns", turns(1, 6), "e1-e8", 0},
-		{"never more than threshold and overlap", turns(1, 40), "e1-e14", 0},
+		{"a backlog, all of it", turns(1, 40), "e1-e76", 0},
 		{"one event a turn", "1a 2a 3a 4a 5a", "e1-e3", 0},
 		{"tool rounds", "1q 1c:x 1r:x 1a " + turns(2, 4), "e1-e8", 0},
 		{"the question being answered is no complete turn", turns(1, 4) + "5q", "(not due)", 1},
@@ -37,7 +36,7 @@ func TestTheOldestTurnsAreSummarizedOnceThereAreEnough(t *testing.T) {
 		{"without an invocation, counted never", turns(1, 4) + "-q -a -q -a", "(not due)", 1},
 		{"without an invocation, covered with the turn before", "1q 1a -q -a " + turns(2, 4), "e1-e8", 0},
 		{"without an invocation, at the very start", "-q -a " + turns(1, 5), "e1-e8", 0},
-		{"a late answer, with the turn it came in", "1q 1l:x 1r:x 1a " + turns(2, 7) + "9u:x 9a " + turns(10, 3), "e1 e4-e16", 0},
+		{"a late answer, with the turn it came in", "1q 1l:x 1r:x 1a " + turns(2, 7) + "9u:x 9a " + turns(10, 3), "e1-e22", 0},
 		{"gaps", "-n 1q -n 1a -n " + turns(2, 4) + "-n", "e2 e4 e6-e9", 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -71,31 +70,30 @@ func TestTwelveTurnsMakeTwoWindows(t *testing.T) {
 	check(t, "left", listed(tp.left()), "e17-e24")
 }
 
-func TestABacklogDrainsInWindowsOfBoundedSize(t *testing.T) {
+// TestABacklogDrainsInWindowsOfTheSummarizersSize: a history that grew before compaction was turned on
+// costs few calls, and none that the summarizer could not read.
+func TestABacklogDrainsInWindowsOfTheSummarizersSize(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{7, 8, 13, 100, 104} {
-		tp := newTape(script(turns(1, n)))
-		windows, last := tp.drain(t, defaults(), "")
-		for _, sel := range windows {
-			if len(sel.Events) > 2*(5+2) {
-				t.Errorf("%d turns: a window of %d events", n, len(sel.Events))
+	for turnsStored, want := range map[int]int{7: 1, 13: 1, 100: 4, 109: 5} {
+		tp := newTape(script(turns(1, turnsStored)))
+		p := defaults()
+		p.MaxTokens, p.Cost = 500, func(*session.Event) int { return 10 }
+		windows, last := tp.drain(t, p, "")
+		if len(windows) != want {
+			t.Errorf("%d turns: %d windows, want %d", turnsStored, len(windows), want)
+		}
+		for i, sel := range windows {
+			if len(sel.Events) > 50 {
+				t.Errorf("%d turns: a window of %d events, of which the summarizer can read 50", turnsStored, len(sel.Events))
+			}
+			if more := i < len(windows)-1; sel.Cut != more {
+				t.Errorf("%d turns: window %d of %d says Cut %t", turnsStored, i+1, len(windows), sel.Cut)
 			}
 		}
 		if left := len(tp.left()) / 2; left < 2 || left >= 5+2 {
-			t.Errorf("%d turns: %d left raw", n, left)
+			t.Errorf("%d turns: %d left raw", turnsStored, left)
 		}
 		check(t, "last word", shown(last), "(not due)")
-	}
-}
-
-func TestAWindowThatFailsDoesNotGrow(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{20, 21, 30, 300} {
-		sel := selector.Invocations(newTape(script(turns(1, n))).history(), defaults(), "")
-		check(t, fmt.Sprint(n, " turns"), shown(sel), "e1-e14")
-		if !sel.Cut {
-			t.Errorf("%d turns: more is waiting, and Cut is not set", n)
-		}
 	}
 }
 
