@@ -9,10 +9,9 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// TestABacklogDrainsInBoundedWindows: an app that has run without the service for a hundred turns
-// gets it. All of the past is summarized, in windows no larger than those of a session that had it
-// from the start.
-func TestABacklogDrainsInBoundedWindows(t *testing.T) {
+// TestABacklogDrainsInFewWindows: an app that has run without the service for a hundred turns gets it.
+// All of the past is summarized in windows as large as the summarizer reads, not turn by turn.
+func TestABacklogDrainsInFewWindows(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storage, m mode) {
 		a := newApp(t, store, m, nil)
@@ -36,13 +35,9 @@ func TestABacklogDrainsInBoundedWindows(t *testing.T) {
 		a.chat(x, 1)
 		a.flush()
 		a.chat(x, 1)
-		a.verify(a.turns / 7)
-		// A turn with tools has four events.
-		most := (a.cfg.InvocationThreshold + a.cfg.OverlapSize) * 4
-		for _, o := range a.log.of(compaction.Stored) {
-			if o.Events > most {
-				t.Errorf("a window of %d events, want at most %d", o.Events, most)
-			}
+		a.verify(1)
+		if n := len(a.log.of(compaction.Started)); n > 2 {
+			t.Errorf("%d calls of the summarizer, want one for the past and one for the new turns at most", n)
 		}
 		if status, err := a.svc.Status(t.Context(), ref); err != nil || len(status.Summaries) > a.cfg.MaxSummaries || status.VisibleEvents > 40 {
 			t.Errorf("%d summaries, %d events are visible, error %v", len(status.Summaries), status.VisibleEvents, err)

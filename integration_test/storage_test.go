@@ -87,8 +87,9 @@ func another(t *testing.T, store storage) storage {
 		return inMemory()
 	case "persistence":
 		return onOwnFile(t)
+	default:
+		return onSQLite(t)
 	}
-	return onSQLite(t)
 }
 
 // mode is how the service works on a session during a test.
