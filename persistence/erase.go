@@ -48,6 +48,7 @@ func (w *writer) erase() {
 	if err := pragmas(ctx, w.conn, "busy_timeout = 0"); err == nil {
 		err = w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &folded)
 		w.eraser.tried(err == nil && busy == 0)
+		w.unmarked = markEvery // the file has lost its mark with the log
 	}
 	_ = pragmas(ctx, w.conn, fmt.Sprintf("busy_timeout = %d", w.busy.Milliseconds()))
 }

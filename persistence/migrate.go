@@ -143,6 +143,9 @@ func inspect(full string, busy time.Duration) (err error) {
 	if err := whole(full); err != nil {
 		return explain(full, "open", err)
 	}
+	if err := logMissing(full); err != nil {
+		return explain(full, "open", fmt.Errorf("%w%s", err, goOn))
+	}
 	// A connection for reading folds nothing that a crash left behind back into the file. If nothing was
 	// left, one for writing is better: it takes away the files that looking into a database creates.
 	mode := "rw"

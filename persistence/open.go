@@ -55,8 +55,8 @@ var _ session.Service = (*SQLiteSessionService)(nil)
 
 // NewSQLiteSessionService opens the session file at path, and creates it if there is none; its folder
 // must exist. The path ":memory:" keeps everything in memory until Close. A file that is not a session
-// file of this package, or of a newer version, or truncated, is refused and left untouched: errors wrap
-// [ErrForeignFile], [ErrNewerSchema] or [ErrTruncated]. URIs ("file:...") are no paths and are refused. If the
+// file of this package, or of a newer version, or truncated, or copied without its -wal, is refused and left
+// untouched: errors wrap [ErrForeignFile], [ErrNewerSchema], [ErrTruncated] or [ErrLogMissing]. URIs ("file:...") are no paths and are refused. If the
 // file is moved, deleted or replaced later, calls return errors wrapping [ErrMoved]. A file of an older version is brought up to date.
 func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService, error) {
 	o, err := collect(opts)
@@ -156,6 +156,8 @@ func (s *SQLiteSessionService) start(ctx context.Context, o options) error {
 		if s.place, err = placeOf(s.full); err != nil {
 			return errors.Join(s.explain("open", err), s.writer.close())
 		}
+		s.writer.keepsLog = true
+		s.writer.markLog()
 	}
 	limit := s.db.Stats().MaxOpenConnections
 	s.single = inMemory || limit == 1
@@ -205,7 +207,8 @@ func (s *SQLiteSessionService) prepare(ctx context.Context, conn *sql.Conn, o op
 			return false, err
 		}
 	}
-	if err := pragmas(ctx, conn, "foreign_keys = ON", "secure_delete = ON", "synchronous = "+o.synchronous); err != nil {
+	err = pragmas(ctx, conn, "foreign_keys = ON", "secure_delete = ON", "synchronous = "+o.synchronous, fmt.Sprintf("wal_autocheckpoint = %d", autoCheckpoint))
+	if err != nil {
 		return false, err
 	}
 	var overwrites bool
@@ -268,6 +271,9 @@ func (s *SQLiteSessionService) Close() error {
 		}
 	}
 	if s.writer != nil {
+		if s.writer.keepsLog && s.place.still() == nil {
+			errs = append(errs, s.writer.unmarkLog())
+		}
 		errs = append(errs, s.writer.close())
 	}
 	errs = append(errs, s.closeDB())

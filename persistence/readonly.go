@@ -42,6 +42,8 @@ type readOnly struct {
 	before os.FileInfo // as it was when it was opened
 	// immutable says that nobody was writing then, so that no locks are taken.
 	immutable bool
+	// incomplete says why the newest events may not be in the file; nil if nothing hints at that.
+	incomplete error
 }
 
 // openReadOnly opens a file, which must be one of ours.
@@ -66,6 +68,7 @@ func (s *SQLiteSessionService) openReadOnly(path string) error {
 	if err := whole(full); err != nil {
 		return s.explain("open", err)
 	}
+	s.readOnly.incomplete = logMissing(full)
 	if !left(full) {
 		s.readOnly.immutable = true
 		source += "&immutable=1"
@@ -174,4 +177,14 @@ var readOnlyRemedies = map[int]string{
 	5:  "another process holds the file for itself: end that one, or try again later",
 	8:  "an app left the newest events in a -wal file, and this folder cannot be written: copy both files to one that can, and open the copy",
 	14: "allow this process to read the file; if a -wal file stands beside it, copy both files to a folder that can be written, and open the copy",
+}
+
+// Incomplete returns an error wrapping [ErrLogMissing] if the newest events are likely to be missing in a file
+// that is open for reading only, because its -wal was not there when it was opened. A service that writes
+// refuses to open such a file, and returns nil.
+func (s *SQLiteSessionService) Incomplete() error {
+	if s.readOnly == nil {
+		return nil
+	}
+	return s.readOnly.incomplete
 }

@@ -93,6 +93,7 @@ func (s *SQLiteSessionService) store(batch []*write) {
 		return
 	}
 	errs, err := s.writer.transact(batch)
+	defer func() { s.writer.wrote(len(batch)) }()
 	if err == nil {
 		for i, w := range batch {
 			if errs[i] == nil && w.committed != nil {
@@ -159,10 +160,13 @@ type writer struct {
 	findTarget, findRecord, lengthen           *sql.Stmt
 	allEvents, findHead, chain                 *sql.Stmt
 
-	busy    time.Duration
-	eraser  eraser
-	digests digester
-	heads   map[int64]head // by session, of transactions that have committed and of the one that runs
+	busy   time.Duration
+	eraser eraser
+	// keepsLog is false for a database in memory. unmarked counts the writes since the mark was renewed.
+	keepsLog bool
+	unmarked int
+	digests  digester
+	heads    map[int64]head // by session, of transactions that have committed and of the one that runs
 }
 
 func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer, error) {

@@ -26,6 +26,10 @@ func Open(path string) (*File, error) {
 	return &File{stored: stored}, nil
 }
 
+// Incomplete returns an error if the newest events are likely to be missing, see
+// [persistence.SQLiteSessionService.Incomplete].
+func (f *File) Incomplete() error { return f.stored.Incomplete() }
+
 // Close closes the file. It can be called once.
 func (f *File) Close() error { return f.stored.Close() }
 

@@ -30,6 +30,7 @@ const (
 	RuleRecord     = "record"      // a compaction record can be read, and is marked as what it is
 	RuleEvent      = "event"       // an event can be read
 	RuleRead       = "read"        // the session can be read
+	RuleLog        = "log"         // the write-ahead log is there if the file says so
 	RuleIntegrity  = "integrity"   // SQLite's integrity_check
 	RuleForeignKey = "foreign_key" // SQLite's foreign_key_check
 	RuleSchema     = "schema"      // tables, views and indexes are as persistence makes them

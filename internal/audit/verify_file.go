@@ -10,6 +10,9 @@ import (
 
 // checkFile asks SQLite whether the file is whole, and compares its schema.
 func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
+	if missing := f.Incomplete(); missing != nil {
+		found = append(found, Finding{Rule: RuleLog, Text: missing.Error()})
+	}
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
 		differences, err := snap.Differences(ctx)
 		for _, d := range differences {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -86,6 +87,11 @@ func (a *auditing) open(cmd *cobra.Command, args []string, do func(ctx context.C
 		return badInput("%w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if missing := f.Incomplete(); missing != nil && cmd.Name() != "verify" { // of which it is a finding
+		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "longsession: %s: %s\n", printable(args[0]), printable(missing.Error())); err != nil {
+			return err
+		}
+	}
 	out := newAuditOutput(cmd.OutOrStdout(), a.json)
 	err = do(ctx, f, out)
 	if flushed := out.flush(); flushed != nil && !errors.Is(err, flushed) { // else it has been told

@@ -8,9 +8,10 @@ the choice. In a file with one session it may be left out. A file that is named 
 written ./list.
 
 While an app runs, or after one crashed, the newest events stand beside the file in FILE.db-wal: keep both
-together. With a -wal and no -shm, SQLite makes FILE.db-shm, and it stays there. Without a -wal nothing is
-made beside the file, and it may stand in a read-only folder. What is shown is text for a terminal: control
-characters are escaped. Token counts are estimates.
+together. A file that was copied without it is read all the same, and a line on stderr says so. With a -wal
+and no -shm, SQLite makes FILE.db-shm, and it stays there. Without a -wal nothing is made beside the file, and
+it may stand in a read-only folder. What is shown is text for a terminal: control characters are escaped.
+Token counts are estimates.
 
 JSON: --json writes one object a line. Fields may be added; none changes its meaning. Without a
 subcommand: the fields of list, and
@@ -123,6 +124,7 @@ const auditVerifyHelp = `Verify works out from the records alone what stands for
   event, read   events and sessions can be read
   schema        tables, views and indexes are as persistence makes them, and nothing else is in the file:
                 a table, view, index or trigger of another maker is a finding
+  log           the file does not say that its newest events are in a -wal that is not there
   integrity, foreign_key    SQLite's own checks of the whole file
   seal          with --against: the file holds what the seal says. An event that was changed, deleted,
                 inserted or moved since is a finding, and so is a session that is gone; what was added is none

@@ -6,6 +6,9 @@ ALTER TABLE events ADD COLUMN digest BLOB;           -- SHA-256, see docs/schema
 ALTER TABLE sessions ADD COLUMN undigested INTEGER NOT NULL DEFAULT 0; -- events stored before there were digests
 UPDATE sessions SET undigested = last_seq;
 
--- One row, made with the file, that tells it from other files. Copies have the same.
-CREATE TABLE identity (id TEXT NOT NULL);
-INSERT INTO identity SELECT lower(hex(randomblob(16)));
+-- One row, made with the file.
+CREATE TABLE identity (
+	id  TEXT NOT NULL,              -- tells the file from others; copies have the same
+	wal INTEGER NOT NULL DEFAULT 0  -- 1: what is newer is in the file that ends in -wal
+);
+INSERT INTO identity (id) SELECT lower(hex(randomblob(16)));
