@@ -7,11 +7,11 @@ import (
 
 	"google.golang.org/genai"
 
-	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/ids"
 )
 
 // activeService is an inner service that can load a session without the events that its view hides, so
@@ -77,7 +77,7 @@ func (s *CompactionSessionService) named(ctx context.Context, ev *session.Event)
 		return ev
 	}
 	other := *ev
-	other.ID = platform.NewUUID(ctx)
+	other.ID = ids.New(ctx)
 	return &other
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/ids"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
@@ -53,7 +53,7 @@ func (d *draft) event(m *record.Metadata, timestamp time.Time) *session.Event {
 // newDraft makes the record of a window from its summary.
 func newDraft(ctx context.Context, t task, sel selector.Selection, text string, result summarizer.Result) (*draft, error) {
 	m := &record.Metadata{
-		RecordID:  platform.NewUUID(ctx),
+		RecordID:  ids.New(ctx),
 		Kind:      record.KindSummary,
 		CreatedAt: now(ctx),
 		Branch:    record.Text(sel.Branch),
@@ -98,7 +98,7 @@ func newDraft(ctx context.Context, t task, sel selector.Selection, text string, 
 	}
 	return &draft{
 		meta: m, events: sel.Events, givenUp: sel.GivenUp, tokens: sel.Tokens, text: text,
-		eventID: platform.NewUUID(ctx), invocationID: "e-" + platform.NewUUID(ctx),
+		eventID: ids.New(ctx), invocationID: "e-" + ids.New(ctx),
 	}, nil
 }
 

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/ids"
 )
 
 // The driver looks up the name of each parameter that has a number, so what runs for every event has
@@ -56,7 +57,7 @@ func (s *SQLiteSessionService) AppendEvent(ctx context.Context, curSession sessi
 	kept := withoutTemporary(event)
 	if kept.ID == "" {
 		named := *kept
-		named.ID = platform.NewUUID(ctx)
+		named.ID = ids.New(ctx)
 		kept = &named
 	}
 	r, err := encode(kept)

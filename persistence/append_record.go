@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/ids"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -90,7 +90,7 @@ func encodeRecord(ctx context.Context, ev *session.Event) (*session.Event, row, 
 	kept.Partial = false
 	kept.Timestamp = time.Time{} // one that needs no entry in the column extra
 	if kept.ID == "" {
-		kept.ID = platform.NewUUID(ctx)
+		kept.ID = ids.New(ctx)
 	}
 	r, err := encode(&kept)
 	if err != nil {

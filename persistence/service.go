@@ -7,6 +7,8 @@ import (
 
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/ids"
 )
 
 const (
@@ -28,7 +30,7 @@ func (s *SQLiteSessionService) Create(ctx context.Context, req *session.CreateRe
 	defer leave()
 	created := &storedSession{app: req.AppName, user: req.UserID, id: req.SessionID, updatedAt: platform.Now(ctx).UTC()}
 	if created.id == "" {
-		created.id = platform.NewUUID(ctx)
+		created.id = ids.New(ctx)
 	}
 	values, err := stateValues(req.State)
 	if err != nil {
