@@ -2,6 +2,7 @@ package compaction
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // Summarizer writes the prose that stands in for a window of events. It gets copies of its own and
@@ -54,6 +56,13 @@ type Config struct {
 	// AgentModel names the agent's model where Model is another, cheaper one. Only used to look up
 	// the context window; without it, ContextWindow is also that of a Model that no table knows.
 	AgentModel string
+	// AgentModelFunc names the model that a session's agent has now, for apps that switch it while they
+	// run. It is asked after every append, so it must be quick; "" keeps the model of before. Where
+	// ContextWindow is 0, the limits follow. Not together with AgentModel.
+	AgentModelFunc func(ctx context.Context, ref SessionRef) string
+	// Registry has windows, limits and prices of models that package tokens does not know, or has
+	// others of. Nil: the built-in table.
+	Registry *tokens.Registry
 	// MaxOutputTokens is reserved for the model's reply, in tokens. The effective window is
 	// ContextWindow less this. 0: the longest reply of the agent's model that package tokens knows, or
 	// 8,192 where it knows none, but at most a tenth of the window. Off reserves nothing.
@@ -84,9 +93,17 @@ type Config struct {
 	Pin func(*session.Event) bool
 	// Observer is told of everything that happens. Nil: nobody is.
 	Observer Observer
+	// Logger is told when a state changes: once when compactions of a session begin to fail (and at
+	// level Info when they work again), when a summary is dropped because storage refuses it, when a
+	// model's context window is assumed, when a record cannot be read, and when a provider's counts
+	// cannot be right. Never of every turn, and never with content. Nil: slog.Default() at that time.
+	Logger *slog.Logger
 	// TracerProvider traces compactions: one span for each, in the trace of whoever set it off. Nil:
 	// OpenTelemetry's global provider at that time.
 	TracerProvider trace.TracerProvider
+	// OmitErrorText leaves the text of errors out of spans: a provider's error may quote the prompt. By
+	// default spans have its first 200 characters.
+	OmitErrorText bool
 	// MeterProvider counts and measures compactions. Nil: OpenTelemetry's global provider at that time.
 	MeterProvider metric.MeterProvider
 }

@@ -47,7 +47,7 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 		switch {
 		case f.held && hopeless:
 			reason = "prompt exceeds the context window, and all that may be summarized is too little to change that"
-		case f.held && f.Tokens < s.policy.slack && f.prompt.likely < s.policy.limit:
+		case f.held && f.Tokens < s.limits(h.state).slack && f.prompt.likely < s.limits(h.state).limit:
 			// The last compaction could not help, nor would this one, and it is not certain that it must.
 			reason = "prompt may be over the hard limit, and the window is too small to change that"
 		}
@@ -56,7 +56,7 @@ func (s *CompactionSessionService) drain(ctx context.Context, h *handle, t task)
 				switch outcome := s.squeeze(ctx, h, t, f); {
 				case outcome == Stored:
 					continue
-				case !t.extractive && (outcome == Failed || outcome == Declined && f.prompt.likely >= s.policy.limit):
+				case !t.extractive && (outcome == Failed || outcome == Declined && f.prompt.likely >= s.limits(h.state).limit):
 					t.extractive = true // the model fails, or does not make it shorter
 					continue
 				}
@@ -155,11 +155,11 @@ func (s *CompactionSessionService) settleGate(h *handle, t task, f found) {
 	}
 	h.catchUp()
 	size := h.meter.prompt(h, f.reader).likely
-	if s.policy.threshold == 0 || size < s.policy.threshold {
+	if s.limits(h.state).threshold == 0 || size < s.limits(h.state).threshold {
 		return
 	}
 	state := h.view.State()
-	next := s.largest(h.history(state), s.params(h.state), branches(state.View), f.reader, s.excess(t, size))
+	next := s.largest(h.history(state), s.params(h.state), branches(state.View), f.reader, s.excess(h, t, size))
 	if !next.Empty() && next.Branch != f.Branch {
 		return
 	}

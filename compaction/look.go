@@ -80,15 +80,15 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 	for _, reader := range here {
 		size := h.meter.prompt(h, reader)
 		over := s.passes(h.state, reader, size)
-		if !over && !(t.forced && size.most >= s.policy.limit) {
+		if !over && !(t.forced && size.most >= s.limits(h.state).limit) {
 			continue
 		}
-		f := s.largest(history, params, here, reader, s.excess(t, size.likely))
+		f := s.largest(history, params, here, reader, s.excess(h, t, size.likely))
 		f.trigger, f.reader, f.prompt, f.held = record.TriggerTokens, reader, size, !over
 		if !f.Empty() {
 			return f
 		}
-		if blocked.prompt.most < s.policy.limit { // nothing is more urgent than a prompt over the hard limit
+		if blocked.prompt.most < s.limits(h.state).limit { // nothing is more urgent than a prompt over the hard limit
 			blocked = f
 		}
 	}
@@ -110,15 +110,15 @@ func (s *CompactionSessionService) invocations(st *sessionState, history selecto
 
 // excess is how many tokens a compaction that is forced must free at least, 0 if it is not forced. It aims
 // at the threshold: one that stopped just below the hard limit would be due again with the next event.
-func (s *CompactionSessionService) excess(t task, prompt int) int {
+func (s *CompactionSessionService) excess(h *handle, t task, prompt int) int {
 	if !t.forced {
 		return 0
 	}
-	target := s.policy.limit
-	if s.policy.threshold > 0 {
-		target = s.policy.threshold
+	target := s.limits(h.state).limit
+	if s.limits(h.state).threshold > 0 {
+		target = s.limits(h.state).threshold
 	}
-	return max(1, prompt-target+s.policy.summaryTokens)
+	return max(1, prompt-target+s.limits(h.state).summaryTokens)
 }
 
 // largest selects for the token trigger among the branches that the reader sees. Where so many tokens must

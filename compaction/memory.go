@@ -19,8 +19,10 @@ import (
 type memory struct {
 	// failures counts failed attempts in a row; no automatic one is made before retryAt.
 	failures int
-	retryAt  time.Time
-	backoff  *backoff.ExponentialBackOff
+	// failing says that it was logged that attempts fail.
+	failing bool
+	retryAt time.Time
+	backoff *backoff.ExponentialBackOff
 	// minTokens is what a window must reach to be tried again after its summary was not shorter, by
 	// selection key.
 	minTokens map[string]int

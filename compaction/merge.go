@@ -44,10 +44,10 @@ func (s *CompactionSessionService) makeRoom(ctx context.Context, h *handle, t ta
 // as far below as the prompt needs. It declines if the prompt would exceed the window even with the shortest
 // summaries.
 func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t task, f found) Outcome {
-	if !t.forced || f.trigger != record.TriggerTokens || f.prompt.most < s.policy.limit {
+	if !t.forced || f.trigger != record.TriggerTokens || f.prompt.most < s.limits(h.state).limit {
 		return Declined
 	}
-	if f.prompt.without(s.reclaimable(h, f.reader)) > s.policy.most {
+	if f.prompt.without(s.reclaimable(h, f.reader)) > s.limits(h.state).most {
 		return Declined
 	}
 	placeOf := s.placeOf(h)
@@ -69,10 +69,10 @@ func (s *CompactionSessionService) squeeze(ctx context.Context, h *handle, t tas
 	// A cut loses detail, so it must be needed for certain: with the estimate alone it would be made after
 	// every event whose report is still to come.
 	prose := longest.Tokens - promptsize.Frame(record.KindSummary, longest.After != nil)
-	if prose <= minSummary || f.prompt.likely < s.policy.limit {
+	if prose <= minSummary || f.prompt.likely < s.limits(h.state).limit {
 		return Declined
 	}
-	mustFree := f.prompt.estimateOf(f.prompt.likely - s.policy.limit)
+	mustFree := f.prompt.estimateOf(f.prompt.likely - s.limits(h.state).limit)
 	t.shorter = max(minSummary, min(prose/2, prose-mustFree))
 	return s.merge(ctx, h, t, longest)
 }
@@ -83,7 +83,7 @@ func (s *CompactionSessionService) hopeless(h *handle, f found) bool {
 	if f.trigger != record.TriggerTokens || f.Cut {
 		return false
 	}
-	return f.prompt.without(f.spare+s.reclaimable(h, f.reader)) > s.policy.most+s.policy.most/doubt
+	return f.prompt.without(f.spare+s.reclaimable(h, f.reader)) > s.limits(h.state).most+s.limits(h.state).most/doubt
 }
 
 // reclaimable is how many estimated tokens the summaries that a reader sees could give back: all that they

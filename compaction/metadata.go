@@ -1,6 +1,9 @@
 package compaction
 
 import (
+	"errors"
+	"fmt"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/record"
@@ -16,14 +19,32 @@ type CompactionMetadata = record.Metadata
 // false for nil.
 func IsCompactionEvent(ev *session.Event) bool { return record.Is(ev) }
 
-// GetCompactionMetadata returns the record that ev carries. It returns nil, nil for an event that is
-// none, and an error wrapping record.ErrMalformed for a record that cannot be read.
-func GetCompactionMetadata(ev *session.Event) (*CompactionMetadata, error) { return record.From(ev) }
+// ErrNoRecord says that an event carries no compaction record.
+var ErrNoRecord = errors.New("event carries no compaction record")
+
+// GetCompactionMetadata returns the record that ev carries. The error wraps [ErrNoRecord] for an event
+// that is none, nil included, and record.ErrMalformed for a record that cannot be read.
+func GetCompactionMetadata(ev *session.Event) (*CompactionMetadata, error) {
+	m, err := record.From(ev)
+	if err == nil && m == nil {
+		return nil, ErrNoRecord
+	}
+	return m, err
+}
 
 // SetCompactionMetadata stores a record in the event's CustomMetadata. It is for tests and tools: a
-// service strips records from the events that come in through AppendEvent.
-func SetCompactionMetadata(ev *session.Event, m *CompactionMetadata) {
-	if ev != nil && m != nil {
-		record.Set(ev, m)
+// service strips records from the events that come in through AppendEvent. The error names what is nil,
+// or wraps record.ErrMalformed for a record that nobody could read; the event is then as it was.
+func SetCompactionMetadata(ev *session.Event, m *CompactionMetadata) error {
+	switch {
+	case ev == nil:
+		return errors.New("set compaction record: event is nil")
+	case m == nil:
+		return errors.New("set compaction record: record is nil")
 	}
+	if _, err := record.Decode(record.Encode(m)); err != nil {
+		return fmt.Errorf("set compaction record: %w", err)
+	}
+	record.Set(ev, m)
+	return nil
 }

@@ -3,6 +3,7 @@ package compaction
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/adk-go-ext/longsession/record"
@@ -84,10 +85,10 @@ type Observation struct {
 // reportUnreadable tells of the records that cannot be read, each once. The caller holds the session's
 // slot.
 func (s *CompactionSessionService) reportUnreadable(ctx context.Context, h *handle) {
-	if s.policy.Observer == nil || h.view.State().Unreadable == 0 {
+	if h.view.State().Unreadable == 0 {
 		return
 	}
-	line := h.state.jobs
+	line, found := h.state.jobs, 0
 	for _, ev := range h.view.Raw() {
 		_, err := record.From(ev)
 		if err == nil || line.reported[keyOf(ev)] {
@@ -97,10 +98,14 @@ func (s *CompactionSessionService) reportUnreadable(ctx context.Context, h *hand
 			line.reported = map[eventKey]bool{}
 		}
 		line.reported[keyOf(ev)] = true
+		found++
 		s.observe(ctx, Observation{
 			Outcome: Unreadable, Session: h.state.ref, Branch: ev.Branch,
 			Err: failure(fmt.Errorf("record in event %q is ignored: %w", ev.ID, err)),
 		})
+	}
+	if found > 0 {
+		s.log(ctx, slog.LevelWarn, h.state.ref, "compaction records cannot be read: they hide nothing", slog.Int("records", found))
 	}
 }
 

@@ -1,37 +1,26 @@
 package compaction
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
+	"sync"
 
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // policy is a Config whose values are filled in, checked, and turned into what is asked for at run time.
+// A trigger that is off is 0 in it; ContextWindow and MaxOutputTokens are as the caller gave them.
 type policy struct {
 	Config
 	summarizer Summarizer
-	// threshold is the prompt size that makes the token trigger due; 0 where it is off.
-	threshold int
-	// limit is the prompt size that forces a compaction before the next prompt.
-	limit int
-	// most is the prompt size beyond which a provider refuses: the context window, less MaxOutputTokens
-	// only if the caller set it. A reserve by default is given up before a session is.
-	most int
-	// slack is what lies between limit and the end of the effective window. At the limit a window that
-	// frees less is not worth a call for every event that comes in.
-	slack int
+	// limits are those for the agent's model as it is known from the start.
+	limits *limits
 	// windowTokens bounds what one summarizer call is given.
 	windowTokens int
-	// summaryTokens is how long a summary is asked to be: MaxSummaryTokens, or less where as many
-	// summaries as may be shown would otherwise fill the prompt by themselves.
-	summaryTokens int
-	// allSummaries is what the summaries of a branch may take up together; one that exceeds it is cut.
-	allSummaries int
+	// assumed are the models whose window is assumed, and of whom that was told.
+	assumed sync.Map
 }
 
 // templatePlaceholder is what a prompt template must contain.
@@ -42,9 +31,8 @@ func newPolicy(cfg Config) (*policy, error) {
 	p := &policy{Config: cfg}
 	problems := checkValues(cfg)
 	p.fillDefaults()
-	p.fillWindow()
-	p.most = p.ContextWindow - max(0, cfg.MaxOutputTokens)
 	if len(problems) == 0 {
+		p.limits = p.limitsOf(p.agentModel())
 		problems = p.checkTokens()
 	}
 	if len(problems) > 0 {
@@ -86,6 +74,17 @@ func checkValues(cfg Config) []error {
 	}
 	if !(cfg.SafetyRatio >= 0 && cfg.SafetyRatio <= 1 || cfg.SafetyRatio == Off) {
 		problem("SafetyRatio", cfg.SafetyRatio, "it is a share of the context window, up to 1; Off (%d) turns it off", Off)
+	}
+	for _, field := range []struct {
+		name  string
+		value any
+	}{{"Model", cfg.Model}, {"Summarizer", cfg.Summarizer}, {"Observer", cfg.Observer}} {
+		if field.value != nil && isNil(field.value) {
+			problem(field.name, nil, "it holds a nil %T, and every call would panic", field.value)
+		}
+	}
+	if cfg.AgentModel != "" && cfg.AgentModelFunc != nil {
+		problem("AgentModel", cfg.AgentModel, "it has no effect with AgentModelFunc: set one of them")
 	}
 	if cfg.Model == nil && cfg.Summarizer == nil {
 		problem("Model", nil, "and so is Summarizer: no summary could be written; set one (summarizer.Extractive{} needs no model)")
@@ -129,61 +128,38 @@ func (p *policy) fillDefaults() {
 	p.SafetyRatio = max(0, p.SafetyRatio)
 }
 
-// fillWindow finds out what the agent's model can hold, and how much of that its reply may take up.
-func (p *policy) fillWindow() {
-	name := p.AgentModel
-	if name == "" && p.Model != nil {
-		name = p.Model.Name()
+// agentModel is the name of the agent's model as far as it is known from the start.
+func (p *policy) agentModel() string {
+	if p.AgentModel == "" && p.AgentModelFunc == nil && p.Model != nil {
+		return p.Model.Name()
 	}
-	known, _ := tokens.Lookup(name)
-	p.ContextWindow = cmp.Or(p.ContextWindow, known.ContextWindow, tokens.DefaultContextWindow)
-	switch p.MaxOutputTokens {
-	case Off:
-		p.MaxOutputTokens = 0
-	case 0:
-		p.MaxOutputTokens = min(cmp.Or(known.MaxOutputTokens, defaultReply), int(replyShare*float64(p.ContextWindow)))
-	}
+	return p.AgentModel
 }
 
-// checkTokens derives the token limits and refuses values that could never take effect.
+// checkTokens refuses values that could never take effect. Where the model may change, only what no
+// model could make right is refused.
 func (p *policy) checkTokens() []error {
 	refuse := func(field string, value any, format string, args ...any) []error {
 		return []error{&ConfigError{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)}}
 	}
-	effective := p.ContextWindow - p.MaxOutputTokens
-	if effective <= 0 {
+	l := p.limits
+	fixed := p.AgentModelFunc == nil || p.ContextWindow > 0
+	switch share := p.share(l.window); {
+	case fixed && p.MaxOutputTokens >= l.window:
 		return refuse("MaxOutputTokens", p.MaxOutputTokens,
-			"with a ContextWindow of %d, nothing would be left for the prompt; lower it or set ContextWindow", p.ContextWindow)
-	}
-	p.limit = int(hardLimit * float64(effective))
-	if p.limit < 1 {
-		return refuse("ContextWindow", p.ContextWindow,
-			"with MaxOutputTokens %d, the hard limit of %v of the rest is no prompt at all; raise ContextWindow or lower MaxOutputTokens", p.MaxOutputTokens, hardLimit)
-	}
-	p.slack = effective - p.limit
-	share := int(math.Ceil(p.SafetyRatio * float64(p.ContextWindow)))
-	switch {
-	case p.SafetyRatio > 0 && p.TokenThreshold > share:
+			"with a ContextWindow of %d, nothing would be left for the prompt; lower it or set ContextWindow", l.window)
+	case l.limit < 1:
+		return refuse("ContextWindow", l.window,
+			"with MaxOutputTokens %d, the hard limit of %v of the rest is no prompt at all; raise ContextWindow or lower MaxOutputTokens", l.reply, hardLimit)
+	case fixed && share > 0 && p.TokenThreshold > share:
 		return refuse("TokenThreshold", p.TokenThreshold,
 			"it would never be reached: SafetyRatio %v × ContextWindow %d = %d is less and fires first; lower it, set SafetyRatio to Off, or set ContextWindow",
-			p.SafetyRatio, p.ContextWindow, share)
-	case p.TokenThreshold > p.limit:
+			p.SafetyRatio, l.window, share)
+	case fixed && p.TokenThreshold > l.limit:
 		return refuse("TokenThreshold", p.TokenThreshold,
 			"it would never be reached: a prompt is compacted at the hard limit of %d tokens (%v of ContextWindow %d less MaxOutputTokens %d) at the latest; lower it or set ContextWindow",
-			p.limit, hardLimit, p.ContextWindow, p.MaxOutputTokens)
+			l.limit, hardLimit, l.window, l.reply)
 	}
-	switch {
-	case p.TokenThreshold > 0:
-		p.threshold = p.TokenThreshold
-	case p.SafetyRatio > 0:
-		p.threshold = min(share, p.limit)
-	}
-	room := p.limit
-	if p.threshold > 0 {
-		room = p.threshold
-	}
-	p.summaryTokens = min(p.MaxSummaryTokens, max(minSummary, room/2/p.MaxSummaries))
-	p.allSummaries = int(summariesShare * float64(p.limit))
 	return nil
 }
 
@@ -200,8 +176,11 @@ func (p *policy) setSummarizer() error {
 	p.summarizer = p.Summarizer
 	if p.summarizer == nil {
 		cfg := summarizer.LLMConfig{Model: p.Model, Template: p.PromptTemplate}
-		if _, known := tokens.Lookup(p.Model.Name()); !known && p.AgentModel == "" {
-			cfg.ContextWindow = p.ContextWindow // it is the agent's own model
+		switch known, ok := p.Registry.Lookup(p.Model.Name()); {
+		case ok:
+			cfg.ContextWindow = known.ContextWindow
+		case p.AgentModel == "" && p.AgentModelFunc == nil: // it is the agent's own model
+			cfg.ContextWindow = p.limits.window
 		}
 		llm, err := summarizer.NewLLM(cfg)
 		if err != nil {

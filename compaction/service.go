@@ -61,7 +61,7 @@ const maxJobs = 8
 // Close must be called before the process ends, or jobs that are under way are lost (never stored
 // events).
 func NewCompactionService(inner session.Service, cfg Config) (*CompactionSessionService, error) {
-	if inner == nil {
+	if isNil(inner) {
 		return nil, errors.New("compaction: inner session service is nil")
 	}
 	if layer := findLayer(inner); layer != nil {
@@ -86,7 +86,19 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 			s.discardWaiting(context.Background(), st, "too many sessions are remembered")
 		}
 	})
+	if cfg.AgentModelFunc == nil {
+		s.reportAssumed(ctx, p.limits)
+	}
 	return s, nil
+}
+
+// appendNil has the inner service refuse what is nil. A typed nil is refused here: there is no method of
+// it that the inner service could call.
+func (s *CompactionSessionService) appendNil(ctx context.Context, sess session.Session, ev *session.Event) error {
+	if sess != nil && isNil(sess) {
+		return fmt.Errorf("append event: session is a nil %T", sess)
+	}
+	return s.inner.AppendEvent(ctx, sess, ev)
 }
 
 // Unwrap returns the inner service, as it was given.
@@ -95,7 +107,7 @@ func (s *CompactionSessionService) Unwrap() session.Service { return s.inner }
 // Create creates a session in the inner service and returns a view of it.
 func (s *CompactionSessionService) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
 	resp, err := s.inner.Create(ctx, req)
-	if err != nil || resp == nil || resp.Session == nil {
+	if err != nil || resp == nil || isNil(resp.Session) {
 		return resp, err
 	}
 	return &session.CreateResponse{Session: s.wrap(resp.Session, nil)}, nil
@@ -113,7 +125,7 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 	whole := *req
 	whole.NumRecentEvents, whole.After = 0, time.Time{}
 	resp, err := s.load(ctx, &whole)
-	if err != nil || resp == nil || resp.Session == nil {
+	if err != nil || resp == nil || isNil(resp.Session) {
 		st.close(c)
 		return resp, err
 	}
@@ -168,8 +180,8 @@ func (s *CompactionSessionService) Delete(ctx context.Context, req *session.Dele
 //
 // A session that this service did not give out is passed through to the inner service as it is.
 func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
-	if sess == nil || ev == nil {
-		return s.inner.AppendEvent(ctx, sess, ev)
+	if isNil(sess) || ev == nil {
+		return s.appendNil(ctx, sess, ev)
 	}
 	ev = withoutRecord(ev)
 	deliver, release := delivery(ctx, ev)

@@ -39,6 +39,9 @@ type sessionState struct {
 	untold  []func()
 	telling bool
 
+	// limits are those for the model that the agent last had; nil for the policy's.
+	limits atomic.Pointer[limits]
+
 	// stored counts all records that this process stored; written under mu.
 	stored atomic.Int64
 

@@ -59,6 +59,7 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 	if err != nil {
 		return Status{}, err
 	}
+	s.followModel(ctx, h.state)
 	h.catchUp()
 	state := h.view.State()
 	status := Status{
@@ -66,9 +67,9 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		VisibleEvents:     len(state.View),
 		UnreadableRecords: state.Unreadable,
 		PromptTokens:      h.meter.prompt(h, "").likely,
-		TokenThreshold:    s.policy.threshold,
-		HardLimit:         s.policy.limit,
-		ContextWindow:     s.policy.ContextWindow,
+		TokenThreshold:    s.limits(h.state).threshold,
+		HardLimit:         s.limits(h.state).limit,
+		ContextWindow:     s.limits(h.state).window,
 		Running:           h.state.jobs.busy(),
 	}
 	for _, m := range state.Live {

@@ -31,7 +31,7 @@ func failure(cause error) error {
 // summarize has the window's summary written and makes a draft of it. The result says what that took,
 // even where it led to nothing.
 func (s *CompactionSessionService) summarize(ctx context.Context, h *handle, t task, sel selector.Selection) (*draft, summarizer.Result, error) {
-	req, err := s.request(t, sel)
+	req, err := s.request(h, t, sel)
 	if err != nil {
 		return nil, summarizer.Result{}, err
 	}
@@ -63,32 +63,32 @@ func (s *CompactionSessionService) summarize(ctx context.Context, h *handle, t t
 
 // roomFor is what the summary of a window may take up beside the branch's others.
 func (s *CompactionSessionService) roomFor(h *handle, sel selector.Selection) int {
-	room := s.policy.allSummaries
+	room := s.limits(h.state).allSummaries
 	for _, m := range s.summariesOf(h, sel.Branch) {
 		if !contains(sel.Absorb, m.RecordID) {
 			room -= promptsize.OfSummary(m)
 		}
 	}
-	return max(room, s.policy.summaryTokens)
+	return max(room, s.limits(h.state).summaryTokens)
 }
 
 // minSummary is the least that a summary is asked to take up, in tokens: a sentence or two.
 const minSummary = 32
 
 // request is what the summarizer is given: copies of the window, and the prose it has to stand in for.
-func (s *CompactionSessionService) request(t task, sel selector.Selection) (summarizer.Request, error) {
+func (s *CompactionSessionService) request(h *handle, t task, sel selector.Selection) (summarizer.Request, error) {
 	frame := promptsize.Frame(record.KindSummary, sel.After != nil)
 	req := summarizer.Request{
 		Kind:      record.KindSummary,
 		Focus:     t.focus,
 		Note:      t.note,
-		MaxTokens: min(s.policy.summaryTokens, max(minSummary, (sel.Tokens-frame)/2)),
+		MaxTokens: min(s.limits(h.state).summaryTokens, max(minSummary, (sel.Tokens-frame)/2)),
 	}
 	if t.kind != "" {
 		req.Kind = t.kind
 	}
 	if t.trigger == record.TriggerMerge {
-		req.MaxTokens = min(s.policy.summaryTokens, max(minSummary, sel.Tokens-frame))
+		req.MaxTokens = min(s.limits(h.state).summaryTokens, max(minSummary, sel.Tokens-frame))
 	}
 	if t.shorter > 0 {
 		req.MaxTokens = min(req.MaxTokens, t.shorter)

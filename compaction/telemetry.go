@@ -153,8 +153,8 @@ func (a *attempt) opening(p *policy, writer Summarizer) []attribute.KeyValue {
 	if p.InvocationThreshold > 0 {
 		attrs = append(attrs, attribute.Int(keyInterval, p.InvocationThreshold), attribute.Int(keyOverlap, p.OverlapSize))
 	}
-	if p.threshold > 0 {
-		attrs = append(attrs, attribute.Int(keyThreshold, p.threshold), attribute.Int(keyRetention, p.RetainEvents))
+	if a.threshold > 0 {
+		attrs = append(attrs, attribute.Int(keyThreshold, a.threshold), attribute.Int(keyRetention, p.RetainEvents))
 	}
 	return attrs
 }

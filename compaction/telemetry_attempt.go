@@ -30,13 +30,24 @@ type attempt struct {
 	eventID string
 	// errorType is the kind of Err.
 	errorType string
+	// threshold is the prompt size that sets off the token trigger, 0 where that is off.
+	threshold int
+	registry  *tokens.Registry
+	omitText  bool
 	concluded bool
+}
+
+func (s *CompactionSessionService) newAttempt(st *sessionState, o Observation) *attempt {
+	return &attempt{
+		Observation: o, threshold: s.limits(st).threshold, registry: s.policy.Registry, omitText: s.policy.OmitErrorText,
+	}
 }
 
 // begin announces that a summarizer is about to be called. The context is the one to work with: what
 // the call does itself is traced below the attempt.
 func (s *CompactionSessionService) begin(ctx context.Context, st *sessionState, t task, sel selector.Selection) (context.Context, *attempt) {
-	a := &attempt{Observation: observation(st, t, sel), asks: true}
+	a := s.newAttempt(st, observation(st, t, sel))
+	a.asks = true
 	ctx = a.startSpan(ctx, s.policy, s.writer(t))
 	a.Outcome = Started
 	s.observe(ctx, a.Observation)
@@ -47,7 +58,7 @@ func (s *CompactionSessionService) begin(ctx context.Context, st *sessionState, 
 // told then.
 func (s *CompactionSessionService) resume(ctx context.Context, st *sessionState, t task, d *draft) (context.Context, *attempt) {
 	t.trigger = d.meta.Trigger
-	a := &attempt{Observation: observation(st, t, selector.Selection{Branch: d.meta.Branch, Events: d.events, Tokens: d.tokens})}
+	a := s.newAttempt(st, observation(st, t, selector.Selection{Branch: d.meta.Branch, Events: d.events, Tokens: d.tokens}))
 	a.Events += len(d.meta.Absorbed)
 	ctx = a.startSpan(ctx, s.policy, nil, trace.WithLinks(trace.Link{SpanContext: d.span}),
 		trace.WithAttributes(attribute.Bool(keyLateStore, true)))
@@ -57,7 +68,7 @@ func (s *CompactionSessionService) resume(ctx context.Context, st *sessionState,
 
 // decline tells that a trigger was due and nothing could be done about it.
 func (s *CompactionSessionService) decline(ctx context.Context, st *sessionState, t task, sel selector.Selection, reason string) {
-	a := &attempt{Observation: observation(st, t, sel)}
+	a := s.newAttempt(st, observation(st, t, sel))
 	ctx = a.startSpan(ctx, s.policy, s.writer(t))
 	a.Outcome, a.Reason = Declined, reason
 	s.tell(ctx, a)
@@ -81,7 +92,7 @@ func observation(st *sessionState, t task, sel selector.Selection) Observation {
 // spent adds what the summarizer's calls took, which is paid for even where they led to nothing.
 func (a *attempt) spent(result summarizer.Result) {
 	a.Usage, a.Model = result.Usage, result.Model
-	if model, ok := tokens.Lookup(result.Model); ok && model.Priced() {
+	if model, ok := a.registry.Lookup(result.Model); ok && model.Priced() {
 		a.Cost = model.Cost(result.Usage)
 	}
 }
@@ -121,6 +132,7 @@ func (s *CompactionSessionService) failed(ctx context.Context, st *sessionState,
 	st.mu.Lock()
 	st.memory.failed(time.Now())
 	st.mu.Unlock()
+	s.logFailure(ctx, st, a, cause)
 	if a.Inline {
 		st.noteInline(a.InvocationID)
 	}
@@ -129,7 +141,8 @@ func (s *CompactionSessionService) failed(ctx context.Context, st *sessionState,
 
 // fail is failed for what went wrong before or beside any attempt: a panic.
 func (s *CompactionSessionService) fail(ctx context.Context, st *sessionState, o Observation, cause error) Outcome {
-	a := &attempt{Observation: o, errorType: typePanic}
+	a := s.newAttempt(st, o)
+	a.errorType = typePanic
 	ctx = a.startSpan(ctx, s.policy, nil)
 	return s.failed(ctx, st, a, cause)
 }
@@ -139,6 +152,9 @@ func (s *CompactionSessionService) conclude(ctx context.Context, st *sessionStat
 	st.mu.Lock()
 	st.memory.last = a.Observation
 	st.mu.Unlock()
+	if a.Outcome.written() {
+		s.logRecovery(ctx, st)
+	}
 	s.tell(ctx, a)
 	return a.Outcome
 }
@@ -180,9 +196,26 @@ func (a *attempt) endSpan() {
 		attrs.text(keyDiscarded, a.Reason)
 	case Failed:
 		attrs.text(keyErrorType, a.errorType)
-		a.span.RecordError(a.Err)
-		line, _, _ := strings.Cut(a.Err.Error(), "\n") // without the stack of a panic
-		a.span.SetStatus(codes.Error, line)
+		text := a.errorText()
+		a.span.AddEvent("exception", trace.WithAttributes(
+			attribute.String("exception.type", fmt.Sprintf("%T", a.Err)), attribute.String("exception.message", text)))
+		a.span.SetStatus(codes.Error, text)
 	}
 	a.span.SetAttributes(attrs...)
+}
+
+// maxErrorText is how many characters of an error reach a span.
+const maxErrorText = 200
+
+// errorText is the beginning of the error's first line, without the stack of a panic; "" if it is to be
+// left out.
+func (a *attempt) errorText() string {
+	if a.omitText {
+		return ""
+	}
+	line, _, _ := strings.Cut(a.Err.Error(), "\n")
+	if runes := []rune(line); len(runes) > maxErrorText {
+		return string(runes[:maxErrorText-1]) + "…"
+	}
+	return line
 }

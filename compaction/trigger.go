@@ -23,6 +23,7 @@ func (s *CompactionSessionService) afterAppend(ctx context.Context, h *handle, e
 	if h.listed || !s.policy.automatic() {
 		return
 	}
+	s.followModel(ctx, h.state)
 	due := h.meter.begins(ev) && s.policy.InvocationThreshold > 0
 	switch s.pressure(h, ev) {
 	case overLimit:
@@ -40,7 +41,7 @@ func (s *CompactionSessionService) afterAppend(ctx context.Context, h *handle, e
 }
 
 // automatic reports whether any trigger is on.
-func (p *policy) automatic() bool { return p.InvocationThreshold > 0 || p.threshold > 0 }
+func (p *policy) automatic() bool { return p.InvocationThreshold > 0 || p.limits.threshold > 0 }
 
 // survive keeps a panic, of a caller's Pin function above all, away from the turn.
 func (s *CompactionSessionService) survive(ctx context.Context, st *sessionState, t task) {
@@ -75,7 +76,7 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 		over := s.passes(h.state, branch, size)
 		switch {
 		case s.rests(h.state, branch, size):
-		case size.most >= s.policy.limit:
+		case size.most >= s.limits(h.state).limit:
 			return overLimit
 		case over:
 			highest = overThreshold
@@ -89,8 +90,8 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 func (s *CompactionSessionService) passes(st *sessionState, branch string, size prompt) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	on := s.policy.threshold > 0
-	if on && size.likely < s.policy.threshold || !on && size.most < s.policy.limit {
+	on := s.limits(st).threshold > 0
+	if on && size.likely < s.limits(st).threshold || !on && size.most < s.limits(st).limit {
 		delete(st.memory.gates, branch)
 		delete(st.memory.rests, branch)
 		return false
@@ -104,5 +105,5 @@ func (s *CompactionSessionService) rests(st *sessionState, branch string, size p
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	rest, known := st.memory.rests[branch]
-	return known && size.likely < rest && size.most < s.policy.limit
+	return known && size.likely < rest && size.most < s.limits(st).limit
 }

@@ -50,6 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cfg := compaction.DefaultConfig()
 	cfg.Synchronous = true // so that the table is the same on every run; an app leaves it off
 	var llm model.LLM = scripted()
+	cfg.ContextWindow = 128_000 // of the agent's model: without -live a script that no table knows
 	if *live {
 		key := os.Getenv("GOOGLE_API_KEY")
 		if key == "" {

@@ -81,12 +81,13 @@ func (a *app) records() []*compaction.CompactionMetadata {
 	var out []*compaction.CompactionMetadata
 	for _, ev := range a.raw() {
 		m, err := compaction.GetCompactionMetadata(ev)
+		if errors.Is(err, compaction.ErrNoRecord) {
+			continue
+		}
 		if err != nil {
 			a.t.Fatal(err)
 		}
-		if m != nil {
-			out = append(out, m)
-		}
+		out = append(out, m)
 	}
 	return out
 }

@@ -46,7 +46,8 @@ func (m moment) GetActive(ctx context.Context, req *session.GetRequest) (*sessio
 // viewIn returns the view of a session, through the code by which an app gets it.
 func (f *File) viewIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (_ []*session.Event, err error) {
 	cfg := compaction.DefaultConfig()
-	cfg.Summarizer = summarizer.Extractive{} // nothing is appended, so it is never asked
+	// Nothing is appended, so nothing is ever due.
+	cfg.Summarizer, cfg.InvocationThreshold, cfg.SafetyRatio = summarizer.Extractive{}, compaction.Off, compaction.Off
 	views, err := compaction.NewCompactionService(moment{f.stored, snap}, cfg)
 	if err != nil {
 		return nil, err
