@@ -31,8 +31,8 @@ func live(ctx context.Context, file string, questions []string, out io.Writer) (
 	cfg := compaction.DefaultConfig()
 	cfg.Summarizer = summarizer.Extractive{}
 	cfg.ContextWindow = 128_000 // of the agent's model: here a script that no table knows
-	cfg.MaxSummaryTokens = 150 // the turns here are short, so the summaries are too
-	cfg.Synchronous = true     // so that the output is the same on every run; an app leaves it off
+	cfg.MaxSummaryTokens = 150  // the turns here are short, so the summaries are too
+	cfg.Synchronous = true      // so that the output is the same on every run; an app leaves it off
 	svc, err := compaction.NewCompactionService(sessions, cfg)
 	if err != nil {
 		return err
