@@ -110,7 +110,7 @@ func (s *CompactionSessionService) turnCanGoOn(h *handle, t task) bool {
 	}
 	h.catchUp()
 	for _, reader := range h.meter.branches(h.view) {
-		if h.meter.prompt(h, reader).most >= s.policy.limit {
+		if h.meter.prompt(h, reader).most >= s.limits(h.state).limit {
 			return false
 		}
 	}
