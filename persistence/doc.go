@@ -17,6 +17,9 @@
 //   - Handles never become stale: appends from handles, goroutines and processes interleave. As with
 //     ADK's own services, a handle sees its own appends and not those of others; Get is fresh.
 //
+// The events of each session form a hash chain, so that an audit notices a row that was changed, deleted,
+// inserted or moved; see docs/schema.md. What is deleted is overwritten.
+//
 // A long session costs what a short one costs: each event is marked with the compaction record that stands
 // for it, and [SQLiteSessionService.GetActive] reads what is left. [SQLiteSessionService.History] pages
 // through everything.
