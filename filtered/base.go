@@ -62,7 +62,7 @@ func (b *Base) View(events session.Events) *View {
 // detach lets p grow beside the projection that it was copied from.
 func (p *projection) detach(from *projection) {
 	p.ids, p.records, p.pending = from.ids.fork(), *from.records.fork(), maps.Clone(from.pending)
-	p.unanswered, p.unanswerable = maps.Clone(from.unanswered), slices.Clip(from.unanswerable)
+	p.unanswered, p.unanswerable = slices.Clone(from.unanswered), slices.Clip(from.unanswerable)
 }
 
 // room is how many events a view can be given before its list is copied: a turn's worth.

@@ -121,3 +121,40 @@ func BenchmarkViewAppend(b *testing.B) {
 		view.Events()
 	}
 }
+
+// tooled returns n turns with tools, 10 events each.
+func tooled(n int) []*session.Event {
+	h := &ct.History{}
+	for i := range n {
+		inv := fmt.Sprint("i", i)
+		h.User(inv, "a question")
+		for k := range 4 {
+			id := fmt.Sprint(inv, "-", k)
+			h.Call(inv, "bot", "tool", id).Response(inv, "bot", "tool", "result", id)
+		}
+		h.Agent(inv, "bot", "an answer")
+	}
+	return h.Events
+}
+
+// BenchmarkProjectYoung projects a session in which nothing was summarized.
+func BenchmarkProjectYoung(b *testing.B) {
+	events := tooled(1_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		filtered.Project(events)
+	}
+}
+
+// BenchmarkViewTurn appends turns with tools, one event after the other, and asks for the view each time.
+func BenchmarkViewTurn(b *testing.B) {
+	events := tooled(1_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		view := filtered.NewView(nil)
+		for _, ev := range events {
+			view.Append(ev)
+			view.Events()
+		}
+	}
+}

@@ -3,6 +3,8 @@ package filtered
 import (
 	"slices"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/calls"
@@ -14,16 +16,17 @@ import (
 // of the new element and do not see it. Only an event that changes what stands before it makes a new
 // projection, and that costs what is visible, not what is stored.
 func (p *projection) extend(ev *session.Event) *projection {
+	made, responses := calls.In(ev), calls.ResponsesIn(ev)
 	switch {
 	case p.claimed(ev):
 		// A reference that resolved may be ambiguous now, or the other way round: resolve all again.
 		return project(append(p.raw, ev), p, p.gaps)
-	case record.Is(ev), p.supersedes(ev), p.disturbs(ev), p.overtakes(ev), p.precedes(ev):
+	case record.Is(ev), p.supersedes(ev), p.disturbs(ev, made, responses), p.overtakes(ev), p.precedes(ev):
 		return p.next(ev)
 	}
 	p.raw = append(p.raw, ev)
-	p.noteCalls(len(p.raw) - 1)
-	p.noteUnanswered(len(p.raw) - 1)
+	p.noteCalls(len(p.raw)-1, made, responses)
+	p.noteUnanswered(len(p.raw)-1, made)
 	p.note(ev)
 	switch {
 	case p.plain && ev != nil:
@@ -130,15 +133,17 @@ func (p *projection) note(ev *session.Event) {
 	}
 }
 
-// noteCalls keeps pending up to date with the events from a position on.
-func (p *projection) noteCalls(from int) {
-	for i, ev := range p.raw[from:] {
-		for _, response := range calls.ResponsesIn(ev) {
-			delete(p.pending, calls.Name{Branch: ev.Branch, ID: response.ID})
+// noteCalls keeps pending up to date with the calls and responses of the event at position i.
+func (p *projection) noteCalls(i int, made []*genai.FunctionCall, responses []*genai.FunctionResponse) {
+	for _, response := range responses {
+		delete(p.pending, calls.Name{Branch: p.raw[i].Branch, ID: response.ID})
+	}
+	for _, call := range made {
+		name := calls.Name{Branch: p.raw[i].Branch, ID: call.ID}
+		if earlier, ok := p.pending[name]; ok && int(earlier) != i && call.ID != "" {
+			p.unanswerable = append(p.unanswerable, int(earlier))
 		}
-		for _, call := range calls.In(ev) {
-			p.pending[calls.Name{Branch: ev.Branch, ID: call.ID}] = int32(from + i)
-		}
+		p.pending[name] = int32(i)
 	}
 }
 
@@ -164,20 +169,18 @@ func (p *projection) precedes(ev *session.Event) bool {
 // disturbs reports whether the calls and responses of a new event change what stands before it:
 // a response brings a hidden call back, or moves one of an earlier invocation; a call claims a
 // response that had none.
-func (p *projection) disturbs(ev *session.Event) bool {
-	for _, response := range calls.ResponsesIn(ev) {
+func (p *projection) disturbs(ev *session.Event, made []*genai.FunctionCall, responses []*genai.FunctionResponse) bool {
+	for _, response := range responses {
 		if p.tangled[response.ID] || !p.followsItsCall(ev, response.ID) {
 			return true
 		}
 	}
-	for _, call := range calls.In(ev) {
+	for _, call := range made {
 		if p.orphans[call.ID] {
 			return true
 		}
 	}
-	asks := false
-	calls.Requests(ev, func(id string) { asks = asks || p.tangled[id] })
-	return asks
+	return calls.Asks(ev, made, p.tangled)
 }
 
 // followsItsCall reports whether a response to the call of that ID needs no more than being shown at

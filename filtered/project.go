@@ -54,10 +54,10 @@ type projection struct {
 	pending map[calls.Name]int32
 	// standIns are shown behind the events at their positions, whose calls were interrupted.
 	standIns map[int]standIn
-	// unanswered and unanswerable are the positions of the calls that the next message of the user may
-	// leave behind. A response may yet come to the former.
-	unanswered   map[calls.Name]int
-	unanswerable []int
+	// unanswered are the positions of events with calls that the next message of the user may leave
+	// behind, unless they are answered by then; see pending. unanswerable are those of calls whose ID was
+	// used again.
+	unanswered, unanswerable []int
 
 	// records marks the IDs of readable records, and ids those of all other events; nil until it is first
 	// needed. claims are the sorted hashes of the other keys by which a reference was resolved or might
@@ -164,7 +164,9 @@ func (p *projection) group(before *projection) *calls.Units {
 	if before != nil && len(before.orphans) == 0 {
 		if units := calls.GroupFrom(p.raw, p.oldestVisibleUnit(), p.gaps.overtakes()); !units.Strays() {
 			p.pending = before.pending
-			p.noteCalls(len(before.raw))
+			for i := len(before.raw); i < len(p.raw); i++ {
+				p.noteCalls(i, calls.In(p.raw[i]), calls.ResponsesIn(p.raw[i]))
+			}
 			return units
 		}
 	}

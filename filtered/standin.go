@@ -64,9 +64,20 @@ func (p *projection) findMissing(units *calls.Units, made map[int]standIn) {
 		case of[0].Over:
 			p.standFor(i, of, made)
 		default:
-			for _, m := range of {
-				p.await(i, m.Call)
-			}
+			p.await(i, of)
+		}
+	}
+}
+
+// await notes the calls of the event at position i that nothing answers yet.
+func (p *projection) await(i int, missing []calls.Missing) {
+	if p.isPending(i) {
+		p.unanswered = append(p.unanswered, i)
+	}
+	for _, m := range missing {
+		if at, ok := p.pending[calls.Name{Branch: p.raw[i].Branch, ID: m.Call.ID}]; !ok || int(at) != i {
+			p.unanswerable = append(p.unanswerable, i)
+			break
 		}
 	}
 }
@@ -128,37 +139,28 @@ func (p *projection) overtakes(ev *session.Event) bool {
 	if len(p.unanswered) == 0 && len(p.unanswerable) == 0 || !calls.IsMessage(ev) {
 		return false
 	}
+	waiting := p.unanswered[:0]
 	for _, i := range p.unanswered {
-		if calls.Overtakes(ev, p.raw[i]) {
-			return true
+		if p.isPending(i) {
+			waiting = append(waiting, i)
 		}
 	}
-	return slices.ContainsFunc(p.unanswerable, func(i int) bool { return calls.Overtakes(ev, p.raw[i]) })
+	p.unanswered = waiting
+	over := func(i int) bool { return calls.Overtakes(ev, p.raw[i]) }
+	return slices.ContainsFunc(p.unanswered, over) || slices.ContainsFunc(p.unanswerable, over)
 }
 
-// await notes a call that nothing answers in the event at position i. A response finds the newest call
-// of its branch and ID, so an earlier one that is still unanswered stays so.
-func (p *projection) await(i int, call *genai.FunctionCall) {
-	if call.ID == "" || !calls.Prompted(call) {
-		return
-	}
-	name := calls.Name{Branch: p.raw[i].Branch, ID: call.ID}
-	if earlier, ok := p.unanswered[name]; ok && earlier != i {
-		p.unanswerable = append(p.unanswerable, earlier)
-	}
-	if p.unanswered == nil {
-		p.unanswered = map[calls.Name]int{}
-	}
-	p.unanswered[name] = i
+// isPending reports whether some call of the event at position i has no response yet.
+func (p *projection) isPending(i int) bool {
+	return slices.ContainsFunc(calls.In(p.raw[i]), func(call *genai.FunctionCall) bool {
+		at, ok := p.pending[calls.Name{Branch: p.raw[i].Branch, ID: call.ID}]
+		return ok && int(at) == i && call.ID != "" && calls.Prompted(call)
+	})
 }
 
-// noteUnanswered takes in the responses and calls of the event at position i.
-func (p *projection) noteUnanswered(i int) {
-	ev := p.raw[i]
-	for _, response := range calls.ResponsesIn(ev) {
-		delete(p.unanswered, calls.Name{Branch: ev.Branch, ID: response.ID})
-	}
-	for _, call := range calls.In(ev) {
-		p.await(i, call)
+// noteUnanswered takes in the calls of the event at position i.
+func (p *projection) noteUnanswered(i int, made []*genai.FunctionCall) {
+	if len(made) > 0 {
+		p.unanswered = append(p.unanswered, i)
 	}
 }

@@ -82,10 +82,12 @@ func (g *grouping) read(i int32, ev *session.Event) {
 		if id := confirmedCall(call); id != "" {
 			g.request(ev.Branch, id)
 		}
-		if s, ok := g.last[Name{ev.Branch, call.ID}]; ok && g.sites[s].event == i {
-			g.sites[s].call = call // two calls of one ID in one event have one answer
-			g.sites[s].patient = g.sites[s].patient || needsTrueAnswer(ev, call)
-			continue
+		if n := len(g.sites); n > 0 && g.sites[n-1].event == i {
+			if s, ok := g.last[Name{ev.Branch, call.ID}]; ok && g.sites[s].event == i {
+				g.sites[s].call = call // two calls of one ID in one event have one answer
+				g.sites[s].patient = g.sites[s].patient || needsTrueAnswer(ev, call)
+				continue
+			}
 		}
 		s := int32(len(g.sites))
 		g.sites = append(g.sites, site{event: i, call: call, patient: needsTrueAnswer(ev, call)})

@@ -43,18 +43,22 @@ func Prompted(call *genai.FunctionCall) bool {
 	return call.Name != toolconfirmation.FunctionCallName && call.Name != requestCredential
 }
 
-// Requests yields the IDs of the calls that an event asks a person to confirm.
-func Requests(ev *session.Event, yield func(id string)) {
-	for _, call := range In(ev) {
-		if id := confirmedCall(call); id != "" {
-			yield(id)
+// Asks reports whether an event with the given calls asks a person to confirm a call of one of the IDs.
+func Asks(ev *session.Event, calls []*genai.FunctionCall, ids map[string]bool) bool {
+	if len(ids) == 0 || ev == nil {
+		return false
+	}
+	for _, call := range calls {
+		if ids[confirmedCall(call)] {
+			return true
 		}
 	}
-	if ev != nil {
-		for id := range ev.Actions.RequestedToolConfirmations {
-			yield(id)
+	for id := range ev.Actions.RequestedToolConfirmations {
+		if ids[id] {
+			return true
 		}
 	}
+	return false
 }
 
 // IsMessage reports whether an event is a message of the user, which may be an answer to a call.
@@ -76,7 +80,12 @@ func Visible(reader, event string) bool {
 
 // messages holds, for each branch, the two newest messages of the user that belong to different
 // invocations: whatever invocation a call belongs to, one of them is the newest of another one.
-type messages map[string][2]message
+type messages struct {
+	of map[string]*[2]message
+	// branch is that of the newest message, which is nearly always the next one's too.
+	branch string
+	last   *[2]message
+}
 
 type message struct {
 	at int32 // 0 for none: a message at position 0 stands behind nothing
@@ -87,21 +96,26 @@ func (m *messages) note(i int32, ev *session.Event) {
 	if !IsMessage(ev) {
 		return
 	}
-	if *m == nil {
-		*m = messages{}
+	if m.last == nil || m.branch != ev.Branch {
+		m.branch, m.last = ev.Branch, m.of[ev.Branch]
+		if m.last == nil {
+			m.last = &[2]message{}
+			if m.of == nil {
+				m.of = map[string]*[2]message{}
+			}
+			m.of[ev.Branch] = m.last
+		}
 	}
-	last := (*m)[ev.Branch]
-	if last[0].in != ev.InvocationID {
-		last[1] = last[0]
+	if m.last[0].in != ev.InvocationID {
+		m.last[1] = m.last[0]
 	}
-	last[0] = message{i, ev.InvocationID}
-	(*m)[ev.Branch] = last
+	m.last[0] = message{i, ev.InvocationID}
 }
 
 // overtake reports whether a message stands behind the event at position i and shows that its
 // invocation is over.
-func (m messages) overtake(i int32, ev *session.Event) bool {
-	for branch, last := range m {
+func (m *messages) overtake(i int32, ev *session.Event) bool {
+	for branch, last := range m.of {
 		for _, msg := range last {
 			if msg.at > i && msg.in != ev.InvocationID && Visible(ev.Branch, branch) {
 				return true
