@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -121,11 +122,11 @@ func (l *loaded) compactions() []Compaction {
 	return out
 }
 
-// summaries returns the events of the view that are not stored.
+// summaries returns the summaries in the view.
 func (l *loaded) summaries() []*session.Event {
 	var out []*session.Event
 	for _, ev := range l.view {
-		if _, stored := l.seq[ev]; !stored {
+		if _, stored := l.seq[ev]; !stored && !filtered.IsStandIn(ev) {
 			out = append(out, ev)
 		}
 	}

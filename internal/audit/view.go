@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -20,7 +21,7 @@ type Size struct {
 }
 
 // View returns what the model would see of a session now, in order, with contents. A summary has no Seq and
-// the ID of its record.
+// the ID of its record; the response that a view makes up for a call that was interrupted has no Seq either.
 func (f *File) View(ctx context.Context, s *Session) ([]Entry, error) {
 	l, err := f.load(ctx, s)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s Size) with(view []*session.Event, stored func(*session.Event) bool) Size
 	for _, ev := range view {
 		s.ViewEvents++
 		s.ViewTokens += size(ev)
-		if !stored(ev) {
+		if !stored(ev) && !filtered.IsStandIn(ev) {
 			s.Summaries++
 		}
 	}
