@@ -58,8 +58,13 @@ const maxJobs = 8
 // config that cannot do what it says, and refuses a service that is, or wraps, a compaction service
 // already: two layers would summarize summaries. The config is copied.
 //
-// Close must be called before the process ends, or jobs that are under way are lost (never stored
-// events).
+// Any number of processes may share the store that inner is over, as long as no two are in a turn on
+// one session at a time. If inner is a [RecordAppender], or ADK's in-memory service, the record of a
+// background job is stored at once. Over any other service it waits in memory, and is stored directly
+// behind this process's next append to the session, through the same handle.
+//
+// Close must be called before the process ends, or jobs that are under way and records that wait are
+// lost. Stored events never are: they stay in view, and are summarized again.
 func NewCompactionService(inner session.Service, cfg Config) (*CompactionSessionService, error) {
 	if isNil(inner) {
 		return nil, errors.New("compaction: inner session service is nil")
