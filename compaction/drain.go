@@ -230,7 +230,7 @@ func (s *CompactionSessionService) learn(h *handle, changing string) {
 		if !selector.Visible(branch, changing) {
 			continue
 		}
-		learned := learn(h.state.fits(branch), view, live, branch, h.state.isVoid)
+		learned := learn(promptSize{agents: h.state.fits(branch), requests: h.state.requestsIn(branch), limit: s.limits(h.state).limit}, view, live, branch, h.state.isVoid)
 		h.state.mu.Lock()
 		h.state.memory.learn(branch, learned)
 		h.state.mu.Unlock()

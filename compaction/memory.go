@@ -19,6 +19,12 @@ import (
 type memory struct {
 	// failures counts failed attempts in a row; no automatic one is made before retryAt.
 	failures int
+	// doubted is what was last told of the provider's counts.
+	doubted belief
+	// measured are the estimates of the view by branch, and requests what agents were last sent, by branch
+	// and name.
+	measured map[string]int
+	requests map[string]map[string]sent
 	// failing says that it was logged that attempts fail.
 	failing bool
 	retryAt time.Time
@@ -88,7 +94,7 @@ func (m *memory) notShorter(sel *selector.Selection) {
 
 // worthKeeping reports whether there is anything to remember of a session nobody holds a handle to.
 func (m *memory) worthKeeping() bool {
-	return m.failures > 0 || len(m.minTokens) > 0 || len(m.gates) > 0 || len(m.fits) > 0 ||
+	return m.failures > 0 || len(m.minTokens) > 0 || len(m.gates) > 0 || len(m.fits) > 0 || len(m.requests) > 0 ||
 		len(m.parked) > 0 || len(m.void) > 0 || len(m.waiting) > 0 || m.hanging != nil
 }
 

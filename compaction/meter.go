@@ -45,6 +45,9 @@ type promptSize struct {
 	// agents are those whose prompts the provider has counted, now or before the view changed.
 	agents   map[string]*agentPrompt
 	measured extent
+	// requests are what agents were last sent, where that is known, and limit is the hard limit.
+	requests map[string]sent
+	limit    int
 }
 
 // agentPrompt is the prompt of one agent.
@@ -85,24 +88,53 @@ const doubt = 10
 
 // prompt is the largest that any agent would send. What was reported of an agent is brought up to date; where
 // nothing was since the view changed, reports from before correct the estimate. One that is shown little of the
-// history reports little, and tells nothing of the others.
+// history reports little, and tells nothing of the others. Where nothing is reported, what agents were last
+// sent is brought up to date.
 func (p *promptSize) prompt() prompt {
 	var largest prompt
-	for _, agent := range p.agents {
+	for name, agent := range p.agents {
+		request := p.request(name)
 		ratio, _ := agent.fit.line()
+		ratio *= request.share(p.estimate)
 		switch {
 		case agent.reported > 0:
 			size := agent.reported + agent.since
 			largest = largest.orLarger(prompt{size, size + agent.since/doubt, ratio})
 		case !agent.fit.little():
-			size := agent.fit.of(p.estimate)
+			size := agent.fit.of(request.of(p.estimate))
 			largest = largest.orLarger(prompt{size, size + size/doubt, ratio})
+		}
+	}
+	for name, request := range p.requests {
+		if p.agents[name] == nil {
+			size := request.fixed + request.of(p.estimate)
+			largest = largest.orLarger(prompt{size, size + size/doubt, request.share(p.estimate)})
 		}
 	}
 	if largest.likely > 0 {
 		return largest
 	}
 	return prompt{p.estimate, p.estimate + p.estimate/doubt, 1}
+}
+
+// request is what an agent was last sent, nil where that is not known.
+func (p *promptSize) request(agent string) *sent {
+	if request, known := p.requests[agent]; known {
+		return &request
+	}
+	return nil
+}
+
+// judge tells what to make of a provider's count of the prompt that led to an event, where the prompt is
+// estimated at so much.
+func (p *promptSize) judge(ev *session.Event, branch string, estimate int) (tokens, shown int, verdict belief, reported bool) {
+	request := p.request(ev.Author)
+	shown = request.of(estimate)
+	tokens, reported = count(ev, branch, shown)
+	if request != nil {
+		shown += request.fixed
+	}
+	return tokens, shown, judge(tokens, shown, p.limit), reported
 }
 
 // begins notes an appended event and reports whether the invocation trigger must be looked at.
@@ -158,17 +190,34 @@ func (m *meter) prompt(h *handle, branch string) prompt {
 	view, generation := h.view.Version()
 	p := m.sizes[branch]
 	if p == nil || p.measured.generation != generation || p.measured.length > view.Len() {
-		p = &promptSize{agents: h.state.fits(branch), measured: extent{generation: generation}}
+		p = &promptSize{
+			agents: h.state.fits(branch), measured: extent{generation: generation},
+			requests: h.state.requestsIn(branch), limit: h.service.limits(h.state).limit,
+		}
 		if m.sizes == nil {
 			m.sizes = map[string]*promptSize{}
 		}
 		m.sizes[branch] = p
 		p.add(view.Slice(), branch, lastChange(h.view.Live(), branch), h.state.isVoid)
 	} else {
+		p.requests, p.limit = h.state.requestsIn(branch), h.service.limits(h.state).limit
 		p.add(view.From(p.measured.length).Slice(), branch, time.Time{}, h.state.isVoid)
 	}
 	p.measured.length = view.Len()
+	h.state.noteMeasured(branch, p.estimate)
 	return p.prompt()
+}
+
+// judge tells what to make of a provider's count in the newest event of the handle.
+func (m *meter) judge(h *handle, ev *session.Event) (tokens, estimate int, verdict belief, reported bool) {
+	if ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 || h.state.isVoid(ev) {
+		return 0, 0, believed, false
+	}
+	m.prompt(h, ev.Branch)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.sizes[ev.Branch]
+	return p.judge(ev, ev.Branch, max(0, p.estimate-promptsize.OfEvent(ev)))
 }
 
 // add measures more of the view. Reports from before changed, when the view was another, say nothing,
@@ -182,14 +231,15 @@ func (p *promptSize) add(events []*session.Event, branch string, changed time.Ti
 		for _, agent := range p.agents {
 			agent.since += agent.fit.more(size)
 		}
-		if reported, ok := report(ev, branch); ok && (changed.IsZero() || ev.Timestamp.After(changed)) && !void(ev) {
+		tokens, _, verdict, reported := p.judge(ev, branch, p.estimate)
+		if reported && verdict == believed && (changed.IsZero() || ev.Timestamp.After(changed)) && !void(ev) {
 			agent := p.agents[ev.Author]
 			if agent == nil {
 				agent = &agentPrompt{}
 				p.agents[ev.Author] = agent
 			}
-			agent.fit.add(p.estimate, int(ev.UsageMetadata.PromptTokenCount))
-			agent.reported, agent.since = reported, 0
+			agent.fit.add(p.request(ev.Author).of(p.estimate), tokens)
+			agent.reported, agent.since = tokens+outputOf(ev), 0
 		}
 		p.estimate += size
 	}
@@ -197,8 +247,7 @@ func (p *promptSize) add(events []*session.Event, branch string, changed time.Ti
 
 // learn returns, by agent, what the provider's reports say of prompts in the branch: those that were
 // learned before, and those that are about the view as it is.
-func learn(known map[string]*agentPrompt, view []*session.Event, live []*record.Metadata, branch string, void func(*session.Event) bool) map[string]*agentPrompt {
-	p := promptSize{agents: known}
+func learn(p promptSize, view []*session.Event, live []*record.Metadata, branch string, void func(*session.Event) bool) map[string]*agentPrompt {
 	p.add(view, branch, lastChange(live, branch), void)
 	p.forget()
 	return p.agents
@@ -232,17 +281,4 @@ func lastChange(live []*record.Metadata, branch string) time.Time {
 		}
 	}
 	return changed
-}
-
-// report returns the tokens of the prompt that led to an agent's event in the branch, and of the
-// event itself, as the provider counted them. What a remote agent reports is of its own prompts.
-func report(ev *session.Event, branch string) (int, bool) {
-	if ev.Branch != branch || ev.Author == "user" || selector.Remote(ev) || ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 {
-		return 0, false
-	}
-	output, size := int(ev.UsageMetadata.CandidatesTokenCount), promptsize.OfEvent(ev)
-	if output < size/2 { // not counted, or as some adapters do it, of a stream's first chunk
-		output = size
-	}
-	return int(ev.UsageMetadata.PromptTokenCount) + output, true
 }

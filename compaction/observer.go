@@ -46,6 +46,11 @@ const (
 	// told once, before the first work on the session; again when the process has forgotten the session.
 	Unreadable Outcome = "unreadable"
 
+	// Misreported is not about a compaction either: the provider's count of a prompt is so high that no
+	// compaction could help. It counts for nothing, and the estimate is followed. Told once, and again
+	// after a count that was believed. Reason has the numbers, TokensBefore the estimate.
+	Misreported Outcome = "misreported"
+
 	// GivenUp follows a summary that hides a long-running call or a confirmation for which nobody has an
 	// answer yet: more than selector.MaxWaiting of them wait in the session, and this one is the oldest.
 	// Calls and InvocationID name it. If an answer comes after all, the view shows both again, but ADK may

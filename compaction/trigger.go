@@ -24,6 +24,7 @@ func (s *CompactionSessionService) afterAppend(ctx context.Context, h *handle, e
 		return
 	}
 	s.followModel(ctx, h.state)
+	s.checkReport(ctx, h, ev)
 	due := h.meter.begins(ev) && s.policy.InvocationThreshold > 0
 	switch s.pressure(h, ev) {
 	case overLimit:
