@@ -218,6 +218,10 @@ func (s *CompactionSessionService) carryOut(ctx context.Context, h *handle, t ta
 		a.Outcome, a.Reason = Declined, fmt.Sprintf("summary is not shorter: %d tokens for %d", d.meta.CompactedTokens, sel.Tokens)
 		return s.conclude(ctx, h.state, a)
 	}
+	if !h.state.enqueue(d) {
+		a.Outcome, a.Reason = Discarded, errDeleted.Error()
+		return s.conclude(ctx, h.state, a)
+	}
 	s.learn(h, sel.Branch)
 	return s.keep(ctx, h, t, a, d)
 }
@@ -239,12 +243,7 @@ func (s *CompactionSessionService) learn(h *handle, changing string) {
 
 // remember keeps the session's state alive while it has something to remember.
 func (s *CompactionSessionService) remember(st *sessionState) {
-	st.mu.Lock()
-	worth := !st.deleted && st.memory.worthKeeping()
-	st.mu.Unlock()
-	if worth {
-		s.states.mindful.keep(st)
-	} else {
-		s.states.mindful.forget(st.ref)
+	if givenUp := s.states.remember(st); givenUp != nil {
+		s.discardWaiting(context.Background(), givenUp, "too many sessions are remembered")
 	}
 }

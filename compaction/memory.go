@@ -2,10 +2,11 @@ package compaction
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"google.golang.org/adk/session"
 
@@ -230,15 +231,32 @@ const maxMemories = 1024
 
 // memories keeps the states of sessions alive that have something to remember.
 type memories struct {
-	byRef *lru.Cache[SessionRef, *sessionState]
+	mu    sync.Mutex
+	byRef *simplelru.LRU[SessionRef, *sessionState]
 }
 
-func newMemories(forgotten func(*sessionState)) *memories {
-	// NewWithEvict fails for a size that is not positive only.
-	byRef, _ := lru.NewWithEvict(maxMemories, func(_ SessionRef, st *sessionState) { forgotten(st) })
+func newMemories() *memories {
+	// NewLRU fails for a size that is not positive only.
+	byRef, _ := simplelru.NewLRU[SessionRef, *sessionState](maxMemories, nil)
 	return &memories{byRef: byRef}
 }
 
-func (m *memories) keep(st *sessionState) { m.byRef.Add(st.ref, st) }
+// keep keeps a state alive and returns the one that is given up for it, nil for none.
+func (m *memories) keep(st *sessionState) (givenUp *sessionState) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.byRef.Contains(st.ref) && m.byRef.Len() == maxMemories {
+		_, givenUp, _ = m.byRef.RemoveOldest()
+	}
+	m.byRef.Add(st.ref, st)
+	return givenUp
+}
 
-func (m *memories) forget(ref SessionRef) { m.byRef.Remove(ref) }
+// forget lets go of a state. Another one of the same session, which was created anew, stays.
+func (m *memories) forget(st *sessionState) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if kept, ok := m.byRef.Peek(st.ref); ok && kept == st {
+		m.byRef.Remove(st.ref)
+	}
+}

@@ -86,11 +86,7 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 		running: ctx,
 		stop:    stop,
 	}
-	s.states = newStates(func(st *sessionState) {
-		if !st.isDeleted() { // otherwise Delete reports them
-			s.discardWaiting(context.Background(), st, "too many sessions are remembered")
-		}
-	})
+	s.states = newStates()
 	if cfg.AgentModelFunc == nil {
 		s.reportAssumed(ctx, p.limits)
 	}
@@ -161,21 +157,27 @@ func (s *CompactionSessionService) Delete(ctx context.Context, req *session.Dele
 		return s.inner.Delete(ctx, req)
 	}
 	ref := SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID}
-	// A record that is being stored goes first: it must not land in a session created anew.
 	st := s.states.of(ref)
+	if err := s.deleteLocked(ctx, st, req); err != nil {
+		return err
+	}
+	s.discardWaiting(ctx, st, errDeleted.Error())
+	return nil
+}
+
+// deleteLocked deletes a session while no event or record is being stored in it: a record must not land
+// in a session created anew.
+func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *sessionState, req *session.DeleteRequest) error {
 	if err := st.append.acquire(ctx); err != nil {
-		return lockError(ref, err)
+		return lockError(st.ref, err)
 	}
-	err := s.inner.Delete(ctx, req)
-	if err == nil {
-		s.states.drop(ref)
-		s.bases.forget(ref)
+	defer st.append.release()
+	if err := s.inner.Delete(ctx, req); err != nil {
+		return err
 	}
-	st.append.release()
-	if err == nil {
-		s.discardWaiting(ctx, st, errDeleted.Error())
-	}
-	return err
+	s.states.drop(st.ref)
+	s.bases.forget(st.ref)
+	return nil
 }
 
 // AppendEvent appends an event to the inner session and then looks whether a compaction is due. Its
@@ -229,15 +231,20 @@ func (s *CompactionSessionService) appendThrough(ctx context.Context, h *handle,
 	if err := h.state.append.acquire(ctx); err != nil {
 		return nil, lockError(h.state.ref, err)
 	}
-	alone, err = s.appendLocked(ctx, h, inner, ev)
-	if err == nil {
-		if drafts := s.draftsFor(h, ev); len(drafts) > 0 {
-			s.storeWaiting(ctx, h, drafts, ev.InvocationID) // releases the lock
-			return alone, nil
+	handedOn := false
+	defer func() { // whatever happens: a caller may recover from an inner service that panics
+		if !handedOn {
+			h.state.append.release()
 		}
+	}()
+	if alone, err = s.appendLocked(ctx, h, inner, ev); err != nil {
+		return alone, err
 	}
-	h.state.append.release()
-	return alone, err
+	if drafts := s.draftsFor(h, ev); len(drafts) > 0 {
+		handedOn = true
+		s.storeWaiting(ctx, h, drafts, ev.InvocationID)
+	}
+	return alone, nil
 }
 
 // appendLocked is appendThrough for a caller that holds the session's lock.

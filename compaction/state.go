@@ -165,9 +165,8 @@ type states struct {
 	mindful *memories
 }
 
-// newStates returns no states. forgotten is called with each that is given up with drafts in line.
-func newStates(forgotten func(*sessionState)) *states {
-	return &states{known: &registry{byRef: map[SessionRef]weak.Pointer[sessionState]{}}, mindful: newMemories(forgotten)}
+func newStates() *states {
+	return &states{known: &registry{byRef: map[SessionRef]weak.Pointer[sessionState]{}}, mindful: newMemories()}
 }
 
 // of returns the state of a session, making it if need be.
@@ -178,15 +177,29 @@ func (s *states) withDrafts() []*sessionState {
 	return slices.DeleteFunc(s.known.all(), func(st *sessionState) bool { return len(st.waitingDrafts()) == 0 })
 }
 
+// remember keeps a state alive while it has something to remember, and returns the one that is given
+// up for it, nil for none.
+func (s *states) remember(st *sessionState) (givenUp *sessionState) {
+	st.mu.Lock() // what is worth keeping must not change before it is kept
+	defer st.mu.Unlock()
+	if st.deleted || !st.memory.worthKeeping() {
+		s.mindful.forget(st)
+		return nil
+	}
+	return s.mindful.keep(st)
+}
+
 // drop makes a deleted session's state unreachable, so that a session created anew under the same
 // ID starts with a fresh one.
 func (s *states) drop(ref SessionRef) {
-	if st := s.known.remove(ref); st != nil {
-		st.mu.Lock()
-		st.deleted = true
-		st.mu.Unlock()
+	st := s.known.remove(ref)
+	if st == nil {
+		return
 	}
-	s.mindful.forget(ref)
+	st.mu.Lock()
+	st.deleted = true
+	st.mu.Unlock()
+	s.mindful.forget(st)
 }
 
 // registry holds the states that are in use, without keeping them alive. It refers to nothing else:

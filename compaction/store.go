@@ -66,14 +66,8 @@ func untilDone[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		var r result
-		defer func() {
-			if cause := recover(); cause != nil {
-				r.err = fmt.Errorf("inner session service %w: %v", errPanicked, cause)
-			}
-			done <- r
-		}()
-		r.value, r.err = f()
+		value, err := guarded(f)
+		done <- result{value, err}
 	}()
 	select {
 	case r := <-done:
@@ -82,6 +76,16 @@ func untilDone[T any](ctx context.Context, f func() (T, error)) (T, error) {
 		var none T
 		return none, ctx.Err()
 	}
+}
+
+// guarded returns what f returns. A panic in f, and so in the inner service, becomes an error.
+func guarded[T any](f func() (T, error)) (value T, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("inner session service %w: %v", errPanicked, cause)
+		}
+	}()
+	return f()
 }
 
 // offer has a draft stored within the time-out, and offers it a second time if that fails. Tries that
@@ -93,7 +97,7 @@ func offer(ctx context.Context, st *sessionState, d *draft, try func(context.Con
 		if st.isDeleted() {
 			return settlement{reason: errDeleted.Error()}, nil
 		}
-		result, err = try(limited)
+		result, err = guarded(func() (settlement, error) { return try(limited) })
 		switch {
 		case err == nil:
 			return result, nil

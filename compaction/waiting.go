@@ -19,13 +19,16 @@ func (st *sessionState) waitingDrafts() []*draft {
 	return slices.Clone(st.memory.waiting)
 }
 
-// enqueue puts a draft at the end of the line, unless it waits already.
-func (st *sessionState) enqueue(d *draft) {
+// enqueue puts a draft at the end of the line. It reports false, and does nothing, if the session was
+// deleted: nobody would come to store the draft.
+func (st *sessionState) enqueue(d *draft) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if !slices.Contains(st.memory.waiting, d) {
-		st.memory.waiting = append(st.memory.waiting, d)
+	if st.deleted {
+		return false
 	}
+	st.memory.waiting = append(st.memory.waiting, d)
+	return true
 }
 
 // dequeue takes a draft out of the line. It reports whether it was there: of two that worked on one
@@ -139,9 +142,9 @@ func (s *CompactionSessionService) storeLeftovers(ctx context.Context, h *handle
 	return true
 }
 
-// keep stores a draft, or puts it in line for the next append, and reports what became of it.
+// keep stores a draft that is in line, or leaves it there for the next append, and reports what became
+// of it.
 func (s *CompactionSessionService) keep(ctx context.Context, h *handle, t task, a *attempt, d *draft) Outcome {
-	h.state.enqueue(d)
 	if s.mustWait(t) {
 		h.view.AppendRecord(d.event(d.meta, d.meta.CreatedAt))
 		h.state.mu.Lock()
