@@ -16,7 +16,7 @@ import (
 )
 
 // talk appends n turns of some 30 tokens each to a session that no compaction service has seen.
-func talk(t *testing.T, inner session.Service, n int) *compactiontest.History {
+func talk(t testing.TB, inner session.Service, n int) *compactiontest.History {
 	t.Helper()
 	h := &compactiontest.History{}
 	for i := range n {
@@ -35,6 +35,12 @@ type weatherman struct {
 	mu    sync.Mutex
 	calls int
 	sizes []int // events and summaries of each window
+}
+
+func (w *weatherman) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.calls
 }
 
 var errTooLong = errors.New("prompt is too long")
@@ -67,13 +73,13 @@ func TestAdoptingALongHistoryCostsFewCalls(t *testing.T) {
 		if size := estimateOf(eventsOf(turn)...); size >= 128_000*98/100 {
 			t.Errorf("the prompt has %d tokens when the model is asked", size)
 		}
-		if writer.calls == 0 || writer.calls > 5 {
-			t.Errorf("%d calls of the summarizer before the append returned, want a few", writer.calls)
+		if n := writer.count(); n == 0 || n > 5 {
+			t.Errorf("%d calls of the summarizer before the append returned, want a few", n)
 		}
 		appendAll(t, svc, turn, h.Agent("new", "agent", "The sun will shine.").Last())
 		flush(t, svc)
-		if writer.calls > 20 {
-			t.Errorf("%d calls of the summarizer for %d turns: %v", writer.calls, stored, writer.sizes)
+		if n := writer.count(); n > 20 {
+			t.Errorf("%d calls of the summarizer for %d turns: %v", n, stored, writer.sizes)
 		}
 		for _, o := range append(seen.of(compaction.Failed), seen.of(compaction.Declined)...) {
 			t.Errorf("%s: %s: %s %v", name, o.Outcome, o.Reason, o.Err)

@@ -80,3 +80,35 @@ func BenchmarkGet(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkAdopt is the first append to a session that grew before compaction was turned on, over a
+// window of 128,000 tokens, with a summarizer that answers at once: what a user waits for beyond the
+// summarizer's own time. calls/op are the calls that the append waits for, and calls-in-all/op those
+// until nothing is due.
+func BenchmarkAdopt(b *testing.B) {
+	for _, turns := range []int{1_000, 5_000, 10_000, 20_000} {
+		b.Run(fmt.Sprintf("turns=%d", turns), func(b *testing.B) {
+			calls, inAll := 0, 0
+			for b.Loop() {
+				b.StopTimer()
+				inner := session.InMemoryService()
+				h := talk(b, inner, turns)
+				writer := &weatherman{}
+				cfg := compaction.DefaultConfig()
+				cfg.ContextWindow, cfg.Summarizer = 128_000, writer
+				svc := newService(b, inner, cfg)
+				turn := get(b, svc)
+				next := h.User("new", "And what will it be like tomorrow, in the last town?").Last()
+				b.StartTimer()
+				appendAll(b, svc, turn, next)
+				b.StopTimer()
+				calls += writer.count()
+				flush(b, svc)
+				inAll += writer.count()
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(calls)/float64(b.N), "calls/op")
+			b.ReportMetric(float64(inAll)/float64(b.N), "calls-in-all/op")
+		})
+	}
+}

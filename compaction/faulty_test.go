@@ -86,7 +86,7 @@ func turns(n int) []*session.Event {
 	return (&compactiontest.History{}).Turns(n, "agent").Events
 }
 
-func flush(t *testing.T, svc *compaction.CompactionSessionService) {
+func flush(t testing.TB, svc *compaction.CompactionSessionService) {
 	t.Helper()
 	if err := svc.Flush(t.Context(), ref); err != nil {
 		t.Fatalf("Flush: %v", err)

@@ -101,12 +101,26 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 func (s *CompactionSessionService) invocations(st *sessionState, history selector.History, params selector.Params, branch string) selector.Selection {
 	smaller := params
 	smaller.MaxTokens >>= min(st.failuresInARow(), 3)
+	if n := s.policy.oldestEvents(); n < len(history.Events) {
+		part := history
+		part.Events = history.Events[:n]
+		if sel := selector.Invocations(part, smaller, branch); !sel.Empty() {
+			sel.Cut = true
+			return sel
+		}
+	}
 	sel := selector.Invocations(history, smaller, branch)
 	if sel.Reason == selector.TooLarge {
 		return selector.Invocations(history, params, branch)
 	}
 	return sel
 }
+
+// oldestEvents is how many of the oldest visible events a window of the invocation trigger is looked for
+// among first, so that a window of a history of a million events costs no more than that of a few
+// thousand. They hold more than the summarizer can read, if an event takes 8 tokens. What they leave raw
+// because it is their newest, or because its answer lies beyond them, is taken with what follows.
+func (p *policy) oldestEvents() int { return max(4096, p.windowTokens/8) }
 
 // excess is how many tokens a compaction that is forced must free at least, 0 if it is not forced. It aims
 // at the threshold: one that stopped just below the hard limit would be due again with the next event.

@@ -213,8 +213,14 @@ var front = standing{}
 // placeOf tells where a summary has to stay. The summary of tool rounds may go to the front once the
 // turn is over or another agent has spoken.
 func (s *CompactionSessionService) placeOf(h *handle) func(*record.Metadata) standing {
-	stands := selector.Standing(h.history(h.view.State()), s.params(h.state))
+	var stands func(*record.Metadata) bool
 	return func(m *record.Metadata) standing {
+		if !m.Live() {
+			return front
+		}
+		if stands == nil {
+			stands = selector.Standing(h.history(h.view.State()), s.params(h.state))
+		}
 		if !stands(m) {
 			return front
 		}

@@ -30,7 +30,7 @@ func oracleConfig() (compaction.Config, *compactiontest.Oracle) {
 	return cfg, oracle
 }
 
-func newService(t *testing.T, inner session.Service, cfg compaction.Config) *compaction.CompactionSessionService {
+func newService(t testing.TB, inner session.Service, cfg compaction.Config) *compaction.CompactionSessionService {
 	t.Helper()
 	svc, err := compaction.NewCompactionService(inner, cfg)
 	if err != nil {
@@ -46,7 +46,7 @@ func newService(t *testing.T, inner session.Service, cfg compaction.Config) *com
 	return svc
 }
 
-func create(t *testing.T, svc session.Service) session.Session {
+func create(t testing.TB, svc session.Service) session.Session {
 	t.Helper()
 	resp, err := svc.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
 	if err != nil {
@@ -55,7 +55,7 @@ func create(t *testing.T, svc session.Service) session.Session {
 	return resp.Session
 }
 
-func get(t *testing.T, svc session.Service) session.Session {
+func get(t testing.TB, svc session.Service) session.Session {
 	t.Helper()
 	resp, err := svc.Get(t.Context(), getRequest())
 	if err != nil {
@@ -64,7 +64,7 @@ func get(t *testing.T, svc session.Service) session.Session {
 	return resp.Session
 }
 
-func appendAll(t *testing.T, svc session.Service, sess session.Session, events ...*session.Event) {
+func appendAll(t testing.TB, svc session.Service, sess session.Session, events ...*session.Event) {
 	t.Helper()
 	for _, ev := range events {
 		if err := svc.AppendEvent(t.Context(), sess, ev); err != nil {

@@ -177,7 +177,7 @@ func (l *limited) MaxInputTokens() int { return l.max }
 func TestWaitingDraftsAreStoredAtOnceByHand(t *testing.T) {
 	t.Parallel()
 	for name, store := range map[string]func(t *testing.T, svc *compaction.CompactionSessionService){
-		"Flush": flush,
+		"Flush": func(t *testing.T, svc *compaction.CompactionSessionService) { flush(t, svc) },
 		"Close": func(t *testing.T, svc *compaction.CompactionSessionService) {
 			if err := svc.Close(t.Context()); err != nil {
 				t.Fatal(err)

@@ -52,12 +52,18 @@ func union(a, b bitset) bitset {
 }
 
 // others yields, ascending, the positions below n that are not in the set.
-func (b bitset) others(n int) iter.Seq[int] {
+func (b bitset) others(n int) iter.Seq[int] { return b.othersFrom(0, n) }
+
+// othersFrom yields, ascending, the positions from first to below n that are not in the set.
+func (b bitset) othersFrom(first, n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for from := 0; from < n; from += 64 {
+		for from := first &^ 63; from < n; from += 64 {
 			word := ^uint64(0)
 			if from>>6 < len(b) {
 				word &^= b[from>>6]
+			}
+			if from < first {
+				word &^= 1<<(first&63) - 1
 			}
 			for ; word != 0; word &= word - 1 {
 				i := from + bits.TrailingZeros64(word)

@@ -97,21 +97,33 @@ func (p *projection) join(e *entry) bool {
 	return true
 }
 
-// finder finds the events that a new record covers. They were visible when its window was chosen, so
-// it looks there first; where that settles nothing, the whole history is indexed.
+// finder finds the events that a new record covers. They were visible when its window was chosen, and
+// nearly always they are the oldest that are, so it looks at the visible events in order and only as far
+// as it must; where that settles nothing, the whole history is indexed.
 func (p *projection) finder() finder {
-	var visible map[string]int
+	visible := map[string]int{}
+	next := 0
 	indexed := p.indexed()
-	return func(ref record.Ref) (int, bool) {
-		if visible == nil {
-			visible = map[string]int{}
-			for i := range p.hidden.others(len(p.raw)) {
-				if identified(p.raw[i]) {
-					visible[record.Text(p.raw[i].ID)] = i
-				}
+	lookFor := func(id string) (int, bool) {
+		if i, found := visible[id]; found {
+			return i, true
+		}
+		for i := range p.hidden.othersFrom(next, len(p.raw)) {
+			next = i + 1
+			if !identified(p.raw[i]) {
+				continue
+			}
+			own := record.Text(p.raw[i].ID)
+			visible[own] = i
+			if own == id {
+				return i, true
 			}
 		}
-		if i, found := visible[ref.ID]; found && p.known().count(ref.ID) == 1 {
+		next = len(p.raw)
+		return 0, false
+	}
+	return func(ref record.Ref) (int, bool) {
+		if i, found := lookFor(ref.ID); found && p.known().count(ref.ID) == 1 {
 			return i, true
 		}
 		return indexed(ref)
