@@ -32,7 +32,8 @@ func bare(text string) string { return strings.ReplaceAll(text, "[", "(") }
 
 // checkBeginning: a conversation that a user began is not shown as one that a model begins. The words of a
 // remote agent may begin the view: to every agent that has a prompt they are those of another one, and ADK
-// shows them as a turn of the user.
+// shows them as a turn of the user. A history that begins with an answer to no call is no conversation that
+// a user began: a handle that was loaded while another process appended may have such a one.
 func (c *checker) checkBeginning() {
 	first := firstSaid(c.view)
 	if first == nil || first.Content.Role != genai.RoleModel {
@@ -42,9 +43,16 @@ func (c *checker) checkBeginning() {
 		c.problem(Formed, first, "the view starts with summary %s of role model: some providers refuse a prompt that does", first.ID)
 		return
 	}
-	if began := firstSaid(c.events); began != nil && began.Content.Role != genai.RoleModel && !remoteWords(first) {
+	if began := firstSaid(c.events); began != nil && began.Content.Role != genai.RoleModel && !answersOnly(began) && !remoteWords(first) {
 		c.problem(Formed, first, "the view starts with event %s of role model, and the conversation did not: some providers refuse a prompt that does", first.ID)
 	}
+}
+
+// answersOnly reports whether an event holds function responses and nothing else.
+func answersOnly(ev *session.Event) bool {
+	only := true
+	eachPart(ev, func(part *genai.Part) { only = only && part.FunctionResponse != nil })
+	return only
 }
 
 // firstSaid returns the first event that has content, nil for none.
