@@ -30,11 +30,15 @@ func TestMain(m *testing.M) {
 // onCI reports whether nothing may be skipped.
 func onCI() bool { return os.Getenv("CI") == "true" }
 
-// long returns how many turns a run takes: whole in soaks and on CI, short otherwise and with the race
-// detector.
+// long returns how many turns a run takes: whole in soaks and on CI, short otherwise, and a third of
+// that with the race detector.
 func long(short, whole int) int {
-	if !raced && (onCI() || os.Getenv("LONGSESSION_SOAK") != "") {
+	switch {
+	case raced:
+		return short / 3
+	case onCI() || os.Getenv("LONGSESSION_SOAK") != "":
 		return whole
+	default:
+		return short
 	}
-	return short
 }
