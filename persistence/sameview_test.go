@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"google.golang.org/genai"
-
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/filtered"
@@ -83,11 +81,4 @@ func sameView(t tester, s *persistence.SQLiteSessionService, id string) (partial
 		}
 	}
 	return true
-}
-
-func contentParts(ev *session.Event) []*genai.Part {
-	if ev.Content == nil {
-		return nil
-	}
-	return ev.Content.Parts
 }

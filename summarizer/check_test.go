@@ -137,7 +137,7 @@ var worthless = map[string][]string{
 		"Jag är ledsen, men jag kan inte hjälpa till med det.", "Beklager, men jeg kan ikke hjelpe med det.", "Olen pahoillani, mutta en voi auttaa tässä asiassa.",
 		"Omlouvám se, ale s tím vám nemohu pomoci.", "Sajnálom, de ebben nem tudok segíteni.", "Îmi pare rău, dar nu te pot ajuta cu asta.", "На жаль, я не можу допомогти з цим.",
 		"Λυπάμαι, αλλά δεν μπορώ να βοηθήσω με αυτό.", "אני מצטער, אבל אני לא יכול לעזור בזה.", "Xin lỗi, tôi không thể giúp bạn việc đó.", "Maaf, saya tidak dapat membantu dengan permintaan itu.",
-		"ขออภัย ฉันไม่สามารถช่วยเรื่องนี้ได้", "متأسفم، نمی‌توانم در این مورد کمک کنم.",
+		"ขออภัย ฉันไม่สามารถช่วยเรื่องนี้ได้", "متأسفم، نمی\u200cتوانم در این مورد کمک کنم.",
 	},
 	"中文":            {"a", "。。。", "好的。", "抱歉，我无法协助处理这个请求。", "摘要：", "对话总结", "I'm sorry, I can't help with that.", "请提供需要总结的对话内容。", "您好！请问有什么可以帮您？"},
 	"greeting":      {"a", "...", "N/A", "null", `{"summary": null}`, "I'm sorry, I can't help with that.", "Summary:", "hi"},

@@ -101,7 +101,7 @@ func TestHangingRetryKeepsTheFirstAnswer(t *testing.T) {
 	defer close(release)
 	m := answering(only(says(longText)))
 	m.answers = append(m.answers, func(context.Context, yielder) { <-release })
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	req := window()
 	req.MaxTokens = 10

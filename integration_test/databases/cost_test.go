@@ -71,7 +71,7 @@ func benchmarkAppend(b *testing.B, inner session.Service) {
 
 // spoken is an event of turn i.
 func spoken(i int, author string, role genai.Role) *session.Event {
-	ev := session.NewEvent(fmt.Sprint("turn ", i))
+	ev := session.NewEventWithContext(context.Background(), fmt.Sprint("turn ", i))
 	ev.Author = author
 	ev.Content = genai.NewContentFromText("Where is the parcel that was sent on Monday, and what does it cost to send it back to where it came from?", role)
 	return ev

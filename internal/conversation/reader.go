@@ -186,83 +186,90 @@ func (r *Reader) readList(list []value) {
 // readRun reads the conversation that begins with the current line: an event, with others on the lines
 // behind it. One that cannot be read loses the conversation, since half of it would pass for all.
 func (r *Reader) readRun() (*Conversation, error) {
-	rec, first, size := &recording{}, r.current.number, 0
-	r.session = ""
-	for index := 0; ; index++ {
-		where := place{index: index, line: r.current.number, column: 1}
-		size += len(r.current.json)
-		err := r.current.err
-		if err == nil && size > r.MaxLine {
-			err = errorAt(0, "the event lines up to here are longer than %d bytes; expected a shorter conversation", r.MaxLine)
-		}
-		if err == nil {
-			err = r.nameSession()
-		}
-		if err == nil {
-			err = rec.readEvent(r.current.fields, where)
-		}
-		if err != nil {
-			r.lost = true
-			rec.id = r.session
-			return r.finish(rec, inMessage(err, where), first)
-		}
-		if err := r.advance(); err != nil {
-			if err != io.EOF {
-				return nil, err
-			}
-			break
-		}
-		if r.current.err == nil && !(isEvent(r.current.fields) && r.sameSession()) {
-			r.again = true
-			break
-		}
+	rec := &recording{}
+	events := run{
+		tooLong: "the event lines up to here are longer than %d bytes; expected a shorter conversation",
+		read:    rec.readEvent,
+		follows: func() bool { return isEvent(r.current.fields) && r.sameSession() },
 	}
-	if rec.id = r.session; rec.id == "" {
+	first, lost, err := r.readRunOf(events)
+	if err != nil && !lost {
+		return nil, err
+	}
+	rec.id = r.session
+	if rec.id == "" && err == nil {
 		rec.id = r.name
 	}
-	return r.finish(rec, nil, first)
+	return r.finish(rec, err, first)
 }
 
 // readTranscript reads the conversations of a Claude Code transcript, which begins with the current line. A line that
 // cannot be read loses them, since the rest would pass for all. Errors are those that Next returns as they are.
 func (r *Reader) readTranscript() error {
-	t, first, size := &transcript{}, r.current.number, 0
-	r.session = ""
-	for index := 0; ; index++ {
-		where := place{index: index, line: r.current.number, column: 1}
-		size += len(r.current.json)
-		err := r.current.err
-		if err == nil && size > r.MaxLine {
-			err = errorAt(0, "the lines up to here are longer than %d bytes; expected a shorter transcript", r.MaxLine)
-		}
-		if err == nil {
-			err = r.nameSession()
-		}
-		if err == nil {
-			err = t.read(r.current.fields, where)
-		}
-		if err != nil {
-			r.lost = true
-			_, err = r.finish(&recording{id: r.session}, inMessage(err, where), first)
-			r.ready = append(r.ready, ready{nil, err})
-			return nil
-		}
-		if err := r.advance(); err != nil {
-			if err != io.EOF {
-				return err
-			}
-			break
-		}
-		if r.current.err == nil && !isClaude(r.current.fields) {
-			r.again = true
-			break
-		}
+	t := &transcript{}
+	first, lost, err := r.readRunOf(run{
+		tooLong: "the lines up to here are longer than %d bytes; expected a shorter transcript",
+		read:    t.read,
+		follows: func() bool { return isClaude(r.current.fields) },
+	})
+	switch {
+	case lost:
+		_, err = r.finish(&recording{id: r.session}, err, first)
+		r.ready = append(r.ready, ready{nil, err})
+		return nil
+	case err != nil:
+		return err
 	}
 	for _, rec := range t.recordings(r.session, first) {
 		c, err := r.finish(rec.recording, nil, rec.line)
 		r.ready = append(r.ready, ready{c, err})
 	}
 	return nil
+}
+
+// run is how to read something that takes several lines.
+type run struct {
+	// tooLong is the error for lines that are too long together, a format for the limit.
+	tooLong string
+	// read takes in the fields of one line.
+	read func(fields object, at place) error
+	// follows reports whether the current line belongs to it, too.
+	follows func() bool
+}
+
+// readRunOf reads the current line and those behind it that belong to it, and returns the number of the
+// first. If a line cannot be read, all are lost, and the error says where; other errors are those that
+// Next returns as they are.
+func (r *Reader) readRunOf(what run) (first int, lost bool, err error) {
+	first, size := r.current.number, 0
+	r.session = ""
+	for index := 0; ; index++ {
+		where := place{index: index, line: r.current.number, column: 1}
+		size += len(r.current.json)
+		err := r.current.err
+		if err == nil && size > r.MaxLine {
+			err = errorAt(0, what.tooLong, r.MaxLine)
+		}
+		if err == nil {
+			err = r.nameSession()
+		}
+		if err == nil {
+			err = what.read(r.current.fields, where)
+		}
+		if err != nil {
+			r.lost = true
+			return first, true, inMessage(err, where)
+		}
+		switch err := r.advance(); {
+		case err == io.EOF:
+			return first, false, nil
+		case err != nil:
+			return first, false, err
+		case r.current.err == nil && !what.follows():
+			r.again = true
+			return first, false, nil
+		}
+	}
 }
 
 // nameSession takes the name of the session from the first event that has one.

@@ -24,15 +24,19 @@ func TestIDsSortInTheOrderInWhichTheyAreMade(t *testing.T) {
 	if id, err := uuid.Parse(made[0]); err != nil || id.Version() != 7 {
 		t.Errorf("%q is no UUID of version 7: %v", made[0], err)
 	}
-	if id, err := uuid.Parse(ids.New(nil)); err != nil || id.Version() != 7 { //nolint:staticcheck // that is tested
+	var none context.Context
+	if id, err := uuid.Parse(ids.New(none)); err != nil || id.Version() != 7 {
 		t.Errorf("without a context: %v", err)
 	}
 }
 
+// key is that of a value that an app keeps in its context.
+type key struct{}
+
 func TestTheAppsProviderIsUsed(t *testing.T) {
 	t.Parallel()
 	ctx := platform.WithUUIDProvider(t.Context(), func() string { return "mine" })
-	ctx = context.WithValue(ctx, struct{}{}, "another value")
+	ctx = context.WithValue(ctx, key{}, "another value")
 	if got := ids.New(ctx); got != "mine" {
 		t.Errorf("got %q", got)
 	}

@@ -119,7 +119,7 @@ func TestTheShortestSummaryIsMeasured(t *testing.T) {
 	}
 	for i := range 4 {
 		for _, author := range []string{"user", AgentName} {
-			ev := session.NewEvent(fmt.Sprint("turn", i))
+			ev := session.NewEventWithContext(t.Context(), fmt.Sprint("turn", i))
 			ev.Author, ev.Content = author, said(genai.Role(author), strings.Repeat("The bridge is 35 metres long. ", 20))
 			if err := svc.AppendEvent(t.Context(), created.Session, ev); err != nil {
 				t.Fatal(err)
