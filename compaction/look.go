@@ -34,6 +34,8 @@ type task struct {
 	kind    record.Kind
 	focus   string
 	note    string
+	// pack is the wording that a person asked for, "" for the configured one.
+	pack summarizer.Pack
 }
 
 // found is what a look came up with: a window and the trigger that made it due.

@@ -12,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/summarizer"
 )
 
 // CompactOptions say how to compact by hand. The zero value keeps Config.OverlapSize invocations raw.
@@ -24,6 +25,9 @@ type CompactOptions struct {
 	// invocation they belong to: for agents whose turns are long by themselves. Also the finished tool
 	// rounds of a turn that is still running are summarized then. Not together with KeepRecent.
 	KeepEvents int
+	// Pack is the wording of the prompt for this summary: "" for the configured one. A Summarizer of one's
+	// own finds it in the request; the extractive one has no prompt, so it changes nothing there.
+	Pack summarizer.Pack
 }
 
 // CheckpointOptions say how to write a checkpoint. The zero value keeps one invocation raw.
@@ -40,6 +44,10 @@ type CheckpointOptions struct {
 type CompactResult struct {
 	BeforeTokens, AfterTokens int
 	BeforeEvents, AfterEvents int
+	// TokensSaved is BeforeTokens less AfterTokens, and CompressionRatio BeforeTokens for each of
+	// AfterTokens: 1 if Skipped, 0 for an empty view.
+	TokensSaved      int
+	CompressionRatio float64
 	// RecordID and Summary are of the newest record written; "" if Skipped.
 	RecordID, Summary string
 	// Skipped says that nothing was written, and Reason why.
@@ -68,7 +76,10 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 	if opts.KeepEvents > 0 && opts.KeepRecent > 0 {
 		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d and KeepEvents %d: set one of them", opts.KeepRecent, opts.KeepEvents)
 	}
-	t := task{byHand: true, trigger: record.TriggerManual, focus: cleanText(opts.Focus)}
+	if opts.Pack != "" && !opts.Pack.Known() {
+		return CompactResult{}, fmt.Errorf("compact: Pack is %.40q: use one of the Pack constants of package summarizer, or \"\" for the configured one", string(opts.Pack))
+	}
+	t := task{byHand: true, trigger: record.TriggerManual, focus: cleanText(opts.Focus), pack: opts.Pack}
 	if opts.KeepEvents > 0 {
 		return s.byHand(ctx, ref, t, newestEvents(opts.KeepEvents))
 	}
@@ -146,6 +157,7 @@ func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t
 	}()
 	s.reportUnreadable(ctx, h)
 
+	defer func() { result.compare() }()
 	result.BeforeTokens, result.BeforeEvents = s.extent(h)
 	result.Skipped = true
 	if !s.storeLeftovers(ctx, h, t) {
@@ -165,6 +177,14 @@ func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t
 	}
 	result.AfterTokens, result.AfterEvents = s.extent(h)
 	return result, err
+}
+
+// compare fills in what follows from the numbers before and after.
+func (r *CompactResult) compare() {
+	r.TokensSaved = r.BeforeTokens - r.AfterTokens
+	if r.AfterTokens > 0 {
+		r.CompressionRatio = float64(r.BeforeTokens) / float64(r.AfterTokens)
+	}
 }
 
 // compactBranch writes one window of a branch after the other until none is left. It reports whether

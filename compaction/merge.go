@@ -116,7 +116,7 @@ func (s *CompactionSessionService) reclaimable(h *handle, reader string) int {
 
 // merge writes one summary in the place of others.
 func (s *CompactionSessionService) merge(ctx context.Context, h *handle, t task, merge selector.Selection) Outcome {
-	t.trigger, t.kind, t.focus, t.note = record.TriggerMerge, "", "", ""
+	t.trigger, t.kind, t.focus, t.note, t.pack = record.TriggerMerge, "", "", "", ""
 	return s.write(ctx, h, t, merge)
 }
 

@@ -2,9 +2,15 @@ package compaction
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
+	"unicode/utf8"
+
+	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
 )
 
 // Status is how a session stands: what is stored, what the model would see, and what is due.
@@ -27,11 +33,14 @@ type Status struct {
 	// ContextWindow is the window that both derive from.
 	ContextWindow int
 
-	// Due says that a compaction would start now, and Trigger why. Otherwise Reason says why not.
+	// Due says that the next event would start a compaction, and Trigger why. Otherwise Reason says why
+	// not, and what it waits for: the end of the turn, a larger prompt, or a time.
 	Due     bool
 	Trigger record.Trigger
 	Reason  string
 
+	// WaitingSummaries counts summaries that this process stores with its next append to the session.
+	WaitingSummaries int
 	// Running says that a compaction is under way or in line in this process.
 	Running bool
 	// Failures counts failed attempts in a row in this process, LastError is the latest one's, and
@@ -49,8 +58,12 @@ type SummaryStatus struct {
 	Branch                          string
 	CreatedAt                       time.Time
 	Level                           int
-	Events                          int // that it stands for
-	OriginalTokens, CompactedTokens int // estimates
+	Age                             time.Duration // since CreatedAt
+	Focus, Note                     string        // of the person who asked for it, "" for none
+	Absorbed                        int           // earlier summaries that it has replaced, as far as they are loaded
+	Events                          int           // that it stands for
+	Characters                      int           // of its text, without the frame
+	OriginalTokens, CompactedTokens int           // estimates
 }
 
 // Status reports how a session stands. It changes nothing. Errors are the inner service's.
@@ -72,10 +85,14 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		ContextWindow:     s.limits(h.state).window,
 		Running:           h.state.jobs.busy(),
 	}
+	absorbed := absorbedBy(h.view.Raw())
 	for _, m := range state.Live {
+		prose, _ := m.Text() // a live record has one
 		status.Summaries = append(status.Summaries, SummaryStatus{
 			RecordID: m.RecordID, Kind: m.Kind, Trigger: m.Trigger, Branch: m.Branch, CreatedAt: m.CreatedAt, Level: m.Level,
-			Events: m.EventCount, OriginalTokens: m.OriginalTokens, CompactedTokens: m.CompactedTokens,
+			Age: now(ctx).Sub(m.CreatedAt), Focus: m.Focus, Note: m.Note, Absorbed: absorbed(m),
+			Events: m.EventCount, Characters: utf8.RuneCountInString(prose),
+			OriginalTokens: m.OriginalTokens, CompactedTokens: m.CompactedTokens,
 		})
 	}
 	switch f, err := s.prospect(h); {
@@ -83,18 +100,97 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		status.Reason = "automatic triggers are off"
 	case err != nil:
 		status.Reason = err.Error()
-	case f.Empty():
-		status.Reason = string(f.Reason)
 	default:
-		status.Due, status.Trigger = true, f.trigger
+		status.Reason = s.waitsFor(h, f, state.View)
+		if status.Due = status.Reason == ""; status.Due {
+			status.Trigger = f.trigger
+		}
 	}
 	h.state.mu.Lock()
 	defer h.state.mu.Unlock()
+	status.WaitingSummaries = len(h.state.memory.waiting)
 	status.Failures, status.RetryAt = h.state.memory.failures, h.state.memory.retryAt
 	if status.Failures > 0 {
 		status.LastError = h.state.memory.last.Err
 	}
 	return status, nil
+}
+
+// absorbedBy returns a function that counts the records which a record has replaced, directly or through
+// others. A record that is not loaded counts, but not what it replaced in turn.
+func absorbedBy(events []*session.Event) func(*record.Metadata) int {
+	byID := map[string]*record.Metadata{}
+	for _, ev := range events {
+		if m, err := record.From(ev); err == nil && m != nil {
+			byID[m.RecordID] = m
+		}
+	}
+	return func(m *record.Metadata) int {
+		seen := map[string]bool{m.RecordID: true}
+		for open := m.Absorbed; len(open) > 0; {
+			id := open[0]
+			open = open[1:]
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			if next := byID[id]; next != nil {
+				open = append(slices.Clone(open), next.Absorbed...)
+			}
+		}
+		return len(seen) - 1
+	}
+}
+
+// waitsFor names what a compaction waits for, "" for the next event.
+func (s *CompactionSessionService) waitsFor(h *handle, f found, view []*session.Event) string {
+	if f.Empty() {
+		if reason := s.waitsForGrowth(h); f.Reason == selector.NotDue && reason != "" {
+			return reason
+		}
+		return string(f.Reason)
+	}
+	over := f.trigger == record.TriggerTokens && f.prompt.most >= s.limits(h.state).limit
+	var last *session.Event
+	if len(view) > 0 {
+		last = view[len(view)-1]
+	}
+	h.state.mu.Lock()
+	failures, retryAt, tried := h.state.memory.failures, h.state.memory.retryAt, h.state.memory.triedInline
+	rest := h.state.memory.rests[f.reader]
+	h.state.mu.Unlock()
+	switch {
+	case over: // then it starts in any case, without a model if need be
+		return ""
+	case time.Now().Before(retryAt):
+		return fmt.Sprintf("%d attempts in a row failed: the next one waits until %s", failures, retryAt.Format(time.RFC3339))
+	case h.state.isHanging():
+		return errHanging.Error()
+	case s.policy.Synchronous && last != nil && tried != "" && last.InvocationID == tried:
+		return "an attempt failed in this turn: the next one waits for the next turn"
+	case f.trigger == record.TriggerTokens && s.rests(h.state, f.reader, f.prompt):
+		return fmt.Sprintf("there was nothing to summarize: the next look waits until the prompt of %d tokens has %d", f.prompt.likely, rest)
+	case f.trigger == record.TriggerInvocations && last != nil && !selector.IsTurnEnd(last):
+		return "due by turns: waits for the end of the turn that is under way"
+	}
+	return ""
+}
+
+// waitsForGrowth says that a prompt is over the threshold, and the last compaction could not bring it
+// under; "" where there is none.
+func (s *CompactionSessionService) waitsForGrowth(h *handle) string {
+	threshold := s.limits(h.state).threshold
+	for _, branch := range h.meter.branches(h.view) {
+		size := h.meter.prompt(h, branch).likely
+		h.state.mu.Lock()
+		floor := h.state.memory.gates[branch]
+		h.state.mu.Unlock()
+		if threshold > 0 && size >= threshold && size < floor {
+			return fmt.Sprintf("the last compaction could not bring the prompt under the threshold of %d tokens: the next one waits until it has grown from %d to %d",
+				threshold, size, floor)
+		}
+	}
+	return ""
 }
 
 // busy reports whether work is under way or in line.

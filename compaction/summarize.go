@@ -82,6 +82,7 @@ func (s *CompactionSessionService) request(h *handle, t task, sel selector.Selec
 		Kind:      record.KindSummary,
 		Focus:     t.focus,
 		Note:      t.note,
+		Pack:      t.pack,
 		MaxTokens: min(s.limits(h.state).summaryTokens, max(minSummary, (sel.Tokens-frame)/2)),
 	}
 	if t.kind != "" {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -80,7 +81,7 @@ func TestUnusableOptionsAreRefused(t *testing.T) {
 		"no database":       {"", persistence.WithDB(nil)},
 		"no path":           {"", nil},
 		"NUL in the path":   {"a\x00b", nil},
-		"no time-out":       {newPath(t), persistence.WithBusyTimeout(0)},
+		"no time-out":       {newPath(t), persistence.WithBusyTimeout(time.Microsecond)},
 	} {
 		if s, err := persistence.NewSQLiteSessionService(r.path, r.opt); err == nil {
 			t.Errorf("%s: accepted: %v", name, s.Close())

@@ -31,9 +31,12 @@ func WithSynchronousNormal() Option {
 }
 
 // WithBusyTimeout sets how long a call waits while another process holds the file's lock, 10 s by
-// default. After that it returns SQLite's error, with nothing stored. At least 1 ms.
+// default and for 0. After that it returns SQLite's error, with nothing stored. At least 1 ms.
 func WithBusyTimeout(d time.Duration) Option {
 	return func(o *options) error {
+		if d == 0 {
+			return nil
+		}
 		if d < time.Millisecond {
 			return fmt.Errorf("persistence: WithBusyTimeout(%v): a time-out under 1 ms fails whenever two processes meet", d)
 		}

@@ -150,6 +150,8 @@ func (l *LLM) ask(ctx context.Context, prompt string) answer {
 // templateFor picks the wording of a request.
 func (l *LLM) templateFor(req Request) string {
 	switch {
+	case req.Pack.Known() && !isCheckpoint(req):
+		return packs[req.Pack]
 	case l.template != "":
 		return l.template
 	case isCheckpoint(req):

@@ -16,6 +16,12 @@ const (
 	PackIntent Pack = "intent"
 )
 
+// Known reports whether p is one of the packs; "" is none.
+func (p Pack) Known() bool {
+	_, known := packs[p]
+	return known
+}
+
 // placeholder is where a template takes the recorded conversation.
 const placeholder = "{{history}}"
 

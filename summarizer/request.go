@@ -41,6 +41,9 @@ type Request struct {
 	Focus string
 	// Note is a person's remark on a finished task (checkpoints); "" for none.
 	Note string
+	// Pack is the wording that was asked for, before that of the summarizer's own configuration; "" for
+	// that one. Summarizers without a prompt pass over it.
+	Pack Pack
 	// MaxTokens is how long the summary should be, in estimated tokens. 0 or less means 500. A model
 	// is asked to keep it, [Extractive] does keep it.
 	MaxTokens int
