@@ -65,7 +65,8 @@ type Config struct {
 	Registry *tokens.Registry
 	// MaxOutputTokens is reserved for the model's reply, in tokens. The effective window is
 	// ContextWindow less this. 0: the longest reply of the agent's model that package tokens knows, or
-	// 8,192 where it knows none, but at most a tenth of the window. Off reserves nothing.
+	// 8,192 where it knows none, but at most a tenth of the window. The same where AgentModelFunc names a
+	// model of whose window it would be more than half. Off reserves nothing.
 	MaxOutputTokens int
 	// RetainEvents is how many of the newest events of a branch the token trigger leaves raw, at
 	// least; at the hard limit fewer. 0: 10.

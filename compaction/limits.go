@@ -42,12 +42,13 @@ func (p *policy) limitsOf(model string) *limits {
 		window:  cmp.Or(p.ContextWindow, known.ContextWindow, tokens.DefaultContextWindow),
 	}
 	l.most = l.window
-	switch {
-	case p.MaxOutputTokens == 0:
-		l.reply = min(cmp.Or(known.MaxOutputTokens, defaultReply), int(replyShare*float64(l.window)))
-	case p.MaxOutputTokens > 0:
-		l.reply = min(p.MaxOutputTokens, l.window-1)
+	switch roomy := p.MaxOutputTokens <= l.window/2; {
+	case p.MaxOutputTokens < 0:
+	case p.MaxOutputTokens > 0 && (roomy || p.fixed()):
+		l.reply = p.MaxOutputTokens
 		l.most -= l.reply
+	default:
+		l.reply = min(cmp.Or(known.MaxOutputTokens, defaultReply), int(replyShare*float64(l.window)))
 	}
 	effective := l.window - l.reply
 	l.limit = int(hardLimit * float64(effective))
@@ -63,6 +64,10 @@ func (p *policy) limitsOf(model string) *limits {
 	l.allSummaries = int(summariesShare * float64(l.limit))
 	return l
 }
+
+// fixed reports whether the context window stays what it is, so that newPolicy can hold other numbers
+// against it.
+func (p *policy) fixed() bool { return p.AgentModelFunc == nil || p.ContextWindow > 0 }
 
 // share is the prompt size that SafetyRatio allows in a window, 0 if it is off.
 func (p *policy) share(window int) int { return int(math.Ceil(p.SafetyRatio * float64(window))) }

@@ -175,6 +175,34 @@ func TestLimitsFollowTheAgentsModelAndTheRegistry(t *testing.T) {
 	want(1_048_576, 65_536)
 }
 
+// A reserve for the reply that takes up nearly all of the window of a model that the app switches to leaves no
+// room for a prompt; there the default is reserved.
+func TestAReserveThatAModelHasNoRoomForGivesWay(t *testing.T) {
+	t.Parallel()
+	registry, err := tokens.NewRegistry(tokens.Model{Name: "tiny-llm", ContextWindow: 4_000, MaxOutputTokens: 1_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := "gemini-2.5-flash"
+	seen := &notes{}
+	cfg, _ := oracleConfig()
+	cfg.InvocationThreshold, cfg.MaxOutputTokens, cfg.Registry, cfg.Observer = compaction.Off, 3_900, registry, seen
+	cfg.AgentModelFunc = func(context.Context, compaction.SessionRef) string { return model }
+	svc := newService(t, session.InMemoryService(), cfg)
+	sess := create(t, svc)
+	events := turns(100)
+	appendAll(t, svc, sess, events[:10]...)
+	model = "tiny-llm"
+	appendAll(t, svc, sess, events[10:]...)
+	if got := status(t, svc); got.HardLimit != 3528 || got.TokenThreshold != 2800 || got.PromptTokens >= 2800 {
+		t.Errorf("hard limit %d, threshold %d, prompt %d; want 0.98 of 3,600, 0.7 of 4,000 and less than that", got.HardLimit, got.TokenThreshold, got.PromptTokens)
+	}
+	if stored, all := len(seen.of(compaction.Stored)), len(seen.all()); stored == 0 || all != 2*stored {
+		t.Errorf("%d records stored, %d observations", stored, all)
+	}
+	wantFacts(t, eventsOf(sess), 100)
+}
+
 // A typed nil is an error where it is given, not a panic in the middle of a turn.
 func TestTypedNilIsAnError(t *testing.T) {
 	t.Parallel()

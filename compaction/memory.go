@@ -20,8 +20,8 @@ import (
 type memory struct {
 	// failures counts failed attempts in a row; no automatic one is made before retryAt.
 	failures int
-	// doubted is what was last told of the provider's counts.
-	doubted belief
+	// doubted is what was told of the provider's counts, by agent.
+	doubted map[string]*doubts
 	// measured are the estimates of the view by branch, and requests what agents were last sent, by branch
 	// and name.
 	measured map[string]int
@@ -113,6 +113,19 @@ func (m *memory) rest(branch string, prompt int) {
 		m.rests = map[string]int{}
 	}
 	m.rests[branch] = prompt + max(1, prompt/100)
+}
+
+// doubt returns what was told of an agent's counts, to be added to.
+func (m *memory) doubt(author string) *doubts {
+	if m.doubted == nil {
+		m.doubted = map[string]*doubts{}
+	}
+	d := m.doubted[author]
+	if d == nil {
+		d = &doubts{}
+		m.doubted[author] = d
+	}
+	return d
 }
 
 func (m *memory) learn(branch string, agents map[string]*agentPrompt) {

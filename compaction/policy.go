@@ -143,19 +143,18 @@ func (p *policy) checkTokens() []error {
 		return []error{&ConfigError{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)}}
 	}
 	l := p.limits
-	fixed := p.AgentModelFunc == nil || p.ContextWindow > 0
 	switch share := p.share(l.window); {
-	case fixed && p.MaxOutputTokens >= l.window:
+	case p.fixed() && p.MaxOutputTokens >= l.window:
 		return refuse("MaxOutputTokens", p.MaxOutputTokens,
 			"with a ContextWindow of %d, nothing would be left for the prompt; lower it or set ContextWindow", l.window)
 	case l.limit < 1:
 		return refuse("ContextWindow", l.window,
 			"with MaxOutputTokens %d, the hard limit of %v of the rest is no prompt at all; raise ContextWindow or lower MaxOutputTokens", l.reply, hardLimit)
-	case fixed && share > 0 && p.TokenThreshold > share:
+	case p.fixed() && share > 0 && p.TokenThreshold > share:
 		return refuse("TokenThreshold", p.TokenThreshold,
 			"it would never be reached: SafetyRatio %v × ContextWindow %d = %d is less and fires first; lower it, set SafetyRatio to Off, or set ContextWindow",
 			p.SafetyRatio, l.window, share)
-	case fixed && p.TokenThreshold > l.limit:
+	case p.fixed() && p.TokenThreshold > l.limit:
 		return refuse("TokenThreshold", p.TokenThreshold,
 			"it would never be reached: a prompt is compacted at the hard limit of %d tokens (%v of ContextWindow %d less MaxOutputTokens %d) at the latest; lower it or set ContextWindow",
 			l.limit, hardLimit, l.window, l.reply)

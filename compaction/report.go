@@ -63,18 +63,42 @@ func judge(tokens, estimate, limit int) belief {
 	}
 }
 
-// outputOf is what an agent's event takes up, as the provider counted it or, where it counted less than
-// half of the estimate, estimated: some adapters report a stream's first chunk only.
+// outputOf is what an agent's event takes up in later prompts, as the provider counted it or, where that
+// cannot be, estimated. Some adapters report a stream's first chunk only, others count thoughts that
+// no prompt holds.
 func outputOf(ev *session.Event) int {
 	output, size := int(ev.UsageMetadata.CandidatesTokenCount), promptsize.OfEvent(ev)
-	if output < size/2 {
+	if output < size/2 || output > maxRatio*size+lowSlack {
 		return size
 	}
 	return output
 }
 
-// checkReport says once for a session that its provider's counts cannot be right, and again after one
-// that is believed.
+// doubts are what was told of the counts of an agent's prompts.
+type doubts struct {
+	told     [tooHigh + 1]bool
+	believed int // counts in a row since
+}
+
+// senses is how many counts in a row must be believed before what was told may be told again. Two models
+// that take turns under one name would otherwise be told of in every turn.
+const senses = 5
+
+// next takes in the verdict on a count and reports whether it is to be told.
+func (d *doubts) next(verdict belief) (news bool) {
+	if verdict == believed {
+		if d.believed++; d.believed >= senses {
+			*d = doubts{}
+		}
+		return false
+	}
+	news = !d.told[verdict]
+	d.told[verdict], d.believed = true, 0
+	return news
+}
+
+// checkReport says once for an agent of a session that the provider's counts cannot be right, and again
+// after some that are believed.
 func (s *CompactionSessionService) checkReport(ctx context.Context, h *handle, ev *session.Event) {
 	tokens, estimate, verdict, reported := h.meter.judge(h, ev)
 	if !reported {
@@ -82,10 +106,9 @@ func (s *CompactionSessionService) checkReport(ctx context.Context, h *handle, e
 	}
 	st := h.state
 	st.mu.Lock()
-	news := st.memory.doubted != verdict
-	st.memory.doubted = verdict
+	news := st.memory.doubt(ev.Author).next(verdict)
 	st.mu.Unlock()
-	if !news || verdict == believed {
+	if !news {
 		return
 	}
 	attrs := []slog.Attr{slog.Int("reported", tokens), slog.Int("estimated", estimate), slog.String("agent", ev.Author)}

@@ -2,6 +2,7 @@ package compaction_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"google.golang.org/genai"
@@ -115,5 +116,60 @@ func TestAProviderIsToldOfAgainAfterACountThatIsBelieved(t *testing.T) {
 	})
 	if got := len(seen.of(compaction.Misreported)); got != 2 {
 		t.Errorf("told %d times, want 2", got)
+	}
+}
+
+// Agents and models may take turns under one session or one name, some counted well and some not: each
+// doubt is told once, not in every turn.
+func TestCountsThatTakeTurnsAreToldOfOnce(t *testing.T) {
+	t.Parallel()
+	type usage = genai.GenerateContentResponseUsageMetadata
+	for name, report := range map[string]func(round, prompt int) *usage{
+		"too low and too high": func(round, _ int) *usage {
+			return &usage{PromptTokenCount: []int32{1, 1_000_000}[round%2], CandidatesTokenCount: 5}
+		},
+		"believed and too high": func(round, prompt int) *usage {
+			return &usage{PromptTokenCount: []int32{int32(prompt), 1_000_000}[round%2], CandidatesTokenCount: 5}
+		},
+		"believed and too low": func(round, prompt int) *usage {
+			return &usage{PromptTokenCount: []int32{int32(prompt), 1}[round%2], CandidatesTokenCount: 5}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var j journal
+			seen := &notes{}
+			cfg, _ := oracleConfig()
+			cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer, cfg.Summarizer, cfg.Logger = compaction.Off, 8_000, seen, &terse{}, j.logger()
+			misreporting(t, cfg, 100, report)
+			if n := len(seen.of(compaction.Misreported)); n > 1 {
+				t.Errorf("told %d times", n)
+			}
+			if got := j.lines("is counted"); len(got) == 0 || len(got) > 2 {
+				t.Errorf("%d lines: %q", len(got), got)
+			}
+		})
+	}
+}
+
+// Some adapters count thoughts as output, and some count wrong. No later prompt holds more of an answer
+// than the answer.
+func TestAnOutputThatIsCountedTooHighCostsNoCompaction(t *testing.T) {
+	t.Parallel()
+	type usage = genai.GenerateContentResponseUsageMetadata
+	play := func(output int32) int {
+		writer := &terse{}
+		cfg, _ := oracleConfig()
+		cfg.InvocationThreshold, cfg.ContextWindow, cfg.Summarizer = compaction.Off, 8_000, writer
+		misreporting(t, cfg, 100, func(_, prompt int) *usage {
+			return &usage{PromptTokenCount: int32(prompt), CandidatesTokenCount: output}
+		})
+		return writer.calls
+	}
+	want := play(20)
+	for _, output := range []int32{3_000, 1_000_000, math.MaxInt32, math.MinInt32} {
+		if got := play(output); got != want || want == 0 {
+			t.Errorf("%d summaries where %d tokens of output are counted, want %d", got, output, want)
+		}
 	}
 }
