@@ -52,7 +52,7 @@ func newApp(inner session.Service, bare bool, change func(*compaction.Config)) (
 	a := &app{sessions: inner, writer: &writer{}, seen: &outcomes{count: map[compaction.Outcome]int{}}}
 	if !bare {
 		cfg := compaction.DefaultConfig()
-		cfg.InvocationThreshold, cfg.OverlapSize = 2, 1
+		cfg.InvocationThreshold, cfg.OverlapSize, cfg.ContextWindow = 2, 1, 128_000
 		cfg.Summarizer, cfg.Observer = a.writer, a.seen
 		if change != nil {
 			change(&cfg)

@@ -116,7 +116,7 @@ func (l loaded) Get(context.Context, *session.GetRequest) (*session.GetResponse,
 func inspectView(ctx context.Context, t *testing.T, inner loaded, get *session.GetRequest, raw []*session.Event) tally {
 	t.Helper()
 	cfg := compaction.DefaultConfig()
-	cfg.Summarizer = &compactiontest.Oracle{}
+	cfg.Summarizer, cfg.ContextWindow = &compactiontest.Oracle{}, 128_000
 	svc, err := compaction.NewCompactionService(inner, cfg)
 	if err != nil {
 		t.Fatal(err)
