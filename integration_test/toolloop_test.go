@@ -24,7 +24,7 @@ func (a *app) rounds() int {
 
 // smallWindow makes a turn of sixty tool rounds cross the threshold many times.
 func smallWindow(cfg *compaction.Config) {
-	cfg.ContextWindow = 3000
+	cfg.ContextWindow, cfg.MaxOutputTokens = 3000, compaction.Off
 	cfg.TokenThreshold = 1200
 }
 
