@@ -35,6 +35,9 @@ type draft struct {
 	// invocation of the latest; guarded by the session's append lock.
 	tries   atomic.Int32
 	triedIn string
+	// stored is the event that stores the record once it is in storage; guarded by the session's append
+	// lock. A turn and somebody who stores by hand may both be at it.
+	stored *session.Event
 }
 
 // event returns the event that stores a record of the draft: without content, so that ADK ignores it.

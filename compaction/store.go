@@ -129,6 +129,9 @@ func (s *CompactionSessionService) storeAtOnce(ctx context.Context, h *handle, d
 // is still needed: the handle is as new as the turn. The caller holds the session's lock.
 func (s *CompactionSessionService) storeThroughHandle(ctx context.Context, h *handle, d *draft) (settlement, error) {
 	return offer(ctx, h.state, d, func(ctx context.Context) (settlement, error) {
+		if d.stored != nil {
+			return settlement{event: d.stored}, nil
+		}
 		h.catchUp()
 		if d.tries.Load() > 0 {
 			ev, err := s.recentRecord(ctx, h.state.ref, d.meta.RecordID)
@@ -148,6 +151,7 @@ func (s *CompactionSessionService) storeThroughHandle(ctx context.Context, h *ha
 		if err := s.inner.AppendEvent(ctx, h.inner, ev); err != nil {
 			return settlement{}, err
 		}
+		d.stored = ev
 		h.state.publish(ev)
 		return settlement{event: ev}, nil
 	})
@@ -193,8 +197,11 @@ func (s *CompactionSessionService) storeThroughNewHandle(ctx context.Context, st
 		return settlement{}, err
 	}
 	defer st.append.release()
-	if st.isDeleted() {
+	switch {
+	case st.isDeleted():
 		return settlement{reason: errDeleted.Error()}, nil
+	case d.stored != nil: // by a turn, since the session was read
+		return settlement{event: d.stored}, nil
 	}
 	req := st.ref.request()
 	req.NumRecentEvents = 1
@@ -205,6 +212,7 @@ func (s *CompactionSessionService) storeThroughNewHandle(ctx context.Context, st
 	if err := s.inner.AppendEvent(ctx, resp.Session, ev); err != nil {
 		return settlement{}, err
 	}
+	d.stored = ev
 	st.publish(ev)
 	return settlement{event: ev}, nil
 }

@@ -388,3 +388,56 @@ func TestDraftOfADeletedSessionIsReported(t *testing.T) {
 		t.Errorf("the session created anew holds %d events", n)
 	}
 }
+
+// heldAppend is a plain service that counts its Gets, and whose append of one event waits.
+type heldAppend struct {
+	*plain
+	id          string
+	began, goOn chan struct{}
+	gets        atomic.Int32
+}
+
+func (s *heldAppend) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	resp, err := s.plain.Get(ctx, req)
+	s.gets.Add(1)
+	return resp, err
+}
+
+func (s *heldAppend) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
+	if ev.ID == s.id {
+		close(s.began)
+		<-s.goOn
+	}
+	return s.plain.AppendEvent(ctx, sess, ev)
+}
+
+// TestATurnAndAFlushStoreADraftOnce: Flush has read the session, and waits for a turn that stores the
+// draft itself.
+func TestATurnAndAFlushStoreADraftOnce(t *testing.T) {
+	t.Parallel()
+	inner := &heldAppend{plain: newPlain(), id: "e11", began: make(chan struct{}), goOn: make(chan struct{})}
+	cfg, seen := inBackground(nil)
+	svc := newService(t, inner, cfg)
+	create(t, svc)
+	events := turns(6)
+	appendAll(t, svc, get(t, svc), events[:10]...)
+	await(t, seen, compaction.Waiting, 1)
+	turn := get(t, svc)
+	read := inner.gets.Load() + 2 // once for a handle, once to look whether the draft is still needed
+	var wait sync.WaitGroup
+	wait.Go(func() { appendAll(t, svc, turn, events[10]) })
+	<-inner.began
+	wait.Go(func() { flush(t, svc) })
+	for inner.gets.Load() < read {
+		time.Sleep(time.Millisecond)
+	}
+	close(inner.goOn)
+	wait.Wait()
+	if n := len(records(t, rawEvents(t, svc))); n != 1 {
+		t.Errorf("%d records stored, want 1", n)
+	}
+	if n := len(seen.of(compaction.Stored)); n != 1 {
+		t.Errorf("told of %d stored records, want 1", n)
+	}
+	checkView(t, svc)
+}
