@@ -100,6 +100,9 @@ func TestBackgroundJobTouchesNoStorageOfAPlainService(t *testing.T) {
 	if calls := inner.take(); calls != "" {
 		t.Errorf("the job called the inner service: %s", calls)
 	}
+	if n := status(t, svc).WaitingSummaries; n != 1 {
+		t.Errorf("Status says that %d summaries wait, want 1", n)
+	}
 	if len(eventsOf(turn)) != 10 {
 		t.Errorf("the view shows %d events before the record is stored, want all 10", len(eventsOf(turn)))
 	}
@@ -114,6 +117,9 @@ func TestBackgroundJobTouchesNoStorageOfAPlainService(t *testing.T) {
 	}
 	if n := len(seen.of(compaction.Stored)); n != 1 {
 		t.Errorf("told of %d stored records, want 1", n)
+	}
+	if n := status(t, svc).WaitingSummaries; n != 0 {
+		t.Errorf("Status says that %d summaries wait, want none", n)
 	}
 	inner.take()
 	appendAll(t, svc, turn, events[11:]...)
@@ -248,7 +254,8 @@ func TestRecordThatStorageRefusesIsDropped(t *testing.T) {
 		offered.Add(1)
 		return refused
 	}
-	cfg, seen := inBackground(nil)
+	var log journal
+	cfg, seen := inBackground(func(cfg *compaction.Config) { cfg.Logger = log.logger() })
 	svc := newService(t, inner, cfg)
 	create(t, svc)
 	all := turns(14)
@@ -263,6 +270,9 @@ func TestRecordThatStorageRefusesIsDropped(t *testing.T) {
 	failed := seen.of(compaction.Failed)
 	if len(failed) != 2 || !errors.Is(failed[1].Err, refused) || !strings.Contains(failed[1].Err.Error(), "dropped") {
 		t.Errorf("told of failures %v, want two, the second saying that the draft is dropped", failed)
+	}
+	if lines := log.lines("WARN", "a summary is dropped"); len(lines) != 1 || len(log.lines(refused.Error())) > 0 {
+		t.Errorf("logged %q, want one line about the dropped summary without the error's text", lines)
 	}
 	inner.onRecord = nil
 	for i := 14; i < 28; i += 2 {
