@@ -13,6 +13,7 @@ import (
 //
 //   - empty: punctuation, "null", "N/A", a JSON object or a code fence with no sentence in it, a
 //     placeholder, headings alone, or the prompt given back;
+//   - an error that some gateway passed on as an answer: a web page, a JSON object with an "error";
 //   - one word or phrase over and over;
 //   - about the task instead of the conversation: a refusal (in some thirty languages), a question
 //     for the text to summarize, an offer to help;
@@ -43,6 +44,9 @@ func judge(req Request, text string) string {
 		return "the text repeats the prompt"
 	}
 	w := &window{req: req}
+	if isErrorReport(text) && w.keeps(text) == 0 {
+		return "the text is an error of the service, not an answer"
+	}
 	said := substanceOf(text, w)
 	if len(said) == 0 {
 		return "the text holds no prose"

@@ -65,6 +65,9 @@ var worthless = map[string][]string{
 		// No prose.
 		`{"summary": null}`, `{"summary": ""}`, `{"summary": "N/A"}`, `{"summary": {"text": null, "facts": []}}`, `[{"type":"text","text":""}]`,
 		"```json\n{\"summary\": null}\n```", `{"summary": null`, `{"status":"ok","code":200}`, `{"error":"content_filter"}`, "summary: null",
+		`{"error": {"message": "You exceeded your current quota, please check your plan and billing details", "type": "insufficient_quota"}}`,
+		"<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center><hr><center>nginx</center></body></html>",
+		"<!DOCTYPE html>\n<html lang=\"en\"><body><p>We are sorry, the service you asked for is down for maintenance until further notice.</p></body></html>",
 		`{"summary":"I'm sorry, I can't help with that."}`,
 		// Headings, introductions, the prompt.
 		"# Task\n# Files & changes\n# Technical context\n# Strategy & approach", "**Decisions:**\n**Open questions:**\n", "Here is the summary:", "Here is a summary of the conversation so far.",
@@ -149,7 +152,7 @@ var worthless = map[string][]string{
 // honest summaries, for the same windows.
 var honest = map[string][]string{
 	"greeting": {"hello exchanged", "Salut.", "Weather small talk.", "They said hi.", "Greetings.", "The user said hello.", "User greets, agent greets back.", "They greeted each other and spoke about the weather.", "Der Nutzer grüßt.", "用户打招呼。", "挨拶。", "인사를 나눔.", "L'utilisateur salue."},
-	"flight": {"Anya wants a cheaper flight to Chicago.", "The agent apologised: no seats were left on HAT170.", "We can't rebook HAT170 after May 17.", "I cannot change JMO1MG without a gift card number.", "Please provide the gift card number for JMO1MG, the agent asked.", "Sorry state of affairs: HAT170 was full, HAT033 taken.", "Es tut dem Kunden leid, JMO1MG wurde umgebucht.", "No changes to JMO1MG were possible before May 18.", "Here is where things stand: JMO1MG is on HAT033.", "Nothing is open; JMO1MG done.", "Error handling: none. JMO1MG → HAT033.", "1. HAT170 09:00\n2. HAT033 13:30", "- JMO1MG\n- HAT033",
+	"flight": {`{"summary": "The customer wanted another flight and got the cheaper one of two, paid with a gift card.", "error": ""}`, "Anya wants a cheaper flight to Chicago.", "The agent apologised: no seats were left on HAT170.", "We can't rebook HAT170 after May 17.", "I cannot change JMO1MG without a gift card number.", "Please provide the gift card number for JMO1MG, the agent asked.", "Sorry state of affairs: HAT170 was full, HAT033 taken.", "Es tut dem Kunden leid, JMO1MG wurde umgebucht.", "No changes to JMO1MG were possible before May 18.", "Here is where things stand: JMO1MG is on HAT033.", "Nothing is open; JMO1MG done.", "Error handling: none. JMO1MG → HAT033.", "1. HAT170 09:00\n2. HAT033 13:30", "- JMO1MG\n- HAT033",
 		"JMO1MG", "Anya Garcia moved JMO1MG to HAT033.", "JMO1MG -> HAT033, May 18", "HAT033 booked for 145 USD.",
 		"Language: English\nAnya Garcia changed reservation JMO1MG from May 17 to HAT033 on May 18 (145 USD, gift card).",
 		"# Task\nChange reservation JMO1MG.\n# Where we are\nIt is on HAT033.", "# Reservation JMO1MG changed to HAT033", `{"customer":"Anya Garcia","reservation":"JMO1MG"}`,

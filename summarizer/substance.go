@@ -165,6 +165,23 @@ func collectProse(v any, w *window, lines *[]string) {
 	}
 }
 
+// isErrorReport reports whether a text is a web page, or a JSON object that holds an error: what
+// gateways and adapters pass on as an answer when a provider fails.
+func isErrorReport(text string) bool {
+	text = unfenced(text)
+	start := strings.ToLower(text[:min(len(text), len("<!doctype html"))])
+	if start == "<!doctype html" || strings.HasPrefix(start, "<html") {
+		return true
+	}
+	var doc struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &doc) != nil {
+		return false
+	}
+	return !slices.Contains([]string{"", "null", "false", `""`, "{}", "[]"}, string(doc.Error))
+}
+
 // isPhrase reports whether a string is more than one word.
 func isPhrase(s string) bool {
 	v := newVocabulary()
