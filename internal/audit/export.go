@@ -34,14 +34,17 @@ type writer interface {
 // encoding/json writes it and reads it back, its time moved to the nearest year from 0 to 9999; [Markdown] and
 // [HTML] are for people: what a terminal or a page would act on is escaped in them. It holds one page of the
 // history at a time. An event that cannot be read is an error. So is a match that cannot be left out, which
-// wraps [ErrRedact]: with r everything is gone through twice, and to gets nothing before all of it is known
-// to be clean.
+// wraps [ErrRedact]: with r everything is gone through twice, or three times where there are summaries, and to
+// gets nothing before all of it is known to be clean.
 func (f *File) Export(ctx context.Context, s *Session, format string, r *redact.Redactor, to io.Writer) (n int, err error) {
 	limit, x := -1, newRedaction(r)
-	if r != nil {
+	for again := r != nil; again; {
+		values := len(x.cuts.values)
 		if limit, err = f.export(ctx, s, format, x, limit, io.Discard); err != nil {
 			return 0, x.err(err)
 		}
+		// A summary may stand in front of an event with what it has the beginning of.
+		again = x.cuts.asked && len(x.cuts.values) > values
 	}
 	n, err = f.export(ctx, s, format, x, limit, to)
 	return n, x.err(err)

@@ -31,10 +31,11 @@ type redaction struct {
 	// same, so that answers still name their calls and records their events.
 	names map[string]string
 	used  map[string]int // how many names became this one
+	cuts  cuts
 }
 
 func newRedaction(r *redact.Redactor) *redaction {
-	return &redaction{r, map[string]string{}, map[string]int{}}
+	return &redaction{Redactor: r, names: map[string]string{}, used: map[string]int{}}
 }
 
 // name redacts what other events refer to: an ID, an author or a branch.
@@ -74,6 +75,9 @@ func (x *redaction) event(ev *session.Event) (*session.Event, error) {
 	if x.Redactor == nil {
 		return ev, nil
 	}
+	if err := x.remember(ev); err != nil {
+		return nil, err
+	}
 	out := deepcopy.Of(ev)
 	stored, keeps := out.CustomMetadata[record.Key]
 	delete(out.CustomMetadata, record.Key)
@@ -88,6 +92,26 @@ func (x *redaction) event(ev *session.Event) (*session.Event, error) {
 		out.CustomMetadata[record.Key] = m
 	}
 	return out, nil
+}
+
+// remember notes what matches in an event that is no record, for the summaries that quote it.
+func (x *redaction) remember(ev *session.Event) error {
+	if record.Is(ev) {
+		return nil
+	}
+	line, err := marshal(ev)
+	if err != nil {
+		return err
+	}
+	tokens, err := redact.Tokens(string(line))
+	for _, t := range tokens {
+		said := t.Said()
+		if said == "" {
+			said = string(line[t.From:t.To]) // a number
+		}
+		x.cuts.remember(x.Redactor, said)
+	}
+	return err
 }
 
 var (
@@ -215,15 +239,21 @@ func (x *redaction) record(stored any) (any, error) {
 	m.CompactedContentJSON = ""
 	x.walk(reflect.ValueOf(m).Elem(), false)
 	m.Kind = kind // a word of the format: without it nobody can read the record
+	m.Focus, m.Note = x.cuts.take(m.Focus), x.cuts.take(m.Note)
 	if m.EndTimestamp.Before(m.StartTimestamp) {
 		m.StartTimestamp = m.StartTimestamp.Truncate(time.Second)
 	}
 	var content genai.Content
 	if err := json.Unmarshal([]byte(text), &content); err != nil {
-		m.CompactedContentJSON = x.Text(text)
+		m.CompactedContentJSON = x.cuts.take(x.Text(text))
 	} else {
 		x.walk(reflect.ValueOf(&content).Elem(), false)
 		x.parts(&content)
+		for _, part := range content.Parts {
+			if part != nil {
+				part.Text = x.cuts.take(part.Text)
+			}
+		}
 		summary, err := json.Marshal(&content)
 		if err != nil {
 			return nil, err

@@ -22,6 +22,9 @@ type Token struct {
 	object int // number of the object that a key is in
 }
 
+// Said returns what a key or a text says, without the escapes of JSON; "" for other values.
+func (t Token) Said() string { return t.text }
+
 // Tokens returns the keys and values of a text of JSON, in order.
 func Tokens(text string) ([]Token, error) {
 	type level struct {
