@@ -3,6 +3,7 @@ package persistence
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -47,9 +48,13 @@ const (
 	selectIdentity = `SELECT id FROM identity LIMIT 1`
 )
 
-// Identity returns the ID that the file got when it was made. Copies of a file have the same.
+// Identity returns the ID that the file got when it was made, "" if somebody has deleted it. Copies of a file have
+// the same.
 func (s *Snapshot) Identity(ctx context.Context) (id string, err error) {
 	err = s.conn.QueryRowContext(ctx, selectIdentity).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
 	return id, err
 }
 

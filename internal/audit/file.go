@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"google.golang.org/adk/session"
 
@@ -15,6 +16,9 @@ import (
 // File is an open session file. It is safe for concurrent use. Close it.
 type File struct {
 	stored *persistence.SQLiteSessionService
+
+	mu       sync.Mutex
+	digested int64 // see firstDigested; 0: not known yet
 }
 
 // Open opens a session file for reading. Errors name the path, the cause and what to do.

@@ -89,6 +89,8 @@ type loaded struct {
 	records map[string]*record.Metadata
 	// recordSeq are the numbers of their events.
 	recordSeq map[string]int64
+	// undigested counts the rows without a digest, where the chain was checked.
+	undigested int64
 }
 
 // load reads a session and its view. An event that cannot be read is an error.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -81,8 +82,11 @@ func (s *Seal) check() error {
 func (f *File) Seal(ctx context.Context, which Which, report func(Finding) error, sealed func(events int64)) (*Seal, error) {
 	seal := &Seal{Format: sealFormat, Version: sealVersion, Made: time.Now().UTC().Format(time.RFC3339), Sessions: []SealedSession{}}
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
-		if seal.Database, err = snap.Identity(ctx); err != nil {
+		switch seal.Database, err = snap.Identity(ctx); {
+		case err != nil:
 			return err
+		case seal.Database == "":
+			return errors.New("the file has no identity any more, so that no seal could be compared with it: see 'audit verify'")
 		}
 		chains, err := snap.Chains(ctx)
 		if err != nil {

@@ -50,6 +50,9 @@ func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, se
 	if err != nil {
 		return err
 	}
+	if identity == "" {
+		return c.find(nil, 0, "", "the file has no identity any more, and the seal is of %s: the table identity was changed", seal.Database)
+	}
 	if identity != seal.Database {
 		return c.find(nil, 0, "", "the seal is of another session file (%s, and this one is %s): the file was exchanged, or compare it with its own seal", seal.Database, identity)
 	}

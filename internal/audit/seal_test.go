@@ -213,9 +213,77 @@ func TestVerifyFindsRowsThatLeftTheChain(t *testing.T) {
 	if _, misfits := sealOf(t, path, audit.Which{}); !slices.Equal(misfits, []string{"a 3", "b 2", "c 1"}) {
 		t.Errorf("making a seal reports %q", misfits)
 	}
-	run(t, path, "UPDATE sessions SET undigested = 2 WHERE id = 'b'")
+	run(t, path, "UPDATE events SET digest = NULL WHERE id = 'b1'", "UPDATE sessions SET undigested = 2 WHERE id = 'b'")
 	if _, misfits := sealOf(t, path, audit.Which{Session: "b"}); len(misfits) > 0 {
 		t.Errorf("events that are older than digests are reported: %q", misfits)
+	}
+}
+
+// A session whose digests were all taken away looks like one that is older than digests, but for the events that were
+// stored before its own and have some.
+func TestDigestsThatWereTakenAwayAreMissed(t *testing.T) {
+	t.Parallel()
+	forge := "UPDATE events SET content = replace(content, 'says 3', 'forged') WHERE seq = 3 AND session = (SELECT key FROM sessions WHERE id = 'b')"
+	strip := func(ids string) []string {
+		return []string{"UPDATE events SET digest = NULL WHERE session IN (SELECT key FROM sessions WHERE id IN (" + ids + "))",
+			"UPDATE sessions SET undigested = last_seq WHERE id IN (" + ids + ")"}
+	}
+	for name, c := range map[string]struct {
+		damage     []string
+		want       []string
+		undigested int64
+		says       string
+	}{
+		"one session":      {append(strip("'b'"), forge), []string{"b chain 1"}, 10, "its digest was taken away"},
+		"an old file":      {strip("'a', 'b', 'c'"), nil, 30, ""},
+		"an old beginning": {strip("'a', 'b'"), nil, 20, ""},
+		"said, not done":   {[]string{"UPDATE sessions SET undigested = 1 WHERE id = 'b'"}, []string{"b chain 1"}, 0, "the column undigested was changed"},
+	} {
+		path := threeSessions(t)
+		run(t, path, c.damage...)
+		f := open(t, path)
+		sessions, err := f.Sessions(t.Context(), audit.Narrow{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		texts := ""
+		done, err := f.Verify(t.Context(), sessions, 5, func(one audit.Finding) error {
+			found = append(found, fmt.Sprint(one.Session, " ", one.Rule, " ", one.Seq))
+			texts += one.Text + "\n"
+			return nil
+		}, func(*audit.Session) {})
+		if err != nil || !slices.Equal(found, c.want) || done.Undigested != c.undigested || !strings.Contains(texts, c.says) {
+			t.Errorf("%s: found %q, want %q and %q; %d without a digest, want %d; %v\n%s", name, found, c.want, c.says, done.Undigested, c.undigested, err, texts)
+		}
+	}
+}
+
+// TestAFileWithoutItsIdentityIsFound: no seal can be made of it, and none is of it.
+func TestAFileWithoutItsIdentityIsFound(t *testing.T) {
+	t.Parallel()
+	path := threeSessions(t)
+	seal, _ := sealOf(t, path, audit.Which{})
+	for damage, says := range map[string]string{
+		"DELETE FROM identity":                       "has no identity any more",
+		"UPDATE identity SET id = ''":                "has no identity any more",
+		"INSERT INTO identity (id) VALUES ('other')": "",
+	} {
+		path := copied(t, path)
+		run(t, path, damage)
+		if found, texts, _ := verified(t, path, 5); !slices.Equal(found, []string{"schema 0"}) || !strings.Contains(texts, "table identity must have one row") {
+			t.Errorf("%s: %q %s", damage, found, texts)
+		}
+		if says == "" {
+			continue
+		}
+		if found, texts, _ := differences(t, path, seal, audit.Which{}); len(found) != 1 || !strings.Contains(texts, says) {
+			t.Errorf("%s: %q %s", damage, found, texts)
+		}
+		_, err := open(t, path).Seal(t.Context(), audit.Which{}, func(audit.Finding) error { return nil }, func(int64) {})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: a seal was made: %v", damage, err)
+		}
 	}
 }
 

@@ -57,6 +57,9 @@ type Checked struct {
 	Sessions int   `json:"sessions"`
 	Events   int64 `json:"events"`
 	Records  int   `json:"records"`
+	// Undigested counts the events without a digest, because they are older than digests: nothing in the file
+	// tells whether they were changed.
+	Undigested int64 `json:"undigested"`
 	// Views counts the sessions whose view could be made.
 	Views int `json:"views"`
 	// Gone counts the sessions that were deleted before they were looked at; they are not in Sessions.
@@ -93,6 +96,7 @@ func (f *File) Verify(ctx context.Context, sessions []*Session, maxSummaries int
 		}
 		done.Sessions++
 		done.Events += int64(len(l.rows))
+		done.Undigested += l.undigested
 		for _, row := range l.rows {
 			if row.Record {
 				done.Records++
@@ -141,10 +145,13 @@ func (e *examination) look(ctx context.Context, f *File, snap *persistence.Snaps
 	if err := e.checkOrder(ctx, snap); err != nil {
 		return err
 	}
-	if err := e.checkChain(ctx, snap); err != nil {
+	if err := e.checkChain(ctx, f, snap); err != nil {
 		return err
 	}
 	e.checkRows()
+	if err := e.checkTypes(ctx, snap); err != nil {
+		return err
+	}
 	if l.readable() != nil {
 		return nil
 	}

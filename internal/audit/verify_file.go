@@ -21,6 +21,11 @@ func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 		if err != nil {
 			return err
 		}
+		if text, err := identityText(ctx, snap); err != nil {
+			return err
+		} else if text != "" {
+			found = append(found, Finding{Rule: RuleSchema, Text: text})
+		}
 		err = answers(ctx, snap, "PRAGMA integrity_check", func(rows *sql.Rows) error {
 			var said string
 			if err := rows.Scan(&said); err != nil {
@@ -54,6 +59,18 @@ func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 		err = nil
 	}
 	return found, err
+}
+
+// identityText says what is wrong with the identity by which a seal knows its file, "" if nothing is.
+func identityText(ctx context.Context, snap *persistence.Snapshot) (text string, err error) {
+	var n, named int
+	err = answers(ctx, snap, "SELECT count(*), coalesce(sum(length(id) > 0), 0) FROM identity", func(rows *sql.Rows) error {
+		return rows.Scan(&n, &named)
+	})
+	if err != nil || n == 1 && named == 1 {
+		return "", err
+	}
+	return fmt.Sprintf("table identity must have one row with the ID of the file, and has %d rows, %d with an ID: it was changed, and no seal can tell which file this is", n, named), nil
 }
 
 func differenceText(d persistence.Difference) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
@@ -67,6 +68,32 @@ func (e *examination) checkOrder(ctx context.Context, snap *persistence.Snapshot
 			return err
 		}
 		e.find(seq, id, RuleAppended, "was stored before the event in front of it (row %d, and row %d): events were reordered or inserted; restore a backup", key, before)
+		return nil
+	}, e.key)
+	if err != nil {
+		return fmt.Errorf("table events: %w", err)
+	}
+	return nil
+}
+
+// checkTypes: what is text is stored as text. SQLite keeps the same bytes also as a blob, which the views of the file
+// cannot read, and no digest tells the two apart.
+func (e *examination) checkTypes(ctx context.Context, snap *persistence.Snapshot) error {
+	columns := []string{"id", "time", "invocation_id", "author", "branch", "record_id", "covered_by", "content", "actions",
+		"usage_metadata", "custom_metadata", "long_running_tool_ids", "extra"}
+	var names, wrong []string
+	for _, column := range columns {
+		names = append(names, "CASE WHEN typeof("+column+") NOT IN ('text', 'null') THEN '"+column+" ' ELSE '' END")
+		wrong = append(wrong, "typeof("+column+") NOT IN ('text', 'null')")
+	}
+	question := "SELECT seq, CAST(id AS TEXT), " + strings.Join(names, " || ") + " FROM events WHERE session = ? AND (" + strings.Join(wrong, " OR ") + ") ORDER BY seq"
+	err := answers(ctx, snap, question, func(rows *sql.Rows) error {
+		var seq int64
+		var id, found string
+		if err := rows.Scan(&seq, &id, &found); err != nil {
+			return err
+		}
+		e.find(seq, id, RuleEvent, "is not stored as text, so that the views of the file cannot show it: column %s: it was changed", strings.Join(strings.Fields(found), ", "))
 		return nil
 	}, e.key)
 	if err != nil {

@@ -141,6 +141,7 @@ func TestEachKindOfDamageIsFound(t *testing.T) {
 		"an event marked as a record":               {plain(), []string{"UPDATE events SET record_id = 'x' WHERE seq = 4"}, []string{"record 4"}, "and is none"},
 		"not marked as contested":                   {plain().Compact("r2", "e2", "e3"), []string{"UPDATE sessions SET contested = 0"}, []string{"contested 0"}, "twice for one thing"},
 		"an event that cannot be read":              {plain(), []string{"UPDATE events SET content = '{' WHERE seq = 4"}, []string{"event 4"}, "nothing else of this session was checked"},
+		"text that is stored as bytes":              {plain(), []string{"UPDATE events SET content = CAST(content AS BLOB), branch = CAST(branch AS BLOB) WHERE seq = 4"}, []string{"event 4"}, "column branch, content"},
 		"state of nobody":                           {plain(), []string{"PRAGMA foreign_keys = OFF", "INSERT INTO session_state VALUES (99, 'k', '1')"}, []string{"foreign_key 0"}, "table session_state belongs to nothing in table sessions"},
 		"an index is damaged": {plain(), []string{"PRAGMA writable_schema = ON",
 			"UPDATE sqlite_schema SET sql = replace(sql, 'covered_by IS NOT NULL', 'covered_by IS NULL') WHERE name = 'events_covered'"}, []string{"schema 0", "integrity 0"}, "events_covered"},

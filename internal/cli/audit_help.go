@@ -117,13 +117,13 @@ const auditVerifyHelp = `Verify works out from the records alone what stands for
                 has; state of users and apps, which several sessions set, is not checked
   times         a session was last written to when its newest event says, and created at some time
   chain         each event's digest follows from the event and the digest before it; events that are older
-                than digests have none
+                than digests have none, are older than all that have one, and are counted at the end
   record        compaction records can be read and are marked as what they are. Each reference to an event
                 has its author, invocation, time and branch, and the event came before the record. Level,
                 number of events, first and last time, and sizes are recomputed from what the record names
-  event, read   events and sessions can be read
+  event, read   events and sessions can be read, and what is text is stored as text
   schema        tables, views and indexes are as persistence makes them, and nothing else is in the file:
-                a table, view, index or trigger of another maker is a finding
+                a table, view, index or trigger of another maker is a finding; the file has one identity
   log           the file does not say that its newest events are in a -wal that is not there
   integrity, foreign_key    SQLite's own checks of the whole file
   seal          with --against: the file holds what the seal says. An event that was changed, deleted,
@@ -141,8 +141,9 @@ JSON: a line for each finding, and one at the end:
   type                  finding, or checked for the last line
   app, user, session    left out for the file itself
   seq, event, rule, text
-  sessions, events, records, views, gone, findings    of the last line: how much was checked; views counts
-                        the sessions whose view could be made, gone those that were deleted meanwhile
+  sessions, events, records, undigested, views, gone, findings    of the last line: how much was checked;
+                        undigested counts events without a digest, views the sessions whose view could be
+                        made, gone those that were deleted meanwhile
   against               of the last line, with --against: made (when, by the seal), signed (its signature was
                         checked), sessions, events, added_sessions, added_events, findings`
 

@@ -80,6 +80,7 @@ func TestASignedSealFindsWhatWasDone(t *testing.T) {
 	damage(t, path, "UPDATE events SET content = replace(content, 'e', 'E'), digest = NULL WHERE seq = 3", "UPDATE sessions SET undigested = 3")
 	want(exitFindings, `^shop/ada/s1 event 3 \(e3\): seal: event 3 is not what was sealed: it was changed, or replaced\n1 difference from the seal at 20`, "finding",
 		"audit", "verify", path, "--against", seal, "--public-key", public)
+	want(exitFindings, `^1 event older than digests: only a seal tells a change there$`, "finding", "audit", "verify", path)
 	want(exitFindings, `"findings":1\}\}$`, "finding", "audit", "verify", path, "--against", seal, "--json")
 	damage(t, path, "PRAGMA foreign_keys = ON", "DELETE FROM sessions")
 	want(exitFindings, `^shop/ada/s1: seal: the session was deleted, with its 9 events`, "1 finding", "audit", "verify", path, "s1", "--against", seal)

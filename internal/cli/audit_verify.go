@@ -79,6 +79,9 @@ func (a *auditing) verify(cmd *cobra.Command, args []string, against *againstSea
 		if !a.json && compared != nil {
 			against.tell(out, compared)
 		}
+		if !a.json && done.Undigested > 0 {
+			out.printf("%s older than digests: only a seal tells a change there\n", plural(int(done.Undigested), "event"))
+		}
 		if !a.json && done.Gone > 0 {
 			out.printf("%s deleted meanwhile\n", plural(done.Gone, "session"))
 		}

@@ -79,7 +79,7 @@ func unknownFlag(c *cobra.Command, err error) error {
 // unknownCommand adds to cobra's error about a command that there is not which one may have been meant.
 func unknownCommand(c *cobra.Command, text string) string {
 	rest, found := strings.CutPrefix(text, "unknown command ")
-	if !found {
+	if !found || c.HasParent() { // those of a command have theirs, see refuseUnknown
 		return text
 	}
 	var typed string
