@@ -173,7 +173,8 @@ invisible characters, full-width letters and digits of other scripts do. Encoded
 whole. A match may span a key and its value, as JSON on one line without spaces shows them, and the
 parts of a message one behind the other, with nothing, a space or a line break between them; each piece
 loses its part. No two events are looked at together, and pictures and other files only as text and
-base64.
+base64. But where a summary, a focus or a note was cut short, or ends, in the middle of what matched in an
+event, that beginning goes too.
 
 An ID, an author or a branch becomes the same everywhere, and no two become the same, so that answers
 still name their calls. Keys that become the same are numbered. A number in an argument or a result
@@ -183,7 +184,7 @@ out.
 Each line is then looked at as it is written. If any value has a part in a match still, such as the year
 of a time, nothing is written, the exit code is 2, and the message names the event and the field,
 without what was found. A match within a name of a field is none. With redaction everything is gone
-through twice.
+through twice, or three times where there are summaries.
 
 -o writes to a temporary file first: it is whole or as it was, and for its owner alone. A link stays, and
 what it leads to is replaced. Folders, devices, pipes and databases are refused, and so is what SQLite keeps

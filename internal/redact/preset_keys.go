@@ -6,7 +6,7 @@ import (
 )
 
 // keyRules find keys by the form that their issuers give them, and values by the names that people give them.
-var keyRules = []rule{issued, named(assignment), named(header), named(credentials)}
+var keyRules = []rule{issued, named(assignment, secret), named(password, anything), named(option, secret), named(header, secret), named(credentials, anything)}
 
 // issued are keys with a form of their own. The forms are those that the issuers document.
 var issued rule = func() rule {
@@ -46,26 +46,38 @@ var issued rule = func() rule {
 // something in front of it, as in AWS_SECRET_ACCESS_KEY.
 var assignment = regexp.MustCompile(`(?i)(?:password|passwd|passphrase|passwort|kennwort|contraseña|mot de passe|secret|credentials?|pwd|` +
 	`(?:api|access|account|auth|private|secret|signing|encryption|master|shared)[_ -]?key|token|apikey)` +
-	`["'\]]*\s{0,3}(?:=>|:=|==?|:|\bis\b)\s{0,3}["']{0,2}([^\s"'<>(){}\[\],;]{6,})`)
+	announced + `([^\s"'<>(){}\[\],;]{6,})`)
+
+// announced is what stands between the name of a value and the value.
+const announced = `["'\]]*\s{0,3}(?:=>|->|:=|==?|:|\b(?:is|was|ist|war|lautet|est|es)\b:?)\s{0,3}["']{0,2}`
+
+// password is what somebody chose under a name that leaves no doubt. It may be a number.
+var password = regexp.MustCompile(`(?i)(?:password|passwd|passphrase|passcode|passwort|kennwort|contraseña|mot de passe|pwd)` +
+	announced + `(\d{4,})(?:[^\w.:/-]|[.](?:\s|$)|$)`)
+
+// option is a value on a command line, such as that of --password, or the password in -u NAME:PASSWORD.
+var option = regexp.MustCompile(`(?i)(?:--?(?:password|passwd|passphrase|pass|token|secret|api[_-]?key)[ =]|(?:^|\s)(?:-u|--user)[ =]?["']?[^\s:"']+:)["']?([^\s"'<>(){}\[\],;]{6,})`)
 
 // header is the value of an HTTP header that authenticates.
 var header = regexp.MustCompile(`(?i)\b(?:bearer|basic|authorization: *token)\s+([A-Za-z0-9._~+/-]{16,}={0,2})`)
 
 // credentials is the password in an address.
-var credentials = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@"'<>]*:([^\s/@"'<>]{3,})@`)
+var credentials = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@"'<>]*:([^\s/?#"'<>]{3,})@`)
 
 // named finds the values of an expression's only group that look like secrets and not like words or code.
-func named(re *regexp.Regexp) rule {
+func named(re *regexp.Regexp, looks func(string) bool) rule {
 	return func(text string) (found [][]int) {
 		for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
 			call := strings.HasPrefix(text[m[3]:], "(")
-			if re == credentials || !call && secret(text[m[2]:m[3]]) {
+			if !call && looks(text[m[2]:m[3]]) {
 				found = append(found, m[2:4])
 			}
 		}
 		return found
 	}
 }
+
+func anything(string) bool { return true }
 
 // reference is what programs and manuals write where a secret belongs: a variable, a member, a call, a place to be
 // filled in.

@@ -13,8 +13,8 @@ var notDomain = regexp.MustCompile(`(?i)\.(?:png|jpe?g|gif|svg|webp|ico|css|js|t
 // emails finds e-mail addresses, also those with letters outside ASCII.
 func emails(text string) (found [][]int) {
 	for _, m := range address.FindAllStringIndex(text, -1) {
-		// git@host:path is how Git names a repository.
-		if strings.HasPrefix(text[m[0]:], "git@") && strings.HasPrefix(text[m[1]:], ":") {
+		// git@host:path and ssh://git@host/path are how Git names a repository.
+		if strings.HasPrefix(text[m[0]:], "git@") && (strings.HasPrefix(text[m[1]:], ":") || strings.HasSuffix(text[:m[0]], "://")) {
 			continue
 		}
 		// A file may be named after an address.
@@ -30,6 +30,9 @@ func emails(text string) (found [][]int) {
 
 var numberGroups = regexp.MustCompile(`\d+(?:[ -]{1,3}\d+)*`)
 
+// otherGroups are four groups with the same sign or a line break between them.
+var otherGroups = regexp.MustCompile(`\d{4}(?:(?:\.\d{4}){3}|(?:/\d{4}){3}|(?:_\d{4}){3}|(?:\r?\n\d{4}){3})`)
+
 // cards finds numbers of payment cards: those of a known issuer, of the right length and with a right check digit,
 // in one piece or in groups of four or more.
 func cards(text string) (found [][]int) {
@@ -40,6 +43,11 @@ func cards(text string) (found [][]int) {
 				found = append(found, []int{groups[i][0], groups[j-1][1]})
 				i = j - 1
 			}
+		}
+	}
+	for _, at := range otherGroups.FindAllStringIndex(text, -1) {
+		if alone(text, at[0], at[1], "-./:") && isCard(digits(text[at[0]:at[1]])) {
+			found = append(found, at)
 		}
 	}
 	return found

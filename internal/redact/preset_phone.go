@@ -11,11 +11,14 @@ var phoneRules = []rule{
 	phones(`(?:\+|\b00[ -]?)[1-9](?:[ ().\x{2d}/]{0,3}\d){6,14}`, 8, 15, international),
 	// North America: the area and the exchange begin with 2 to 9.
 	phones(`(?:\b1[ .-])?(?:\([2-9]\d{2}\) ?|\b[2-9]\d{2}[ .-])[2-9]\d{2}[ .-]\d{4}`, 10, 11, nil),
+	phones(`(?:\+?1[ .-])?(?:\([2-9]\d{2}\) ?|\b[2-9]\d{2}[ .-])[2-9]\d{2}[ .-]\d{4} ?x\d{1,5}`, 11, 16, nil), // with an extension
 	// A trunk 0, as in most of Europe, Africa, Asia and Australia: 030 1234567, 0151/23456789, (020) 7946 0958, 06 12 34 56 78.
 	phones(`\b0[1-9]\d{1,3}[ /-]{1,3}\d{3,4}[ -]?\d{2,5}(?:[ -]\d{2,4})?`, 9, 12, nil),
 	phones(`\(0\d{1,4}\)[ /-]{0,3}\d{3,4}(?:[ -]?\d{2,4}){1,3}`, 9, 12, nil),
 	phones(`\b0[1-9](?:[ .]\d{2}){4}`, 10, 10, nil),
 	phones(`\b0\d{1,2}-\d{3,4}-\d{4}`, 9, 11, nil),
+	// Russia, within the country.
+	phones(`\b8[ -]?\(\d{3,5}\)[ -]?\d{1,3}-\d{2}-\d{2}`, 11, 11, nil),
 	// Brazil, China and India, where mobile numbers begin without one.
 	phones(`\([1-9]\d\) ?9?\d{4}-\d{4}`, 10, 11, nil),
 	phones(`\b1[3-9]\d[ -]\d{4}[ -]\d{4}`, 11, 11, nil),
