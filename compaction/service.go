@@ -123,14 +123,19 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 	// The place in line comes first: a record stored while the events are read is seen twice, not missed.
 	st := s.states.of(SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
 	c := st.open()
+	var h *handle
+	defer func() {
+		if h == nil { // also where the inner service panics
+			st.close(c)
+		}
+	}()
 	whole := *req
 	whole.NumRecentEvents, whole.After = 0, time.Time{}
 	resp, err := s.load(ctx, &whole)
 	if err != nil || resp == nil || isNil(resp.Session) {
-		st.close(c)
 		return resp, err
 	}
-	h := s.newHandle(st, c, resp.Session)
+	h = s.newHandle(st, c, resp.Session)
 	h.recent.Store(int64(max(0, req.NumRecentEvents)))
 	h.after = req.After
 	return &session.GetResponse{Session: filtered.NewSession(resp.Session, h)}, nil

@@ -85,7 +85,7 @@ func (s *CompactionSessionService) draftsFor(h *handle, ev *session.Event) []*dr
 		return nil
 	}
 	drafts := h.state.waitingDrafts()
-	if len(drafts) > 0 && drafts[0].tries.Load() > 0 && drafts[0].triedIn == ev.InvocationID {
+	if len(drafts) > 0 && drafts[0].tries.Load() > 0 && ev.InvocationID != "" && drafts[0].triedIn == ev.InvocationID {
 		return nil
 	}
 	return drafts

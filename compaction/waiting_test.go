@@ -286,6 +286,32 @@ func TestRecordThatStorageRefusesIsDropped(t *testing.T) {
 	checkView(t, svc)
 }
 
+// TestDraftIsOfferedAgainWhereEventsNameNoInvocation: what failed once is not held back for ever.
+func TestDraftIsOfferedAgainWhereEventsNameNoInvocation(t *testing.T) {
+	t.Parallel()
+	inner := newPlain()
+	failures := 3
+	inner.onRecord = func(context.Context) error {
+		if failures--; failures >= 0 {
+			return errBoom
+		}
+		return nil
+	}
+	cfg, seen := inBackground(nil)
+	svc := newService(t, inner, cfg)
+	sess := create(t, svc)
+	appendAll(t, svc, sess, turns(5)...)
+	await(t, seen, compaction.Waiting, 1)
+	more := (&compactiontest.History{}).Turns(8, "agent").Events[10:]
+	for _, ev := range more {
+		ev.InvocationID = ""
+	}
+	appendAll(t, svc, sess, more...)
+	if n := len(seen.of(compaction.Stored)); n != 1 {
+		t.Errorf("told of %d stored records, want 1: %v", n, seen.all())
+	}
+}
+
 // TestHangingStoreDelaysNoTurnForLong: a store of a record that never returns costs a turn no more than
 // its own context allows, and its events are stored when the store lets go.
 func TestHangingStoreDelaysNoTurnForLong(t *testing.T) {
