@@ -71,7 +71,8 @@ func (x *actor) willDo(answer func(*model.LLMRequest) *model.LLMResponse) {
 }
 
 func (x *actor) answer(req *model.LLMRequest) *model.LLMResponse {
-	x.largest = max(x.largest, promptTokens(req))
+	tokens := promptTokens(req)
+	x.largest = max(x.largest, tokens)
 	x.check(req)
 	if x.app.mode.flushed && (x.app.store.name == "inmemory" || x.asked%3 == 0) {
 		x.app.flush()
@@ -91,7 +92,7 @@ func (x *actor) answer(req *model.LLMRequest) *model.LLMResponse {
 	resp := next(req)
 	if !x.noUsage {
 		resp.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{
-			PromptTokenCount: int32(promptTokens(req)), CandidatesTokenCount: int32(jsonSize(resp.Content) / 4),
+			PromptTokenCount: int32(tokens), CandidatesTokenCount: int32(jsonSize(resp.Content) / 4),
 		}
 	}
 	return resp

@@ -108,7 +108,11 @@ func (a *app) checkAcknowledged(yielded []*session.Event) {
 		}
 	}
 	checkView(a.t, raw, view)
-	if n := len(a.log.of(compaction.Stored)); n < 3 {
+	least := 3
+	if a.mode == background {
+		least = 1 // one job may do the work of several, on a busy machine for instance
+	}
+	if n := len(a.log.of(compaction.Stored)); n < least {
 		a.t.Errorf("only %d compactions:\n%s", n, a.log)
 	}
 }

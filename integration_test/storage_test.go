@@ -121,8 +121,9 @@ func (m mode) turns(store storage, n int) int {
 	return n * 2 / 5
 }
 
-// overStorages runs f over every storage in every mode; over the database, for the time it takes, in
-// the modes only that differ there: records that come in the midst of a turn, and other processes.
+// overStorages runs f over every storage in every mode; over databases, for the time it takes, in
+// the modes only that differ there: records that come in the midst of a turn, and other processes. With
+// LONGSESSION_SOAK this module's own file is no exception.
 func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storage, m mode)) {
 	t.Helper()
 	slow := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return m.synchronous && m.reopened == 0 || m == background })
@@ -131,7 +132,7 @@ func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storage
 	}
 	for _, store := range storages(t) {
 		run := modes
-		if store.name == "database" {
+		if store.name == "database" || store.name == "persistence" && !whole() {
 			run = slow
 		}
 		overModes(t, store, run, f)
