@@ -51,13 +51,9 @@ func judge(req Request, text string) string {
 	if len(said) == 0 {
 		return "the text holds no prose"
 	}
-	kept, evades := answering(said, w)
+	kept, d, evades := answering(said, w)
 	if len(kept) == 0 {
 		return "the text does not answer: it refuses, asks or announces"
-	}
-	d := newVocabulary()
-	for _, s := range kept {
-		d.add(s)
 	}
 	distinct := d.distinct()
 	switch {

@@ -29,3 +29,18 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}
 }
+
+// TestATextThatBeginsWellAndThenLoopsIsWorthless: what stands at the beginning is not enough.
+func TestATextThatBeginsWellAndThenLoopsIsWorthless(t *testing.T) {
+	t.Parallel()
+	h := &compactiontest.History{}
+	h.Turn("inv", "agent", "Where is my parcel?", "It is on its way, and should be with you soon.")
+	req := summarizer.Request{Events: h.Events}
+	begin := "The user asked where the parcel is, and was told that it comes soon. "
+	if err := summarizer.Check(req, begin+"And on it went. "); err != nil {
+		t.Errorf("what begins well and ends is refused: %v", err)
+	}
+	if summarizer.Check(req, begin+strings.Repeat("And on it went. ", 200)) == nil {
+		t.Error("what begins well and then loops is accepted")
+	}
+}

@@ -71,11 +71,14 @@ func concreteValues(s string) []uint64 {
 // trimmed is the punctuation that clings to a word without being part of it.
 const trimmed = `.,;:!?()[]{}<>"'*…`
 
+// firstIdeograph is where Han begins, the first of the scripts that wordRune leaves out.
+const firstIdeograph = '\u2e80'
+
 // wordRune reports whether r belongs to a word of a script that puts spaces between words.
 func wordRune(r rune) bool {
 	return r > ' ' && !unicode.IsSpace(r) && closerOf(r) == 0 &&
-		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) && !(r >= 0x3000 && r <= 0x30ff) &&
-		!(r >= 0xff00 && r <= 0xff0f)
+		(r < firstIdeograph || !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) && !(r >= 0x3000 && r <= 0x30ff) &&
+			!(r >= 0xff00 && r <= 0xff0f))
 }
 
 func wordEnd(s string) int { return runEnd(s, wordRune) }

@@ -9,21 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// answering returns the sentences that are about the conversation. Sentences about the task itself
-// are left out: markers such as "N/A", announcements ("Here is the summary"), offers, refusals, and
-// questions for the text to summarize. evades reports whether the text opens with one of the last two.
-func answering(said []string, w *window) (kept []string, evades bool) {
-	opened := false // something that says anything came before
+// answering returns the sentences that are about the conversation, and their words. Sentences about the
+// task itself are left out: markers such as "N/A", announcements ("Here is the summary"), offers,
+// refusals, and questions for the text to summarize. evades reports whether the text opens with one of
+// the last two. Once no later sentence can make the text worthless, they are not looked at.
+func answering(said []string, w *window) (kept []string, words *vocabulary, evades bool) {
+	all, words := newVocabulary(), newVocabulary()
+	for _, s := range said {
+		all.add(s)
+	}
 	for _, s := range said {
 		k := kindOf(s, w)
 		if k == report {
-			opened = true
 			kept = append(kept, s)
-		} else if k == evasion && !opened {
+			if words.add(s); !evades && words.suffices(all.total) {
+				break
+			}
+		} else if k == evasion && len(kept) == 0 {
 			evades = true
 		}
 	}
-	return kept, evades
+	return kept, words, evades
 }
 
 // kind is what a sentence of an answer is for.

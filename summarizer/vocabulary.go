@@ -26,6 +26,9 @@ var (
 	sparseScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 )
 
+// firstUnspaced is where the first of these scripts begins; most text never gets there.
+const firstUnspaced = '\u0e00'
+
 func (v *vocabulary) add(text string) {
 	dense, sparse := 0, 0
 	start := -1
@@ -38,11 +41,11 @@ func (v *vocabulary) add(text string) {
 	}
 	for i, r := range text {
 		switch {
-		case unicode.In(r, denseScripts...):
+		case r >= firstUnspaced && unicode.In(r, denseScripts...):
 			flush(i)
 			v.dense[r] = true
 			dense++
-		case unicode.In(r, sparseScripts...):
+		case r >= firstUnspaced && unicode.In(r, sparseScripts...):
 			flush(i)
 			v.sparse[r] = true
 			sparse++
@@ -86,9 +89,19 @@ var namesOfTheTask = map[string]bool{
 	"the": true, "a": true, "an": true, "and": true, "of": true, "this": true, "with": true, "between": true,
 }
 
+// suffices reports whether these are different words enough for any window, and so many that a text of
+// total words does not loop whatever else it says.
+func (v *vocabulary) suffices(total int) bool {
+	n := v.distinct()
+	return n >= mostWords && total < longestLoop*n && !v.namesOnly()
+}
+
+// longestLoop is how often the words of a text recur, on average, if it loops.
+const longestLoop = 32
+
 // loops reports whether a few words make up the whole text: what a model writes that is caught
 // in a loop.
 func (v *vocabulary) loops() bool {
 	n := v.distinct()
-	return n == 1 && v.total >= 3 || n <= 4 && v.total >= 4*n || v.total >= 32*n
+	return n == 1 && v.total >= 3 || n <= 4 && v.total >= 4*n || v.total >= longestLoop*n
 }

@@ -71,7 +71,10 @@ func (w *window) each(visit func(text string)) {
 
 // telling returns the concrete values of a text. A lone digit is none: it is in every window.
 func telling(text string) []uint64 {
-	return concreteValues(loneDigit.ReplaceAllString(text, " "))
+	if strings.ContainsAny(text, "0123456789") {
+		text = loneDigit.ReplaceAllString(text, " ")
+	}
+	return concreteValues(text)
 }
 
 var loneDigit = regexp.MustCompile(`(?:^|\s)[#(]?[0-9][.,;:)]*(?:\s|$)`)
