@@ -5,15 +5,15 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## run all tests, as the README says
-	go test ./...
+	go test -timeout 10m ./...
 
 race: ## run all tests with the race detector, in random order
-	go test -race -shuffle=on -count=1 -timeout 30m ./...
+	go test -race -shuffle=on -count=1 -timeout 20m ./...
 
-soak: ## run the long tests whole: 10,000 turns, many crashes, many random histories (about 10 minutes)
+soak: ## run the long tests whole: 10,000 turns, many crashes, many random histories, every mode over every database
 	LONGSESSION_SOAK=10 go test -count=1 -timeout 60m ./...
 
-fuzz: ## run each fuzz target for FUZZTIME (30s)
+fuzz: ## run each fuzz target for FUZZTIME (20s)
 	.ci/run fuzz
 
 lint: ## check formatting, go vet, go.mod and staticcheck
