@@ -43,7 +43,7 @@ var inMemoryType = reflect.TypeOf(session.InMemoryService())
 type storing int
 
 const (
-	// storesInTurns is for a service of which nothing is known: ADK's database service writes the
+	// storesInTurns is for any service that is not known to be safer: ADK's database service writes the
 	// whole session row with every append, so a record that is appended between turns can erase the
 	// state that another process writes, make its handle stale, or lock it out. A record is therefore
 	// stored by this process's next append to the session, through the same handle.

@@ -81,7 +81,7 @@ func (h *handle) catchUp() {
 }
 
 // ahead returns a handle for a background job whose view shows the drafts that wait to be stored as if
-// they were: the next window is chosen beside them. What the job does to it no turn sees.
+// they were, so that the next window is chosen with them in view. No turn sees what the job does to it.
 func (h *handle) ahead() *handle {
 	if !h.isAhead {
 		c := h.state.open()

@@ -116,7 +116,7 @@ func (s *CompactionSessionService) guard(ctx context.Context, st *sessionState, 
 	return part()
 }
 
-// settledElsewhere ends an attempt of which another one has reported what became of its draft.
+// settledElsewhere ends an attempt whose draft another attempt has reported on already.
 func (a *attempt) settledElsewhere(result settlement) Outcome {
 	a.concluded = true
 	if result.event == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// plain is an inner service of which compaction knows nothing. It notes its calls, and onRecord, if not
-// nil, is called before a record is stored.
+// plain is an inner service that compaction knows nothing about. It notes its calls. If onRecord is not
+// nil, it is called before a record is stored.
 type plain struct {
 	session.Service
 	onRecord func(ctx context.Context) error

@@ -84,7 +84,7 @@ func TestABacklogDrainsInWindowsOfTheSummarizersSize(t *testing.T) {
 		}
 		for i, sel := range windows {
 			if len(sel.Events) > 50 {
-				t.Errorf("%d turns: a window of %d events, of which the summarizer can read 50", turnsStored, len(sel.Events))
+				t.Errorf("%d turns: a window of %d events; the summarizer can read 50", turnsStored, len(sel.Events))
 			}
 			if more := i < len(windows)-1; sel.Cut != more {
 				t.Errorf("%d turns: window %d of %d says Cut %t", turnsStored, i+1, len(windows), sel.Cut)
