@@ -222,9 +222,14 @@ func TestManyPendingCallsCostLinearTime(t *testing.T) {
 		}
 		return best
 	}
-	if small, large := cost(1_000), cost(10_000); large > 50*small {
-		t.Errorf("ten times the calls take %v instead of %v", large, small)
+	// A busy machine can slow down any one measurement; quadratic time would show in each of them.
+	var small, large time.Duration
+	for range 10 {
+		if small, large = cost(1_000), cost(10_000); large <= 50*small {
+			return
+		}
 	}
+	t.Errorf("ten times the calls take %v instead of %v", large, small)
 }
 
 func BenchmarkGroup(b *testing.B) {
