@@ -12,7 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// TestACallThatIsGivenUpIsReportedOnce: 70 turns each leave a call that waits, 64 of which may.
+// TestACallThatIsGivenUpIsReportedOnce: 70 turns each leave a call that waits; only 64 may wait.
 func TestACallThatIsGivenUpIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	eachBackend(t, func(t *testing.T, inner session.Service) {

@@ -138,7 +138,7 @@ func TestLateAnswersBringTheirCallsBack(t *testing.T) {
 	sess := create(t, svc)
 	h := (&compactiontest.History{}).User("many", "Start them.").Call("many", "agent", "start", callIDs(0, 1000)...).
 		Long(callIDs(0, 1000)...).Response("many", "agent", "start", "pending", callIDs(0, 1000)...)
-	for i := range selector.MaxWaiting + 10 { // each of which leaves a call that waits too
+	for i := range selector.MaxWaiting + 10 { // each turn leaves one more waiting call
 		inv := fmt.Sprint("inv", i)
 		h.User(inv, "Start another: "+compactiontest.Fact(i)).LongCall(inv, "agent", "start", fmt.Sprint("one", i))
 		h.Response(inv, "agent", "start", "pending", fmt.Sprint("one", i)).Agent(inv, "agent", "It is running, and I shall tell you.")

@@ -125,8 +125,8 @@ func (p *promptSize) request(agent string) *sent {
 	return nil
 }
 
-// judge tells what to make of a provider's count of the prompt that led to an event, where the prompt is
-// estimated at so much.
+// judge decides whether to believe the count that a provider reports for the prompt behind an event, given its
+// estimate.
 func (p *promptSize) judge(ev *session.Event, branch string, estimate int) (tokens, shown int, verdict belief, reported bool) {
 	request := p.request(ev.Author)
 	shown = request.of(estimate)
@@ -208,7 +208,7 @@ func (m *meter) prompt(h *handle, branch string) prompt {
 	return p.prompt()
 }
 
-// judge tells what to make of a provider's count in the newest event of the handle.
+// judge decides whether to believe the count that the newest event of the handle reports.
 func (m *meter) judge(h *handle, ev *session.Event) (tokens, estimate int, verdict belief, reported bool) {
 	if ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 || h.state.isVoid(ev) {
 		return 0, 0, believed, false

@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// unknown is a service of which compaction knows nothing.
+// unknown is a service that compaction knows nothing about.
 type unknown struct{ session.Service }
 
 // TestJobOfADeletedSessionLeavesTheNewOneAlone: what waits in a session that was created anew under the
