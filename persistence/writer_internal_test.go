@@ -48,6 +48,27 @@ func batchOf(t *testing.T, events ...string) (*SQLiteSessionService, *storedSess
 	return s, handle, batch
 }
 
+// storeTogether has the writer store a batch in one transaction: the batch waits in the queue until the
+// writer is done with the write before it.
+func storeTogether(t *testing.T, s *SQLiteSessionService, batch []*write) {
+	t.Helper()
+	begun, release := make(chan struct{}), make(chan struct{})
+	before := &write{ctx: t.Context(), done: make(chan error, 1), run: func(*writer) error {
+		close(begun)
+		<-release
+		return nil
+	}}
+	s.queue <- before
+	<-begun
+	for _, w := range batch {
+		s.queue <- w
+	}
+	close(release)
+	if err := <-before.done; err != nil {
+		t.Fatal(err)
+	}
+}
+
 func storedIDs(t *testing.T, s *SQLiteSessionService) (ids []string) {
 	t.Helper()
 	resp, err := s.Get(t.Context(), &session.GetRequest{AppName: "a", UserID: "u", SessionID: "s"})
@@ -78,7 +99,7 @@ func TestAFailedWriteLeavesTheOthersOfItsTransactionAlone(t *testing.T) {
 		run := w.run
 		w.run = func(w *writer) error { begun++; return run(w) }
 	}
-	s.store(batch)
+	storeTogether(t, s, batch)
 	for i, want := range []error{nil, ErrEventExists, errOnPurpose, context.Canceled, nil} {
 		if err := <-answers[i]; !errors.Is(err, want) {
 			t.Errorf("write %d: %v, want %v", i, err, want)
@@ -98,7 +119,7 @@ func TestALostTransactionIsDoneAgainOneByOne(t *testing.T) {
 	s, handle, batch := batchOf(t, "a", "breaks", "b")
 	batch[1].run = func(w *writer) error { w.undo(); return errOnPurpose }
 	answers := []chan error{batch[0].done, batch[1].done, batch[2].done}
-	s.store(batch)
+	storeTogether(t, s, batch)
 	for i, want := range []error{nil, errOnPurpose, nil} {
 		if err := <-answers[i]; !errors.Is(err, want) {
 			t.Errorf("write %d: %v, want %v", i, err, want)
