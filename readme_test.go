@@ -102,7 +102,7 @@ func TestREADMENamesEveryPublicPackage(t *testing.T) {
 	t.Parallel()
 	readme := read(t, "README.md")
 	for folder := range readImports(t) {
-		if folder == "." || folder == "integration_test" || strings.HasPrefix(folder, "internal/") {
+		if folder == "." || folder == "integration_test" || strings.HasPrefix(folder, "internal/") || strings.Contains(folder, "/internal/") {
 			continue
 		}
 		if !strings.Contains(readme, "`"+folder+"`") {

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/filtered"
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/ids"
 )
 
@@ -67,7 +67,7 @@ func (h *handle) loaded(active activeSession) {
 		return
 	}
 	h.active, h.unloaded = active, max(0, active.StoredEvents()-len(h.view.Raw()))
-	h.called, h.brought = map[calls.Name]bool{}, map[string]bool{}
+	h.called, h.brought = map[adk.CallKey]bool{}, map[string]bool{}
 }
 
 // named gives an event an ID where the inner service would give one to its own copy: references to it are
@@ -87,8 +87,8 @@ func (h *handle) isLate(ev *session.Event) bool {
 	if h.active == nil {
 		return false
 	}
-	return slices.ContainsFunc(calls.ResponsesIn(ev), func(response *genai.FunctionResponse) bool {
-		return !h.called[calls.Name{Branch: ev.Branch, ID: response.ID}]
+	return slices.ContainsFunc(adk.FunctionResponses(ev), func(response *genai.FunctionResponse) bool {
+		return !h.called[adk.CallKey{Branch: ev.Branch, ID: response.ID}]
 	})
 }
 
@@ -127,7 +127,7 @@ func (h *handle) withUnit(raw, now []*session.Event, id string, active activeSes
 	if at < 0 {
 		return raw
 	}
-	for _, i := range calls.Group(now).Of(at) {
+	for _, i := range adk.GroupUnits(now).Of(at) {
 		member := now[i]
 		if own[member.ID] {
 			continue

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // deliveryTimeout is how long the store may take for a tool's result once the turn's context has
@@ -19,7 +19,7 @@ const deliveryTimeout = 5 * time.Second
 // meanwhile or not, so its result must not be lost. For every other event it is ctx itself. The
 // caller calls release when the append has returned.
 func delivery(ctx context.Context, ev *session.Event) (deliver context.Context, release func()) {
-	if ev.Partial || ev.Author == "user" || len(calls.ResponsesIn(ev)) == 0 {
+	if ev.Partial || ev.Author == "user" || len(adk.FunctionResponses(ev)) == 0 {
 		return ctx, func() {}
 	}
 	detached, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

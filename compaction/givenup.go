@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // reportGivenUp reports the calls that a summary hides although somebody might still answer them, once
@@ -27,7 +27,7 @@ func (s *CompactionSessionService) reportGivenUp(ctx context.Context, a *attempt
 
 func callIDsOf(ev *session.Event) []string {
 	var ids []string
-	for _, call := range calls.In(ev) {
+	for _, call := range adk.FunctionCalls(ev) {
 		ids = append(ids, call.ID)
 	}
 	return ids

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/filtered"
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 var _ filtered.Source = (*handle)(nil)
@@ -44,7 +44,7 @@ type handle struct {
 	// late answers brought back; both are guarded by state.append.
 	active   activeSession
 	unloaded int
-	called   map[calls.Name]bool
+	called   map[adk.CallKey]bool
 	brought  map[string]bool
 }
 
@@ -114,8 +114,8 @@ func (h *handle) grown(ev *session.Event) {
 		h.recent.Add(1)
 	}
 	if h.active != nil {
-		for _, call := range calls.In(ev) {
-			h.called[calls.Name{Branch: ev.Branch, ID: call.ID}] = true
+		for _, call := range adk.FunctionCalls(ev) {
+			h.called[adk.CallKey{Branch: ev.Branch, ID: call.ID}] = true
 		}
 	}
 }

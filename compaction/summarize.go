@@ -12,8 +12,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
-	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
@@ -120,7 +119,7 @@ func readOnly(req summarizer.Request, events []*session.Event) summarizer.Reques
 
 // copyEvent copies what a summarizer may read of an event, so that nothing it does reaches the stored
 // event.
-func copyEvent(ev *session.Event) *session.Event { return deepcopy.Of(readable(ev)) }
+func copyEvent(ev *session.Event) *session.Event { return adk.DeepCopy(readable(ev)) }
 
 // readable returns what a summarizer may read of an event, field by field. It shares the event's
 // values.
@@ -207,7 +206,7 @@ func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t 
 // usable returns the prose of an answer. One that calls a tool is not finished: the text beside the
 // call is what was said before the work, not the summary.
 func usable(content *genai.Content) (string, error) {
-	if len(calls.In(&session.Event{LLMResponse: model.LLMResponse{Content: content}})) > 0 {
+	if len(adk.FunctionCalls(&session.Event{LLMResponse: model.LLMResponse{Content: content}})) > 0 {
 		return "", fmt.Errorf("%w: it calls a function", summarizer.ErrUnusable)
 	}
 	return summarizer.Prose(content)

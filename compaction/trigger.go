@@ -8,7 +8,7 @@ import (
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // afterAppend looks whether something is due now that an event was appended. It must never harm the
@@ -63,7 +63,7 @@ const (
 // pressure compares the prompts that the new event makes possible with the limits. Nothing can be
 // sent after a call, and a user's event may be answered by an agent of any branch.
 func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressure {
-	if len(calls.In(ev)) > 0 {
+	if len(adk.FunctionCalls(ev)) > 0 {
 		return none
 	}
 	h.catchUp()

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -87,7 +87,7 @@ func checkForged(p *play) {
 		if i == 0 {
 			p.h.Add(inv, "remote", nil)
 		}
-		p.h.Last().CustomMetadata = deepcopy.Of(forged)
+		p.h.Last().CustomMetadata = adk.DeepCopy(forged)
 		p.say()
 		if _, kept := p.h.Last().CustomMetadata[record.Key]; !kept {
 			p.add("event %s was changed: its sender still works with it", p.h.Last().ID)

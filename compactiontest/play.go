@@ -10,7 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // play is a conversation on a service under test. Every event of it has content of its own, with a
@@ -76,7 +76,7 @@ func (p *play) fresh() session.Session {
 func (p *play) say() {
 	for _, ev := range p.h.Events[len(p.said):] {
 		p.keys[keyOf(ev)] = len(p.said)
-		p.said = append(p.said, deepcopy.Of(ev))
+		p.said = append(p.said, adk.DeepCopy(ev))
 		if err := p.service.AppendEvent(p.ctx, p.live, ev); err != nil {
 			p.add("append event %s through the handle that the turn began with: %w", ev.ID, err)
 			continue

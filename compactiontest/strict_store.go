@@ -13,7 +13,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // write stores what is left of an event. The caller holds mu.
@@ -33,7 +33,7 @@ func (s *StrictService) write(key strictKey, stored *strictRecord, ev *session.E
 		}
 		written.Timestamp = ev.Timestamp.UTC()
 	case s.opts.KeepApart:
-		written = deepcopy.Of(&kept)
+		written = adk.DeepCopy(&kept)
 	}
 	if !s.opts.KeepIDs {
 		s.named++
@@ -61,7 +61,7 @@ func (s *StrictService) read(stored *strictRecord, after time.Time, recent int) 
 		events = events[max(0, len(events)-recent):]
 	}
 	if s.opts.KeepApart {
-		events = deepcopy.Of(events)
+		events = adk.DeepCopy(events)
 	}
 	return events
 }

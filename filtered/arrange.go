@@ -6,12 +6,12 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
 // arrange builds the view from what is visible.
-func (p *projection) arrange(units *calls.Units) {
+func (p *projection) arrange(units *adk.Units) {
 	front, behind := p.summaries()
 	late := lateAnswers(p.raw, units)
 	p.tangled = p.tangledCalls(units, behind)
@@ -124,7 +124,7 @@ func isRemoteWords(ev *session.Event) bool {
 	}
 	for key := range ev.CustomMetadata {
 		if strings.HasPrefix(key, remotePrefix) {
-			return len(calls.In(ev)) == 0 && len(calls.ResponsesIn(ev)) == 0
+			return len(adk.FunctionCalls(ev)) == 0 && len(adk.FunctionResponses(ev)) == 0
 		}
 	}
 	return false
@@ -132,7 +132,7 @@ func isRemoteWords(ev *session.Event) bool {
 
 // lastAdjacent returns the last position of the unit of i that is shown next to i: nothing but what is
 // not shown here lies between.
-func (p *projection) lastAdjacent(units *calls.Units, moved bitset, i int) int {
+func (p *projection) lastAdjacent(units *adk.Units, moved bitset, i int) int {
 	members := units.Of(i)
 	last := i
 	for j := i + 1; j < len(p.raw); j++ {

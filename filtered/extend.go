@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -16,7 +16,7 @@ import (
 // of the new element and do not see it. Only an event that changes what stands before it makes a new
 // projection, and that costs what is visible, not what is stored.
 func (p *projection) extend(ev *session.Event) *projection {
-	made, responses := calls.In(ev), calls.ResponsesIn(ev)
+	made, responses := adk.FunctionCalls(ev), adk.FunctionResponses(ev)
 	switch {
 	case p.claimed(ev):
 		// A reference that resolved may be ambiguous now, or the other way round: resolve all again.
@@ -148,10 +148,10 @@ func (p *projection) note(ev *session.Event) {
 // noteCalls keeps pending up to date with the calls and responses of the event at position i.
 func (p *projection) noteCalls(i int, made []*genai.FunctionCall, responses []*genai.FunctionResponse) {
 	for _, response := range responses {
-		delete(p.pending, calls.Name{Branch: p.raw[i].Branch, ID: response.ID})
+		delete(p.pending, adk.CallKey{Branch: p.raw[i].Branch, ID: response.ID})
 	}
 	for _, call := range made {
-		name := calls.Name{Branch: p.raw[i].Branch, ID: call.ID}
+		name := adk.CallKey{Branch: p.raw[i].Branch, ID: call.ID}
 		if earlier, ok := p.pending[name]; ok && int(earlier) != i && call.ID != "" {
 			p.unanswerable = append(p.unanswerable, int(earlier))
 		}
@@ -192,18 +192,18 @@ func (p *projection) disturbs(ev *session.Event, made []*genai.FunctionCall, res
 			return true
 		}
 	}
-	return calls.Asks(ev, made, p.tangled)
+	return adk.Asks(ev, made, p.tangled)
 }
 
 // followsItsCall reports whether a response to the call of that ID needs no more than being shown at
 // the end: the nearest call of the ID in its branch is visible and of the same invocation.
 func (p *projection) followsItsCall(ev *session.Event, id string) bool {
 	follows := func(i int) bool { return !p.hidden.has(i) && p.raw[i].InvocationID == ev.InvocationID }
-	if i, ok := p.pending[calls.Name{Branch: ev.Branch, ID: id}]; ok {
+	if i, ok := p.pending[adk.CallKey{Branch: ev.Branch, ID: id}]; ok {
 		return follows(int(i))
 	}
 	for i := len(p.raw) - 1; i >= 0; i-- { // a second response, or one to nothing
-		for _, call := range calls.In(p.raw[i]) {
+		for _, call := range adk.FunctionCalls(p.raw[i]) {
 			if call.ID == id && p.raw[i].Branch == ev.Branch {
 				return follows(i)
 			}

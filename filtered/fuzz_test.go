@@ -13,7 +13,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/filtered"
-	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/naive"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -80,7 +80,7 @@ type tester interface {
 // summaries the view shows.
 func holds(t tester, events []*session.Event) int {
 	t.Helper()
-	pointers, before := slices.Clone(events), deepcopy.Of(events)
+	pointers, before := slices.Clone(events), adk.DeepCopy(events)
 	view := filtered.Project(events)
 	if err := ct.Check(events, view); err != nil {
 		t.Errorf("the view of %q is %q: %v", ids(events), ids(view), err)

@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -85,7 +85,7 @@ func speaksAsAgent(ev *session.Event) bool {
 }
 
 // closeOver shows every unit whole of which a part is visible.
-func (p *projection) closeOver(units *calls.Units) {
+func (p *projection) closeOver(units *adk.Units) {
 	if p.hidden.empty() {
 		return
 	}

@@ -3,7 +3,7 @@ package filtered
 import (
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // lateness says which events are shown elsewhere than the backend has them.
@@ -13,7 +13,7 @@ type lateness struct {
 }
 
 // lateAnswers finds the units whose latest response lies in a later invocation than their call.
-func lateAnswers(raw []*session.Event, units *calls.Units) lateness {
+func lateAnswers(raw []*session.Event, units *adk.Units) lateness {
 	late := lateness{before: map[int][]int{}}
 	units.Each(func(members []int) {
 		if !spansInvocations(raw, members) {
@@ -35,12 +35,12 @@ func lateAnswers(raw []*session.Event, units *calls.Units) lateness {
 func lateResponse(raw []*session.Event, members []int) int {
 	last := -1
 	for _, i := range members {
-		if len(calls.ResponsesIn(raw[i])) > 0 {
+		if len(adk.FunctionResponses(raw[i])) > 0 {
 			last = i
 		}
 	}
 	for _, i := range members {
-		if i < last && len(calls.In(raw[i])) > 0 && raw[i].InvocationID != raw[last].InvocationID {
+		if i < last && len(adk.FunctionCalls(raw[i])) > 0 && raw[i].InvocationID != raw[last].InvocationID {
 			return last
 		}
 	}
@@ -59,12 +59,12 @@ func spansInvocations(raw []*session.Event, members []int) bool {
 // tangledCalls returns the IDs of the calls whose next response may change what is shown already: of
 // units that span invocations, which move behind it, of units that a summary stands behind, and of
 // calls that a stand-in answers.
-func (p *projection) tangledCalls(units *calls.Units, behind map[int32][]*summary) map[string]bool {
+func (p *projection) tangledCalls(units *adk.Units, behind map[int32][]*summary) map[string]bool {
 	raw := p.raw
 	var tangled map[string]bool
 	add := func(members []int) {
 		for _, i := range members {
-			for _, call := range calls.In(raw[i]) {
+			for _, call := range adk.FunctionCalls(raw[i]) {
 				if tangled == nil {
 					tangled = map[string]bool{}
 				}

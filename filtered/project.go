@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -51,7 +51,7 @@ type projection struct {
 	// orphans are the IDs of responses that no call precedes.
 	orphans map[string]bool
 	// pending are the positions of calls that may yet be answered.
-	pending map[calls.Name]int32
+	pending map[adk.CallKey]int32
 	// standIns are shown behind the events at their positions, whose calls were interrupted.
 	standIns map[int]standIn
 	// unanswered are the positions of events with calls that the next message of the user may leave
@@ -160,18 +160,18 @@ func (p *projection) complete(before *projection) {
 
 // group finds the units of calls and responses that are visible in part. What is hidden lies, nearly
 // always, before all calls that are visible, so only the end of the history need be grouped.
-func (p *projection) group(before *projection) *calls.Units {
+func (p *projection) group(before *projection) *adk.Units {
 	if before != nil && len(before.orphans) == 0 {
-		if units := calls.GroupFrom(p.raw, p.oldestVisibleUnit(), p.gaps.overtakes()); !units.Strays() {
+		if units := adk.GroupUnitsFrom(p.raw, p.oldestVisibleUnit(), p.gaps.overtakes()); !units.Strays() {
 			p.pending = before.pending
 			for i := len(before.raw); i < len(p.raw); i++ {
-				p.noteCalls(i, calls.In(p.raw[i]), calls.ResponsesIn(p.raw[i]))
+				p.noteCalls(i, adk.FunctionCalls(p.raw[i]), adk.FunctionResponses(p.raw[i]))
 			}
 			return units
 		}
 	}
-	units := calls.GroupFrom(p.raw, 0, p.gaps.overtakes())
-	p.pending = map[calls.Name]int32{}
+	units := adk.GroupUnitsFrom(p.raw, 0, p.gaps.overtakes())
+	p.pending = map[adk.CallKey]int32{}
 	for name, i := range units.Pending() {
 		p.pending[name] = int32(i)
 	}
@@ -187,7 +187,7 @@ func (p *projection) group(before *projection) *calls.Units {
 // oldestVisibleUnit returns the position of the first visible event that calls or responds.
 func (p *projection) oldestVisibleUnit() int {
 	for i := range p.hidden.others(len(p.raw)) {
-		if len(calls.In(p.raw[i])) > 0 || len(calls.ResponsesIn(p.raw[i])) > 0 {
+		if len(adk.FunctionCalls(p.raw[i])) > 0 || len(adk.FunctionResponses(p.raw[i])) > 0 {
 			return i
 		}
 	}

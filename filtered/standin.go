@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // A turn that is cut off, by Ctrl-C or the end of the process, may leave a call without a response in
@@ -48,12 +48,12 @@ type standIn struct {
 // findMissing makes the stand-ins for the calls that are visible, unanswered and of invocations that
 // are over, and notes the calls that the next message of the user may leave behind. A stand-in that
 // made holds is shown again, so that those who compare events by pointer see the same one.
-func (p *projection) findMissing(units *calls.Units, made map[int]standIn) {
+func (p *projection) findMissing(units *adk.Units, made map[int]standIn) {
 	p.standIns, p.unanswered, p.unanswerable = nil, nil, nil
 	missing := units.Missing()
 	for len(missing) > 0 {
 		i := missing[0].Event
-		n := slices.IndexFunc(missing, func(m calls.Missing) bool { return m.Event != i })
+		n := slices.IndexFunc(missing, func(m adk.Missing) bool { return m.Event != i })
 		if n < 0 {
 			n = len(missing)
 		}
@@ -70,12 +70,12 @@ func (p *projection) findMissing(units *calls.Units, made map[int]standIn) {
 }
 
 // await notes the calls of the event at position i that nothing answers yet.
-func (p *projection) await(i int, missing []calls.Missing) {
+func (p *projection) await(i int, missing []adk.Missing) {
 	if p.isPending(i) {
 		p.unanswered = append(p.unanswered, i)
 	}
 	for _, m := range missing {
-		if at, ok := p.pending[calls.Name{Branch: p.raw[i].Branch, ID: m.Call.ID}]; !ok || int(at) != i {
+		if at, ok := p.pending[adk.CallKey{Branch: p.raw[i].Branch, ID: m.Call.ID}]; !ok || int(at) != i {
 			p.unanswerable = append(p.unanswerable, i)
 			break
 		}
@@ -83,7 +83,7 @@ func (p *projection) await(i int, missing []calls.Missing) {
 }
 
 // standFor adds the stand-in behind the event at position i.
-func (p *projection) standFor(i int, missing []calls.Missing, made map[int]standIn) {
+func (p *projection) standFor(i int, missing []adk.Missing, made map[int]standIn) {
 	shown := standInFor(p.raw[i], missing)
 	if p.standIns == nil {
 		p.standIns = map[int]standIn{}
@@ -98,7 +98,7 @@ func (p *projection) standFor(i int, missing []calls.Missing, made map[int]stand
 // standInFor returns the event that answers the missing calls of one event. It is derived from that
 // event alone, so it is the same in every process and at every reading, and ADK pairs it with the
 // call: same author, branch and invocation.
-func standInFor(call *session.Event, missing []calls.Missing) *session.Event {
+func standInFor(call *session.Event, missing []adk.Missing) *session.Event {
 	content := &genai.Content{Role: genai.RoleUser}
 	for _, m := range missing {
 		says := interrupted
@@ -136,7 +136,7 @@ func saysTheSame(a, b *session.Event) bool {
 // overtakes reports whether a new event is a message of the user that leaves calls behind whose
 // invocation is over with it.
 func (p *projection) overtakes(ev *session.Event) bool {
-	if len(p.unanswered) == 0 && len(p.unanswerable) == 0 || !calls.IsMessage(ev) {
+	if len(p.unanswered) == 0 && len(p.unanswerable) == 0 || !adk.IsMessage(ev) {
 		return false
 	}
 	waiting := p.unanswered[:0]
@@ -146,15 +146,15 @@ func (p *projection) overtakes(ev *session.Event) bool {
 		}
 	}
 	p.unanswered = waiting
-	over := func(i int) bool { return calls.Overtakes(ev, p.raw[i]) }
+	over := func(i int) bool { return adk.Overtakes(ev, p.raw[i]) }
 	return slices.ContainsFunc(p.unanswered, over) || slices.ContainsFunc(p.unanswerable, over)
 }
 
 // isPending reports whether some call of the event at position i has no response yet.
 func (p *projection) isPending(i int) bool {
-	return slices.ContainsFunc(calls.In(p.raw[i]), func(call *genai.FunctionCall) bool {
-		at, ok := p.pending[calls.Name{Branch: p.raw[i].Branch, ID: call.ID}]
-		return ok && int(at) == i && call.ID != "" && calls.Prompted(call)
+	return slices.ContainsFunc(adk.FunctionCalls(p.raw[i]), func(call *genai.FunctionCall) bool {
+		at, ok := p.pending[adk.CallKey{Branch: p.raw[i].Branch, ID: call.ID}]
+		return ok && int(at) == i && call.ID != "" && adk.Prompted(call)
 	})
 }
 

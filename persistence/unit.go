@@ -8,7 +8,7 @@ import (
 )
 
 // An answer belongs to the nearest call of its ID before it, first of its own branch, else of any: what
-// package internal/calls says. It is stored and not looked for at every reading, because providers use
+// package internal/adk says. It is stored and not looked for at every reading, because providers use
 // IDs again: by the ID alone a history's calls would all belong together.
 const (
 	selectUnit = `SELECT unit FROM events WHERE session = ? AND seq = coalesce(

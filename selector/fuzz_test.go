@@ -12,7 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/filtered"
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -110,7 +110,7 @@ func offered(t *testing.T, h selector.History, p selector.Params, from int) sele
 	t.Helper()
 	var first selector.Selection
 	before := slices.Clone(h.Events)
-	why, units := raw(h, p), calls.Group(h.Events)
+	why, units := raw(h, p), adk.GroupUnits(h.Events)
 	for _, branch := range []string{"", "p.a", "p.b", "p"} {
 		for k := range doors {
 			door := (from + k) % len(doors)
@@ -137,7 +137,7 @@ func offered(t *testing.T, h selector.History, p selector.Params, from int) sele
 }
 
 // checkWindow holds what is true of every window.
-func checkWindow(t *testing.T, h selector.History, p selector.Params, why []string, units *calls.Units, sel selector.Selection) {
+func checkWindow(t *testing.T, h selector.History, p selector.Params, why []string, units *adk.Units, sel selector.Selection) {
 	t.Helper()
 	cost, last := 0, -1
 	for _, ev := range sel.Events {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/selector"
 )
 
@@ -80,7 +80,7 @@ func checkSelection(t *rapid.T, h selector.History, p selector.Params, branch st
 		t.Fatalf("%d events, reason %q", len(sel.Events), sel.Reason)
 	}
 	why := raw(h, p)
-	units := calls.Group(h.Events)
+	units := adk.GroupUnits(h.Events)
 	cost, last := 0, -1
 	for _, ev := range sel.Events {
 		i := slices.Index(h.Events, ev)
@@ -148,7 +148,7 @@ func TestEverythingElseIsSummarizedInTheEnd(t *testing.T) {
 		covered += len(tp.covered)
 		h := tp.history()
 		why := raw(h, p)
-		units := calls.Group(h.Events)
+		units := adk.GroupUnits(h.Events)
 		for i, ev := range h.Events {
 			if ev == nil || h.Covered(ev) || why[i] != "" || !says(ev) {
 				continue

@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -33,7 +33,7 @@ func raw(h selector.History, p selector.Params) []string {
 				why[i] = "opens a live invocation"
 			}
 			opened[ev.InvocationID] = true
-			if len(calls.ResponsesIn(ev)) == 0 {
+			if len(adk.FunctionResponses(ev)) == 0 {
 				words[ev.InvocationID] = i
 			}
 		}
@@ -72,7 +72,7 @@ func raw(h selector.History, p selector.Params) []string {
 			why[i] = "a summary stands behind it"
 		}
 	}
-	units := calls.Group(h.Events)
+	units := adk.GroupUnits(h.Events)
 	for _, m := range units.Missing() {
 		if p.Running != nil && p.Running(h.Events[m.Event].InvocationID) {
 			why[m.Event] = "a tool that runs"
@@ -93,7 +93,7 @@ func raw(h selector.History, p selector.Params) []string {
 
 // unfinished reports whether the event may be left although nothing pins it: of a live invocation only
 // an agent's own events are summarized, and only units that lie in one place.
-func unfinished(h selector.History, p selector.Params, units *calls.Units, i int) bool {
+func unfinished(h selector.History, p selector.Params, units *adk.Units, i int) bool {
 	live := selector.LiveInvocations(h, p)
 	unit := units.Of(i)
 	if unit == nil {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // invocation is one run of the agents.
@@ -58,7 +58,7 @@ func (s *survey) findInvocations() {
 			if v.opening < 0 {
 				v.opening = i
 			}
-			if len(calls.ResponsesIn(ev)) == 0 {
+			if len(adk.FunctionResponses(ev)) == 0 {
 				v.turn = i
 			}
 		}

@@ -3,7 +3,7 @@ package selector
 import (
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -17,7 +17,7 @@ const MaxWaiting = 64
 type survey struct {
 	History
 	Params
-	units       *calls.Units
+	units       *adk.Units
 	index       *record.Index
 	invocations []*invocation // in the order in which they began
 	byID        map[string]*invocation
@@ -44,7 +44,7 @@ type survey struct {
 
 // newSurvey prepares selections from one history. It reads, and changes nothing.
 func newSurvey(h History, p Params) *survey {
-	s := &survey{History: h, Params: p, units: calls.Group(h.Events), index: record.NewIndex(h.Events)}
+	s := &survey{History: h, Params: p, units: adk.GroupUnits(h.Events), index: record.NewIndex(h.Events)}
 	s.findInvocations()
 	s.pin()
 	return s
@@ -59,8 +59,8 @@ func conversational(ev *session.Event) bool {
 // isAnswer reports whether an event ends a turn: an agent's content without calls or responses, or
 // the response of a tool that is the answer itself (exit_loop, an agent as a tool).
 func isAnswer(ev *session.Event) bool {
-	return ev.Author != "user" && len(calls.In(ev)) == 0 &&
-		(len(calls.ResponsesIn(ev)) == 0 || ev.Actions.SkipSummarization)
+	return ev.Author != "user" && len(adk.FunctionCalls(ev)) == 0 &&
+		(len(adk.FunctionResponses(ev)) == 0 || ev.Actions.SkipSummarization)
 }
 
 // IsTurnEnd reports whether an event may end a turn, which is when the invocation trigger is looked
@@ -70,7 +70,7 @@ func IsTurnEnd(ev *session.Event) bool { return ev != nil && conversational(ev) 
 
 // Visible reports whether an event of branch event is part of the prompt of an agent that runs in
 // branch reader. It is ADK's own rule.
-func Visible(reader, event string) bool { return calls.Visible(reader, event) }
+func Visible(reader, event string) bool { return adk.Visible(reader, event) }
 
 // Standing returns whether a live record is the summary of tool rounds that must stay where it stands:
 // of the agent who speaks, in an invocation that may still send prompts. All other summaries may go to

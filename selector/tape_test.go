@@ -7,7 +7,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/filtered"
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -46,7 +46,7 @@ func tapeOver(h selector.History) *tape {
 // history is what a service would select from: a covered event is in view as long as its unit is.
 func (t *tape) history() selector.History {
 	h := selector.History{Live: t.live, Covered: func(ev *session.Event) bool { return t.covered[ev] }}
-	units := calls.Group(t.events)
+	units := adk.GroupUnits(t.events)
 	for i, ev := range t.events {
 		inView := ev != nil && !t.covered[ev]
 		for _, j := range units.Of(i) {

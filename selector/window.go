@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -132,7 +132,7 @@ func (s *survey) window(branch string, parcels []parcel) Selection {
 // firstCall returns the position of the first event with a call in the unit of event i.
 func (s *survey) firstCall(i int) int {
 	for _, j := range s.units.Of(i) {
-		if len(calls.In(s.Events[j])) > 0 {
+		if len(adk.FunctionCalls(s.Events[j])) > 0 {
 			return j
 		}
 	}

@@ -3,7 +3,7 @@ package summarizer
 import (
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // callConfig copies what of cfg may shape a summary, deeply: models write into the config of a
@@ -16,7 +16,7 @@ func callConfig(cfg *genai.GenerateContentConfig) *genai.GenerateContentConfig {
 	if cfg == nil {
 		return &genai.GenerateContentConfig{}
 	}
-	return deepcopy.Of(&genai.GenerateContentConfig{
+	return adk.DeepCopy(&genai.GenerateContentConfig{
 		Temperature:    cfg.Temperature,
 		TopP:           cfg.TopP,
 		TopK:           cfg.TopK,

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/internal/calls"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // Transcript renders events within maxTokens estimated tokens: one line for each part, in order,
@@ -92,7 +92,7 @@ func eventLines(ev *session.Event, answered map[string]bool) []line {
 func answeredIn(events []*session.Event) map[string]bool {
 	answered := map[string]bool{}
 	for _, ev := range events {
-		for _, response := range calls.ResponsesIn(ev) {
+		for _, response := range adk.FunctionResponses(ev) {
 			answered[response.ID] = true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/internal/conversation"
+	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
 // Size of the invented conversation: 30 turns, 24 of them with a tool, make 54 requests.

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/internal/conversation"
+	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 

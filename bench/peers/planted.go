@@ -6,8 +6,8 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/internal/conversation"
-	"github.com/adk-go-ext/longsession/internal/deepcopy"
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
 // planted is a conversation in which every message of the user and every result of a tool is numbered,
@@ -22,7 +22,7 @@ type planted struct {
 
 // plant returns a copy of c with numbers.
 func plant(c *conversation.Conversation) *planted {
-	p := &planted{conversation: deepcopy.Of(c)}
+	p := &planted{conversation: adk.DeepCopy(c)}
 	for i := range p.conversation.Turns {
 		turn := &p.conversation.Turns[i]
 		p.users = append(p.users, p.next())

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/replay"
+	"github.com/adk-go-ext/longsession/replay"
 )
 
 // play plays a conversation through ADK's runner under one way, over ADK's in-memory service.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/adk-go-ext/longsession/internal/conversation"
+	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
 // dataFolder names the environment variable with the folder of recorded conversations.

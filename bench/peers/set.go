@@ -6,7 +6,7 @@ import (
 	"io"
 	"runtime"
 
-	"github.com/adk-go-ext/longsession/internal/conversation"
+	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
 // set is conversations that are measured together, with windows of these sizes in tokens.

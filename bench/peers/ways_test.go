@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/internal/conversation"
+	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
 // narrow is a window that the invented conversation outgrows.

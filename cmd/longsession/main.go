@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/adk-go-ext/longsession/internal/cli"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/cli"
 )
 
 func main() {

@@ -1,0 +1,94 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/adk-go-ext/longsession/replay"
+)
+
+// count writes a number with its thousands apart.
+func count(n int) string { return humanize.Comma(int64(n)) }
+
+// few writes "1 turn", "2 turns".
+func few(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return count(n) + " " + noun
+}
+
+// percent has a tenth, and a sign that does not break a line.
+func percent(p float64) string {
+	if math.Abs(p) < 0.05 {
+		p = 0
+	}
+	return strings.Replace(fmt.Sprintf("%.1f%%", p), "-", "−", 1)
+}
+
+// share is part of whole in percent, "–" of nothing.
+func share(part, whole int) string {
+	if whole == 0 {
+		return "–"
+	}
+	return percent(100 * float64(part) / float64(whole))
+}
+
+// dollars keeps two digits that tell something also of cents.
+func dollars(d float64) string {
+	switch {
+	case d == 0:
+		return "$0"
+	case math.Abs(d) < 0.1:
+		return fmt.Sprintf("$%.4f", d)
+	default:
+		return "$" + humanize.FormatFloat("#,###.##", d)
+	}
+}
+
+// tokensOf says how the sizes of prompts were counted.
+func tokensOf(c replay.Counts, calls int) string {
+	var b strings.Builder
+	if c.Recorded == 0 {
+		b.WriteString("All prompt sizes are estimates.")
+	} else {
+		fmt.Fprintf(&b, "Of the %s without compaction, %s counted by the recording's provider; all other sizes are estimates times %.2f.",
+			few(calls, "prompt"), were(c.Recorded), c.Ratio)
+	}
+	if c.Fixed > 0 {
+		verb := "count"
+		if c.Left {
+			verb = "leave out"
+		}
+		fmt.Fprintf(&b, " The sizes %s the %s of instructions and tools in every prompt that the recording does not hold.", verb, few(c.Fixed, "token"))
+	}
+	return b.String()
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "1 was"
+	}
+	return count(n) + " were"
+}
+
+// overlong names a prompt over the limit and why it is.
+func overlong(o replay.Overlong) string {
+	s := fmt.Sprintf("Call %s (turn %s): a prompt of %s, over the limit", count(o.Call+1), count(o.Turn), few(o.Tokens, "token"))
+	if o.Event == "" {
+		return s
+	}
+	s += fmt.Sprintf("; the largest part that must stay raw is %s with %s", o.Event, few(o.EventTokens, "token"))
+	switch {
+	case o.Alone:
+		s += ", too long by itself"
+	case o.Unavoidable:
+		s += fmt.Sprintf(" of %s, too long together", count(o.KeptTokens))
+	case o.Unforeseen:
+		s += fmt.Sprintf("; by the counts so far %s were expected", count(o.Expected))
+	}
+	return s
+}

@@ -1,0 +1,154 @@
+package chart
+
+import (
+	"html/template"
+	"time"
+
+	"github.com/adk-go-ext/longsession/replay"
+)
+
+// view is what the templates read.
+type view struct {
+	Title, Time   string
+	Summary       string
+	Ran           []string
+	Policies      []string
+	Best          int // index in Policies, of the first that cost least
+	Totals        []totalRow
+	Conversations []*conversation
+
+	// Priced, Asked and Judged report whether anything has dollars, a summarizer that is a model, or
+	// questions. Columns that would be empty are left out.
+	Priced, Asked, Judged bool
+
+	Style          template.CSS
+	Script         template.JS
+	SecurityPolicy string
+}
+
+// totalRow is a policy's row; of a row for no compaction, only Without counts.
+type totalRow struct {
+	replay.Total
+	Whole  bool
+	Policy int
+	// Best marks what cost least, and Tied that another policy cost the same.
+	Best, Tied bool
+}
+
+// conversation is a section of the page.
+type conversation struct {
+	Number int
+	// Previous and Next are the numbers of its neighbours, 0 for none.
+	Previous, Next int
+	Runs           []run
+}
+
+// run is a conversation under one policy.
+type run struct {
+	*replay.Report
+	Number int // the conversation's
+	Policy int // index in view.Policies
+}
+
+// Several reports whether there are policies to choose from.
+func (v *view) Several() bool { return len(v.Policies) > 1 }
+
+// First is what is the same under every policy: the conversation's name and size.
+func (c *conversation) First() run { return c.Runs[0] }
+
+// Curves is the data of the section's chart.
+func (c *conversation) Curves() []curve { return curves(c.Runs) }
+
+func newView(page Page) *view {
+	v := &view{Title: page.Title, Summary: page.Summary, Ran: page.Ran, Style: style, Script: script, SecurityPolicy: securityPolicy}
+	if v.Title == "" {
+		v.Title = "Replay"
+	}
+	if !page.Time.IsZero() {
+		v.Time = page.Time.Format(time.RFC3339)
+	}
+	policies := map[string]int{}
+	number := func(policy string) int {
+		n, known := policies[policy]
+		if !known {
+			n = len(v.Policies)
+			policies[policy] = n
+			v.Policies = append(v.Policies, policy)
+		}
+		return n
+	}
+	v.addTotals(page.Totals, number)
+	v.addReports(page.Reports, number)
+	return v
+}
+
+// addTotals gives each policy its row, behind one for what it is compared with.
+func (v *view) addTotals(totals []replay.Total, number func(string) int) {
+	for i, t := range totals {
+		if i == 0 || t.Without != totals[i-1].Without {
+			v.Totals = append(v.Totals, totalRow{Total: t, Whole: true})
+		}
+		v.Totals = append(v.Totals, totalRow{Total: t, Policy: number(t.Policy)})
+		v.Priced = v.Priced || t.Without.Dollars > 0 || t.With.Dollars > 0
+		v.Asked = v.Asked || t.Summarizer.Calls > 0
+		v.Judged = v.Judged || t.Facts != nil
+		if cheaper(t, totals[v.Best]) {
+			v.Best = i
+		}
+	}
+	if len(totals) > 0 {
+		v.markBest(totals[v.Best])
+		v.Best = number(totals[v.Best].Policy)
+	}
+}
+
+// markBest marks the policies that cost as little as the best one, if there is a choice.
+func (v *view) markBest(best replay.Total) {
+	var least []int
+	policies := 0
+	for i, row := range v.Totals {
+		if row.Whole {
+			continue
+		}
+		policies++
+		if !cheaper(best, row.Total) {
+			least = append(least, i)
+		}
+	}
+	for _, i := range least {
+		v.Totals[i].Best = policies > 1
+		v.Totals[i].Tied = len(least) > 1
+	}
+}
+
+// cheaper compares dollars where there are prices, and tokens where there are none. Sums of fractions that
+// differ in their last digits are the same.
+func cheaper(a, b replay.Total) bool {
+	if x, y := a.With.Dollars+a.Summarizer.Dollars, b.With.Dollars+b.Summarizer.Dollars; x > 0 || y > 0 {
+		return y-x > 1e-9*max(x, y)
+	}
+	return a.With.PromptTokens+a.Summarizer.PromptTokens < b.With.PromptTokens+b.Summarizer.PromptTokens
+}
+
+// addReports puts the reports of one conversation together.
+func (v *view) addReports(reports []*replay.Report, number func(string) int) {
+	type name struct {
+		file string
+		line int
+		id   string
+	}
+	known := map[name]*conversation{}
+	for _, r := range reports {
+		key := name{r.File, r.Line, r.ID}
+		c := known[key]
+		if c == nil {
+			c = &conversation{Number: len(v.Conversations) + 1, Previous: len(v.Conversations)}
+			if c.Previous > 0 {
+				v.Conversations[c.Previous-1].Next = c.Number
+			}
+			known[key] = c
+			v.Conversations = append(v.Conversations, c)
+		}
+		c.Runs = append(c.Runs, run{Report: r, Number: c.Number, Policy: number(r.Policy)})
+	}
+}

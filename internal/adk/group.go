@@ -1,0 +1,205 @@
+package adk
+
+import (
+	"google.golang.org/adk/session"
+)
+
+// grouping is the work of one pass over a history.
+type grouping struct {
+	*Units
+	byID     map[string]int32
+	requests []string
+	messages messages
+	// unclaimed are the orphans so far.
+	unclaimed []orphan
+}
+
+// orphan is a response that no call precedes.
+type orphan struct {
+	event int32
+	id    string
+}
+
+// Group finds the units of a history. Events may be nil.
+//
+// A response belongs to the nearest earlier call of its ID, first of its own branch, since providers
+// count their IDs up from one in every request; else to any call of that ID. So does a request for a
+// confirmation. A call without an ID is never answered: nothing tells which response is its own.
+func GroupUnits(events []*session.Event) *Units { return GroupUnitsFrom(events, 0, nil) }
+
+// GroupFrom is [GroupUnits] for the end of a history, from a position on. What a unit has before that is
+// not seen; where [Units.Strays] is false and nothing before it is an orphan, no unit has anything there.
+//
+// Where some events are not at hand, overtaken reports whether one of them is a message of the user
+// that ends the invocation of an event with calls, see [Missing]; it may be nil.
+func GroupUnitsFrom(events []*session.Event, from int, overtaken func(*session.Event) bool) *Units {
+	g := &grouping{
+		Units: &Units{events: events[from:], from: from, last: map[CallKey]int32{}},
+		byID:  map[string]int32{},
+	}
+	for i, ev := range g.events {
+		g.read(int32(i), ev)
+	}
+	for _, o := range g.unclaimed {
+		g.orphans = append(g.orphans, o.id)
+		if s, ok := g.byID[o.id]; ok {
+			g.answer(s, o.event)
+		}
+	}
+	for _, id := range g.requests {
+		g.orphans = append(g.orphans, id)
+		if s, ok := g.byID[id]; ok {
+			g.sites[s].patient = true
+		}
+	}
+	g.markOver(overtaken)
+	g.finish()
+	return g.Units
+}
+
+// read takes in one event: its responses first, because none of them answers a call beside it.
+func (g *grouping) read(i int32, ev *session.Event) {
+	for _, part := range parts(ev) {
+		if part == nil || part.FunctionResponse == nil {
+			continue
+		}
+		id := part.FunctionResponse.ID
+		if _, ok := g.last[CallKey{ev.Branch, id}]; !ok {
+			g.strays = true
+		}
+		if s, ok := g.nearest(ev.Branch, id); ok {
+			g.answer(s, i)
+		} else {
+			g.unclaimed = append(g.unclaimed, orphan{i, id})
+			g.touch(i)
+		}
+	}
+	for _, part := range parts(ev) {
+		if part == nil || part.FunctionCall == nil {
+			continue
+		}
+		call := part.FunctionCall
+		if id := confirmedCall(call); id != "" {
+			g.request(ev.Branch, id)
+		}
+		if n := len(g.sites); n > 0 && g.sites[n-1].event == i {
+			if s, ok := g.last[CallKey{ev.Branch, call.ID}]; ok && g.sites[s].event == i {
+				g.sites[s].call = call // two calls of one ID in one event have one answer
+				g.sites[s].patient = g.sites[s].patient || needsTrueAnswer(ev, call)
+				continue
+			}
+		}
+		s := int32(len(g.sites))
+		g.sites = append(g.sites, site{event: i, call: call, patient: needsTrueAnswer(ev, call)})
+		g.last[CallKey{ev.Branch, call.ID}] = s
+		g.byID[call.ID] = s
+		g.touch(i)
+	}
+	if ev != nil {
+		for id := range ev.Actions.RequestedToolConfirmations {
+			g.request(ev.Branch, id)
+		}
+	}
+	g.messages.note(i, ev)
+}
+
+func (g *grouping) nearest(branch, id string) (int32, bool) {
+	s, ok := g.last[CallKey{branch, id}]
+	if !ok {
+		s, ok = g.byID[id]
+	}
+	return s, ok
+}
+
+// request notes that a person was asked to confirm the call.
+func (g *grouping) request(branch, id string) {
+	if _, ok := g.last[CallKey{branch, id}]; !ok {
+		g.strays = true
+	}
+	if s, ok := g.nearest(branch, id); ok {
+		g.sites[s].patient = true
+	} else {
+		g.requests = append(g.requests, id)
+	}
+}
+
+func (u *Units) answer(s, event int32) {
+	call := &u.sites[s]
+	u.touch(event)
+	u.union(call.event, event)
+	if call.call.ID == "" {
+		return
+	}
+	call.answered = true
+	call.truly = call.truly || Answers(u.events[call.event], u.events[event])
+}
+
+// finish numbers the units, lists their members and finds the open ones.
+func (u *Units) finish() {
+	if u.parent == nil {
+		return
+	}
+	roots := make([]int32, len(u.parent))
+	number := make([]int32, len(u.parent)) // by root, plus one
+	for i, parent := range u.parent {
+		if parent < 0 {
+			continue
+		}
+		root := u.find(int32(i))
+		roots[i] = root
+		if number[root] == 0 {
+			u.ends = append(u.ends, 0)
+			number[root] = int32(len(u.ends))
+		}
+		u.ends[number[root]-1]++
+	}
+	u.state, u.patient = make([]state, len(u.ends)), make([]bool, len(u.ends))
+	for _, s := range u.sites {
+		n := number[roots[s.event]] - 1
+		u.patient[n] = u.patient[n] || s.patient
+		switch {
+		case s.patient && !s.truly:
+			u.state[n] = max(u.state[n], waiting)
+		case !s.answered && !s.over:
+			u.state[n] = max(u.state[n], running)
+		}
+	}
+	total := int32(0)
+	for n, size := range u.ends {
+		u.ends[n] = total // for now where the unit begins; it grows to its end as members come
+		total += size
+	}
+	u.members = make([]int, total)
+	for i, parent := range u.parent {
+		if parent < 0 {
+			continue
+		}
+		n := number[roots[i]] - 1
+		u.members[u.ends[n]] = u.from + i
+		u.ends[n]++
+		u.parent[i] = n
+	}
+}
+
+// touch makes event a unit of its own, unless it is in one already.
+func (u *Units) touch(event int32) {
+	if u.parent == nil {
+		u.parent = make([]int32, len(u.events))
+		for i := range u.parent {
+			u.parent[i] = -1
+		}
+	}
+	if u.parent[event] < 0 {
+		u.parent[event] = event
+	}
+}
+
+func (u *Units) find(i int32) int32 {
+	for u.parent[i] != i {
+		u.parent[i] = u.parent[u.parent[i]]
+		i = u.parent[i]
+	}
+	return i
+}
+
+func (u *Units) union(a, b int32) { u.parent[u.find(a)] = u.find(b) }

@@ -1,0 +1,53 @@
+package replay_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/replay/conversation"
+)
+
+// BenchmarkRealSessions plays files of real conversations on all cores, as the command does, and reports
+// events a second: those that were stored with compaction, and those that went through the runner both ways.
+func BenchmarkRealSessions(b *testing.B) {
+	folder := os.Getenv("LONGSESSION_DATA")
+	if folder == "" {
+		b.Skip("LONGSESSION_DATA is not set: no real conversations")
+	}
+	for _, file := range []string{"coding_agent_sessions.jsonl", "tau_airline_gpt4o.jsonl"} {
+		b.Run(file, func(b *testing.B) {
+			var stored, played atomic.Int64
+			for b.Loop() {
+				f, err := os.Open(filepath.Join(folder, file))
+				if err != nil {
+					b.Fatal(err)
+				}
+				r := conversation.NewReader(f, file)
+				group, ctx := errgroup.WithContext(b.Context())
+				group.SetLimit(runtime.GOMAXPROCS(0))
+				for c, err := r.Next(); err == nil; c, err = r.Next() {
+					group.Go(func() error {
+						reports, err := replay.Compare(ctx, c, replay.Options{Policies: []replay.Policy{policy(32_000)}, Fixed: replay.FixedAuto})
+						if err == nil {
+							stored.Add(int64(reports[0].Events))
+							played.Add(int64(reports[0].Events + reports[0].Messages))
+						}
+						return err
+					})
+				}
+				if err := group.Wait(); err != nil {
+					b.Fatal(err)
+				}
+				_ = f.Close() // only read
+			}
+			b.ReportMetric(float64(stored.Load())/b.Elapsed().Seconds(), "stored/s")
+			b.ReportMetric(float64(played.Load())/b.Elapsed().Seconds(), "played/s")
+		})
+	}
+}

@@ -1,0 +1,79 @@
+package replay
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/adk-go-ext/longsession/replay/conversation"
+)
+
+func TestAnAnswerStandsInATextAsWordsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, r := range []struct {
+		text, answer string
+		want         bool
+	}{
+		{"I'm 35 years old", "35", true},
+		{"it took 1350 ms", "35", false},
+		{"it took 1350 ms; he is 35.", "35", true},
+		{"My name is MICHAEL.", "Michael", true},
+		{"Michaela came", "Michael", false},
+		{"the  San\nFrancisco office", "San Francisco", true},
+		{"我叫张曼婷，住在上海", "张曼婷", true},
+		{"costs $5.50!", "$5.50", true},
+		{"anything", " ", false},
+		{"", "x", false},
+	} {
+		if got := holds(r.text, r.answer); got != r.want {
+			t.Errorf("holds(%q, %q) = %v", r.text, r.answer, got)
+		}
+	}
+}
+
+func TestNewestMessagesFitTheBudget(t *testing.T) {
+	t.Parallel()
+	p := lastPrompt{texts: []string{"a", "b", "c"}, sizes: []int{5, 3, 2}}
+	for budget, want := range map[int][]string{0: nil, 2: {"c"}, 4: {"c"}, 5: {"b", "c"}, 10: {"a", "b", "c"}} {
+		if got := p.newest(budget); !slices.Equal(got, want) {
+			t.Errorf("newest(%d) = %v, want %v", budget, got, want)
+		}
+	}
+}
+
+func TestFactsAreLookedForInRawMessagesAndSummaries(t *testing.T) {
+	t.Parallel()
+	ask := func(answers ...string) conversation.Question {
+		return conversation.Question{Text: "which?", Answers: answers}
+	}
+	r := &run{
+		c: &conversation.Conversation{Questions: []conversation.Question{
+			ask("cat"), ask("dog"), ask("owl"), ask("never said"), ask("hen", "fox"),
+			ask(), ask(" "), {Text: " ", Answers: []string{"dog"}},
+			{Text: "which?", Answers: []string{"dog"}, Unanswerable: true}, {Unanswerable: true},
+		}},
+		whole:   &whole{last: lastPrompt{texts: []string{"a cat", "a dog", "an owl", "a fox"}, sizes: []int{2, 2, 2, 2}}},
+		last:    lastPrompt{texts: []string{"Summary: cat and fox", "an owl"}, sizes: []int{2, 2}},
+		prompts: []int{9, 4},
+	}
+	if got, want := *r.facts(), (Facts{Questions: 4, Kept: 3, Raw: 1, KeepLast: 2, Tokens: 4, Unanswerable: 2, Empty: 3, Unsaid: 1}); got != want {
+		t.Errorf("facts %+v, want %+v", got, want)
+	}
+	var total Total
+	for range 2 {
+		total.Add(&Report{Facts: r.facts()})
+	}
+	if got, want := *total.Facts, (Facts{Questions: 8, Kept: 6, Raw: 2, KeepLast: 4, Tokens: 8, Unanswerable: 4, Empty: 6, Unsaid: 2}); got != want {
+		t.Errorf("total %+v, want %+v", got, want)
+	}
+}
+
+func TestTextOfAContentHasAllThatItsCallsAndResultsSay(t *testing.T) {
+	t.Parallel()
+	c := called("1")
+	c.Parts[0].FunctionCall.Args = map[string]any{"degrees": 4711.0, "sure": true, "b": "bee", "a": "ant", "list": []any{"x", nil}}
+	for range 20 {
+		if got, want := textOf(c), "\nant\nbee\n4711\nx\ntrue\n"; got != want {
+			t.Fatalf("text %q, want %q", got, want)
+		}
+	}
+}

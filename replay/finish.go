@@ -1,0 +1,97 @@
+package replay
+
+import (
+	"context"
+
+	"github.com/adk-go-ext/longsession/replay/conversation"
+)
+
+// finish fills in what is known at the end.
+func (r *run) finish(ctx context.Context, played Played) error {
+	rep, w := r.report, r.whole
+	r.differences(played)
+	rep.Without = w.sent(r.c, r.scale, r.opts.Model)
+	rep.With = r.sum.sent(r.c, played, r.opts.Model)
+	rep.SavedPercent = saved(rep.Without, rep.With)
+	rep.Counts = Counts{Recorded: r.scale.counted(), Ratio: r.scale.ratio, Fixed: int(r.scale.fixed), Left: r.scale.leftOut}
+	for i, size := range r.prompts {
+		point := Call{With: size}
+		if i < len(w.calls) {
+			point.Turn, point.Without = w.turns[i]+1, r.scale.at(i, w.calls[i].size)
+		}
+		rep.Calls = append(rep.Calls, point)
+	}
+	rep.Recorded = r.atRecorded()
+	if len(r.c.Questions) > 0 {
+		rep.Facts = r.facts()
+	}
+	raw, err := r.inner.Get(ctx, r.get())
+	if err != nil {
+		return err
+	}
+	events := eventsOf(raw.Session)
+	rep.Events = len(events)
+	if r.svc != nil {
+		view, err := r.viewAtTheEnd(ctx)
+		if err != nil {
+			return err
+		}
+		r.holdTo(events, view)
+	}
+	r.compactions(events)
+	return nil
+}
+
+// atRecorded compares prompts where the recorded application compacted.
+func (r *run) atRecorded() []AtRecorded {
+	var found []AtRecorded
+	for _, theirs := range r.c.Compactions {
+		call := callOf(r.c, theirs.Turn, theirs.Step)
+		if call >= len(r.prompts) {
+			continue
+		}
+		at := AtRecorded{Call: call, Turn: theirs.Turn + 1, Trigger: theirs.Trigger, Before: theirs.PromptTokens, Ours: r.prompts[call]}
+		if steps := r.c.Turns[theirs.Turn].Steps; theirs.Step < len(steps) {
+			at.Theirs = steps[theirs.Step].PromptTokens
+		}
+		at.Ours += int(r.whole.scale.fixed) - r.scale.base() // theirs includes all of it
+		found = append(found, at)
+	}
+	return found
+}
+
+// callOf is the index of the model call for a step.
+func callOf(c *conversation.Conversation, turn, step int) int {
+	n := step
+	for _, t := range c.Turns[:turn] {
+		n += max(1, len(t.Steps))
+	}
+	return n
+}
+
+// differences notes where the runner did not play what was recorded.
+func (r *run) differences(played Played) {
+	if extra := max(played.Extra, r.whole.played.Extra); extra > 0 {
+		r.note("model calls that the recording does not have, because the runner asked again: %d", extra)
+	}
+	if s := r.whole.scale; s.lies > 0 {
+		r.note("recorded token counts that cannot be right (such as %d for messages of some %d), not followed: %d", s.lie, s.lieAt, s.lies)
+	}
+	if n := outputLies(r.c); n > 0 {
+		r.note("recorded token counts of answers that cannot be right, not followed: %d", n)
+	}
+	if r.unknown > 0 {
+		r.note("prompts that the recording's provider counted above the context window, and the scale that the library was told did not: %d", r.unknown)
+	}
+	media := 0
+	for _, turn := range r.c.Turns {
+		for _, step := range turn.Steps {
+			for _, resp := range step.Responses {
+				media += len(resp.Parts)
+			}
+		}
+	}
+	if media > 0 {
+		r.note("pictures and files in tool results, left out: %d", media)
+	}
+}

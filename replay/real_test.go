@@ -1,0 +1,165 @@
+package replay_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/replay/conversation"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// read returns the conversations of a file of real ones, or skips the test.
+func read(t *testing.T, file string) []*conversation.Conversation {
+	t.Helper()
+	folder := os.Getenv("LONGSESSION_DATA")
+	if folder == "" {
+		t.Skip("LONGSESSION_DATA is not set: no real conversations")
+	}
+	f, err := os.Open(filepath.Join(folder, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := conversation.NewReader(f, file)
+	var all []*conversation.Conversation
+	for {
+		c, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+}
+
+func policy(window int) replay.Policy {
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow = summarizer.Extractive{}, true, window
+	return replay.Policy{Name: fmt.Sprint(window), Config: cfg}
+}
+
+func compare(t *testing.T, c *conversation.Conversation, policies ...replay.Policy) []*replay.Report {
+	t.Helper()
+	reports, err := replay.Compare(t.Context(), c, replay.Options{Policies: policies, Fixed: replay.FixedAuto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reports
+}
+
+// TestRealSessionsLoseNothing plays real sessions with windows that they hardly need and that they never
+// fit into.
+func TestRealSessionsLoseNothing(t *testing.T) {
+	t.Parallel()
+	files := map[string]int{"coding_agent_sessions.jsonl": 3, "tau_airline_gpt4o.jsonl": 60, "memorybank_zh_en.jsonl": 20, "bfcl_memory.jsonl": 20}
+	for file, least := range files {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			compactions, long := 0, 0
+			for i, c := range read(t, file) {
+				if raced && (i%4 != 0 || c.Messages() > 400) {
+					continue
+				}
+				for _, r := range compare(t, c, policy(200_000), policy(32_000), policy(8_000)) {
+					compactions += len(r.Compactions)
+					if r.Orphans > 0 || r.Hidden > 0 {
+						t.Errorf("%s, window %d: %d orphans, %d violations: %v", c.ID, r.Limit, r.Orphans, r.Hidden, r.Problems)
+					}
+					if r.With.ModelCalls != r.Without.ModelCalls {
+						t.Errorf("%s, window %d: %d model calls, %d without compaction", c.ID, r.Limit, r.With.ModelCalls, r.Without.ModelCalls)
+					}
+					for _, o := range r.Over {
+						if o.Needless() {
+							t.Errorf("%s, window %d, call %d: a prompt of %d tokens, though no more than %d must stay raw", c.ID, r.Limit, o.Call, o.Tokens, o.KeptTokens)
+						}
+					}
+					if r.Messages >= 300 && r.Limit == 32_000 {
+						long++
+						if r.SavedPercent < 60 {
+							t.Errorf("%s: %.1f %% of the prompt tokens saved, want 60", c.ID, r.SavedPercent)
+						}
+					}
+				}
+			}
+			if compactions < least {
+				t.Errorf("%d compactions only, want %d", compactions, least)
+			}
+			if file == "coding_agent_sessions.jsonl" && long < 3 && !raced {
+				t.Errorf("%d long conversations only", long)
+			}
+		})
+	}
+}
+
+// TestNoPromptIsNeedlesslyOverASmallWindow plays coding sessions with windows that a single tool result fills.
+func TestNoPromptIsNeedlesslyOverASmallWindow(t *testing.T) {
+	t.Parallel()
+	if raced {
+		t.Skip("too slow with the race detector; other tests play with it")
+	}
+	step := 1_000
+	if os.Getenv("LONGSESSION_SOAK") != "" {
+		step = 130
+	}
+	over := 0
+	for _, c := range read(t, "coding_agent_sessions.jsonl") {
+		var windows []replay.Policy
+		for window := 4_000; window <= 16_000; window += step {
+			windows = append(windows, policy(window))
+		}
+		for _, r := range compare(t, c, windows...) {
+			for _, o := range r.Over {
+				over++
+				if o.Tokens <= r.Limit || o.Needless() || o.Unforeseen && step == 1_000 {
+					t.Errorf("%s, window %d, call %d: a prompt of %d tokens, %d expected, though no more than %d must stay raw", c.ID, r.Limit, o.Call, o.Tokens, o.Expected, o.KeptTokens)
+				}
+			}
+		}
+	}
+	if over < 100 {
+		t.Errorf("%d prompts over the limit: the windows are too large to show anything", over)
+	}
+}
+
+// TestPromptAfterARecordedCompactionIsNoLargerThanTheirs compacts where the recorded application did.
+func TestPromptAfterARecordedCompactionIsNoLargerThanTheirs(t *testing.T) {
+	t.Parallel()
+	with := func(window int, change func(*replay.Policy)) replay.Policy {
+		p := policy(window)
+		change(&p)
+		return p
+	}
+	mirror := func(p *replay.Policy) { p.Mirror = true }
+	if raced {
+		t.Skip("too slow with the race detector; other tests play with it")
+	}
+	compared := 0
+	for _, c := range read(t, "coding_agent_sessions.jsonl") {
+		if len(c.Compactions) == 0 {
+			continue
+		}
+		for _, r := range compare(t, c, with(200_000, mirror), with(32_000, mirror), with(8_000, mirror),
+			with(200_000, func(p *replay.Policy) { p.Recorded = true })) {
+			if r.Hidden > 0 || len(r.Recorded) == 0 {
+				t.Errorf("%s, window %d: %d compared, problems %v", c.ID, r.Limit, len(r.Recorded), r.Problems)
+			}
+			for _, at := range r.Recorded {
+				compared++
+				if at.Theirs == 0 || at.Ours > at.Theirs {
+					t.Errorf("%s, window %d, call %d: a prompt of %d tokens, theirs had %d", c.ID, r.Limit, at.Call, at.Ours, at.Theirs)
+				}
+			}
+		}
+	}
+	if compared != 12 {
+		t.Errorf("%d prompts compared, want those of 3 recorded compactions under 4 policies", compared)
+	}
+}

@@ -1,0 +1,44 @@
+package replay
+
+import (
+	"fmt"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/tool"
+	"google.golang.org/adk/tool/functiontool"
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/replay/conversation"
+)
+
+// recordedTools are function tools that answer each call of c with its recorded response.
+func recordedTools(c *conversation.Conversation) ([]tool.Tool, error) {
+	responses := map[string]*genai.FunctionResponse{}
+	serve := func(ctx agent.ToolContext, _ map[string]any) (map[string]any, error) {
+		resp, ok := responses[ctx.FunctionCallID()]
+		if !ok {
+			return nil, fmt.Errorf("the recording has no result for call %s", ctx.FunctionCallID())
+		}
+		return adk.DeepCopy(resp.Response), nil
+	}
+	var tools []tool.Tool
+	known := map[string]bool{}
+	for _, turn := range c.Turns {
+		for _, step := range turn.Steps {
+			for _, resp := range step.Responses {
+				responses[resp.ID] = resp
+				if known[resp.Name] {
+					continue
+				}
+				known[resp.Name] = true
+				made, err := functiontool.New(functiontool.Config{Name: resp.Name, Description: "As recorded."}, serve)
+				if err != nil {
+					return nil, fmt.Errorf("replay %s: tool %q: %w", c.ID, resp.Name, err)
+				}
+				tools = append(tools, made)
+			}
+		}
+	}
+	return tools, nil
+}

@@ -1,0 +1,185 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/replay/conversation"
+)
+
+// run is a conversation that is being played under a policy.
+type run struct {
+	c      *conversation.Conversation
+	opts   Options
+	policy Policy
+	whole  *whole
+	scale  scale
+	gauge  *gauge
+	report *Report
+	sum    sum
+
+	inner    session.Service
+	recorded recorded
+	svc      *compaction.CompactionSessionService // nil without compaction
+	ref      compaction.SessionRef
+
+	prompts []int // of each call
+	unknown int   // prompts over the limit as recorded, and not as the library was told
+	last    lastPrompt
+
+	// mu guards what the observer writes.
+	mu        sync.Mutex
+	calls     int            // that were made so far
+	turn      int            // that runs
+	stored    map[string]int // record -> index in marks
+	marks     []Compaction
+	unchecked bool // a record was stored since the view was checked
+}
+
+func playUnder(ctx context.Context, c *conversation.Conversation, opts Options, policy int, w *whole) (*Report, error) {
+	r := &run{
+		c: c, opts: opts, policy: opts.Policies[policy], whole: w, gauge: newGauge(), ref: refOf(c),
+		stored: map[string]int{},
+		report: &Report{
+			File: c.File, Line: c.Line, ID: c.ID, Policy: opts.Policies[policy].Name,
+			Turns: len(c.Turns), Messages: c.Messages(), Notes: slices.Clone(c.Notes),
+			Limit: limitOf(opts.Policies[policy].Config),
+		},
+	}
+	if opts.Store != nil {
+		r.inner = opts.Store(policy)
+	}
+	if r.inner == nil {
+		r.inner = session.InMemoryService()
+	}
+	if err := r.wrap(); err != nil {
+		return nil, err
+	}
+	r.scale = w.scale.under(opts.Fixed, r.report.Limit)
+	played, err := r.play(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.report, r.finish(ctx, played)
+}
+
+// limitOf is the prompt size beyond which a provider refuses: a reply of MaxOutputTokens must fit too, if the
+// policy asks for it.
+func limitOf(cfg compaction.Config) int { return cfg.ContextWindow - max(0, cfg.MaxOutputTokens) }
+
+// wrap makes the compaction service of the policy.
+func (r *run) wrap() error {
+	if r.policy.Off {
+		return nil
+	}
+	cfg := r.config()
+	cfg.Observer = compaction.ObserverFunc(r.observe)
+	if cfg.Summarizer != nil {
+		cfg.Summarizer = chargeFor(cfg.Summarizer, r.charge)
+	}
+	var err error
+	r.svc, err = compaction.NewCompactionService(r.inner, cfg)
+	return err
+}
+
+func (r *run) config() compaction.Config {
+	if r.policy.Recorded {
+		return recordedConfig(r.policy.Config, r.c, &r.recorded)
+	}
+	return r.policy.Config
+}
+
+func (r *run) play(ctx context.Context) (Played, error) {
+	app := App{Service: r.inner, Ref: r.ref, Request: r.request, Ratio: r.scale.ratio, Before: r.before}
+	if r.svc != nil {
+		app.Service = r.svc
+	}
+	played, err := Play(ctx, r.c, app)
+	if r.svc == nil {
+		return played, err
+	}
+	if closeErr := r.svc.Close(context.WithoutCancel(ctx)); err == nil {
+		err = closeErr
+	}
+	return played, err
+}
+
+// before is called while the runner rests.
+func (r *run) before(ctx context.Context, turn, step int) error {
+	r.mu.Lock()
+	r.turn = turn
+	r.mu.Unlock()
+	if r.svc != nil {
+		if err := r.check(ctx); err != nil {
+			return err
+		}
+		if err := r.mirror(ctx, turn, step); err != nil {
+			return err
+		}
+	}
+	return progress(r.c, r.opts.Progress)(ctx, turn, step)
+}
+
+// mirror compacts where the recorded application did, and as thoroughly: its summary took the place of all
+// that was before.
+func (r *run) mirror(ctx context.Context, turn, step int) error {
+	if !r.policy.Mirror && !r.policy.Recorded {
+		return nil
+	}
+	for _, theirs := range r.c.Compactions {
+		if theirs.Turn != turn || theirs.Step != step {
+			continue
+		}
+		done := r.recorded.at(theirs.Summary)
+		result, err := r.svc.Compact(ctx, r.ref, compaction.CompactOptions{KeepEvents: 1})
+		done()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			r.note("compaction as recorded, turn %d: %v", turn+1, err)
+		case result.Skipped:
+			r.note("compaction as recorded, turn %d, left out: %s", turn+1, result.Reason)
+		}
+	}
+	return nil
+}
+
+// request measures what the model gets.
+func (r *run) request(call, turn int, req *model.LLMRequest) int {
+	m := r.gauge.measure(req)
+	// The model must count alike from call to call, as a provider does: recorded counts of single prompts
+	// and estimates of others, side by side, would look as if tokens came and went.
+	size := r.scale.of(m.size)
+	counted := r.scale.at(call, m.size)
+	r.prompts = append(r.prompts, counted)
+	r.sum.add(counted, m.prefix, call, r.scale)
+	r.report.Orphans += m.orphans
+	switch {
+	case size > r.report.Limit:
+		r.report.Over = append(r.report.Over, r.overlong(call, turn, size, req))
+	case counted > r.report.Limit:
+		r.unknown++
+	}
+	if call == lastCall(r.c) && len(r.c.Questions) > 0 {
+		r.last = readPrompt(req)
+	}
+	r.mu.Lock()
+	r.calls = call + 1
+	r.mu.Unlock()
+	return size
+}
+
+func (r *run) note(format string, args ...any) {
+	r.report.Notes = append(r.report.Notes, fmt.Sprintf(format, args...))
+}
+
+func (r *run) get() *session.GetRequest {
+	return &session.GetRequest{AppName: r.ref.AppName, UserID: r.ref.UserID, SessionID: r.ref.SessionID}
+}
