@@ -1,9 +1,26 @@
-// Package longsession is the root of a module that keeps the prompts of ADK agents short over
-// thousands of turns, while storage keeps every word. It holds no code of its own.
+// Package longsession keeps the prompts of ADK agents short over thousands of turns, while storage
+// keeps every word. It is the front door: [New] puts every layer of the module over an app's session
+// service, in the right order, and returns what the app hands to ADK.
 //
-// Start with package compaction, which decorates any session.Service of ADK, or run the example:
+// # Layers
 //
-//	go run ./examples/quickstart
+// A layer sits at one of four places. Between the app and its storage is Sessions, the session
+// service. Behind the app's own plugins are the plugins of [Stack.PluginConfig]. Around the app's
+// model is [Stack.Model]. Among the agent's tools are [Stack.Tools]. For one model call:
 //
-// README.md says what the module does and what it does not; ARCHITECTURE.md says how.
+//	request = Model( plugins of longsession( plugins of the app( view( stored history ))))
+//
+// The view comes first, so that the app's plugins see the conversation that the model will see. The
+// plugins of this module come after the app's, because they must see what the app's plugins made of
+// the request: a layer that measured earlier would count text that is never sent. The model wrapper
+// comes last, because it alone sees errors of the provider, and also the calls that ADK makes without
+// plugins, such as those of an agent that is run as a tool.
+//
+// This version has one layer, compaction. It uses the first place, and the second to learn how large
+// the requests really are.
+//
+// # A single layer
+//
+// Each layer also works alone. Package compaction needs one changed line in an existing app; it has an
+// example.
 package longsession
