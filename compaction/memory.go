@@ -226,7 +226,7 @@ func (st *sessionState) fits(branch string) map[string]*agentPrompt {
 // eventKey tells events of one session apart across handles.
 type eventKey struct {
 	id    string
-	place record.Place
+	place record.AltKey
 }
 
 func keyOf(ev *session.Event) eventKey { return keyOfRef(record.RefTo(ev)) }
@@ -235,7 +235,7 @@ func keyOfRef(ref record.Ref) eventKey {
 	if ref.ID != "" {
 		return eventKey{id: ref.ID}
 	}
-	return eventKey{place: ref.Place()}
+	return eventKey{place: ref.AltKey()}
 }
 
 // maxMemories bounds how many sessions without a handle are remembered; the longest unused is

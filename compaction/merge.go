@@ -149,7 +149,7 @@ func absorbPlace(sel *selector.Selection, summaries []*record.Metadata, placeOf 
 func (s *CompactionSessionService) summariesOf(h *handle, branch string) []*record.Metadata {
 	h.catchUp()
 	live := h.view.State().Live
-	return slices.DeleteFunc(slices.Clone(live), func(m *record.Metadata) bool { return m.Branch != record.Text(branch) })
+	return slices.DeleteFunc(slices.Clone(live), func(m *record.Metadata) bool { return m.Branch != record.Normalize(branch) })
 }
 
 func contains(records []*record.Metadata, id string) bool {
@@ -215,7 +215,7 @@ var front = standing{}
 func (s *CompactionSessionService) placeOf(h *handle) func(*record.Metadata) standing {
 	var stands func(*record.Metadata) bool
 	return func(m *record.Metadata) standing {
-		if !m.Live() {
+		if !m.MidTurn() {
 			return front
 		}
 		if stands == nil {

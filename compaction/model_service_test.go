@@ -179,7 +179,7 @@ func (m *machine) count(t *rapid.T, p *process) {
 			t.Fatal(err)
 		case len(r.Covered) == 0:
 			m.seen.merges++
-		case r.Live():
+		case r.MidTurn():
 			m.seen.rounds++
 		default:
 			m.seen.records++

@@ -234,7 +234,7 @@ func examine(view *filtered.View, st *sessionState, d *draft) (*record.Metadata,
 	ready.Covered = nil
 	for i, at := range view.Find(d.meta.Covered) {
 		switch {
-		case at < 0 || record.Text(events[at].Branch) != d.meta.Branch:
+		case at < 0 || record.Normalize(events[at].Branch) != d.meta.Branch:
 			st.park(d.events[i])
 		case state.CoveredAt(at):
 			return nil, settlement{reason: "another record covers its events"}

@@ -30,16 +30,16 @@ func newEntry(source *session.Event, m *record.Metadata, events []*session.Event
 	e := &entry{source: source, meta: m, after: -1}
 	for _, ref := range m.Covered {
 		i, ok := find(ref)
-		if !ok || record.Text(events[i].Branch) != m.Branch || m.Live() && record.Text(events[i].Author) != m.Agent {
+		if !ok || record.Normalize(events[i].Branch) != m.Branch || m.MidTurn() && record.Normalize(events[i].Author) != m.Agent {
 			e.loose = append(e.loose, ref)
 			continue
 		}
 		e.covered.add(int32(i))
-		if ref.ID == "" || record.Text(events[i].ID) != ref.ID {
+		if ref.ID == "" || record.Normalize(events[i].ID) != ref.ID {
 			e.placed = append(e.placed, ref)
 		}
 	}
-	if m.Live() {
+	if m.MidTurn() {
 		if i, ok := find(m.After); ok {
 			e.after = int32(i)
 		}
@@ -56,12 +56,12 @@ func (e *entry) claims() []uint32 {
 	var keys []uint32
 	add := func(refs ...record.Ref) {
 		for _, ref := range refs {
-			keys = append(keys, idKey(ref.ID), placeKey(ref.Place()))
+			keys = append(keys, idKey(ref.ID), placeKey(ref.AltKey()))
 		}
 	}
 	add(e.placed...)
 	add(e.loose...)
-	if e.meta.Live() {
+	if e.meta.MidTurn() {
 		add(e.meta.After)
 	}
 	return keys

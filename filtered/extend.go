@@ -113,7 +113,7 @@ func (p *projection) finder() finder {
 			if !identified(p.raw[i]) {
 				continue
 			}
-			own := record.Text(p.raw[i].ID)
+			own := record.Normalize(p.raw[i].ID)
 			visible[own] = i
 			if own == id {
 				return i, true
@@ -141,7 +141,7 @@ func (p *projection) known() *marks {
 // note keeps ids up to date.
 func (p *projection) note(ev *session.Event) {
 	if p.ids != nil && identified(ev) {
-		p.ids.add(record.Text(ev.ID))
+		p.ids.add(record.Normalize(ev.ID))
 	}
 }
 
@@ -217,10 +217,10 @@ func (p *projection) claimed(ev *session.Event) bool {
 	if ev == nil || len(p.live) == 0 || record.Is(ev) {
 		return false
 	}
-	if id := record.Text(ev.ID); id != "" && (p.isClaim(idKey(id)) || p.known().count(id) > 0 && p.covers(id)) {
+	if id := record.Normalize(ev.ID); id != "" && (p.isClaim(idKey(id)) || p.known().count(id) > 0 && p.covers(id)) {
 		return true
 	}
-	return len(p.claims) > 0 && p.isClaim(placeKey(record.PlaceOf(ev)))
+	return len(p.claims) > 0 && p.isClaim(placeKey(record.AltKeyOf(ev)))
 }
 
 func (p *projection) isClaim(key uint32) bool {
@@ -231,7 +231,7 @@ func (p *projection) isClaim(key uint32) bool {
 // covers reports whether a record covers an event of that ID.
 func (p *projection) covers(id string) bool {
 	for i := range p.covered.minus(nil) {
-		if record.Text(p.raw[i].ID) == id {
+		if record.Normalize(p.raw[i].ID) == id {
 			return true
 		}
 	}

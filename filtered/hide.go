@@ -27,7 +27,7 @@ func (p *projection) cover() {
 func (p *projection) anchorRounds() {
 	for _, s := range p.live {
 		s.anchor = -1
-		if !s.meta.Live() {
+		if !s.meta.MidTurn() {
 			continue
 		}
 		if s.anchor = s.after; s.anchor < 0 {

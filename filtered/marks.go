@@ -26,7 +26,7 @@ func markEvents(events []*session.Event) *marks {
 	m := &marks{sorted: make([]uint32, 0, len(events))}
 	for _, ev := range events {
 		if identified(ev) {
-			m.sorted = append(m.sorted, idKey(record.Text(ev.ID)))
+			m.sorted = append(m.sorted, idKey(record.Normalize(ev.ID)))
 		}
 	}
 	slices.Sort(m.sorted)
@@ -79,4 +79,4 @@ var seed = maphash.MakeSeed()
 
 func idKey(id string) uint32 { return uint32(maphash.String(seed, id)) }
 
-func placeKey(place record.Place) uint32 { return uint32(maphash.Comparable(seed, place)) }
+func placeKey(place record.AltKey) uint32 { return uint32(maphash.Comparable(seed, place)) }

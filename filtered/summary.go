@@ -60,7 +60,7 @@ func (s *summary) event() *session.Event {
 
 // SummaryEvent returns the event that a view shows for a record: behind an event if it is of a turn
 // that was still running, else in front. It is nil for a record without text, and new otherwise.
-func SummaryEvent(m *record.Metadata) *session.Event { return summaryEvent(m, m.Live()) }
+func SummaryEvent(m *record.Metadata) *session.Event { return summaryEvent(m, m.MidTurn()) }
 
 // summaryEvent returns the event that stands in the view for what m stands for: behind an event, as
 // something its agent says, or else in front. It is new: nothing of it is shared with the record.
@@ -101,8 +101,8 @@ func unframed(prose string) string { return frames.ReplaceAllString(prose, "($1"
 // endsAfter reports whether s stands for anything later than ev: at microseconds, which every backend
 // keeps, and by time, which is the same whether the covered events were loaded or not.
 func (s *summary) endsAfter(ev *session.Event) bool {
-	end := record.Ref{Timestamp: s.meta.EndTimestamp}.Place()
-	return end.Micros > record.PlaceOf(ev).Micros
+	end := record.Ref{Timestamp: s.meta.EndTimestamp}.AltKey()
+	return end.Micros > record.AltKeyOf(ev).Micros
 }
 
 // byStart compares summaries by the start of all they stand for, so that their order is the same

@@ -176,5 +176,5 @@ func unmistakableRefs(m *record.Metadata) bool {
 			return false
 		}
 	}
-	return !m.Live() || unmistakable(m.After.ID)
+	return !m.MidTurn() || unmistakable(m.After.ID)
 }

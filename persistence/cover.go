@@ -28,7 +28,7 @@ func (w *writer) cover(session, key int64, r *row) (clean bool, err error) {
 		return true, err // the view takes the first record of an ID
 	}
 	agent := ""
-	if m.Live() {
+	if m.MidTurn() {
 		agent = m.Agent
 	}
 	clean = r.branch == m.Branch
@@ -50,7 +50,7 @@ func (w *writer) cover(session, key int64, r *row) (clean bool, err error) {
 			return false, err
 		}
 	}
-	if m.Live() {
+	if m.MidTurn() {
 		clean = clean && unmistakable(m.After.ID)
 		if err := once(w.affected(w.moor, key, session, m.After.ID)); err != nil {
 			return false, err

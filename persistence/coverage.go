@@ -71,7 +71,7 @@ func (c *coverage) resolve(m *record.Metadata, ref record.Ref) (int, bool) {
 		return 0, false
 	}
 	ev := c.events[at]
-	return at, record.Text(ev.Branch) == m.Branch && (!m.Live() || record.Text(ev.Author) == m.Agent)
+	return at, record.Normalize(ev.Branch) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent)
 }
 
 // current reports whether the record of an ID can still be absorbed by a new one of the branch.

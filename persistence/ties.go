@@ -63,10 +63,10 @@ func callsOf(ev *session.Event) (calls, answers []string) {
 			continue
 		}
 		if part.FunctionCall != nil {
-			calls = append(calls, record.Text(part.FunctionCall.ID))
+			calls = append(calls, record.Normalize(part.FunctionCall.ID))
 		}
 		if part.FunctionResponse != nil {
-			answers = append(answers, record.Text(part.FunctionResponse.ID))
+			answers = append(answers, record.Normalize(part.FunctionResponse.ID))
 		}
 	}
 	return distinct(calls), distinct(answers)

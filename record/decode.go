@@ -99,7 +99,7 @@ func (m *Metadata) validate() error {
 		return fmt.Errorf("%w: %s before %s", ErrMalformed, fEndTimestamp, fStartTimestamp)
 	case len(m.Covered) == 0 && len(m.Absorbed) == 0:
 		return fmt.Errorf("%w: stands for nothing", ErrMalformed)
-	case m.Live() && (m.Agent == "" || m.Agent == "user"):
+	case m.MidTurn() && (m.Agent == "" || m.Agent == "user"):
 		return fmt.Errorf("%w: %s with %s %q", ErrMalformed, fAfter, fAgent, m.Agent)
 	case m.CompressionRatio < 0:
 		return fmt.Errorf("%w: negative %s", ErrMalformed, fCompressionRatio)

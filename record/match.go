@@ -9,33 +9,35 @@ import (
 
 // RefTo returns the reference that names ev.
 func RefTo(ev *session.Event) Ref {
-	return Ref{ID: Text(ev.ID), InvocationID: Text(ev.InvocationID), Timestamp: ev.Timestamp, Author: Text(ev.Author)}
+	return Ref{ID: Normalize(ev.ID), InvocationID: Normalize(ev.InvocationID), Timestamp: ev.Timestamp, Author: Normalize(ev.Author)}
 }
 
-// Text is a name as a record holds it, which is JSON: each byte that is not UTF-8 is U+FFFD. Some
-// backends keep such bytes in their own columns, so names are compared in this form.
-func Text(name string) string {
+// Normalize returns a name (an event ID, an author, a branch) as JSON holds it: each byte that is not
+// UTF-8 becomes U+FFFD. Records are JSON, but some backends keep the original bytes of an event's
+// names in columns of their own, so all comparisons between events and records use this form.
+func Normalize(name string) string {
 	if utf8.ValidString(name) {
 		return name
 	}
 	return string([]rune(name))
 }
 
-// Place is the second way to find an event, comparable: times at microseconds, the precision that
-// every backend keeps.
-type Place struct {
+// AltKey identifies an event without its ID. It is comparable. A reference falls back to it where a
+// backend has renamed the event's ID, as Vertex AI does. Times are cut to microseconds, the precision
+// that every backend keeps.
+type AltKey struct {
 	InvocationID string
 	Author       string
 	Micros       int64
 }
 
-// PlaceOf returns the event's place.
-func PlaceOf(ev *session.Event) Place {
-	return Place{Text(ev.InvocationID), Text(ev.Author), micros(ev.Timestamp)}
+// AltKeyOf returns the event's alternative key.
+func AltKeyOf(ev *session.Event) AltKey {
+	return AltKey{Normalize(ev.InvocationID), Normalize(ev.Author), micros(ev.Timestamp)}
 }
 
-// Place returns the place the reference names.
-func (r Ref) Place() Place { return Place{r.InvocationID, r.Author, micros(r.Timestamp)} }
+// AltKey returns the alternative key of the event that the reference names.
+func (r Ref) AltKey() AltKey { return AltKey{r.InvocationID, r.Author, micros(r.Timestamp)} }
 
 // micros cuts rather than rounds, because that is what the services do. A time that a record cannot
 // write is the nearest that it can, or its reference would find nothing once it has been stored.
@@ -50,8 +52,8 @@ type Index struct {
 	// record names its events in order, so the next reference nearly always names that one.
 	unique bool
 	next   int
-	// byPlace is built when the first reference misses by ID, which on most backends is never.
-	byPlace map[Place]int32
+	// byAltKey is built when the first reference misses by ID, which on most backends is never.
+	byAltKey map[AltKey]int32
 }
 
 // ambiguous marks a key that more than one event has.
@@ -64,7 +66,7 @@ func NewIndex(events []*session.Event) *Index {
 		if ev == nil || ev.ID == "" || Is(ev) {
 			continue
 		}
-		id := Text(ev.ID)
+		id := Normalize(ev.ID)
 		if _, taken := x.byID[id]; taken {
 			x.byID[id] = ambiguous
 			x.unique = false
@@ -76,7 +78,7 @@ func NewIndex(events []*session.Event) *Index {
 }
 
 // Find returns the position of the one event that ref names, and false where there is none or more
-// than one: by ID if any event has it, else by place. A zero reference names nothing, and so does one
+// than one: by ID if any event has it, else by alternative key. A zero reference names nothing, and so does one
 // with an ID alone that no event has.
 func (x *Index) Find(ref Ref) (int, bool) {
 	if x == nil {
@@ -85,17 +87,17 @@ func (x *Index) Find(ref Ref) (int, bool) {
 	if i, ok := x.named(ref.ID); ok {
 		return i, i != ambiguous
 	}
-	if ref.placeless() {
+	if ref.hasNoAltKey() {
 		return 0, false
 	}
-	if x.byPlace == nil {
-		x.indexPlaces()
+	if x.byAltKey == nil {
+		x.indexAltKeys()
 	}
-	i, ok := x.byPlace[ref.Place()]
+	i, ok := x.byAltKey[ref.AltKey()]
 	return int(i), ok && i != ambiguous
 }
 
-// FindID is Find by ID alone, for a history of which events may be missing: by its place, a reference
+// FindID is Find by ID alone, for a history of which events may be missing: by its alternative key, a reference
 // to one of those would find another event.
 func (x *Index) FindID(ref Ref) (int, bool) {
 	if x == nil {
@@ -116,17 +118,17 @@ func (x *Index) named(id string) (int, bool) {
 	return int(i), ok
 }
 
-func (x *Index) indexPlaces() {
-	x.byPlace = make(map[Place]int32, len(x.events))
+func (x *Index) indexAltKeys() {
+	x.byAltKey = make(map[AltKey]int32, len(x.events))
 	for i, ev := range x.events {
 		if ev == nil || Is(ev) {
 			continue
 		}
-		place := PlaceOf(ev)
-		if _, taken := x.byPlace[place]; taken {
-			x.byPlace[place] = ambiguous
+		key := AltKeyOf(ev)
+		if _, taken := x.byAltKey[key]; taken {
+			x.byAltKey[key] = ambiguous
 		} else {
-			x.byPlace[place] = int32(i)
+			x.byAltKey[key] = int32(i)
 		}
 	}
 }

@@ -43,21 +43,21 @@ func TestFindNamesOneEventOrNone(t *testing.T) {
 	}{
 		{"unique ID", record.RefTo(events[0]), 0},
 		{"ID alone", ref("b", "", "", time.Time{}), 1},
-		{"ID before place", ref("a", "i1", "bot", noon), 0},
+		{"ID before alternative key", ref("a", "i1", "bot", noon), 0},
 		{"ID that two have", record.RefTo(events[2]), none},
-		{"empty ID, by place", record.RefTo(events[4]), 4},
+		{"empty ID, by alternative key", record.RefTo(events[4]), 4},
 		{"empty ID is no ID", ref("", "i8", "bot", noon), none},
-		{"renamed, by place", ref("old", "i1", "bot", noon), 1},
+		{"renamed, by alternative key", ref("old", "i1", "bot", noon), 1},
 		{"renamed, cut to microseconds", ref("old", "i1", "bot", noon.Truncate(time.Microsecond)), 1},
 		{"renamed, another zone", ref("old", "i1", "bot", noon.In(time.FixedZone("x", 3600))), 1},
 		{"renamed, another microsecond", ref("old", "i1", "bot", noon.Add(time.Microsecond)), none},
 		{"renamed, another author", ref("old", "i1", "helper", noon), none},
 		{"renamed, another invocation", ref("old", "i8", "bot", noon), none},
-		{"place that two have", ref("old", "i4", "bot", noon), none},
-		{"next to such a place", ref("old", "i4", "bot", noon.Add(time.Microsecond)), 7},
-		{"unknown ID without a place", ref("old", "", "", time.Time{}), none},
+		{"alternative key that two have", ref("old", "i4", "bot", noon), none},
+		{"next to such a key", ref("old", "i4", "bot", noon.Add(time.Microsecond)), 7},
+		{"unknown ID, no other field", ref("old", "", "", time.Time{}), none},
 		{"a record", ref("rec", "", "", time.Time{}), none},
-		{"a record's place", ref("old", "i9", "user", noon), none},
+		{"a record's alternative key", ref("old", "i9", "user", noon), none},
 		{"nothing", record.Ref{}, none},
 	} {
 		t.Run(r.name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestPlaceCutsTime(t *testing.T) {
 	for _, at := range []time.Time{noon, time.Unix(-5, 999_999_999), time.Date(1, 1, 1, 0, 0, 0, 1_999, time.UTC)} {
 		ev := event("a", "i", "bot", at)
 		stored := event("a", "i", "bot", at.Truncate(time.Microsecond))
-		if record.PlaceOf(ev) != record.PlaceOf(stored) || record.RefTo(ev).Place() != record.PlaceOf(stored) {
+		if record.AltKeyOf(ev) != record.AltKeyOf(stored) || record.RefTo(ev).AltKey() != record.AltKeyOf(stored) {
 			t.Errorf("%v and its stored time are in two places", at)
 		}
 	}

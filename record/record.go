@@ -52,9 +52,9 @@ type Ref struct {
 }
 
 // IsZero reports whether the reference names nothing.
-func (r Ref) IsZero() bool { return r.ID == "" && r.placeless() }
+func (r Ref) IsZero() bool { return r.ID == "" && r.hasNoAltKey() }
 
-func (r Ref) placeless() bool {
+func (r Ref) hasNoAltKey() bool {
 	return r.InvocationID == "" && r.Author == "" && r.Timestamp.IsZero()
 }
 
@@ -121,6 +121,6 @@ func (m *Metadata) Later(other *Metadata) bool {
 	return m.RecordID > other.RecordID
 }
 
-// Live reports whether m summarizes tool rounds of an invocation that was still running. Such a
-// summary is shown behind the event After names instead of at the front of the view.
-func (m *Metadata) Live() bool { return !m.After.IsZero() }
+// MidTurn reports whether m summarizes tool rounds of a turn that was still running. The view shows
+// such a summary directly after the event that After names, not at the front.
+func (m *Metadata) MidTurn() bool { return !m.After.IsZero() }

@@ -54,7 +54,7 @@ func (s *survey) beganAfter(branch string, invocations []*invocation) int {
 	position := -1
 	var moment time.Time
 	for _, m := range s.Live {
-		if m.Branch != record.Text(branch) || m.Through.IsZero() {
+		if m.Branch != record.Normalize(branch) || m.Through.IsZero() {
 			continue
 		}
 		if i, ok := s.index.Find(m.Through); ok {

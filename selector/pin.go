@@ -150,7 +150,7 @@ func (s *survey) pinAnchors() {
 // stands reports whether m summarizes tool rounds that must stay where they are: those that the agent
 // who speaks did in an invocation that lives.
 func (s *survey) stands(m *record.Metadata) bool {
-	if v := s.byID[m.EndInvocationID]; !m.Live() || v == nil || !v.live() {
+	if v := s.byID[m.EndInvocationID]; !m.MidTurn() || v == nil || !v.live() {
 		return false
 	}
 	i, ok := s.index.Find(m.After)
@@ -165,7 +165,7 @@ func (s *survey) stands(m *record.Metadata) bool {
 		heard = &voices{}
 		s.voices[m.Branch] = heard
 		for _, ev := range s.Events {
-			if ev != nil && Visible(m.Branch, record.Text(ev.Branch)) {
+			if ev != nil && Visible(m.Branch, record.Normalize(ev.Branch)) {
 				heard.heard(ev)
 			}
 		}

@@ -68,7 +68,7 @@ func raw(h selector.History, p selector.Params) []string {
 	}
 	index := record.NewIndex(h.Events)
 	for _, m := range h.Live {
-		if i, ok := index.Find(m.After); ok && m.Live() && live[m.EndInvocationID] {
+		if i, ok := index.Find(m.After); ok && m.MidTurn() && live[m.EndInvocationID] {
 			why[i] = "a summary stands behind it"
 		}
 	}

@@ -158,7 +158,7 @@ func (s *survey) absorb(sel *Selection, finished map[*invocation]bool) {
 		return
 	}
 	for _, m := range s.Live {
-		if v := s.byID[m.EndInvocationID]; m.Live() && m.Branch == record.Text(sel.Branch) && v != nil && finished[v] {
+		if v := s.byID[m.EndInvocationID]; m.MidTurn() && m.Branch == record.Normalize(sel.Branch) && v != nil && finished[v] {
 			sel.Absorb = append(sel.Absorb, m)
 			sel.Tokens += promptsize.OfSummary(m)
 		}

@@ -76,7 +76,7 @@ type checker struct {
 	// named and placed are the events of conversation by ID and by place, calls the positions of the
 	// events that make a call, by its ID.
 	named    map[string][]*session.Event
-	placed   map[record.Place][]*session.Event
+	placed   map[record.AltKey][]*session.Event
 	calls    map[string][]int
 	problems []*Problem
 }
@@ -86,7 +86,7 @@ func newChecker(events, view []*session.Event) *checker {
 		events: events, view: view, records: map[string]*record.Metadata{},
 		visible: map[*session.Event]bool{}, summaries: map[*session.Event]*record.Metadata{}, standIns: map[*session.Event]bool{},
 		position: map[*session.Event]int{}, shown: map[*session.Event]int{},
-		named: map[string][]*session.Event{}, placed: map[record.Place][]*session.Event{}, calls: map[string][]int{},
+		named: map[string][]*session.Event{}, placed: map[record.AltKey][]*session.Event{}, calls: map[string][]int{},
 	}
 	for i, ev := range events {
 		c.note(i, ev)
@@ -126,7 +126,7 @@ func (c *checker) note(i int, ev *session.Event) {
 		}
 	}
 	if !record.Is(ev) {
-		id, place := record.Text(ev.ID), record.PlaceOf(ev)
+		id, place := record.Normalize(ev.ID), record.AltKeyOf(ev)
 		c.named[id] = append(c.named[id], ev)
 		c.placed[place] = append(c.placed[place], ev)
 	}
@@ -174,7 +174,7 @@ func (c *checker) checkHidden() {
 	for id := range standing {
 		m := c.records[id]
 		for _, ref := range m.Covered {
-			if ev := c.find(ref); ev != nil && record.Text(ev.Branch) == m.Branch && (!m.Live() || record.Text(ev.Author) == m.Agent) {
+			if ev := c.find(ref); ev != nil && record.Normalize(ev.Branch) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent) {
 				covered[ev] = true
 			}
 		}
@@ -201,7 +201,7 @@ func (c *checker) standsFor(m *record.Metadata, seen map[string]bool, records ma
 
 // find returns the one event that a reference names, by ID if any event has it, else by place.
 func (c *checker) find(ref record.Ref) *session.Event {
-	found := c.placed[ref.Place()]
+	found := c.placed[ref.AltKey()]
 	if named := c.named[ref.ID]; ref.ID != "" && len(named) > 0 {
 		found = named
 	}

@@ -13,7 +13,7 @@ import (
 func (c *checker) checkRemote() {
 	var summaries []*record.Metadata
 	for _, ev := range c.view {
-		if m := c.summaries[ev]; m != nil && !m.Live() {
+		if m := c.summaries[ev]; m != nil && !m.MidTurn() {
 			summaries = append(summaries, m)
 		}
 		if !remoteWords(ev) {

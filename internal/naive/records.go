@@ -47,7 +47,7 @@ func (h *history) resolve() {
 		for _, ref := range r.Covered {
 			i := h.find(ref)
 			switch {
-			case i >= 0 && record.Text(h.events[i].Branch) == r.Branch && (r.After.IsZero() || record.Text(h.events[i].Author) == r.Agent):
+			case i >= 0 && record.Normalize(h.events[i].Branch) == r.Branch && (r.After.IsZero() || record.Normalize(h.events[i].Author) == r.Agent):
 				r.covers = append(r.covers, i)
 			case ref.ID != "":
 				r.others = append(r.others, "event "+ref.ID)
@@ -71,10 +71,10 @@ func (h *history) find(ref record.Ref) int {
 		if !conversation(ev) {
 			continue
 		}
-		if ref.ID != "" && record.Text(ev.ID) == ref.ID {
+		if ref.ID != "" && record.Normalize(ev.ID) == ref.ID {
 			named = append(named, i)
 		}
-		if record.PlaceOf(ev) == ref.Place() {
+		if record.AltKeyOf(ev) == ref.AltKey() {
 			placed = append(placed, i)
 		}
 	}

@@ -51,11 +51,11 @@ func TestSizeOfASummaryIsThatOfItsEventInTheView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := promptsize.OfProse(m.Kind, m.Live(), text); got != shown {
+		if got := promptsize.OfProse(m.Kind, m.MidTurn(), text); got != shown {
 			t.Errorf("%s: OfProse is %d, the event in the view takes up %d", name, got, shown)
 		}
 		// Two estimates that are added round up twice.
-		if got := promptsize.Frame(m.Kind, m.Live()) + tokens.Estimate(text); got < shown-1 || got > shown+1 {
+		if got := promptsize.Frame(m.Kind, m.MidTurn()) + tokens.Estimate(text); got < shown-1 || got > shown+1 {
 			t.Errorf("%s: frame and prose are %d, the event in the view takes up %d", name, got, shown)
 		}
 	}

@@ -50,7 +50,7 @@ func marksOf(rows []*persistence.Row) *marks {
 func (m *marks) store(row *persistence.Row, meta *record.Metadata) {
 	clean := row.Event.Branch == meta.Branch
 	may := func(ev *session.Event) bool {
-		return ev.Branch == meta.Branch && (!meta.Live() || meta.Agent == "" || ev.Author == meta.Agent)
+		return ev.Branch == meta.Branch && (!meta.MidTurn() || meta.Agent == "" || ev.Author == meta.Agent)
 	}
 	for _, ref := range meta.Covered {
 		i, found := m.events[ref.ID]
@@ -69,7 +69,7 @@ func (m *marks) store(row *persistence.Row, meta *record.Metadata) {
 			clean = false
 		}
 	}
-	if meta.Live() {
+	if meta.MidTurn() {
 		i, found := m.events[meta.After.ID]
 		if found {
 			m.anchor[row.Seq] = m.rows[i].Seq

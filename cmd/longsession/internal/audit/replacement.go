@@ -84,5 +84,5 @@ func (l *loaded) follow(m *record.Metadata, seen map[string]bool, visit func(*re
 
 // stands reports whether a record may stand for an event that it names.
 func stands(m *record.Metadata, ev *session.Event) bool {
-	return record.Text(ev.Branch) == m.Branch && (!m.Live() || record.Text(ev.Author) == m.Agent)
+	return record.Normalize(ev.Branch) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent)
 }

@@ -110,7 +110,7 @@ func (t *ties) root(seq int64) int64 {
 func names(ids []string) []string {
 	seen := map[string]bool{}
 	for _, id := range ids {
-		seen[record.Text(id)] = true
+		seen[record.Normalize(id)] = true
 	}
 	return slices.Sorted(maps.Keys(seen))
 }

@@ -203,7 +203,7 @@ func (e *examination) checkBound(most int) {
 	count, agents := map[string]int{}, map[string]map[string]bool{}
 	for _, ev := range e.summaries() {
 		count[ev.Branch]++
-		if m := e.records[ev.ID]; m != nil && m.Live() {
+		if m := e.records[ev.ID]; m != nil && m.MidTurn() {
 			if agents[ev.Branch] == nil {
 				agents[ev.Branch] = map[string]bool{}
 			}

@@ -90,7 +90,7 @@ func TestHealthyFilesHaveNoFinding(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		"rounds of running turns": {5, 3, (*record.Metadata).Live, func(t *testing.T, path string) {
+		"rounds of running turns": {5, 3, (*record.Metadata).MidTurn, func(t *testing.T, path string) {
 			svc := serviceOn(t, path, extractive(func(c *compaction.Config) {
 				c.ContextWindow, c.RetainEvents, c.MaxSummaryTokens = 1500, 4, 100
 			}))

@@ -34,7 +34,7 @@ func (e *examination) checkRecords(whole bool) {
 			continue
 		}
 		c := &recordCheck{examination: e, row: row, m: m, index: index, whole: whole, complete: true}
-		if branch := record.Text(row.Event.Branch); branch != m.Branch {
+		if branch := record.Normalize(row.Event.Branch); branch != m.Branch {
 			c.report("is stored in branch %q, but the record is about branch %q", branch, m.Branch)
 		}
 		c.checkCovered()
@@ -64,7 +64,7 @@ func (c *recordCheck) checkCovered() {
 		}
 		seen[ref.ID] = true
 		c.checkRef("covers", ref)
-		if ev := c.byID[ref.ID]; ev != nil && c.m.Live() && record.Text(ev.Author) != c.m.Agent {
+		if ev := c.byID[ref.ID]; ev != nil && c.m.MidTurn() && record.Normalize(ev.Author) != c.m.Agent {
 			c.report("covers event %q by %q, but a summary of tool rounds covers only those of its agent, %q", ref.ID, ev.Author, c.m.Agent)
 		}
 	}
@@ -80,11 +80,11 @@ func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 		}
 		return
 	}
-	if is := record.PlaceOf(ev); ref.Place() != is {
+	if is := record.AltKeyOf(ev); ref.AltKey() != is {
 		c.report("%s event %q as said by %q in invocation %q at %s, but that event was said by %q in invocation %q at %s: the reference was changed or added",
 			relation, ref.ID, ref.Author, ref.InvocationID, stamp(ref.Timestamp), is.Author, is.InvocationID, stamp(ev.Timestamp))
 	}
-	if branch := record.Text(ev.Branch); branch != c.m.Branch {
+	if branch := record.Normalize(ev.Branch); branch != c.m.Branch {
 		c.report("%s event %q of branch %q, but the record is about branch %q", relation, ref.ID, branch, c.m.Branch)
 	}
 	if seq := c.seq[ev]; seq >= c.row.Seq {
@@ -173,7 +173,7 @@ func (c *recordCheck) checkNumbers() {
 }
 
 // micros is a time as records keep it: within four-digit years, and compared at microseconds.
-func micros(t time.Time) int64 { return record.Ref{Timestamp: t}.Place().Micros }
+func micros(t time.Time) int64 { return record.Ref{Timestamp: t}.AltKey().Micros }
 
 // checkTokens recomputes the sizes of a record that has some. What an estimate adds to the text of each event
 // or summary is not the same in all versions, so any such overhead is accepted that is the same for each event.
