@@ -70,7 +70,7 @@ func TestNoWindowHoldsWhatMustStayRaw(t *testing.T) {
 			}
 		}
 	})
-	if windows < 100 {
+	if windows < enough() {
 		t.Errorf("only %d windows were looked at", windows)
 	}
 }
@@ -159,7 +159,7 @@ func TestEverythingElseIsSummarizedInTheEnd(t *testing.T) {
 			t.Fatalf("event %d is left for no reason: by %q in %q, branch %q", i, ev.Author, ev.InvocationID, ev.Branch)
 		}
 	})
-	if covered < 100 {
+	if covered < enough() {
 		t.Errorf("only %d events were covered", covered)
 	}
 }
@@ -203,7 +203,15 @@ func TestTheTriggerIsNeverDueBeforeItSaid(t *testing.T) {
 			}
 		}
 	})
-	if compared < 100 {
+	if compared < enough() {
 		t.Errorf("only %d times due", compared)
 	}
+}
+
+// enough is how often a property must have met its case. Rapid makes a fifth of the histories with -short.
+func enough() int {
+	if testing.Short() {
+		return 20
+	}
+	return 100
 }
