@@ -33,10 +33,10 @@ func BenchmarkRealSessions(b *testing.B) {
 				group.SetLimit(runtime.GOMAXPROCS(0))
 				for c, err := r.Next(); err == nil; c, err = r.Next() {
 					group.Go(func() error {
-						reports, err := replay.Compare(ctx, c, replay.Options{Policies: []replay.Policy{policy(32_000)}, Fixed: replay.FixedAuto})
+						report, err := replay.Play(ctx, c, policy(32_000), replay.Options{Fixed: replay.FixedAuto})
 						if err == nil {
-							stored.Add(int64(reports[0].Events))
-							played.Add(int64(reports[0].Events + reports[0].Messages))
+							stored.Add(int64(report.Events))
+							played.Add(int64(report.Events + report.Messages))
 						}
 						return err
 					})

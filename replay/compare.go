@@ -14,18 +14,35 @@ import (
 
 // Policy is one way of keeping a conversation short.
 type Policy struct {
-	// Name tells it from others in reports.
+	// Name identifies the policy in reports. It may be empty.
 	Name string
-	// Config is that of the compaction service. ContextWindow must be set; Summarizer or Model too, unless
-	// Off or Recorded. Without Synchronous, where compactions happen depends on how fast the machine is.
+	// Config configures the compaction service, as the app does. Its context window must be known: set
+	// ContextWindow, or name a model that Config.Registry or the built-in table knows. With When
+	// AsConfigured or AlsoWhereRecorded, Summarizer or Model must be set.
+	//
+	// Set Synchronous for reports that are the same in every run. Without it, the time at which a
+	// background job ends decides where a summary is stored.
 	Config compaction.Config
-	// Off plays without compaction.
-	Off bool
-	// Recorded compacts where the recording was compacted, and nowhere else, with the recorded summary.
-	Recorded bool
-	// Mirror compacts where the recording was compacted, beside what Config says.
-	Mirror bool
+	// When is when the policy compacts. The zero value is AsConfigured.
+	When When
+	// Service stores the session, as AppName/UserID/the conversation's ID, and keeps it. The session
+	// must not exist. If nil, the session is kept in memory and dropped.
+	Service session.Service
 }
+
+// When is when a [Policy] compacts.
+type When int
+
+const (
+	// AsConfigured compacts when the triggers of Policy.Config fire.
+	AsConfigured When = iota
+	// Never plays without compaction. The limit of the report is still that of Policy.Config.
+	Never
+	// AsRecorded compacts where the recorded application did, and nowhere else, with the recorded summaries.
+	AsRecorded
+	// AlsoWhereRecorded compacts as configured and, in addition, where the recorded application did.
+	AlsoWhereRecorded
+)
 
 // Fixed says how many tokens a prompt has beside the messages: instructions and tool declarations of the
 // recorded application that the recording does not hold. It is a number of tokens or one of the constants.
@@ -38,19 +55,14 @@ const (
 	FixedRecorded Fixed = -2
 )
 
-// Options of [Compare]. The zero value of each is usable.
+// Options of [Play] and [Compare]. The zero value is usable.
 type Options struct {
-	// Policies to compare; each gives a report.
-	Policies []Policy
 	// Model has the prices of the agent's model; without any, dollars are 0. SummaryModel has those of the
 	// model that writes summaries; without any, what the compaction service says they cost is taken, and
 	// Model's prices for summaries that no model wrote.
 	Model, SummaryModel tokens.Model
 	// Fixed as described there.
 	Fixed Fixed
-	// Store returns where a policy's session is stored; nil, or a nil service, is in memory. The session
-	// is named App/User/the conversation's ID, and stays there.
-	Store func(policy int) session.Service
 	// Progress is told how many messages were played since it was told last; from several goroutines.
 	// May be nil.
 	Progress func(messages int)
@@ -62,25 +74,54 @@ const (
 	UserID  = "replay"
 )
 
-// Compare plays a conversation without compaction and under each policy, and reports each, in the order
-// of Options.Policies. The conversation is not changed. It is safe for concurrent use.
-func Compare(ctx context.Context, c *conversation.Conversation, opts Options) ([]*Report, error) {
-	for _, policy := range opts.Policies {
-		if policy.Config.ContextWindow <= 0 {
-			return nil, fmt.Errorf("policy %q: the context window is %d tokens: set Config.ContextWindow", policy.Name, policy.Config.ContextWindow)
+// Play plays c without compaction and then under one policy, through the real ADK runner, and reports both.
+// It neither changes nor keeps c. It is safe for concurrent use.
+//
+// Errors come from the policy's configuration and service, from the runner and from ctx.
+func Play(ctx context.Context, c *conversation.Conversation, policy Policy, opts Options) (*Report, error) {
+	reports, err := Compare(ctx, c, []Policy{policy}, opts)
+	if err != nil {
+		return nil, err
+	}
+	return reports[0], nil
+}
+
+// Compare is [Play] for several policies. It plays c without compaction once, and returns one report for
+// each policy, in their order.
+func Compare(ctx context.Context, c *conversation.Conversation, policies []Policy, opts Options) ([]*Report, error) {
+	windows := make([]int, len(policies))
+	for i, policy := range policies {
+		var known bool
+		if windows[i], known = contextWindow(ctx, policy.Config, refOf(c)); !known {
+			return nil, fmt.Errorf("policy %q: the context window is unknown: set Config.ContextWindow, or name a model that Config.Registry knows", policy.Name)
 		}
 	}
 	whole, err := playWhole(ctx, c, opts)
 	if err != nil {
 		return nil, err
 	}
-	reports := make([]*Report, len(opts.Policies))
-	for i, policy := range opts.Policies {
-		if reports[i], err = playUnder(ctx, c, opts, i, whole); err != nil {
+	reports := make([]*Report, len(policies))
+	for i, policy := range policies {
+		if reports[i], err = playUnder(ctx, c, policy, windows[i], opts, whole); err != nil {
 			return nil, fmt.Errorf("policy %q: %w", policy.Name, err)
 		}
 	}
 	return reports, nil
+}
+
+// contextWindow is the window of the agent's model, found as the compaction service finds it.
+func contextWindow(ctx context.Context, cfg compaction.Config, ref compaction.SessionRef) (window int, known bool) {
+	if cfg.ContextWindow != 0 {
+		return cfg.ContextWindow, cfg.ContextWindow > 0
+	}
+	name := cfg.AgentModel
+	switch {
+	case cfg.AgentModelFunc != nil:
+		name = cfg.AgentModelFunc(ctx, ref)
+	case name == "" && cfg.Model != nil:
+		name = cfg.Model.Name()
+	}
+	return cfg.Registry.Window(name)
 }
 
 // whole is a conversation played with all of its history in every prompt.
@@ -97,7 +138,7 @@ func playWhole(ctx context.Context, c *conversation.Conversation, opts Options) 
 	g := newGauge()
 	last := lastCall(c)
 	var err error
-	w.played, err = Play(ctx, c, App{
+	w.played, err = App{
 		Service: session.InMemoryService(),
 		Ref:     refOf(c),
 		Request: func(call, turn int, req *model.LLMRequest) int {
@@ -109,7 +150,7 @@ func playWhole(ctx context.Context, c *conversation.Conversation, opts Options) 
 			return 0
 		},
 		Before: progress(c, opts.Progress),
-	})
+	}.Run(ctx, c)
 	if err != nil {
 		return nil, err
 	}

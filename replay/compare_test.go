@@ -45,8 +45,8 @@ func TestReportAddsUp(t *testing.T) {
 	c, played := chat(20), 0
 	price := tokens.Model{Name: "test", InputPrice: 1, CachedInputPrice: 0.1, OutputPrice: 10}
 	on, off := policy(100_000), policy(100_000)
-	on.Name, off.Name, off.Off = "on", "off", true
-	reports, err := replay.Compare(t.Context(), c, replay.Options{Policies: []replay.Policy{on, off}, Model: price, Progress: func(n int) { played += n }})
+	on.Name, off.Name, off.When = "on", "off", replay.Never
+	reports, err := replay.Compare(t.Context(), c, []replay.Policy{on, off}, replay.Options{Model: price, Progress: func(n int) { played += n }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,16 +110,14 @@ func TestSummariesOfTheStandInAreCharged(t *testing.T) {
 	price := tokens.Model{Name: "agent", InputPrice: 1, OutputPrice: 10}
 	cheap := tokens.Model{Name: "writer", InputPrice: 0.5, OutputPrice: 5}
 	off := policy(100_000)
-	off.Off = true
+	off.When = replay.Never
 	inner := session.InMemoryService()
 	for _, x := range []struct{ summary, paid tokens.Model }{{tokens.Model{}, price}, {cheap, cheap}} {
-		stored := func(policy int) session.Service {
-			if x.paid.Name == "writer" && policy == 0 {
-				return inner
-			}
-			return nil
+		on := policy(100_000)
+		if x.paid.Name == "writer" {
+			on.Service = inner
 		}
-		reports, err := replay.Compare(t.Context(), chat(20), replay.Options{Policies: []replay.Policy{policy(100_000), off}, Model: price, SummaryModel: x.summary, Store: stored})
+		reports, err := replay.Compare(t.Context(), chat(20), []replay.Policy{on, off}, replay.Options{Model: price, SummaryModel: x.summary})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,16 +225,17 @@ func TestInterruptedToolRoundsArePlayed(t *testing.T) {
 func TestSessionIsStoredWhereItIsAskedFor(t *testing.T) {
 	t.Parallel()
 	inner := session.InMemoryService()
-	opts := replay.Options{Policies: []replay.Policy{policy(100_000)}, Store: func(int) session.Service { return inner }}
-	reports, err := replay.Compare(t.Context(), chat(10), opts)
+	p := policy(100_000)
+	p.Service = inner
+	report, err := replay.Play(t.Context(), chat(10), p, replay.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := inner.Get(t.Context(), &session.GetRequest{AppName: replay.AppName, UserID: replay.UserID, SessionID: "chat"})
-	if err != nil || got.Session.Events().Len() != reports[0].Events {
-		t.Fatalf("%v; %d events are reported", err, reports[0].Events)
+	if err != nil || got.Session.Events().Len() != report.Events {
+		t.Fatalf("%v; %d events are reported", err, report.Events)
 	}
-	if _, err := replay.Compare(t.Context(), chat(10), opts); err == nil || !strings.Contains(err.Error(), "create the session") {
+	if _, err := replay.Play(t.Context(), chat(10), p, replay.Options{}); err == nil || !strings.Contains(err.Error(), "create the session") {
 		t.Errorf("the session was played over one that is there: %v", err)
 	}
 }
@@ -245,7 +244,7 @@ func TestReplayEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	played := 0
-	_, err := replay.Compare(ctx, chat(50), replay.Options{Policies: []replay.Policy{policy(100_000)}, Progress: func(n int) {
+	_, err := replay.Play(ctx, chat(50), policy(100_000), replay.Options{Progress: func(n int) {
 		if played += n; played > 20 {
 			cancel()
 		}
@@ -258,7 +257,7 @@ func TestReplayEndsWithItsContext(t *testing.T) {
 func TestPolicyWithoutAWindowIsRefused(t *testing.T) {
 	t.Parallel()
 	played := 0
-	_, err := replay.Compare(t.Context(), chat(2), replay.Options{Policies: []replay.Policy{policy(0)}, Progress: func(n int) { played += n }})
+	_, err := replay.Play(t.Context(), chat(2), policy(0), replay.Options{Progress: func(n int) { played += n }})
 	if err == nil || !strings.Contains(err.Error(), "set Config.ContextWindow") || played > 0 {
 		t.Errorf("%d messages played, then %v", played, err)
 	}
@@ -312,7 +311,7 @@ func TestRecordedCompactionIsPlayedAgainWithItsSummary(t *testing.T) {
 	c.Compactions = []conversation.Compaction{{Turn: 4, Step: 4, Trigger: "auto", PromptTokens: size, Summary: "The towns were sunny."}}
 	c.Turns[4].Steps[4].PromptTokens = 4_321
 	p := policy(6_000)
-	p.Recorded = true
+	p.When = replay.AsRecorded
 	r := compare(t, c, p)[0]
 	if r.Hidden > 0 || r.Summarizer.Failed > 0 || len(r.Notes) > 0 {
 		t.Errorf("%d violations and %d failures: %v, %v", r.Hidden, r.Summarizer.Failed, r.Problems, r.Notes)
@@ -336,7 +335,7 @@ func TestEachRecordedSummaryTakesThePlaceOfThoseBefore(t *testing.T) {
 		c.Compactions = append(c.Compactions, conversation.Compaction{Turn: i, Summary: fmt.Sprintf("Towns 0 to %d were sunny.", i-1)})
 	}
 	p := policy(100_000)
-	p.Recorded = true
+	p.When = replay.AsRecorded
 	r := compare(t, c, p)[0]
 	if len(r.Recorded) != 7 || len(r.Compactions) < 7 || r.Hidden > 0 || r.Summarizer.Failed > 0 || len(r.Notes) > 0 {
 		t.Fatalf("%d compactions, %d violations, %d failures, notes %q", len(r.Compactions), r.Hidden, r.Summarizer.Failed, r.Notes)

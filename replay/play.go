@@ -45,11 +45,13 @@ type Played struct {
 	Calls, Extra int
 }
 
-// Play plays c through the ADK runner: the recorded user messages go in, a scripted model gives back the
-// recorded answers, and the recorded results are served by function tools. A message that was not
-// answered is answered with a stand-in, and a turn that was interrupted before the model read the
-// results of its tools is left there. Errors are the service's, the runner's, the context's and Before's.
-func Play(ctx context.Context, c *conversation.Conversation, app App) (Played, error) {
+// Run plays c through the ADK runner. It sends the recorded user messages, a scripted model gives the
+// recorded answers, and function tools serve the recorded results. The model answers a message without
+// a recorded answer with a placeholder. Run abandons a turn that was interrupted before the model read
+// the results of its tools, as the recorded application did.
+//
+// Errors come from the service, the runner, the context and Before.
+func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, error) {
 	script := &script{c: c, request: app.Request, ratio: cmp.Or(app.Ratio, 1)}
 	tools, err := recordedTools(c)
 	if err != nil {

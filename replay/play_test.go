@@ -32,7 +32,7 @@ func TestAnInterruptedTurnIsOver(t *testing.T) {
 		{User: textContent("two", genai.RoleUser), Steps: []conversation.Step{{Answer: textContent("done", genai.RoleModel)}}},
 	}}
 	service, looked := &appends{Service: session.InMemoryService()}, false
-	_, err := Play(t.Context(), c, App{
+	_, err := App{
 		Service: service,
 		Ref:     compaction.SessionRef{AppName: "a", UserID: "u", SessionID: "s"},
 		Before: func(_ context.Context, turn, step int) error {
@@ -44,7 +44,7 @@ func TestAnInterruptedTurnIsOver(t *testing.T) {
 			}
 			return nil
 		},
-	})
+	}.Run(t.Context(), c)
 	if err != nil || !looked {
 		t.Fatal(err, looked)
 	}

@@ -48,7 +48,7 @@ func policy(window int) replay.Policy {
 
 func compare(t *testing.T, c *conversation.Conversation, policies ...replay.Policy) []*replay.Report {
 	t.Helper()
-	reports, err := replay.Compare(t.Context(), c, replay.Options{Policies: policies, Fixed: replay.FixedAuto})
+	reports, err := replay.Compare(t.Context(), c, policies, replay.Options{Fixed: replay.FixedAuto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestPromptAfterARecordedCompactionIsNoLargerThanTheirs(t *testing.T) {
 		change(&p)
 		return p
 	}
-	mirror := func(p *replay.Policy) { p.Mirror = true }
+	mirror := func(p *replay.Policy) { p.When = replay.AlsoWhereRecorded }
 	if raced {
 		t.Skip("too slow with the race detector; other tests play with it")
 	}
@@ -147,7 +147,7 @@ func TestPromptAfterARecordedCompactionIsNoLargerThanTheirs(t *testing.T) {
 			continue
 		}
 		for _, r := range compare(t, c, with(200_000, mirror), with(32_000, mirror), with(8_000, mirror),
-			with(200_000, func(p *replay.Policy) { p.Recorded = true })) {
+			with(200_000, func(p *replay.Policy) { p.When = replay.AsRecorded })) {
 			if r.Hidden > 0 || len(r.Recorded) == 0 {
 				t.Errorf("%s, window %d: %d compared, problems %v", c.ID, r.Limit, len(r.Recorded), r.Problems)
 			}

@@ -42,18 +42,15 @@ type run struct {
 	unchecked bool // a record was stored since the view was checked
 }
 
-func playUnder(ctx context.Context, c *conversation.Conversation, opts Options, policy int, w *whole) (*Report, error) {
+func playUnder(ctx context.Context, c *conversation.Conversation, policy Policy, window int, opts Options, w *whole) (*Report, error) {
 	r := &run{
-		c: c, opts: opts, policy: opts.Policies[policy], whole: w, gauge: newGauge(), ref: refOf(c),
-		stored: map[string]int{},
+		c: c, opts: opts, policy: policy, whole: w, gauge: newGauge(), ref: refOf(c),
+		inner: policy.Service, stored: map[string]int{},
 		report: &Report{
-			File: c.File, Line: c.Line, ID: c.ID, Policy: opts.Policies[policy].Name,
+			File: c.File, Line: c.Line, ID: c.ID, Policy: policy.Name,
 			Turns: len(c.Turns), Messages: c.Messages(), Notes: slices.Clone(c.Notes),
-			Limit: limitOf(opts.Policies[policy].Config),
+			Limit: window - max(0, policy.Config.MaxOutputTokens),
 		},
-	}
-	if opts.Store != nil {
-		r.inner = opts.Store(policy)
 	}
 	if r.inner == nil {
 		r.inner = session.InMemoryService()
@@ -69,13 +66,9 @@ func playUnder(ctx context.Context, c *conversation.Conversation, opts Options, 
 	return r.report, r.finish(ctx, played)
 }
 
-// limitOf is the prompt size beyond which a provider refuses: a reply of MaxOutputTokens must fit too, if the
-// policy asks for it.
-func limitOf(cfg compaction.Config) int { return cfg.ContextWindow - max(0, cfg.MaxOutputTokens) }
-
 // wrap makes the compaction service of the policy.
 func (r *run) wrap() error {
-	if r.policy.Off {
+	if r.policy.When == Never {
 		return nil
 	}
 	cfg := r.config()
@@ -89,7 +82,7 @@ func (r *run) wrap() error {
 }
 
 func (r *run) config() compaction.Config {
-	if r.policy.Recorded {
+	if r.policy.When == AsRecorded {
 		return recordedConfig(r.policy.Config, r.c, &r.recorded)
 	}
 	return r.policy.Config
@@ -100,7 +93,7 @@ func (r *run) play(ctx context.Context) (Played, error) {
 	if r.svc != nil {
 		app.Service = r.svc
 	}
-	played, err := Play(ctx, r.c, app)
+	played, err := app.Run(ctx, r.c)
 	if r.svc == nil {
 		return played, err
 	}
@@ -129,7 +122,7 @@ func (r *run) before(ctx context.Context, turn, step int) error {
 // mirror compacts where the recorded application did, and as thoroughly: its summary took the place of all
 // that was before.
 func (r *run) mirror(ctx context.Context, turn, step int) error {
-	if !r.policy.Mirror && !r.policy.Recorded {
+	if r.policy.When != AsRecorded && r.policy.When != AlsoWhereRecorded {
 		return nil
 	}
 	for _, theirs := range r.c.Compactions {

@@ -162,17 +162,17 @@ func TestAPromptThatTheLibraryTookToFitIsUnforeseen(t *testing.T) {
 	}}
 	cfg := compaction.DefaultConfig()
 	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow, cfg.MaxOutputTokens = summarizer.Extractive{}, true, 1_600, compaction.Off
-	reports, err := Compare(t.Context(), c, Options{Policies: []Policy{{Config: cfg}}, Fixed: FixedAuto})
+	report, err := Play(t.Context(), c, Policy{Config: cfg}, Options{Fixed: FixedAuto})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// One count does not tell a ratio of 1.9 from 270 tokens of instructions.
-	over := reports[0].Over
+	over := report.Over
 	if len(over) != 1 || over[0].Unavoidable || !over[0].Unforeseen || over[0].Expected < 1_300 || over[0].Expected > 1_600 || over[0].Tokens <= 1_600 {
 		t.Errorf("%+v, want one prompt that nobody foresaw", over)
 	}
 	var total Total
-	if total.Add(reports[0]); total.Over != 1 || total.Unforeseen != 1 || total.Needless() != 0 {
+	if total.Add(report); total.Over != 1 || total.Unforeseen != 1 || total.Needless() != 0 {
 		t.Errorf("%+v", total)
 	}
 }

@@ -27,7 +27,7 @@ func play(ctx context.Context, p *planted, w way, window int) (seen figures, err
 	watch := newWatch(p, writer, window)
 	var looking time.Duration // at requests, which is no part of the way
 	start := time.Now()
-	played, err := replay.Play(ctx, p.conversation, replay.App{
+	played, err := replay.App{
 		Service: opened.service,
 		Plugins: opened.plugins,
 		Ref:     ref,
@@ -42,7 +42,7 @@ func play(ctx context.Context, p *planted, w way, window int) (seen figures, err
 			}
 			return opened.rest(ctx, ref)
 		},
-	})
+	}.Run(ctx, p.conversation)
 	took := time.Since(start) - looking
 	if err != nil {
 		return figures{}, fmt.Errorf("%s: %w", w.name, err)

@@ -46,9 +46,9 @@ func fine(c *conversation.Conversation, policy string) *replay.Report {
 }
 
 // playsFine reports that nothing is wrong.
-func playsFine(_ context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+func playsFine(_ context.Context, c *conversation.Conversation, policies []replay.Policy, _ replay.Options) ([]*replay.Report, error) {
 	var reports []*replay.Report
-	for _, p := range opts.Policies {
+	for _, p := range policies {
 		reports = append(reports, fine(c, p.Name))
 	}
 	return reports, nil

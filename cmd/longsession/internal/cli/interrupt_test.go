@@ -21,12 +21,12 @@ func TestInterruptedReplayReportsWhatIsDoneAndLeavesNoHalf(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
-	compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+	compare := func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
 		if c.ID == "c" {
 			interrupt()
 			return nil, ctx.Err()
 		}
-		return playsFine(ctx, c, opts)
+		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(ctx, compare, strings.NewReader(talks("a", "b", "c", "d")), "-", "--html", page, "--jobs", "1")
 	if end.code != exitInterrupted {
@@ -68,7 +68,7 @@ func TestInterruptEndsAReplayThatWaitsForStandardInput(t *testing.T) {
 func TestWhatWasPlayedOutOfTurnCountsWhenInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
-	compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+	compare := func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
 		if c.ID == "slow" {
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -78,7 +78,7 @@ func TestWhatWasPlayedOutOfTurnCountsWhenInterrupted(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		return playsFine(ctx, c, opts)
+		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(ctx, compare, strings.NewReader(talks("slow", "quick", "last")), "-", "--jobs", "2")
 	if end.code != exitInterrupted || !strings.Contains(end.stderr, "interrupted: 1 conversation done") {
@@ -92,12 +92,12 @@ func TestWhatWasPlayedOutOfTurnCountsWhenInterrupted(t *testing.T) {
 func TestInterruptInTheTotalOfJSON(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
-	compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+	compare := func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
 		if c.ID == "b" {
 			interrupt()
 			return nil, ctx.Err()
 		}
-		return playsFine(ctx, c, opts)
+		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(ctx, compare, strings.NewReader(talks("a", "b")), "-", "--json", "--jobs", "1")
 	if end.code != exitInterrupted || !strings.Contains(end.stdout, `"conversations":1,`) || !strings.Contains(end.stdout, `"complete":false`) {

@@ -59,8 +59,8 @@ func TestMemoryStaysFlatHoweverLongTheInput(t *testing.T) {
 	var mu sync.Mutex
 	var peak uint64
 	played := 0
-	compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
-		reports, err := replay.Compare(ctx, c, opts)
+	compare := func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
+		reports, err := replay.Compare(ctx, c, policies, opts)
 		mu.Lock()
 		defer mu.Unlock()
 		if played++; played%10 == 0 {

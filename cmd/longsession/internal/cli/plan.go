@@ -128,7 +128,7 @@ func (p *plan) addPolicies(ctx context.Context, combinations []combination) erro
 		p.policies = append(p.policies, planned{
 			Policy: policy,
 			says:   c.flags.describe(p.settings.mirror),
-			bare:   policy.Off || policy.Recorded || !c.flags.automatic(),
+			bare:   policy.When == replay.Never || policy.When == replay.AsRecorded || !c.flags.automatic(),
 			window: c.flags.window,
 		})
 	}
@@ -156,9 +156,5 @@ func (s *settings) selected(id string) bool {
 
 // options are those of [replay.Compare].
 func (p *plan) options(progress func(messages int)) replay.Options {
-	opts := replay.Options{Model: p.model, SummaryModel: p.summary, Fixed: p.fixed, Progress: progress}
-	for _, policy := range p.policies {
-		opts.Policies = append(opts.Policies, policy.Policy)
-	}
-	return opts
+	return replay.Options{Model: p.model, SummaryModel: p.summary, Fixed: p.fixed, Progress: progress}
 }

@@ -76,12 +76,14 @@ func (p policyFlags) check() error {
 // build returns the policy. llm writes the summaries of geminis. An error says which flags contradict
 // each other.
 func (p policyFlags) build(name string, llm model.LLM, mirror bool) (replay.Policy, error) {
-	policy := replay.Policy{Name: name, Mirror: mirror}
-	switch p.summarizer {
-	case off:
-		policy.Off = true
-	case recorded:
-		policy.Recorded = true
+	policy := replay.Policy{Name: name}
+	switch {
+	case p.summarizer == off:
+		policy.When = replay.Never
+	case p.summarizer == recorded:
+		policy.When = replay.AsRecorded
+	case mirror:
+		policy.When = replay.AlsoWhereRecorded
 	}
 	cfg := compaction.DefaultConfig()
 	cfg.InvocationThreshold = cmp.Or(p.threshold, compaction.Off)

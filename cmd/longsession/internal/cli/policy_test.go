@@ -5,6 +5,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -27,7 +28,7 @@ func TestPolicyOfTheFlagsIsThatOfTheLibrary(t *testing.T) {
 	want.ContextWindow = 32_000
 	want.Synchronous = true
 	want.Summarizer = summarizer.Extractive{}
-	if !sameConfig(got.Config, want) || got.Off || got.Recorded || got.Name != "name" {
+	if !sameConfig(got.Config, want) || got.When != replay.AsConfigured || got.Name != "name" {
 		t.Errorf("got %+v, want %+v", got.Config, want)
 	}
 }
@@ -43,8 +44,8 @@ func TestSummariesAreWrittenByWhomTheFlagNames(t *testing.T) {
 		if (got.Config.Model != nil) != (who == geminis) || (got.Config.Summarizer == nil) != (who == geminis) {
 			t.Errorf("%s: model %v, summarizer %v", who, got.Config.Model, got.Config.Summarizer)
 		}
-		if got.Off != (who == off) || got.Recorded != (who == recorded) {
-			t.Errorf("%s: off %v, recorded %v", who, got.Off, got.Recorded)
+		if (got.When == replay.Never) != (who == off) || (got.When == replay.AsRecorded) != (who == recorded) {
+			t.Errorf("%s compacts when %v", who, got.When)
 		}
 	}
 }

@@ -8,8 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"google.golang.org/adk/session"
-
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
@@ -28,7 +26,7 @@ type replaying struct {
 }
 
 // compareFunc is [replay.Compare], or what a test puts in its place.
-type compareFunc func(context.Context, *conversation.Conversation, replay.Options) ([]*replay.Report, error)
+type compareFunc func(context.Context, *conversation.Conversation, []replay.Policy, replay.Options) ([]*replay.Report, error)
 
 // replayFiles checks everything that can be checked before the first conversation is played, and plays.
 func replayFiles(cmd *cobra.Command, s *settings, args []string, compare compareFunc) (err error) {
@@ -157,11 +155,14 @@ func (r *replaying) stored(ctx context.Context, it item) item {
 
 // play is the work of a worker.
 func (r *replaying) play(ctx context.Context, c *conversation.Conversation) ([]*replay.Report, error) {
-	opts := r.plan.options(r.progress.messages)
-	if r.store != nil {
-		opts.Store = func(int) session.Service { return r.store.sessions() }
+	var policies []replay.Policy
+	for _, p := range r.plan.policies {
+		if r.store != nil {
+			p.Service = r.store.sessions()
+		}
+		policies = append(policies, p.Policy)
 	}
-	reports, err := r.compare(ctx, c, opts)
+	reports, err := r.compare(ctx, c, policies, r.plan.options(r.progress.messages))
 	if err == nil {
 		return reports, nil
 	}

@@ -37,8 +37,8 @@ func TestEveryKindOfFindingEndsWithOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			compare := func(ctx context.Context, conv *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
-				reports, err := playsFine(ctx, conv, opts)
+			compare := func(ctx context.Context, conv *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
+				reports, err := playsFine(ctx, conv, policies, opts)
 				c.spoil(reports[0])
 				return reports, err
 			}
@@ -53,14 +53,14 @@ func TestEveryKindOfFindingEndsWithOne(t *testing.T) {
 func TestReportsStandInTheOrderOfTheInput(t *testing.T) {
 	t.Parallel()
 	second := make(chan struct{})
-	compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+	compare := func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
 		switch c.ID {
 		case "a":
 			<-second
 		case "b":
 			close(second)
 		}
-		return playsFine(ctx, c, opts)
+		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(t.Context(), compare, strings.NewReader(talks("a", "b", "c", "d")), "-", "--jobs", "2", "--json")
 	var order []int
@@ -74,11 +74,11 @@ func TestReportsStandInTheOrderOfTheInput(t *testing.T) {
 
 func TestConversationThatCannotBePlayedEndsWithThree(t *testing.T) {
 	t.Parallel()
-	compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+	compare := func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
 		if c.ID == "b" {
 			return nil, errors.New("the runner tripped")
 		}
-		return playsFine(ctx, c, opts)
+		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(t.Context(), compare, strings.NewReader(talks("a", "b", "c")), "-")
 	if want := "longsession: <stdin>:2: conversation b: cannot be played: the runner tripped (--keep-going leaves it out and goes on)\n"; end.code != exitFailed || end.stderr != want {
@@ -96,15 +96,15 @@ func TestConversationThatCannotBePlayedEndsWithThree(t *testing.T) {
 func TestFailedPlayLeavesNoSessionInTheFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "kept.db")
-	compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
-		_, err := opts.Store(0).Create(ctx, &session.CreateRequest{AppName: replay.AppName, UserID: replay.UserID, SessionID: c.ID})
+	compare := func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
+		_, err := policies[0].Service.Create(ctx, &session.CreateRequest{AppName: replay.AppName, UserID: replay.UserID, SessionID: c.ID})
 		if err != nil {
 			return nil, err
 		}
 		if c.ID == "b" {
 			return nil, errors.New("the runner tripped")
 		}
-		return playsFine(ctx, c, opts)
+		return playsFine(ctx, c, policies, opts)
 	}
 	if end := replayed(t.Context(), compare, strings.NewReader(talks("a", "b")), "-", "--keep-going", "--db", file); end.code != exitFailed {
 		t.Fatalf("exit code %d, stderr %q", end.code, end.stderr)
@@ -121,7 +121,7 @@ func TestFailedPlayLeavesTheSessionsOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "kept.db")
-			compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+			compare := func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
 				request := &session.CreateRequest{AppName: replay.AppName, UserID: replay.UserID, SessionID: c.ID}
 				other, err := persistence.NewSQLiteSessionService(file)
 				if err != nil {
@@ -132,7 +132,7 @@ func TestFailedPlayLeavesTheSessionsOfOthers(t *testing.T) {
 					return nil, err
 				}
 				if tries {
-					_, err = opts.Store(0).Create(ctx, request)
+					_, err = policies[0].Service.Create(ctx, request)
 					return nil, err
 				}
 				return nil, errors.New("the runner tripped")
@@ -170,7 +170,7 @@ func storedIn(t *testing.T, file string) string {
 func TestReportThatAppearsMeanwhileAsADatabaseStays(t *testing.T) {
 	t.Parallel()
 	page := filepath.Join(t.TempDir(), "report.html")
-	compare := func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+	compare := func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
 		stored, err := persistence.NewSQLiteSessionService(page)
 		if err != nil {
 			return nil, err
@@ -178,7 +178,7 @@ func TestReportThatAppearsMeanwhileAsADatabaseStays(t *testing.T) {
 		if err := stored.Close(); err != nil {
 			return nil, err
 		}
-		return playsFine(ctx, c, opts)
+		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(t.Context(), compare, strings.NewReader(talks("a")), "-", "--html", page)
 	if want := "longsession: --html " + page + " is a SQLite database: name another file\n"; end.code != exitUsage || end.stderr != want {

@@ -61,13 +61,13 @@ func onTerminalWith(t *testing.T, compare compareFunc, columns int, args ...stri
 func remembered() compareFunc {
 	var mu sync.Mutex
 	played := map[string][]*replay.Report{}
-	return func(ctx context.Context, c *conversation.Conversation, opts replay.Options) ([]*replay.Report, error) {
+	return func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if reports := played[c.ID]; reports != nil {
 			return reports, nil
 		}
-		reports, err := replay.Compare(ctx, c, opts)
+		reports, err := replay.Compare(ctx, c, policies, opts)
 		played[c.ID] = reports
 		return reports, err
 	}
