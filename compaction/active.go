@@ -9,9 +9,9 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/ids"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 // activeService is an inner service that can load a session without the events that its view hides, so
@@ -32,7 +32,7 @@ type activeSession interface {
 	// Covered reports whether a record stands for a loaded event.
 	Covered(eventID string) bool
 	// Overtaken reports whether a message of the user that was not loaded shows that the invocation of a
-	// loaded event with calls is over, see filtered.Unloaded. It need not be known where a loaded message
+	// loaded event with calls is over, see view.Unloaded. It need not be known where a loaded message
 	// does.
 	Overtaken(eventID string) bool
 }
@@ -47,15 +47,15 @@ func (s *CompactionSessionService) load(ctx context.Context, req *session.GetReq
 
 // viewOf makes the view of a session that was loaded. The session is returned too if events of it are
 // still in storage.
-func (s *CompactionSessionService) viewOf(ref SessionRef, sess session.Session) (*filtered.View, activeSession) {
+func (s *CompactionSessionService) viewOf(ref SessionRef, sess session.Session) (*view.View, activeSession) {
 	if active, ok := sess.(activeSession); ok && active.Partial() {
-		return filtered.NewPartialView(filtered.Collect(sess.Events()), unloadedOf(active)), active
+		return view.NewPartial(view.Collect(sess.Events()), unloadedOf(active)), active
 	}
 	return s.bases.view(ref, sess.Events()), nil
 }
 
-func unloadedOf(sess activeSession) filtered.Unloaded {
-	return filtered.Unloaded{
+func unloadedOf(sess activeSession) view.Unloaded {
+	return view.Unloaded{
 		Covered:   func(ev *session.Event) bool { return sess.Covered(ev.ID) },
 		Overtaken: func(ev *session.Event) bool { return sess.Overtaken(ev.ID) },
 	}
@@ -101,10 +101,10 @@ func (s *CompactionSessionService) bringBack(ctx context.Context, h *handle, ev 
 		h.appended(ev)
 		return fmt.Errorf("load the call that a late answer is for: %w", err)
 	}
-	now := filtered.Collect(resp.Session.Events())
+	now := view.Collect(resp.Session.Events())
 	active, _ := resp.Session.(activeSession)
 	h.grown(ev)
-	h.view.Replace(func(raw []*session.Event) ([]*session.Event, filtered.Unloaded) {
+	h.view.Replace(func(raw []*session.Event) ([]*session.Event, view.Unloaded) {
 		raw = h.withUnit(append(slices.Clone(raw), withoutTemp(ev)), now, ev.ID, active)
 		unloaded := unloadedOf(h.active)
 		unloaded.Covered = func(ev *session.Event) bool { return h.active.Covered(ev.ID) || h.brought[ev.ID] }

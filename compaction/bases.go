@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 // bases makes the views of sessions, and where a backend hands out the same events at every Get, as
@@ -24,7 +24,7 @@ type bases struct {
 // origin is where the next view of a session may start from.
 type origin struct {
 	first weak.Pointer[session.Event] // the session's first event, as the last Get had it
-	base  *filtered.Base              // nil until a second Get has the same first event
+	base  *view.Base                  // nil until a second Get has the same first event
 }
 
 // What is kept is bounded by sessions and by events, of which a base takes up some 13 bytes each
@@ -49,24 +49,24 @@ func (o origin) len() int {
 }
 
 // view returns the view of a session's events.
-func (b *bases) view(ref SessionRef, events session.Events) *filtered.View {
+func (b *bases) view(ref SessionRef, events session.Events) *view.View {
 	before := b.get(ref)
-	var view *filtered.View
+	var v *view.View
 	if before.base != nil {
-		view = before.base.View(events)
+		v = before.base.View(events)
 	}
-	if view == nil {
-		view = filtered.NewView(filtered.Collect(events))
+	if v == nil {
+		v = view.New(view.Collect(events))
 	}
 	if events == nil || events.Len() == 0 {
-		return view
+		return v
 	}
 	next := origin{first: weak.Make(events.At(0))}
 	if next.first == before.first {
-		next.base = view.Base()
+		next.base = v.Base()
 	}
 	b.put(ref, next)
-	return view
+	return v
 }
 
 func (b *bases) get(ref SessionRef) origin {

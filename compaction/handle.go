@@ -11,6 +11,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 var _ filtered.Source = (*handle)(nil)
@@ -23,7 +24,7 @@ type handle struct {
 	// inner is the session that the handle is a layer of, as the inner service knows it.
 	inner  session.Session
 	cursor *cursor
-	view   *filtered.View
+	view   *view.View
 	meter  meter
 	// recent and after are the filters of the GetRequest, applied to the view; 0 and zero for none.
 	// recent grows with what is appended.
@@ -65,13 +66,13 @@ func (h *handle) Events() session.Events {
 	kept := slices.DeleteFunc(slices.Collect(events.All()), func(ev *session.Event) bool {
 		return ev.Timestamp.Before(h.after)
 	})
-	next := &trimmed{of: events, events: filtered.Snapshot(kept)}
+	next := &trimmed{of: events, events: view.NewSnapshot(kept)}
 	h.trimmed.Store(next)
 	return next.events
 }
 
 // trimmed is what a GetRequest's After leaves of one snapshot.
-type trimmed struct{ of, events *filtered.FilteredEvents }
+type trimmed struct{ of, events *view.Snapshot }
 
 // catchUp adds the records that the service stored since the handle last looked.
 func (h *handle) catchUp() {

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -188,7 +188,7 @@ func (s *CompactionSessionService) prospect(h *handle) (f found, err error) {
 }
 
 // history is what a selection is made from.
-func (h *handle) history(state *filtered.State) selector.History {
+func (h *handle) history(state *view.State) selector.History {
 	events := make([]*session.Event, 0, len(state.View))
 	for _, ev := range state.View {
 		if state.IsStored(ev) {

@@ -9,8 +9,8 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -171,8 +171,8 @@ func (m *meter) looking() (looked func(missing int)) {
 }
 
 // branches returns the branches of the visible events, the root's first. It must not be changed.
-func (m *meter) branches(view *filtered.View) []string {
-	events, generation := view.Version()
+func (m *meter) branches(v *view.View) []string {
+	events, generation := v.Version()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.seen.generation != generation || m.seen.length > events.Len() || m.here == nil {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 // A job looks while the next turn begins. Were that turn forgotten, the trigger would be looked at one
@@ -44,17 +44,17 @@ func TestBranchesAreFoundAsTheViewGrows(t *testing.T) {
 	t.Parallel()
 	var m meter
 	h := (&ct.History{}).Turns(2, "bot").Branch("a").Agent("inv2", "a", "x")
-	view := filtered.NewView(h.Events)
+	v := view.New(h.Events)
 	want := func(want int) {
 		t.Helper()
-		if got := m.branches(view); len(got) != want || got[0] != "" {
+		if got := m.branches(v); len(got) != want || got[0] != "" {
 			t.Errorf("branches %q, want %d", got, want)
 		}
 	}
 	want(2)
-	view.Append((&ct.History{}).Branch("b").Agent("inv2", "b", "y").Last())
+	v.Append((&ct.History{}).Branch("b").Agent("inv2", "b", "y").Last())
 	want(3)
-	view.AppendRecord(h.Record("s", "e5"))
+	v.AppendRecord(h.Record("s", "e5"))
 	want(3)
 	want(3)
 }

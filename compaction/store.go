@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -220,11 +220,11 @@ func (s *CompactionSessionService) storeThroughNewHandle(ctx context.Context, st
 // examine compares a draft with a session as it is now. It returns the record to store, without the
 // references that name no event there, whose events are parked. If there is nothing to store, the
 // record is nil and the settlement says why.
-func examine(view *filtered.View, st *sessionState, d *draft) (*record.Metadata, settlement) {
-	if ev := view.Record(d.meta.RecordID); ev != nil {
+func examine(v *view.View, st *sessionState, d *draft) (*record.Metadata, settlement) {
+	if ev := v.Record(d.meta.RecordID); ev != nil {
 		return nil, settlement{event: ev}
 	}
-	events, state := view.Raw(), view.State()
+	events, state := v.Raw(), v.State()
 	for _, id := range d.meta.Absorbed {
 		if !slices.ContainsFunc(state.Live, func(m *record.Metadata) bool { return m.RecordID == id }) {
 			return nil, settlement{reason: "a summary that it absorbs is no longer shown"}
@@ -232,7 +232,7 @@ func examine(view *filtered.View, st *sessionState, d *draft) (*record.Metadata,
 	}
 	ready := *d.meta
 	ready.Covered = nil
-	for i, at := range view.Find(d.meta.Covered) {
+	for i, at := range v.Find(d.meta.Covered) {
 		switch {
 		case at < 0 || record.Normalize(events[at].Branch) != d.meta.Branch:
 			st.park(d.events[i])

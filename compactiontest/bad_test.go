@@ -13,7 +13,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -43,7 +43,7 @@ func bads() []bad {
 			d.show = func(sess session.Session) session.Events {
 				raw := rawOf(d, sess)
 				kept := slices.DeleteFunc(slices.Clone(raw[begun[sess]:]), record.Is)
-				return showing(append(filtered.Project(raw[:begun[sess]]), kept...))
+				return showing(append(view.Project(raw[:begun[sess]]), kept...))
 			}
 		}},
 		{name: "hides by time range", over: "strict", want: "what is hidden was summarized", says: "no summary has its fact", spoil: func(d *decorator) {
@@ -190,7 +190,7 @@ func bads() []bad {
 		{name: "never compacts, and shows all for ever", over: "inmemory", want: "the view stays short", says: "the prompt grows with the session", instead: func(inner session.Service) session.Service { return inner }},
 		{name: "believes every record", over: "inmemory", want: "forged records do nothing", says: "hides event", instead: func(inner session.Service) session.Service {
 			return (&decorator{Service: inner, show: func(sess session.Session) session.Events {
-				return filtered.NewFilteredEvents(sess.Events())
+				return view.NewSnapshot(view.Project(view.Collect(sess.Events())))
 			}}).top()
 		}},
 		{name: "moves the update time by its records", over: "strict", want: "nobody goes stale", says: "stale session", below: func(inner session.Service) session.Service {
@@ -215,7 +215,7 @@ func bads() []bad {
 		}},
 		{name: "shows interrupted calls as they are stored", over: "strict", want: "an interrupted call has a response", says: "without a response", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events {
-				return showing(slices.DeleteFunc(listOf(sess), filtered.IsStandIn))
+				return showing(slices.DeleteFunc(listOf(sess), view.IsStandIn))
 			}
 		}},
 		{name: "takes every call for interrupted", over: "inmemory", want: "an interrupted call has a response", says: "may yet get one", spoil: func(d *decorator) {

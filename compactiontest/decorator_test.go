@@ -9,7 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 // decorator is a decorator of a compacting service, good until a field makes it bad.
@@ -99,7 +99,7 @@ type listed struct {
 func (l *listed) Len() int                      { return l.length }
 func (l *listed) At(i int) *session.Event       { return l.at(i) }
 func (l *listed) All() iter.Seq[*session.Event] { return slices.Values(l.events) }
-func showing(e []*session.Event) session.Events { return filtered.Snapshot(e) }
+func showing(e []*session.Event) session.Events { return view.NewSnapshot(e) }
 func keyed(sess session.Session) string {
 	return sess.AppName() + "/" + sess.UserID() + "/" + sess.ID()
 }

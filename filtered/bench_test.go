@@ -1,160 +1,18 @@
 package filtered_test
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"testing"
-	"time"
 
-	"google.golang.org/adk/session"
-
-	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/filtered"
-	"github.com/adk-go-ext/longsession/record"
 )
 
-// long returns a history of about n events, of which all but the newest are covered by records that
-// were merged as a service merges them, five live at most. Records are as they come back from a
-// database.
-func long(tb testing.TB, n, records int) []*session.Event {
-	tb.Helper()
-	h := h()
-	perRecord := n / records
-	var live []*record.Metadata
-	store := func(m *record.Metadata) {
-		ev := ct.RecordEvent(m, h.Last().Timestamp)
-		data, err := json.Marshal(ev.CustomMetadata)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		ev.CustomMetadata = nil
-		if err := json.Unmarshal(data, &ev.CustomMetadata); err != nil {
-			tb.Fatal(err)
-		}
-		h.Events = append(h.Events, ev)
-		live = append(live, m)
-	}
-	for r := range records {
-		m := &record.Metadata{RecordID: fmt.Sprint("r", r), Kind: record.KindSummary, CreatedAt: at(len(h.Events))}
-		if err := m.SetText("What was said, in about as many words as a summary has."); err != nil {
-			tb.Fatal(err)
-		}
-		if r%2 == 1 && len(live) > 4 { // every other record is a merge
-			for _, part := range live[:2] {
-				m.Absorbed = append(m.Absorbed, part.RecordID)
-				m.Level = max(m.Level, part.Level+1)
-			}
-			m.StartTimestamp, m.EndTimestamp = live[0].StartTimestamp, live[1].EndTimestamp
-			rest := live[2:]
-			live = nil
-			store(m)
-			live = append(live, rest...)
-			continue
-		}
-		first := len(h.Events)
-		for i := 0; i < 2*perRecord; i += 4 {
-			inv, call := fmt.Sprint("i", len(h.Events)), fmt.Sprint("c", len(h.Events))
-			h.User(inv, "a question").Call(inv, "bot", "tool", call).Response(inv, "bot", "tool", "result", call).Agent(inv, "bot", "an answer")
-		}
-		for _, ev := range h.Events[first:] {
-			m.Covered = append(m.Covered, record.RefTo(ev))
-		}
-		m.StartTimestamp, m.EndTimestamp = h.Events[first].Timestamp, h.Last().Timestamp
-		store(m)
-	}
-	return h.Turns(5, "bot").Events
-}
-
-func BenchmarkProject(b *testing.B) {
-	for _, size := range []struct{ events, records int }{{10_000, 200}, {100_000, 2_000}} {
-		b.Run(fmt.Sprintf("%d_%d", size.events, size.records), func(b *testing.B) {
-			events := long(b, size.events, size.records)
-			b.ReportAllocs()
-			for b.Loop() {
-				filtered.Project(events)
-			}
-			b.ReportMetric(float64(len(filtered.Project(events))), "shown")
-			b.ReportMetric(float64(len(events)), "stored")
-		})
-	}
-}
-
+// BenchmarkEventsNothingNew asks a session of 1,000 events for its view when no event is new.
 func BenchmarkEventsNothingNew(b *testing.B) {
-	events := long(b, 10_000, 200)
-	b.Run("View", func(b *testing.B) {
-		view := filtered.NewView(events)
-		b.ReportAllocs()
-		for b.Loop() {
-			view.Events()
-		}
-	})
-	b.Run("FilteredSession", func(b *testing.B) {
-		service := session.InMemoryService()
-		created, err := service.Create(context.Background(), &session.CreateRequest{AppName: "app", UserID: "user"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, ev := range events[:1_000] {
-			if err := service.AppendEvent(context.Background(), created.Session, ev); err != nil {
-				b.Fatal(err)
-			}
-		}
-		s := filtered.NewFilteredSession(created.Session)
-		b.ReportAllocs()
-		for b.Loop() {
-			s.Events()
-		}
-	})
-}
-
-func BenchmarkViewAppend(b *testing.B) {
-	view := filtered.NewView(long(b, 10_000, 200))
-	events := make([]*session.Event, b.N)
-	for i := range events {
-		events[i] = &session.Event{ID: fmt.Sprint("new-", b.N, "-", i), Author: "bot", Timestamp: time.Now()}
-	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	for _, ev := range events {
-		view.Append(ev)
-		view.Events()
-	}
-}
-
-// tooled returns n turns with tools, 10 events each.
-func tooled(n int) []*session.Event {
-	h := &ct.History{}
-	for i := range n {
-		inv := fmt.Sprint("i", i)
-		h.User(inv, "a question")
-		for k := range 4 {
-			id := fmt.Sprint(inv, "-", k)
-			h.Call(inv, "bot", "tool", id).Response(inv, "bot", "tool", "result", id)
-		}
-		h.Agent(inv, "bot", "an answer")
-	}
-	return h.Events
-}
-
-// BenchmarkProjectYoung projects a session in which nothing was summarized.
-func BenchmarkProjectYoung(b *testing.B) {
-	events := tooled(1_000)
+	inner, add := stored(b)
+	add(turns(499).Compact("s", "e1", "e2").Events...)
+	s := filtered.NewFilteredSession(inner)
 	b.ReportAllocs()
 	for b.Loop() {
-		filtered.Project(events)
-	}
-}
-
-// BenchmarkViewTurn appends turns with tools, one event after the other, and asks for the view each time.
-func BenchmarkViewTurn(b *testing.B) {
-	events := tooled(1_000)
-	b.ReportAllocs()
-	for b.Loop() {
-		view := filtered.NewView(nil)
-		for _, ev := range events {
-			view.Append(ev)
-			view.Events()
-		}
+		s.Events()
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 var _ session.Session = (*FilteredSession)(nil)
@@ -60,7 +62,7 @@ func (s *FilteredSession) LastUpdateTime() time.Time { return s.inner.LastUpdate
 type polled struct {
 	inner session.Session
 	mu    sync.Mutex
-	view  *View
+	view  *view.View
 }
 
 func (p *polled) Events() session.Events {
@@ -68,7 +70,7 @@ func (p *polled) Events() session.Events {
 	defer p.mu.Unlock()
 	events := p.inner.Events()
 	if p.view == nil || !p.continues(events) {
-		p.view = NewView(Collect(events))
+		p.view = view.New(view.Collect(events))
 		return p.view.Events()
 	}
 	for i := p.seen(); i < events.Len(); i++ {

@@ -13,10 +13,11 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 // stored returns a new session of ADK's in-memory service, and a function that appends to it.
-func stored(t *testing.T) (session.Session, func(...*session.Event)) {
+func stored(t testing.TB) (session.Session, func(...*session.Event)) {
 	t.Helper()
 	service := session.InMemoryService()
 	created, err := service.Create(context.Background(), &session.CreateRequest{AppName: "app", UserID: "user", SessionID: "s", State: map[string]any{"k": "v"}})
@@ -50,7 +51,7 @@ func TestSessionShowsTheViewAndPassesTheRestThrough(t *testing.T) {
 	if v, err := inner.State().Get("k"); err != nil || v != "w" {
 		t.Errorf("the inner session's state is %v (%v): a write was lost", v, err)
 	}
-	if got, want := ids(filtered.Collect(s.Events())), "s e3 e4 e5 e6"; got != want {
+	if got, want := ids(view.Collect(s.Events())), "s e3 e4 e5 e6"; got != want {
 		t.Errorf("view is %q, want %q", got, want)
 	}
 	if n := inner.Events().Len(); n != 7 {
@@ -68,13 +69,13 @@ func TestSessionSeesWhatIsAppendedToTheInnerOne(t *testing.T) {
 	for i, ev := range h.Events {
 		add(ev)
 		events := s.Events()
-		if got, want := ids(filtered.Collect(events)), ids(filtered.Project(h.Events[:i+1])); got != want {
+		if got, want := ids(view.Collect(events)), ids(filtered.Project(h.Events[:i+1])); got != want {
 			t.Fatalf("after %d events the view is %q, want %q", i+1, got, want)
 		}
 		before = append(before, events)
 	}
 	for i, events := range before {
-		if got, want := ids(filtered.Collect(events)), ids(filtered.Project(h.Events[:i+1])); got != want {
+		if got, want := ids(view.Collect(events)), ids(filtered.Project(h.Events[:i+1])); got != want {
 			t.Errorf("the snapshot after %d events became %q, want %q", i+1, got, want)
 		}
 	}
@@ -87,9 +88,9 @@ func TestSnapshotAnswersAlikeInEveryWay(t *testing.T) {
 	for name, events := range map[string]session.Events{
 		"session":  filtered.NewFilteredSession(inner).Events(),
 		"events":   filtered.NewFilteredEvents(inner.Events()),
-		"snapshot": filtered.Snapshot(rich().Events),
+		"snapshot": view.NewSnapshot(rich().Events),
 		"nil":      filtered.NewFilteredEvents(nil),
-		"tail":     filtered.Snapshot(rich().Events).From(3),
+		"tail":     view.NewSnapshot(rich().Events).From(3),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,16 +112,6 @@ func TestSnapshotAnswersAlikeInEveryWay(t *testing.T) {
 				break // a reader that stops early
 			}
 		})
-	}
-}
-
-func TestFromCutsTheFront(t *testing.T) {
-	t.Parallel()
-	all := filtered.Snapshot(turns(2).Events)
-	for from, want := range map[int]string{-1: "e1 e2 e3 e4", 0: "e1 e2 e3 e4", 3: "e4", 4: "", 9: ""} {
-		if got := ids(all.From(from).Slice()); got != want {
-			t.Errorf("from %d on the view is %q, want %q", from, got, want)
-		}
 	}
 }
 
@@ -162,7 +153,7 @@ func TestSessionFollowsAnInnerOneThatIsReplaced(t *testing.T) {
 		nil,
 	} {
 		events = next
-		if got, want := filtered.Collect(s.Events()), filtered.Project(next); !same(got, want) {
+		if got, want := view.Collect(s.Events()), filtered.Project(next); !same(got, want) {
 			t.Errorf("view is %q, want the new %q", ids(got), ids(want))
 		}
 	}
@@ -171,7 +162,7 @@ func TestSessionFollowsAnInnerOneThatIsReplaced(t *testing.T) {
 // source counts how often it is asked.
 type source struct{ asked int }
 
-func (s *source) Events() session.Events { s.asked++; return filtered.Snapshot(nil) }
+func (s *source) Events() session.Events { s.asked++; return view.NewSnapshot(nil) }
 
 func TestSessionTakesItsEventsFromItsSource(t *testing.T) {
 	t.Parallel()

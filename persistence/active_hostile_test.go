@@ -9,7 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -26,7 +26,7 @@ func TestHostileHistoriesAreShownAlike(t *testing.T) {
 		handle := create(t, s, id)
 		for i, ev := range ct.Generate(4+random.IntN(40), random.IntN) {
 			if sound && record.Is(ev) {
-				ev = soundRecord(fmt.Sprint("sound", i), filtered.Collect(get(t, s, id).Events()), random)
+				ev = soundRecord(fmt.Sprint("sound", i), view.Collect(get(t, s, id).Events()), random)
 			}
 			if ev == nil {
 				continue
@@ -38,7 +38,7 @@ func TestHostileHistoriesAreShownAlike(t *testing.T) {
 		if sameView(t, s, id) {
 			partial++
 		}
-		if all := filtered.Inspect(filtered.Collect(get(t, s, id).Events())); len(all.Live) > 0 {
+		if all := view.Inspect(view.Collect(get(t, s, id).Events())); len(all.Live) > 0 {
 			hiding++
 		}
 	}
@@ -50,7 +50,7 @@ func TestHostileHistoriesAreShownAlike(t *testing.T) {
 
 // soundRecord covers events of one branch that nothing covers, or is nil.
 func soundRecord(id string, stored []*session.Event, random *rand.Rand) *session.Event {
-	state, branch := filtered.Inspect(stored), []string{"", "p.a", "p.b"}[random.IntN(3)]
+	state, branch := view.Inspect(stored), []string{"", "p.a", "p.b"}[random.IntN(3)]
 	var covered []string
 	for i, ev := range stored {
 		if !record.Is(ev) && ev.Branch == branch && !state.CoveredAt(i) && random.IntN(4) > 0 {
@@ -93,7 +93,7 @@ func TestTwoWritersThatCompactTheSameTurnsAreShownAlike(t *testing.T) {
 	check(false)
 	appendTo(t, services[1], handles[1], text("e99", "more"))
 	check(false)
-	if view := filtered.Project(filtered.Collect(active(t, services[1], "s").Events())); len(view) != 1+6+1 {
-		t.Errorf("the view is %v", ct.IDs(view))
+	if shown := view.Project(view.Collect(active(t, services[1], "s").Events())); len(shown) != 1+6+1 {
+		t.Errorf("the view is %v", ct.IDs(shown))
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -48,7 +48,7 @@ func appendThrough(t *testing.T, svc session.Service, sess session.Session, even
 	}
 }
 
-func shownBy(sess session.Session) []string { return ct.IDs(filtered.Collect(sess.Events())) }
+func shownBy(sess session.Session) []string { return ct.IDs(view.Collect(sess.Events())) }
 
 func wantShown(t *testing.T, sess session.Session, ids ...string) {
 	t.Helper()
@@ -147,7 +147,7 @@ func TestALateAnswerGoesToTheNearestCallThoughAnotherIsShown(t *testing.T) {
 	svc := quiet(t, a)
 	live := opened(t, svc)
 	appendThrough(t, svc, live, lateAnswer())
-	if got, want := shownBy(live), ct.IDs(filtered.Project(filtered.Collect(get(t, a, "s").Events()))); !slices.Equal(got, want) {
+	if got, want := shownBy(live), ct.IDs(view.Project(view.Collect(get(t, a, "s").Events()))); !slices.Equal(got, want) {
 		t.Errorf("shown are %v, want %v", got, want)
 	}
 }

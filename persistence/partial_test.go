@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 // A call that a late answer brings back is covered by a record that is not loaded. Offered to the next
@@ -17,7 +17,7 @@ func TestACallThatIsBroughtBackIsKnownToBeCovered(t *testing.T) {
 		Response("i9", "user", "t", "r", "a")
 	s := stores(t, h)
 	part := partialView(active(t, s, "s")).State()
-	full := filtered.Inspect(filtered.Collect(get(t, s, "s").Events()))
+	full := view.Inspect(view.Collect(get(t, s, "s").Events()))
 	compared := 0
 	for _, ev := range full.View {
 		for _, p := range part.View {
@@ -41,11 +41,11 @@ func TestTheFormerNewestMessageGoesWithTheNextOne(t *testing.T) {
 	t.Parallel()
 	s := stores(t, (&ct.History{}).Turns(3, "bot").Compact("r1", "e1", "e2", "e3", "e4", "e5").Merge("r2", "r1"))
 	few := active(t, s, "s")
-	view := partialView(few)
+	v := partialView(few)
 	next := text("next", "q")
-	view.Append(next)
+	v.Append(next)
 	appendTo(t, s, few, next)
-	got, want := ct.IDs(view.Events().Slice()), ct.IDs(filtered.Project(filtered.Collect(get(t, s, "s").Events())))
+	got, want := ct.IDs(v.Events().Slice()), ct.IDs(view.Project(view.Collect(get(t, s, "s").Events())))
 	if !slices.Equal(got, want) {
 		t.Errorf("the view shows %v, want %v", got, want)
 	}

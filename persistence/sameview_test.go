@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -28,8 +28,8 @@ func shown(view []*session.Event) []string {
 }
 
 // partialView is the view of what GetActive loaded, as the compaction service makes it.
-func partialView(few *persistence.ActiveSession) *filtered.View {
-	return filtered.NewPartialView(filtered.Collect(few.Events()), filtered.Unloaded{
+func partialView(few *persistence.ActiveSession) *view.View {
+	return view.NewPartial(view.Collect(few.Events()), view.Unloaded{
 		Covered:   func(ev *session.Event) bool { return few.Covered(ev.ID) },
 		Overtaken: func(ev *session.Event) bool { return few.Overtaken(ev.ID) },
 	})
@@ -45,9 +45,9 @@ func sameView(t tester, s *persistence.SQLiteSessionService, id string) (partial
 		t.Fatal(err)
 	}
 	all := resp.Session
-	loaded, stored := filtered.Collect(few.Events()), filtered.Collect(all.Events())
-	full := filtered.Inspect(stored)
-	part := filtered.NewView(loaded)
+	loaded, stored := view.Collect(few.Events()), view.Collect(all.Events())
+	full := view.Inspect(stored)
+	part := view.New(loaded)
 	if few.Partial() {
 		part = partialView(few)
 	}

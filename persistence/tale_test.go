@@ -11,7 +11,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -83,7 +83,7 @@ func (x *tale) speak() {
 // uncovered returns the IDs of events of a branch that no record stands for, and the records there that
 // are live.
 func (x *tale) uncovered(branch, author string) (events, records []string) {
-	state := filtered.Inspect(x.h.Events)
+	state := view.Inspect(x.h.Events)
 	for i, ev := range x.h.Events {
 		if !record.Is(ev) && ev.Branch == branch && !state.CoveredAt(i) && (author == "" || ev.Author == author) {
 			events = append(events, ev.ID)

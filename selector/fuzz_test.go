@@ -11,8 +11,8 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -221,7 +221,7 @@ func recordOf(events []*session.Event, sel selector.Selection, n int, parked map
 // record stands for.
 func checkStored(t *testing.T, before selector.History, events []*session.Event, sel selector.Selection) {
 	t.Helper()
-	state := filtered.Inspect(events)
+	state := view.Inspect(events)
 	if err := compactiontest.Check(events, state.View); err != nil {
 		t.Fatalf("after %q in %q: %v", shown(sel), sel.Branch, err)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -139,7 +139,7 @@ func kept(tb failer, p selector.Params, words ...string) string {
 
 // viewOf is what a service selects from after real records, with the view's order.
 func viewOf(events []*session.Event) selector.History {
-	state := filtered.Inspect(events)
+	state := view.Inspect(events)
 	h := selector.History{Covered: state.Covered, Live: state.Live}
 	for _, ev := range state.View {
 		if state.IsStored(ev) {

@@ -7,7 +7,7 @@ package promptsize
 import (
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -20,7 +20,7 @@ func OfEvent(ev *session.Event) int { return tokens.OfEvent(ev) + EventOverhead 
 
 // OfSummary is the size of the summary that a view shows for a record. A record without text is shown
 // as no event; it counts as an empty one.
-func OfSummary(m *record.Metadata) int { return OfEvent(filtered.SummaryEvent(m)) }
+func OfSummary(m *record.Metadata) int { return OfEvent(view.SummaryEvent(m)) }
 
 // OfProse is OfSummary of a record of that kind with that text. midTurn says that it stands for tool
 // rounds of a turn that is still running, which have a frame of their own.

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -39,7 +39,7 @@ func TestSizeOfASummaryIsThatOfItsEventInTheView(t *testing.T) {
 		stored := &session.Event{ID: "stored", Author: "user", Timestamp: h.Last().Timestamp}
 		record.Set(stored, m)
 		shown := 0
-		for _, ev := range filtered.Project(append(h.Events, stored)) {
+		for _, ev := range view.Project(append(h.Events, stored)) {
 			if ev.ID == m.RecordID {
 				shown = tokens.OfEvent(ev) + promptsize.EventOverhead
 			}

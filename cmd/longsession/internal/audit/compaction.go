@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -126,7 +126,7 @@ func (l *loaded) compactions() []Compaction {
 func (l *loaded) summaries() []*session.Event {
 	var out []*session.Event
 	for _, ev := range l.view {
-		if _, stored := l.seq[ev]; !stored && !filtered.IsStandIn(ev) {
+		if _, stored := l.seq[ev]; !stored && !view.IsStandIn(ev) {
 			out = append(out, ev)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -61,5 +61,5 @@ func (f *File) viewIn(ctx context.Context, snap *persistence.Snapshot, s *Sessio
 	if err != nil {
 		return nil, err
 	}
-	return filtered.Collect(resp.Session.Events()), nil
+	return view.Collect(resp.Session.Events()), nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -81,11 +81,11 @@ func (f *File) Size(ctx context.Context, s *Session) (now *Session, of Size, err
 	return now, of, nil
 }
 
-func (s Size) with(view []*session.Event, stored func(*session.Event) bool) Size {
-	for _, ev := range view {
+func (s Size) with(events []*session.Event, stored func(*session.Event) bool) Size {
+	for _, ev := range events {
 		s.ViewEvents++
 		s.ViewTokens += size(ev)
-		if !stored(ev) && !filtered.IsStandIn(ev) {
+		if !stored(ev) && !view.IsStandIn(ev) {
 			s.Summaries++
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -20,7 +20,7 @@ func TestViewIsWhatAnAppWouldGet(t *testing.T) {
 	path := made(t, 30)
 	f := open(t, path)
 	s := find(t, f, "order-1")
-	view, err := f.View(t.Context(), s)
+	entries, err := f.View(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +34,10 @@ func TestViewIsWhatAnAppWouldGet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := filtered.Project(filtered.Collect(raw.Session.Events()))
+	whole := view.Project(view.Collect(raw.Session.Events()))
 	summaries := 0
-	for i, want := range filtered.Collect(resp.Session.Events()) {
-		e := view[i]
+	for i, want := range view.Collect(resp.Session.Events()) {
+		e := entries[i]
 		if e.ID != want.ID || e.Text != textOf(want) || e.Author != want.Author || whole[i].ID != e.ID {
 			t.Errorf("view[%d] is %s %q, an app gets %s, and the whole history gives %s", i, e.ID, e.Text, want.ID, whole[i].ID)
 		}
@@ -48,10 +48,10 @@ func TestViewIsWhatAnAppWouldGet(t *testing.T) {
 			}
 		}
 	}
-	if len(view) != len(whole) || summaries == 0 {
-		t.Errorf("%d entries with %d summaries, want %d", len(view), summaries, len(whole))
+	if len(entries) != len(whole) || summaries == 0 {
+		t.Errorf("%d entries with %d summaries, want %d", len(entries), summaries, len(whole))
 	}
-	if sizeErr != nil || size.ViewEvents != len(view) || size.Summaries != summaries || size.AllTokens < 2*size.ViewTokens {
+	if sizeErr != nil || size.ViewEvents != len(entries) || size.Summaries != summaries || size.AllTokens < 2*size.ViewTokens {
 		t.Errorf("size %+v, %v", size, sizeErr)
 	}
 }
@@ -179,9 +179,9 @@ func TestACopyOfARecordIsNamedAsOne(t *testing.T) {
 	if found, err := f.Replacements(t.Context(), s, "", true); err != nil || len(found) != 2 {
 		t.Errorf("all: %d replacements, %v", len(found), err)
 	}
-	view, err := f.View(t.Context(), s)
-	if err != nil || view[0].Record == nil || view[0].Record.Seq != 13 || view[0].Record.State != audit.Live {
-		t.Errorf("%+v, %v", view[0].Record, err)
+	entries, err := f.View(t.Context(), s)
+	if err != nil || entries[0].Record == nil || entries[0].Record.Seq != 13 || entries[0].Record.State != audit.Live {
+		t.Errorf("%+v, %v", entries[0].Record, err)
 	}
 }
 

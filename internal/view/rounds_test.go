@@ -1,4 +1,4 @@
-package filtered_test
+package view_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"google.golang.org/genai"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -87,7 +87,7 @@ func TestSummaryReadsAsWhatItIs(t *testing.T) {
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			for _, ev := range filtered.Project(r.h.Events) {
+			for _, ev := range view.Project(r.h.Events) {
 				if ev.ID != "s" {
 					continue
 				}
@@ -111,7 +111,7 @@ func TestSummaryReadsAsWhatItIs(t *testing.T) {
 func TestSummaryCarriesItsBranch(t *testing.T) {
 	t.Parallel()
 	h := h().User("i", "q").Branch("p.a").Agent("i", "a", "A").Agent("i", "a", "B").Compact("s", "e2")
-	if got := filtered.Project(h.Events)[0]; got.ID != "s" || got.Branch != "p.a" {
+	if got := view.Project(h.Events)[0]; got.ID != "s" || got.Branch != "p.a" {
 		t.Errorf("summary %s has branch %q, want p.a", got.ID, got.Branch)
 	}
 }
@@ -123,7 +123,7 @@ func TestASummaryCannotEndItsOwnFrame(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	text := filtered.Project(h.Events)[0].Content.Parts[0].Text
+	text := view.Project(h.Events)[0].Content.Parts[0].Text
 	if n := strings.Count(text, "["); n != 2 || !strings.Contains(text, "(End of summary.]") {
 		t.Errorf("the summary ends, or begins again, within itself: %s", text)
 	}

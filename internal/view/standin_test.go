@@ -1,4 +1,4 @@
-package filtered_test
+package view_test
 
 import (
 	"fmt"
@@ -12,13 +12,13 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 // told lists a view by IDs; a stand-in as the calls that it answers, with what it says.
-func told(view []*session.Event) (out []string) {
-	for _, ev := range view {
-		if !filtered.IsStandIn(ev) {
+func told(shown []*session.Event) (out []string) {
+	for _, ev := range shown {
+		if !view.IsStandIn(ev) {
 			out = append(out, ev.ID)
 			continue
 		}
@@ -69,10 +69,10 @@ func TestAnInterruptedCallIsAnswered(t *testing.T) {
 			t.Parallel()
 			holds(t, row.h.Events)
 			grows(t, row.h.Events)
-			if got := told(filtered.Project(row.h.Events)); !slices.Equal(got, row.want) {
+			if got := told(view.Project(row.h.Events)); !slices.Equal(got, row.want) {
 				t.Errorf("the view is %q, want %q", got, row.want)
 			}
-			if got := told(filtered.Collect(filtered.NewFilteredEvents(fixed(row.h.Events)))); !slices.Equal(got, row.want) {
+			if got := told(view.Project(row.h.Events)); !slices.Equal(got, row.want) {
 				t.Errorf("FilteredEvents are %q, want %q", got, row.want)
 			}
 		})
@@ -87,7 +87,7 @@ func TestACallThatAwaitsAConfirmationIsNotInterrupted(t *testing.T) {
 	h.Call("i", "bot", toolconfirmation.FunctionCallName, "c2").Long("c2").User("j", "q")
 	h.Last().Actions = session.EventActions{}
 	holds(t, h.Events)
-	if got := told(filtered.Project(h.Events)); !slices.Equal(got, []string{"e1", "e2", "e3", "e4", "e5"}) {
+	if got := told(view.Project(h.Events)); !slices.Equal(got, []string{"e1", "e2", "e3", "e4", "e5"}) {
 		t.Errorf("the view is %q", got)
 	}
 }
@@ -99,8 +99,8 @@ func TestAStandInIsLikeTheResponseThatNeverCame(t *testing.T) {
 	call := h.Last()
 	call.CustomMetadata = map[string]any{"a2a:context_id": "x", "other": 1}
 	h.Branch("").User("j", "q")
-	view := filtered.Project(h.Events)
-	made := view[2]
+	shown := view.Project(h.Events)
+	made := shown[2]
 	if made.Author != "bot" || made.Branch != "p.a" || made.InvocationID != "i" || !made.Timestamp.Equal(call.Timestamp) ||
 		made.Content.Role != genai.RoleUser || made.Content.Parts[0].FunctionResponse.Name != "lookup" || made.ID != "interrupted-e2" {
 		t.Errorf("the stand-in is %+v", made)
@@ -108,12 +108,12 @@ func TestAStandInIsLikeTheResponseThatNeverCame(t *testing.T) {
 	if made.CustomMetadata["a2a:context_id"] != "x" || made.CustomMetadata["other"] != nil {
 		t.Errorf("its metadata are %v", made.CustomMetadata)
 	}
-	if again := filtered.Project(h.Events)[2]; !reflect.DeepEqual(made, again) {
+	if again := view.Project(h.Events)[2]; !reflect.DeepEqual(made, again) {
 		t.Errorf("made twice it differs: %+v and %+v", made, again)
 	}
-	state := filtered.Inspect(h.Events)
+	state := view.Inspect(h.Events)
 	for _, ev := range state.View {
-		if state.IsStored(ev) == filtered.IsStandIn(ev) {
+		if state.IsStored(ev) == view.IsStandIn(ev) {
 			t.Errorf("event %s: stored %t", ev.ID, state.IsStored(ev))
 		}
 	}
@@ -124,14 +124,14 @@ func TestAStandInIsLikeTheResponseThatNeverCame(t *testing.T) {
 func TestAStandInStaysTheSameEvent(t *testing.T) {
 	t.Parallel()
 	history := h().Turn("g", "bot", "q", "a").User("i", "q").Call("i", "bot", "t", "c")
-	view := filtered.NewView(slices.Clone(history.Events))
-	before := view.Events()
+	v := view.New(slices.Clone(history.Events))
+	before := v.Events()
 	n := len(history.Events)
 	history.Turn("j", "bot", "q", "a").Call("j", "bot", "t", "d").Turn("k", "bot", "q", "a").Compact("r1", "e1", "e2").Turn("l", "bot", "q", "a")
 	var made *session.Event
 	for _, ev := range history.Events[n:] {
-		view.Append(ev)
-		events := view.Events().Slice()
+		v.Append(ev)
+		events := v.Events().Slice()
 		k := slices.IndexFunc(events, func(ev *session.Event) bool { return ev.ID == "interrupted-e4" })
 		if k < 0 || made != nil && events[k] != made {
 			t.Fatalf("after %s the view is %q", ev.ID, told(events))
@@ -142,8 +142,8 @@ func TestAStandInStaysTheSameEvent(t *testing.T) {
 		t.Errorf("the snapshot became %q", got)
 	}
 	history.Response("i", "bot", "t", "at last", "c")
-	view.Append(history.Last())
-	if got := told(view.Events().Slice()); slices.Contains(got, "c:cut") || !slices.Contains(got, history.Last().ID) {
+	v.Append(history.Last())
+	if got := told(v.Events().Slice()); slices.Contains(got, "c:cut") || !slices.Contains(got, history.Last().ID) {
 		t.Errorf("after the response the view is %q", got)
 	}
 }
@@ -151,23 +151,23 @@ func TestAStandInStaysTheSameEvent(t *testing.T) {
 // TestCallsThatAreAnsweredCostNothing: only a call that is left behind makes the view anew.
 func TestCallsThatAreAnsweredCostNothing(t *testing.T) {
 	t.Parallel()
-	view := filtered.NewView(nil)
+	v := view.New(nil)
 	history := h()
 	for i := range 100 {
 		inv := fmt.Sprint("i", i)
 		history.User(inv, "q").Call(inv, "bot", "t", inv+"a", inv+"b").Response(inv, "bot", "t", "r", inv+"a", inv+"b").Agent(inv, "bot", "a")
 	}
 	for _, ev := range history.Events {
-		view.Append(ev)
+		v.Append(ev)
 	}
-	if _, generation := view.Version(); generation != 0 {
+	if _, generation := v.Version(); generation != 0 {
 		t.Errorf("the view was made anew %d times", generation)
 	}
 	history.Call("x", "bot", "t", "cut").User("y", "q").User("z", "q")
 	for _, ev := range history.Events[len(history.Events)-3:] {
-		view.Append(ev)
+		v.Append(ev)
 	}
-	if _, generation := view.Version(); generation != 1 {
+	if _, generation := v.Version(); generation != 1 {
 		t.Errorf("for one interrupted call the view was made anew %d times", generation)
 	}
 }

@@ -1,4 +1,4 @@
-package filtered_test
+package view_test
 
 import (
 	"math/rand/v2"
@@ -12,9 +12,9 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/naive"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -65,7 +65,7 @@ func TestEveryHistoryHasAGoodViewThatGrowsWithIt(t *testing.T) {
 		summaries += holds(t, events)
 		grows(t, events)
 	})
-	if summaries < 20 {
+	if summaries < enough(20) {
 		t.Errorf("only %d summaries were shown, so this test compares too little", summaries)
 	}
 }
@@ -81,38 +81,38 @@ type tester interface {
 func holds(t tester, events []*session.Event) int {
 	t.Helper()
 	pointers, before := slices.Clone(events), adk.DeepCopy(events)
-	view := filtered.Project(events)
-	if err := ct.Check(events, view); err != nil {
-		t.Errorf("the view of %q is %q: %v", ids(events), ids(view), err)
+	shown := view.Project(events)
+	if err := ct.Check(events, shown); err != nil {
+		t.Errorf("the view of %q is %q: %v", ids(events), ids(shown), err)
 	}
-	if err := naive.Compare(events, view); err != nil {
+	if err := naive.Compare(events, shown); err != nil {
 		t.Errorf("%v", err)
 	}
 	if !slices.Equal(pointers, events) || !reflect.DeepEqual(before, events) {
 		t.Errorf("the history was changed: %s", cmp.Diff(before, events))
 	}
-	return len(fronts(view))
+	return len(fronts(shown))
 }
 
 // grows compares a view that is told of one event after the other with the projection of all.
 func grows(t tester, events []*session.Event) {
 	t.Helper()
-	view := filtered.NewView(nil)
+	v := view.New(nil)
 	type moment struct{ now, then []*session.Event }
 	var moments []moment
-	var base *filtered.Base
+	var base *view.Base
 	for i, ev := range events {
-		view.Append(ev)
-		got, want := view.Events().Slice(), filtered.Project(events[:i+1])
+		v.Append(ev)
+		got, want := v.Events().Slice(), view.Project(events[:i+1])
 		if !same(got, want) {
 			t.Fatalf("after %q the view is %q, want %q", ids(events[:i+1]), ids(got), ids(want))
 		}
-		if view.State().Stored != i+1 || len(view.Raw()) != i+1 {
-			t.Fatalf("view holds %d events of %d", len(view.Raw()), i+1)
+		if v.State().Stored != i+1 || len(v.Raw()) != i+1 {
+			t.Fatalf("view holds %d events of %d", len(v.Raw()), i+1)
 		}
 		moments = append(moments, moment{got, slices.Clone(got)})
 		if i%4 == 0 {
-			base = view.Base()
+			base = v.Base()
 		}
 		resumes(t, base, events[:i+1])
 	}
@@ -125,22 +125,22 @@ func grows(t tester, events []*session.Event) {
 
 // resumes compares a view that starts from a base with the projection of all, also while another view
 // of the same base goes its own way.
-func resumes(t tester, base *filtered.Base, events []*session.Event) {
+func resumes(t tester, base *view.Base, events []*session.Event) {
 	t.Helper()
 	if events[0] == nil && len(events) == 1 {
 		return
 	}
 	for range 2 {
-		view := base.View(fixed(events))
-		if view == nil {
+		v := base.View(fixed(events))
+		if v == nil {
 			t.Fatalf("%q does not begin with the base of %d events", ids(events), base.Len())
 		}
-		if got, want := view.Events().Slice(), filtered.Project(events); !same(got, want) {
+		if got, want := v.Events().Slice(), view.Project(events); !same(got, want) {
 			t.Fatalf("from a base of %d events the view of %q is %q, want %q", base.Len(), ids(events), ids(got), ids(want))
 		}
 		astray := (&ct.History{}).User("astray", "q").Call("astray", "bot", "t", "c").Turn("x", "bot", "q", "a").Events
 		for _, ev := range append(astray, (&ct.History{Events: slices.Clone(events)}).AddEvent(astray[0]).Record("astray", astray[0].ID)) {
-			view.Append(ev)
+			v.Append(ev)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func resumes(t tester, base *filtered.Base, events []*session.Event) {
 // same compares views: stored events by pointer, summaries and stand-ins by what they hold.
 func same(a, b []*session.Event) bool {
 	return slices.EqualFunc(a, b, func(a, b *session.Event) bool {
-		return a == b || a != nil && b != nil && (a.InvocationID == "compaction-"+a.ID || filtered.IsStandIn(a)) && reflect.DeepEqual(a, b)
+		return a == b || a != nil && b != nil && (a.InvocationID == "compaction-"+a.ID || view.IsStandIn(a)) && reflect.DeepEqual(a, b)
 	})
 }
 
@@ -159,9 +159,9 @@ func TestViewOnlyGrowsBetweenCompactions(t *testing.T) {
 	grown := 0
 	rapid.Check(t, func(t *rapid.T) {
 		h := ct.History{Events: rich().Events}
-		view := filtered.NewView(slices.Clone(h.Events))
+		v := view.New(slices.Clone(h.Events))
 		for range rapid.IntRange(1, 12).Draw(t, "n") {
-			before := view.Events().Slice()
+			before := v.Events().Slice()
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
 				h.User("x", "q")
@@ -169,10 +169,10 @@ func TestViewOnlyGrowsBetweenCompactions(t *testing.T) {
 				h.Agent("x", "bot", "a")
 			default:
 				h.Call("x", "bot", "t", "new").Response("x", "bot", "t", "r", "new")
-				view.Append(h.Events[len(h.Events)-2])
+				v.Append(h.Events[len(h.Events)-2])
 			}
-			view.Append(h.Last())
-			if after := view.Events().Slice(); !slices.Equal(before, after[:len(before)]) {
+			v.Append(h.Last())
+			if after := v.Events().Slice(); !slices.Equal(before, after[:len(before)]) {
 				t.Fatalf("the view was %q and is %q", ids(before), ids(after))
 			}
 			grown++
@@ -187,7 +187,7 @@ func TestRecordsAreNeverPartOfTheirOwnView(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		events := ct.Generate(30, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
-		for _, ev := range filtered.Project(events) {
+		for _, ev := range view.Project(events) {
 			if ev == nil || record.Is(ev) {
 				t.Fatalf("the view shows %v", ev)
 			}

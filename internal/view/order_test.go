@@ -1,4 +1,4 @@
-package filtered_test
+package view_test
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -42,17 +42,17 @@ func rich() *ct.History {
 }
 
 // visible names what a view shows, in no order, with the same name on every backend.
-func visible(view []*session.Event) []string {
-	out := make([]string, len(view))
-	for i, ev := range view {
+func visible(shown []*session.Event) []string {
+	out := make([]string, len(shown))
+	for i, ev := range shown {
 		out[i] = fmt.Sprintf("%s/%s/%d", ev.InvocationID, ev.Author, ev.Timestamp.UnixMicro())
 	}
 	slices.Sort(out)
 	return out
 }
 
-func fronts(view []*session.Event) (out []string) {
-	for _, ev := range view {
+func fronts(shown []*session.Event) (out []string) {
+	for _, ev := range shown {
 		if ev.InvocationID == "compaction-"+ev.ID {
 			out = append(out, ev.ID)
 		}
@@ -63,7 +63,7 @@ func fronts(view []*session.Event) (out []string) {
 // A view must not depend on the backend that the session lives in.
 func TestViewIsTheSameFromEveryBackend(t *testing.T) {
 	t.Parallel()
-	want := filtered.Project(rich().Events)
+	want := view.Project(rich().Events)
 	if !slices.Equal(fronts(want), []string{"m", "s3", "s4"}) {
 		t.Fatalf("the history shows %v, so this test compares too little", ct.IDs(want))
 	}
@@ -92,7 +92,7 @@ func TestViewIsTheSameFromEveryBackend(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := filtered.Project(events)
+			got := view.Project(events)
 			if !slices.Equal(visible(got), visible(want)) {
 				t.Errorf("the view shows\n%v, want\n%v", ct.IDs(got), ct.IDs(want))
 			}
@@ -103,6 +103,6 @@ func TestViewIsTheSameFromEveryBackend(t *testing.T) {
 	}
 }
 
-func hiddenIn(view []*session.Event, ev *session.Event) bool {
-	return !slices.ContainsFunc(view, func(shown *session.Event) bool { return shown.ID == ev.ID })
+func hiddenIn(shown []*session.Event, ev *session.Event) bool {
+	return !slices.ContainsFunc(shown, func(shown *session.Event) bool { return shown.ID == ev.ID })
 }

@@ -1,4 +1,4 @@
-package filtered_test
+package view_test
 
 import (
 	"fmt"

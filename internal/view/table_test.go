@@ -1,4 +1,4 @@
-package filtered_test
+package view_test
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -25,7 +25,7 @@ type row struct {
 func h() *ct.History { return &ct.History{} }
 
 // ids writes a view as the IDs of its events.
-func ids(view []*session.Event) string { return strings.Join(ct.IDs(view), " ") }
+func ids(shown []*session.Event) string { return strings.Join(ct.IDs(shown), " ") }
 
 // at is a moment of a history: its n-th event has it.
 func at(n int) time.Time { return ct.Epoch.Add(time.Duration(n) * time.Second) }
@@ -54,14 +54,14 @@ func run(t *testing.T, rows []row) {
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			view := filtered.Project(r.h.Events)
-			if got := ids(view); got != r.want {
+			shown := view.Project(r.h.Events)
+			if got := ids(shown); got != r.want {
 				t.Errorf("view is %q, want %q", got, r.want)
 			}
-			if err := ct.Check(r.h.Events, view); err != nil {
+			if err := ct.Check(r.h.Events, shown); err != nil {
 				t.Errorf("view breaks a rule: %v", err)
 			}
-			grown := filtered.NewView(nil)
+			grown := view.New(nil)
 			for _, ev := range r.h.Events {
 				grown.Append(ev)
 			}

@@ -1,4 +1,4 @@
-package filtered
+package view
 
 import (
 	"slices"
@@ -16,18 +16,18 @@ import (
 type View struct {
 	mu       sync.Mutex
 	p        *projection
-	snapshot *FilteredEvents
+	snapshot *Snapshot
 	// generation counts how often the view was made anew instead of only growing.
 	generation int
 }
 
-// NewView returns the view of a history given in the order of the backend. The slice belongs to the
+// New returns the view of a history given in the order of the backend. The slice belongs to the
 // view from then on; see [Collect].
-func NewView(events []*session.Event) *View { return &View{p: project(events, nil, nil)} }
+func New(events []*session.Event) *View { return &View{p: project(events, nil, nil)} }
 
-// NewPartialView is [NewView] for a history in which events that the view hides may be missing, and
+// NewPartial is [New] for a history in which events that the view hides may be missing, and
 // records that are not live; of the events no two have one ID. References are resolved by ID only.
-func NewPartialView(events []*session.Event, unloaded Unloaded) *View {
+func NewPartial(events []*session.Event, unloaded Unloaded) *View {
 	return &View{p: project(events, nil, unloaded.gapsIn(events))}
 }
 
@@ -53,14 +53,14 @@ func (u Unloaded) gapsIn(events []*session.Event) *gaps {
 	return g
 }
 
-// Partial reports whether the view was made by [NewPartialView].
+// Partial reports whether the view was made by [NewPartial].
 func (v *View) Partial() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.p.gaps != nil
 }
 
-// Replace gives a partial view another history, see [NewPartialView]. The function gets the events of the
+// Replace gives a partial view another history, see [NewPartial]. The function gets the events of the
 // view, which it must not change.
 func (v *View) Replace(by func(raw []*session.Event) ([]*session.Event, Unloaded)) {
 	v.mu.Lock()
@@ -117,18 +117,18 @@ func (v *View) AppendRecord(ev *session.Event) {
 }
 
 // Events returns the view as it is now.
-func (v *View) Events() *FilteredEvents {
+func (v *View) Events() *Snapshot {
 	events, _ := v.Version()
 	return events
 }
 
 // Version returns the view as it is now and its generation: while that stays the same, the view has
 // only grown at its end.
-func (v *View) Version() (*FilteredEvents, int) {
+func (v *View) Version() (*Snapshot, int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.snapshot == nil {
-		v.snapshot = &FilteredEvents{view: v.p.view}
+		v.snapshot = &Snapshot{view: v.p.view}
 	}
 	return v.snapshot, v.generation
 }

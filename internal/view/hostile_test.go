@@ -1,4 +1,4 @@
-package filtered_test
+package view_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -58,9 +58,9 @@ func TestThousandParallelCallsAreOneUnit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			events := parallel(n, tc.answer)
-			view := viewAlong(t, events, 1+len(events)/40)
-			if len(view) != tc.visible+1 {
-				t.Errorf("%d events are shown, want %d and a summary", len(view), tc.visible)
+			shown := viewAlong(t, events, 1+len(events)/40)
+			if len(shown) != tc.visible+1 {
+				t.Errorf("%d events are shown, want %d and a summary", len(shown), tc.visible)
 			}
 			if name != "half of them later" {
 				return
@@ -68,8 +68,8 @@ func TestThousandParallelCallsAreOneUnit(t *testing.T) {
 			// A response comes when its call is hidden already: the whole unit is back.
 			h := &ct.History{Events: slices.Clone(events)}
 			h.Response("i3", "bot", "tool", "ok", "c999")
-			if view := viewAlong(t, h.Events, len(h.Events)); len(view) != tc.visible+1+n/2+3 { // the other calls were interrupted
-				t.Errorf("%d events are shown after the late response", len(view))
+			if shown := viewAlong(t, h.Events, len(h.Events)); len(shown) != tc.visible+1+n/2+3 { // the other calls were interrupted
+				t.Errorf("%d events are shown after the late response", len(shown))
 			}
 		})
 	}
@@ -85,18 +85,18 @@ func answerEach(h *ct.History, ids []string) {
 // every step-th, checks it in the end and returns it.
 func viewAlong(t *testing.T, events []*session.Event, step int) []*session.Event {
 	t.Helper()
-	view := filtered.NewView(nil)
+	v := view.New(nil)
 	for i, ev := range events {
-		view.Append(ev)
+		v.Append(ev)
 		if i%step != 0 && i != len(events)-1 {
 			continue
 		}
-		got, want := ct.IDs(view.Events().Slice()), ct.IDs(filtered.Project(events[:i+1]))
+		got, want := ct.IDs(v.Events().Slice()), ct.IDs(view.Project(events[:i+1]))
 		if !slices.Equal(got, want) {
 			t.Fatalf("after %d events the view differs from the projection:\n%v\n%v", i+1, got, want)
 		}
 	}
-	shown := view.Events().Slice()
+	shown := v.Events().Slice()
 	if err := ct.Check(events, shown); err != nil {
 		t.Error(err)
 	}
@@ -135,8 +135,8 @@ func TestViewKnowsNoClock(t *testing.T) {
 				return h.Events
 			}
 			right, wrong := viewAlong(t, build(nil), 10), viewAlong(t, build(clock), 10)
-			raw := func(view []*session.Event) []string {
-				return slices.DeleteFunc(ct.IDs(view), func(id string) bool { return strings.HasPrefix(id, "r") })
+			raw := func(shown []*session.Event) []string {
+				return slices.DeleteFunc(ct.IDs(shown), func(id string) bool { return strings.HasPrefix(id, "r") })
 			}
 			if got, want := raw(wrong), raw(right); len(want) != 40 || !slices.Equal(got, want) {
 				t.Errorf("events shown: %v, want %v", got, want)
@@ -167,14 +167,14 @@ func TestBrokenUTF8HidesNothingButWhatItNames(t *testing.T) {
 				h.Events[2*i].ID = id
 			}
 			h.Turn("last", "bot\xff", "And now?", "Done.").Compact("r1", "e\xff")
-			view := viewAlong(t, h.Events, 1)
+			shown := viewAlong(t, h.Events, 1)
 			for i := 1; i < 8; i++ {
-				if !slices.Contains(view, h.Events[i]) {
+				if !slices.Contains(shown, h.Events[i]) {
 					t.Errorf("event %q is hidden, and nothing names it", h.Events[i].ID)
 				}
 			}
-			if tc.hidden && slices.Contains(view, h.Events[0]) {
-				t.Errorf("the event that is named is shown: %q", ct.IDs(view))
+			if tc.hidden && slices.Contains(shown, h.Events[0]) {
+				t.Errorf("the event that is named is shown: %q", ct.IDs(shown))
 			}
 		})
 	}
@@ -201,11 +201,11 @@ func TestWhateverASummarySaysItIsOneMessageOfTheUser(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
-			view := viewAlong(t, h.Events, 1)
-			if len(view) != 7 {
-				t.Fatalf("%v are shown", ct.IDs(view))
+			shown := viewAlong(t, h.Events, 1)
+			if len(shown) != 7 {
+				t.Fatalf("%v are shown", ct.IDs(shown))
 			}
-			got := view[0]
+			got := shown[0]
 			if got.ID != "r1" || got.Author != "user" || got.Content.Role != "user" || len(got.Content.Parts) != 1 || got.CustomMetadata != nil {
 				t.Errorf("the summary is shown as %+v", got)
 			}

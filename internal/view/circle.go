@@ -1,4 +1,4 @@
-package filtered
+package view
 
 // findCircles gives each entry the number of its strongly connected component of the absorption
 // graph (Tarjan's algorithm, with a stack of its own: a forged chain may be as long as the history).

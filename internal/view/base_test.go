@@ -1,16 +1,16 @@
-package filtered_test
+package view_test
 
 import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 func TestABaseIsOfItsOwnSessionOnly(t *testing.T) {
 	t.Parallel()
 	h := turns(4).Compact("s", "e1", "e2")
-	base := filtered.NewView(h.Events).Base()
+	base := view.New(h.Events).Base()
 	if base.Len() != 9 || base.View(fixed(h.Events)) == nil {
 		t.Fatalf("a base of %d events does not serve its own session", base.Len())
 	}
@@ -26,7 +26,7 @@ func TestABaseIsOfItsOwnSessionOnly(t *testing.T) {
 			t.Errorf("%s: taken for the same", name)
 		}
 	}
-	if base.View(nil) != nil || filtered.NewView(nil).Base().View(fixed{}) != nil {
+	if base.View(nil) != nil || view.New(nil).Base().View(fixed{}) != nil {
 		t.Error("nothing begins with nothing")
 	}
 }

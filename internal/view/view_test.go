@@ -1,4 +1,4 @@
-package filtered_test
+package view_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -20,7 +20,7 @@ func TestAppendingToAViewLeavesTheHistoryAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			last := events[len(events)-1]
-			_ = append(filtered.Project(events[:len(events)-1]), &session.Event{ID: "mine"})
+			_ = append(view.Project(events[:len(events)-1]), &session.Event{ID: "mine"})
 			if events[len(events)-1] != last {
 				t.Error("an event of the history was replaced")
 			}
@@ -31,7 +31,7 @@ func TestAppendingToAViewLeavesTheHistoryAlone(t *testing.T) {
 func TestUncompactedHistoryIsItsOwnView(t *testing.T) {
 	t.Parallel()
 	events := turns(3).Events
-	if view := filtered.Project(events); &view[0] != &events[0] || len(view) != len(events) {
+	if shown := view.Project(events); &shown[0] != &events[0] || len(shown) != len(events) {
 		t.Error("a history without records was copied")
 	}
 }
@@ -40,17 +40,17 @@ func TestRecordOfAnotherSessionHandleIsAddedOnce(t *testing.T) {
 	t.Parallel()
 	h := turns(3)
 	rec, same, other := h.Record("s", "e1", "e2"), h.Record("s", "e1", "e2"), h.Record("s2", "e3", "e4")
-	view := filtered.NewView(slices.Clone(h.Events))
+	v := view.New(slices.Clone(h.Events))
 	for _, ev := range []*session.Event{rec, same, rec, other, nil, h.Events[0], {LLMResponse: metadata("{")}} {
-		view.AppendRecord(ev)
+		v.AppendRecord(ev)
 	}
-	if got, want := ids(view.Events().Slice()), "s s2 e5 e6"; got != want {
+	if got, want := ids(v.Events().Slice()), "s s2 e5 e6"; got != want {
 		t.Errorf("view is %q, want %q", got, want)
 	}
-	if n := len(view.Raw()); n != 8 {
+	if n := len(v.Raw()); n != 8 {
 		t.Errorf("view holds %d events, want 8: six and two records", n)
 	}
-	if n := len(view.Live()); n != 2 {
+	if n := len(v.Live()); n != 2 {
 		t.Errorf("%d records are live, want 2", n)
 	}
 }
@@ -60,16 +60,16 @@ func TestRecordOfAnotherSessionHandleIsAddedOnce(t *testing.T) {
 func TestSummaryEventsStayTheSameBetweenCompactions(t *testing.T) {
 	t.Parallel()
 	h := turns(3).Compact("s", "e1", "e2")
-	view := filtered.NewView(slices.Clone(h.Events))
-	first := view.Events().At(0)
+	v := view.New(slices.Clone(h.Events))
+	first := v.Events().At(0)
 	for name, ev := range map[string]*session.Event{
 		"a turn":                        {ID: "n1", Author: "user"},
 		"an event with a covered ID":    {ID: "e1", Author: "bot", Timestamp: at(99)},
 		"another record":                h.Record("s2", "e3", "e4"),
 		"a call's response, unexpected": (&ct.History{}).Response("x", "bot", "t", "r", "c").Last(),
 	} {
-		view.Append(ev)
-		if got := view.Events().At(0); got != first {
+		v.Append(ev)
+		if got := v.Events().At(0); got != first {
 			t.Errorf("after %s the summary is another event: %v", name, got.ID)
 		}
 	}
@@ -77,9 +77,9 @@ func TestSummaryEventsStayTheSameBetweenCompactions(t *testing.T) {
 
 // Not parallel: AllocsPerRun counts what the whole process allocates.
 func TestNothingNewCostsNothing(t *testing.T) {
-	view := filtered.NewView(rich().Events)
-	view.Events()
-	if n := testing.AllocsPerRun(100, func() { view.Events() }); n != 0 {
+	v := view.New(rich().Events)
+	v.Events()
+	if n := testing.AllocsPerRun(100, func() { v.Events() }); n != 0 {
 		t.Errorf("Events allocates %v times with nothing new", n)
 	}
 }
@@ -90,11 +90,11 @@ func TestEventAddedCostsNothingOfTheHistory(t *testing.T) {
 	for i := range 20 {
 		h.Compact(fmt.Sprint("s", i), fmt.Sprintf("e%d", 2*i+1), fmt.Sprintf("e%d", 2*i+2))
 	}
-	view := filtered.NewView(slices.Clip(h.Events))
+	v := view.New(slices.Clip(h.Events))
 	more := turns(400).Events
-	view.Append(more[0]) // makes room once
+	v.Append(more[0]) // makes room once
 	i := 0
-	if n := testing.AllocsPerRun(300, func() { i++; view.Append(&session.Event{ID: "new", Author: "bot", Timestamp: more[i].Timestamp}) }); n > 2 {
+	if n := testing.AllocsPerRun(300, func() { i++; v.Append(&session.Event{ID: "new", Author: "bot", Timestamp: more[i].Timestamp}) }); n > 2 {
 		t.Errorf("an event costs %v allocations", n)
 	}
 }
@@ -103,7 +103,7 @@ func TestStateTellsWhatTheViewIsMadeOf(t *testing.T) {
 	t.Parallel()
 	h := after(h().Turn("i", "bot", "q", "a").User("j", "q").Call("j", "bot", "t", "c").Response("j", "bot", "t", "r", "c"))
 	h.Compact("s", "e1", "e2").Compact("r", "e4").AddEvent(&session.Event{ID: "bad", LLMResponse: metadata("{")})
-	state := filtered.Inspect(h.Events)
+	state := view.Inspect(h.Events)
 	if got, want := ids(state.View), "s r e3 e4 e5 e6 e7 e8 e9"; got != want {
 		t.Fatalf("view is %q, want %q", got, want)
 	}
@@ -134,22 +134,22 @@ func TestStateTellsWhatTheViewIsMadeOf(t *testing.T) {
 func TestViewIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	h := turns(50)
-	view := filtered.NewView(nil)
+	v := view.New(nil)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for _, ev := range h.Events {
-			view.Append(ev)
+			v.Append(ev)
 		}
 	})
 	wg.Go(func() {
 		for i := range 10 {
-			view.AppendRecord(h.Record(fmt.Sprint("s", i), "e1"))
+			v.AppendRecord(h.Record(fmt.Sprint("s", i), "e1"))
 		}
 	})
 	for range 4 {
 		wg.Go(func() {
 			for range 200 {
-				events := view.Events()
+				events := v.Events()
 				n := 0
 				for range events.All() {
 					n++
@@ -157,15 +157,15 @@ func TestViewIsSafeForConcurrentUse(t *testing.T) {
 				if n != events.Len() {
 					t.Errorf("snapshot of %d events yields %d", events.Len(), n)
 				}
-				view.State()
-				_ = append(view.Raw(), nil)
+				v.State()
+				_ = append(v.Raw(), nil)
 				_ = append(events.Slice(), nil)
 			}
 		})
 	}
 	wg.Wait()
-	if got := view.Events().Slice(); got[0].InvocationID != "compaction-s0" && len(view.Raw()) != 110 || slices.Contains(view.Raw(), nil) {
-		t.Errorf("view holds %d events and begins with %q", len(view.Raw()), got[0].ID)
+	if got := v.Events().Slice(); got[0].InvocationID != "compaction-s0" && len(v.Raw()) != 110 || slices.Contains(v.Raw(), nil) {
+		t.Errorf("view holds %d events and begins with %q", len(v.Raw()), got[0].ID)
 	}
 }
 

@@ -1,0 +1,63 @@
+package view
+
+import (
+	"iter"
+
+	"google.golang.org/adk/session"
+)
+
+var _ session.Events = (*Snapshot)(nil)
+
+// Snapshot is a view at one moment. It is immutable and safe for concurrent use.
+type Snapshot struct {
+	view []*session.Event
+}
+
+// NewSnapshot returns a snapshot that shows the given events as they are. The caller must not change
+// the slice afterwards.
+func NewSnapshot(events []*session.Event) *Snapshot { return &Snapshot{view: events} }
+
+// All yields the events of the view in order.
+func (e *Snapshot) All() iter.Seq[*session.Event] {
+	return func(yield func(*session.Event) bool) {
+		for _, ev := range e.view {
+			if !yield(ev) {
+				return
+			}
+		}
+	}
+}
+
+// Len returns the number of events in the view.
+func (e *Snapshot) Len() int { return len(e.view) }
+
+// At returns the event at index i of the view, nil outside of it.
+func (e *Snapshot) At(i int) *session.Event {
+	if i < 0 || i >= len(e.view) {
+		return nil
+	}
+	return e.view[i]
+}
+
+// Slice returns the events of the view. It must not be changed.
+func (e *Snapshot) Slice() []*session.Event { return e.view[:len(e.view):len(e.view)] }
+
+// From returns the part of the view from index i on; all of it for i <= 0.
+func (e *Snapshot) From(i int) *Snapshot {
+	if i <= 0 {
+		return e
+	}
+	return &Snapshot{view: e.view[min(i, len(e.view)):]}
+}
+
+// Collect copies a list of events into a new slice; a nil list is empty.
+func Collect(events session.Events) []*session.Event {
+	if events == nil {
+		return nil
+	}
+	out := make([]*session.Event, 0, events.Len())
+	for ev := range events.All() {
+		out = append(out, ev)
+	}
+	return out
+}
