@@ -199,14 +199,13 @@ func (s *CompactionSessionService) carryOut(ctx context.Context, h *handle, t ta
 	began := time.Now()
 	d, result, err := s.summarize(ctx, h, t, sel)
 	a.Duration = time.Since(began)
-	a.spent(result)
+	a.Spent(result)
 	if d != nil {
 		a.summarized(d)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, errHanging) && !t.forced && !t.byHand) {
 		// Whoever waited for it has gone, or a call is out already: neither says that the summarizer fails.
-		a.Outcome, a.Reason = Declined, err.Error()
-		return s.conclude(ctx, h.state, a)
+		return s.conclude(ctx, h.state, a, Declined, err.Error())
 	}
 	if err != nil {
 		return s.failed(ctx, h.state, a, err)
@@ -215,12 +214,10 @@ func (s *CompactionSessionService) carryOut(ctx context.Context, h *handle, t ta
 		h.state.mu.Lock()
 		h.state.memory.notShorter(&sel)
 		h.state.mu.Unlock()
-		a.Outcome, a.Reason = Declined, fmt.Sprintf("summary is not shorter: %d tokens for %d", d.meta.CompactedTokens, sel.Tokens)
-		return s.conclude(ctx, h.state, a)
+		return s.conclude(ctx, h.state, a, Declined, fmt.Sprintf("summary is not shorter: %d tokens for %d", d.meta.CompactedTokens, sel.Tokens))
 	}
 	if !h.state.enqueue(d) {
-		a.Outcome, a.Reason = Discarded, errDeleted.Error()
-		return s.conclude(ctx, h.state, a)
+		return s.conclude(ctx, h.state, a, Discarded, errDeleted.Error())
 	}
 	s.learn(h, sel.Branch)
 	return s.keep(ctx, h, t, a, d)

@@ -3,6 +3,8 @@ package compaction
 import (
 	"errors"
 	"fmt"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 )
 
 // ErrCompaction marks an error of the bookkeeping: a compaction failed, the history is as it was and
@@ -33,9 +35,10 @@ func (e *ConfigError) Error() string {
 var (
 	errClosed    = errors.New("service is closed")
 	errDeleted   = errors.New("session was deleted meanwhile")
-	errHanging   = errors.New("an earlier summarizer call for this session has not returned yet")
-	errNotStored = errors.New("store compaction record")
 	errDropped   = errors.New("summary is dropped")
+	errPanicked  = telemetry.ErrPanicked
+	errHanging   = telemetry.ErrHanging
+	errNotStored = telemetry.ErrNotStored
 )
 
 // dropped marks the error of the last try to store a draft.

@@ -151,8 +151,8 @@ func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t
 	defer s.remember(st)
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = failure(fmt.Errorf("panic: %v", cause))
-			s.fail(ctx, st, observation(st, t, selector.Selection{}), err) // nothing is selected: it is beside any attempt
+			err = failure(fmt.Errorf("%w: %v", errPanicked, cause))
+			s.fail(ctx, st, t, err)
 		}
 	}()
 	s.reportUnreadable(ctx, h)

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
@@ -54,7 +55,7 @@ type memory struct {
 	// hanging is open while a summarizer call that was given up has not returned.
 	hanging <-chan struct{}
 	// last is what became of the latest attempt, for Status.
-	last Observation
+	last telemetry.Observation
 }
 
 // freeTries is how many failures in a row are retried at the next trigger; after that the back-off

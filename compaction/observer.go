@@ -2,10 +2,9 @@ package compaction
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
 	"time"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -87,39 +86,13 @@ type Observation struct {
 	Err    error // wraps ErrCompaction
 }
 
-// reportUnreadable tells of the records that cannot be read, each once. The caller holds the session's
-// slot.
-func (s *CompactionSessionService) reportUnreadable(ctx context.Context, h *handle) {
-	if h.view.State().Unreadable == 0 {
-		return
+// observation translates what the service reports into what an observer is given.
+func observation(o telemetry.Observation) Observation {
+	return Observation{
+		Outcome: Outcome(o.Outcome), Session: SessionRef(o.Session), Trigger: o.Trigger, Branch: o.Branch,
+		InvocationID: o.InvocationID, Inline: o.Inline,
+		Events: o.Events, TokensBefore: o.TokensBefore, TokensAfter: o.TokensAfter,
+		RecordID: o.RecordID, Calls: o.Calls, Duration: o.Duration, Usage: o.Usage, Cost: o.Cost, Model: o.Model,
+		Reason: o.Reason, Err: o.Err,
 	}
-	line, found := h.state.jobs, 0
-	for _, ev := range h.view.Raw() {
-		_, err := record.From(ev)
-		if err == nil || line.reported[keyOf(ev)] {
-			continue
-		}
-		if line.reported == nil {
-			line.reported = map[eventKey]bool{}
-		}
-		line.reported[keyOf(ev)] = true
-		found++
-		s.observe(ctx, Observation{
-			Outcome: Unreadable, Session: h.state.ref, Branch: ev.Branch,
-			Err: failure(fmt.Errorf("record in event %q is ignored: %w", ev.ID, err)),
-		})
-	}
-	if found > 0 {
-		s.log(ctx, slog.LevelWarn, h.state.ref, "compaction records cannot be read: they hide nothing", slog.Int("records", found))
-	}
-}
-
-func (s *CompactionSessionService) observe(ctx context.Context, o Observation) {
-	if s.policy.Observer == nil {
-		return
-	}
-	s.states.of(o.Session).inOrder(func() {
-		defer func() { _ = recover() }()
-		s.policy.Observer.Observe(ctx, o)
-	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -19,6 +20,7 @@ type policy struct {
 	limits *limits
 	// windowTokens bounds what one summarizer call is given.
 	windowTokens int
+	reporter     *telemetry.Reporter
 	// assumed are the models whose window is assumed, and of whom that was told.
 	assumed sync.Map
 }
@@ -38,6 +40,7 @@ func newPolicy(cfg Config) (*policy, error) {
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("compaction config: %w", errors.Join(problems...))
 	}
+	p.reporter = newReporter(p)
 	return p, p.setSummarizer()
 }
 

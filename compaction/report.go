@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -114,12 +115,12 @@ func (s *CompactionSessionService) checkReport(ctx context.Context, h *handle, e
 	attrs := []slog.Attr{slog.Int("reported", tokens), slog.Int("estimated", estimate), slog.String("agent", ev.Author)}
 	if verdict == tooLow {
 		// It may be an agent that is shown little, which is in order.
-		s.log(ctx, slog.LevelInfo, st.ref, "a prompt is counted far below its estimate: the estimate is followed", attrs...)
+		s.policy.reporter.LogAbout(ctx, slog.LevelInfo, telemetry.Session(st.ref), "a prompt is counted far below its estimate: the estimate is followed", attrs...)
 		return
 	}
-	s.log(ctx, slog.LevelWarn, st.ref, "a prompt is counted at more than a compaction could change: the estimate is followed", attrs...)
-	s.observe(ctx, Observation{
-		Outcome: Misreported, Session: st.ref, Branch: ev.Branch, InvocationID: ev.InvocationID, TokensBefore: estimate,
+	s.policy.reporter.LogAbout(ctx, slog.LevelWarn, telemetry.Session(st.ref), "a prompt is counted at more than a compaction could change: the estimate is followed", attrs...)
+	s.policy.reporter.Observe(ctx, telemetry.Observation{
+		Outcome: telemetry.Misreported, Session: telemetry.Session(st.ref), Branch: ev.Branch, InvocationID: ev.InvocationID, TokensBefore: estimate,
 		Reason: fmt.Sprintf("the provider counts %d tokens for a prompt of %s that is estimated at %d: instructions alone would exceed the hard limit of %d",
 			tokens, ev.Author, estimate, s.limits(st).limit),
 	})

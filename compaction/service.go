@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -208,8 +209,8 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 		return err
 	}
 	if alone != nil {
-		s.observe(ctx, Observation{
-			Outcome: Failed, Session: h.state.ref, Branch: ev.Branch, InvocationID: ev.InvocationID, Err: failure(alone),
+		s.policy.reporter.Observe(ctx, telemetry.Observation{
+			Outcome: telemetry.Failed, Session: telemetry.Session(h.state.ref), Branch: ev.Branch, InvocationID: ev.InvocationID, Err: failure(alone),
 		})
 	}
 	if !ev.Partial {

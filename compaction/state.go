@@ -34,10 +34,6 @@ type sessionState struct {
 	running   map[string]run
 	sweep     int // how many of running there must be before those that are over are forgotten
 	memory    memory
-	// untold is what the observer must still be told, oldest first, and telling says that somebody
-	// does so.
-	untold  []func()
-	telling bool
 
 	// limits are those for the model that the agent last had; nil for the policy's.
 	limits atomic.Pointer[limits]

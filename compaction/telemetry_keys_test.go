@@ -212,7 +212,7 @@ func TestStandInAtTheHardLimitIsNamed(t *testing.T) {
 // TestEveryAttributeIsDocumented: the table in the package comment is all that users have.
 func TestEveryAttributeIsDocumented(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("telemetry.go")
+	source, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}

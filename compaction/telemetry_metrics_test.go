@@ -170,7 +170,7 @@ func TestMetricsHaveFewSeries(t *testing.T) {
 // TestEveryMetricIsDocumented in the package comment, with its attributes.
 func TestEveryMetricIsDocumented(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("telemetry.go")
+	source, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,8 +47,7 @@ func (p *policy) automatic() bool { return p.InvocationThreshold > 0 || p.limits
 // survive keeps a panic, of a caller's Pin function above all, away from the turn.
 func (s *CompactionSessionService) survive(ctx context.Context, st *sessionState, t task) {
 	if cause := recover(); cause != nil {
-		s.fail(ctx, st, Observation{Session: st.ref, Trigger: t.trigger, InvocationID: t.invocationID, Inline: t.inline},
-			fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+		s.fail(ctx, st, t, fmt.Errorf("%w: %v\n%s", errPanicked, cause, debug.Stack()))
 	}
 }
 

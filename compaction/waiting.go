@@ -150,8 +150,7 @@ func (s *CompactionSessionService) keep(ctx context.Context, h *handle, t task, 
 		h.state.mu.Lock()
 		h.state.memory.succeeded()
 		h.state.mu.Unlock()
-		a.Outcome = Waiting
-		return s.conclude(ctx, h.state, a)
+		return s.conclude(ctx, h.state, a, Waiting, "")
 	}
 	began := time.Now()
 	result, err := s.store(ctx, h, t, d)
@@ -164,8 +163,7 @@ func (s *CompactionSessionService) keep(ctx context.Context, h *handle, t task, 
 func (s *CompactionSessionService) settle(ctx context.Context, st *sessionState, a *attempt, d *draft, result settlement, err error) Outcome {
 	switch {
 	case err != nil && ctx.Err() != nil: // the caller has gone: that says nothing about the storage
-		a.Outcome, a.Reason = Declined, err.Error()
-		return s.conclude(ctx, st, a)
+		return s.conclude(ctx, st, a, Declined, err.Error())
 	case err != nil && d.tries.Load() < maxTries:
 		return s.failed(ctx, st, a, err)
 	}
@@ -176,12 +174,11 @@ func (s *CompactionSessionService) settle(ctx context.Context, st *sessionState,
 	case err != nil:
 		return s.failed(ctx, st, a, dropped(d, err))
 	case result.event == nil:
-		a.Outcome, a.Reason = Discarded, result.reason
-	default:
-		a.Outcome, a.eventID = Stored, result.event.ID
-		st.mu.Lock()
-		st.memory.succeeded()
-		st.mu.Unlock()
+		return s.conclude(ctx, st, a, Discarded, result.reason)
 	}
-	return s.conclude(ctx, st, a)
+	a.EventID = result.event.ID
+	st.mu.Lock()
+	st.memory.succeeded()
+	st.mu.Unlock()
+	return s.conclude(ctx, st, a, Stored, "")
 }

@@ -1,0 +1,183 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/genai"
+)
+
+const spanName = "compact_events"
+
+// Dashboards depend on these names; the comment of package compaction documents them.
+const (
+	keyOperation      = "gen_ai.operation.name"
+	keyConversation   = "gen_ai.conversation.id"
+	keySystem         = "gen_ai.system"
+	keyInvocation     = "gcp.vertex.agent.invocation_id"
+	keyTrigger        = "gen_ai.compaction.trigger"
+	keySummarizerType = "gen_ai.compaction.summarizer_type"
+	keyEventCount     = "gen_ai.compaction.event_count"
+	keyInterval       = "gen_ai.compaction.compaction_interval"
+	keyOverlap        = "gen_ai.compaction.overlap_size"
+	keyThreshold      = "gen_ai.compaction.token_threshold"
+	keyRetention      = "gen_ai.compaction.event_retention_size"
+	keyBranch         = "gen_ai.compaction.branch"
+	keyInline         = "gen_ai.compaction.inline"
+	keyTokensBefore   = "gen_ai.compaction.tokens_before"
+	keyTokensAfter    = "gen_ai.compaction.tokens_after"
+	keyResultEvent    = "gen_ai.compaction.result_event_id"
+	keyRecord         = "gen_ai.compaction.record_id"
+	keyStart          = "gen_ai.compaction.start_timestamp"
+	keyEnd            = "gen_ai.compaction.end_timestamp"
+	keyLateStore      = "gen_ai.compaction.late_store"
+	keyDeclined       = "gen_ai.compaction.declined"
+	keyDiscarded      = "gen_ai.compaction.discarded"
+	keyErrorType      = "error.type"
+	keyModel          = "gen_ai.request.model"
+	keyInputTokens    = "gen_ai.usage.input_tokens"
+	keyOutputTokens   = "gen_ai.usage.output_tokens"
+	keyCachedTokens   = "gen_ai.usage.cache_read.input_tokens"
+	keyCost           = "gen_ai.compaction.cost_usd"
+)
+
+// startSpan starts the span of an attempt with every attribute that is known by now, because samplers
+// see no later ones.
+func (r *Reporter) startSpan(ctx context.Context, o Opening) (context.Context, trace.Span) {
+	name := spanName
+	if o.Trigger != "" {
+		name += " " + string(o.Trigger)
+	}
+	attrs := attributes{
+		attribute.String(keyOperation, spanName),
+		attribute.String(keyConversation, o.Session.SessionID),
+		attribute.Int(keyEventCount, o.Events),
+		attribute.Bool(keyInline, o.Inline),
+	}
+	attrs.text(keyTrigger, string(o.Trigger))
+	attrs.text(keyInvocation, o.InvocationID)
+	attrs.text(keyBranch, o.Branch)
+	attrs.number(keyTokensBefore, o.TokensBefore)
+	if o.Writer != nil {
+		attrs.text(keySummarizerType, typeName(o.Writer))
+		attrs.text(keySystem, system(o.Provider))
+	}
+	if r.cfg.Interval > 0 {
+		attrs = append(attrs, attribute.Int(keyInterval, r.cfg.Interval), attribute.Int(keyOverlap, r.cfg.Overlap))
+	}
+	if o.Threshold > 0 {
+		attrs = append(attrs, attribute.Int(keyThreshold, o.Threshold), attribute.Int(keyRetention, r.cfg.Retention))
+	}
+	var options []trace.SpanStartOption
+	if o.WrittenBy != nil {
+		attrs = append(attrs, attribute.Bool(keyLateStore, true))
+		options = append(options, trace.WithLinks(trace.Link{SpanContext: *o.WrittenBy}))
+	}
+	return r.tracer().Start(ctx, name, append(options, trace.WithAttributes(attrs...))...)
+}
+
+// endSpan adds the outcome. Only a stored record has an event: a span that named one for a summary that
+// is not in storage would read as a success.
+func (a *Attempt) endSpan() {
+	defer a.span.End()
+	var attrs attributes
+	attrs.text(keyModel, a.Model)
+	attrs.number(keyInputTokens, a.Usage.PromptTokens)
+	attrs.number(keyOutputTokens, a.Usage.OutputTokens)
+	attrs.number(keyCachedTokens, a.Usage.CachedTokens)
+	attrs.number(keyTokensAfter, a.TokensAfter)
+	if a.Cost > 0 {
+		attrs = append(attrs, attribute.Float64(keyCost, a.Cost))
+	}
+	switch a.Outcome {
+	case Stored:
+		attrs.text(keyRecord, a.RecordID)
+		attrs.text(keyResultEvent, a.EventID)
+		attrs.moment(keyStart, a.record.StartTimestamp)
+		attrs.moment(keyEnd, a.record.EndTimestamp)
+	case Declined:
+		attrs.text(keyDeclined, a.Reason)
+	case Discarded:
+		attrs.text(keyDiscarded, a.Reason)
+	case Failed:
+		attrs.text(keyErrorType, errorType(a.Err))
+		text := a.errorText()
+		a.span.AddEvent("exception", trace.WithAttributes(
+			attribute.String("exception.type", fmt.Sprintf("%T", a.Err)), attribute.String("exception.message", text)))
+		a.span.SetStatus(codes.Error, text)
+	}
+	a.span.SetAttributes(attrs...)
+}
+
+// maxErrorText is how many characters of an error reach a span.
+const maxErrorText = 200
+
+// errorText is the beginning of the error's first line, so without the stack of a panic; "" where the
+// configuration omits it.
+func (a *Attempt) errorText() string {
+	if a.reporter.cfg.OmitErrorText {
+		return ""
+	}
+	line, _, _ := strings.Cut(a.Err.Error(), "\n")
+	if runes := []rune(line); len(runes) > maxErrorText {
+		return string(runes[:maxErrorText-1]) + "…"
+	}
+	return line
+}
+
+// attributes are a span's attributes. Its methods add a value, unless that is absent.
+type attributes []attribute.KeyValue
+
+func (a *attributes) text(key, value string) {
+	if value != "" {
+		*a = append(*a, attribute.String(key, value))
+	}
+}
+
+func (a *attributes) number(key string, value int) {
+	if value > 0 {
+		*a = append(*a, attribute.Int(key, value))
+	}
+}
+
+// moment adds a time in Unix seconds. The zero time is absent: it would read as the year 1754.
+func (a *attributes) moment(key string, t time.Time) {
+	if !t.IsZero() {
+		*a = append(*a, attribute.Float64(key, float64(t.UnixMicro())/1e6))
+	}
+}
+
+// typeName is the bare name of a value's type: "LLM" for a *summarizer.LLM.
+func typeName(value any) string {
+	t := reflect.TypeOf(value)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name, _, _ := strings.Cut(t.Name(), "[") // without type arguments
+	if name == "" {
+		return t.Kind().String()
+	}
+	return name
+}
+
+// system is the name of a provider that says which of Google's it is, else "".
+func system(provider any) string {
+	google, ok := provider.(interface{ GetGoogleLLMVariant() genai.Backend })
+	if !ok {
+		return ""
+	}
+	switch google.GetGoogleLLMVariant() {
+	case genai.BackendGeminiAPI:
+		return "gcp.gemini"
+	case genai.BackendVertexAI:
+		return "gcp.vertex_ai"
+	default:
+		return ""
+	}
+}

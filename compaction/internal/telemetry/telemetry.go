@@ -1,0 +1,102 @@
+// Package telemetry reports what a compaction service does: OpenTelemetry spans and metrics, log lines,
+// and observations. Package compaction's comment lists the names of spans, attributes and metrics,
+// which dashboards depend on.
+//
+// A [Reporter] serves all sessions of one service. Each compaction that a trigger sets off is one
+// [Attempt], which is started and ended once:
+//
+//	ctx, a := reporter.Start(ctx, telemetry.Opening{Observation: o, Writer: summarizer})
+//	a.Spent(result)          // the summarizer has answered
+//	a.Summarized(record)     // its answer is a record
+//	a.Outcome = telemetry.Stored
+//	a.End(ctx)
+//
+// All methods of a Reporter are safe for concurrent use. An Attempt belongs to one goroutine at a time.
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// scope is the name under which all telemetry of package compaction appears.
+const scope = "github.com/adk-go-ext/longsession/compaction"
+
+// Config says where reports go and what spans add about the service's own configuration.
+type Config struct {
+	// TracerProvider and MeterProvider, if nil, are OpenTelemetry's global ones at the time of use.
+	TracerProvider trace.TracerProvider
+	MeterProvider  metric.MeterProvider
+	// Logger, if nil, is slog.Default() at the time of use.
+	Logger *slog.Logger
+	// Observe receives the observations of a session one at a time and in order. If nil, there are none.
+	Observe func(context.Context, Observation)
+	// Registry has the prices of models; nil for the built-in table.
+	Registry *tokens.Registry
+	// OmitErrorText keeps the text of errors out of spans.
+	OmitErrorText bool
+	// Interval and Overlap are the invocation trigger's numbers, both left out where Interval is 0.
+	// Retention is the token trigger's, left out where that trigger is off.
+	Interval, Overlap, Retention int
+}
+
+// Reporter reports for one service.
+type Reporter struct {
+	cfg   Config
+	queue queue
+}
+
+// New returns a Reporter for cfg.
+func New(cfg Config) *Reporter { return &Reporter{cfg: cfg} }
+
+// tracer and meter look their provider up for every attempt, so that one which the app installs after it
+// made the service is honoured. An attempt costs so much more that the lookup does not matter.
+func (r *Reporter) tracer() trace.Tracer {
+	if r.cfg.TracerProvider != nil {
+		return r.cfg.TracerProvider.Tracer(scope)
+	}
+	return otel.Tracer(scope)
+}
+
+func (r *Reporter) meter() metric.Meter {
+	if r.cfg.MeterProvider != nil {
+		return r.cfg.MeterProvider.Meter(scope)
+	}
+	return otel.Meter(scope)
+}
+
+// Observe passes an observation to Config.Observe, in order with the session's others. Where another
+// goroutine is passing one on at this moment, or Config.Observe itself caused this one, Observe returns
+// at once and that goroutine passes it on. A panic in Config.Observe is swallowed.
+func (r *Reporter) Observe(ctx context.Context, o Observation) {
+	if r.cfg.Observe == nil {
+		return
+	}
+	r.queue.inOrder(o.Session, func() {
+		defer func() { _ = recover() }()
+		r.cfg.Observe(ctx, o)
+	})
+}
+
+// Log writes one line about a change of state. Lines never hold content: no event, no summary, no text
+// of a provider's error. Observations have the errors. A panic in the logger is swallowed.
+func (r *Reporter) Log(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
+	defer func() { _ = recover() }()
+	logger := r.cfg.Logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	logger.LogAttrs(ctx, level, "longsession: "+message, attrs...)
+}
+
+// LogAbout is Log for a line about one session.
+func (r *Reporter) LogAbout(ctx context.Context, level slog.Level, about Session, message string, attrs ...slog.Attr) {
+	attrs = append([]slog.Attr{slog.String("app", about.AppName), slog.String("session", about.SessionID)}, attrs...)
+	r.Log(ctx, level, message, attrs...)
+}

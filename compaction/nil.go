@@ -1,0 +1,16 @@
+package compaction
+
+import "reflect"
+
+// isNil reports whether a value is nil, or an interface that holds a nil pointer.
+func isNil(value any) bool {
+	if value == nil {
+		return true
+	}
+	switch v := reflect.ValueOf(value); v.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Func, reflect.Chan, reflect.Slice:
+		return v.IsNil()
+	default:
+		return false
+	}
+}
