@@ -100,7 +100,7 @@ func (s *CompactionSessionService) look(h *handle, t task) found {
 // invocations selects for the invocation trigger. After failures it takes less at a time, down to an
 // eighth of what the summarizer says it can read: it may know its own limit wrong, and windows that
 // only grow would fail for ever.
-func (s *CompactionSessionService) invocations(st *sessionState, history selector.History, params selector.Params, branch string) selector.Selection {
+func (s *CompactionSessionService) invocations(st *sessionState, history selector.Input, params selector.Params, branch string) selector.Selection {
 	smaller := params
 	smaller.MaxTokens >>= min(st.failuresInARow(), 3)
 	if n := s.policy.oldestEvents(); n < len(history.Events) {
@@ -140,7 +140,7 @@ func (s *CompactionSessionService) excess(h *handle, t task, prompt int) int {
 // largest selects for the token trigger among the branches that the reader sees. Where so many tokens must
 // be freed, it lets go of retained events, half of them at a time, until the window holds as many, and at
 // last takes what no summarizer could read in one call.
-func (s *CompactionSessionService) largest(history selector.History, params selector.Params, here []string, reader string, excess int) found {
+func (s *CompactionSessionService) largest(history selector.Input, params selector.Params, here []string, reader string, excess int) found {
 	for {
 		best, spare := selector.Selection{Reason: selector.NothingEligible}, 0
 		for _, branch := range here {
@@ -188,14 +188,14 @@ func (s *CompactionSessionService) prospect(h *handle) (f found, err error) {
 }
 
 // history is what a selection is made from.
-func (h *handle) history(state *view.State) selector.History {
+func (h *handle) history(state *view.State) selector.Input {
 	events := make([]*session.Event, 0, len(state.View))
 	for _, ev := range state.View {
 		if state.IsStored(ev) {
 			events = append(events, ev)
 		}
 	}
-	return selector.History{Events: events, Covered: state.Covered, Live: state.Live}
+	return selector.Input{Events: events, Covered: state.Covered, Current: state.Live}
 }
 
 func (s *CompactionSessionService) params(st *sessionState) selector.Params {

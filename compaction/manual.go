@@ -110,16 +110,16 @@ func cleanText(text string) string {
 }
 
 // choice selects what a person has asked to be summarized.
-type choice func(h selector.History, p selector.Params, branch string) selector.Selection
+type choice func(h selector.Input, p selector.Params, branch string) selector.Selection
 
 func newestInvocations(keep int) choice {
-	return func(h selector.History, p selector.Params, branch string) selector.Selection {
+	return func(h selector.Input, p selector.Params, branch string) selector.Selection {
 		return selector.Manual(h, p, branch, keep)
 	}
 }
 
 func newestEvents(keep int) choice {
-	return func(h selector.History, p selector.Params, branch string) selector.Selection {
+	return func(h selector.Input, p selector.Params, branch string) selector.Selection {
 		p.Retain = keep
 		return selector.Tokens(h, p, branch)
 	}

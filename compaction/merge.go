@@ -219,7 +219,7 @@ func (s *CompactionSessionService) placeOf(h *handle) func(*record.Metadata) sta
 			return front
 		}
 		if stands == nil {
-			stands = selector.Standing(h.history(h.view.State()), s.params(h.state))
+			stands = selector.MustStayInPlace(h.history(h.view.State()), s.params(h.state))
 		}
 		if !stands(m) {
 			return front

@@ -9,7 +9,7 @@ import (
 )
 
 // A session of 10,000 visible events, none summarized yet: far more than a view should ever hold.
-func benchmarkHistory() selector.History {
+func benchmarkHistory() selector.Input {
 	var words strings.Builder
 	for i := range 2500 {
 		fmt.Fprintf(&words, "%dq %dc:x%d %dr:x%d %da ", i, i, i, i, i, i)

@@ -14,7 +14,7 @@ func ExampleInvocations() {
 	var session compactiontest.History
 	for _, n := range []string{"1", "2", "3", "4", "5"} {
 		session.Turn(n, "assistant", "What is on page "+n+"?", "A picture.")
-		history := selector.History{Events: session.Events}
+		history := selector.Input{Events: session.Events}
 		if sel := selector.Invocations(history, params, ""); sel.Empty() {
 			fmt.Printf("turn %s: %s, %d more needed\n", n, sel.Reason, sel.Missing)
 		} else {

@@ -55,13 +55,13 @@ func TestSelectionsOfAnyHistoryEndInAGoodView(t *testing.T) {
 }
 
 // doors are the ways to a window: two triggers, and by hand with the overlap or one turn kept.
-var doors = []func(selector.History, selector.Params, string) selector.Selection{
+var doors = []func(selector.Input, selector.Params, string) selector.Selection{
 	selector.Invocations,
 	selector.Tokens,
-	func(h selector.History, p selector.Params, branch string) selector.Selection {
+	func(h selector.Input, p selector.Params, branch string) selector.Selection {
 		return selector.Manual(h, p, branch, p.Overlap)
 	},
-	func(h selector.History, p selector.Params, branch string) selector.Selection {
+	func(h selector.Input, p selector.Params, branch string) selector.Selection {
 		return selector.Manual(h, p, branch, 1)
 	},
 }
@@ -106,7 +106,7 @@ func summarizeAll(t *testing.T, n int, pick func(k int) int) (windows, rounds in
 }
 
 // offered checks what every door offers in every branch and returns the first window, from a door on.
-func offered(t *testing.T, h selector.History, p selector.Params, from int) selector.Selection {
+func offered(t *testing.T, h selector.Input, p selector.Params, from int) selector.Selection {
 	t.Helper()
 	var first selector.Selection
 	before := slices.Clone(h.Events)
@@ -137,7 +137,7 @@ func offered(t *testing.T, h selector.History, p selector.Params, from int) sele
 }
 
 // checkWindow holds what is true of every window.
-func checkWindow(t *testing.T, h selector.History, p selector.Params, why []string, units *adk.Units, sel selector.Selection) {
+func checkWindow(t *testing.T, h selector.Input, p selector.Params, why []string, units *adk.Units, sel selector.Selection) {
 	t.Helper()
 	cost, last := 0, -1
 	for _, ev := range sel.Events {
@@ -169,7 +169,7 @@ func checkWindow(t *testing.T, h selector.History, p selector.Params, why []stri
 }
 
 // checkRetained: the token trigger leaves the newest events of the branch alone.
-func checkRetained(t *testing.T, h selector.History, p selector.Params, sel selector.Selection) {
+func checkRetained(t *testing.T, h selector.Input, p selector.Params, sel selector.Selection) {
 	t.Helper()
 	left := p.Retain
 	for i := len(h.Events) - 1; i >= 0 && left > 0; i-- {
@@ -219,7 +219,7 @@ func recordOf(events []*session.Event, sel selector.Selection, n int, parked map
 
 // checkStored checks the view with the record of a window: good, and nothing hidden but what some
 // record stands for.
-func checkStored(t *testing.T, before selector.History, events []*session.Event, sel selector.Selection) {
+func checkStored(t *testing.T, before selector.Input, events []*session.Event, sel selector.Selection) {
 	t.Helper()
 	state := view.Inspect(events)
 	if err := compactiontest.Check(events, state.View); err != nil {

@@ -97,7 +97,7 @@ func asked(events []*session.Event) (questions, selected int) {
 	p.Cost = func(*session.Event) int { questions++; return 1 }
 	p.Pin = func(*session.Event) bool { questions++; return false }
 	p.Running = func(string) bool { questions++; return false }
-	h := selector.History{Events: events, Covered: func(*session.Event) bool { questions++; return false }}
+	h := selector.Input{Events: events, Covered: func(*session.Event) bool { questions++; return false }}
 	for _, branch := range []string{"", "other"} {
 		for _, sel := range []selector.Selection{
 			selector.Invocations(h, p, branch), selector.Tokens(h, p, branch), selector.Manual(h, p, branch, 1),
@@ -125,7 +125,7 @@ func TestWhatAnOpenCallHoldsIsNotRendered(t *testing.T) {
 		}
 		return 1
 	}
-	check(t, "window", shown(selector.Invocations(selector.History{Events: h.Events}, p, "")), "e1 e102-e137")
+	check(t, "window", shown(selector.Invocations(selector.Input{Events: h.Events}, p, "")), "e1 e102-e137")
 	if rendered != 1+2*18 {
 		t.Errorf("%d events rendered", rendered)
 	}
@@ -140,7 +140,7 @@ func TestHalfAnsweredCallsAreSummarizedTogether(t *testing.T) {
 		Response("i", "agent", "tool", "ok", callIDs(n/2)...)
 	h.Turns(20, "agent")
 	next := func(p selector.Params) string {
-		return shown(selector.Invocations(selector.History{Events: h.Events}, p, ""))
+		return shown(selector.Invocations(selector.Input{Events: h.Events}, p, ""))
 	}
 	check(t, "interrupted", next(defaults()), "e1-e39")
 	p := defaults()
@@ -168,13 +168,13 @@ func TestSelectionKnowsNoClock(t *testing.T) {
 				}
 				p := defaults()
 				p.Retain = 4
-				for kind, selectFrom := range map[string]func(h selector.History) selector.Selection{
-					"invocations": func(h selector.History) selector.Selection { return selector.Invocations(h, p, "") },
-					"tokens":      func(h selector.History) selector.Selection { return selector.Tokens(h, p, "") },
-					"manual":      func(h selector.History) selector.Selection { return selector.Manual(h, p, "", 1) },
+				for kind, selectFrom := range map[string]func(h selector.Input) selector.Selection{
+					"invocations": func(h selector.Input) selector.Selection { return selector.Invocations(h, p, "") },
+					"tokens":      func(h selector.Input) selector.Selection { return selector.Tokens(h, p, "") },
+					"manual":      func(h selector.Input) selector.Selection { return selector.Manual(h, p, "", 1) },
 				} {
-					want := selectFrom(selector.History{Events: right})
-					check(t, shape+", "+kind, shown(selectFrom(selector.History{Events: wrong})), shown(want))
+					want := selectFrom(selector.Input{Events: right})
+					check(t, shape+", "+kind, shown(selectFrom(selector.Input{Events: wrong})), shown(want))
 					compared += len(want.Events)
 				}
 			}

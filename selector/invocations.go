@@ -12,28 +12,28 @@ import (
 // Overlap. The window covers complete invocations but the newest Overlap, as many as the summarizer
 // can read in one call: a history that grew before compaction was turned on, or while the summarizer
 // failed, costs few calls.
-func Invocations(h History, p Params, branch string) Selection {
+func Invocations(h Input, p Params, branch string) Selection {
 	if p.Threshold <= 0 {
 		return Selection{Reason: NotDue, Branch: branch, Missing: math.MaxInt}
 	}
-	s := newSurvey(h, p)
+	s := analyze(h, p)
 	complete := s.in(branch, (*invocation).complete)
 	b := s.backlog(branch, complete, p.Overlap)
 	if max(s.beganAfter(branch, complete), len(b.older)) < p.Threshold {
 		return Selection{Reason: NotDue, Branch: branch, Missing: s.missing(branch)}
 	}
-	return s.take(b)
+	return s.window(b)
 }
 
 // Manual selects everything complete but the newest keep invocations, whether anything is due or not.
-func Manual(h History, p Params, branch string, keep int) Selection {
-	s := newSurvey(h, p)
+func Manual(h Input, p Params, branch string, keep int) Selection {
+	s := analyze(h, p)
 	b := s.backlog(branch, s.in(branch, (*invocation).complete), keep)
-	return s.take(b)
+	return s.window(b)
 }
 
 // in returns the invocations of a kind that say something in the branch, oldest first.
-func (s *survey) in(branch string, kind func(*invocation) bool) []*invocation {
+func (s *analysis) in(branch string, kind func(*invocation) bool) []*invocation {
 	here := map[*invocation]bool{}
 	for i, ev := range s.Events {
 		if s.says(i) && ev.Branch == branch && s.of[i] != nil {
@@ -50,10 +50,10 @@ func (s *survey) in(branch string, kind func(*invocation) bool) []*invocation {
 }
 
 // beganAfter counts the invocations that began after the furthest through of the branch's records.
-func (s *survey) beganAfter(branch string, invocations []*invocation) int {
+func (s *analysis) beganAfter(branch string, invocations []*invocation) int {
 	position := -1
 	var moment time.Time
-	for _, m := range s.Live {
+	for _, m := range s.Current {
 		if m.Branch != record.Normalize(branch) || m.Through.IsZero() {
 			continue
 		}
@@ -65,7 +65,7 @@ func (s *survey) beganAfter(branch string, invocations []*invocation) int {
 	}
 	n := 0
 	for _, v := range invocations {
-		if position >= 0 && v.moved {
+		if position >= 0 && v.displaced {
 			continue
 		}
 		if v.first > position && (moment.IsZero() || s.Events[v.first].Timestamp.After(moment)) {
@@ -77,7 +77,7 @@ func (s *survey) beganAfter(branch string, invocations []*invocation) int {
 
 // missing returns how many more invocations must begin before the trigger can be due, and 1 where
 // none need to: an answer may complete invocations that have begun, and free events of old ones.
-func (s *survey) missing(branch string) int {
+func (s *analysis) missing(branch string) int {
 	possible := s.in(branch, func(*invocation) bool { return true })
 	known := map[*invocation]bool{}
 	for _, v := range possible {
@@ -90,7 +90,7 @@ func (s *survey) missing(branch string) int {
 		}
 	}
 	for _, v := range s.invocations {
-		if !known[v] && v.live() { // it may yet say something in this branch
+		if !known[v] && v.active() { // it may yet say something in this branch
 			possible, uncovered[v] = append(possible, v), true
 		}
 	}
@@ -105,8 +105,8 @@ func (s *survey) missing(branch string) int {
 
 // backlog is what the finished past of a branch has left to summarize.
 type backlog struct {
-	branch  string
-	parcels []parcel
+	branch string
+	groups []unitGroup
 	// older are the invocations, oldest first, that have something a window can take. One that a pin,
 	// an open call or its size keeps whole is none of them, or it would hold up the rest.
 	older []*invocation
@@ -114,10 +114,10 @@ type backlog struct {
 
 // backlog looks at all but the newest keep of the given invocations. What a live one has to summarize
 // goes behind its question, apart from earlier turns; see [Tokens].
-func (s *survey) backlog(branch string, invocations []*invocation, keep int) *backlog {
+func (s *analysis) backlog(branch string, invocations []*invocation, keep int) *backlog {
 	past := map[*invocation]bool{}
 	for _, v := range invocations[:max(0, len(invocations)-keep)] {
-		past[v] = !v.live()
+		past[v] = !v.active()
 	}
 	var candidates []int
 	for i, ev := range s.Events {
@@ -125,10 +125,10 @@ func (s *survey) backlog(branch string, invocations []*invocation, keep int) *ba
 			candidates = append(candidates, i)
 		}
 	}
-	b := &backlog{branch: branch, parcels: s.parcels(branch, candidates)}
+	b := &backlog{branch: branch, groups: s.groups(branch, candidates)}
 	useful := map[*invocation]bool{}
-	for _, p := range b.parcels {
-		if p.says && s.readable(p) {
+	for _, p := range b.groups {
+		if p.says && s.fits(p) {
 			useful[p.owner] = true
 		}
 	}
@@ -140,28 +140,28 @@ func (s *survey) backlog(branch string, invocations []*invocation, keep int) *ba
 	return b
 }
 
-// take makes a window of the oldest invocations, as many as the summarizer can read in one call.
-func (s *survey) take(b *backlog) Selection {
+// window makes a window of the oldest invocations, as many as the summarizer can read in one call.
+func (s *analysis) window(b *backlog) Selection {
 	if len(b.older) == 0 {
-		return s.window(b.branch, b.parcels) // which says why there is nothing
+		return s.windowOf(b.branch, b.groups) // which says why there is nothing
 	}
-	return s.grown(s.windowOver(b, b.older))
+	return s.unlessTooSmall(s.windowOver(b, b.older))
 }
 
 // windowOver makes a window of the chosen invocations and of what changed state before their end.
-func (s *survey) windowOver(b *backlog, chosen []*invocation) Selection {
+func (s *analysis) windowOver(b *backlog, chosen []*invocation) Selection {
 	in := map[*invocation]bool{}
 	for _, v := range chosen {
 		in[v] = true
 	}
 	last := chosen[len(chosen)-1].ordinal
-	var parcels []parcel
-	for _, p := range b.parcels {
+	var groups []unitGroup
+	for _, p := range b.groups {
 		if in[p.owner] || !p.says && p.owner.ordinal <= last {
-			parcels = append(parcels, p)
+			groups = append(groups, p)
 		}
 	}
-	sel := s.window(b.branch, parcels)
+	sel := s.windowOf(b.branch, groups)
 	s.absorb(&sel, in)
 	return sel
 }

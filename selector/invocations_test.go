@@ -136,7 +136,7 @@ func TestOnlyTurnsAfterTheFurthestSummaryCount(t *testing.T) {
 		{"one that is hidden", slices.Concat(all[2:6], all[10:14]), []*record.Metadata{through("", 9)}, 3},
 		{"the furthest that is hidden", slices.Concat(all[2:6], all[10:14]), []*record.Metadata{through("", 7), through("", 9), through("", 1)}, 3},
 	} {
-		h := selector.History{Events: row.view, Live: row.live}
+		h := selector.Input{Events: row.view, Current: row.live}
 		p := defaults()
 		p.Overlap = 9
 		sel := selector.Invocations(h, p, "")

@@ -10,10 +10,10 @@ import (
 )
 
 // pin marks what stays raw whatever the trigger, and then the whole unit of each such event.
-func (s *survey) pin() {
+func (s *analysis) pin() {
 	s.pinned = make([]bool, len(s.Events))
 	s.held = make([]bool, len(s.Events))
-	s.giveUp()
+	s.giveUpOldest()
 	s.pinQuestions()
 	s.pinRouting()
 	s.pinRemoteAgents()
@@ -37,17 +37,17 @@ func (s *survey) pin() {
 
 // mayReturn reports whether a tool of a unit may still return although the user has gone on in another
 // invocation: its own is known to be running.
-func (s *survey) mayReturn(members []int) bool {
+func (s *analysis) mayReturn(members []int) bool {
 	return slices.ContainsFunc(members, func(i int) bool {
 		v := s.byID[s.Events[i].InvocationID]
 		return v != nil && v.running && s.interrupted[i]
 	})
 }
 
-// giveUp marks the units that wait for somebody but for the newest [MaxWaiting] of them: their events
+// giveUpOldest marks the units that wait for somebody but for the newest [MaxWaiting] of them: their events
 // may be summarized, as what they are. An answer may come at any time, so age says nothing; only the
 // number is bounded, or calls that nobody ever answers would fill the view.
-func (s *survey) giveUp() {
+func (s *analysis) giveUpOldest() {
 	var waiting []int // a member of each unit, the oldest unit first
 	s.units.Each(func(members []int) {
 		if s.units.Waiting(members[0]) && !slices.ContainsFunc(members, s.covered) {
@@ -74,9 +74,9 @@ func mark(set []bool, members []int) {
 
 // pinQuestions keeps the opening of every live invocation. What the user said last in it stays too,
 // because of a live invocation only an agent's own events are summarized, or what came before that.
-func (s *survey) pinQuestions() {
+func (s *analysis) pinQuestions() {
 	for _, v := range s.invocations {
-		if v.opening >= 0 && (v.live() || s.goesOn(v)) {
+		if v.opening >= 0 && (v.active() || s.goesOn(v)) {
 			s.pinned[v.opening] = true
 		}
 	}
@@ -85,7 +85,7 @@ func (s *survey) pinQuestions() {
 // goesOn reports whether an invocation that ends in an answer may still send prompts: a workflow that
 // is known to run, beside one newer invocation. The end of a run cannot be told for certain, so only
 // the token trigger, which may fire in the middle of one, asks.
-func (s *survey) goesOn(v *invocation) bool {
+func (s *analysis) goesOn(v *invocation) bool {
 	return s.inTurn && v.running && v.ordinal >= len(s.invocations)-2
 }
 
@@ -93,7 +93,7 @@ func (s *survey) goesOn(v *invocation) bool {
 // in its invocation the newest event of every author: ADK passes over agents that cannot be
 // transferred to, and goes on to the one that called them. Events of another invocation may lie
 // between.
-func (s *survey) pinRouting() {
+func (s *analysis) pinRouting() {
 	var newest *invocation
 	seen := map[string]bool{}
 	for i := len(s.Events) - 1; i >= 0; i-- {
@@ -124,7 +124,7 @@ func Remote(ev *session.Event) bool {
 	return false
 }
 
-func (s *survey) pinRemoteAgents() {
+func (s *analysis) pinRemoteAgents() {
 	seen := map[string]bool{}
 	for i := len(s.Events) - 1; i >= 0; i-- {
 		if ev := s.Events[i]; ev != nil && !seen[ev.Author] && Remote(ev) {
@@ -136,9 +136,9 @@ func (s *survey) pinRemoteAgents() {
 
 // pinAnchors keeps the events that summaries of tool rounds stand behind, until those summaries are
 // taken in by a window over their invocation.
-func (s *survey) pinAnchors() {
-	for _, m := range s.Live {
-		if !s.stands(m) {
+func (s *analysis) pinAnchors() {
+	for _, m := range s.Current {
+		if !s.mustStayInPlace(m) {
 			continue
 		}
 		if i, ok := s.index.Find(m.After); ok {
@@ -147,28 +147,28 @@ func (s *survey) pinAnchors() {
 	}
 }
 
-// stands reports whether m summarizes tool rounds that must stay where they are: those that the agent
+// mustStayInPlace reports whether m summarizes tool rounds that must stay where they are: those that the agent
 // who speaks did in an invocation that lives.
-func (s *survey) stands(m *record.Metadata) bool {
-	if v := s.byID[m.EndInvocationID]; !m.MidTurn() || v == nil || !v.live() {
+func (s *analysis) mustStayInPlace(m *record.Metadata) bool {
+	if v := s.byID[m.EndInvocationID]; !m.MidTurn() || v == nil || !v.active() {
 		return false
 	}
 	i, ok := s.index.Find(m.After)
 	if !ok {
 		return true
 	}
-	if s.voices == nil {
-		s.voices = map[string]*voices{}
+	if s.speakers == nil {
+		s.speakers = map[string]*lastSpeakers{}
 	}
-	heard := s.voices[m.Branch]
-	if heard == nil {
-		heard = &voices{}
-		s.voices[m.Branch] = heard
+	speakers := s.speakers[m.Branch]
+	if speakers == nil {
+		speakers = &lastSpeakers{}
+		s.speakers[m.Branch] = speakers
 		for _, ev := range s.Events {
 			if ev != nil && Visible(m.Branch, record.Normalize(ev.Branch)) {
-				heard.heard(ev)
+				speakers.add(ev)
 			}
 		}
 	}
-	return heard.other(m.Agent) == s.Events[i]
+	return speakers.latestBesides(m.Agent) == s.Events[i]
 }

@@ -106,7 +106,7 @@ func TestTheEventThatASummaryStandsBehindStays(t *testing.T) {
 	} {
 		tp := newTape(script(words + row.more))
 		tp.cover(selector.Selection{Events: tp.events[6:8], After: tp.events[5], Agent: "bot", Through: tp.events[11]})
-		if stands := selector.Standing(tp.history(), defaults())(tp.history().Live[0]); stands != row.stay {
+		if stands := selector.MustStayInPlace(tp.history(), defaults())(tp.history().Current[0]); stands != row.stay {
 			t.Errorf("%s: the summary stands where it is: %v", row.name, stands)
 		}
 		tp.exhaust(t, defaults())
@@ -193,7 +193,7 @@ func TestRecordsAreNoTurns(t *testing.T) {
 	for range 10 {
 		events = append(events, compactiontest.RecordEvent(m, events[7].Timestamp))
 	}
-	h := selector.History{Events: events}
+	h := selector.Input{Events: events}
 	sel := selector.Invocations(h, defaults(), "")
 	if sel.Missing != 1 {
 		t.Errorf("missing %d of 5 after 4 turns and 10 records", sel.Missing)

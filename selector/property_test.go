@@ -33,7 +33,7 @@ func drawParams(t *rapid.T) selector.Params {
 
 func pinnedByTest(ev *session.Event) bool { return sizeOf(ev) == 7 }
 
-func drawSelection(t *rapid.T, h selector.History, p selector.Params, branch string) selector.Selection {
+func drawSelection(t *rapid.T, h selector.Input, p selector.Params, branch string) selector.Selection {
 	switch rapid.IntRange(0, 2).Draw(t, "door") {
 	case 0:
 		return selector.Invocations(h, p, branch)
@@ -47,7 +47,7 @@ func TestNoWindowHoldsWhatMustStayRaw(t *testing.T) {
 	t.Parallel()
 	windows := 0
 	rapid.Check(t, func(t *rapid.T) {
-		var h selector.History
+		var h selector.Input
 		if rapid.Bool().Draw(t, "stored") {
 			h = viewOf(compactiontest.Generate(40, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }))
 		} else {
@@ -75,7 +75,7 @@ func TestNoWindowHoldsWhatMustStayRaw(t *testing.T) {
 	}
 }
 
-func checkSelection(t *rapid.T, h selector.History, p selector.Params, branch string, sel selector.Selection) {
+func checkSelection(t *rapid.T, h selector.Input, p selector.Params, branch string, sel selector.Selection) {
 	if sel.Empty() != (sel.Reason != "") {
 		t.Fatalf("%d events, reason %q", len(sel.Events), sel.Reason)
 	}
@@ -116,7 +116,7 @@ func checkSelection(t *rapid.T, h selector.History, p selector.Params, branch st
 
 // checkRounds checks a window that must stay in its place: one agent's, behind the last event of
 // anybody else that the agent sees before it.
-func checkRounds(t *rapid.T, h selector.History, sel selector.Selection) {
+func checkRounds(t *rapid.T, h selector.Input, sel selector.Selection) {
 	after := slices.Index(h.Events, sel.After)
 	last := slices.Index(h.Events, sel.Events[len(sel.Events)-1])
 	if sel.After.Author == sel.Agent || after >= slices.Index(h.Events, sel.Events[0]) || sel.Agent == "" || sel.Agent == "user" {

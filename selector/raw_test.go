@@ -21,7 +21,7 @@ func identified(ev *session.Event) bool { return !record.RefTo(ev).IsZero() }
 
 // raw says of each event in view why it must stay raw, "" if it need not: the rules once more, each as
 // plainly as it can be put.
-func raw(h selector.History, p selector.Params) []string {
+func raw(h selector.Input, p selector.Params) []string {
 	why := make([]string, len(h.Events))
 	live := selector.LiveInvocations(h, p)
 	opened, words := map[string]bool{}, map[string]int{}
@@ -67,7 +67,7 @@ func raw(h selector.History, p selector.Params) []string {
 		}
 	}
 	index := record.NewIndex(h.Events)
-	for _, m := range h.Live {
+	for _, m := range h.Current {
 		if i, ok := index.Find(m.After); ok && m.MidTurn() && live[m.EndInvocationID] {
 			why[i] = "a summary stands behind it"
 		}
@@ -93,7 +93,7 @@ func raw(h selector.History, p selector.Params) []string {
 
 // unfinished reports whether the event may be left although nothing pins it: of a live invocation only
 // an agent's own events are summarized, and only units that lie in one place.
-func unfinished(h selector.History, p selector.Params, units *adk.Units, i int) bool {
+func unfinished(h selector.Input, p selector.Params, units *adk.Units, i int) bool {
 	live := selector.LiveInvocations(h, p)
 	unit := units.Of(i)
 	if unit == nil {
@@ -110,7 +110,7 @@ func unfinished(h selector.History, p selector.Params, units *adk.Units, i int) 
 
 // ownerOf is the invocation that an event goes with: its own if that says anything, else that of the
 // nearest event before it in its branch, else after it.
-func ownerOf(h selector.History, i int) string {
+func ownerOf(h selector.Input, i int) string {
 	speaks := map[string]bool{}
 	for _, ev := range h.Events {
 		if ev != nil && says(ev) {

@@ -6,15 +6,15 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// History is what a selection is made from.
-type History struct {
+// Input is what a selection is made from.
+type Input struct {
 	// Events are the visible stored events in the order of the view; no summaries, no stand-ins, no
 	// records.
 	Events []*session.Event
 	// Covered reports whether a live record stands for an event that is visible nevertheless.
 	Covered func(*session.Event) bool
-	// Live are the live records, in the order of the view.
-	Live []*record.Metadata
+	// Current are the live records, in the order of the view.
+	Current []*record.Metadata
 }
 
 // Params are the knobs of a selection. Functions may be nil.

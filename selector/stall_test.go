@@ -101,11 +101,11 @@ func TestBranchesThatAlternateStallNoTrigger(t *testing.T) {
 	all := script(words.String())
 	for _, row := range []struct {
 		name string
-		next func(selector.History, string) selector.Selection
+		next func(selector.Input, string) selector.Selection
 		left int
 	}{
-		{"invocations", func(h selector.History, b string) selector.Selection { return selector.Invocations(h, defaults(), b) }, 7 * (5 + 2)},
-		{"tokens", func(h selector.History, b string) selector.Selection { return selector.Tokens(h, defaults(), b) }, 3},
+		{"invocations", func(h selector.Input, b string) selector.Selection { return selector.Invocations(h, defaults(), b) }, 7 * (5 + 2)},
+		{"tokens", func(h selector.Input, b string) selector.Selection { return selector.Tokens(h, defaults(), b) }, 3},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -32,20 +32,20 @@ func newTape(events []*session.Event) *tape {
 }
 
 // tapeOver is a tape of what is in view, with what is covered of it.
-func tapeOver(h selector.History) *tape {
+func tapeOver(h selector.Input) *tape {
 	t := newTape(h.Events)
 	for _, ev := range h.Events {
 		if ev != nil && h.Covered(ev) {
 			t.covered[ev] = true
 		}
 	}
-	t.live = slices.Clone(h.Live)
+	t.live = slices.Clone(h.Current)
 	return t
 }
 
 // history is what a service would select from: a covered event is in view as long as its unit is.
-func (t *tape) history() selector.History {
-	h := selector.History{Live: t.live, Covered: func(ev *session.Event) bool { return t.covered[ev] }}
+func (t *tape) history() selector.Input {
+	h := selector.Input{Current: t.live, Covered: func(ev *session.Event) bool { return t.covered[ev] }}
 	units := adk.GroupUnits(t.events)
 	for i, ev := range t.events {
 		inView := ev != nil && !t.covered[ev]
@@ -138,9 +138,9 @@ func kept(tb failer, p selector.Params, words ...string) string {
 }
 
 // viewOf is what a service selects from after real records, with the view's order.
-func viewOf(events []*session.Event) selector.History {
+func viewOf(events []*session.Event) selector.Input {
 	state := view.Inspect(events)
-	h := selector.History{Covered: state.Covered, Live: state.Live}
+	h := selector.Input{Covered: state.Covered, Current: state.Live}
 	for _, ev := range state.View {
 		if state.IsStored(ev) {
 			h.Events = append(h.Events, ev)

@@ -10,9 +10,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// parcel is what goes into a window together or not at all: the members of one unit that lie in the
+// unitGroup is what goes into a window together or not at all: the members of one unit that lie in the
 // branch and are not covered yet, or a lone event.
-type parcel struct {
+type unitGroup struct {
 	events []int // positions, ascending
 	// owner is the invocation of the newest member: when that is over, all of it is.
 	owner *invocation
@@ -21,11 +21,11 @@ type parcel struct {
 	cost  int
 }
 
-// parcels sorts candidates, positions of one branch in ascending order, into what a window may hold:
+// groups sorts candidates, positions of one branch in ascending order, into what a window may hold:
 // eligible and, as far as it lies in the branch, whole. Held ones are listed for the reason's sake.
-func (s *survey) parcels(branch string, candidates []int) []parcel {
+func (s *analysis) groups(branch string, candidates []int) []unitGroup {
 	s.offer(candidates)
-	out := make([]parcel, 0, len(candidates))
+	out := make([]unitGroup, 0, len(candidates))
 	for k, i := range candidates {
 		if s.offered[i] != s.offers {
 			continue // seen with its unit
@@ -34,7 +34,7 @@ func (s *survey) parcels(branch string, candidates []int) []parcel {
 		if unit == nil {
 			unit = candidates[k : k+1]
 		}
-		var p parcel
+		var p unitGroup
 		whole := true
 		for _, j := range unit {
 			candidate := s.offered[j] == s.offers
@@ -55,7 +55,7 @@ func (s *survey) parcels(branch string, candidates []int) []parcel {
 }
 
 // offer marks candidates, and no others.
-func (s *survey) offer(candidates []int) {
+func (s *analysis) offer(candidates []int) {
 	if s.offered == nil {
 		s.offered = make([]int, len(s.Events))
 	}
@@ -65,7 +65,7 @@ func (s *survey) offer(candidates []int) {
 	}
 }
 
-func (p *parcel) add(s *survey, i int) {
+func (p *unitGroup) add(s *analysis, i int) {
 	p.events = append(p.events, i)
 	p.owner = s.of[i]
 	p.says = p.says || s.says(i)
@@ -76,24 +76,24 @@ func (p *parcel) add(s *survey, i int) {
 }
 
 // covered reports whether a live record stands for the event at position i already.
-func (s *survey) covered(i int) bool { return s.Covered != nil && s.Covered(s.Events[i]) }
+func (s *analysis) covered(i int) bool { return s.Covered != nil && s.Covered(s.Events[i]) }
 
 // says reports whether there is anything to summarize in the event at position i.
-func (s *survey) says(i int) bool { return s.Events[i] != nil && conversational(s.Events[i]) }
+func (s *analysis) says(i int) bool { return s.Events[i] != nil && conversational(s.Events[i]) }
 
-// readable reports whether a parcel can be summarized: now, and in one call.
-func (s *survey) readable(p parcel) bool {
+// fits reports whether a unit group can be summarized: now, and in one call.
+func (s *analysis) fits(p unitGroup) bool {
 	return !p.held && (s.MaxTokens <= 0 || p.cost <= s.MaxTokens)
 }
 
-// window makes a selection of the oldest parcels that the summarizer can read together. One that is
+// windowOf makes a selection of the oldest groups that the summarizer can read together. One that is
 // too large by itself is passed over, or all after it would wait for ever.
-func (s *survey) window(branch string, parcels []parcel) Selection {
+func (s *analysis) windowOf(branch string, groups []unitGroup) Selection {
 	sel := Selection{Branch: branch, Reason: NothingEligible, Through: s.newestOf(branch)}
 	var taken []int
 	cost, says := 0, false
-	for _, p := range parcels {
-		if !s.readable(p) {
+	for _, p := range groups {
+		if !s.fits(p) {
 			switch {
 			case !p.says:
 			case !p.held:
@@ -130,7 +130,7 @@ func (s *survey) window(branch string, parcels []parcel) Selection {
 }
 
 // firstCall returns the position of the first event with a call in the unit of event i.
-func (s *survey) firstCall(i int) int {
+func (s *analysis) firstCall(i int) int {
 	for _, j := range s.units.Of(i) {
 		if len(adk.FunctionCalls(s.Events[j])) > 0 {
 			return j
@@ -140,7 +140,7 @@ func (s *survey) firstCall(i int) int {
 }
 
 // newestOf returns the newest event of a branch.
-func (s *survey) newestOf(branch string) *session.Event {
+func (s *analysis) newestOf(branch string) *session.Event {
 	if s.newest == nil {
 		s.newest = map[string]*session.Event{}
 		for _, ev := range s.Events {
@@ -153,11 +153,11 @@ func (s *survey) newestOf(branch string) *session.Event {
 }
 
 // absorb lets a window take in the summaries of tool rounds of the finished invocations it is over.
-func (s *survey) absorb(sel *Selection, finished map[*invocation]bool) {
+func (s *analysis) absorb(sel *Selection, finished map[*invocation]bool) {
 	if sel.Empty() {
 		return
 	}
-	for _, m := range s.Live {
+	for _, m := range s.Current {
 		if v := s.byID[m.EndInvocationID]; m.MidTurn() && m.Branch == record.Normalize(sel.Branch) && v != nil && finished[v] {
 			sel.Absorb = append(sel.Absorb, m)
 			sel.Tokens += promptsize.OfSummary(m)
@@ -165,8 +165,8 @@ func (s *survey) absorb(sel *Selection, finished map[*invocation]bool) {
 	}
 }
 
-// grown empties a selection that has not reached the size it must have to be tried again.
-func (s *survey) grown(sel Selection) Selection {
+// unlessTooSmall empties a selection that has not reached the size it must have to be tried again.
+func (s *analysis) unlessTooSmall(sel Selection) Selection {
 	if sel.Empty() || s.MinTokens == nil || sel.Tokens >= s.MinTokens(sel.Key()) {
 		return sel
 	}

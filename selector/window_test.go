@@ -11,18 +11,18 @@ import (
 
 func TestAnIdleSessionAndAStuckOneLookDifferent(t *testing.T) {
 	t.Parallel()
-	invocations := func(h selector.History, p selector.Params) selector.Selection {
+	invocations := func(h selector.Input, p selector.Params) selector.Selection {
 		return selector.Invocations(h, p, "")
 	}
-	tokens := func(h selector.History, p selector.Params) selector.Selection {
+	tokens := func(h selector.Input, p selector.Params) selector.Selection {
 		return selector.Tokens(h, p, "")
 	}
-	manual := func(h selector.History, p selector.Params) selector.Selection {
+	manual := func(h selector.Input, p selector.Params) selector.Selection {
 		return selector.Manual(h, p, "", 2)
 	}
 	for _, row := range []struct {
 		name, script string
-		sel          func(selector.History, selector.Params) selector.Selection
+		sel          func(selector.Input, selector.Params) selector.Selection
 		change       func(*selector.Params)
 		want         selector.Reason
 	}{

@@ -9,21 +9,21 @@ import (
 
 // invocation is one run of the agents.
 type invocation struct {
-	id      string
-	ordinal int  // by first event
-	first   int  // position in History.Events
-	moved   bool // only what the view shows later than it happened is left of it
-	opening int  // first user event; -1
-	turn    int  // last event that is a user's words rather than a tool response; -1
-	answer  bool // the latest conversational event is an agent's answer
-	newest  bool
-	running bool
+	id        string
+	ordinal   int  // by first event
+	first     int  // position in Input.Events
+	displaced bool // only what the view shows later than it happened is left of it
+	opening   int  // first user event; -1
+	turn      int  // last event that is a user's words rather than a tool response; -1
+	answer    bool // the latest conversational event is an agent's answer
+	newest    bool
+	running   bool
 }
 
 // began returns what invocations are ordered by. What only late answers keep in view began before
 // all that is where it happened.
 func (v *invocation) began() int {
-	if v.moved {
+	if v.displaced {
 		return -1
 	}
 	return v.first
@@ -31,13 +31,13 @@ func (v *invocation) began() int {
 
 // complete reports whether there is nothing left to wait for. An answer counts for more than being
 // known to run, because the end of a run becomes known late; so does having been summarized.
-func (v *invocation) complete() bool { return v.answer || !v.newest && (!v.running || v.moved) }
+func (v *invocation) complete() bool { return v.answer || !v.newest && (!v.running || v.displaced) }
 
-// live reports whether the invocation may still send prompts of which its opening must be part.
-func (v *invocation) live() bool { return !v.complete() || v.newest }
+// active reports whether the invocation may still send prompts of which its opening must be part.
+func (v *invocation) active() bool { return !v.complete() || v.newest }
 
 // findInvocations lists the runs that say something.
-func (s *survey) findInvocations() {
+func (s *analysis) findInvocations() {
 	s.byID = map[string]*invocation{}
 	for i, ev := range s.Events {
 		if ev == nil || ev.InvocationID == "" || !conversational(ev) {
@@ -50,10 +50,10 @@ func (s *survey) findInvocations() {
 			s.byID[v.id] = v
 			s.invocations = append(s.invocations, v)
 		}
-		if v.first < 0 || v.moved && !s.moved(i) {
-			v.first, v.moved = i, s.moved(i)
+		if v.first < 0 || v.displaced && !s.displaced(i) {
+			v.first, v.displaced = i, s.displaced(i)
 		}
-		v.answer = isAnswer(ev) || v.answer && s.moved(i)
+		v.answer = isAnswer(ev) || v.answer && s.displaced(i)
 		if ev.Author == "user" {
 			if v.opening < 0 {
 				v.opening = i
@@ -70,16 +70,16 @@ func (s *survey) findInvocations() {
 	s.attach()
 }
 
-// moved reports whether the view may show the event at position i later than it happened, beside a
+// displaced reports whether the view may show the event at position i later than it happened, beside a
 // late answer.
-func (s *survey) moved(i int) bool {
+func (s *analysis) displaced(i int) bool {
 	unit := s.units.Of(i)
 	return unit != nil && s.Events[unit[len(unit)-1]].InvocationID != s.Events[i].InvocationID
 }
 
 // attach finds the invocation of each event: its own, else that of its neighbour in the branch, the
 // one before if there is one; nil where nothing in the branch says anything.
-func (s *survey) attach() {
+func (s *analysis) attach() {
 	s.of = make([]*invocation, len(s.Events))
 	near := map[string]*invocation{} // by branch
 	pass := func(i int) {

@@ -13,9 +13,9 @@ import (
 // less than a tenth of the smallest usual context window.)
 const MaxWaiting = 64
 
-// survey holds what all selections from one history need to know.
-type survey struct {
-	History
+// analysis holds what all selections from one history need to know.
+type analysis struct {
+	Input
 	Params
 	units       *adk.Units
 	index       *record.Index
@@ -25,8 +25,8 @@ type survey struct {
 	// invocation that only changes state) goes with its neighbour in the branch.
 	of     []*invocation
 	pinned []bool
-	// voices are who spoke last in a branch, made when first asked for.
-	voices map[string]*voices
+	// speakers are who spoke last in a branch, made when first asked for.
+	speakers map[string]*lastSpeakers
 	// held marks the events that only an open call keeps.
 	held []bool
 
@@ -42,9 +42,9 @@ type survey struct {
 	givenUp, interrupted map[int]bool
 }
 
-// newSurvey prepares selections from one history. It reads, and changes nothing.
-func newSurvey(h History, p Params) *survey {
-	s := &survey{History: h, Params: p, units: adk.GroupUnits(h.Events), index: record.NewIndex(h.Events)}
+// analyze prepares selections from one history. It reads, and changes nothing.
+func analyze(h Input, p Params) *analysis {
+	s := &analysis{Input: h, Params: p, units: adk.GroupUnits(h.Events), index: record.NewIndex(h.Events)}
 	s.findInvocations()
 	s.pin()
 	return s
@@ -72,7 +72,9 @@ func IsTurnEnd(ev *session.Event) bool { return ev != nil && conversational(ev) 
 // branch reader. It is ADK's own rule.
 func Visible(reader, event string) bool { return adk.Visible(reader, event) }
 
-// Standing returns whether a live record is the summary of tool rounds that must stay where it stands:
+// MustStayInPlace returns whether a live record is the summary of tool rounds that must stay where it stands:
 // of the agent who speaks, in an invocation that may still send prompts. All other summaries may go to
 // the front.
-func Standing(h History, p Params) func(*record.Metadata) bool { return newSurvey(h, p).stands }
+func MustStayInPlace(h Input, p Params) func(*record.Metadata) bool {
+	return analyze(h, p).mustStayInPlace
+}
