@@ -18,7 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/naive"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -141,7 +141,7 @@ func (m *machine) check(t *rapid.T) {
 		for _, fact := range m.facts {
 			// Where a threshold leaves little room, long summaries are cut.
 			if m.cfg.TokenThreshold == 0 && !slices.Contains(shown, fact) {
-				t.Fatalf("%s is in no event and no summary of the view:\n%s", fact, naive.Tell(fresh.history()))
+				t.Fatalf("%s is in no event and no summary of the view:\n%s", fact, oracle.Tell(fresh.history()))
 			}
 		}
 	}
@@ -156,11 +156,11 @@ func (m *machine) compare(t *rapid.T, h *handle) {
 		return
 	}
 	h.compared, h.shown = len(history), view
-	if err := naive.Compare(history, view); err != nil {
+	if err := oracle.Compare(history, view); err != nil {
 		t.Fatal(err)
 	}
 	if err := compactiontest.Check(history, view); err != nil {
-		t.Fatalf("%v\n%s", err, naive.Tell(history))
+		t.Fatalf("%v\n%s", err, oracle.Tell(history))
 	}
 	m.seen.views++
 	for _, ev := range view {

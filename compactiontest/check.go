@@ -3,7 +3,7 @@ package compactiontest
 import (
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/invariant"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 )
 
 // Check compares a view with the full history it was made from, and returns every violation of the
@@ -13,4 +13,4 @@ import (
 //
 // It shares no code with the implementation of the view, changes nothing and is safe for concurrent
 // use. Its time grows with the length of the history.
-func Check(events, view []*session.Event) error { return invariant.Check(events, view) }
+func Check(events, view []*session.Event) error { return oracle.Check(events, view) }

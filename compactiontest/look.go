@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/invariant"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 )
 
 // seen is what one handle shows: events that were said, by their positions, and summaries.
@@ -20,7 +20,7 @@ type seen struct {
 func (s *seen) summaries() []*session.Event {
 	var out []*session.Event
 	for i, ev := range s.events {
-		if s.said[i] < 0 && !invariant.IsStandIn(ev) {
+		if s.said[i] < 0 && !oracle.IsStandIn(ev) {
 			out = append(out, ev)
 		}
 	}
@@ -131,10 +131,10 @@ func (p *play) checkHidden(who string, s *seen) {
 func (p *play) checkPairs(who string, s *seen, inOrder bool) {
 	calls := map[string]int{}
 	for i, ev := range p.said {
-		for _, id := range invariant.CallIDs(ev) {
+		for _, id := range oracle.CallIDs(ev) {
 			calls[id] = i
 		}
-		for _, id := range invariant.ResponseIDs(ev) {
+		for _, id := range oracle.ResponseIDs(ev) {
 			call := calls[id]
 			switch {
 			case s.shows(i) && !s.shows(call):
@@ -153,7 +153,7 @@ func (p *play) checkPairs(who string, s *seen, inOrder bool) {
 func (p *play) checkInterrupted(who string, s *seen) {
 	answered := map[string]bool{}
 	for _, ev := range p.said {
-		for _, id := range invariant.ResponseIDs(ev) {
+		for _, id := range oracle.ResponseIDs(ev) {
 			answered[id] = true
 		}
 	}
@@ -162,11 +162,11 @@ func (p *play) checkInterrupted(who string, s *seen) {
 			continue
 		}
 		var made []string
-		if k+1 < len(s.events) && s.said[k+1] < 0 && invariant.IsStandIn(s.events[k+1]) {
-			made = invariant.ResponseIDs(s.events[k+1])
+		if k+1 < len(s.events) && s.said[k+1] < 0 && oracle.IsStandIn(s.events[k+1]) {
+			made = oracle.ResponseIDs(s.events[k+1])
 		}
 		call := p.said[position]
-		for _, id := range invariant.CallIDs(call) {
+		for _, id := range oracle.CallIDs(call) {
 			waits := slices.Contains(call.LongRunningToolIDs, id) || answered[id]
 			switch over := p.goneOn(position); {
 			case over && !waits && !slices.Contains(made, id):
@@ -212,7 +212,7 @@ func (p *play) checkEnds(who string, s *seen) {
 func (p *play) checkOrder(who string, s *seen) {
 	last := -1
 	for _, position := range s.said {
-		if position < 0 || len(invariant.CallIDs(p.said[position])) > 0 || len(invariant.ResponseIDs(p.said[position])) > 0 {
+		if position < 0 || len(oracle.CallIDs(p.said[position])) > 0 || len(oracle.ResponseIDs(p.said[position])) > 0 {
 			continue
 		}
 		if position < last {

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/invariant"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -48,7 +48,7 @@ func (r *run) holdTo(events, view []*session.Event) {
 			view[i] = stored
 		}
 	}
-	r.problem(invariant.Check(events, view))
+	r.problem(oracle.Check(events, view))
 }
 
 func (r *run) problem(err error) {

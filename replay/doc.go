@@ -6,6 +6,6 @@
 //
 // [Play] knows nothing of compaction: it drives an [App], a session service with plugins, and hands each
 // request to a function. [Compare] measures requests by that, fits the recording's own token counts to
-// estimates (scale), holds the view to package invariant after every record, and fills in a [Report]. What
+// estimates (scale), holds the view to internal/oracle after every record, and fills in a [Report]. What
 // other ways of keeping a session short do can be measured by Play in the same way.
 package replay

@@ -13,7 +13,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/internal/naive"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -85,7 +85,7 @@ func holds(t tester, events []*session.Event) int {
 	if err := ct.Check(events, shown); err != nil {
 		t.Errorf("the view of %q is %q: %v", ids(events), ids(shown), err)
 	}
-	if err := naive.Compare(events, shown); err != nil {
+	if err := oracle.Compare(events, shown); err != nil {
 		t.Errorf("%v", err)
 	}
 	if !slices.Equal(pointers, events) || !reflect.DeepEqual(before, events) {

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/naive"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -47,7 +47,7 @@ func (n *tally) count(events []*session.Event) {
 	n.views++
 	n.hidden += len(events)
 	last := -1
-	for _, s := range naive.View(events) {
+	for _, s := range oracle.View(events) {
 		switch {
 		case s.StandIns != nil:
 			n.standIns++
@@ -121,7 +121,7 @@ func recordName(n int) string        { return fmt.Sprint("r", n) }
 
 func obeys(t tester, events, shown []*session.Event) {
 	t.Helper()
-	if err := naive.Compare(events, shown); err != nil {
+	if err := oracle.Compare(events, shown); err != nil {
 		t.Fatalf("%v", err)
 	}
 }

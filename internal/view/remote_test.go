@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/naive"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -107,9 +107,9 @@ func TestWordsOfRemoteAgentsAreWhereTheRulesSay(t *testing.T) {
 // inFrontOfSummaries returns the stored events that a view shows in front of a summary in front.
 func inFrontOfSummaries(events []*session.Event) []*session.Event {
 	var out []*session.Event
-	shown := naive.View(events)
+	shown := oracle.View(events)
 	for i := len(shown) - 1; i >= 0; i-- {
-		summary := func(s naive.Shown) bool { return s.Record != nil && !s.Standing }
+		summary := func(s oracle.Shown) bool { return s.Record != nil && !s.Standing }
 		if shown[i].Event != nil && slices.ContainsFunc(shown[i:], summary) {
 			out = append(out, shown[i].Event)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/invariant"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -60,7 +60,7 @@ func tiesOf(rows []*persistence.Row) *ties {
 			t.lastAgent = row.Seq
 		}
 		t.answers(row.Seq, ev, orphans)
-		for _, id := range names(invariant.CallIDs(ev)) {
+		for _, id := range names(oracle.CallIDs(ev)) {
 			t.touch(row.Seq)
 			t.calls[callRow{id, false, ev.Branch, row.Seq}] = true
 			t.nearest[callAt{id: id, branch: ev.Branch}], t.nearest[callAt{id: id, anywhere: true}] = row.Seq, row.Seq
@@ -75,7 +75,7 @@ func tiesOf(rows []*persistence.Row) *ties {
 
 // answers ties an event to the calls that it answers: the nearest before it, of its branch or else of any.
 func (t *ties) answers(seq int64, ev *session.Event, orphans map[string]bool) {
-	for _, id := range names(invariant.ResponseIDs(ev)) {
+	for _, id := range names(oracle.ResponseIDs(ev)) {
 		t.touch(seq)
 		call := t.nearest[callAt{id: id, branch: ev.Branch}]
 		if call == 0 {

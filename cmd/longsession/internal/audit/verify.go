@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/invariant"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -189,8 +189,8 @@ func stop(ctx context.Context, err error) bool {
 
 // checkView holds the view that an app would get against the whole history.
 func (e *examination) checkView() {
-	rules := map[invariant.Rule]string{invariant.Hidden: RuleHidden, invariant.Formed: RuleFormed, invariant.Raw: RuleRaw}
-	for _, p := range invariant.Problems(e.events, e.view) {
+	rules := map[oracle.Rule]string{oracle.Hidden: RuleHidden, oracle.Formed: RuleFormed, oracle.Raw: RuleRaw}
+	for _, p := range oracle.Problems(e.events, e.view) {
 		e.find(e.seqOf(p.Event), p.Event, rules[p.Rule], "%v", p)
 	}
 }

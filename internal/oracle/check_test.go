@@ -1,4 +1,4 @@
-package invariant_test
+package oracle_test
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/invariant"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -79,7 +79,7 @@ func TestCheckAcceptsGoodViews(t *testing.T) {
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			if err := invariant.Check(r.h.Events, pick(r.h.Events, r.view...)); err != nil {
+			if err := oracle.Check(r.h.Events, pick(r.h.Events, r.view...)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -138,18 +138,18 @@ func TestCheckCatchesEachViolation(t *testing.T) {
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			err := invariant.Check(r.events, r.view)
+			err := oracle.Check(r.events, r.view)
 			if err == nil || !strings.Contains(err.Error(), r.want) {
 				t.Errorf("Check says %v, want %q", err, r.want)
 			}
 			// What is lost, ill-formed or not raw is told apart, and the event named.
-			for _, p := range invariant.Problems(r.events, r.view) {
-				rule := invariant.Formed
+			for _, p := range oracle.Problems(r.events, r.view) {
+				rule := oracle.Formed
 				switch {
 				case strings.Contains(p.Error(), "is hidden, but"):
-					rule = invariant.Hidden
+					rule = oracle.Hidden
 				case strings.Contains(p.Error(), "the newest agent event"):
-					rule = invariant.Raw
+					rule = oracle.Raw
 				}
 				if p.Rule != rule || p.Event != "" && !strings.Contains(p.Error(), p.Event) && !strings.Contains(p.Error(), "role model") || p.Event == "" && !strings.Contains(p.Error(), "nil") {
 					t.Errorf("rule %s, event %q of %q", p.Rule, p.Event, p)

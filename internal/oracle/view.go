@@ -1,7 +1,4 @@
-// Package naive computes the view of a session once more, straight from the rules in ARCHITECTURE.md:
-// slowly, with nothing kept from one call to the next, and without a line of package filtered. Tests
-// hold the real view against it.
-package naive
+package oracle
 
 import (
 	"slices"
