@@ -190,28 +190,31 @@ func (r *CompactResult) compare() {
 // compactBranch writes one window of a branch after the other until none is left. It reports whether
 // there was any.
 func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle, t task, branch string, choose choice, result *CompactResult) (tried bool, err error) {
-	for range maxWindows {
-		h.catchUp()
-		params := s.params(h.state)
-		params.MinTokens = leastWindow // a person asked: try again
-		sel := choose(h.history(h.view.State()), params, branch)
-		if sel.Empty() {
-			if result.Skipped && result.Reason == "" {
-				result.Reason = string(sel.Reason)
+	c := &compactor{CompactionSessionService: s, h: h, task: t}
+	for range maxSteps {
+		if c.chosen == nil {
+			now := c.snapshot()
+			now.params.MinTokens = leastWindow // a person asked: try again
+			window := choose(now.input, now.params, branch)
+			if window.Empty() {
+				if result.Skipped && result.Reason == "" {
+					result.Reason = string(window.Reason)
+				}
+				return tried, nil
 			}
-			return tried, nil
+			tried = true
+			c.chosen = &candidate{Relief: selector.Relief{Selection: window}, trigger: t.trigger}
 		}
-		tried = true
-		outcome := s.makeRoom(ctx, h, t, &sel)
-		var d *draft
-		if outcome == Stored {
-			outcome, d = s.writeRecord(ctx, h, t, sel)
-		}
-		switch outcome {
-		case Stored:
+		next := plan(c.snapshot())
+		switch got, d := c.write(ctx, next); got {
+		case written:
+			if next.makesRoom {
+				continue
+			}
+			c.chosen = nil
 			result.Skipped, result.Reason = false, ""
 			result.RecordID, result.Summary = d.meta.RecordID, d.text
-		case Failed:
+		case failed:
 			return tried, h.state.lastError()
 		default:
 			if result.Skipped {

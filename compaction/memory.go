@@ -87,11 +87,20 @@ func (m *memory) succeeded() {
 
 // notShorter notes that the summary of a window was not shorter, so that the window is not tried
 // again until it has grown by half.
-func (m *memory) notShorter(sel *selector.Selection) {
-	if m.minTokens == nil {
-		m.minTokens = map[string]int{}
+func (st *sessionState) notShorter(sel *selector.Selection) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.memory.minTokens == nil {
+		st.memory.minTokens = map[string]int{}
 	}
-	m.minTokens[sel.Key()] = sel.Tokens + max(1, sel.Tokens/2)
+	st.memory.minTokens[sel.Key()] = sel.Tokens + max(1, sel.Tokens/2)
+}
+
+// worthTrying forgets that the summary of a window was not shorter.
+func (st *sessionState) worthTrying(key string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	delete(st.memory.minTokens, key)
 }
 
 // worthKeeping reports whether there is anything to remember of a session nobody holds a handle to.
@@ -100,20 +109,24 @@ func (m *memory) worthKeeping() bool {
 		len(m.parked) > 0 || len(m.void) > 0 || len(m.waiting) > 0 || m.hanging != nil
 }
 
-func (m *memory) closeGate(branch string, prompt int) {
-	if m.gates == nil {
-		m.gates = map[string]int{}
+// raiseFloor holds the token trigger of a branch back until its prompt has a size.
+func (st *sessionState) raiseFloor(branch string, size int) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.memory.gates == nil {
+		st.memory.gates = map[string]int{}
 	}
-	m.gates[branch] = prompt + max(1, prompt/10)
+	st.memory.gates[branch] = size
 }
 
-// rest keeps a branch from being looked at before its prompt has grown by a hundredth: half of what
-// lies between the hard limit and the end of the window.
-func (m *memory) rest(branch string, prompt int) {
-	if m.rests == nil {
-		m.rests = map[string]int{}
+// deferUntil keeps a branch from being looked at before its prompt has a size.
+func (st *sessionState) deferUntil(branch string, size int) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.memory.rests == nil {
+		st.memory.rests = map[string]int{}
 	}
-	m.rests[branch] = prompt + max(1, prompt/100)
+	st.memory.rests[branch] = size
 }
 
 // doubt returns what was told of an agent's counts, to be added to.

@@ -143,7 +143,7 @@ func absorbedBy(events []*session.Event) func(*record.Metadata) int {
 }
 
 // waitsFor names what a compaction waits for, "" for the next event.
-func (s *CompactionSessionService) waitsFor(h *handle, f found, view []*session.Event) string {
+func (s *CompactionSessionService) waitsFor(h *handle, f candidate, view []*session.Event) string {
 	if f.Empty() {
 		if reason := s.waitsForGrowth(h); f.Reason == selector.NotDue && reason != "" {
 			return reason

@@ -63,8 +63,9 @@ func (s *CompactionSessionService) summarize(ctx context.Context, h *handle, t t
 // roomFor is what the summary of a window may take up beside the branch's others.
 func (s *CompactionSessionService) roomFor(h *handle, sel selector.Selection) int {
 	room := s.limits(h.state).allSummaries
-	for _, m := range s.summariesOf(h, sel.Branch) {
-		if !contains(sel.Absorb, m.RecordID) {
+	h.catchUp()
+	for _, m := range currentOf(h.view.State(), sel.Branch) {
+		if !slices.ContainsFunc(sel.Absorb, func(a *record.Metadata) bool { return a.RecordID == m.RecordID }) {
 			room -= promptsize.OfSummary(m)
 		}
 	}

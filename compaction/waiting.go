@@ -48,7 +48,7 @@ func (st *sessionState) dequeue(d *draft) bool {
 func (s *CompactionSessionService) discardWaiting(ctx context.Context, st *sessionState, reason string) {
 	for _, d := range st.waitingDrafts() {
 		ctx, a := s.resume(ctx, st, task{}, d)
-		s.settle(ctx, st, a, d, settlement{reason: reason}, nil)
+		s.concludeDraft(ctx, st, a, d, settlement{reason: reason}, nil)
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *CompactionSessionService) storeDrafts(ctx context.Context, h *handle, d
 		result, err := s.storeThroughHandle(ctx, h, d)
 		a.Duration = time.Since(began)
 		d.triedIn = invocationID
-		reports = append(reports, func() { s.settle(ctx, h.state, a, d, result, err) })
+		reports = append(reports, func() { s.concludeDraft(ctx, h.state, a, d, result, err) })
 		if err != nil || time.Now().After(until) {
 			break
 		}
@@ -134,7 +134,7 @@ func (s *CompactionSessionService) storeLeftovers(ctx context.Context, h *handle
 	}
 	for _, d := range h.state.waitingDrafts() {
 		ctx, a := s.resume(ctx, h.state, t, d)
-		outcome := s.guard(ctx, h.state, a, func() Outcome { return s.keep(ctx, h, t, a, d) })
+		outcome := s.guard(ctx, h.state, a, func() Outcome { return s.storeDraft(ctx, h, t, a, d) })
 		if outcome != Stored && outcome != Discarded {
 			return false
 		}
@@ -142,9 +142,9 @@ func (s *CompactionSessionService) storeLeftovers(ctx context.Context, h *handle
 	return true
 }
 
-// keep stores a draft that is in line, or leaves it there for the next append, and reports what became
-// of it.
-func (s *CompactionSessionService) keep(ctx context.Context, h *handle, t task, a *attempt, d *draft) Outcome {
+// storeDraft stores a draft that is in line, or leaves it there for the next append, and reports what
+// became of it.
+func (s *CompactionSessionService) storeDraft(ctx context.Context, h *handle, t task, a *attempt, d *draft) Outcome {
 	if s.mustWait(t) {
 		h.view.AppendRecord(d.event(d.meta, d.meta.CreatedAt))
 		h.state.mu.Lock()
@@ -155,12 +155,12 @@ func (s *CompactionSessionService) keep(ctx context.Context, h *handle, t task, 
 	began := time.Now()
 	result, err := s.store(ctx, h, t, d)
 	a.Duration += time.Since(began)
-	return s.settle(ctx, h.state, a, d, result, err)
+	return s.concludeDraft(ctx, h.state, a, d, result, err)
 }
 
-// settle reports what became of a draft that was offered to the inner service, and takes it out of the
+// concludeDraft reports what became of a draft that was offered to the inner service, and takes it out of the
 // line unless it is to be offered again.
-func (s *CompactionSessionService) settle(ctx context.Context, st *sessionState, a *attempt, d *draft, result settlement, err error) Outcome {
+func (s *CompactionSessionService) concludeDraft(ctx context.Context, st *sessionState, a *attempt, d *draft, result settlement, err error) Outcome {
 	switch {
 	case err != nil && ctx.Err() != nil: // the caller has gone: that says nothing about the storage
 		return s.conclude(ctx, st, a, Declined, err.Error())

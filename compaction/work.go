@@ -66,7 +66,7 @@ func (s *CompactionSessionService) background(ctx context.Context, h *handle, t 
 		line.interruptible(cancel)
 		defer line.interruptible(nil)
 		next := line.dequeue()
-		s.drain(trace.ContextWithSpanContext(ctx, next.caller), next.handle, next.task)
+		s.compactDue(trace.ContextWithSpanContext(ctx, next.caller), next.handle, next.task)
 	}()
 }
 
@@ -86,7 +86,7 @@ func (s *CompactionSessionService) inline(ctx context.Context, h *handle, t task
 		return
 	}
 	defer line.release()
-	s.drain(ctx, h, t)
+	s.compactDue(ctx, h, t)
 }
 
 // endingTime is how long a job that was ended may take to let go of its session. It only has to come

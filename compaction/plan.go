@@ -1,0 +1,258 @@
+package compaction
+
+import (
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/view"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// snapshot is everything that the next step of a job depends on: one moment of a session.
+type snapshot struct {
+	task task
+
+	// state is the view, and input the part of it that windows are selected from.
+	state    *view.State
+	input    selector.Input
+	params   selector.Params
+	branches []string // of the view, the root's first
+	// at gives the position at which a summary has to stay.
+	at func(*record.Metadata) selector.Position
+	// measure returns the size of the prompt of an agent in a branch, and whether that size sets off the
+	// token trigger.
+	measure func(reader string) (size prompt, due bool)
+
+	limits       *limits
+	maxSummaries int
+	// failures counts failed attempts in a row, and oldest bounds how many events the invocation trigger
+	// looks at first.
+	failures, oldest int
+
+	// chosen is a window that was chosen earlier, nil for none: room is being made for its summary.
+	// worthless says that not even the extractive summarizer made it shorter.
+	chosen    *candidate
+	worthless bool
+}
+
+// action is what a job does next.
+type action int
+
+const (
+	nothing      action = iota // the job is done; reason says why, "" for an ordinary end
+	wait                       // there is nothing to summarize: wait until the prompt has grown to until
+	summarize                  // write the summary of window
+	mergeSummary               // write one summary in the place of the two that window absorbs
+	shrink                     // write a summary again, with at most shorter tokens
+)
+
+// step is the decision on one snapshot.
+type step struct {
+	action action
+	// window is what a summary is written of: by summarize of events, by the others of summaries alone.
+	window selector.Selection
+	// candidate is what made the step necessary.
+	candidate candidate
+	// extractive says that no model is asked, by this step and the following ones.
+	extractive bool
+	// makesRoom says that a merge makes room for the summary of candidate, which is next.
+	makesRoom bool
+	// reason is what is reported where nothing can be done, "" for nothing to report.
+	reason string
+	// until is the size that the prompt of candidate.reader waits for, in tokens.
+	until int
+	// shorter is how long the summary may be at most, in tokens; 0 for the configured length.
+	shorter int
+	// otherwise is the end of the job if summaries cannot be made shorter; nil for the steps of a window.
+	otherwise *step
+	// overLimit says that the prompt is over the hard limit for certain: summaries must be made shorter.
+	overLimit bool
+}
+
+// plan decides what a job does next. It is pure: all that it knows is in the snapshot.
+//
+//	nothing is due                                 -> nothing
+//	five turns are complete                        -> summarize them
+//	... and the branch shows MaxSummaries already  -> merge two summaries; then summarize
+//	the prompt is too large, no event can go       -> wait until it has grown
+//	... and it is over the hard limit              -> merge two summaries, or shrink the longest
+func plan(s snapshot) step {
+	switch {
+	case s.worthless:
+		end := step{action: nothing, candidate: *s.chosen, extractive: s.task.extractive}
+		if st, found := s.shrinkSummaries(*s.chosen); found {
+			st.otherwise = &end
+			return st
+		}
+		return end
+	case s.chosen != nil:
+		return s.makeRoom(*s.chosen)
+	}
+	c := s.findDue()
+	hopeless := s.cannotFit(c)
+	if reason := s.whyNoWindow(c, hopeless); reason != "" {
+		return s.withoutWindow(c, reason, hopeless)
+	}
+	s.task.extractive = s.task.extractive || c.Unbounded
+	if s.task.forced && c.Tokens < leastWindow("") {
+		c.AbsorbNewest(s.summariesOf(c.Branch), s.at)
+	}
+	return s.makeRoom(c)
+}
+
+// whyNoWindow returns why the candidate is not summarized, "" if it is.
+func (s *snapshot) whyNoWindow(c candidate, hopeless bool) string {
+	switch {
+	case c.atLimitOnly && hopeless:
+		return "prompt exceeds the context window, and all that may be summarized is too little to change that"
+	case c.atLimitOnly && c.Tokens < s.limits.slack && c.prompt.likely < s.limits.limit:
+		// The last compaction could not help. This one would not either, and it is not certain to be needed.
+		return "prompt may be over the hard limit, and the window is too small to change that"
+	}
+	return string(c.Reason)
+}
+
+// makeRoom summarizes the candidate, or first merges two summaries if the branch shows enough of them.
+func (s *snapshot) makeRoom(c candidate) step {
+	merge, needed := selector.MakeRoom(&c.Selection, s.summariesOf(c.Branch), s.at, s.maxSummaries)
+	if needed {
+		return step{action: mergeSummary, window: merge, candidate: c, makesRoom: true, extractive: s.task.extractive}
+	}
+	return step{action: summarize, window: c.Selection, candidate: c, extractive: s.task.extractive}
+}
+
+// withoutWindow is the step where a trigger is due, or none, and no window can be summarized. Over the
+// hard limit the summaries themselves must get shorter, without a model if the model cannot do it.
+func (s *snapshot) withoutWindow(c candidate, reason string, hopeless bool) step {
+	end := s.end(c, reason)
+	if hopeless {
+		return end
+	}
+	if st, found := s.shrinkSummaries(c); found {
+		st.otherwise = &end
+		return st
+	}
+	if !s.task.extractive && c.prompt.likely >= s.limits.limit {
+		// A window whose summary by the model was not shorter may be tried again without one.
+		without := *s
+		without.task.extractive = true
+		return plan(without)
+	}
+	return end
+}
+
+// end is the last step of a job that found no window. A token trigger that is due and can do nothing
+// waits until the prompt has grown by a hundredth, half of what lies between the hard limit and the end
+// of the window. Otherwise every event would start a job.
+func (s *snapshot) end(c candidate, reason string) step {
+	st := step{action: nothing, candidate: c, reason: reason, extractive: s.task.extractive}
+	if c.Reason == selector.NotDue {
+		st.reason = ""
+		return st
+	}
+	if c.trigger == record.TriggerTokens {
+		st.action, st.until = wait, c.prompt.likely+max(1, c.prompt.likely/100)
+	}
+	if c.Reason == selector.TooSmall { // this was reported when the summary came out too long
+		st.reason = ""
+	}
+	return st
+}
+
+// shrinkSummaries makes the summaries shorter that the reader of a prompt over the hard limit sees: it
+// merges two of them, or, if no two may be merged, cuts the longest to half, or as far below as the
+// prompt needs. found is false if the prompt would exceed the window even with the shortest summaries.
+func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
+	if !s.task.forced || c.trigger != record.TriggerTokens || c.prompt.most < s.limits.limit {
+		return st, false
+	}
+	if c.prompt.without(s.reclaimable(c.reader)) > s.limits.most {
+		return st, false
+	}
+	st = step{action: mergeSummary, candidate: c, extractive: s.task.extractive, overLimit: c.prompt.likely >= s.limits.limit}
+	var longest selector.Selection
+	for _, branch := range s.branches {
+		if !selector.Visible(c.reader, branch) {
+			continue
+		}
+		shown := s.summariesOf(branch)
+		if merge, ok := selector.Merge(branch, shown, s.at); ok {
+			st.window = merge
+			return st, true
+		}
+		for _, m := range shown {
+			if one := selector.Rewrite(branch, s.at, m); one.Tokens > longest.Tokens {
+				longest = one
+			}
+		}
+	}
+	// Cutting loses detail, so it must be needed for certain. The estimate alone would ask for a cut after
+	// every event whose report by the provider is still to come.
+	prose := longest.Tokens - promptsize.Frame(record.KindSummary, longest.After != nil)
+	if prose <= minSummary || !st.overLimit {
+		return st, false
+	}
+	mustFree := c.prompt.estimateOf(c.prompt.likely - s.limits.limit)
+	st.action, st.window = shrink, longest
+	st.shorter = max(minSummary, min(prose/2, prose-mustFree))
+	return st, true
+}
+
+// cannotFit reports whether a prompt exceeds the whole context window whatever is summarized and merged,
+// even if estimates are off: a call for every event that comes in would buy nothing.
+func (s *snapshot) cannotFit(c candidate) bool {
+	if c.trigger != record.TriggerTokens || c.Cut {
+		return false
+	}
+	return c.prompt.without(c.Spare+s.reclaimable(c.reader)) > s.limits.most+s.limits.most/doubt
+}
+
+// reclaimable is how many estimated tokens the summaries that a reader sees could give back: all that
+// they take up with their frames, less one summary of the shortest length for each position that has any.
+func (s *snapshot) reclaimable(reader string) int {
+	type place struct {
+		branch string
+		at     selector.Position
+	}
+	shortest, sum := map[place]int{}, 0
+	for _, ev := range s.state.View {
+		m := s.state.Summary(ev)
+		if m == nil || !selector.Visible(reader, ev.Branch) {
+			continue
+		}
+		size, text := promptsize.OfEvent(ev), 0
+		if prose, err := m.Text(); err == nil {
+			text = tokens.Estimate(prose)
+		}
+		here := place{ev.Branch, s.at(m)}
+		sum += size
+		shortest[here] = max(shortest[here], size-max(0, text-minSummary))
+	}
+	for _, size := range shortest {
+		sum -= size
+	}
+	return sum
+}
+
+// summariesOf returns the branch's current records in the order of the view.
+func (s *snapshot) summariesOf(branch string) []*record.Metadata {
+	return currentOf(s.state, branch)
+}
+
+// floorAfter returns the size that the reader's prompt must reach before the token trigger fires again,
+// 0 for none. There is one after a compaction that left the prompt over the threshold, unless more was
+// waiting than one window could take, in this branch or in another.
+func (s *snapshot) floorAfter(c candidate) int {
+	if c.trigger != record.TriggerTokens || c.Cut || s.limits.threshold == 0 {
+		return 0
+	}
+	size, _ := s.measure(c.reader)
+	if size.likely < s.limits.threshold {
+		return 0
+	}
+	next := selector.Relieve(s.input, s.params, s.branches, c.reader, s.mustFree(size.likely))
+	if !next.Empty() && next.Branch != c.Branch {
+		return 0
+	}
+	return size.likely + max(1, size.likely/10)
+}

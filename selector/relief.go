@@ -1,0 +1,46 @@
+package selector
+
+// Relief is the window that makes the prompt of one reader shorter.
+type Relief struct {
+	Selection
+	// Unbounded says that the window may be larger than what the summarizer can read in one call.
+	Unbounded bool
+	// Spare is what the windows of all branches that the reader sees hold together, in tokens.
+	Spare int
+}
+
+// Relieve selects for the token trigger: the largest window of the branches whose events are part of
+// the prompt of an agent in the branch reader.
+//
+// If the window must free mustFree tokens, and does not, Relieve keeps fewer of the newest events raw,
+// half as many each time, and at last takes what no summarizer could read in one call:
+//
+//	Retain 10: the window frees 300 of 2,000 tokens    (the newest ten results are the large ones)
+//	Retain 5:  the window frees 1,400
+//	Retain 2:  the window frees 2,300, and is taken
+func Relieve(h Input, p Params, branches []string, reader string, mustFree int) Relief {
+	for {
+		best, spare := Selection{Reason: NothingEligible}, 0
+		for _, branch := range branches {
+			if !Visible(reader, branch) {
+				continue
+			}
+			sel := Tokens(h, p, branch)
+			spare += sel.Tokens
+			if sel.Tokens > best.Tokens || best.Empty() && best.Reason == NothingEligible {
+				best = sel
+			}
+		}
+		enough := !best.Empty() && (best.Tokens >= mustFree || best.Cut)
+		switch {
+		case enough || mustFree == 0:
+			return Relief{best, p.MaxTokens == 0, spare}
+		case p.Retain > 0:
+			p.Retain /= 2
+		case best.Reason == TooLarge && p.MaxTokens != 0:
+			p.MaxTokens = 0
+		default:
+			return Relief{best, p.MaxTokens == 0, spare}
+		}
+	}
+}
