@@ -99,6 +99,15 @@ func TestREADMEShowsTheOutput(t *testing.T) {
 	if !found || !strings.Contains(string(readme), "```\nThe session stays in"+end+"```\n") {
 		t.Errorf("README.md does not show the end of the output:\n%s", end)
 	}
+	var prompt, uncompacted int
+	_, sizes, _ := strings.Cut(out, "largest prompt ")
+	if _, err := fmt.Sscanf(sizes, "%d tokens (uncompacted %d)", &prompt, &uncompacted); err != nil {
+		t.Fatal(err)
+	}
+	row := fmt.Sprintf("| %d,%03d tokens | %d,%03d tokens |", uncompacted/1000, uncompacted%1000, prompt/1000, prompt%1000)
+	if !strings.Contains(string(readme), row) {
+		t.Errorf("README.md does not have the row of figures %q", row)
+	}
 }
 
 func newFile(t *testing.T) string { return filepath.Join(t.TempDir(), "sessions.db") }

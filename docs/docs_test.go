@@ -1,0 +1,327 @@
+// Package docs_test keeps the documents of this folder true: the code that they quote compiles, and the
+// fields, reasons, messages, flags, metrics and tests that they name exist.
+package docs_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/adk-go-ext/longsession"
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// documents returns the Markdown files of this folder and of the root.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"*.md", "../*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) < 12 {
+		t.Fatalf("only %v found: the test looks in the wrong place", files)
+	}
+	return files
+}
+
+// goFiles returns the names of Go files in the module, tests or all others.
+func goFiles(t *testing.T, tests bool) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == "testdata" || file != ".." && strings.HasPrefix(entry.Name(), ".")) {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(file) == ".go" && strings.HasSuffix(file, "_test.go") == tests {
+			files = append(files, file)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// code returns the text of Go files, tests or all others.
+func code(t *testing.T, tests bool) string {
+	t.Helper()
+	var text strings.Builder
+	for _, file := range goFiles(t, tests) {
+		text.WriteString(read(t, file))
+	}
+	return text.String()
+}
+
+// dense returns the lines of a text without indentation and blank lines.
+func dense(text string) string {
+	var out strings.Builder
+	out.WriteByte('\n')
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			out.WriteString(line + "\n")
+		}
+	}
+	return out.String()
+}
+
+func fenced(markdown, language string) []string {
+	var blocks []string
+	for _, m := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(markdown, -1) {
+		blocks = append(blocks, m[1])
+	}
+	return blocks
+}
+
+// column returns the code spans that fill the first cell of a table's rows in a part of a document: from
+// a text on, up to the next heading.
+func column(t *testing.T, document, from string) []string {
+	t.Helper()
+	_, part, found := strings.Cut(document, from)
+	if !found {
+		t.Fatalf("no %q in the document", from)
+	}
+	part, _, _ = strings.Cut(part, "\n## ")
+	var cells []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllStringSubmatch(part, -1) {
+		cells = append(cells, m[1])
+	}
+	return cells
+}
+
+// TestCodeInDocumentsCompiles: each block of Go is, line by line, a part of an example, which go test
+// compiles and runs.
+func TestCodeInDocumentsCompiles(t *testing.T) {
+	t.Parallel()
+	var examples strings.Builder
+	for _, file := range goFiles(t, true) {
+		if filepath.Base(file) == "example_test.go" {
+			examples.WriteString(dense(read(t, file)))
+		}
+	}
+	blocks := 0
+	for _, file := range documents(t) {
+		for _, block := range fenced(read(t, file), "go") {
+			blocks++
+			if !strings.Contains(examples.String(), dense(block)) {
+				t.Errorf("%s quotes code that no example_test.go has, line by line:\n%s", file, block)
+			}
+		}
+	}
+	if blocks < 4 {
+		t.Errorf("%d blocks of Go found: the test reads wrongly", blocks)
+	}
+}
+
+// TestConfigurationNamesEveryField: configuration.md has a part for each field, with its default, when to
+// change it, and an example that compiles.
+func TestConfigurationNamesEveryField(t *testing.T) {
+	t.Parallel()
+	document, examples := read(t, "configuration.md"), dense(read(t, "example_test.go"))
+	defaults := reflect.ValueOf(compaction.DefaultConfig())
+	for _, field := range reflect.VisibleFields(defaults.Type()) {
+		_, part, found := strings.Cut(document, "### `"+field.Name+"`\n")
+		if !found {
+			t.Errorf("configuration.md has no heading for Config.%s", field.Name)
+			continue
+		}
+		part, _, _ = strings.Cut(part, "\n#")
+		for _, want := range []string{"* Default: ", "* Change it: ", "* Example: `cfg." + field.Name + " = "} {
+			if !strings.Contains(part, want) {
+				t.Errorf("the part about Config.%s lacks %q", field.Name, want)
+			}
+		}
+		_, example, _ := strings.Cut(part, "* Example: `")
+		if example = strings.TrimSuffix(strings.TrimSpace(example), "`"); !strings.Contains(examples, "\n"+example+"\n") {
+			t.Errorf("example_test.go lacks the example of Config.%s: %s", field.Name, example)
+		}
+		if value := defaults.FieldByIndex(field.Index); !value.IsZero() && value.Kind() != reflect.Int64 {
+			if want := "* Default: " + fmt.Sprint(value) + "."; !strings.Contains(part, want) {
+				t.Errorf("the part about Config.%s lacks %q", field.Name, want)
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile("(?m)^### `(\\w+)`").FindAllStringSubmatch(document, -1) {
+		if _, found := defaults.Type().FieldByName(m[1]); !found {
+			t.Errorf("configuration.md has a part about Config.%s, which does not exist", m[1])
+		}
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[longsession.Config]()) {
+		if _, part, _ := strings.Cut(document, "`longsession.Config`"); !strings.Contains(part, "`"+field.Name+"`") {
+			t.Errorf("configuration.md does not name longsession.Config's field %s", field.Name)
+		}
+	}
+}
+
+// TestReasonsExist: people look a reason up by its text.
+func TestReasonsExist(t *testing.T) {
+	t.Parallel()
+	document, source := read(t, "troubleshooting.md"), code(t, false)
+	source = regexp.MustCompile(`%[-+.0-9]*[a-zA-Z]`).ReplaceAllString(source, "…")
+	reasons := slices.Concat(
+		column(t, document, "## It does not fire"), column(t, document, "## It fires and nothing is stored"), column(t, document, "## It fails"))
+	if len(reasons) < 25 {
+		t.Errorf("%d reasons found: the test reads wrongly", len(reasons))
+	}
+	for _, reason := range reasons {
+		if reason == "context canceled" { // Go's own
+			continue
+		}
+		if text := strings.TrimSuffix(reason, ": …"); !strings.Contains(source, `"`+text) && !strings.Contains(source, text+`"`) {
+			t.Errorf("troubleshooting.md explains %q, which the code never says", reason)
+		}
+	}
+	for _, reason := range []selector.Reason{selector.NotDue, selector.NothingEligible, selector.Blocked, selector.TooSmall, selector.TooLarge} {
+		if !slices.Contains(reasons, string(reason)) {
+			t.Errorf("troubleshooting.md does not explain %q", reason)
+		}
+	}
+}
+
+// TestLogMessagesAndMetricsExist: operations.md lists every message that the service logs, and every
+// metric.
+func TestLogMessagesAndMetricsExist(t *testing.T) {
+	t.Parallel()
+	document, source := read(t, "operations.md"), code(t, false)
+	messages := regexp.MustCompile("(?m)^\\| (?:Warn|Info) \\| `([^`]+)`").FindAllStringSubmatch(document, -1)
+	for _, m := range messages {
+		if !strings.Contains(source, `"`+m[1]+`"`) {
+			t.Errorf("operations.md lists the log message %q, which the code never logs", m[1])
+		}
+	}
+	metrics := regexp.MustCompile("(?m)^\\| `(compaction\\.\\w+(?:\\.\\w+)?)`").FindAllStringSubmatch(document, -1)
+	for _, m := range metrics {
+		if !strings.Contains(source, `"`+m[1]+`"`) {
+			t.Errorf("operations.md lists the metric %q, which the code never records", m[1])
+		}
+	}
+	logged := len(regexp.MustCompile(`slog\.Level(?:Warn|Info), `).FindAllString(source, -1))
+	if len(messages) < 5 || len(messages) < logged || len(metrics) != 6 {
+		t.Errorf("operations.md lists %d messages and %d metrics; the code has %d messages and 6 metrics", len(messages), len(metrics), logged)
+	}
+}
+
+// TestFlagsExist: command.md describes each flag that a document names, and other tests hold command.md
+// against the command.
+func TestFlagsExist(t *testing.T) {
+	t.Parallel()
+	flag := regexp.MustCompile("(?:^|[\\s`(])(--[a-z][a-z-]+)")
+	manual, named := read(t, "command.md"), 0
+	for _, file := range documents(t) {
+		for _, m := range flag.FindAllStringSubmatch(read(t, file), -1) {
+			if named++; !strings.Contains(manual, m[1]) {
+				t.Errorf("%s names the flag %s, which command.md does not describe", file, m[1])
+			}
+		}
+	}
+	if named < 30 {
+		t.Errorf("%d flags found: the test reads wrongly", named)
+	}
+}
+
+// TestEveryPinHasItsNote: a behaviour of ADK that a test pins is explained, and the other way round.
+func TestEveryPinHasItsNote(t *testing.T) {
+	t.Parallel()
+	pin := regexp.MustCompile(`TestPin[A-Z]\w*`)
+	noted := pin.FindAllString(read(t, "adk-notes.md"), -1)
+	pinned := regexp.MustCompile(`func (TestPin[A-Z]\w*)\(`).FindAllStringSubmatch(code(t, true), -1)
+	if len(pinned) < 14 {
+		t.Errorf("%d pins found: the test looks in the wrong place", len(pinned))
+	}
+	for _, m := range pinned {
+		if !slices.Contains(noted, m[1]) {
+			t.Errorf("adk-notes.md does not explain what %s pins", m[1])
+		}
+	}
+	for _, name := range noted {
+		if !slices.ContainsFunc(pinned, func(m []string) bool { return m[1] == name }) {
+			t.Errorf("adk-notes.md names %s, which does not exist", name)
+		}
+	}
+}
+
+// TestNamesExist: what a document calls package.Name is exported by that package.
+func TestNamesExist(t *testing.T) {
+	t.Parallel()
+	exported := exports(t)
+	name := regexp.MustCompile("`[^`\n]*?\\b(longsession|[a-z]+)\\.([A-Z]\\w*)")
+	named := 0
+	for _, file := range documents(t) {
+		if filepath.Base(file) == "CHANGELOG.md" { // also tells of what is gone
+			continue
+		}
+		for _, m := range name.FindAllStringSubmatch(read(t, file), -1) {
+			names, ours := exported[m[1]]
+			if !ours {
+				continue
+			}
+			if named++; !names[m[2]] {
+				t.Errorf("%s names %s.%s, which does not exist", file, m[1], m[2])
+			}
+		}
+	}
+	if named < 50 {
+		t.Errorf("%d names found: the test reads wrongly", named)
+	}
+}
+
+// exports returns the exported names of each public package: declarations, methods and fields.
+func exports(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	out := map[string]map[string]bool{}
+	for _, file := range goFiles(t, false) {
+		if strings.Contains(file, "internal") || strings.Contains(file, "bench/") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := parsed.Name.Name
+		if out[name] == nil {
+			out[name] = map[string]bool{}
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				out[name][n.Name.Name] = true
+				return false
+			case *ast.TypeSpec:
+				out[name][n.Name.Name] = true
+			case *ast.ValueSpec:
+				for _, id := range n.Names {
+					out[name][id.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	delete(out, "main")
+	return out
+}

@@ -1,0 +1,202 @@
+package docs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/cmd/launcher"
+	"google.golang.org/adk/cmd/launcher/universal"
+	"google.golang.org/adk/cmd/launcher/web"
+	"google.golang.org/adk/cmd/launcher/web/api"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/plugin"
+	"google.golang.org/adk/runner"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// The documents quote the code of this file; see TestCodeInDocumentsCompiles.
+
+func scripted() model.LLM {
+	return compactiontest.NewModel("scripted", func(int, *model.LLMRequest) *model.LLMResponse {
+		return compactiontest.Say("The code is noted.")
+	})
+}
+
+// configuration.md has one line of this for each field of the config.
+func Example_configuration() {
+	llm, modelOf := scripted(), map[string]string{"ada": "gemini-2.5-pro"}
+	registry, err := tokens.NewRegistry(tokens.Model{Name: "scripted", ContextWindow: 32_000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	tracerProvider, meterProvider := otel.GetTracerProvider(), otel.GetMeterProvider()
+
+	var cfg compaction.Config
+	cfg.Model = llm
+	cfg.PromptTemplate = "List every part number and its price.\n\n{{history}}"
+	cfg.MaxSummaryTokens = 1_000
+	cfg.MaxSummaries = 10
+	cfg.Timeout = 20 * time.Second
+	cfg.InvocationThreshold = 10
+	cfg.OverlapSize = 4
+	cfg.TokenThreshold = 60_000
+	cfg.SafetyRatio = 0.5
+	cfg.RetainEvents = 20
+	cfg.Synchronous = true
+	cfg.Pin = func(ev *session.Event) bool { return ev.Author == "lawyer" }
+	cfg.ContextWindow = 200_000
+	cfg.AgentModel = "gemini-2.5-pro"
+	cfg.Registry = registry
+	cfg.MaxOutputTokens = 8_000
+	cfg.Observer = compaction.ObserverFunc(observe)
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	cfg.TracerProvider = tracerProvider
+	cfg.MeterProvider = meterProvider
+	cfg.OmitErrorText = true
+	_, err = compaction.NewCompactionService(session.InMemoryService(), cfg)
+	fmt.Println("one config:", err)
+
+	// The fields that exclude others.
+	cfg.Model, cfg.PromptTemplate, cfg.AgentModel = nil, "", ""
+	cfg.Summarizer = summarizer.Extractive{}
+	cfg.AgentModelFunc = func(_ context.Context, ref compaction.SessionRef) string { return modelOf[ref.UserID] }
+	_, err = compaction.NewCompactionService(session.InMemoryService(), cfg)
+	fmt.Println("the other:", err)
+	// Output:
+	// one config: <nil>
+	// the other: <nil>
+}
+
+// observe is the observer of operations.md.
+func observe(ctx context.Context, o compaction.Observation) {
+	switch o.Outcome {
+	case compaction.Failed:
+		slog.ErrorContext(ctx, "compaction failed", "session", o.Session.SessionID, "trigger", o.Trigger, "error", o.Err)
+	case compaction.Unreadable, compaction.Misreported, compaction.GivenUp:
+		slog.WarnContext(ctx, "compaction", "outcome", o.Outcome, "session", o.Session.SessionID, "reason", o.Reason, "error", o.Err)
+	case compaction.Stored:
+		slog.InfoContext(ctx, "compacted", "session", o.Session.SessionID, "trigger", o.Trigger,
+			"before", o.TokensBefore, "after", o.TokensAfter, "took", o.Duration, "usd", o.Cost)
+	}
+}
+
+// explain is the question of troubleshooting.md.
+func explain(ctx context.Context, sessions *compaction.CompactionSessionService, ref compaction.SessionRef) error {
+	status, err := sessions.Status(ctx, ref)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("prompt %d of %d tokens, %d summaries\n", status.PromptTokens, status.HardLimit, len(status.Summaries))
+	if status.Due {
+		fmt.Println("the next event starts a compaction:", status.Trigger)
+	} else {
+		fmt.Println("no compaction:", status.Reason)
+	}
+	if status.LastError != nil {
+		fmt.Println("latest failure:", status.LastError)
+	}
+	return nil
+}
+
+// A short session, asked why nothing is compacted. The plugin measures what is really sent.
+func Example_status() {
+	ctx := context.Background()
+	sessions, err := compaction.NewCompactionService(session.InMemoryService(), compaction.Config{Model: scripted(), ContextWindow: 128_000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer sessions.Close(ctx)
+	observed, err := plugin.New(plugin.Config{Name: "observe", BeforeModelCallback: sessions.ObserveRequest})
+	if err != nil {
+		log.Fatal(err)
+	}
+	root, err := llmagent.New(llmagent.Config{Name: "clerk", Model: scripted()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := runner.New(runner.Config{
+		AppName: "app", Agent: root, SessionService: sessions, AutoCreateSession: true,
+		PluginConfig: runner.PluginConfig{Plugins: []*plugin.Plugin{observed}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, err := range r.Run(ctx, "ada", "chat", genai.NewContentFromText("The code is 4711.", genai.RoleUser), agent.RunConfig{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := explain(ctx, sessions, compaction.SessionRef{AppName: "app", UserID: "ada", SessionID: "chat"}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// prompt 35 of 117411 tokens, 0 summaries
+	// no compaction: not due
+}
+
+// serve is the shutdown of operations.md.
+func serve(ctx context.Context, path string, cfg compaction.Config, root agent.Agent, args []string) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	store, err := persistence.NewSQLiteSessionService(path)
+	if err != nil {
+		return err
+	}
+	sessions, err := compaction.NewCompactionService(store, cfg)
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+
+	// 1. The launcher returns when ctx ends, and waits for open requests up to its -shutdown-timeout.
+	front := universal.NewLauncher(web.NewLauncher(api.NewLauncher()))
+	served := front.Execute(ctx, &launcher.Config{SessionService: sessions, AgentLoader: agent.NewSingleLoader(root)}, args)
+
+	// 2. Jobs under way finish, and summaries that wait are stored. ctx has ended, so Close needs another one.
+	closing, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	closed := sessions.Close(closing)
+
+	// 3. Last, what the wrapper writes to.
+	return errors.Join(served, closed, store.Close())
+}
+
+// A server that is told to stop as soon as it has started.
+func Example_shutdown() {
+	log.SetOutput(io.Discard) // the launcher logs
+	defer log.SetOutput(os.Stderr)
+	folder, err := os.MkdirTemp("", "shutdown")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	root, err := llmagent.New(llmagent.Config{Name: "clerk", Model: scripted()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(0, cancel)
+	cfg := compaction.Config{Model: scripted(), ContextWindow: 128_000}
+	fmt.Println(serve(ctx, filepath.Join(folder, "sessions.db"), cfg, root, []string{"web", "-port", "0", "api"}))
+	// Output: <nil>
+}
