@@ -55,7 +55,7 @@ func TestReportsAreLearnedOnce(t *testing.T) {
 		}
 	}
 	agent := svc.states.of(ref).fits("y")["y"]
-	if stored == 0 || agent != nil && agent.fit.n > 2 {
+	if stored == 0 || agent != nil && agent.fit.Weight() > 2 {
 		t.Errorf("%d compactions; two reports are known as %+v", stored, agent)
 	}
 }

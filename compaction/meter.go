@@ -94,14 +94,13 @@ func (p *promptSize) prompt() prompt {
 	var largest prompt
 	for name, agent := range p.agents {
 		request := p.request(name)
-		ratio, _ := agent.fit.line()
-		ratio *= request.share(p.estimate)
+		ratio := agent.fit.Line().Ratio * request.share(p.estimate)
 		switch {
 		case agent.reported > 0:
 			size := agent.reported + agent.since
 			largest = largest.orLarger(prompt{size, size + agent.since/doubt, ratio})
-		case !agent.fit.little():
-			size := agent.fit.of(request.of(p.estimate))
+		case !agent.fit.Undercounts():
+			size := agent.fit.Line().Of(request.of(p.estimate))
 			largest = largest.orLarger(prompt{size, size + size/doubt, ratio})
 		}
 	}
@@ -229,7 +228,7 @@ func (p *promptSize) add(events []*session.Event, branch string, changed time.Ti
 		}
 		size := promptsize.OfEvent(ev)
 		for _, agent := range p.agents {
-			agent.since += agent.fit.more(size)
+			agent.since += agent.fit.Line().More(size)
 		}
 		tokens, _, verdict, reported := p.judge(ev, branch, p.estimate)
 		if reported && verdict == believed && (changed.IsZero() || ev.Timestamp.After(changed)) && !void(ev) {

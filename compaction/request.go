@@ -1,18 +1,12 @@
 package compaction
 
 import (
-	"encoding/json"
 	"maps"
-	"reflect"
-
-	lru "github.com/hashicorp/golang-lru/v2"
-	"google.golang.org/genai"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // ObserveRequest tells the service what a request really holds, for apps whose plugins or callbacks
@@ -30,16 +24,8 @@ func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req
 	if isNil(ctx) || req == nil {
 		return nil, nil
 	}
-	now := sent{}
-	for _, c := range req.Contents {
-		now.contents += tokens.OfContent(c) + promptsize.EventOverhead
-	}
-	if req.Config != nil {
-		if req.Config.SystemInstruction != nil {
-			now.fixed += tokens.OfContent(req.Config.SystemInstruction)
-		}
-		now.fixed += sizeOfTools(req.Config.Tools)
-	}
+	contents, fixed := promptsize.OfRequest(req)
+	now := sent{contents: contents, fixed: fixed}
 	st := s.states.of(SessionRef{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()})
 	if st.noteRequest(ctx.Branch(), ctx.AgentName(), now) {
 		s.remember(st)
@@ -66,48 +52,6 @@ func (st *sessionState) noteRequest(branch, agent string, now sent) bool {
 	}
 	st.memory.requests[branch][agent] = now
 	return true
-}
-
-// sizeOfTools estimates declarations by what a model is shown of them.
-func sizeOfTools(tools []*genai.Tool) int {
-	sum := 0
-	for _, t := range tools {
-		if t == nil {
-			continue
-		}
-		for _, d := range t.FunctionDeclarations {
-			if d != nil {
-				sum += promptsize.EventOverhead + tokens.Estimate(d.Name) + tokens.Estimate(d.Description)
-				sum += sizeOfSchema(d.Parameters) + sizeOfSchema(d.ParametersJsonSchema)
-			}
-		}
-	}
-	return sum
-}
-
-// schemas are the sizes of schemas by their pointers. ADK makes a declaration for every request anew, but
-// not its schema.
-var schemas, _ = lru.New[any, int](1024)
-
-func sizeOfSchema(schema any) int {
-	if isNil(schema) {
-		return 0
-	}
-	known := reflect.TypeOf(schema).Kind() == reflect.Pointer
-	if known {
-		if size, ok := schemas.Get(schema); ok {
-			return size
-		}
-	}
-	data, err := json.Marshal(schema)
-	if err != nil {
-		return 0
-	}
-	size := tokens.Estimate(string(data))
-	if known {
-		schemas.Add(schema, size)
-	}
-	return size
 }
 
 // noteMeasured notes the estimate of the view that a branch sees.

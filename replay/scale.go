@@ -4,12 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
-
-// maxRatio bounds how far recorded counts may be from estimates, either way, before the difference is
-// put down to something else (images, another application's hidden messages).
-const maxRatio = 2
 
 // scale turns estimates of what the recording holds into tokens of the whole prompt as its provider
 // counted them: fixed + ratio x estimate.
@@ -45,36 +42,30 @@ func recordedPrompts(c *conversation.Conversation) []int {
 	return counts
 }
 
-// newScale fits recorded counts to estimates of the same prompts. The first recorded prompt tells the
-// fixed part, as it holds next to no messages; the ratio is the line of least squares through that point.
+// newScale fits recorded counts to estimates of the same prompts. The line goes through the first recorded
+// prompt, which holds next to no messages, so its count is the fixed part.
 //
-// Counts that cannot be right are left out: they are not followed, and the report names them. window is the context
-// window of the recorded model, 0 if it is unknown.
+// newScale leaves out counts that cannot be right, and the report names them. window is the context window
+// of the recorded model, 0 if it is unknown.
 func newScale(estimates, recorded []int, window int) scale {
 	s := scale{ratio: 1, estimates: estimates, recorded: recorded}
 	s.dropLies(window)
-	recorded = s.recorded
+	var fit promptsize.Fit
 	first := -1
-	var firstX, firstY, sumXX, sumXY float64
-	for i, count := range recorded {
+	for i, count := range s.recorded {
 		if count <= 0 || i >= len(estimates) {
 			continue
 		}
 		if first < 0 {
-			first, firstX, firstY = i, float64(estimates[i]), float64(count)
-			continue
+			first = i
 		}
-		x, y := float64(estimates[i])-firstX, float64(count)-firstY
-		sumXX += x * x
-		sumXY += x * y
+		fit.Add(estimates[i], count)
 	}
 	if first < 0 {
 		return s
 	}
-	if sumXX > 0 {
-		s.ratio = min(maxRatio, max(1.0/maxRatio, sumXY/sumXX))
-	}
-	s.fixed = math.Round(max(0, firstY-s.ratio*firstX))
+	line := fit.LineThrough(estimates[first], s.recorded[first])
+	s.ratio, s.fixed = line.Ratio, math.Round(line.Overhead)
 	return s
 }
 
@@ -97,7 +88,7 @@ func (s *scale) dropLies(window int) {
 		if count <= 0 || i >= len(s.estimates) {
 			continue
 		}
-		if maxRatio*count < s.estimates[i] || window > 0 && count > window {
+		if promptsize.MaxRatio*count < s.estimates[i] || window > 0 && count > window {
 			drop(i)
 			continue
 		}
@@ -110,7 +101,7 @@ func (s *scale) dropLies(window int) {
 	}
 	if least >= 0 {
 		grown, counted := s.estimates[most]-s.estimates[least], honest[most]-honest[least]
-		if grown >= lieSpread && 2*maxRatio*counted < grown {
+		if grown >= lieSpread && 2*promptsize.MaxRatio*counted < grown {
 			for i, count := range honest {
 				if count > 0 && i < len(s.estimates) {
 					drop(i)

@@ -1,0 +1,99 @@
+package promptsize
+
+import "math"
+
+const (
+	// MaxRatio bounds how many counted tokens one estimated token is taken to be. Claude's own counts of
+	// coding sessions are 1.2 to 1.5 times the estimate. More than twice has another cause: images, or
+	// messages that are not in the session.
+	MaxRatio = 2
+	// maxSlopeStdErr is the largest standard error at which a ratio is known well enough to be used.
+	maxSlopeStdErr = 0.1
+	// minCounts is how many counts it takes to distinguish a line from noise.
+	minCounts = 3
+)
+
+// Line is how a provider counts prompts: Overhead + Ratio × the estimate of their contents. The overhead
+// is the system prompt and the tools, the ratio the error of the estimate.
+type Line struct{ Ratio, Overhead float64 }
+
+// Of is the expected count of a prompt of that estimate, rounded up.
+func (l Line) Of(estimate int) int { return int(math.Ceil(l.Overhead + l.Ratio*float64(estimate))) }
+
+// More is how much an estimate adds to the count of a prompt, rounded up.
+func (l Line) More(estimate int) int { return int(math.Ceil(l.Ratio * float64(estimate))) }
+
+// Fit fits lines to what a provider counted for prompts. For prompts with estimates of 1,000, 4,000 and
+// 9,000 tokens, counted as 4,500, 9,000 and 16,500, it finds an overhead of 3,000 and a ratio of 1.5.
+// The zero value has no counts, and takes estimates as they are.
+type Fit struct {
+	n, x, y, xx, xy, yy float64 // weighted sums: x is of estimates, y of counts
+}
+
+// Add takes in the count of one prompt.
+func (f *Fit) Add(estimate, counted int) {
+	x, y := float64(estimate), float64(counted)
+	f.n++
+	f.x += x
+	f.y += y
+	f.xx += x * x
+	f.xy += x * y
+	f.yy += y * y
+}
+
+// Fade reduces the weight of the counts so far, if it exceeds that of so many.
+func (f *Fit) Fade(most float64) {
+	if f.n <= most {
+		return
+	}
+	fade := most / f.n
+	for _, sum := range []*float64{&f.n, &f.x, &f.y, &f.xx, &f.xy, &f.yy} {
+		*sum *= fade
+	}
+}
+
+// Weight is how many counts the fit goes by.
+func (f Fit) Weight() float64 { return f.n }
+
+// Undercounts reports whether the counts are less than half of the estimates. The prompts then held
+// little of what was estimated.
+func (f Fit) Undercounts() bool { return f.y < f.x/2 }
+
+// Line is the line of least squares, for predicting prompts that must not grow too large. Its ratio is at
+// least 1, so it never takes a prompt to be smaller than its estimate, and 1 while the counts are too few,
+// or too close together for how much they scatter, to know better.
+func (f Fit) Line() Line {
+	if f.n == 0 {
+		return Line{Ratio: 1}
+	}
+	meanX, meanY := f.x/f.n, f.y/f.n
+	ratio := 1.0
+	if slope, spread := f.through(meanX, meanY); f.n >= minCounts && spread > 0 {
+		scatter := max(0, f.yy-f.n*meanY*meanY-slope*slope*spread) / (f.n - 2)
+		if math.Sqrt(scatter/spread) <= maxSlopeStdErr {
+			ratio = min(MaxRatio, max(1, slope))
+		}
+	}
+	return Line{ratio, max(0, meanY-ratio*meanX)}
+}
+
+// LineThrough is the line of least squares through one of the counts, for reading a recording as it was.
+// Its ratio is at least half.
+func (f Fit) LineThrough(estimate, counted int) Line {
+	x, y := float64(estimate), float64(counted)
+	ratio := 1.0
+	if slope, spread := f.through(x, y); spread > 0 {
+		ratio = min(MaxRatio, max(1.0/MaxRatio, slope))
+	}
+	return Line{ratio, max(0, y-ratio*x)}
+}
+
+// through returns the slope of the line of least squares through a point, and how far the estimates are
+// spread around that point: the sum of the squares of their distances, 0 for less than a token.
+func (f Fit) through(x, y float64) (slope, spread float64) {
+	spread = f.xx - 2*x*f.x + x*x*f.n
+	if spread < 1 {
+		return 1, 0
+	}
+	return (f.xy - x*f.y - y*f.x + x*y*f.n) / spread, spread
+}
