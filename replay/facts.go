@@ -14,13 +14,13 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// lastPrompt is the text of a request, message by message.
+// lastPrompt is the text of the last request, message by message.
 type lastPrompt struct {
 	texts []string
 	sizes []int // estimated tokens
 }
 
-// readPrompt takes the text out of a request.
+// readPrompt returns the texts of a request.
 func readPrompt(req *model.LLMRequest) lastPrompt {
 	var p lastPrompt
 	for _, c := range req.Contents {
@@ -37,7 +37,8 @@ func (p lastPrompt) size() (n int) {
 	return n
 }
 
-// newest are the texts at the end that fit into budget tokens.
+// newest returns the texts at the end that take up at most budget tokens together. With sizes 5, 3 and 2, a
+// budget of 4 leaves the last text only.
 func (p lastPrompt) newest(budget int) []string {
 	i := len(p.texts)
 	for i > 0 && p.sizes[i-1] <= budget {
@@ -47,7 +48,7 @@ func (p lastPrompt) newest(budget int) []string {
 	return p.texts[i:]
 }
 
-// textOf is all text of a content: said, called with, and answered.
+// textOf is all text of a content: what was said, the arguments of calls, and responses.
 func textOf(c *genai.Content) string {
 	var b strings.Builder
 	for _, p := range parts(c) {
@@ -77,16 +78,21 @@ func writeText(b *strings.Builder, v any) {
 	case string:
 		b.WriteString(v)
 		b.WriteByte('\n')
-	default: // numbers as JSON has them, true and false
-		text, _ := json.Marshal(v) // what JSON cannot hold is no text of a prompt
+	default: // numbers as JSON writes them, true and false
+		text, _ := json.Marshal(v) // a value that JSON cannot hold is in no prompt
 		b.Write(text)
 		b.WriteByte('\n')
 	}
 }
 
-// facts looks for the accepted answers in the last prompt. Only questions count whose answer stands in
-// the conversation: no way of keeping it short could answer the others, which are counted apart.
-func (r *run) facts() *Facts {
+// facts looks for the accepted answers in the last prompt. It scores only questions whose answer is in the last
+// prompt of the whole history, because no policy could answer the others. For example, with
+//
+//	whole history  "a cat", "a dog", "an owl"
+//	policy         "Summary: a cat", "an owl"
+//
+// "cat" and "owl" are kept, "owl" raw, "dog" is unanswered, and "hen" is unsaid.
+func (r *run) facts() (f *Facts, unanswered []string) {
 	all := r.whole.last
 	said := map[string]bool{}
 	for _, text := range all.texts {
@@ -95,13 +101,13 @@ func (r *run) facts() *Facts {
 	raw := slices.DeleteFunc(slices.Clone(r.last.texts), func(text string) bool { return !said[text] })
 	newest := all.newest(r.last.size())
 
-	f := &Facts{Tokens: r.prompts[len(r.prompts)-1]}
+	f = &Facts{Tokens: r.prompts[len(r.prompts)-1]}
 	for _, q := range r.c.Questions {
 		switch {
 		case q.Unanswerable:
 			f.Unanswerable++
 			continue
-		case plain(q.Text) == "" || !slices.ContainsFunc(q.Answers, func(a string) bool { return plain(a) != "" }):
+		case normal(q.Text) == "" || !slices.ContainsFunc(q.Answers, func(a string) bool { return normal(a) != "" }):
 			f.Empty++
 			continue
 		case !anyHolds(all.texts, q.Answers):
@@ -111,6 +117,8 @@ func (r *run) facts() *Facts {
 		f.Questions++
 		if anyHolds(r.last.texts, q.Answers) {
 			f.Kept++
+		} else {
+			unanswered = append(unanswered, q.Text)
 		}
 		if anyHolds(raw, q.Answers) {
 			f.Raw++
@@ -119,7 +127,7 @@ func (r *run) facts() *Facts {
 			f.KeepLast++
 		}
 	}
-	return f
+	return f, unanswered
 }
 
 func anyHolds(texts, answers []string) bool {
@@ -133,9 +141,9 @@ func anyHolds(texts, answers []string) bool {
 	return false
 }
 
-// holds reports whether text has answer in it as words of its own, in any case: "35" is not in "1350".
+// holds reports whether text contains answer as whole words, in any case: "35" is not in "1350".
 func holds(text, answer string) bool {
-	text, answer = plain(text), plain(answer)
+	text, answer = normal(text), normal(answer)
 	if answer == "" {
 		return false
 	}
@@ -153,18 +161,20 @@ func holds(text, answer string) bool {
 	}
 }
 
-// isEdge reports whether no word runs on from left to right.
+// isEdge reports whether left and right meet between two words, and not within one.
 func isEdge(left, right string) bool {
 	l, _ := utf8.DecodeLastRuneInString(left)
 	r, _ := utf8.DecodeRuneInString(right)
 	return !isWord(l) || !isWord(r)
 }
 
+// isWord reports whether r is part of a word. Chinese and Japanese have no space between words, so each of
+// their characters is a word.
 func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// plain is text in lower case with single blanks.
-func plain(text string) string {
+// normal is text in lower case, with single spaces.
+func normal(text string) string {
 	return strings.Join(strings.Fields(strings.ToLower(text)), " ")
 }

@@ -12,19 +12,20 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// gauge measures requests of one way of playing a conversation. It remembers what a content takes, so
-// that a long prompt costs a hash of its text and not a count.
+// gauge measures the requests of one run, one after the other. It remembers the size of every content, so a
+// prompt of a thousand contents costs a thousand hashes, and an estimate only for new ones.
 type gauge struct {
 	seed  maphash.Seed
-	known map[uint64]int
-	last  []uint64
+	known map[uint64]int // identity of a content -> estimated tokens
+	last  []uint64       // identities of the contents of the last request
 }
 
 // measured is one request, in estimated tokens.
 type measured struct {
-	// size is the whole prompt, prefix the part at its start that is the same as in the request before.
+	// size is the whole prompt. prefix is the part at its start that is the same as in the request before,
+	// which a provider's cache can serve.
 	size, prefix int
-	// orphans is how many calls without a response and responses without a call there are.
+	// orphans counts calls without a response and responses without a call.
 	orphans int
 }
 
@@ -32,7 +33,8 @@ func newGauge() *gauge {
 	return &gauge{seed: maphash.MakeSeed(), known: map[uint64]int{}}
 }
 
-// measure takes the next request.
+// measure measures the next request. For example, the requests [A B], [A B C] and [S C] have the prefixes 0,
+// size of A and B, and 0.
 func (g *gauge) measure(req *model.LLMRequest) measured {
 	var m measured
 	var seen []uint64
@@ -62,11 +64,11 @@ func (g *gauge) measure(req *model.LLMRequest) measured {
 	return m
 }
 
-// orphans counts calls and responses that have no other side in a request. One without an ID goes by
+// orphans counts the calls and responses of a request that have no counterpart. One without an ID is matched by
 // its name.
 func orphans(contents []*genai.Content) int {
 	open := map[string]int{}
-	strays := 0
+	count := 0
 	for _, c := range contents {
 		for _, p := range parts(c) {
 			if call := p.FunctionCall; call != nil {
@@ -75,7 +77,7 @@ func orphans(contents []*genai.Content) int {
 			if resp := p.FunctionResponse; resp != nil {
 				key := resp.ID + "\x00" + resp.Name
 				if open[key] == 0 {
-					strays++
+					count++
 					continue
 				}
 				open[key]--
@@ -83,12 +85,12 @@ func orphans(contents []*genai.Content) int {
 		}
 	}
 	for _, n := range open {
-		strays += n
+		count += n
 	}
-	return strays
+	return count
 }
 
-// parts are those of c that are not nil.
+// parts returns the parts of c that are not nil.
 func parts(c *genai.Content) []*genai.Part {
 	if c == nil {
 		return nil
@@ -96,7 +98,7 @@ func parts(c *genai.Content) []*genai.Part {
 	return slices.DeleteFunc(slices.Clone(c.Parts), func(p *genai.Part) bool { return p == nil })
 }
 
-// identity tells contents apart by all that a prompt shows of them.
+// identity is a hash of everything that a prompt shows of a content.
 func (g *gauge) identity(c *genai.Content) uint64 {
 	var h maphash.Hash
 	h.SetSeed(g.seed)
@@ -147,7 +149,7 @@ func (g *gauge) identity(c *genai.Content) uint64 {
 	return h.Sum64()
 }
 
-// writeValue writes a JSON value, its keys in order.
+// writeValue hashes a JSON value, with sorted keys.
 func writeValue(h *maphash.Hash, v any) {
 	switch v := v.(type) {
 	case map[string]any:

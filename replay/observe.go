@@ -9,8 +9,12 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// observe notes what the compaction service does.
-func (r *run) observe(_ context.Context, o compaction.Observation) {
+// observe is the policy's observer. It records each compaction and its cost, and then calls the app's own
+// observer, if there is one.
+func (r *run) observe(ctx context.Context, o compaction.Observation) {
+	if theirs := r.policy.Config.Observer; theirs != nil {
+		defer theirs.Observe(ctx, o)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	sum := &r.report.Summarizer
@@ -27,8 +31,8 @@ func (r *run) observe(_ context.Context, o compaction.Observation) {
 	switch o.Outcome {
 	case compaction.Stored:
 		r.unchecked = true
-		r.stored[o.RecordID] = len(r.marks)
-		r.marks = append(r.marks, Compaction{
+		r.stored[o.RecordID] = len(r.made)
+		r.made = append(r.made, Compaction{
 			Call: r.calls, Turn: r.turn + 1, Trigger: string(o.Trigger),
 			Events: o.Events, OriginalTokens: o.TokensBefore, CompactedTokens: o.TokensAfter,
 		})
@@ -37,8 +41,8 @@ func (r *run) observe(_ context.Context, o compaction.Observation) {
 	}
 }
 
-// compactions completes the marks with what the records say.
-func (r *run) compactions(events []*session.Event) {
+// fillCompactions completes the compactions from their records in storage.
+func (r *run) fillCompactions(events []*session.Event) {
 	for _, ev := range events {
 		m, err := record.From(ev)
 		if err != nil || m == nil {
@@ -48,10 +52,10 @@ func (r *run) compactions(events []*session.Event) {
 		if !ok {
 			continue
 		}
-		mark := &r.marks[i]
-		mark.Kind, mark.Level, mark.Events = string(m.Kind), m.Level, m.EventCount
-		mark.OriginalTokens, mark.CompactedTokens = m.OriginalTokens, m.CompactedTokens
-		mark.Summary, _ = m.Text() // a record of our own has one
+		made := &r.made[i]
+		made.Kind, made.Level, made.Events = string(m.Kind), m.Level, m.EventCount
+		made.OriginalTokens, made.CompactedTokens = m.OriginalTokens, m.CompactedTokens
+		made.Summary, _ = m.Text() // every record that the service writes has a text
 	}
-	r.report.Compactions = append([]Compaction{}, r.marks...) // in JSON a list, also where there are none
+	r.report.Compactions = append([]Compaction{}, r.made...) // never nil, so that JSON has an empty list
 }

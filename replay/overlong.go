@@ -13,19 +13,19 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// shownRunes is how much of a text names a message.
+// shownRunes is how many characters of a text describe a message.
 const shownRunes = 40
 
-// shortestProse is the text, in estimated tokens, below which the compaction service cuts no summary.
+// shortestProse is the text of a summary, in estimated tokens, that the compaction service never cuts further.
 const shortestProse = 32
 
-// shortestSummary is the least that a summary takes up in a prompt, in estimated tokens.
+// shortestSummary is the smallest size of a summary in a prompt, in estimated tokens.
 func shortestSummary() int { return promptsize.Frame(record.KindSummary, false) + shortestProse }
 
-// overlong explains a prompt of told tokens that is over the limit. It judges by the library's own ruler: the
-// counts that the library was given, and its way of estimating.
-func (r *run) overlong(call, turn, told int, req *model.LLMRequest) Overlong {
-	o := Overlong{Call: call, Turn: turn + 1, Tokens: told}
+// overlong explains why a prompt of the reported size is over the limit. It uses the numbers that the library
+// has: the counts that the model reported, and the library's own estimates.
+func (r *run) overlong(call, turn, reported int, req *model.LLMRequest) Overlong {
+	o := Overlong{Call: call, Turn: turn + 1, Tokens: reported}
 	raw := mustStay(req, r.c.Turns[turn].User)
 	kept, largest := 0, -1
 	for _, c := range raw {
@@ -38,7 +38,7 @@ func (r *run) overlong(call, turn, told int, req *model.LLMRequest) Overlong {
 	o.EventTokens = r.scale.of(largest) - r.scale.base()
 	o.KeptTokens = r.scale.of(kept)
 	o.Alone = o.EventTokens > r.report.Limit
-	o.Unavoidable = r.scale.of(kept+promptsize.EventOverhead*len(raw)+r.summarized(call, turn, kept)) > r.report.Limit
+	o.Unavoidable = r.scale.of(kept+promptsize.EventOverhead*len(raw)+r.leastSummarized(call, turn, kept)) > r.report.Limit
 	if !o.Unavoidable {
 		o.Expected = r.expected()
 		o.Unforeseen = o.Expected > 0 && o.Expected <= r.report.Limit
@@ -46,9 +46,14 @@ func (r *run) overlong(call, turn, told int, req *model.LLMRequest) Overlong {
 	return o
 }
 
-// summarized is the least that the rest of a prompt takes up where kept tokens must stay: a shortest summary of
-// the turns before, another one of the running turn's rounds before the newest, and no more than the rest itself.
-func (r *run) summarized(call, turn, kept int) int {
+// leastSummarized is the smallest size of the rest of a prompt, where kept tokens must stay raw. The rest is at
+// best two shortest summaries: one of the earlier turns, and one of the older tool rounds of the running
+// turn. It is never larger than the raw rest. For example, at the third call of the second turn
+//
+//	user "one", agent "two", user "three", call and result a, call and result b
+//
+// the first two events need one summary, and round a needs another.
+func (r *run) leastSummarized(call, turn, kept int) int {
 	least := 0
 	if turn > 0 {
 		least += shortestSummary()
@@ -62,19 +67,19 @@ func (r *run) summarized(call, turn, kept int) int {
 	return least
 }
 
-// expected is what the library takes the prompt to be that is being sent, 0 if it does not say.
+// expected is the size that the library expects of the prompt that is being sent, 0 if it has none.
 func (r *run) expected() int {
 	if r.svc == nil {
 		return 0
 	}
-	status, err := r.svc.Status(context.Background(), r.ref) // the session is in memory or in a file of ours
+	status, err := r.svc.Status(context.Background(), r.ref) // Request has no context
 	if err != nil {
 		return 0
 	}
 	return status.PromptTokens
 }
 
-// part is a part of a prompt.
+// part is a content of a prompt, or its instruction.
 type part struct {
 	*genai.Content
 	instruction bool
@@ -87,8 +92,12 @@ func (p part) name() string {
 	return describe(p.Content)
 }
 
-// mustStay is what no compaction may take out of a request: the instruction, what the user said last, and the
-// newest thing that the agent did, a result with its calls.
+// mustStay returns the parts of a request that no compaction may hide: the instruction, the newest message of the
+// user, and the newest event of the agent, a result together with its calls. For example, of
+//
+//	user "go", agent calls a tool, its result, user "stop"
+//
+// these are the instruction, "stop", the result and the call.
 func mustStay(req *model.LLMRequest, question *genai.Content) []part {
 	var kept []part
 	if req.Config != nil && req.Config.SystemInstruction != nil {
@@ -114,7 +123,7 @@ func mustStay(req *model.LLMRequest, question *genai.Content) []part {
 	return kept
 }
 
-// answers reports whether a content answers calls.
+// answers reports whether a content has function responses.
 func answers(c *genai.Content) bool {
 	return slices.ContainsFunc(parts(c), func(p *genai.Part) bool { return p.FunctionResponse != nil })
 }

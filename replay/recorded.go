@@ -14,32 +14,37 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// errNoSummary leaves history as it is where the recording has no summary of it.
+// errNoSummary makes a compaction fail where the recording has none, so the history stays as it is.
 var errNoSummary = errors.New("the recording has no summary of this")
 
-// coveredBefore stands for what a recorded summary was also written from, where one record cannot hold all
-// of it: earlier turns, and the tool rounds of the turn that runs, stand in different places.
+// coveredBefore is the text of a second record for one recorded summary. One record cannot cover both earlier
+// turns and the tool rounds of the running turn, because the view shows their summaries in different
+// places. For example, a recorded summary of
+//
+//	user "one", agent "two", user "three", agent calls a tool
+//
+// becomes two records: the first has the recorded text, the second this one.
 const coveredBefore = "(This part is covered by the other summary of this conversation.)"
 
-// recorded gives back a summary of the recorded application, at the point where it was made.
+// recorded is a summarizer that returns the summaries of the recorded application, each where it was made.
 type recorded struct {
 	mu      sync.Mutex
 	due     bool
-	summary string // "" once it was given
+	summary string // "" after it was returned
 }
 
-// recordedConfig leaves the recording's own compactions as the only ones.
+// recordedConfig is cfg with the recording's own compactions as the only ones.
 func recordedConfig(cfg compaction.Config, c *conversation.Conversation, r *recorded) compaction.Config {
 	cfg.InvocationThreshold, cfg.SafetyRatio, cfg.TokenThreshold = compaction.Off, compaction.Off, 0
 	cfg.Model, cfg.Summarizer = nil, r
-	cfg.MaxSummaries = 1 // each recorded summary took the place of all before it, earlier summaries among it
+	cfg.MaxSummaries = 1 // each recorded summary replaced everything before it, including earlier summaries
 	for _, theirs := range c.Compactions {
 		cfg.MaxSummaryTokens = max(cfg.MaxSummaryTokens, tokens.Estimate(theirs.Summary))
 	}
 	return cfg
 }
 
-// at makes a summary the one that is due. The function it returns takes that back.
+// at makes the recorder return this summary, until done is called.
 func (r *recorded) at(summary string) (done func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +67,7 @@ func (r *recorded) Summarize(_ context.Context, req summarizer.Request) (summari
 	r.summary = ""
 	switch {
 	case text != "":
-	case len(req.Summaries) > 0: // it was given already, and goes on standing for more
+	case len(req.Summaries) > 0: // it was returned already, and its record now absorbs more
 		text = strings.Join(req.Summaries, "\n")
 	default:
 		text = coveredBefore

@@ -1,163 +1,184 @@
 package replay
 
-// Report is what came of one conversation under one policy. Its JSON is the command's documented output:
-// a field may be added, none changes its meaning.
+// Report is the result of playing one conversation under one policy. Its JSON is the documented output of the
+// command: later versions may add fields, and keep the meaning of these.
+//
+// All sizes are tokens of the agent's model, and all counts and sizes are 0 if there was none. Turns count
+// from 1, calls from 0.
 type Report struct {
-	// File, Line and ID name the conversation.
+	// File, Line and ID name the conversation. File is "" and Line is 0 if it was not read from a file.
 	File string `json:"file"`
 	Line int    `json:"line"`
 	ID   string `json:"id"`
-	// Policy names the policy.
+	// Policy is the name of the policy.
 	Policy string `json:"policy"`
-	// Turns and Messages are the recording's; Events is how many were stored with compaction, records
-	// among them.
+	// Turns and Messages count those of the recording. Events counts the events that were stored under
+	// the policy, compaction records included.
 	Turns    int `json:"turns"`
 	Messages int `json:"messages"`
 	Events   int `json:"events"`
-	// Without is what was sent with the whole history in every prompt, With under the policy.
+	// Without is what the model gets with the whole history in every prompt. With is what it gets under
+	// the policy.
 	Without Sent `json:"without"`
 	With    Sent `json:"with"`
-	// SavedPercent is the share of Without.PromptTokens that the policy saved, 0 to 100. It is negative
-	// where summaries made the prompts longer.
+	// SavedPercent is the share of Without.PromptTokens that the policy saved, from 0 to 100. It is
+	// negative if summaries made the prompts longer.
 	SavedPercent float64 `json:"saved_percent"`
-	// Counts says how prompts were counted.
+	// Counts is how prompts were counted.
 	Counts Counts `json:"counts"`
-	// Compactions in the order in which they were stored.
+	// Compactions are in the order in which they were stored.
 	Compactions []Compaction `json:"compactions"`
-	// Summarizer is what the summaries themselves took, estimated where no model wrote them.
+	// Summarizer is the cost of writing the summaries. It is estimated if no model wrote them.
 	Summarizer Summaries `json:"summarizer"`
-	// Orphans is how many function calls without their response, and the other way round, stood in
-	// requests. Hidden is how many violations of what a view must keep were found, each in Problems.
-	Orphans  int      `json:"orphans"`
+	// Orphans counts function calls without a response, and responses without a call, over all requests.
+	Orphans int `json:"orphans"`
+	// Hidden counts violations of the invariants of a view, such as an event that is hidden and in no
+	// summary. Problems describes the first 20.
 	Hidden   int      `json:"hidden"`
 	Problems []string `json:"problems,omitempty"`
-	// Limit is the context window in tokens, less MaxOutputTokens if the policy sets it; Over are the prompts that exceed it by the counts that the
-	// library was given.
+	// Limit is the context window, less MaxOutputTokens if the policy sets it. Over has the prompts that
+	// exceed it, by the counts that the library got.
 	Limit int        `json:"limit"`
 	Over  []Overlong `json:"over,omitempty"`
-	// Recorded are the recording's own compactions beside ours at the same point.
+	// Recorded compares prompts after each compaction of the recorded application.
 	Recorded []AtRecorded `json:"recorded_compactions,omitempty"`
 	// Facts is nil for a conversation without questions.
 	Facts *Facts `json:"facts,omitempty"`
-	// Notes say what was made up, left out, or not played as recorded.
+	// Notes describe what was made up, left out, or played differently from the recording.
 	Notes []string `json:"notes,omitempty"`
-	// Calls are the model calls in order, for charts; not part of the JSON.
+
+	// The fields below are not part of the JSON.
+
+	// Calls are the model calls in order, for charts.
 	Calls []Call `json:"-"`
+	// Lost has each of Options.Facts that neither the instruction nor the view at the end of the
+	// conversation mentions.
+	Lost []string `json:"-"`
+	// Unanswered has the questions that the last prompt of the whole history answers and the last prompt
+	// under the policy does not. There are Facts.Questions - Facts.Kept of them.
+	Unanswered []string `json:"-"`
 }
 
-// Sent is what one way of playing a conversation sent to the model.
+// Sent adds up the requests to the agent's model.
 type Sent struct {
 	// ModelCalls is the number of requests.
 	ModelCalls int `json:"model_calls"`
-	// PromptTokens is the sum over all requests. CachedTokens of these were the same, from the start of
-	// the prompt, as in the request before.
+	// PromptTokens is the sum over all requests. CachedTokens is the part that a provider's cache could
+	// serve: the start of each prompt that is the same as in the request before.
 	PromptTokens int `json:"prompt_tokens"`
 	CachedTokens int `json:"cached_tokens"`
+	// OutputTokens is the sum over all answers.
 	OutputTokens int `json:"output_tokens"`
-	// LargestPrompt is the largest of all requests, in tokens.
+	// LargestPrompt is the size of the largest request.
 	LargestPrompt int `json:"largest_prompt"`
-	// Dollars at the prices of Options.Model, 0 if it has none. With compaction, what the summaries took
-	// is not in it: see Summaries.
+	// Dollars is the price of all requests at Options.Model, 0 if it has no prices. The cost of writing
+	// summaries is in [Summaries].
 	Dollars float64 `json:"dollars"`
 }
 
-// Counts says where the sizes of prompts come from.
+// Counts is where the sizes of prompts come from.
 type Counts struct {
-	// Recorded is how many calls without compaction were counted by the recording's provider; the
-	// others, and all with compaction, are estimates times Ratio.
+	// Recorded is how many prompts without compaction the recording's provider counted. All other sizes
+	// are estimates times Ratio, plus Fixed.
 	Recorded int `json:"recorded"`
-	// Ratio is how many recorded tokens one estimated token was, 1 where nothing was recorded.
+	// Ratio is the number of recorded tokens for each estimated token, from 0.5 to 2. It is 1 if nothing
+	// was recorded.
 	Ratio float64 `json:"ratio"`
-	// Fixed is how many tokens of every prompt the recording does not hold (the recorded application's
-	// instructions and tool declarations). Every count includes it, unless Left says that it was left out.
+	// Fixed is the part of every prompt that the recording does not contain: instructions and tool
+	// declarations of the recorded application. Every size includes it, unless Left is true.
 	Fixed int  `json:"fixed"`
 	Left  bool `json:"fixed_left_out"`
 }
 
-// Compaction is one record.
+// Compaction is one stored compaction record.
 type Compaction struct {
-	// Call is the index in Calls of the first model call after it; Turn, from 1, the turn it happened in
-	// or behind.
+	// Call is the index in Calls of the first model call after it. Turn is the turn in which it happened,
+	// or after which it happened.
 	Call int `json:"call"`
 	Turn int `json:"turn"`
-	// Kind, Trigger and Level are the record's.
+	// Kind, Trigger and Level are those of the record.
 	Kind    string `json:"kind"`
 	Trigger string `json:"trigger"`
 	Level   int    `json:"level"`
-	// Events is how many events it stands for, OriginalTokens and CompactedTokens their size and the
-	// summary's.
+	// Events is how many events it covers. OriginalTokens is their size, and CompactedTokens the size of
+	// the summary, both in estimated tokens.
 	Events          int    `json:"events"`
 	OriginalTokens  int    `json:"original_tokens"`
 	CompactedTokens int    `json:"compacted_tokens"`
 	Summary         string `json:"summary"`
 }
 
-// Summaries is what writing summaries took.
+// Summaries is the cost of writing summaries.
 type Summaries struct {
-	// Calls of a model. Estimated of these were not made, because the summarizer asks none: tokens are those of
-	// the prompt that a model would have been sent and of the summary that was written, at the recording's scale;
-	// dollars are at the prices of Options.SummaryModel, or of Options.Model if it has none.
-	Calls        int     `json:"calls"`
-	Estimated    int     `json:"estimated_calls"`
-	PromptTokens int     `json:"prompt_tokens"`
-	OutputTokens int     `json:"output_tokens"`
-	Dollars      float64 `json:"dollars"`
-	// Failed is how many attempts came to nothing.
+	// Calls counts calls of the summary model. Estimated is how many of them were not made, because the
+	// summarizer calls no model. Their tokens are those of the prompt that a model would have read and of
+	// the summary that was written, at the recording's scale.
+	Calls     int `json:"calls"`
+	Estimated int `json:"estimated_calls"`
+	// PromptTokens and OutputTokens are sums over Calls.
+	PromptTokens int `json:"prompt_tokens"`
+	OutputTokens int `json:"output_tokens"`
+	// Dollars is at the prices of Options.SummaryModel. If it has none, it is the cost that the compaction
+	// service reports, and estimated calls are at the prices of Options.Model.
+	Dollars float64 `json:"dollars"`
+	// Failed counts compactions that failed.
 	Failed int `json:"failed"`
 }
 
 // Overlong is a prompt over the limit.
 type Overlong struct {
-	// Call is the index in Calls, from 0; Turn counts from 1.
+	// Call is the index in Calls, Turn the turn, and Tokens the size of the prompt.
 	Call   int `json:"call"`
 	Turn   int `json:"turn"`
 	Tokens int `json:"tokens"`
-	// Event is the largest of what must stay raw (the instruction, what the user said last, and the newest
-	// thing that the agent did, a result with its calls), and EventTokens its size. KeptTokens is the size of
-	// all of it, with the fixed part.
+	// Event names the largest part that must stay raw, such as "result of weather". Those parts are the
+	// instruction, the newest message of the user, and the newest event of the agent, a result together
+	// with its calls. EventTokens is its size. KeptTokens is the size of all of them, with Counts.Fixed.
 	Event       string `json:"event"`
 	EventTokens int    `json:"event_tokens"`
 	KeptTokens  int    `json:"kept_tokens"`
-	// Alone reports whether that one event exceeds the limit by itself, and Unavoidable whether all of
-	// them do, or leave no room for even the shortest summary of the rest.
+	// Alone reports whether that one part exceeds the limit by itself. Unavoidable reports whether all of
+	// them do, or leave no room for the shortest summary of the rest.
 	Alone       bool `json:"alone"`
 	Unavoidable bool `json:"unavoidable"`
-	// Expected is what the library took the prompt to be before it was sent, by the counts it had been given
-	// so far; 0 if Unavoidable, or without compaction. Unforeseen reports whether that was within the limit:
-	// early in a conversation there are too few counts to tell how many tokens an estimated one is.
+	// Expected is the size that the library expected before the prompt was sent, from the counts that it
+	// had by then. It is 0 if Unavoidable, or without compaction. Unforeseen reports whether Expected was
+	// within the limit: early in a conversation there are too few counts to know the provider's scale.
 	Expected   int  `json:"expected_tokens,omitempty"`
 	Unforeseen bool `json:"unforeseen,omitempty"`
 }
 
-// Needless reports whether the prompt could have been kept under the limit, and the library knew.
+// Needless reports whether the prompt could have been kept under the limit, and the library could have known.
 func (o Overlong) Needless() bool { return !o.Unavoidable && !o.Unforeseen }
 
-// AtRecorded compares the first prompt after a compaction of the recorded application with ours.
+// AtRecorded compares the first prompt after a compaction of the recorded application with the same prompt under
+// the policy.
 type AtRecorded struct {
-	Call    int    `json:"call"`
-	Turn    int    `json:"turn"`
+	Call int `json:"call"`
+	Turn int `json:"turn"`
+	// Trigger is the recorded reason, such as "auto".
 	Trigger string `json:"trigger"`
-	// Before is the recorded prompt before it, Theirs the recorded one after it, 0 if not recorded; Ours
-	// is the prompt under the policy at the same call.
+	// Before is the recorded prompt before the compaction, and Theirs the recorded one after it, 0 if
+	// not recorded. Ours is the prompt under the policy at the same call.
 	Before int `json:"before"`
 	Theirs int `json:"theirs"`
 	Ours   int `json:"ours"`
 }
 
-// Facts says how many questions could still be answered from the last prompt.
+// Facts is how many of the recording's questions the last prompt can answer.
 type Facts struct {
-	// Questions is how many have an accepted answer that stands in the conversation.
+	// Questions counts the questions with an accepted answer in the last prompt of the whole history.
 	Questions int `json:"questions"`
-	// Kept is how many of these have one in the last prompt under the policy: Raw of them in a message
-	// as it was said, the others only in a summary. KeepLast is how many would be in the newest messages
-	// that fit into as many tokens.
+	// Kept is how many of them have an answer in the last prompt under the policy. Raw is how many of those
+	// have it in an original message, and not only in a summary. KeepLast is how many have it in the
+	// newest messages that take up as many tokens as that prompt.
 	Kept     int `json:"kept"`
 	Raw      int `json:"raw"`
 	KeepLast int `json:"keep_last"`
-	// Tokens is the size of that prompt.
+	// Tokens is the size of the last prompt under the policy.
 	Tokens int `json:"tokens"`
-	// The other questions are not scored: Unanswerable by what the recording says, Empty without a question or an
-	// answer, Unsaid if no accepted answer stands in the conversation word for word.
+	// These questions are not scored: Unanswerable by the recording's own account, Empty without a question
+	// or an answer, and Unsaid without an accepted answer in the conversation, word for word.
 	Unanswerable int `json:"unanswerable"`
 	Empty        int `json:"empty"`
 	Unsaid       int `json:"unsaid"`
@@ -165,8 +186,9 @@ type Facts struct {
 
 // Call is one model call.
 type Call struct {
-	// Turn counts from 1.
+	// Turn counts from 1. It is 0 if there is no such call without compaction.
 	Turn int
-	// Without, With: size of the prompt in tokens.
+	// Without and With are the size of the prompt without compaction and under the policy. Without is 0
+	// if there is no such call.
 	Without, With int
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// standIn answers a message that the recording does not answer.
-const standIn = "(The recording has no answer here.)"
+// placeholder answers a message that the recording does not answer.
+const placeholder = "(The recording has no answer here.)"
 
 var _ model.LLM = (*script)(nil)
 
-// script is the model: it gives the recorded answers, in order. The runner asks it for one at a time.
+// script is the agent's model. It gives the recorded answers, in order. The runner asks for one at a time.
 type script struct {
 	c       *conversation.Conversation
 	request func(call, turn int, req *model.LLMRequest) int
 	ratio   float64
 
 	turn   int
-	step   int // of the next answer
+	step   int // index of the next answer in the turn
 	played Played
 }
 
@@ -56,7 +56,8 @@ func (s *script) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 
 func (s *script) begin(turn int) { s.turn, s.step = turn, 0 }
 
-// next is the answer that is due.
+// next returns the next answer of the turn. Beyond the recording it is the placeholder, which counts as an
+// extra call unless it answers a message that has no recorded answer.
 func (s *script) next() *genai.Content {
 	steps := s.c.Turns[s.turn].Steps
 	i := s.step
@@ -67,17 +68,19 @@ func (s *script) next() *genai.Content {
 	if i > 0 || len(steps) > 0 {
 		s.played.Extra++
 	}
-	return textContent(standIn, genai.RoleModel)
+	return textContent(placeholder, genai.RoleModel)
 }
 
-// interrupted reports whether the recording has no answer to the results of this turn's last calls.
+// interrupted reports whether the recording has no further answer in this turn. After the results of a call,
+// this means that the recorded turn was interrupted.
 func (s *script) interrupted() bool { return s.step >= len(s.c.Turns[s.turn].Steps) }
 
-// longestAnswer is more tokens than any model writes in one answer, its thoughts among them.
+// longestAnswer is more tokens than any model writes in one answer, thoughts included.
 const longestAnswer = 200_000
 
-// outputTokens is the recorded size of an answer, or an estimate. Some recordings hold the count of a
-// stream's first chunk, which is far less than what was said; one that no model can write is not followed.
+// outputTokens is the recorded size of an answer, or an estimate where the recorded one cannot be right: some
+// recordings hold the count of a stream's first chunk, which is far less than the text, and others a count
+// that no model can write.
 func outputTokens(step conversation.Step) int {
 	if estimate := tokens.OfContent(step.Answer); step.OutputTokens < estimate/2 || step.OutputTokens > longestAnswer {
 		return estimate
@@ -85,8 +88,8 @@ func outputTokens(step conversation.Step) int {
 	return step.OutputTokens
 }
 
-// outputLies is how many answers are recorded as longer than any can be.
-func outputLies(c *conversation.Conversation) (n int) {
+// implausibleOutputs counts the answers whose recorded size no model can write.
+func implausibleOutputs(c *conversation.Conversation) (n int) {
 	for _, turn := range c.Turns {
 		for _, step := range turn.Steps {
 			if step.OutputTokens > longestAnswer {

@@ -1,6 +1,7 @@
 package replay
 
-// Total sums reports of one policy. The zero value is the total of none.
+// Total adds up reports of one policy. Its zero value is the total of no reports, ready to use. It is for one
+// goroutine.
 type Total struct {
 	Policy        string    `json:"policy"`
 	Conversations int       `json:"conversations"`
@@ -14,19 +15,19 @@ type Total struct {
 	Summarizer    Summaries `json:"summarizer"`
 	Orphans       int       `json:"orphans"`
 	Hidden        int       `json:"hidden"`
-	// Over is how many prompts exceeded the limit; Unavoidable how many of these because what must stay raw
-	// exceeds it by itself, Unforeseen how many because the library expected less.
+	// Over counts prompts over the limit. Unavoidable counts those whose raw parts alone exceed it, and
+	// Unforeseen those that the library expected to be within it.
 	Over        int `json:"over"`
 	Unavoidable int `json:"over_unavoidable"`
 	Unforeseen  int `json:"over_unforeseen"`
-	// Facts is nil if no conversation had questions. Its Tokens is the sum.
+	// Facts is nil if no conversation had questions. Its Tokens is a sum.
 	Facts *Facts `json:"facts,omitempty"`
 }
 
-// Needless is how many prompts exceeded the limit that need not have, and of which the library knew.
+// Needless counts the prompts over the limit that are neither Unavoidable nor Unforeseen.
 func (t *Total) Needless() int { return t.Over - t.Unavoidable - t.Unforeseen }
 
-// Add takes r in.
+// Add adds r. Policy becomes that of r.
 func (t *Total) Add(r *Report) {
 	t.Policy = r.Policy
 	t.Conversations++
@@ -90,7 +91,7 @@ func (f *Facts) add(o Facts) {
 	f.Unsaid += o.Unsaid
 }
 
-// saved is the share of prompt tokens that were not sent, in percent.
+// saved is the share of prompt tokens that the policy saved, in percent.
 func saved(without, with Sent) float64 {
 	if without.PromptTokens == 0 {
 		return 0

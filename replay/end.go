@@ -6,10 +6,10 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// finish fills in what is known at the end.
+// finish fills in the parts of the report that need the whole run.
 func (r *run) finish(ctx context.Context, played Played) error {
 	rep, w := r.report, r.whole
-	r.differences(played)
+	r.noteDifferences(played)
 	rep.Without = w.sent(r.c, r.scale, r.opts.Model)
 	rep.With = r.sum.sent(r.c, played, r.opts.Model)
 	rep.SavedPercent = saved(rep.Without, rep.With)
@@ -23,7 +23,7 @@ func (r *run) finish(ctx context.Context, played Played) error {
 	}
 	rep.Recorded = r.atRecorded()
 	if len(r.c.Questions) > 0 {
-		rep.Facts = r.facts()
+		rep.Facts, rep.Unanswered = r.facts()
 	}
 	raw, err := r.inner.Get(ctx, r.get())
 	if err != nil {
@@ -31,18 +31,19 @@ func (r *run) finish(ctx context.Context, played Played) error {
 	}
 	events := eventsOf(raw.Session)
 	rep.Events = len(events)
+	view := events
 	if r.svc != nil {
-		view, err := r.viewAtTheEnd(ctx)
-		if err != nil {
+		if view, err = r.viewAtTheEnd(ctx); err != nil {
 			return err
 		}
-		r.holdTo(events, view)
+		r.checkView(events, view)
 	}
-	r.compactions(events)
+	rep.Lost = r.lost(view)
+	r.fillCompactions(events)
 	return nil
 }
 
-// atRecorded compares prompts where the recorded application compacted.
+// atRecorded compares our prompts with the recorded ones, at each compaction of the recorded application.
 func (r *run) atRecorded() []AtRecorded {
 	var found []AtRecorded
 	for _, theirs := range r.c.Compactions {
@@ -54,13 +55,15 @@ func (r *run) atRecorded() []AtRecorded {
 		if steps := r.c.Turns[theirs.Turn].Steps; theirs.Step < len(steps) {
 			at.Theirs = steps[theirs.Step].PromptTokens
 		}
-		at.Ours += int(r.whole.scale.fixed) - r.scale.base() // theirs includes all of it
+		// Theirs includes the whole fixed part, whatever Options.Fixed makes of ours.
+		at.Ours += int(r.whole.scale.fixed) - r.scale.base()
 		found = append(found, at)
 	}
 	return found
 }
 
-// callOf is the index of the model call for a step.
+// callOf is the index of the model call for a step. A turn without steps has one call, for the
+// placeholder: in turns with 2, 0 and 1 steps, the step of the third turn is call 3.
 func callOf(c *conversation.Conversation, turn, step int) int {
 	n := step
 	for _, t := range c.Turns[:turn] {
@@ -69,19 +72,19 @@ func callOf(c *conversation.Conversation, turn, step int) int {
 	return n
 }
 
-// differences notes where the runner did not play what was recorded.
-func (r *run) differences(played Played) {
+// noteDifferences notes where the runner did not play the recording as it is.
+func (r *run) noteDifferences(played Played) {
 	if extra := max(played.Extra, r.whole.played.Extra); extra > 0 {
 		r.note("model calls that the recording does not have, because the runner asked again: %d", extra)
 	}
 	if s := r.whole.scale; s.lies > 0 {
 		r.note("recorded token counts that cannot be right (such as %d for messages of some %d), not followed: %d", s.lie, s.lieAt, s.lies)
 	}
-	if n := outputLies(r.c); n > 0 {
+	if n := implausibleOutputs(r.c); n > 0 {
 		r.note("recorded token counts of answers that cannot be right, not followed: %d", n)
 	}
-	if r.unknown > 0 {
-		r.note("prompts that the recording's provider counted above the context window, and the scale that the library was told did not: %d", r.unknown)
+	if r.overAsRecorded > 0 {
+		r.note("prompts that the recording's provider counted above the context window, although the counts given to the library were below it: %d", r.overAsRecorded)
 	}
 	media := 0
 	for _, turn := range r.c.Turns {

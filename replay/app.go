@@ -18,31 +18,37 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// AgentName is the author of the recorded answers.
+// AgentName is the name of the agent that gives the recorded answers, and their author in the session.
 const AgentName = "agent"
 
-// App is what a conversation is played on: the parts of an ADK application that one wants to try.
+// App is an ADK application to play conversations on. The agent, its model and its tools come from the
+// recording.
 type App struct {
-	// Service stores the session; required. Plugins are given to the runner.
+	// Service stores the session. It is required.
 	Service session.Service
+	// Plugins are those of the runner. They may be nil.
 	Plugins []*plugin.Plugin
-	// Ref names the session, which Play creates.
+	// Ref names the session. Run creates it, and fails if it exists.
 	Ref compaction.SessionRef
-	// Request is told every request as the model gets it, before it answers; call counts from 0. What it
-	// returns is reported as the size of the prompt in tokens, as a provider would. It must not change
-	// or keep the request. May be nil: then no size is reported.
+	// Request receives each request as the model gets it, before the model answers. The call and the turn
+	// count from 0. The model reports the returned number of tokens as the size of the prompt, as a
+	// provider does, and 0 means that it reports none. Request must not change or keep req. If nil, no
+	// size is reported.
 	Request func(call, turn int, req *model.LLMRequest) (promptTokens int)
-	// Ratio is how many tokens one estimated token of an answer is reported as; 0 means 1.
+	// Ratio is the number of tokens that the model reports for each estimated token of an answer. 0 means 1.
 	Ratio float64
-	// Before is called while the runner rests, before the model is asked for Turns[turn].Steps[step]; or
-	// for a stand-in, where there is no such step. May be nil.
+	// Before is called between two steps of the runner, before the model answers with
+	// Turns[turn].Steps[step], or with a placeholder if there is no such step. An error ends the run. It
+	// may be nil.
 	Before func(ctx context.Context, turn, step int) error
 }
 
-// Played is what happened.
+// Played counts the requests of a run.
 type Played struct {
-	// Calls is the number of requests to the model; Extra of these went beyond the recording.
-	Calls, Extra int
+	// Calls is the number of requests to the model.
+	Calls int
+	// Extra is how many of the calls the recording does not have, because the runner asked again.
+	Extra int
 }
 
 // Run plays c through the ADK runner. It sends the recorded user messages, a scripted model gives the
@@ -61,7 +67,7 @@ func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, e
 		Name:  AgentName,
 		Model: script,
 		Tools: tools,
-		// A provider's text is taken as it is: in Instruction, ADK would replace what stands in braces.
+		// ADK replaces words in braces in Instruction, but not in the result of a provider.
 		InstructionProvider: func(agent.ReadonlyContext) (string, error) { return c.Instruction, nil },
 	})
 	if err != nil {
@@ -89,6 +95,7 @@ func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, e
 	return script.played, nil
 }
 
+// player plays the turns of one conversation, one after the other.
 type player struct {
 	app    App
 	script *script
@@ -96,8 +103,8 @@ type player struct {
 }
 
 func (p *player) play(ctx context.Context, turn int) error {
-	// A caller that stops early, as at an interruption, ends the request's context with it. The compaction
-	// service knows by that that the turn is over.
+	// A server cancels the context of a request when its client hangs up. The compaction service
+	// recognizes by it that an interrupted turn is over.
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	p.script.begin(turn)
@@ -141,7 +148,7 @@ func answersCalls(ev *session.Event) bool {
 	return false
 }
 
-// textContent is a message of one text.
+// textContent is a message with one text.
 func textContent(text string, role genai.Role) *genai.Content {
 	return genai.NewContentFromText(text, role)
 }

@@ -32,10 +32,10 @@ func TestAHiddenEventIsReported(t *testing.T) {
 		return view
 	}
 	r := &run{report: &Report{}}
-	if r.holdTo(events, copies(0, 1, 2, 3)); r.report.Hidden != 0 {
-		t.Errorf("the whole history, read anew, violates something: %v", r.report.Problems)
+	if r.checkView(events, copies(0, 1, 2, 3)); r.report.Hidden != 0 {
+		t.Errorf("the whole history, read anew, has a violation: %v", r.report.Problems)
 	}
-	if r.holdTo(events, copies(0, 2, 3)); r.report.Hidden != 1 || len(r.report.Problems) != 1 {
+	if r.checkView(events, copies(0, 2, 3)); r.report.Hidden != 1 || len(r.report.Problems) != 1 {
 		t.Errorf("an event is hidden, and %d violations are reported: %v", r.report.Hidden, r.report.Problems)
 	}
 }
@@ -48,13 +48,13 @@ func TestCallsBeyondTheRecordingAreCounted(t *testing.T) {
 	for _, r := range []struct {
 		text  string
 		extra int
-	}{{"one", 0}, {standIn, 1}, {standIn, 2}} {
+	}{{"one", 0}, {placeholder, 1}, {placeholder, 2}} {
 		if got := s.next(); got.Parts[0].Text != r.text || s.played.Extra != r.extra {
 			t.Errorf("answer %q, %d extra; want %q, %d", got.Parts[0].Text, s.played.Extra, r.text, r.extra)
 		}
 	}
 	s.begin(1)
-	if got := s.next(); got.Parts[0].Text != standIn || s.played.Extra != 2 {
+	if got := s.next(); got.Parts[0].Text != placeholder || s.played.Extra != 2 {
 		t.Errorf("a message without an answer counts as a call beyond the recording")
 	}
 }

@@ -13,26 +13,24 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// charged is a summarizer that asks no model, or does not say what it took. For each of its summaries it
-// reports what a model would have been sent, with the library's own prompt, and would have written.
+// charged wraps a summarizer that calls no model, or reports no usage. For each summary it reports the tokens
+// that a model would have read, with the library's own prompt, and written.
 type charged struct {
 	compaction.Summarizer
-	charge func(tokens.Usage) // in estimated tokens
+	charge func(tokens.Usage) // receives estimated tokens
 }
 
-// chargedUpTo is charged for a summarizer that bounds what it reads in one call.
+// chargedUpTo is charged for a summarizer that limits what it reads in one call.
 type chargedUpTo struct {
 	charged
-	limited interface{ MaxInputTokens() int }
+	summarizer.InputLimiter
 }
-
-func (c chargedUpTo) MaxInputTokens() int { return c.limited.MaxInputTokens() }
 
 // chargeFor wraps a summarizer.
 func chargeFor(inner compaction.Summarizer, charge func(tokens.Usage)) compaction.Summarizer {
 	c := charged{inner, charge}
-	if limited, ok := inner.(interface{ MaxInputTokens() int }); ok {
-		return chargedUpTo{c, limited}
+	if limiter, ok := inner.(summarizer.InputLimiter); ok {
+		return chargedUpTo{c, limiter}
 	}
 	return c
 }
@@ -48,7 +46,8 @@ func (c charged) Summarize(ctx context.Context, req summarizer.Request) (summari
 	if err != nil {
 		return result, nil
 	}
-	// The reader gives back what was written already. Whatever the library thinks of that, it was sent.
+	// The reader returns the summary that exists already. The library may refuse it, but by then the
+	// reader has counted the prompt.
 	_, _ = llm.Summarize(ctx, req)
 	if reader.usage.Total() > 0 {
 		c.charge(reader.usage)
@@ -56,7 +55,7 @@ func (c charged) Summarize(ctx context.Context, req summarizer.Request) (summari
 	return result, nil
 }
 
-// reader is a model that counts what it is sent, and answers what another wrote.
+// reader is a model that counts the tokens of its prompt and returns a given answer.
 type reader struct {
 	answer *genai.Content
 	usage  tokens.Usage
@@ -76,7 +75,7 @@ func (r *reader) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 	}
 }
 
-// charge adds a summary that no model wrote to what the summaries took, at the recording's scale.
+// charge adds the cost of a summary that no model wrote, at the recording's scale.
 func (r *run) charge(estimated tokens.Usage) {
 	usage := tokens.Usage{PromptTokens: r.scale.scaled(estimated.PromptTokens), OutputTokens: r.scale.scaled(estimated.OutputTokens)}
 	price := r.opts.SummaryModel

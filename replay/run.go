@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// run is a conversation that is being played under a policy.
+// run plays one conversation under one policy.
 type run struct {
 	c      *conversation.Conversation
 	opts   Options
@@ -29,17 +29,19 @@ type run struct {
 	svc      *compaction.CompactionSessionService // nil without compaction
 	ref      compaction.SessionRef
 
-	prompts []int // of each call
-	unknown int   // prompts over the limit as recorded, and not as the library was told
-	last    lastPrompt
+	prompts []int // tokens of each call
+	// overAsRecorded counts prompts that are over the limit by the recording's counts, but not by those
+	// that the library got.
+	overAsRecorded int
+	last           lastPrompt
 
-	// mu guards what the observer writes.
+	// mu guards the fields below and the report's Summarizer. The observer writes them.
 	mu        sync.Mutex
-	calls     int            // that were made so far
-	turn      int            // that runs
-	stored    map[string]int // record -> index in marks
-	marks     []Compaction
-	unchecked bool // a record was stored since the view was checked
+	calls     int            // calls so far
+	turn      int            // the running turn, from 0
+	stored    map[string]int // record ID -> index in made
+	made      []Compaction
+	unchecked bool // a record was stored since the last check of the view
 }
 
 func playUnder(ctx context.Context, c *conversation.Conversation, policy Policy, window int, opts Options, w *whole) (*Report, error) {
@@ -66,7 +68,7 @@ func playUnder(ctx context.Context, c *conversation.Conversation, policy Policy,
 	return r.report, r.finish(ctx, played)
 }
 
-// wrap makes the compaction service of the policy.
+// wrap creates the compaction service of the policy.
 func (r *run) wrap() error {
 	if r.policy.When == Never {
 		return nil
@@ -103,25 +105,25 @@ func (r *run) play(ctx context.Context) (Played, error) {
 	return played, err
 }
 
-// before is called while the runner rests.
+// before runs between two steps of the runner, so no append is under way.
 func (r *run) before(ctx context.Context, turn, step int) error {
 	r.mu.Lock()
 	r.turn = turn
 	r.mu.Unlock()
 	if r.svc != nil {
-		if err := r.check(ctx); err != nil {
+		if err := r.checkIfDue(ctx); err != nil {
 			return err
 		}
-		if err := r.mirror(ctx, turn, step); err != nil {
+		if err := r.compactAsRecorded(ctx, turn, step); err != nil {
 			return err
 		}
 	}
 	return progress(r.c, r.opts.Progress)(ctx, turn, step)
 }
 
-// mirror compacts where the recorded application did, and as thoroughly: its summary took the place of all
-// that was before.
-func (r *run) mirror(ctx context.Context, turn, step int) error {
+// compactAsRecorded compacts where the recorded application did, and as thoroughly: its summary replaced
+// everything before it.
+func (r *run) compactAsRecorded(ctx context.Context, turn, step int) error {
 	if r.policy.When != AsRecorded && r.policy.When != AlsoWhereRecorded {
 		return nil
 	}
@@ -144,11 +146,11 @@ func (r *run) mirror(ctx context.Context, turn, step int) error {
 	return nil
 }
 
-// request measures what the model gets.
+// request measures a request, and returns the count that the model reports for it.
 func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	m := r.gauge.measure(req)
-	// The model must count alike from call to call, as a provider does: recorded counts of single prompts
-	// and estimates of others, side by side, would look as if tokens came and went.
+	// The model must count every prompt in the same way, as a provider does. If it reported the recorded
+	// count of one prompt and an estimate of the next, tokens would seem to come and go.
 	size := r.scale.of(m.size)
 	counted := r.scale.at(call, m.size)
 	r.prompts = append(r.prompts, counted)
@@ -158,7 +160,7 @@ func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	case size > r.report.Limit:
 		r.report.Over = append(r.report.Over, r.overlong(call, turn, size, req))
 	case counted > r.report.Limit:
-		r.unknown++
+		r.overAsRecorded++
 	}
 	if call == lastCall(r.c) && len(r.c.Questions) > 0 {
 		r.last = readPrompt(req)

@@ -44,31 +44,43 @@ const (
 	AlsoWhereRecorded
 )
 
-// Fixed says how many tokens a prompt has beside the messages: instructions and tool declarations of the
-// recorded application that the recording does not hold. It is a number of tokens or one of the constants.
+// Fixed is how many tokens every prompt has in addition to the messages: instructions and tool declarations
+// of the recorded application that the recording does not contain. It is a number of tokens or one of
+// the constants. Zero adds none.
 type Fixed int
 
 const (
-	// FixedAuto takes what the recording's counts tell, if that is at most half of the context window.
+	// FixedAuto takes the number that the recording's token counts show, unless that is more than half of
+	// the context window. Then it adds none, and the report has Counts.Left.
 	FixedAuto Fixed = -1
-	// FixedRecorded takes what the recording's counts tell.
+	// FixedRecorded takes the number that the recording's token counts show.
 	FixedRecorded Fixed = -2
 )
 
 // Options of [Play] and [Compare]. The zero value is usable.
 type Options struct {
-	// Model has the prices of the agent's model; without any, dollars are 0. SummaryModel has those of the
-	// model that writes summaries; without any, what the compaction service says they cost is taken, and
-	// Model's prices for summaries that no model wrote.
-	Model, SummaryModel tokens.Model
-	// Fixed as described there.
+	// Facts must survive: words of the conversation, such as a booking code, that must still be in a
+	// message or in a summary when the conversation ends. A fact matches whole words in any case. Each
+	// one that is gone is in Report.Lost. A fact that the conversation never mentions is an error.
+	Facts []string
+	// Model has the prices of the agent's model, in dollars per million tokens. Without prices, all
+	// dollars of a report are 0.
+	Model tokens.Model
+	// SummaryModel has the prices of the model that writes summaries. Without prices, a report takes the
+	// cost that the compaction service reports, and Model's prices for summaries that no model wrote.
+	SummaryModel tokens.Model
+	// Registry knows the context windows of recorded models. A recorded count above the window cannot be
+	// right, and is ignored. If nil, the built-in table is used.
+	Registry *tokens.Registry
+	// Fixed is how many tokens every prompt has in addition to the messages.
 	Fixed Fixed
-	// Progress is told how many messages were played since it was told last; from several goroutines.
-	// May be nil.
+	// Progress receives the number of messages played since the previous call: each message once for the
+	// run without compaction and once for each policy. Concurrent calls of [Play] that share Progress
+	// call it concurrently. It may be nil.
 	Progress func(messages int)
 }
 
-// App and user under which conversations are stored.
+// AppName and UserID are the app and the user of the sessions that [Play] and [Compare] store.
 const (
 	AppName = "replay"
 	UserID  = "replay"
@@ -95,6 +107,9 @@ func Compare(ctx context.Context, c *conversation.Conversation, policies []Polic
 		if windows[i], known = contextWindow(ctx, policy.Config, refOf(c)); !known {
 			return nil, fmt.Errorf("policy %q: the context window is unknown: set Config.ContextWindow, or name a model that Config.Registry knows", policy.Name)
 		}
+	}
+	if err := checkFacts(opts.Facts, c); err != nil {
+		return nil, err
 	}
 	whole, err := playWhole(ctx, c, opts)
 	if err != nil {
@@ -124,11 +139,11 @@ func contextWindow(ctx context.Context, cfg compaction.Config, ref compaction.Se
 	return cfg.Registry.Window(name)
 }
 
-// whole is a conversation played with all of its history in every prompt.
+// whole is what came of playing a conversation with its whole history in every prompt.
 type whole struct {
 	calls  []measured
-	turns  []int // of each call
-	last   lastPrompt
+	turns  []int      // of each call, from 0
+	last   lastPrompt // read only if the conversation has questions
 	scale  scale
 	played Played
 }
@@ -158,12 +173,12 @@ func playWhole(ctx context.Context, c *conversation.Conversation, opts Options) 
 	for i, m := range w.calls {
 		estimates[i] = m.size
 	}
-	known, _ := tokens.Lookup(c.Model)
+	known, _ := opts.Registry.Lookup(c.Model)
 	w.scale = newScale(estimates, recordedPrompts(c), known.ContextWindow)
 	return w, nil
 }
 
-// sent sums the requests as they are counted under a policy.
+// sent adds up the requests, counted with the scale of a policy.
 func (w *whole) sent(c *conversation.Conversation, s scale, price tokens.Model) Sent {
 	var sum sum
 	for i, m := range w.calls {
@@ -172,13 +187,13 @@ func (w *whole) sent(c *conversation.Conversation, s scale, price tokens.Model) 
 	return sum.sent(c, w.played, price)
 }
 
-// sum of requests.
+// sum adds up requests, in tokens.
 type sum struct{ prompt, cached, largest int }
 
 func (s *sum) add(size, prefix, call int, scale scale) {
 	s.prompt += size
 	s.largest = max(s.largest, size)
-	if call > 0 { // the first finds no cache
+	if call > 0 { // the first call finds nothing in the provider's cache
 		s.cached += min(size, scale.of(prefix))
 	}
 }
@@ -190,7 +205,7 @@ func (s *sum) sent(c *conversation.Conversation, played Played, price tokens.Mod
 			output += outputTokens(step)
 		}
 		if len(turn.Steps) == 0 {
-			output += tokens.Estimate(standIn)
+			output += tokens.Estimate(placeholder)
 		}
 	}
 	return Sent{
@@ -207,7 +222,7 @@ func refOf(c *conversation.Conversation) compaction.SessionRef {
 	return compaction.SessionRef{AppName: AppName, UserID: UserID, SessionID: c.ID}
 }
 
-// lastCall is the index of the last model call that the recording asks for.
+// lastCall is the index of the last model call that the recording needs.
 func lastCall(c *conversation.Conversation) int {
 	n := 0
 	for _, turn := range c.Turns {
@@ -216,10 +231,11 @@ func lastCall(c *conversation.Conversation) int {
 	return n - 1
 }
 
-// progress tells how many messages each model call stands for.
-func progress(c *conversation.Conversation, tell func(int)) func(context.Context, int, int) error {
+// progress reports the messages that belong to each model call: the user's message to the first call of a
+// turn, and the answer and its responses to each.
+func progress(c *conversation.Conversation, report func(int)) func(context.Context, int, int) error {
 	return func(_ context.Context, turn, step int) error {
-		if tell == nil {
+		if report == nil {
 			return nil
 		}
 		n := 0
@@ -229,7 +245,7 @@ func progress(c *conversation.Conversation, tell func(int)) func(context.Context
 		if step < len(c.Turns[turn].Steps) {
 			n += 1 + len(c.Turns[turn].Steps[step].Responses)
 		}
-		tell(n)
+		report(n)
 		return nil
 	}
 }

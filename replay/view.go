@@ -10,11 +10,12 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// maxProblems is how many violations a report spells out.
+// maxProblems is how many violations a report describes. It counts them all.
 const maxProblems = 20
 
-// check holds the view to what every view must keep, if a record was stored since it was last held.
-func (r *run) check(ctx context.Context) error {
+// checkIfDue checks the view if a record was stored since the last check: nothing else changes what is
+// hidden.
+func (r *run) checkIfDue(ctx context.Context) error {
 	r.mu.Lock()
 	due := r.unchecked
 	r.unchecked = false
@@ -30,13 +31,14 @@ func (r *run) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.holdTo(eventsOf(raw.Session), eventsOf(view.Session))
+	r.checkView(eventsOf(raw.Session), eventsOf(view.Session))
 	return nil
 }
 
-// holdTo reports what is wrong with a view of events. A service that reads a file gives other pointers
-// each time, and the check tells events apart by theirs.
-func (r *run) holdTo(events, view []*session.Event) {
+// checkView reports every invariant that a view of events violates. Package oracle identifies an event
+// by its pointer, and a service that reads a file returns new pointers each time, so the view gets those
+// of events first.
+func (r *run) checkView(events, view []*session.Event) {
 	byID := map[string]*session.Event{}
 	for _, ev := range events {
 		if !record.Is(ev) {
@@ -48,10 +50,10 @@ func (r *run) holdTo(events, view []*session.Event) {
 			view[i] = stored
 		}
 	}
-	r.problem(oracle.Check(events, view))
+	r.addProblems(oracle.Check(events, view))
 }
 
-func (r *run) problem(err error) {
+func (r *run) addProblems(err error) {
 	if err == nil {
 		return
 	}
@@ -67,7 +69,7 @@ func (r *run) problem(err error) {
 	}
 }
 
-// viewAtTheEnd reads the view anew, as a process does that opens the session tomorrow.
+// viewAtTheEnd reads the view with a new service, as another process does that opens the session later.
 func (r *run) viewAtTheEnd(ctx context.Context) ([]*session.Event, error) {
 	svc, err := compaction.NewCompactionService(r.inner, r.config())
 	if err != nil {
