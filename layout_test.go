@@ -24,7 +24,7 @@ var anything = []string{"*"}
 var mayImport = map[string][]string{
 	".":                               {"compaction", "tokens", "internal/adk"},
 	"historyhttp":                     {"compaction", "record"},
-	"record":                          {},
+	"record":                          {"internal/adk"},
 	"tokens":                          {},
 	"internal/adk":                    {},
 	"internal/oracle":                 {"record"},
@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"compaction":                      {"record", "filtered", "selector", "summarizer", "tokens", "internal/adk", "internal/ids", "internal/promptsize", "internal/view", "compaction/internal/telemetry"},
 	"compaction/internal/telemetry":   {"record", "summarizer", "tokens"},
 	"compactiontest":                  {"record", "summarizer", "tokens", "internal/adk", "internal/oracle"},
-	"persistence":                     {"record", "internal/ids"},
+	"persistence":                     {"record", "internal/adk", "internal/ids"},
 	"integration_test":                anything,
 	"examples/*":                      anything,
 }

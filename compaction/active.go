@@ -105,7 +105,7 @@ func (s *CompactionSessionService) bringBack(ctx context.Context, h *handle, ev 
 	active, _ := resp.Session.(activeSession)
 	h.grown(ev)
 	h.view.Replace(func(raw []*session.Event) ([]*session.Event, view.Unloaded) {
-		raw = h.withUnit(append(slices.Clone(raw), withoutTemp(ev)), now, ev.ID, active)
+		raw = h.withUnit(append(slices.Clone(raw), adk.WithoutTemp(ev)), now, ev.ID, active)
 		unloaded := unloadedOf(h.active)
 		unloaded.Covered = func(ev *session.Event) bool { return h.active.Covered(ev.ID) || h.brought[ev.ID] }
 		if active != nil { // of the members that were brought, only the reading just now tells

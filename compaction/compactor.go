@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -290,7 +291,7 @@ func (c *compactor) writeDraft(ctx context.Context, t task, window selector.Sele
 func (s *CompactionSessionService) learnPrompts(h *handle, changing string) {
 	view, live := h.view.Events().Slice(), h.view.Live()
 	for _, branch := range branches(view) {
-		if !selector.Visible(branch, changing) {
+		if !adk.Visible(branch, changing) {
 			continue
 		}
 		learned := learn(promptSize{agents: h.state.fits(branch), requests: h.state.requestsIn(branch), limit: s.limits(h.state).limit}, view, live, branch, h.state.isVoid)

@@ -19,7 +19,7 @@ const deliveryTimeout = 5 * time.Second
 // meanwhile or not, so its result must not be lost. For every other event it is ctx itself. The
 // caller calls release when the append has returned.
 func delivery(ctx context.Context, ev *session.Event) (deliver context.Context, release func()) {
-	if ev.Partial || ev.Author == "user" || len(adk.FunctionResponses(ev)) == 0 {
+	if class := adk.Classify(ev); ev.Partial || class.Is(adk.ByUser) || !class.Is(adk.Responds) {
 		return ctx, func() {}
 	}
 	detached, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

@@ -3,8 +3,6 @@ package compaction
 import (
 	"context"
 
-	"google.golang.org/adk/session"
-
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
@@ -17,16 +15,8 @@ func (s *CompactionSessionService) reportGivenUp(ctx context.Context, a *attempt
 	for _, ev := range events {
 		s.policy.reporter.Observe(ctx, telemetry.Observation{
 			Outcome: telemetry.GivenUp, Session: a.Session, Trigger: a.Trigger, Branch: ev.Branch, InvocationID: ev.InvocationID,
-			Inline: a.Inline, RecordID: a.RecordID, Calls: callIDsOf(ev),
+			Inline: a.Inline, RecordID: a.RecordID, Calls: adk.CallIDs(ev),
 			Reason: "too many calls wait for an answer, and these are the oldest",
 		})
 	}
-}
-
-func callIDsOf(ev *session.Event) []string {
-	var ids []string
-	for _, call := range adk.FunctionCalls(ev) {
-		ids = append(ids, call.ID)
-	}
-	return ids
 }

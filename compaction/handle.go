@@ -1,9 +1,7 @@
 package compaction
 
 import (
-	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -100,7 +98,7 @@ func (h *handle) ahead() *handle {
 // appended adds an event that was stored through the handle. The caller holds state.append.
 func (h *handle) appended(ev *session.Event) {
 	h.grown(ev)
-	h.view.Append(withoutTemp(ev))
+	h.view.Append(adk.WithoutTemp(ev))
 }
 
 // grown notes what an event that is about to be added to the view means for the handle.
@@ -119,21 +117,6 @@ func (h *handle) grown(ev *session.Event) {
 			h.called[adk.CallKey{Branch: ev.Branch, ID: call.ID}] = true
 		}
 	}
-}
-
-// withoutTemp returns the event without the state keys of the current invocation only, as ADK's
-// services keep it; the event itself where it has none.
-func withoutTemp(ev *session.Event) *session.Event {
-	temporary := func(key string, _ any) bool { return strings.HasPrefix(key, session.KeyPrefixTemp) }
-	for key, value := range ev.Actions.StateDelta {
-		if temporary(key, value) {
-			trimmed := *ev
-			trimmed.Actions.StateDelta = maps.Clone(ev.Actions.StateDelta)
-			maps.DeleteFunc(trimmed.Actions.StateDelta, temporary)
-			return &trimmed
-		}
-	}
-	return ev
 }
 
 // branches returns the branches of the visible events, the root's first.

@@ -9,10 +9,10 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 // meter follows one handle's session so that looking whether something is due costs the same after
@@ -145,7 +145,7 @@ func (m *meter) begins(ev *session.Event) bool {
 		m.begun++
 		m.open = true
 	}
-	if !selector.IsTurnEnd(ev) {
+	if !adk.Classify(ev).Is(adk.EndsTurn) {
 		return false
 	}
 	m.open = false
@@ -223,7 +223,7 @@ func (m *meter) judge(h *handle, ev *session.Event) (tokens, estimate int, verdi
 // nor do void ones.
 func (p *promptSize) add(events []*session.Event, branch string, changed time.Time, void func(*session.Event) bool) {
 	for _, ev := range events {
-		if !selector.Visible(branch, ev.Branch) {
+		if !adk.Visible(branch, ev.Branch) {
 			continue
 		}
 		size := promptsize.OfEvent(ev)
@@ -275,7 +275,7 @@ func (p *promptSize) forget() {
 func lastChange(live []*record.Metadata, branch string) time.Time {
 	var changed time.Time
 	for _, m := range live {
-		if selector.Visible(branch, m.Branch) && m.CreatedAt.After(changed) {
+		if adk.Visible(branch, m.Branch) && m.CreatedAt.After(changed) {
 			changed = m.CreatedAt
 		}
 	}

@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
@@ -172,7 +173,7 @@ func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
 	st = step{action: mergeSummary, candidate: c, extractive: s.task.extractive, overLimit: c.prompt.likely >= s.limits.limit}
 	var longest selector.Selection
 	for _, branch := range s.branches {
-		if !selector.Visible(c.reader, branch) {
+		if !adk.Visible(c.reader, branch) {
 			continue
 		}
 		shown := s.summariesOf(branch)
@@ -217,7 +218,7 @@ func (s *snapshot) reclaimable(reader string) int {
 	shortest, sum := map[place]int{}, 0
 	for _, ev := range s.state.View {
 		m := s.state.Summary(ev)
-		if m == nil || !selector.Visible(reader, ev.Branch) {
+		if m == nil || !adk.Visible(reader, ev.Branch) {
 			continue
 		}
 		size, text := promptsize.OfEvent(ev), 0

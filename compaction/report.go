@@ -9,8 +9,8 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 // leastShare is the least share of the estimate that a provider's count of a prompt is believed to be.
@@ -37,7 +37,7 @@ const (
 // the prompt would be too low to be believed, is added.
 func count(ev *session.Event, branch string, estimate int) (tokens int, reported bool) {
 	usage := ev.UsageMetadata
-	if ev.Branch != branch || ev.Author == "user" || selector.Remote(ev) || usage == nil || usage.PromptTokenCount <= 0 {
+	if ev.Branch != branch || adk.Classify(ev).Any(adk.ByUser|adk.Remote) || usage == nil || usage.PromptTokenCount <= 0 {
 		return 0, false
 	}
 	tokens, cached := int(usage.PromptTokenCount), max(0, int(usage.CachedContentTokenCount))

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -170,7 +171,7 @@ func (s *CompactionSessionService) waitsFor(h *handle, f candidate, view []*sess
 		return "an attempt failed in this turn: the next one waits for the next turn"
 	case f.trigger == record.TriggerTokens && s.rests(h.state, f.reader, f.prompt):
 		return fmt.Sprintf("there was nothing to summarize: the next look waits until the prompt of %d tokens has %d", f.prompt.likely, rest)
-	case f.trigger == record.TriggerInvocations && last != nil && !selector.IsTurnEnd(last):
+	case f.trigger == record.TriggerInvocations && last != nil && !adk.Classify(last).Is(adk.EndsTurn):
 		return "due by turns: waits for the end of the turn that is under way"
 	}
 	return ""

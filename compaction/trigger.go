@@ -62,12 +62,13 @@ const (
 // pressure compares the prompts that the new event makes possible with the limits. Nothing can be
 // sent after a call, and a user's event may be answered by an agent of any branch.
 func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressure {
-	if len(adk.FunctionCalls(ev)) > 0 {
+	class := adk.Classify(ev)
+	if class.Is(adk.Calls) {
 		return none
 	}
 	h.catchUp()
 	readers := []string{ev.Branch}
-	if ev.Author == "user" {
+	if class.Is(adk.ByUser) {
 		readers = h.meter.branches(h.view)
 	}
 	highest := none

@@ -116,7 +116,7 @@ func (s *StrictService) stateOf(key strictKey, stored *strictRecord) map[string]
 
 func withoutTemp(delta map[string]any) map[string]any {
 	kept := maps.Clone(delta)
-	maps.DeleteFunc(kept, func(name string, _ any) bool { return strings.HasPrefix(name, session.KeyPrefixTemp) })
+	maps.DeleteFunc(kept, func(name string, _ any) bool { return adk.IsTemp(name) })
 	return kept
 }
 

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // scope is what an agent must be able to see of its branch.
@@ -124,7 +124,7 @@ func (x *actor) check(req *model.LLMRequest) {
 	seen := compactiontest.FactsInContents(req.Contents)
 	must := x.app.ledger.where(func(f told, turn int) bool {
 		switch {
-		case !selector.Visible(x.branch, f.branch):
+		case !adk.Visible(x.branch, f.branch):
 			return false
 		case x.scope == currentTurn:
 			return f.turn == turn
@@ -142,7 +142,7 @@ func (x *actor) check(req *model.LLMRequest) {
 	if len(missing) > 0 && !x.app.forgetful {
 		x.t.Errorf("%s, request %d: %d of %d facts are gone: %v", x.name, x.asked, len(missing), len(must), missing)
 	}
-	for _, fact := range x.app.ledger.where(func(f told, _ int) bool { return !selector.Visible(x.branch, f.branch) }) {
+	for _, fact := range x.app.ledger.where(func(f told, _ int) bool { return !adk.Visible(x.branch, f.branch) }) {
 		if slices.Contains(seen, fact) {
 			x.t.Errorf("%s sees %s, which belongs to another branch", x.name, fact)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/ids"
 )
 
@@ -54,7 +55,7 @@ func (s *SQLiteSessionService) AppendEvent(ctx context.Context, curSession sessi
 		return err
 	}
 	defer leave()
-	kept := withoutTemporary(event)
+	kept := adk.WithoutTemp(event)
 	if kept.ID == "" {
 		named := *kept
 		named.ID = ids.New(ctx)

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // selectOvertaking finds a message of the user behind an event, of another invocation, that agents in the
@@ -38,15 +40,12 @@ func (r *reader) overtaken(ctx context.Context, session int64, loaded []*session
 	return found, nil
 }
 
-// callName is what an answer finds its call by.
-type callName struct{ branch, id string }
-
 // openCalls returns the positions of the loaded events with calls that nothing answers. An answer belongs
 // to the nearest call of its ID before it, first of its own branch, else of any, see [writer.findUnit]; that
 // call is loaded with it.
 func openCalls(loaded []*session.Event) []int {
-	near := map[callName]int{} // the last call of a branch and ID
-	any := map[string]int{}    // the last call of an ID
+	near := map[adk.CallKey]int{} // the last call of a branch and ID
+	any := map[string]int{}       // the last call of an ID
 	open := map[int]map[string]bool{}
 	answer := func(i int, id string) {
 		if delete(open[i], id); len(open[i]) == 0 {
@@ -56,14 +55,14 @@ func openCalls(loaded []*session.Event) []int {
 	for i, ev := range loaded {
 		calls, answers := callsOf(ev)
 		for _, id := range answers {
-			if at, ok := near[callName{ev.Branch, id}]; ok {
+			if at, ok := near[adk.CallKey{Branch: ev.Branch, ID: id}]; ok {
 				answer(at, id)
 			} else if at, ok := any[id]; ok {
 				answer(at, id)
 			}
 		}
 		for _, id := range calls {
-			near[callName{ev.Branch, id}], any[id] = i, i
+			near[adk.CallKey{Branch: ev.Branch, ID: id}], any[id] = i, i
 			if open[i] == nil {
 				open[i] = map[string]bool{}
 			}
@@ -75,6 +74,6 @@ func openCalls(loaded []*session.Event) []int {
 
 func isOvertaken(call *session.Event, behind []*session.Event) bool {
 	return slices.ContainsFunc(behind, func(ev *session.Event) bool {
-		return ev.Author == "user" && ev.InvocationID != call.InvocationID && ev.Branch == "" && ev.Content != nil && len(ev.Content.Parts) > 0
+		return adk.Classify(ev).Is(adk.Message) && adk.Overtakes(ev, call)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"maps"
 	"reflect"
-	"strings"
 	"sync"
 	"time"
 
@@ -138,18 +137,4 @@ func (s state) All() iter.Seq2[string, any] {
 	s.of.mu.RLock()
 	defer s.of.mu.RUnlock()
 	return maps.All(maps.Clone(s.of.state))
-}
-
-// withoutTemporary returns ev, or a copy of it if its state delta has keys that are not to be stored.
-func withoutTemporary(ev *session.Event) *session.Event {
-	temporary := func(key string, _ any) bool { return strings.HasPrefix(key, session.KeyPrefixTemp) }
-	for key := range ev.Actions.StateDelta {
-		if temporary(key, nil) {
-			kept := *ev
-			kept.Actions.StateDelta = maps.Clone(ev.Actions.StateDelta)
-			maps.DeleteFunc(kept.Actions.StateDelta, temporary)
-			return &kept
-		}
-	}
-	return ev
 }

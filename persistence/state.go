@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 const (
@@ -37,7 +39,7 @@ func stateValues(delta map[string]any) ([]stateValue, error) {
 	e := encoder{}
 	values := make([]stateValue, 0, len(delta))
 	for key, value := range delta {
-		if strings.HasPrefix(key, session.KeyPrefixTemp) {
+		if adk.IsTemp(key) {
 			continue
 		}
 		v := stateValue{key: key}

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -28,7 +29,8 @@ type ties struct {
 }
 
 func tiesOf(ev *session.Event, r *row) (ties, error) {
-	t := ties{talks: conversational(ev)}
+	class := adk.Classify(ev)
+	t := ties{talks: class.Is(adk.Speaks)}
 	if _, claims := ev.CustomMetadata[record.Key]; claims {
 		// JSON may make a readable record of values that are none yet.
 		back, err := decode(r.stored())
@@ -44,9 +46,9 @@ func tiesOf(ev *session.Event, r *row) (ties, error) {
 		}
 	}
 	switch {
-	case ev.Author == "user" && ev.Content != nil:
+	case class.Is(adk.ByUser) && ev.Content != nil:
 		t.voice = voiceUser
-	case ev.Author != "user" && ev.Author != "":
+	case class.Is(adk.ByAgent):
 		t.voice = voiceAgent
 	}
 	t.calls, t.answers = callsOf(ev)
@@ -55,32 +57,16 @@ func tiesOf(ev *session.Event, r *row) (ties, error) {
 
 // callsOf returns the IDs of an event's function calls and responses as JSON keeps them.
 func callsOf(ev *session.Event) (calls, answers []string) {
-	if ev.Content == nil {
-		return nil, nil
-	}
-	for _, part := range ev.Content.Parts {
-		if part == nil {
-			continue
-		}
-		if part.FunctionCall != nil {
-			calls = append(calls, record.Normalize(part.FunctionCall.ID))
-		}
-		if part.FunctionResponse != nil {
-			answers = append(answers, record.Normalize(part.FunctionResponse.ID))
-		}
-	}
-	return distinct(calls), distinct(answers)
+	return distinct(adk.CallIDs(ev)), distinct(adk.ResponseIDs(ev))
 }
 
+// distinct returns IDs as JSON keeps them, sorted, each once.
 func distinct(ids []string) []string {
+	for i, id := range ids {
+		ids[i] = record.Normalize(id)
+	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
-}
-
-// conversational reports whether an event says anything, as opposed to changing state. It may still
-// be a record.
-func conversational(ev *session.Event) bool {
-	return ev.Content != nil && len(ev.Content.Parts) > 0 || ev.InputTranscription != nil || ev.OutputTranscription != nil
 }
 
 // stored returns the row as a reading gives it.

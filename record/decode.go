@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // ErrMalformed marks a value under [Key] that is not a record of this version.
@@ -21,8 +23,7 @@ func Is(ev *session.Event) bool {
 	if _, ok := ev.CustomMetadata[Key]; !ok {
 		return false
 	}
-	return (ev.Content == nil || len(ev.Content.Parts) == 0) &&
-		ev.InputTranscription == nil && ev.OutputTranscription == nil
+	return !adk.Classify(ev).Is(adk.Speaks)
 }
 
 // From returns the record that ev carries. It returns nil, nil for an event that is not bookkeeping

@@ -116,7 +116,7 @@ func (p *player) play(ctx context.Context, turn int) error {
 		if err != nil {
 			return err
 		}
-		if !answersCalls(ev) {
+		if !adk.Classify(ev).Is(adk.Responds) {
 			continue
 		}
 		if p.script.interrupted() {
@@ -134,18 +134,6 @@ func (p *player) before(ctx context.Context) error {
 		return err
 	}
 	return p.app.Before(ctx, p.script.turn, p.script.step)
-}
-
-func answersCalls(ev *session.Event) bool {
-	if ev == nil || ev.Content == nil {
-		return false
-	}
-	for _, part := range ev.Content.Parts {
-		if part != nil && part.FunctionResponse != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // textContent is a message with one text.

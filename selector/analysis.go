@@ -17,6 +17,7 @@ const MaxWaiting = 64
 type analysis struct {
 	Input
 	Params
+	class       []adk.Class // of each event
 	units       *adk.Units
 	index       *record.Index
 	invocations []*invocation // in the order in which they began
@@ -45,32 +46,14 @@ type analysis struct {
 // analyze prepares selections from one history. It reads, and changes nothing.
 func analyze(h Input, p Params) *analysis {
 	s := &analysis{Input: h, Params: p, units: adk.GroupUnits(h.Events), index: record.NewIndex(h.Events)}
+	s.class = make([]adk.Class, len(h.Events))
+	for i, ev := range h.Events {
+		s.class[i] = adk.Classify(ev)
+	}
 	s.findInvocations()
 	s.pin()
 	return s
 }
-
-// conversational reports whether an event says anything, as opposed to changing state.
-func conversational(ev *session.Event) bool {
-	return ev.Content != nil && len(ev.Content.Parts) > 0 ||
-		ev.InputTranscription != nil || ev.OutputTranscription != nil
-}
-
-// isAnswer reports whether an event ends a turn: an agent's content without calls or responses, or
-// the response of a tool that is the answer itself (exit_loop, an agent as a tool).
-func isAnswer(ev *session.Event) bool {
-	return ev.Author != "user" && len(adk.FunctionCalls(ev)) == 0 &&
-		(len(adk.FunctionResponses(ev)) == 0 || ev.Actions.SkipSummarization)
-}
-
-// IsTurnEnd reports whether an event may end a turn, which is when the invocation trigger is looked
-// at: agent content without calls, and without responses that the agent still has to tell of. An
-// invocation may hold several.
-func IsTurnEnd(ev *session.Event) bool { return ev != nil && conversational(ev) && isAnswer(ev) }
-
-// Visible reports whether an event of branch event is part of the prompt of an agent that runs in
-// branch reader. It is ADK's own rule.
-func Visible(reader, event string) bool { return adk.Visible(reader, event) }
 
 // MustStayInPlace returns whether a live record is the summary of tool rounds that must stay where it stands:
 // of the agent who speaks, in an invocation that may still send prompts. All other summaries may go to

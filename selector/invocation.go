@@ -40,7 +40,7 @@ func (v *invocation) active() bool { return !v.complete() || v.newest }
 func (s *analysis) findInvocations() {
 	s.byID = map[string]*invocation{}
 	for i, ev := range s.Events {
-		if ev == nil || ev.InvocationID == "" || !conversational(ev) {
+		if !s.class[i].Is(adk.Speaks) || ev.InvocationID == "" {
 			continue
 		}
 		v := s.byID[ev.InvocationID]
@@ -53,12 +53,12 @@ func (s *analysis) findInvocations() {
 		if v.first < 0 || v.displaced && !s.displaced(i) {
 			v.first, v.displaced = i, s.displaced(i)
 		}
-		v.answer = isAnswer(ev) || v.answer && s.displaced(i)
-		if ev.Author == "user" {
+		v.answer = s.class[i].Is(adk.EndsTurn) || v.answer && s.displaced(i)
+		if s.class[i].Is(adk.ByUser) {
 			if v.opening < 0 {
 				v.opening = i
 			}
-			if len(adk.FunctionResponses(ev)) == 0 {
+			if !s.class[i].Is(adk.Responds) {
 				v.turn = i
 			}
 		}

@@ -2,10 +2,8 @@ package selector
 
 import (
 	"slices"
-	"strings"
 
-	"google.golang.org/adk/session"
-
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -98,7 +96,7 @@ func (s *analysis) pinRouting() {
 	seen := map[string]bool{}
 	for i := len(s.Events) - 1; i >= 0; i-- {
 		ev := s.Events[i]
-		if ev == nil || ev.Author == "user" || ev.Author == "" {
+		if !s.class[i].Is(adk.ByAgent) {
 			continue
 		}
 		if len(seen) == 0 {
@@ -111,23 +109,10 @@ func (s *analysis) pinRouting() {
 	}
 }
 
-// remotePrefix begins the CustomMetadata keys in which ADK keeps the remote context of an A2A agent.
-const remotePrefix = "a2a:"
-
-// Remote reports whether an event came from a remote agent.
-func Remote(ev *session.Event) bool {
-	for key := range ev.CustomMetadata {
-		if strings.HasPrefix(key, remotePrefix) {
-			return true
-		}
-	}
-	return false
-}
-
 func (s *analysis) pinRemoteAgents() {
 	seen := map[string]bool{}
 	for i := len(s.Events) - 1; i >= 0; i-- {
-		if ev := s.Events[i]; ev != nil && !seen[ev.Author] && Remote(ev) {
+		if ev := s.Events[i]; s.class[i].Is(adk.Remote) && !seen[ev.Author] {
 			seen[ev.Author] = true
 			s.pinned[i] = true
 		}
@@ -165,7 +150,7 @@ func (s *analysis) mustStayInPlace(m *record.Metadata) bool {
 		speakers = &lastSpeakers{}
 		s.speakers[m.Branch] = speakers
 		for _, ev := range s.Events {
-			if ev != nil && Visible(m.Branch, record.Normalize(ev.Branch)) {
+			if ev != nil && adk.Visible(m.Branch, record.Normalize(ev.Branch)) {
 				speakers.add(ev)
 			}
 		}

@@ -129,7 +129,7 @@ func checkRounds(t *rapid.T, h selector.Input, sel selector.Selection) {
 			if ev.Author != sel.Agent {
 				t.Fatalf("event %d by %q in rounds of %q", i, ev.Author, sel.Agent)
 			}
-		case i > after && ev.Author != sel.Agent && selector.Visible(sel.Branch, ev.Branch) && identified(ev):
+		case i > after && ev.Author != sel.Agent && adk.Visible(sel.Branch, ev.Branch) && identified(ev):
 			t.Fatalf("event %d by %q lies between the rounds and event %d, which they stand behind", i, ev.Author, after)
 		}
 	}

@@ -1,5 +1,7 @@
 package selector
 
+import "github.com/adk-go-ext/longsession/internal/adk"
+
 // Relief is the window that makes the prompt of one reader shorter.
 type Relief struct {
 	Selection
@@ -22,7 +24,7 @@ func Relieve(h Input, p Params, branches []string, reader string, mustFree int) 
 	for {
 		best, spare := Selection{Reason: NothingEligible}, 0
 		for _, branch := range branches {
-			if !Visible(reader, branch) {
+			if !adk.Visible(reader, branch) {
 				continue
 			}
 			sel := Tokens(h, p, branch)

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -52,7 +53,7 @@ func (s *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 	at := map[spanKey]int{}
 	var speakers lastSpeakers
 	for i, ev := range s.Events {
-		if ev == nil || !Visible(branch, ev.Branch) {
+		if ev == nil || !adk.Visible(branch, ev.Branch) {
 			continue
 		}
 		after := speakers.latestBesides(ev.Author)
@@ -65,7 +66,7 @@ func (s *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 		switch {
 		case v == nil || !v.active() || i < v.turn:
 			turns = append(turns, i)
-		case ev.Author == "user" || ev.Author == "":
+		case !s.class[i].Is(adk.ByAgent):
 			// Of a live invocation only an agent's own events are summarized. What the user said before
 			// saying something else is past: in a bidirectional session one invocation holds many turns.
 		case after == nil:

@@ -167,18 +167,3 @@ func TestKeysTellStretchesOfHistoryApart(t *testing.T) {
 		t.Errorf("keys: %q", seen)
 	}
 }
-
-func TestAgentsSeeTheirOwnBranchAndWhatIsAbove(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct {
-		reader, event string
-		want          bool
-	}{
-		{"", "p.a", true}, {"p.a", "", true}, {"p.a", "p.a", true}, {"p.a.x", "p.a", true},
-		{"p.a", "p.a.x", false}, {"p.a", "p.b", false}, {"p.ab", "p.a", false},
-	} {
-		if got := selector.Visible(row.reader, row.event); got != row.want {
-			t.Errorf("reader %q, event %q: %v", row.reader, row.event, got)
-		}
-	}
-}

@@ -79,7 +79,7 @@ func (p *unitGroup) add(s *analysis, i int) {
 func (s *analysis) covered(i int) bool { return s.Covered != nil && s.Covered(s.Events[i]) }
 
 // says reports whether there is anything to summarize in the event at position i.
-func (s *analysis) says(i int) bool { return s.Events[i] != nil && conversational(s.Events[i]) }
+func (s *analysis) says(i int) bool { return s.class[i].Is(adk.Speaks) }
 
 // fits reports whether a unit group can be summarized: now, and in one call.
 func (s *analysis) fits(p unitGroup) bool {
@@ -132,7 +132,7 @@ func (s *analysis) windowOf(branch string, groups []unitGroup) Selection {
 // firstCall returns the position of the first event with a call in the unit of event i.
 func (s *analysis) firstCall(i int) int {
 	for _, j := range s.units.Of(i) {
-		if len(adk.FunctionCalls(s.Events[j])) > 0 {
+		if s.class[j].Is(adk.Calls) {
 			return j
 		}
 	}

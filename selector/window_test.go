@@ -126,14 +126,3 @@ func TestAUnitInTwoBranchesIsCoveredInBoth(t *testing.T) {
 	}
 	check(t, "left", listed(tp.left()), "e11 e12")
 }
-
-func TestWhatEndsATurn(t *testing.T) {
-	t.Parallel()
-	for words, want := range map[string]bool{
-		"1a": true, "1x": true, "1q": false, "1c:x": false, "1r:x": false, "1l:x": false, "1s": false, "1v": false, "-n": false,
-	} {
-		if got := selector.IsTurnEnd(script(words)[0]); got != want {
-			t.Errorf("%s: %v", words, got)
-		}
-	}
-}

@@ -173,7 +173,7 @@ func orNothing(s string) string {
 func stateKeys(delta map[string]any) []string {
 	var keys []string
 	for _, k := range slices.Sorted(maps.Keys(delta)) {
-		if !strings.HasPrefix(k, session.KeyPrefixTemp) {
+		if !adk.IsTemp(k) {
 			keys = append(keys, k)
 		}
 	}

@@ -1,12 +1,9 @@
 package adk
 
 import (
-	"strings"
-
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
-	"google.golang.org/adk/tool/toolconfirmation"
 )
 
 // Missing is a call that nothing answers, not even with a placeholder.
@@ -30,17 +27,11 @@ type Missing struct {
 func (u *Units) Missing() []Missing {
 	var out []Missing
 	for _, s := range u.sites {
-		if !s.answered && s.call.ID != "" && Prompted(s.call) {
+		if !s.answered && s.call.ID != "" && Prompted(s.call.Name) {
 			out = append(out, Missing{Event: u.from + int(s.event), Call: s.call, Waits: s.patient, Over: s.over})
 		}
 	}
 	return out
-}
-
-// Prompted reports whether a call is part of prompts: ADK leaves out those by which it asks the user
-// for a confirmation or a credential.
-func Prompted(call *genai.FunctionCall) bool {
-	return call.Name != toolconfirmation.FunctionCallName && call.Name != requestCredential
 }
 
 // Asks reports whether an event with the given calls asks a person to confirm a call of one of the IDs.
@@ -61,21 +52,10 @@ func Asks(ev *session.Event, calls []*genai.FunctionCall, ids map[string]bool) b
 	return false
 }
 
-// IsMessage reports whether an event is a message of the user, which may be an answer to a call.
-func IsMessage(ev *session.Event) bool {
-	return ev != nil && ev.Author == "user" && ev.Content != nil && len(ev.Content.Parts) > 0
-}
-
 // Overtakes reports whether message, which stands behind call, shows that the invocation of call is
 // over.
 func Overtakes(message, call *session.Event) bool {
 	return message.InvocationID != call.InvocationID && Visible(call.Branch, message.Branch)
-}
-
-// Visible reports whether an event of branch event is part of the prompt of an agent that runs in
-// branch reader. It is ADK's own rule.
-func Visible(reader, event string) bool {
-	return reader == "" || event == "" || reader == event || strings.HasPrefix(reader, event+".")
 }
 
 // messages holds, for each branch, the two newest messages of the user that belong to different
@@ -93,7 +73,7 @@ type message struct {
 }
 
 func (m *messages) note(i int32, ev *session.Event) {
-	if !IsMessage(ev) {
+	if !Classify(ev).Is(Message) {
 		return
 	}
 	if m.last == nil || m.branch != ev.Branch {

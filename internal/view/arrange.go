@@ -2,7 +2,6 @@ package view
 
 import (
 	"slices"
-	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -113,21 +112,11 @@ func (p *projection) remoteWords(front []*summary) precedence {
 	return out
 }
 
-// remotePrefix begins the CustomMetadata keys in which ADK keeps the remote context of an A2A agent.
-const remotePrefix = "a2a:"
-
 // isRemoteWords reports whether an event is of a remote agent and calls or responds to nothing: what
 // does must stay with its unit.
 func isRemoteWords(ev *session.Event) bool {
-	if !speaksAsAgent(ev) {
-		return false
-	}
-	for key := range ev.CustomMetadata {
-		if strings.HasPrefix(key, remotePrefix) {
-			return len(adk.FunctionCalls(ev)) == 0 && len(adk.FunctionResponses(ev)) == 0
-		}
-	}
-	return false
+	class := adk.Classify(ev)
+	return class.Is(adk.ByAgent|adk.Remote) && !class.Any(adk.Calls|adk.Responds) && !record.Is(ev)
 }
 
 // lastAdjacent returns the last position of the unit of i that is shown next to i: nothing but what is

@@ -60,7 +60,7 @@ func (p *projection) opening(invocation string) int32 {
 
 // opens reports whether an event may open an invocation.
 func opens(ev *session.Event) bool {
-	return ev != nil && ev.Author == "user" && ev.Content != nil && !record.Is(ev)
+	return adk.Classify(ev).Is(adk.ByUser) && ev.Content != nil && !record.Is(ev)
 }
 
 // keepNewest shows the newest event with content of the user, which ADK takes for the user's message
@@ -81,7 +81,7 @@ func (p *projection) keepNewest() {
 }
 
 func speaksAsAgent(ev *session.Event) bool {
-	return ev != nil && ev.Author != "" && ev.Author != "user" && !record.Is(ev)
+	return adk.Classify(ev).Is(adk.ByAgent) && !record.Is(ev)
 }
 
 // closeOver shows every unit whole of which a part is visible.

@@ -35,12 +35,12 @@ func lateAnswers(raw []*session.Event, units *adk.Units) lateness {
 func lateResponse(raw []*session.Event, members []int) int {
 	last := -1
 	for _, i := range members {
-		if len(adk.FunctionResponses(raw[i])) > 0 {
+		if adk.Classify(raw[i]).Is(adk.Responds) {
 			last = i
 		}
 	}
 	for _, i := range members {
-		if i < last && len(adk.FunctionCalls(raw[i])) > 0 && raw[i].InvocationID != raw[last].InvocationID {
+		if i < last && adk.Classify(raw[i]).Is(adk.Calls) && raw[i].InvocationID != raw[last].InvocationID {
 			return last
 		}
 	}

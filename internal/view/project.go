@@ -187,7 +187,7 @@ func (p *projection) group(before *projection) *adk.Units {
 // oldestVisibleUnit returns the position of the first visible event that calls or responds.
 func (p *projection) oldestVisibleUnit() int {
 	for i := range p.hidden.others(len(p.raw)) {
-		if len(adk.FunctionCalls(p.raw[i])) > 0 || len(adk.FunctionResponses(p.raw[i])) > 0 {
+		if adk.Classify(p.raw[i]).Any(adk.Calls | adk.Responds) {
 			return i
 		}
 	}

@@ -3,7 +3,6 @@ package view
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"google.golang.org/genai"
 
@@ -119,7 +118,7 @@ func standInFor(call *session.Event, missing []adk.Missing) *session.Event {
 	}
 	ev.CustomMetadata = map[string]any{standInKey: true}
 	for key, value := range call.CustomMetadata {
-		if strings.HasPrefix(key, remotePrefix) { // ADK looks for it in the newest event of a remote agent
+		if adk.IsRemoteKey(key) { // ADK looks for it in the newest event of a remote agent
 			ev.CustomMetadata[key] = value
 		}
 	}
@@ -136,7 +135,7 @@ func saysTheSame(a, b *session.Event) bool {
 // overtakes reports whether a new event is a message of the user that leaves calls behind whose
 // invocation is over with it.
 func (p *projection) overtakes(ev *session.Event) bool {
-	if len(p.unanswered) == 0 && len(p.unanswerable) == 0 || !adk.IsMessage(ev) {
+	if len(p.unanswered) == 0 && len(p.unanswerable) == 0 || !adk.Classify(ev).Is(adk.Message) {
 		return false
 	}
 	waiting := p.unanswered[:0]
@@ -154,7 +153,7 @@ func (p *projection) overtakes(ev *session.Event) bool {
 func (p *projection) isPending(i int) bool {
 	return slices.ContainsFunc(adk.FunctionCalls(p.raw[i]), func(call *genai.FunctionCall) bool {
 		at, ok := p.pending[adk.CallKey{Branch: p.raw[i].Branch, ID: call.ID}]
-		return ok && int(at) == i && call.ID != "" && adk.Prompted(call)
+		return ok && int(at) == i && call.ID != "" && adk.Prompted(call.Name)
 	})
 }
 

@@ -4,16 +4,11 @@ import (
 	"slices"
 
 	"google.golang.org/adk/session"
-	"google.golang.org/adk/tool/toolconfirmation"
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
-
-// askedByADK are calls that ADK makes up to ask the user something. No model made them, and no prompt
-// shows them.
-var askedByADK = []string{toolconfirmation.FunctionCallName, "adk_request_credential"}
 
 // FromEvents makes a conversation of the events of an ADK session, in their order. Of several agents it
 // makes one. Compaction records, partial events and events without content are passed over. The
@@ -57,9 +52,9 @@ func (rec *recording) addEvent(ev *session.Event, where place) {
 	m.take(ev.Content.Parts)
 	before := len(m.parts) + len(m.results)
 	m.parts = slices.DeleteFunc(m.parts, func(p *genai.Part) bool {
-		return p.FunctionCall != nil && slices.Contains(askedByADK, p.FunctionCall.Name)
+		return p.FunctionCall != nil && !adk.Prompted(p.FunctionCall.Name)
 	})
-	m.results = slices.DeleteFunc(m.results, func(r result) bool { return slices.Contains(askedByADK, r.Name) })
+	m.results = slices.DeleteFunc(m.results, func(r result) bool { return !adk.Prompted(r.Name) })
 	left := len(m.parts) + len(m.results)
 	rec.notes.add("calls and responses by which ADK itself asked the user, left out", before-left)
 	if left == 0 {

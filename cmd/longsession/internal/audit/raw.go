@@ -52,10 +52,10 @@ func (e *examination) opening() *session.Event {
 		if id := ev.InvocationID; !seen[id] {
 			seen[id], newest = true, id
 		}
-		if ev.Author == "user" && first[ev.InvocationID] == nil {
+		if adk.Classify(ev).Is(adk.ByUser) && first[ev.InvocationID] == nil {
 			first[ev.InvocationID] = ev
 		}
-		if selector.IsTurnEnd(ev) {
+		if adk.Classify(ev).Is(adk.EndsTurn) {
 			answered[ev.InvocationID] = true
 		}
 	}
@@ -69,7 +69,7 @@ func (e *examination) opening() *session.Event {
 func (e *examination) remote() map[string]*session.Event {
 	newest := map[string]*session.Event{}
 	for _, ev := range e.events {
-		if !record.Is(ev) && selector.Remote(ev) {
+		if !record.Is(ev) && adk.Classify(ev).Is(adk.Remote) {
 			newest[ev.Author] = ev
 		}
 	}
@@ -93,5 +93,5 @@ func newerWaiting(units *adk.Units) map[int]int {
 
 // speaks reports whether an event says anything, as opposed to changing state or keeping books.
 func speaks(ev *session.Event) bool {
-	return !record.Is(ev) && (ev.Content != nil && len(ev.Content.Parts) > 0 || ev.InputTranscription != nil || ev.OutputTranscription != nil)
+	return !record.Is(ev) && adk.Classify(ev).Is(adk.Speaks)
 }

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -37,7 +38,7 @@ func (e *examination) checkState(ctx context.Context, snap *persistence.Snapshot
 		}
 		for key, value := range of.StateDelta {
 			// JSON cannot hold bytes that are not UTF-8, and so not name the key that has them.
-			shared := strings.HasPrefix(key, session.KeyPrefixApp) || strings.HasPrefix(key, session.KeyPrefixUser) || strings.HasPrefix(key, session.KeyPrefixTemp)
+			shared := strings.HasPrefix(key, session.KeyPrefixApp) || strings.HasPrefix(key, session.KeyPrefixUser) || adk.IsTemp(key)
 			if !shared && !strings.ContainsRune(key, utf8.RuneError) {
 				want[key] = set{seq, string(value)}
 			}

@@ -1,0 +1,96 @@
+package adk
+
+import (
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool/toolconfirmation"
+)
+
+// requestCredential is the call by which ADK asks the user for a credential. ADK exports no name for
+// it: requestEUCFunctionCallName in internal/llminternal/contents_processor.go.
+const requestCredential = "adk_request_credential"
+
+// FunctionCalls returns the function calls of an event, nil for a nil event.
+func FunctionCalls(ev *session.Event) []*genai.FunctionCall {
+	var out []*genai.FunctionCall
+	for _, part := range parts(ev) {
+		if part != nil && part.FunctionCall != nil {
+			out = append(out, part.FunctionCall)
+		}
+	}
+	return out
+}
+
+// FunctionResponses returns the function responses of an event, nil for a nil event.
+func FunctionResponses(ev *session.Event) []*genai.FunctionResponse {
+	var out []*genai.FunctionResponse
+	for _, part := range parts(ev) {
+		if part != nil && part.FunctionResponse != nil {
+			out = append(out, part.FunctionResponse)
+		}
+	}
+	return out
+}
+
+// CallIDs returns the IDs of an event's function calls, in order.
+func CallIDs(ev *session.Event) []string {
+	var ids []string
+	for _, call := range FunctionCalls(ev) {
+		ids = append(ids, call.ID)
+	}
+	return ids
+}
+
+// ResponseIDs returns the IDs of the calls that an event responds to, in order.
+func ResponseIDs(ev *session.Event) []string {
+	var ids []string
+	for _, response := range FunctionResponses(ev) {
+		ids = append(ids, response.ID)
+	}
+	return ids
+}
+
+func parts(ev *session.Event) []*genai.Part {
+	if ev == nil || ev.Content == nil {
+		return nil
+	}
+	return ev.Content.Parts
+}
+
+// Prompted reports whether prompts contain the calls of a function, and the responses to them. ADK
+// leaves out those by which it asks the user for a confirmation or a credential: shouldExcludeEvent in
+// internal/llminternal/contents_processor.go.
+func Prompted(function string) bool {
+	return function != toolconfirmation.FunctionCallName && function != requestCredential
+}
+
+// Answers reports whether the response in event response settles a call in event call even when that
+// call is long-running or waits for a confirmation: it comes from another invocation or from the user.
+// The placeholder that ADK stores at once is neither.
+//
+//	bot,  turn 1: calls ship(order 7), long-running
+//	bot,  turn 1: the response "pending"               settles nothing
+//	user, turn 2: the response "shipped"               settles the call
+func Answers(call, response *session.Event) bool {
+	return response.InvocationID != call.InvocationID || response.Author == userAuthor
+}
+
+// needsTrueAnswer reports whether the first response to a call is only a placeholder.
+func needsTrueAnswer(ev *session.Event, call *genai.FunctionCall) bool {
+	return !Prompted(call.Name) || slices.Contains(ev.LongRunningToolIDs, call.ID)
+}
+
+// confirmedCall returns the ID of the call that a confirmation request is about, "" if there is none.
+func confirmedCall(call *genai.FunctionCall) string {
+	if call.Name != toolconfirmation.FunctionCallName {
+		return ""
+	}
+	original, err := toolconfirmation.OriginalCallFrom(call)
+	if err != nil || original == nil {
+		return ""
+	}
+	return original.ID
+}
