@@ -77,8 +77,8 @@ func (r *run) noteDifferences(played Played) {
 	if extra := max(played.Extra, r.whole.played.Extra); extra > 0 {
 		r.note("model calls that the recording does not have, because the runner asked again: %d", extra)
 	}
-	if s := r.whole.scale; s.lies > 0 {
-		r.note("recorded token counts that cannot be right (such as %d for messages of some %d), not followed: %d", s.lie, s.lieAt, s.lies)
+	if s := r.whole.scale; s.implausible > 0 {
+		r.note("recorded token counts that cannot be right (such as %d for messages of some %d), not followed: %d", s.firstCount, s.firstEstimate, s.implausible)
 	}
 	if n := implausibleOutputs(r.c); n > 0 {
 		r.note("recorded token counts of answers that cannot be right, not followed: %d", n)

@@ -8,21 +8,25 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// scale turns estimates of what the recording holds into tokens of the whole prompt as its provider
-// counted them: fixed + ratio x estimate.
+// scale turns the estimate of a prompt into tokens as the recording's provider counts them: fixed + ratio x
+// estimate. The fixed part is what the recording does not contain, such as tool declarations. For example,
+// the recorded counts 5,150, 8,000 and 14,000 of prompts estimated at 100, 2,000 and 6,000 tokens give a
+// ratio of 1.5 and a fixed part of 5,000.
 type scale struct {
 	ratio   float64
 	fixed   float64
-	leftOut bool // fixed is not counted
-	// lies is how many recorded counts cannot be right, and lie one of them, at the estimate of lieAt.
-	lies, lie, lieAt int
-	// estimates of the prompts that held the whole history, and what their provider counted, 0 for unknown.
+	leftOut bool // sizes do not include fixed
+	// implausible is how many recorded counts cannot be right. The first of them is firstCount, of a prompt
+	// estimated at firstEstimate.
+	implausible, firstCount, firstEstimate int
+	// estimates are those of the prompts with the whole history, and recorded is what the provider counted
+	// for them, 0 if unknown.
 	estimates, recorded []int
 }
 
-// recordedPrompts are the provider's own counts for the calls of c, 0 where there are none. From the
-// first compaction of the recorded application on there are none: its prompts were shorter than the
-// whole history.
+// recordedPrompts returns the provider's counts for the calls of c, 0 where there is none. After the first
+// compaction of the recorded application they are all 0, because its prompts no longer had the whole
+// history.
 func recordedPrompts(c *conversation.Conversation) []int {
 	var counts []int
 	for i, turn := range c.Turns {
@@ -49,7 +53,7 @@ func recordedPrompts(c *conversation.Conversation) []int {
 // of the recorded model, 0 if it is unknown.
 func newScale(estimates, recorded []int, window int) scale {
 	s := scale{ratio: 1, estimates: estimates, recorded: recorded}
-	s.dropLies(window)
+	s.dropImplausible(window)
 	var fit promptsize.Fit
 	first := -1
 	for i, count := range s.recorded {
@@ -69,22 +73,26 @@ func newScale(estimates, recorded []int, window int) scale {
 	return s
 }
 
-// lieSpread is how far estimates must be apart, in tokens, to tell from counts whether these grow with them.
-const lieSpread = 2_000
+// minSpread is how far apart estimates must be, in tokens, before counts that do not grow with them are
+// implausible.
+const minSpread = 2_000
 
-// dropLies takes out counts that no tokenizer comes to: of less than half of what the messages take, of more than the
-// model can read, and all of them if they hardly grow while the messages do.
-func (s *scale) dropLies(window int) {
-	honest := slices.Clone(s.recorded)
+// dropImplausible removes counts that no tokenizer gives. For prompts estimated at 100, 2,000 and 6,000 tokens:
+//
+//	5,150  8,000  120      the last is less than half of the messages: a cache served the rest
+//	5,150  900,000  14,000 the second is more than the model's window of 200,000
+//	5,150  5,150  5,150    all are the same while the messages grow: none of them counts
+func (s *scale) dropImplausible(window int) {
+	kept := slices.Clone(s.recorded)
 	drop := func(i int) {
-		if s.lies == 0 {
-			s.lie, s.lieAt = honest[i], s.estimates[i]
+		if s.implausible == 0 {
+			s.firstCount, s.firstEstimate = kept[i], s.estimates[i]
 		}
-		s.lies++
-		honest[i] = 0
+		s.implausible++
+		kept[i] = 0
 	}
 	least, most := -1, -1
-	for i, count := range honest {
+	for i, count := range kept {
 		if count <= 0 || i >= len(s.estimates) {
 			continue
 		}
@@ -100,19 +108,19 @@ func (s *scale) dropLies(window int) {
 		}
 	}
 	if least >= 0 {
-		grown, counted := s.estimates[most]-s.estimates[least], honest[most]-honest[least]
-		if grown >= lieSpread && 2*promptsize.MaxRatio*counted < grown {
-			for i, count := range honest {
+		grown, counted := s.estimates[most]-s.estimates[least], kept[most]-kept[least]
+		if grown >= minSpread && 2*promptsize.MaxRatio*counted < grown {
+			for i, count := range kept {
 				if count > 0 && i < len(s.estimates) {
 					drop(i)
 				}
 			}
 		}
 	}
-	s.recorded = honest
+	s.recorded = kept
 }
 
-// under is the scale for a context window, with the fixed part that how asks for.
+// under returns the scale for a context window, with the fixed part that how selects.
 func (s scale) under(how Fixed, window int) scale {
 	switch {
 	case how >= 0:
@@ -125,7 +133,7 @@ func (s scale) under(how Fixed, window int) scale {
 	return s
 }
 
-// shift moves counts by what the fixed part is taken to be other than recorded.
+// shift adds the difference between two fixed parts to every known count.
 func shift(counts []int, by float64) []int {
 	moved := make([]int, len(counts))
 	for i, n := range counts {
@@ -136,7 +144,7 @@ func shift(counts []int, by float64) []int {
 	return moved
 }
 
-// base is what every prompt has beside the messages.
+// base is the fixed part, or 0 if it is left out.
 func (s scale) base() int {
 	if s.leftOut {
 		return 0
@@ -144,14 +152,14 @@ func (s scale) base() int {
 	return int(s.fixed)
 }
 
-// of is the size of a prompt of that estimate, in general.
+// of is the size of a prompt with that estimate.
 func (s scale) of(estimate int) int { return s.base() + s.scaled(estimate) }
 
-// scaled is the size of a part of a prompt.
+// scaled is the size of a part of a prompt, without the fixed part.
 func (s scale) scaled(estimate int) int { return int(math.Round(s.ratio * float64(estimate))) }
 
-// at is the size of the prompt of a call, of that estimate: as recorded, if it was and the prompt held the
-// whole history.
+// at is the size of the prompt of a call with that estimate. It is the recorded count, if there is one and the
+// estimate shows that the prompt has the whole history.
 func (s scale) at(call, estimate int) int {
 	if call < len(s.recorded) && s.recorded[call] > 0 && estimate == s.estimates[call] {
 		return s.recorded[call]
@@ -159,7 +167,7 @@ func (s scale) at(call, estimate int) int {
 	return s.of(estimate)
 }
 
-// counted is how many calls were counted by the recording's provider.
+// counted is how many calls have a recorded count.
 func (s scale) counted() (n int) {
 	for _, count := range s.recorded {
 		if count > 0 {

@@ -59,12 +59,12 @@ func TestCountsThatCannotBeRightAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	estimates := []int{100, 2_000, 6_000, 9_000}
 	for _, r := range []struct {
-		name     string
-		recorded []int
-		window   int
-		lies     int
-		ratio    float64
-		fixed    float64
+		name        string
+		recorded    []int
+		window      int
+		implausible int
+		ratio       float64
+		fixed       float64
 	}{
 		{"zero", []int{0, 0, 0, 0}, 0, 0, 1, 0},
 		{"one", []int{1, 1, 1, 1}, 0, 4, 1, 0},
@@ -74,12 +74,12 @@ func TestCountsThatCannotBeRightAreNotFollowed(t *testing.T) {
 		{"honest", []int{5_150, 8_000, 14_000, 18_500}, 200_000, 0, 1.5, 5_000},
 	} {
 		s := newScale(estimates, r.recorded, r.window)
-		if diff := s.ratio - r.ratio; s.lies != r.lies || diff > 0.01 || diff < -0.01 || s.fixed != r.fixed {
-			t.Errorf("%s: %d lies, ratio %.3f and %v fixed tokens, want %d, %.3f and %v", r.name, s.lies, s.ratio, s.fixed, r.lies, r.ratio, r.fixed)
+		if diff := s.ratio - r.ratio; s.implausible != r.implausible || diff > 0.01 || diff < -0.01 || s.fixed != r.fixed {
+			t.Errorf("%s: %d implausible counts, ratio %.3f and %v fixed tokens, want %d, %.3f and %v", r.name, s.implausible, s.ratio, s.fixed, r.implausible, r.ratio, r.fixed)
 		}
 		for i, count := range r.recorded {
 			if got := s.at(i, estimates[i]); s.recorded[i] == 0 && got == count && count > 0 {
-				t.Errorf("%s: call %d is counted %d, as the lie has it", r.name, i, got)
+				t.Errorf("%s: call %d is counted %d, although that cannot be right", r.name, i, got)
 			}
 		}
 	}
