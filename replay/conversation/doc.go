@@ -3,22 +3,28 @@
 //
 // # Files
 //
-// A file has one conversation on each line, as JSON, in any of the forms below; lines may differ in form. Its content
-// tells the form, not its name. A value may also take several lines, as a pretty-printed file does, and a list of
-// conversations is read as if each stood on a line. Blank lines, a byte order mark, CRLF and a missing end of the last line do no harm, and a file compressed by
-// gzip is unpacked. A line may have 256 MiB. Fields that are not named here are not looked at. Field names
-// may be written as camelCase, snake_case or Go's names. Bytes that are no UTF-8 become U+FFFD.
+// A file has one conversation on each line, as JSON, in any of the forms below. Lines of one file may have
+// different forms. The reader recognizes the form by the content, and ignores the name of the file.
 //
-// Beside the list that makes the form, every object may have
+//   - A value may take several lines, as in a pretty-printed file.
+//   - A list of conversations is read as if each were on a line of its own.
+//   - Blank lines, a byte order mark, CRLF and a missing newline at the end are accepted.
+//   - A file compressed with gzip is unpacked.
+//   - A line may have up to 256 MiB ([MaxLine]).
+//   - Field names may be written as camelCase, snake_case or Go's names. Other fields are ignored.
+//   - Bytes that are not UTF-8 become U+FFFD.
 //
-//	id           a string or a number; without one the conversation is called FILE:LINE
+// Besides the list that makes the form, every object may have
+//
+//	id           a string or a number; a conversation without one is called FILE:LINE
 //	model        the name of the model that answered
 //	compactions  [{"at_message": 296, "trigger": "auto", "preTokens": 142431, "summary": "..."}]:
-//	             the recorded application cut its own conversation before the message of that index.
-//	             Indexes count from 0, also in errors.
+//	             the recorded application compacted its own conversation before the message with that
+//	             index. Indexes count from 0, in errors too
 //	qa           [{"id": "q1", "question": "...", "accepted_answers": ["35", "thirty-five"],
-//	             "literal_in_conversation": true}]: questions about what was said; a single answer may also
-//	             stand in answer. With unanswerable true the conversation does not hold the answer
+//	             "literal_in_conversation": true}]: questions about the conversation. The field answer may
+//	             have a single answer instead. unanswerable true means that the conversation does not
+//	             contain the answer
 //
 // # OpenAI-style
 //
@@ -30,21 +36,23 @@
 //	  {"role": "tool", "tool_call_id": "c1", "name": "weather", "content": "-3"},
 //	  {"role": "assistant", "content": "Yes.", "usage": {"prompt_tokens": 80, "completion_tokens": 2}}]}
 //
-// The list of messages may also be the line itself.
+// The line may also be the list of messages itself.
 //
 //	role     system or developer, user, assistant, tool, or the old function
 //	content  a string, null, or a list of parts: {"type": "text", "text"}, {"type": "refusal", "refusal"},
-//	         {"type": "image_url", "image_url": {"url"}} with a data: URL or another one,
+//	         {"type": "image_url", "image_url": {"url"}} with a data: URL or any other,
 //	         {"type": "input_audio", "input_audio": {"data", "format"}}
 //	ts       when it was recorded: RFC 3339, or seconds or milliseconds since 1970
 //
-// An assistant's message may have reasoning or reasoning_content (a string: a thought in front of the answer),
-// tool_calls or the old function_call, and usage as above, or Anthropic's: input_tokens, which no cache held, plus
-// cache_read_input_tokens and cache_creation_input_tokens. Arguments are a JSON object in a string, or the
-// object itself; what is neither becomes {"arguments": the text}. A tool's message becomes {"result": content}, or
-// {"error": content} with is_error true; content that is JSON stays text, as the model was sent it. A
-// user's message with compact_summary true is the application's own summary: the user did not say it, so
-// it is left out, and is the compaction's summary unless compactions has an entry for it.
+// An assistant's message may have reasoning or reasoning_content (a string, read as a thought before the answer),
+// tool_calls or the old function_call, and usage. Usage is as above, or Anthropic's: input_tokens, which excludes
+// cached tokens, plus cache_read_input_tokens and cache_creation_input_tokens. Arguments are a JSON object in a
+// string, or the object itself; anything else becomes {"arguments": the text}.
+//
+// A tool's message becomes {"result": content}, or {"error": content} with is_error true. Content that is JSON stays
+// text, because the model read it as text. A user's message with compact_summary true is the application's own
+// summary. The user did not write it, so it becomes the summary of a compaction and no message, unless
+// compactions has an entry for it.
 //
 // # Gemini-style
 //
@@ -54,11 +62,10 @@
 //	  {"role": "user", "parts": [{"functionResponse": {"name": "weather", "response": {"degrees": -3}}}]},
 //	  {"role": "model", "parts": [{"text": "Yes."}]}]}
 //
-// The instruction may be a content, parts or a string, and may stand in config. Roles are user (also if there is
-// none), model, and function or tool for responses. Parts are the API's: text, thought, inlineData,
-// fileData, functionCall, functionResponse, executableCode, codeExecutionResult; base64 in either alphabet.
-// Calls and responses need no IDs: a response without one belongs to the first call of its name that
-// waits in the newest answer with such a call.
+// The instruction may be a content, parts or a string, and may be in config. Roles are user (the default), model, and
+// function or tool for responses. Parts are those of the API: text, thought, inlineData, fileData, functionCall,
+// functionResponse, executableCode, codeExecutionResult. Base64 may use either alphabet. Calls and responses need
+// no IDs: a response without one answers the first open call of its name, in the newest answer with such a call.
 //
 // # ADK events
 //
@@ -67,15 +74,15 @@
 //	  {"author": "bot", "content": {"role": "model", "parts": [{"text": "Yes."}]},
 //	   "timestamp": 1767222000.5, "usageMetadata": {"promptTokenCount": 80, "candidatesTokenCount": 2}}]}
 //
-// is a session as ADK's REST server and adk-python write it, or Go with its own field names. A file may also
-// have one event on each line: all events on consecutive lines are one conversation, called by the first
-// sessionId, or by the file's name if no event has one; a line with another sessionId begins another. One line
-// that cannot be read loses such a conversation, since half of it would pass for all.
+// is a session as ADK's REST server and adk-python write it, or as Go writes it with its own field names. A file may
+// also have one event on each line. Events on consecutive lines are one conversation, whose ID is the first
+// sessionId, or the name of the file if no event has one. A line with another sessionId begins another
+// conversation. If one line cannot be read, its whole conversation is lost, because the rest would look complete.
 //
-// An event of the author user is the user's, every other one the agent's: several agents become one. Compaction
-// records, partial events, events without content, and the calls by which ADK asks the user for a
-// confirmation or a credential are passed over. Behind the first compaction record, what the provider counted
-// for prompts is too: these did not hold all that was said before.
+// Events of the author user are the user's. All others are the agent's, so several agents become one. The reader
+// skips compaction records, partial events, events without content, and the calls with which ADK asks the user
+// for a confirmation or a credential. After the first compaction record it also ignores the provider's counts of
+// prompts, because those prompts no longer had the whole history.
 //
 // # Claude Code transcripts
 //
@@ -83,17 +90,22 @@
 //	{"type": "assistant", "uuid": "a1", "parentUuid": "u1", "sessionId": "s", "message": {"id": "m1", "role": "assistant",
 //	 "content": [{"type": "text", "text": "Yes."}], "usage": {"input_tokens": 3, "cache_read_input_tokens": 80, "output_tokens": 2}}}
 //
-// are the files ~/.claude/projects/*/*.jsonl. All such lines that follow one another are read together. A line belongs
-// to the conversation of its parent; one without a parent begins a conversation if its session is new, which is called
-// by its last sessionId. Sub-agents (isSidechain) are conversations of their own, called SESSION/agent-ID, or
-// SESSION/sidechain-N in older files. Of a session that the user took back to an earlier message, what the newest line
-// goes back to is read. The blocks of one answer, each on a line, are one answer again, with the results of parallel
-// calls behind it. Prompts are counted with what came from the cache and what was put into it.
+// are the files ~/.claude/projects/*/*.jsonl. The reader takes consecutive lines of this form together:
+//
+//   - A line belongs to the conversation of its parent. A line without a parent begins a conversation if its
+//     session is new. The ID is the last sessionId.
+//   - Sub-agents (isSidechain) are conversations of their own, called SESSION/agent-ID, or SESSION/sidechain-N in
+//     older files.
+//   - If the user went back to an earlier message, the reader follows the parents of the newest line. It leaves
+//     out the abandoned messages.
+//   - The blocks of one answer, each on a line, become one answer again, followed by the results of its parallel
+//     calls.
+//   - The count of a prompt includes the tokens read from the cache and those written to it.
 //
 // A system line of the subtype compact_boundary is a compaction of the recorded application, with its
-// compactMetadata, and the user's message with isCompactSummary its summary. Answers of the model "<synthetic>" and
-// lines of other types never reached the model. They are left out, and so are blocks other than text, thinking,
-// tool_use, tool_result, image and document; a note counts them.
+// compactMetadata. The user's message with isCompactSummary is its summary. Answers of the model "<synthetic>" and
+// lines of other types never reached the model. They are left out, as are blocks other than text, thinking,
+// tool_use, tool_result, image and document. A note counts them.
 //
 // # LoCoMo-style
 //
@@ -102,26 +114,38 @@
 //	  "session_1": [{"speaker": "Ida", "dia_id": "D1:1", "text": "The boat is called Petrel.", "blip_caption": "a blue boat"}]},
 //	 "qa": [{"question": "What is it called?", "answer": "Petrel", "evidence": ["D1:1"], "category": 4}]}
 //
-// The first speaker is taken for the user, the second for the agent, and sessions are read in the order of their
-// numbers. The first message of a session tells its date, in brackets, and a picture is its caption. Questions of the
-// category 5, and those with an adversarial_answer alone, are unanswerable.
+// The first speaker becomes the user and the second the agent. Sessions are read in the order of their numbers. The
+// first message of a session begins with the date, in brackets, and a picture becomes its caption. Questions of
+// category 5, and those that have only an adversarial_answer, are unanswerable.
 //
 // # The normal form
 //
-// Whatever the form, a [Conversation] comes out the same way, and [Conversation.Notes] says what had to be
-// changed for it:
+// Every form becomes the same kind of [Conversation]. [Conversation.Notes] lists the changes that this took:
 //
-//   - Answers that follow one another are one: parts joined, the first one's count of the prompt, output
-//     added up. A result between them parts them, if the first one made calls.
-//   - User messages that follow one another are one, unless nobody ever answers. An empty one says "(empty)".
-//   - A recording that begins with an answer gets the user message "(start)" in front of it.
-//   - A result goes to its call wherever it stands behind it; the last one for a call counts. A call without a
-//     result gets {"error": "the recording has no result for this call"}.
-//   - IDs that are missing or not unique are made up, the same ones at every reading. A call without a name
-//     is named "tool".
-//   - System messages make up the instruction, wherever they stand.
+//   - Consecutive answers are joined: their parts follow one another, the count of the prompt is that of the
+//     first, and output tokens add up. They stay separate if the first made calls and a result is between them.
+//   - Consecutive user messages are joined, unless the recording has no answer at all. An empty message becomes
+//     "(empty)".
+//   - A recording that begins with an answer gets the user message "(start)" before it.
+//   - A result goes to its call, however far before it the call is. If several results answer one call, the last
+//     one counts. A call without a result gets {"error": "the recording has no result for this call"}.
+//   - Missing and repeated IDs are replaced, with the same ones in every reading. A call without a name is named
+//     "tool".
+//   - All system messages together are the instruction.
 //
-// What cannot be read is an [*Error] with file, line and column: JSON that is damaged or cut off, fields of
-// another kind than the one described, unknown roles and parts, a result without a call, a conversation
-// in which nobody speaks.
+// For example, the messages
+//
+//	assistant "Hello."
+//	user "Is it cold?"
+//	user "In Oslo?"
+//	assistant calls weather
+//
+// become two turns: "(start)" with the answer "Hello.", and "Is it cold?" and "In Oslo?" with the call, which gets
+// the error as its result. The notes count one made-up message, one joined message and one call without a result.
+//
+// # Errors
+//
+// An [*Error] has the file, line and column of what cannot be read: damaged JSON, a field of another type than the one
+// described, an unknown role or part, a result without a call, or a conversation without a message. [Reader.Next]
+// continues with the next conversation after such an error.
 package conversation

@@ -9,9 +9,14 @@ import (
 	"strings"
 )
 
-// document returns the value that begins with a line: the line itself or, if the value is not complete at its end,
-// all lines that it takes. A line that stands for itself ends the attempt, because a broken line must not cost those
-// behind it; so does the end of the file. Errors are the reader's.
+// document returns the JSON value that begins with a line: the line itself or, if the value continues after it, all
+// of its lines. The attempt ends at the end of the file, and at a line that is a complete object, so that one
+// broken line does not swallow the conversations after it. For example,
+//
+//	{"id": "a",
+//	{"id": "b", "messages": []}
+//
+// gives an error for the first line, and the second is read by itself. Errors come from the underlying reader.
 func (r *Reader) document(first []byte) ([]byte, error) {
 	if !unfinished(first) {
 		return first, nil
@@ -29,7 +34,7 @@ func (r *Reader) document(first []byte) ([]byte, error) {
 		switch {
 		case errors.Is(err, io.EOF), errors.As(err, &broken):
 			r.starts = starts
-			return text, nil // parsed, and found to be cut off
+			return text, nil // the parser reports that it is cut off
 		case err != nil:
 			return nil, err
 		}
@@ -46,7 +51,7 @@ func (r *Reader) document(first []byte) ([]byte, error) {
 	return text, nil
 }
 
-// unfinished reports whether a line is the beginning of a value.
+// unfinished reports whether a line is the beginning of a value that continues on the next line.
 func unfinished(line []byte) bool {
 	if end := bytes.TrimRight(line, " \t\r"); len(end) == 0 || bytes.IndexByte([]byte("}]"), end[len(end)-1]) >= 0 || json.Valid(line) {
 		return false
@@ -56,7 +61,7 @@ func unfinished(line []byte) bool {
 	return errors.As(json.Unmarshal(line, &into), &syntax) && strings.Contains(syntax.Error(), "unexpected end")
 }
 
-// depth counts brackets that are open, line by line. No string goes on in the next line.
+// depth counts open brackets, line by line. A JSON string cannot continue on the next line.
 type depth struct{ level int }
 
 func (d *depth) add(line []byte) {
@@ -76,7 +81,7 @@ func (d *depth) add(line []byte) {
 	}
 }
 
-// located says which line of the current value an error is about, where the value takes several.
+// located converts the column of err, if the current value takes several lines, into a line and its column.
 func (r *Reader) located(err error) error {
 	var e *Error
 	if r.starts == nil || !errors.As(err, &e) || e.Line != 0 || e.Column == 0 {

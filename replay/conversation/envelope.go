@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// forms is what every line must be one of.
+// forms lists the forms of a line, for errors.
 const forms = `expected one of: {"messages":[...]} (OpenAI-style), {"contents":[...]} (Gemini-style), ` +
 	`{"events":[...]} or an event with an "author" (ADK), a line with a "type" and a "uuid" or "sessionId" (Claude Code), ` +
 	`{"conversation":{"session_1":[...]}} (LoCoMo)`
 
-// isEvent reports whether a line is one ADK event: a file of such lines is a conversation.
+// isEvent reports whether a line is one ADK event. A run of such lines is a conversation.
 func isEvent(line object) bool {
 	if isConversation(line) {
 		return false
@@ -29,7 +29,7 @@ func isConversation(line object) bool {
 	return false
 }
 
-// readLine reads a line that is a whole conversation. The fields of v are given where it is an object.
+// readLine reads a value that is a whole conversation. fields are those of v, if it is an object.
 func readLine(v value, fields object) (*recording, error) {
 	if v.is('[') {
 		return readList(v)
@@ -64,7 +64,7 @@ func readLine(v value, fields object) (*recording, error) {
 	return rec, rec.readQuestions(fields["qa"], false)
 }
 
-// readList reads a list of messages that stands for itself. The first one tells the form.
+// readList reads a list of messages without an object around it. The first message shows the form.
 func readList(v value) (*recording, error) {
 	rec := &recording{}
 	elements, err := v.list("the line")
@@ -82,10 +82,10 @@ func readList(v value) (*recording, error) {
 	case len(first["role"].json) > 0:
 		return rec, rec.readMessages(v)
 	}
-	return rec, elements[0].fail("the list begins with what is no message; expected messages with a role, contents with parts or events with an author")
+	return rec, elements[0].fail("the list does not begin with a message; expected messages with a role, contents with parts or events with an author")
 }
 
-// name reads an ID. Some recordings count, so a number is one too.
+// name reads an ID: a string or a number.
 func name(v value) (string, error) {
 	if v.missing() || v.is('"') {
 		return v.text("id")
@@ -132,7 +132,7 @@ func (rec *recording) readCompactions(v value) error {
 	return nil
 }
 
-// addSummaries takes the summary messages that no entry of compactions is about for compactions.
+// addSummaries turns summary messages into compactions, except those that compactions has an entry for.
 func (rec *recording) addSummaries() {
 	for _, m := range rec.messages {
 		if !m.summary {
@@ -150,7 +150,7 @@ func (rec *recording) addSummaries() {
 	slices.SortStableFunc(rec.compactions, func(a, b compactedAt) int { return a.index - b.index })
 }
 
-// conversationsIn returns the elements of a list whose first one is a whole conversation, nil for another list.
+// conversationsIn returns the elements of a list that begins with a whole conversation, and nil for any other value.
 func conversationsIn(v value) []value {
 	if !v.is('[') {
 		return nil

@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// Error says what is wrong with a recording, where, and what was expected there. It is always used as a
+// Error is a problem in a recording, with its place and with what was expected there. Functions return it as a
 // pointer.
 type Error struct {
-	// File is the name given to [NewReader]; "" for events that were not read from a file.
+	// File is the name given to [NewReader], "" for events that were not read from a file.
 	File string
-	// Line and Column count from 1, columns in bytes. 0 where no single line, or no place in it, is to blame.
+	// Line and Column count from 1, and columns count bytes. They are 0 if the problem has no single line,
+	// or no place in the line.
 	Line, Column int
-	// Conversation is its ID, or "" if it is not known.
+	// Conversation is the ID, "" if it is not known.
 	Conversation string
-	// Message is the index, from 0, of the message or event, or -1 if it is none of them.
+	// Message is the index of the message or event, from 0. It is -1 if the problem is in none of them.
 	Message int
-	// Problem is what was found and what was expected instead.
+	// Problem is what was found, and what was expected instead.
 	Problem string
 }
 
-// Error returns "file:line:column: conversation X, message N: problem", without what is not known.
+// Error returns "file:line:column: conversation X, message N: problem", and leaves out parts that are not known.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
@@ -49,12 +50,12 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// errorAt returns an error at a column of a line; who called fills in the rest.
+// errorAt returns an error at a column. The caller fills in the rest.
 func errorAt(column int, format string, args ...any) *Error {
 	return &Error{Column: column, Message: -1, Problem: fmt.Sprintf(format, args...)}
 }
 
-// inMessage says which message err is about, unless that is known.
+// inMessage adds the place of the message to err, as far as err has none.
 func inMessage(err error, place place) error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -71,7 +72,7 @@ func inMessage(err error, place place) error {
 	return err
 }
 
-// inConversation says which conversation err is about, as far as that is not known.
+// inConversation adds the file, the line and the conversation to err, as far as err has none.
 func inConversation(err error, file string, line int, id string) error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -21,7 +21,7 @@ func TestErrorsNamePlaceProblemAndRemedy(t *testing.T) {
 		{`  7`, "f:1:3: the line is a number; " + forms},
 		{`"text"`, "f:1:1: the line is a string; " + forms},
 		{`{"id":"x","turns":[]}`, "f:1:1: conversation x: the line has none of the known lists; " + forms},
-		{`[{"text":"hi"}]`, "f:1:2: conversation f:1: the list begins with what is no message; expected messages with a role, contents with parts or events with an author"},
+		{`[{"text":"hi"}]`, "f:1:2: conversation f:1: the list does not begin with a message; expected messages with a role, contents with parts or events with an author"},
 		{`[7]`, "f:1:2: conversation f:1: the first message is a number; expected an object"},
 		{`[]`, "f:1: conversation f:1: no message of a user or an agent; expected at least one"},
 		{`{"id":[],"messages":[]}`, "f:1:7: conversation f:1: id is a list; expected a string or a number"},

@@ -10,23 +10,22 @@ import (
 	"io"
 )
 
-// lines reads one line after the other into memory that it uses again.
+// lines reads a file line by line into a buffer that it reuses.
 type lines struct {
-	from io.Reader
-	in   *bufio.Reader // nil before the first line
-	buf  []byte
-	// number of the line that was read last, from 1.
-	number int
-	packed bool
-	done   error // nothing comes after it
+	from   io.Reader
+	in     *bufio.Reader // nil before the first line
+	buf    []byte
+	number int   // of the last line, from 1
+	packed bool  // the data is compressed
+	done   error // next returns it from now on
 }
 
-// keep is how much memory for a line is kept for the next one.
+// keep is the largest buffer, in bytes, that is kept for the next line.
 const keep = 4 << 20
 
-// next returns the next line without its end. It is valid until the next call. A line of more than limit
-// bytes is passed over, and an error of type *Error. After io.EOF, damaged gzip data (*Error, then io.EOF) and
-// errors of the reader there are no more lines.
+// next returns the next line without its end, valid until the next call. It skips a line of more than limit bytes
+// and returns an *Error for it. Damaged gzip data gives an *Error and then io.EOF. io.EOF and errors of the
+// underlying reader repeat.
 func (l *lines) next(limit int) ([]byte, error) {
 	if l.done != nil {
 		return nil, l.done
@@ -69,7 +68,7 @@ func (l *lines) next(limit int) ([]byte, error) {
 	return line, nil
 }
 
-// open looks whether the data is compressed.
+// open unpacks the data if it is compressed.
 func (l *lines) open() error {
 	l.in = bufio.NewReaderSize(l.from, 64<<10)
 	if magic, _ := l.in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -84,14 +83,14 @@ func (l *lines) open() error {
 	return nil
 }
 
-// end keeps the error after which nothing comes.
+// end makes err the end of the file, and returns the error to report for it.
 func (l *lines) end(err error) error {
 	l.done = err
 	if !l.packed || !damaged(err) {
 		return err
 	}
 	l.done = io.EOF
-	return &Error{Line: l.number, Message: -1, Problem: fmt.Sprintf("the gzip data is damaged or cut off here (%v); what stands before it was read", err)}
+	return &Error{Line: l.number, Message: -1, Problem: fmt.Sprintf("the gzip data is damaged or cut off here (%v); the lines before it were read", err)}
 }
 
 func damaged(err error) bool {

@@ -9,54 +9,55 @@ import (
 // MaxLine is the default of [Reader.MaxLine], in bytes: 256 MiB.
 const MaxLine = 256 << 20
 
-// Reader reads conversations from a file, one after the other, in any of the forms that the package
-// comment describes. It holds one conversation in memory at a time, whatever the size of the file. It is
-// for one goroutine.
+// Reader reads conversations one after the other, in any of the forms that the package comment describes. It
+// holds one conversation in memory at a time, however large the file is. A transcript or a list counts as
+// one. A Reader is for one goroutine.
 type Reader struct {
-	// MaxLine is the greatest length of a line, and of all lines of a conversation that has an event on
-	// each, in bytes. To be set before the first Next.
+	// MaxLine limits the length of a line in bytes, and the length of all lines of a conversation that has
+	// one event on each. [NewReader] sets it to [MaxLine]. Set it before the first Next.
 	MaxLine int
 
-	lines lines
-	name  string
-	// again reports that the current line is to be looked at once more: it ended a run of event lines.
-	again   bool
+	lines   lines
+	name    string
 	current line
-	// lost is the session of event lines that are passed over because one of them is broken.
-	lost    bool
+	// again means that advance must return the current line once more: it ended a run of lines.
+	again bool
+	// session is the session of the current run of lines. lost means that a line of the run is broken, so
+	// Next skips the other lines of that session.
 	session string
+	lost    bool
 	seen    bool // a line that is not blank was read
-	// ready are conversations of lines that were read already.
+	// ready has conversations that were read and not returned yet.
 	ready []ready
-	// held is a line that was read and not looked at yet, nil for none.
+	// held is a line that was read ahead, nil if there is none.
 	held []byte
-	// starts has where each line of the current value begins, if it takes several.
+	// starts has the offsets at which the lines of the current value begin, nil if it takes one line.
 	starts []int
 }
 
-// ready is a conversation that was read and not returned yet, or what is wrong with it.
+// ready is a conversation, or the error that it gave.
 type ready struct {
 	c   *Conversation
 	err error
 }
 
-// line is one that was read. Its fields are set if it is an object.
+// line is a JSON value of the file. Its fields are set if it is an object.
 type line struct {
 	value
 	fields object
 	err    error
-	number int // of the first line, where it takes several
+	number int // of its first line
 }
 
-// NewReader returns a reader of r, which may be compressed by gzip. The name stands in errors and in
-// [Conversation.File].
+// NewReader returns a reader of r, which may be compressed with gzip. Errors and [Conversation.File] have the
+// name.
 func NewReader(r io.Reader, name string) *Reader {
 	return &Reader{MaxLine: MaxLine, lines: lines{from: r}, name: name}
 }
 
-// Next returns the next conversation. After the last one the error is io.EOF. An error of type *[Error] is
-// about one conversation, or the line that should be one, and the next call goes on with the next. Any
-// other error comes from the reader, and Next returns it from then on.
+// Next returns the next conversation. After the last one it returns io.EOF. An error of type *[Error] concerns one
+// conversation, or one line, and the next call continues after it. Any other error comes from the reader, and
+// Next returns it from then on.
 func (r *Reader) Next() (*Conversation, error) {
 	for {
 		if len(r.ready) > 0 {
@@ -95,7 +96,8 @@ func (r *Reader) Next() (*Conversation, error) {
 	}
 }
 
-// advance moves to the next line that is not blank. Errors are those that Next returns as they are.
+// advance moves to the next value. A broken one has its error in r.current. Next returns the errors of advance
+// unchanged.
 func (r *Reader) advance() error {
 	if r.again {
 		r.again = false
@@ -137,7 +139,7 @@ func (r *Reader) advance() error {
 	}
 }
 
-// nextLine returns the line that is held, or reads the next one.
+// nextLine returns the held line, or reads the next one.
 func (r *Reader) nextLine() ([]byte, error) {
 	if held := r.held; held != nil {
 		r.held = nil
@@ -161,13 +163,13 @@ func newLine(text []byte) line {
 	return line{value: v, fields: fields, err: err}
 }
 
-// readWhole reads the conversation that the current line is.
+// readWhole reads a conversation that is the whole current value.
 func (r *Reader) readWhole() (*Conversation, error) {
 	rec, err := readLine(r.current.value, r.current.fields)
 	return r.finish(rec, err, r.current.number)
 }
 
-// readList reads the conversations that are a list on the current line.
+// readList reads a list of conversations.
 func (r *Reader) readList(list []value) {
 	for i, v := range list {
 		fields, err := v.object(element("the line", i))
@@ -183,8 +185,8 @@ func (r *Reader) readList(list []value) {
 	}
 }
 
-// readRun reads the conversation that begins with the current line: an event, with others on the lines
-// behind it. One that cannot be read loses the conversation, since half of it would pass for all.
+// readRun reads a conversation that has one event on each line, beginning with the current one. If a line cannot
+// be read, the whole conversation is lost, because the rest would look complete.
 func (r *Reader) readRun() (*Conversation, error) {
 	rec := &recording{}
 	events := run{
@@ -203,8 +205,9 @@ func (r *Reader) readRun() (*Conversation, error) {
 	return r.finish(rec, err, first)
 }
 
-// readTranscript reads the conversations of a Claude Code transcript, which begins with the current line. A line that
-// cannot be read loses them, since the rest would pass for all. Errors are those that Next returns as they are.
+// readTranscript reads the conversations of a Claude Code transcript that begins with the current line. If a line
+// cannot be read, all of them are lost, because the rest would look complete. Next returns the errors of
+// readTranscript unchanged.
 func (r *Reader) readTranscript() error {
 	t := &transcript{}
 	first, lost, err := r.readRunOf(run{
@@ -227,19 +230,19 @@ func (r *Reader) readTranscript() error {
 	return nil
 }
 
-// run is how to read something that takes several lines.
+// run is how to read a conversation, or several, from consecutive lines.
 type run struct {
-	// tooLong is the error for lines that are too long together, a format for the limit.
+	// tooLong is the error for a run above Reader.MaxLine. It is a format with the limit as its argument.
 	tooLong string
-	// read takes in the fields of one line.
+	// read reads the fields of one line.
 	read func(fields object, at place) error
-	// follows reports whether the current line belongs to it, too.
+	// follows reports whether the current line belongs to the run too.
 	follows func() bool
 }
 
-// readRunOf reads the current line and those behind it that belong to it, and returns the number of the
-// first. If a line cannot be read, all are lost, and the error says where; other errors are those that
-// Next returns as they are.
+// readRunOf reads the current line and the following lines of its run, and returns the number of the first. If a
+// line cannot be read, lost is true and the error has its place. Next returns all other errors unchanged. For
+// example, of three event lines of the sessions a, a and b, it reads two and leaves the third for the next call.
 func (r *Reader) readRunOf(what run) (first int, lost bool, err error) {
 	first, size := r.current.number, 0
 	r.session = ""
@@ -272,7 +275,7 @@ func (r *Reader) readRunOf(what run) (first int, lost bool, err error) {
 	}
 }
 
-// nameSession takes the name of the session from the first event that has one.
+// nameSession takes the session of a run from its first line that has one.
 func (r *Reader) nameSession() error {
 	id, err := name(r.current.fields["sessionid"])
 	if r.session == "" {
@@ -281,13 +284,13 @@ func (r *Reader) nameSession() error {
 	return err
 }
 
-// sameSession reports whether the current event may belong to the session that is being read.
+// sameSession reports whether the current line can belong to the session of the run.
 func (r *Reader) sameSession() bool {
 	id, err := name(r.current.fields["sessionid"])
 	return err != nil || id == "" || r.session == "" || id == r.session
 }
 
-// finish makes a conversation of what was read, or completes the error.
+// finish converts a recording, or completes the error that reading it gave. number is the line for both.
 func (r *Reader) finish(rec *recording, err error, number int) (*Conversation, error) {
 	if rec.id == "" {
 		rec.id = fmt.Sprintf("%s:%d", r.name, number)

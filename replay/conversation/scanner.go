@@ -2,13 +2,13 @@ package conversation
 
 import "bytes"
 
-// scanner walks over the elements of a valid list or object.
+// scanner steps through the elements of a list or object that is known to be valid JSON.
 type scanner struct {
 	json []byte
 	i    int
 }
 
-// more skips to the next element. It reports false if the closing bracket came.
+// more skips to the next element, and reports whether there is one before the closing bracket.
 func (s *scanner) more(closing byte) bool {
 	for s.i < len(s.json) {
 		switch c := s.json[s.i]; c {
@@ -21,7 +21,7 @@ func (s *scanner) more(closing byte) bool {
 	return false
 }
 
-// value takes the value that begins here.
+// value returns the value that begins here, and moves behind it. base is the offset of the list in its line.
 func (s *scanner) value(base int) value {
 	start, depth := s.i, 0
 	for s.i < len(s.json) {
@@ -36,7 +36,7 @@ func (s *scanner) value(base int) value {
 			depth++
 		case '}', ']':
 			depth--
-			if depth < 0 { // the end of what this is in, behind a number or a word
+			if depth < 0 { // the closing bracket around a number or a word
 				return value{s.json[start:s.i], base + start}
 			}
 			if depth == 0 {
@@ -66,6 +66,6 @@ func (s *scanner) skipString() {
 			s.i++
 			return
 		}
-		s.i++ // what the backslash escapes
+		s.i++ // the escaped character
 	}
 }
