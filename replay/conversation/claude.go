@@ -6,8 +6,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// isClaude reports whether a line is one of a Claude Code transcript: a file of such lines is a session and,
-// in older files, its sub-agents.
+// isClaude reports whether a line belongs to a Claude Code transcript. A run of such lines is a session and, in
+// older files, its sub-agents.
 func isClaude(line object) bool {
 	if isConversation(line) || isEvent(line) || isLocomo(line) || !line["type"].is('"') {
 		return false
@@ -20,35 +20,36 @@ func isClaude(line object) bool {
 	return false
 }
 
-// synthetic is what the application calls the model of an answer that no model gave, such as an error of the API.
+// synthetic is the model name of answers that the application wrote itself, such as errors of the API.
 const synthetic = "<synthetic>"
 
-// entry is a line of a transcript that says something, or links lines that do.
+// entry is a line of a transcript: a message, or a link between messages.
 type entry struct {
 	message
 	uuid, parent string
-	// root says that the line begins a chain: its parentUuid is null.
+	// root is true for a line that begins a chain: its parentUuid is null.
 	root bool
-	// session and subagent name what the line belongs to; sidechain marks a sub-agent's, answer the API's answer
-	// of which the line is one block.
-	session, subagent, answer string
-	sidechain                 bool
-	// said is false for a line that only links others.
-	said bool
-	// boundary is the compaction that the line marks, nil for none.
+	// session and subagent are those of the line. sidechain is true for lines of a sub-agent.
+	session, subagent string
+	sidechain         bool
+	// answer is the ID of the API's answer that the line is a block of.
+	answer string
+	// isMessage is false for a line that only links others.
+	isMessage bool
+	// boundary is the compaction that the line marks, or nil.
 	boundary *Compaction
-	// up is the line before it in its chain, nil for none.
+	// up is the line before it in its chain, or nil.
 	up *entry
 }
 
-// transcript is the lines of a run.
+// transcript collects the lines of a run.
 type transcript struct {
 	entries []*entry
 	model   string
 	notes   notes
 }
 
-// read takes a line. Lines of other types than user, assistant and system never reach the model.
+// read reads a line. Lines of types other than user, assistant and system never reached the model.
 func (t *transcript) read(fields object, where place) error {
 	kind, err := fields["type"].text("type")
 	if err != nil {
@@ -74,10 +75,10 @@ func (t *transcript) read(fields object, where place) error {
 	}
 	switch kind {
 	case "user":
-		e.said, e.from, e.summary = true, user, fields["iscompactsummary"].truth()
+		e.isMessage, e.from, e.summary = true, user, fields["iscompactsummary"].truth()
 		err = t.readMessage(e, fields["message"])
 	case "assistant":
-		e.said, e.from = true, agent
+		e.isMessage, e.from = true, agent
 		err = t.readMessage(e, fields["message"])
 	case "system":
 		err = t.readSystem(e, fields)
@@ -89,13 +90,13 @@ func (t *transcript) read(fields object, where place) error {
 	if err != nil {
 		return err
 	}
-	if e.said || e.uuid != "" {
+	if e.isMessage || e.uuid != "" {
 		t.entries = append(t.entries, e)
 	}
 	return nil
 }
 
-// readSystem reads a line that the application wrote for itself: a compaction, or a line that links others.
+// readSystem reads a line of the application: a compaction, or a link between lines.
 func (t *transcript) readSystem(e *entry, fields object) error {
 	subtype, err := fields["subtype"].text("subtype")
 	if err != nil {
@@ -126,7 +127,7 @@ func (t *transcript) readSystem(e *entry, fields object) error {
 	return err
 }
 
-// readMessage reads what the API was sent or answered.
+// readMessage reads a message to or from the API.
 func (t *transcript) readMessage(e *entry, v value) error {
 	if !v.is('{') {
 		return v.want("message", "an object with a role and content")
@@ -143,7 +144,7 @@ func (t *transcript) readMessage(e *entry, v value) error {
 		return err
 	}
 	if name == synthetic {
-		e.said = false
+		e.isMessage = false
 		t.notes.add("answers that the application made up, left out", 1)
 		return nil
 	}
@@ -216,7 +217,7 @@ func (t *transcript) readBlock(m *message, where string, v value) error {
 		return t.readResult(m, where, fields)
 	case kind == "tool_result":
 		return v.fail("%s is a tool_result of the assistant; expected results in the user's messages", where)
-	default: // others come with every version of the application
+	default: // each version of the application adds types
 		t.notes.add(fmt.Sprintf("blocks of the type %q, left out", kind), 1)
 		return nil
 	}
@@ -242,7 +243,7 @@ func claudeCall(where string, fields object) (*genai.FunctionCall, error) {
 	return call, err
 }
 
-// readResult reads a tool_result, whose content is a message's in turn.
+// readResult reads a tool_result. Its content has the form of a message's content.
 func (t *transcript) readResult(m *message, where string, fields object) error {
 	response := &genai.FunctionResponse{}
 	var err error
@@ -292,9 +293,12 @@ func sourcePart(where string, v value) (*genai.Part, error) {
 	return nil, v.fail("%s has the type %q; expected base64, url, file or text", where, kind)
 }
 
-// usageIn reads what a provider counted for a call. Anthropic's input_tokens are those that no cache held, and
-// the cached ones stand beside it; OpenAI's prompt_tokens hold all. A cached count above the whole shows that an
-// adapter left it out, so it is added.
+// usageIn reads a provider's counts for a call. OpenAI's prompt_tokens include cached tokens, Anthropic's
+// input_tokens exclude them. For example, each of these is a prompt of 83 tokens:
+//
+//	{"prompt_tokens": 83, "prompt_tokens_details": {"cached_tokens": 80}}
+//	{"input_tokens": 3, "cache_read_input_tokens": 80}
+//	{"prompt_tokens": 3, "prompt_tokens_details": {"cached_tokens": 80}}   an adapter left the cached part out
 func usageIn(name string, v value) (prompt, output int, err error) {
 	usage, err := v.object(name)
 	if err != nil {
@@ -326,7 +330,7 @@ func usageIn(name string, v value) (prompt, output int, err error) {
 	return withCached(count(whole), count(cached)), count(counts["completion_tokens"]), nil
 }
 
-// withCached adds a cached part that the prompt cannot hold.
+// withCached adds the cached part if it is larger than the prompt, which shows that the prompt excludes it.
 func withCached(prompt, cached int) int {
 	if cached > prompt && prompt > 0 {
 		return prompt + cached

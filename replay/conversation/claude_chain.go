@@ -7,17 +7,23 @@ import (
 	"google.golang.org/genai"
 )
 
-// thread is a conversation of a transcript: a session, or what one of its sub-agents did.
+// thread is one conversation of a transcript: a session, or the work of one of its sub-agents.
 type thread struct {
 	id       string
 	entries  []*entry
 	sessions map[string]bool
-	// whole says that every line counts: a sub-agent's lines are not rewound.
+	// whole means that every line counts: nobody goes back within a sub-agent's lines.
 	whole bool
 }
 
-// threads parts the lines of a run. A session may go on under a new name, with its old lines copied, so that a
-// line belongs where its parent does; only a line without one begins a session, if its name is new.
+// threads divides the lines of a run into conversations. A session may continue under a new name, with its old
+// lines copied, so a line belongs to the thread of its parent. Only a line without a parent begins a thread, if
+// the name of its session is new. For example,
+//
+//	u1 session s            begins a thread
+//	a1 session s, parent u1
+//	u2 session t, parent a1 continues it under the name t
+//	u3 session v            begins another thread
 func (t *transcript) threads() []*thread {
 	var all []*thread
 	var current *thread
@@ -30,7 +36,7 @@ func (t *transcript) threads() []*thread {
 		if e.parent == "" {
 			parent = nil
 		}
-		var home *thread
+		var home *thread // of e
 		switch {
 		case e.sidechain && e.subagent != "":
 			home = subagents[e.session+"\x00"+e.subagent]
@@ -54,7 +60,7 @@ func (t *transcript) threads() []*thread {
 			home = current
 		default:
 			home = current
-			if !e.root || e.summary || e.boundary != nil { // its parent is not in the file
+			if !e.root || e.summary || e.boundary != nil { // its parent is missing from the file
 				e.up = home.last()
 			}
 		}
@@ -71,17 +77,18 @@ func (t *transcript) threads() []*thread {
 	return all
 }
 
-// placed is a recording and the line that it begins with.
+// placed is a recording with the number of its first line.
 type placed struct {
 	*recording
 	line int
 }
 
-// recordings are those of all threads in which somebody speaks. If nobody does, an empty one says so.
+// recordings returns those of all threads with a message. If there is none, it returns an empty recording, which
+// becomes an error later.
 func (t *transcript) recordings(session string, first int) []placed {
 	var all []placed
 	for _, th := range t.threads() {
-		if slices.ContainsFunc(th.entries, func(e *entry) bool { return e.said }) {
+		if slices.ContainsFunc(th.entries, func(e *entry) bool { return e.isMessage }) {
 			all = append(all, placed{th.recording(t), th.entries[0].line})
 		}
 	}
@@ -99,19 +106,23 @@ func (th *thread) last() *entry {
 	return th.entries[len(th.entries)-1]
 }
 
-// kept are the lines that the newest one goes back to, and how many messages do not belong to them: the user went
-// back, and said something else. The results of parallel calls, and the blocks of one answer, stand on branches
-// of their own, and belong to it all the same.
+// kept returns the lines of the chain that ends with the newest message, and counts the messages that are not in
+// it: the user went back and said something else. For example,
+//
+//	u1, a1 (parent u1), u2 (parent a1), a2 (parent u2), u3 (parent a1)
+//
+// keeps u1, a1 and u3, and leaves out u2 and a2. Results of parallel calls and blocks of one answer have parents of
+// their own, so kept adds those that belong to a kept call or answer.
 func (th *thread) kept() (kept []*entry, left int) {
 	if th.whole {
 		return th.entries, 0
 	}
 	newest := len(th.entries) - 1
-	for newest > 0 && !th.entries[newest].said {
+	for newest > 0 && !th.entries[newest].isMessage {
 		newest--
 	}
 	in, answers, calls := map[*entry]bool{}, map[string]bool{}, map[string]bool{}
-	copied := map[string]bool{} // a continued session holds its old lines once more
+	copied := map[string]bool{} // UUIDs of kept lines, which a continued session has twice
 	keep := func(e *entry) {
 		in[e] = true
 		copied[e.uuid] = e.uuid != ""
@@ -141,14 +152,14 @@ func (th *thread) kept() (kept []*entry, left int) {
 		switch {
 		case in[e]:
 			kept = append(kept, e)
-		case e.said && !copied[e.uuid]:
+		case e.isMessage && !copied[e.uuid]:
 			left++
 		}
 	}
 	return kept, left
 }
 
-// answersOnly reports whether a line is results of these calls and nothing else.
+// answersOnly reports whether a line has only results, all of these calls.
 func (e *entry) answersOnly(calls map[string]bool) bool {
 	for _, r := range e.results {
 		if !calls[r.ID] {
@@ -158,7 +169,7 @@ func (e *entry) answersOnly(calls map[string]bool) bool {
 	return len(e.results) > 0 && len(e.parts) == 0
 }
 
-// recording makes a recording of a thread.
+// recording converts a thread. It joins the lines that are blocks of one answer.
 func (th *thread) recording(t *transcript) *recording {
 	rec := &recording{id: th.id, model: t.model}
 	kept, left := th.kept()
@@ -171,7 +182,7 @@ func (th *thread) recording(t *transcript) *recording {
 			rec.addCompaction(pending)
 			pending = &compactedAt{index: e.index, Compaction: *e.boundary}
 			continue
-		case !e.said:
+		case !e.isMessage:
 			continue
 		case e.summary && pending != nil:
 			pending.index = e.index
@@ -190,7 +201,7 @@ func (th *thread) recording(t *transcript) *recording {
 			rec.messages = append(rec.messages, m)
 			continue
 		}
-		// Each block of an answer has a line, with the counts of the whole answer as far as they were known.
+		// Each block of an answer has a line of its own, with the counts for the whole answer so far.
 		m := &rec.messages[at]
 		for _, p := range e.parts {
 			if !m.calls(p.FunctionCall) {
@@ -203,7 +214,7 @@ func (th *thread) recording(t *transcript) *recording {
 	return rec
 }
 
-// calls reports whether the message holds a call already: an answer's block may be written twice.
+// calls reports whether the message has this call already: a transcript may have a block twice.
 func (m *message) calls(call *genai.FunctionCall) bool {
 	return call != nil && call.ID != "" && slices.ContainsFunc(m.parts, func(p *genai.Part) bool {
 		return p.FunctionCall != nil && p.FunctionCall.ID == call.ID

@@ -42,11 +42,11 @@ func TestErrorsNamePlaceProblemAndRemedy(t *testing.T) {
 		{`{"id":"x","messages":[{"role":"user","content":"hi"}],"qa":[{"accepted_answers":[{}]}]}`, "f:1:82: conversation x: qa[0].accepted_answers is an object; expected strings"},
 		{`{"id":"x","contents":[{"role":"bot","parts":[]}]}`, `f:1:23: conversation x, message 0: role "bot" is unknown; expected user, model, function or tool`},
 		{`{"id":"x","contents":[{"role":"user","parts":[{"functionCall":{"name":"f"}}]}]}`, `f:1:23: conversation x, message 0: the user calls the function "f"; expected calls in the model's messages`},
-		{`{"id":"x","contents":[{"role":"function","parts":[{"text":"f"}]}]}`, "f:1:23: conversation x, message 0: a tool's message holds more than results; expected the rest in a message of the user or the model"},
+		{`{"id":"x","contents":[{"role":"function","parts":[{"text":"f"}]}]}`, "f:1:23: conversation x, message 0: a tool's message has more than results; expected the rest in a message of the user or the model"},
 		{`{"id":"x","contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":[1]}}]}]}`, "f:1:83: conversation x, message 0: parts[0].functionCall.args is a list; expected an object"},
 		{`{"id":"x","contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":{"x":1e999}}}]}]}`, "f:1:83: conversation x, message 0: parts[0].functionCall.args cannot be read (json: cannot unmarshal number 1e999 into Go value of type float64); expected what the Gemini API writes"},
 		{`{"id":"x","contents":[{"role":"model","parts":[{"executableCode":7}]}]}`, "f:1:66: conversation x, message 0: parts[0].executableCode cannot be read (json: cannot unmarshal number into Go value of type genai.ExecutableCode); expected what the Gemini API writes"},
-		{`{"id":"x","contents":[{"role":"user","parts":[{"inlineData":{"data":"%"}}]}]}`, "f:1:69: conversation x, message 0: parts[0].inlineData.data is no base64: illegal base64 data at input byte 0; expected base64"},
+		{`{"id":"x","contents":[{"role":"user","parts":[{"inlineData":{"data":"%"}}]}]}`, "f:1:69: conversation x, message 0: parts[0].inlineData.data is not base64: illegal base64 data at input byte 0; expected base64"},
 		{`{"id":"x","events":[{"author":"user","content":[]}]}`, "f:1:48: conversation x, message 0: content is a list; expected an object with a role and parts"},
 		{`{"id":"x","events":[{"author":"user"}]}`, "f:1: conversation x: no message of a user or an agent; expected at least one"},
 	} {

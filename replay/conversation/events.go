@@ -10,10 +10,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// FromEvents makes a conversation of the events of an ADK session, in their order. Of several agents it
-// makes one. Compaction records, partial events and events without content are passed over. The
-// events are not changed, and nothing of them is shared with the conversation. Errors are of type *[Error]:
-// a response without its call, or no message at all.
+// FromEvents converts the events of an ADK session, in their order. Several agents become one. It skips compaction
+// records, partial events and events without content. It copies the events and does not change them. Errors are
+// of type *[Error]: a response without its call, or no message at all.
 func FromEvents(id string, events []*session.Event) (*Conversation, error) {
 	rec := &recording{id: id}
 	for i, ev := range events {
@@ -28,14 +27,14 @@ func FromEvents(id string, events []*session.Event) (*Conversation, error) {
 	return c, nil
 }
 
-// addEvent takes over what an event says. It keeps parts of it.
+// addEvent adds the message of an event. It keeps parts of the event.
 func (rec *recording) addEvent(ev *session.Event, where place) {
 	if rec.model == "" {
 		rec.model = ev.ModelVersion
 	}
 	switch {
 	case record.Is(ev):
-		if m, err := record.From(ev); err == nil && m != nil { // one that cannot be read hides nothing
+		if m, err := record.From(ev); err == nil && m != nil { // an unreadable record hides nothing
 			rec.compacted = true
 		}
 		rec.notes.add("compaction records, left out", 1)
@@ -68,7 +67,7 @@ func (rec *recording) addEvent(ev *session.Event, where place) {
 	default:
 		m.from = agent
 		if u := ev.UsageMetadata; u != nil {
-			if !rec.compacted { // else the prompt did not hold all that was said before
+			if !rec.compacted { // otherwise the prompt did not have the whole history
 				m.prompt = withCached(max(0, int(u.PromptTokenCount)), int(u.CachedContentTokenCount))
 			}
 			m.output = max(0, int(u.CandidatesTokenCount)) + max(0, int(u.ThoughtsTokenCount))

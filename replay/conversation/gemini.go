@@ -2,7 +2,7 @@ package conversation
 
 import "google.golang.org/genai"
 
-// readContents reads Gemini-style contents and what stands beside them in a request.
+// readContents reads Gemini-style contents, and the instruction of the request.
 func (rec *recording) readContents(fields object) error {
 	config, err := fields["config"].object("config")
 	if err != nil {
@@ -43,7 +43,7 @@ func (rec *recording) readContents(fields object) error {
 	return nil
 }
 
-// take sorts parts: results of tools, and what was said.
+// take adds parts to a message: function responses to its results, all others to its parts.
 func (m *message) take(parts []*genai.Part) {
 	for _, part := range parts {
 		switch {

@@ -19,7 +19,7 @@ func contentIn(name string, v value) (*genai.Content, error) {
 }
 
 func partsIn(name string, v value) ([]*genai.Part, error) {
-	if v.is('"') || v.is('{') { // as SDKs allow it: one part, or its text
+	if v.is('"') || v.is('{') { // SDKs allow one part, or its text, in place of a list
 		part, err := partIn(name, v)
 		return []*genai.Part{part}, err
 	}
@@ -41,7 +41,7 @@ func partsIn(name string, v value) ([]*genai.Part, error) {
 	return parts, nil
 }
 
-// partIn reads a part with fields named as the API, Python or Go name them.
+// partIn reads a part, or its text. Field names may be those of the API, Python or Go.
 func partIn(name string, v value) (*genai.Part, error) {
 	if v.is('"') {
 		return &genai.Part{Text: unquote(v.json)}, nil
@@ -79,7 +79,7 @@ func partIn(name string, v value) (*genai.Part, error) {
 		field  string
 		target any
 	}{
-		// The names inside these are one word each, the same for all who write them.
+		// Field names inside these are single words, so all SDKs write them alike.
 		{"executableCode", &part.ExecutableCode},
 		{"codeExecutionResult", &part.CodeExecutionResult},
 		{"videoMetadata", &part.VideoMetadata},
@@ -184,7 +184,7 @@ func responseIn(name string, v value) (*genai.FunctionResponse, error) {
 	return response, nil
 }
 
-// nothing reports whether a part holds nothing that a model could read.
+// nothing reports whether a part has no content for a model.
 func nothing(p *genai.Part) bool {
 	return p == nil || p.Text == "" && len(p.ThoughtSignature) == 0 && p.InlineData == nil && p.FileData == nil &&
 		p.FunctionCall == nil && p.FunctionResponse == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil &&

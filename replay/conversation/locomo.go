@@ -36,12 +36,11 @@ func sessionNumbers(fields object) []int {
 	return numbers
 }
 
-// readLocomo reads a conversation of two people. The first speaker is taken for the user, the second for the
-// agent.
+// readLocomo reads a conversation of two people. The first speaker becomes the user, the second the agent.
 func readLocomo(fields object) (*recording, error) {
 	rec := &recording{}
 	var err error
-	if rec.id, err = name(cmpValue(fields["sampleid"], fields["id"])); err != nil {
+	if rec.id, err = name(firstOf(fields["sampleid"], fields["id"])); err != nil {
 		return rec, err
 	}
 	talk := fields
@@ -73,21 +72,22 @@ func readLocomo(fields object) (*recording, error) {
 	return rec, rec.readQuestions(fields["qa"], true)
 }
 
-// cmpValue is the first of two values that is there.
-func cmpValue(a, b value) value {
+// firstOf returns a, or b if a is missing.
+func firstOf(a, b value) value {
 	if a.missing() {
 		return b
 	}
 	return a
 }
 
+// locomo reads the sessions of one conversation. counts has the messages of each speaker.
 type locomo struct {
 	rec      *recording
 	speakers map[string]speaker
 	counts   map[string]int
 }
 
-// readSession reads the messages of one day. The day is told in front of the first: questions ask for it.
+// readSession reads the messages of one day. The first begins with the date, because questions ask for it.
 func (l *locomo) readSession(key string, v, date value) error {
 	day, err := date.text(key + "_date_time")
 	if err != nil {
@@ -147,7 +147,7 @@ func (l *locomo) readTurn(m *message, where string, v value) error {
 	return nil
 }
 
-// know gives a speaker that the recording did not name before the next part.
+// know gives a new speaker the next free role: user, then agent.
 func (l *locomo) know(who, where string, v value) error {
 	if l.counts == nil {
 		l.counts = map[string]int{}

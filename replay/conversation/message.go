@@ -6,22 +6,22 @@ import (
 	"google.golang.org/genai"
 )
 
-// message is what all forms of recordings have in common, before it is put into turns.
+// message is a message of any form, before the builder arranges it into turns.
 type message struct {
 	place
 	from speaker
-	// parts is what was said. Only an agent's message calls functions in it; responses are in results.
+	// parts are text, media and calls. Only an agent's message has calls. Responses are in results.
 	parts []*genai.Part
-	// results answer earlier calls. They come before parts.
+	// results answer earlier calls. They come before the parts.
 	results []result
-	// summary marks the message by which the recorded application told the model what it had cut.
+	// summary marks the recorded application's own summary of its history.
 	summary bool
-	// prompt and output are tokens, 0 if unknown.
+	// prompt and output are the provider's counts in tokens, 0 if unknown.
 	prompt, output int
 	time           time.Time
 }
 
-// place is where a message stands, for errors.
+// place is the position of a message, for errors.
 type place struct {
 	index        int // among all messages of the recording
 	line, column int // 0 if unknown
@@ -33,17 +33,17 @@ const (
 	user speaker = iota
 	agent
 	system
-	tool // says nothing itself
+	tool // has results only
 )
 
-// result is what a tool gave back. It belongs to the call of its ID; without one, to a call of its name;
-// without that, to any that still waits.
+// result is the response of a tool. It answers the call with its ID. Without an ID it answers an open call of its
+// name, and without a name any open call.
 type result struct {
 	place
 	*genai.FunctionResponse
 }
 
-// recording is a conversation as it was read.
+// recording is a conversation as it was read, before the builder normalizes it.
 type recording struct {
 	id, model   string
 	instruction []string
@@ -51,11 +51,11 @@ type recording struct {
 	compactions []compactedAt
 	questions   []Question
 	notes       notes
-	// compacted says that a record was passed over: from there on prompts did not hold all that was said.
+	// compacted is true after a compaction record: later prompts did not have the whole history.
 	compacted bool
 }
 
-// compactedAt is a compaction before the message of that index.
+// compactedAt is a compaction before the message with this index.
 type compactedAt struct {
 	index int
 	Compaction

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// momentIn reads a time: RFC 3339, the same without a zone (UTC), or seconds or milliseconds since 1970.
-// What it cannot read is the zero time and not ok: a time is never worth losing a conversation.
+// momentIn reads a time: RFC 3339, the same without a zone (UTC), or seconds or milliseconds since 1970. It returns
+// the zero time and false for anything else, and no error: a bad time must not cost a conversation.
 func momentIn(v value) (t time.Time, ok bool) {
 	if v.missing() {
 		return time.Time{}, true
@@ -25,7 +25,7 @@ func momentIn(v value) (t time.Time, ok bool) {
 	if err != nil || n < 0 || n > 1e14 {
 		return time.Time{}, false
 	}
-	if n > 1e11 { // seconds would be in the year 5138
+	if n > 1e11 { // as seconds, this would be the year 5138
 		n /= 1e3
 	}
 	whole, fraction := math.Modf(n)

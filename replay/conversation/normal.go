@@ -6,28 +6,29 @@ import (
 	"google.golang.org/genai"
 )
 
-// Stand-ins for what a recording does not hold.
+// Texts of messages that a recording does not have.
 const (
 	startText = "(start)"
 	emptyText = "(empty)"
 )
 
-// builder puts messages into turns and steps.
+// builder arranges messages into turns and steps.
 type builder struct {
 	rec *recording
 	c   *Conversation
-	// waiting are user messages that nobody answered yet.
+	// waiting are user messages without an answer so far.
 	waiting []*genai.Content
-	// between reports whether something stands between the last answer and what comes now.
+	// between is true if a result or a summary came after the last answer.
 	between bool
-	// ends has, for each step so far, where it is and the index of the last message that is part of it.
+	// ends has one entry for each step so far.
 	ends []stepEnd
 	pairing
 }
 
+// stepEnd is the position of a step in the conversation, and the index of its last message in the recording.
 type stepEnd struct{ turn, step, index int }
 
-// conversation brings a recording into its normal form. Errors are of type *Error, without file.
+// conversation normalizes a recording. Errors are of type *Error, without a file.
 func (rec *recording) conversation() (*Conversation, error) {
 	b := &builder{rec: rec, c: &Conversation{ID: rec.id, Model: rec.model, Questions: rec.questions}}
 	for _, m := range rec.messages {
@@ -62,7 +63,7 @@ func (b *builder) add(m message) error {
 		b.agent(m)
 	case m.from == tool:
 		if len(m.parts) > 0 {
-			return errorAt(0, "a tool's message holds more than results; expected the rest in a message of the user or the model")
+			return errorAt(0, "a tool's message has more than results; expected the rest in a message of the user or the model")
 		}
 	case len(m.parts) > 0 || len(m.results) == 0:
 		return b.user(m)
@@ -93,6 +94,9 @@ func (b *builder) user(m message) error {
 	return nil
 }
 
+// agent adds an answer. It begins a new step if it opens a turn, or if a result came since an answer with calls.
+// Otherwise it joins the last step. For example, "Let me look.", a call, its result and "Sunny." are two steps:
+// the text with the call, and "Sunny.".
 func (b *builder) agent(m message) {
 	if len(m.parts) == 0 {
 		b.rec.notes.add("empty answers, left out", 1)
@@ -100,7 +104,7 @@ func (b *builder) agent(m message) {
 	}
 	b.turn()
 	t := &b.c.Turns[len(b.c.Turns)-1]
-	// An answer that calls nothing ends its turn, so what follows it is part of it.
+	// Only an answer with calls can be followed by another step of the same turn.
 	if n := len(t.Steps); n == 0 || b.between && b.callsIn(len(b.ends)-1) {
 		t.Steps = append(t.Steps, Step{Message: m.index, Answer: &genai.Content{Role: genai.RoleModel}})
 		b.ends = append(b.ends, stepEnd{turn: len(b.c.Turns) - 1, step: n})
@@ -125,7 +129,7 @@ func (b *builder) agent(m message) {
 	}
 }
 
-// turn begins a turn if the user said something, or nobody did yet.
+// turn begins a turn if user messages wait for an answer, or if the recording begins with an answer.
 func (b *builder) turn() {
 	switch {
 	case len(b.waiting) > 0:
@@ -142,7 +146,8 @@ func (b *builder) turn() {
 	}
 }
 
-// unanswered adds what the user said last, or all that he said if the recording holds no answer.
+// unanswered adds the user messages without an answer: as one last turn or, if the recording has no answer at all,
+// as one turn each.
 func (b *builder) unanswered() {
 	if len(b.c.Turns) > 0 {
 		b.turn()
@@ -153,7 +158,7 @@ func (b *builder) unanswered() {
 	}
 }
 
-// placeCompactions finds the first answer that ends at or behind each compaction.
+// placeCompactions finds the first answer after each compaction: the first that ends at its index or later.
 func (b *builder) placeCompactions() {
 	b.rec.addSummaries()
 	i := 0

@@ -2,7 +2,7 @@ package conversation
 
 import "fmt"
 
-// notes counts what was changed, left out or made up: one line for each kind, however often it happened.
+// notes counts changes to a recording, by kind.
 type notes struct {
 	order  []string
 	counts map[string]int
@@ -21,14 +21,14 @@ func (n *notes) add(kind string, count int) {
 	n.counts[kind] += count
 }
 
-// addAll takes in other notes.
+// addAll adds other notes.
 func (n *notes) addAll(other notes) {
 	for _, kind := range other.order {
 		n.add(kind, other.counts[kind])
 	}
 }
 
-// lines are "kind: number", in the order in which the kinds came up.
+// lines returns "kind: number" for each kind, in the order of their first occurrence.
 func (n *notes) lines() []string {
 	var out []string
 	for _, kind := range n.order {

@@ -62,12 +62,12 @@ func (rec *recording) readMessage(v value, where place) error {
 	return nil
 }
 
-// readAssistant adds what only the model's messages have: thoughts in front of what it said, calls behind
-// it, and counts.
+// readAssistant reads the fields that only the model's messages have: thoughts, which come before the text, calls,
+// which come after it, and token counts.
 func (m *message) readAssistant(fields object) error {
 	for _, field := range []string{"reasoning", "reasoning_content"} {
 		v := fields[fold(field)]
-		if !v.is('"') { // some providers have their own structure here, for themselves
+		if !v.is('"') { // some providers keep data of their own here
 			continue
 		}
 		thought, err := v.text(field)
@@ -76,7 +76,7 @@ func (m *message) readAssistant(fields object) error {
 		}
 		if thought != "" {
 			m.parts = append([]*genai.Part{{Text: thought, Thought: true}}, m.parts...)
-			break // some write both, with the same text
+			break // some providers write both, with the same text
 		}
 	}
 	calls, err := fields["toolcalls"].list("tool_calls")
@@ -125,7 +125,7 @@ func (m *message) readCall(name, id string, around, v value) error {
 	return nil
 }
 
-// openaiArguments are JSON in a string, as the model wrote it: it need not be an object, nor JSON at all.
+// openaiArguments reads arguments: a string as the model wrote it, which may not be an object or even JSON.
 func openaiArguments(name string, v value) (map[string]any, error) {
 	if v.is('{') {
 		return v.mapping(name)
@@ -147,7 +147,7 @@ func openaiArguments(name string, v value) (map[string]any, error) {
 	return args, nil
 }
 
-// readToolResult turns what the message says into the result of a call.
+// readToolResult turns the content of the message into the result of a call.
 func (m *message) readToolResult(fields object) error {
 	response := &genai.FunctionResponse{}
 	var err error
@@ -162,8 +162,8 @@ func (m *message) readToolResult(fields object) error {
 	return nil
 }
 
-// fillResponse makes a response of what a tool's message says. The text is kept as text, also where it is JSON:
-// its size is what the model was sent.
+// fillResponse fills a response from the parts of a tool's message. JSON stays text, so that its size is that of the
+// text which the model read.
 func fillResponse(response *genai.FunctionResponse, parts []*genai.Part, failed bool) {
 	key := "result"
 	if failed {

@@ -87,7 +87,7 @@ func imagePart(where string, v value) (*genai.Part, error) {
 	}
 	data, isData := strings.CutPrefix(text, "data:")
 	if !isData {
-		// The provider looks at the picture itself; nothing here does.
+		// The provider loads the picture itself, so its exact type is not needed here.
 		return &genai.Part{FileData: &genai.FileData{FileURI: text, MIMEType: "image/*"}}, nil
 	}
 	head, body, found := strings.Cut(data, ",")
@@ -103,7 +103,7 @@ func imagePart(where string, v value) (*genai.Part, error) {
 		return nil, address.fail("%s is a damaged data URL; expected data:TYPE;base64,DATA", where)
 	}
 	if mime == "" {
-		mime = "text/plain" // as RFC 2397 has it
+		mime = "text/plain" // the default of RFC 2397
 	}
 	return &genai.Part{InlineData: &genai.Blob{Data: blob, MIMEType: mime}}, nil
 }
@@ -135,18 +135,18 @@ func bytesIn(name string, v value) ([]byte, error) {
 	}
 	data, err := fromBase64(text)
 	if err != nil {
-		return nil, v.fail("%s is no base64: %v; expected base64", name, err)
+		return nil, v.fail("%s is not base64: %v; expected base64", name, err)
 	}
 	return data, nil
 }
 
-// fromBase64 reads both alphabets, with and without padding: Go writes the one, Python's genai the other.
+// fromBase64 reads both alphabets, with and without padding. Go writes one, Python's genai the other.
 func fromBase64(text string) ([]byte, error) {
 	text = strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "").Replace(text)
 	return base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 }
 
-// joined is the text of parts, a line for each.
+// joined is the text of parts, one line for each, without thoughts.
 func joined(parts []*genai.Part) string {
 	var texts []string
 	for _, p := range parts {

@@ -6,23 +6,30 @@ import (
 	"google.golang.org/genai"
 )
 
-// noResult stands for a result that the recording does not hold.
+// noResult is the error in place of a result that the recording does not have.
 const noResult = "the recording has no result for this call"
 
-// pairing finds the call that a result belongs to. Providers reuse IDs, and some recordings have none.
+// pairing finds the call of each result. Providers reuse IDs, and some recordings have none, so an ID means the
+// newest answer that uses it. For example,
+//
+//	step 0 calls a, and its result is a
+//	step 1 calls a and a, and its results are a and a
+//
+// pairs the first result with step 0, the second with the first call of step 1, and the third with the second.
 type pairing struct {
 	calls []*call
-	// byID has the newest answer's calls of an ID; byName all that may still wait, by name, and under ""
-	// those of every name.
-	byID   map[string]*group
+	// byID has, for each ID, the calls of the newest step that uses it.
+	byID map[string]*group
+	// byName has, for each name, the groups that may have an open call. Under "" are the groups of all calls.
 	byName map[string][]*group
 	// last has the newest call of each name.
 	last map[string]*call
 }
 
+// call is a function call of the conversation, with its response once there is one.
 type call struct {
 	*genai.FunctionCall
-	step     int
+	step     int // index in builder.ends
 	response *genai.FunctionResponse
 }
 
@@ -30,9 +37,10 @@ type call struct {
 type group struct {
 	step  int
 	calls []*call
-	next  int // all before it are answered
+	next  int // all calls before it have a response
 }
 
+// waiting returns the first call without a response, or nil.
 func (g *group) waiting() *call {
 	for ; g.next < len(g.calls); g.next++ {
 		if c := g.calls[g.next]; c.response == nil {
@@ -42,7 +50,7 @@ func (g *group) waiting() *call {
 	return nil
 }
 
-// call takes note of a call in a step.
+// call registers a call of a step.
 func (p *pairing) call(function *genai.FunctionCall, step int) {
 	if p.byID == nil {
 		p.byID, p.byName, p.last = map[string]*group{}, map[string][]*group{}, map[string]*call{}
@@ -64,6 +72,7 @@ func (p *pairing) call(function *genai.FunctionCall, step int) {
 	}
 }
 
+// wait adds a call to the newest group of a name.
 func (p *pairing) wait(name string, c *call) {
 	groups := p.byName[name]
 	if len(groups) == 0 || groups[len(groups)-1].step != c.step {
@@ -74,12 +83,12 @@ func (p *pairing) wait(name string, c *call) {
 	p.byName[name] = groups
 }
 
-// callsIn reports whether the newest step calls anything.
+// callsIn reports whether this step, the newest, has calls.
 func (p *pairing) callsIn(step int) bool {
 	return len(p.calls) > 0 && p.calls[len(p.calls)-1].step == step
 }
 
-// answer gives a result to its call.
+// answer assigns a result to its call.
 func (p *pairing) answer(r result, notes *notes) error {
 	c := p.find(r)
 	if c == nil {
@@ -93,6 +102,8 @@ func (p *pairing) answer(r result, notes *notes) error {
 	return nil
 }
 
+// find returns the call of a result: the first open one, or else the newest with its ID or name, whose result it
+// replaces. It returns nil if there is none.
 func (p *pairing) find(r result) *call {
 	if r.ID != "" {
 		g := p.byID[r.ID]
@@ -118,7 +129,7 @@ func (p *pairing) find(r result) *call {
 	return p.last[r.Name]
 }
 
-// finishCalls gives every call an ID of its own, a name and a response.
+// finishCalls gives every call a unique ID, a name and a response.
 func (b *builder) finishCalls() {
 	b.nameCalls()
 	for _, c := range b.calls {
@@ -136,6 +147,8 @@ func (b *builder) finishCalls() {
 	}
 }
 
+// nameCalls replaces missing and repeated IDs. For example, the IDs a, a, "" and a-1 become a, a-2, call-1 and
+// a-1: a replacement is never an ID that the recording uses.
 func (b *builder) nameCalls() {
 	taken, used, next := map[string]bool{}, map[string]bool{}, map[string]int{}
 	for _, c := range b.calls {

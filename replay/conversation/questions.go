@@ -2,10 +2,10 @@ package conversation
 
 import "fmt"
 
-// adversarial is the category of LoCoMo's questions that the conversation does not answer.
+// adversarial is LoCoMo's category of questions that the conversation does not answer.
 const adversarial = 5
 
-// readQuestions reads questions and their answers. In LoCoMo, categories have a meaning.
+// readQuestions reads questions and their answers. Categories have a meaning in LoCoMo only.
 func (rec *recording) readQuestions(v value, locomo bool) error {
 	list, err := v.list("qa")
 	if err != nil {
@@ -49,7 +49,8 @@ func (rec *recording) readQuestions(v value, locomo bool) error {
 	return nil
 }
 
-// answersIn reads a list of answers, or a single one. Empty ones are left out.
+// answersIn reads a list of answers, or a single one, and leaves out empty ones. A number, true and false are read
+// as text.
 func answersIn(where string, v value) ([]string, error) {
 	list := []value{v}
 	if v.is('[') {

@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// value is a part of a line of JSON that is known to be valid. It keeps its place in the line, which
-// encoding/json forgets for what is decoded in pieces, so that every error has a column.
+// value is a part of a line that is known to be valid JSON. It keeps its offset in the line, so that every error has
+// a column. encoding/json loses the offset of values that are decoded one by one.
 type value struct {
-	json []byte // without space around it; empty for a field that is not there
-	at   int    // bytes of the line before it
+	json []byte // without space around it; empty for a missing field
+	at   int    // its offset in the line, in bytes
 }
 
-// parse checks a whole line.
+// parse checks that a whole line is valid JSON.
 func parse(line []byte) (value, error) {
 	if !json.Valid(line) {
 		return value{}, syntaxError(line)
@@ -25,7 +25,7 @@ func parse(line []byte) (value, error) {
 	return trimmed(line, 0), nil
 }
 
-// syntaxError says where a line stops being JSON.
+// syntaxError returns the error for the place at which a line stops being JSON.
 func syntaxError(line []byte) error {
 	var into json.RawMessage
 	err := json.Unmarshal(line, &into)
@@ -45,12 +45,12 @@ func trimmed(text []byte, at int) value {
 	return value{json: bytes.TrimRight(left, " \t\r\n"), at: at + len(text) - len(left)}
 }
 
-// missing reports whether there is no value, or null: recordings write both for "none".
+// missing reports whether there is no value, or null: recordings use both for "none".
 func (v value) missing() bool { return len(v.json) == 0 || v.json[0] == 'n' }
 
 func (v value) is(first byte) bool { return len(v.json) > 0 && v.json[0] == first }
 
-// kind is what people call it.
+// kind is the type of the value, in words for errors.
 func (v value) kind() string {
 	if len(v.json) == 0 {
 		return "nothing"
@@ -72,7 +72,7 @@ func (v value) kind() string {
 
 func (v value) fail(format string, args ...any) *Error { return errorAt(v.at+1, format, args...) }
 
-// want is the error for a value of another kind than the expected one.
+// want returns the error for a value of the wrong type.
 func (v value) want(name, expected string) *Error {
 	return v.fail("%s is %s; expected %s", name, v.kind(), expected)
 }
@@ -88,7 +88,7 @@ func (v value) text(name string) (string, error) {
 	return unquote(v.json), nil
 }
 
-// unquote decodes a valid JSON string; what is no UTF-8 in it becomes U+FFFD.
+// unquote decodes a valid JSON string. Bytes that are not UTF-8 become U+FFFD.
 func unquote(quoted []byte) string {
 	inside := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
@@ -96,7 +96,7 @@ func unquote(quoted []byte) string {
 	}
 	var s string
 	if err := json.Unmarshal(quoted, &s); err != nil {
-		return string(inside) // not reached: the line is valid
+		return string(inside) // unreachable: the line is valid
 	}
 	return s
 }
@@ -113,16 +113,15 @@ func (v value) number(name string) (float64, error) {
 	return n, nil
 }
 
-// count is a number of tokens or an index: a whole one from 0 to what an int32 holds.
+// count converts a number of tokens or an index to an integer from 0 to the largest int32.
 func count(n float64) int {
 	return int(max(0, min(n, math.MaxInt32)))
 }
 
-// truth reports whether a value is true. What is no truth value, or not there, is not.
+// truth reports whether a value is true. Missing values and values of other types are not.
 func (v value) truth() bool { return v.is('t') }
 
-// mapping decodes an object whose fields are data, so that their names stay as they are; nil if it is
-// missing.
+// mapping decodes an object whose field names are data and stay unchanged. It returns nil if the value is missing.
 func (v value) mapping(name string) (map[string]any, error) {
 	if !v.missing() && !v.is('{') {
 		return nil, v.want(name, "an object")
@@ -132,7 +131,7 @@ func (v value) mapping(name string) (map[string]any, error) {
 	return out, err
 }
 
-// into decodes a value by encoding/json.
+// into decodes a value with encoding/json.
 func (v value) into(name string, target any) error {
 	if v.missing() {
 		return nil
@@ -158,7 +157,7 @@ func (v value) list(name string) ([]value, error) {
 	return out, nil
 }
 
-// object is what an object holds, by the names of its fields as fold writes them.
+// object has the fields of a JSON object by their folded names.
 type object map[string]value
 
 // object returns the fields of an object, none if it is missing.
@@ -172,17 +171,17 @@ func (v value) object(name string) (object, error) {
 	out := object{}
 	for s := (scanner{json: v.json, i: 1}); s.more('}'); {
 		key := s.value(v.at)
-		s.more('}') // over the colon
+		s.more('}') // skips the colon
 		out[fold(unquote(key.json))] = s.value(v.at)
 	}
 	return out, nil
 }
 
-// fold makes one of functionCall, function_call and FunctionCall: the same field as the API's JSON, Python
-// and Go write it.
+// fold gives the same name to a field as the API, Python and Go write it: functionCall, function_call and
+// FunctionCall become functioncall.
 func fold(name string) string {
 	return strings.ToLower(strings.ReplaceAll(name, "_", ""))
 }
 
-// element is how messages call an element of a list: "tool_calls[2]".
+// element is the name of an element of a list in errors: "tool_calls[2]".
 func element(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
