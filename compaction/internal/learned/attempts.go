@@ -1,0 +1,123 @@
+package learned
+
+import (
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// Attempts are the attempts to compact one session: whether they fail, and when the next may be made.
+type Attempts struct {
+	mu      sync.Mutex
+	status  Status
+	backoff *backoff.ExponentialBackOff
+	// failing says that it was reported that attempts fail.
+	failing bool
+	// hanging is open while a summarizer call that was given up has not returned.
+	hanging <-chan struct{}
+}
+
+// freeTries is how many failures in a row are retried at the next trigger. After these the back-off
+// decides: 5 seconds, then twice as long each time, up to 5 minutes.
+const freeTries = 3
+
+// Failed notes a failed attempt.
+func (a *Attempts) Failed(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.status.Failures++
+	if a.status.Failures < freeTries {
+		return
+	}
+	if a.backoff == nil {
+		a.backoff = backoff.NewExponentialBackOff()
+		a.backoff.InitialInterval = 5 * time.Second
+		a.backoff.MaxInterval = 5 * time.Minute
+		a.backoff.Multiplier = 2
+		a.backoff.Reset()
+	}
+	a.status.RetryAt = now.Add(a.backoff.NextBackOff())
+}
+
+func (a *Attempts) succeeded() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.status.Failures, a.status.RetryAt, a.backoff = 0, time.Time{}, nil
+}
+
+// BeginsToFail notes that attempts fail, and reports whether that is news.
+func (a *Attempts) BeginsToFail() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	begins := !a.failing
+	a.failing = true
+	return begins
+}
+
+// Recovers notes that attempts succeed, and reports whether that is news.
+func (a *Attempts) Recovers() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	recovers := a.failing
+	a.failing = false
+	return recovers
+}
+
+// Concluded notes what became of the latest attempt.
+func (a *Attempts) Concluded(reason string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.status.Reason, a.status.Err = reason, err
+}
+
+// Status returns what people are told of the attempts.
+func (a *Attempts) Status() Status {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.status
+}
+
+// BacksOff reports whether automatic attempts wait until a later time.
+func (a *Attempts) BacksOff(now time.Time) bool { return now.Before(a.Status().RetryAt) }
+
+// NoteInline notes that an attempt failed that a turn of the invocation waited for.
+func (a *Attempts) NoteInline(invocationID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.status.TriedInline = invocationID
+}
+
+// TriedInline reports whether an attempt failed that a turn of the invocation waited for.
+func (a *Attempts) TriedInline(invocationID string) bool {
+	return invocationID != "" && a.Status().TriedInline == invocationID
+}
+
+// GaveUp notes that a summarizer call was given up. It hangs until returned is closed.
+func (a *Attempts) GaveUp(returned <-chan struct{}) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.hanging = returned
+}
+
+// Hanging reports whether a summarizer call that was given up has still not returned.
+func (a *Attempts) Hanging() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.hanging == nil {
+		return false
+	}
+	select {
+	case <-a.hanging:
+		a.hanging = nil
+		return false
+	default:
+		return true
+	}
+}
+
+func (a *Attempts) worthKeeping() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.status.Failures > 0 || a.hanging != nil
+}

@@ -1,0 +1,144 @@
+package queue
+
+import (
+	"context"
+	"sync"
+)
+
+// Line keeps the work on one session in order: one piece at a time, and at most one more in line. The
+// one in line does the job that was asked for last, whose handle knows the session best.
+//
+//	turn 5 ends: job A begins      turn 6 ends: job B waits      turn 7 ends: job C replaces B
+type Line[J any] struct {
+	slot chan struct{} // holds a token while nobody works
+
+	mu     sync.Mutex
+	queued *J
+	// urgent counts turns at the hard limit that wait for the slot, and interrupt ends the background
+	// job that holds it; nil while none does.
+	urgent    int
+	interrupt context.CancelFunc
+	active    int           // working or in line
+	idle      chan struct{} // closed while active is 0
+}
+
+// NewLine returns a line in which nobody works.
+func NewLine[J any]() *Line[J] {
+	l := &Line[J]{slot: make(chan struct{}, 1), idle: make(chan struct{})}
+	l.slot <- struct{}{}
+	close(l.idle)
+	return l
+}
+
+// begin announces a piece of work; every begin is followed by a done.
+func (l *Line[J]) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.beginLocked()
+}
+
+func (l *Line[J]) beginLocked() {
+	if l.active == 0 {
+		l.idle = make(chan struct{})
+	}
+	l.active++
+}
+
+func (l *Line[J]) done() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.active--; l.active == 0 {
+		close(l.idle)
+	}
+}
+
+// enqueue puts a job in line and reports whether somebody must come and do it. Otherwise the goroutine
+// that waits in line already does this job in place of its own.
+func (l *Line[J]) enqueue(job J) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waiting := l.queued != nil
+	l.queued = &job
+	if !waiting {
+		l.beginLocked()
+	}
+	return !waiting
+}
+
+// dequeue takes the job out of the line, so that another may get in.
+func (l *Line[J]) dequeue() J {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	job := *l.queued
+	l.queued = nil
+	return job
+}
+
+// acquire waits for the session's slot. The error is the context's.
+func (l *Line[J]) acquire(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-l.slot:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Line[J]) release() { l.slot <- struct{}{} }
+
+// prioritize announces a turn at the hard limit that waits, until the returned function is called.
+func (l *Line[J]) prioritize() (done func()) {
+	add := func(n int) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.urgent += n
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
+// Prioritized reports whether a turn at the hard limit waits. A background job then gives way.
+func (l *Line[J]) Prioritized() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.urgent > 0
+}
+
+// interruptible notes how to end the background job that holds the slot; nil when it is done.
+func (l *Line[J]) interruptible(cancel context.CancelFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.interrupt = cancel
+}
+
+// preempt ends the background job that holds the slot, if one does.
+func (l *Line[J]) preempt() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.interrupt != nil {
+		l.interrupt()
+	}
+}
+
+// Busy reports whether work is under way or in line.
+func (l *Line[J]) Busy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.active > 0
+}
+
+// Wait waits until nothing works and nothing is in line. The error is the context's.
+func (l *Line[J]) Wait(ctx context.Context) error {
+	l.mu.Lock()
+	idle := l.idle
+	l.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

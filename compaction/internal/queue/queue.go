@@ -1,0 +1,169 @@
+// Package queue decides when the work on a session is done: at once or in the background, one piece at
+// a time for each session, and a bounded number at a time for a whole service. It knows nothing about
+// what the work is.
+//
+// A [Queue] belongs to a service, a [Line] to a session. A [Lock] orders the appends to a session, and
+// [Waiting] holds what the next append stores.
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// ErrClosed says that the service is closed.
+var ErrClosed = errors.New("service is closed")
+
+// maxJobs bounds how many background jobs of a service work at a time, in all sessions together; more
+// wait in line. Providers limit calls per minute, so more would only fail faster.
+const maxJobs = 8
+
+// endingTime is how long a job that was ended may take to let go of its session. It only has to come
+// back from a cancelled call; one that does not is stuck in the inner service.
+const endingTime = 2 * time.Second
+
+// Queue is the work of one service, safe for concurrent use.
+type Queue struct {
+	slots *semaphore.Weighted
+	// stop ends the background jobs that are still running when Close's context ends.
+	running context.Context
+	stop    context.CancelFunc
+	life    lifecycle
+}
+
+// New returns a queue without work.
+func New() *Queue {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Queue{slots: semaphore.NewWeighted(maxJobs), running: ctx, stop: stop}
+}
+
+// Background has a job done in a goroutine of its own. The job outlives the caller's turn: do gets the
+// context's values without its end. Where a job waits in line already, the new one takes its place. A
+// closed queue does nothing.
+func Background[J any](ctx context.Context, q *Queue, line *Line[J], job J, do func(context.Context, J)) {
+	if !q.life.begin() {
+		return
+	}
+	if !line.enqueue(job) {
+		q.life.done()
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	unlink := context.AfterFunc(q.running, cancel)
+	go func() {
+		defer q.life.done()
+		defer unlink()
+		defer cancel()
+		defer line.done()
+		// The service's slot comes first: a turn may wait for the one who holds the session's.
+		if q.slots.Acquire(ctx, 1) != nil {
+			line.dequeue()
+			return
+		}
+		defer q.slots.Release(1)
+		if line.acquire(ctx) != nil {
+			line.dequeue()
+			return
+		}
+		defer line.release()
+		line.interruptible(cancel)
+		defer line.interruptible(nil)
+		do(ctx, line.dequeue())
+	}()
+}
+
+// Turn is a turn that waits for work to be done.
+type Turn struct {
+	// Deadline is how long the turn waits for what is under way.
+	Deadline time.Time
+	// AtLimit says that the turn cannot go on without the work. It goes before background jobs, and when
+	// its time is up, it ends the job under way.
+	AtLimit bool
+	// Impatient says that the turn does not wait: it did so before.
+	Impatient bool
+	// GivenUp is called when the turn has waited in vain.
+	GivenUp func()
+}
+
+// Inline does work that a turn waits for, before it returns. What is under way for the session is
+// waited for first. preempted says that a job under way was ended for the turn. A closed queue, and a
+// turn that waited in vain, do nothing.
+func Inline[J any](ctx context.Context, q *Queue, line *Line[J], t Turn, do func(preempted bool)) {
+	if !q.life.begin() {
+		return
+	}
+	defer q.life.done()
+	line.begin()
+	defer line.done()
+	got, preempted := line.acquireFor(ctx, t)
+	if !got {
+		return
+	}
+	defer line.release()
+	do(preempted)
+}
+
+// acquireFor waits for the session's slot for a turn, until its deadline. A turn at the hard limit then
+// ends the job that holds the slot: a rough summary now is worth more than a good one later.
+func (l *Line[J]) acquireFor(ctx context.Context, t Turn) (got, preempted bool) {
+	if t.AtLimit {
+		defer l.prioritize()()
+	}
+	if !t.Impatient {
+		waiting, cancel := context.WithDeadline(ctx, t.Deadline)
+		defer cancel()
+		if l.acquire(waiting) == nil {
+			return true, false
+		}
+		t.GivenUp()
+	}
+	if !t.AtLimit || ctx.Err() != nil {
+		return false, false
+	}
+	l.preempt()
+	ending, cancel := context.WithTimeout(ctx, endingTime)
+	defer cancel()
+	return l.acquire(ending) == nil, true
+}
+
+// ByHand does work that a person asked for, once what is under way for the session is done. The error
+// is [ErrClosed], the context's, or that of do.
+func ByHand[J any](ctx context.Context, q *Queue, line *Line[J], do func() error) error {
+	if !q.life.begin() {
+		return ErrClosed
+	}
+	defer q.life.done()
+	return Exclusively(ctx, line, do)
+}
+
+// Exclusively is [ByHand] for work that a closed queue must still do.
+func Exclusively[J any](ctx context.Context, line *Line[J], do func() error) error {
+	line.begin()
+	defer line.done()
+	if err := line.acquire(ctx); err != nil {
+		return err
+	}
+	defer line.release()
+	return do()
+}
+
+// Close starts no new work and waits for what is under way, then calls last. When the context ends
+// first, background jobs are cancelled and its error is returned.
+func (q *Queue) Close(ctx context.Context, last func()) error {
+	q.life.close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		q.life.work.Wait()
+		last()
+	}()
+	defer q.stop()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
