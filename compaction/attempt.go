@@ -102,19 +102,16 @@ func (s *CompactionSessionService) guard(ctx context.Context, st *sessionState, 
 func (s *CompactionSessionService) failed(ctx context.Context, st *sessionState, a *attempt, cause error) Outcome {
 	a.Fail(failure(cause))
 	dropped := errors.Is(cause, errDropped)
-	st.mu.Lock()
-	st.memory.failed(time.Now())
-	begins := !dropped && !st.memory.failing
-	st.memory.failing = st.memory.failing || begins
-	st.mu.Unlock()
+	attempts := &st.learned.Attempts
+	attempts.Failed(time.Now())
 	switch {
 	case dropped:
 		a.Log(ctx, "a summary is dropped: storage refuses it")
-	case begins:
+	case attempts.BeginsToFail():
 		a.Log(ctx, "compaction begins to fail: the history stays as it is, and prompts grow")
 	}
 	if a.Inline {
-		st.noteInline(a.InvocationID)
+		attempts.NoteInline(a.InvocationID)
 	}
 	return s.conclude(ctx, st, a, Failed, "")
 }
@@ -129,12 +126,8 @@ func (s *CompactionSessionService) fail(ctx context.Context, st *sessionState, t
 // gives up.
 func (s *CompactionSessionService) conclude(ctx context.Context, st *sessionState, a *attempt, outcome Outcome, reason string) Outcome {
 	a.Outcome, a.Reason = telemetry.Outcome(outcome), reason
-	st.mu.Lock()
-	st.memory.last = a.Observation
-	recovers := outcome.written() && st.memory.failing
-	st.memory.failing = st.memory.failing && !recovers
-	st.mu.Unlock()
-	if recovers {
+	st.learned.Attempts.Concluded(reason, a.Err)
+	if outcome.written() && st.learned.Attempts.Recovers() {
 		s.policy.reporter.LogAbout(ctx, slog.LevelInfo, telemetry.Session(st.ref), "compaction works again")
 	}
 	if a.End(ctx) && outcome.written() {

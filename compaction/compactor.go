@@ -42,7 +42,7 @@ func (s *CompactionSessionService) compactDue(ctx context.Context, h *handle, t 
 	if !c.mayStart() || !s.storeLeftovers(ctx, h, t) {
 		return
 	}
-	if s.mustWait(t) && len(h.state.waitingDrafts()) > 0 {
+	if s.mustWait(t) && len(h.state.waiting.All()) > 0 {
 		c.h = h.ahead()
 	}
 	for range maxSteps {
@@ -72,7 +72,7 @@ func (c *compactor) snapshot() snapshot {
 // and for a turn that waits only once. At the hard limit it may always be, without a model if need be.
 func (c *compactor) mayStart() bool {
 	st := c.h.state
-	if !st.backsOff(time.Now()) && !(c.task.inline && st.triedInline(c.task.invocationID)) {
+	if !st.learned.Attempts.BacksOff(time.Now()) && !(c.task.inline && st.learned.Attempts.TriedInline(c.task.invocationID)) {
 		return true
 	}
 	c.task.extractive = c.task.extractive || c.task.forced
@@ -87,7 +87,7 @@ func (c *compactor) givesWay(ctx context.Context) bool {
 	case ctx.Err() != nil || c.h.state.isDeleted():
 	case c.carriedOn && c.task.inline && c.turnCanGoOn():
 		c.background(ctx, c.h, task{invocationID: c.task.invocationID})
-	case !c.task.inline && c.h.state.jobs.hurried():
+	case !c.task.inline && c.h.state.line.Prioritized():
 		c.background(ctx, c.h, c.task)
 	default:
 		return false
@@ -128,7 +128,7 @@ func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 	}
 	c.chosen, c.worthless = nil, false
 	got, _ := c.write(ctx, st)
-	switch st.after(got, c.task, c.h.state.isHanging()) {
+	switch st.after(got, c.task, c.h.state.learned.Attempts.Hanging()) {
 	case goOn:
 		switch {
 		case got != written:
@@ -190,7 +190,7 @@ func (st *step) after(got result, t task, hanging bool) continuation {
 // end ends a job that found nothing to do, and reports why if that is not told yet.
 func (c *compactor) end(ctx context.Context, st step) {
 	if st.action == wait {
-		c.h.state.deferUntil(st.candidate.reader, st.until)
+		c.h.state.learned.Windows.DeferUntil(st.candidate.reader, st.until)
 	}
 	if st.reason != "" {
 		c.decline(ctx, c.h.state, c.task, st.candidate.Selection, st.reason)
@@ -201,7 +201,7 @@ func (c *compactor) end(ctx context.Context, st step) {
 func (c *compactor) raiseFloor(done candidate) {
 	s := c.snapshot()
 	if floor := s.floorAfter(done); floor > 0 {
-		c.h.state.raiseFloor(done.reader, floor)
+		c.h.state.learned.Windows.RaiseFloor(done.reader, floor)
 	}
 }
 
@@ -254,7 +254,7 @@ func (c *compactor) summarizeWindow(ctx context.Context, t task, window selector
 	if !outcome.written() {
 		return resultOf(outcome), nil
 	}
-	st.worthTrying(window.Key())
+	st.learned.Windows.WorthTrying(window.Key())
 	return written, a.draft
 }
 
@@ -276,10 +276,10 @@ func (c *compactor) writeDraft(ctx context.Context, t task, window selector.Sele
 		return nil, c.failed(ctx, st, a, err)
 	}
 	if d.meta.CompactedTokens >= window.Tokens {
-		st.notShorter(&window)
+		st.learned.Windows.NotShorter(window.Key(), window.Tokens)
 		return nil, c.conclude(ctx, st, a, Declined, fmt.Sprintf("summary is not shorter: %d tokens for %d", d.meta.CompactedTokens, window.Tokens))
 	}
-	if !st.enqueue(d) {
+	if !st.waiting.Add(d) {
 		return nil, c.conclude(ctx, st, a, Discarded, errDeleted.Error())
 	}
 	c.learnPrompts(c.h, window.Branch)
@@ -294,10 +294,8 @@ func (s *CompactionSessionService) learnPrompts(h *handle, changing string) {
 		if !adk.Visible(branch, changing) {
 			continue
 		}
-		learned := learn(promptSize{agents: h.state.fits(branch), requests: h.state.requestsIn(branch), limit: s.limits(h.state).limit}, view, live, branch, h.state.isVoid)
-		h.state.mu.Lock()
-		h.state.memory.learn(branch, learned)
-		h.state.mu.Unlock()
+		learned := learn(promptSize{agents: h.state.prompts.fitsIn(branch), requests: h.state.prompts.requestsIn(branch), limit: s.limits(h.state).limit}, view, live, branch, h.state.learned.Events.Stale)
+		h.state.prompts.learn(branch, learned)
 	}
 }
 

@@ -127,7 +127,7 @@ func (s *CompactionSessionService) snapshot(h *handle, t task) snapshot {
 			return size, s.passes(h.state, reader, size)
 		},
 		limits: s.limits(h.state), maxSummaries: s.policy.MaxSummaries,
-		failures: h.state.failuresInARow(), oldest: s.policy.oldestEvents(),
+		failures: h.state.learned.Attempts.Status().Failures, oldest: s.policy.oldestEvents(),
 	}
 }
 
@@ -139,7 +139,7 @@ func currentOf(state *view.State, branch string) []*record.Metadata {
 // isDue reports whether a job would find a window and may start now. A caller's Pin function that panics
 // makes nothing due.
 func (s *CompactionSessionService) isDue(h *handle) bool {
-	if !s.policy.automatic() || h.state.backsOff(time.Now()) {
+	if !s.policy.automatic() || h.state.learned.Attempts.BacksOff(time.Now()) {
 		return false
 	}
 	c, err := s.prospect(h)
@@ -181,9 +181,11 @@ func (s *CompactionSessionService) params(st *sessionState) selector.Params {
 		MaxTokens: s.policy.windowTokens,
 		Cost:      summarizer.Cost,
 		Size:      promptsize.OfEvent,
-		MinTokens: st.minTokens,
-		Running:   st.isRunning,
-		Pin:       func(ev *session.Event) bool { return st.isParked(ev) || s.policy.Pin != nil && s.policy.Pin(ev) },
+		MinTokens: func(window string) int { return max(st.learned.Windows.Least(window), leastWindow(window)) },
+		Running:   st.runs.running,
+		Pin: func(ev *session.Event) bool {
+			return st.learned.Events.Unreferencable(ev) || s.policy.Pin != nil && s.policy.Pin(ev)
+		},
 	}
 }
 

@@ -33,7 +33,6 @@ func (e *ConfigError) Error() string {
 }
 
 var (
-	errClosed    = errors.New("service is closed")
 	errDeleted   = errors.New("session was deleted meanwhile")
 	errDropped   = errors.New("summary is dropped")
 	errPanicked  = telemetry.ErrPanicked

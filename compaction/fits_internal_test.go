@@ -54,7 +54,7 @@ func TestReportsAreLearnedOnce(t *testing.T) {
 			stored++
 		}
 	}
-	agent := svc.states.of(ref).fits("y")["y"]
+	agent := svc.states.of(ref).prompts.fitsIn("y")["y"]
 	if stored == 0 || agent != nil && agent.fit.Weight() > 2 {
 		t.Errorf("%d compactions; two reports are known as %+v", stored, agent)
 	}

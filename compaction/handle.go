@@ -74,8 +74,8 @@ type trimmed struct{ of, events *view.Snapshot }
 
 // catchUp adds the records that the service stored since the handle last looked.
 func (h *handle) catchUp() {
-	if !h.listed && h.state.hasNews(h.cursor) {
-		h.state.news(h.cursor, h.view.AppendRecord)
+	if !h.listed && h.state.news.has(h.cursor) {
+		h.state.news.read(h.cursor, h.view.AppendRecord)
 	}
 }
 
@@ -83,13 +83,13 @@ func (h *handle) catchUp() {
 // they were, so that the next window is chosen with them in view. No turn sees what the job does to it.
 func (h *handle) ahead() *handle {
 	if !h.isAhead {
-		c := h.state.open()
+		c := h.state.news.open()
 		h.catchUp()
 		job := &handle{service: h.service, state: h.state, inner: h.inner, cursor: c, view: h.view.Fork(), isAhead: true}
 		h.state.closeWith(job, c)
 		h = job
 	}
-	for _, d := range h.state.waitingDrafts() {
+	for _, d := range h.state.waiting.All() {
 		h.view.AppendRecord(d.event(d.meta, d.meta.CreatedAt))
 	}
 	return h
@@ -106,7 +106,7 @@ func (h *handle) grown(ev *session.Event) {
 	if ev.UsageMetadata != nil {
 		h.catchUp()
 		if _, generation := h.view.Version(); h.read.Load() > 0 && h.read.Load() != int64(generation)+1 {
-			h.state.annul(ev)
+			h.state.learned.Events.MarkStale(ev)
 		}
 	}
 	if h.recent.Load() > 0 {

@@ -28,7 +28,7 @@ func findLayer(service session.Service) *CompactionSessionService {
 // wrap puts the service's layer around a session of the inner service.
 func (s *CompactionSessionService) wrap(sess session.Session, set func(*handle)) session.Session {
 	st := s.states.of(refOf(sess))
-	h := s.newHandle(st, st.open(), sess)
+	h := s.newHandle(st, st.news.open(), sess)
 	if set != nil {
 		set(h)
 	}

@@ -3,12 +3,14 @@ package compaction
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/queue"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
@@ -133,18 +135,20 @@ func orDefault(value, fallback int) int {
 }
 
 func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t task, choose choice) (result CompactResult, err error) {
-	if !s.open.enter() {
-		return result, failure(errClosed)
-	}
-	defer s.open.leave()
 	st := s.states.of(ref)
-	st.jobs.enter()
-	defer st.jobs.leave()
-	if err := st.jobs.acquire(ctx); err != nil {
-		return result, err
+	err = queue.ByHand(ctx, s.queue, st.line, func() error {
+		result, err = s.compactNow(ctx, st, t, choose)
+		return err
+	})
+	if errors.Is(err, queue.ErrClosed) {
+		err = failure(err)
 	}
-	defer st.jobs.release()
-	h, err := s.handleOf(ctx, ref)
+	return result, err
+}
+
+// compactNow is byHand for a caller that holds the session's slot.
+func (s *CompactionSessionService) compactNow(ctx context.Context, st *sessionState, t task, choose choice) (result CompactResult, err error) {
+	h, err := s.handleOf(ctx, st.ref)
 	if err != nil {
 		return result, err
 	}
@@ -162,7 +166,7 @@ func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t
 	result.Skipped = true
 	if !s.storeLeftovers(ctx, h, t) {
 		result.AfterTokens, result.AfterEvents = result.BeforeTokens, result.BeforeEvents
-		return result, cmp.Or(ctx.Err(), st.lastError())
+		return result, cmp.Or(ctx.Err(), st.learned.Attempts.Status().Err)
 	}
 	tried := false
 	for _, branch := range branches(h.view.Events().Slice()) {
@@ -215,10 +219,10 @@ func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle,
 			result.Skipped, result.Reason = false, ""
 			result.RecordID, result.Summary = d.meta.RecordID, d.text
 		case failed:
-			return tried, h.state.lastError()
+			return tried, h.state.learned.Attempts.Status().Err
 		default:
 			if result.Skipped {
-				result.Reason = h.state.lastReason()
+				result.Reason = h.state.learned.Attempts.Status().Reason
 			}
 			return tried, nil
 		}
@@ -256,16 +260,4 @@ func (s *CompactionSessionService) tryHandleOf(ctx context.Context, ref SessionR
 		return nil
 	}
 	return h
-}
-
-func (st *sessionState) lastError() error {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.memory.last.Err
-}
-
-func (st *sessionState) lastReason() string {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.memory.last.Reason
 }

@@ -190,26 +190,26 @@ func (m *meter) prompt(h *handle, branch string) prompt {
 	p := m.sizes[branch]
 	if p == nil || p.measured.generation != generation || p.measured.length > view.Len() {
 		p = &promptSize{
-			agents: h.state.fits(branch), measured: extent{generation: generation},
-			requests: h.state.requestsIn(branch), limit: h.service.limits(h.state).limit,
+			agents: h.state.prompts.fitsIn(branch), measured: extent{generation: generation},
+			requests: h.state.prompts.requestsIn(branch), limit: h.service.limits(h.state).limit,
 		}
 		if m.sizes == nil {
 			m.sizes = map[string]*promptSize{}
 		}
 		m.sizes[branch] = p
-		p.add(view.Slice(), branch, lastChange(h.view.Live(), branch), h.state.isVoid)
+		p.add(view.Slice(), branch, lastChange(h.view.Live(), branch), h.state.learned.Events.Stale)
 	} else {
-		p.requests, p.limit = h.state.requestsIn(branch), h.service.limits(h.state).limit
-		p.add(view.From(p.measured.length).Slice(), branch, time.Time{}, h.state.isVoid)
+		p.requests, p.limit = h.state.prompts.requestsIn(branch), h.service.limits(h.state).limit
+		p.add(view.From(p.measured.length).Slice(), branch, time.Time{}, h.state.learned.Events.Stale)
 	}
 	p.measured.length = view.Len()
-	h.state.noteMeasured(branch, p.estimate)
+	h.state.prompts.noteMeasured(branch, p.estimate)
 	return p.prompt()
 }
 
 // judge decides whether to believe the count that the newest event of the handle reports.
 func (m *meter) judge(h *handle, ev *session.Event) (tokens, estimate int, verdict belief, reported bool) {
-	if ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 || h.state.isVoid(ev) {
+	if ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 || h.state.learned.Events.Stale(ev) {
 		return 0, 0, believed, false
 	}
 	m.prompt(h, ev.Branch)

@@ -28,16 +28,12 @@ func (s *CompactionSessionService) reportUnreadable(ctx context.Context, h *hand
 	if h.view.State().Unreadable == 0 {
 		return
 	}
-	line, found := h.state.jobs, 0
+	found := 0
 	for _, ev := range h.view.Raw() {
 		_, err := record.From(ev)
-		if err == nil || line.reported[keyOf(ev)] {
+		if err == nil || !h.state.learned.Events.FirstReport(ev) {
 			continue
 		}
-		if line.reported == nil {
-			line.reported = map[eventKey]bool{}
-		}
-		line.reported[keyOf(ev)] = true
 		found++
 		s.policy.reporter.Observe(ctx, telemetry.Observation{
 			Outcome: telemetry.Unreadable, Session: telemetry.Session(h.state.ref), Branch: ev.Branch,

@@ -35,14 +35,14 @@ func TestJobOfADeletedSessionLeavesTheNewOneAlone(t *testing.T) {
 		}
 	}
 	st := svc.states.of(innerRef)
-	if err := st.jobs.wait(t.Context()); err != nil {
+	if err := st.line.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(st.waitingDrafts()); n != 1 {
+	if n := len(st.waiting.All()); n != 1 {
 		t.Fatalf("%d drafts wait, want 1", n)
 	}
 	svc.remember(old)
-	if n := len(st.waitingDrafts()); n != 1 {
+	if n := len(st.waiting.All()); n != 1 {
 		t.Errorf("%d drafts wait once the old session's job has ended, want 1", n)
 	}
 }
@@ -53,15 +53,15 @@ func TestOnlyTheLongestUnusedSessionIsGivenUp(t *testing.T) {
 	t.Parallel()
 	known := newStates()
 	var all []*sessionState
-	for n := range maxMemories + 1 {
+	for n := range maxRetained + 1 {
 		st := known.of(SessionRef{SessionID: fmt.Sprint(n)})
-		st.enqueue(&draft{})
+		st.waiting.Add(&draft{})
 		all = append(all, st)
 		givenUp := known.remember(st)
 		switch {
-		case n < maxMemories && givenUp != nil:
+		case n < maxRetained && givenUp != nil:
 			t.Fatalf("session %s is given up for session %d", givenUp.ref.SessionID, n)
-		case n == maxMemories && givenUp != all[0]:
+		case n == maxRetained && givenUp != all[0]:
 			t.Fatalf("%v is given up, want the first session", givenUp)
 		}
 	}

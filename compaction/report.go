@@ -106,10 +106,7 @@ func (s *CompactionSessionService) checkReport(ctx context.Context, h *handle, e
 		return
 	}
 	st := h.state
-	st.mu.Lock()
-	news := st.memory.doubt(ev.Author).next(verdict)
-	st.mu.Unlock()
-	if !news {
+	if !st.prompts.doubt(ev.Author, verdict) {
 		return
 	}
 	attrs := []slog.Attr{slog.Int("reported", tokens), slog.Int("estimated", estimate), slog.String("agent", ev.Author)}

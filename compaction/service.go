@@ -7,10 +7,9 @@ import (
 	"maps"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/queue"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/record"
@@ -42,18 +41,8 @@ type CompactionSessionService struct {
 	policy  *policy
 	states  *states
 	bases   *bases
-
-	// slots bounds how many background jobs call a summarizer at a time.
-	slots *semaphore.Weighted
-	// stop ends the jobs that are still running when Close's context ends.
-	running context.Context
-	stop    context.CancelFunc
-	open    gate
+	queue   *queue.Queue
 }
-
-// maxJobs bounds the summarizer calls that run in the background at a time, in all sessions
-// together; more wait in line. Providers limit calls per minute, so more would only fail faster.
-const maxJobs = 8
 
 // NewCompactionService decorates inner. It returns an error that names field, value and effect for a
 // config that cannot do what it says, and refuses a service that is, or wraps, a compaction service
@@ -77,19 +66,16 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
 	s := &CompactionSessionService{
 		inner:   inner,
 		storing: storingOf(inner),
 		policy:  p,
 		bases:   newBases(),
-		slots:   semaphore.NewWeighted(maxJobs),
-		running: ctx,
-		stop:    stop,
+		queue:   queue.New(),
 	}
 	s.states = newStates()
 	if cfg.AgentModelFunc == nil {
-		s.reportAssumed(ctx, p.limits)
+		s.reportAssumed(context.Background(), p.limits)
 	}
 	return s, nil
 }
@@ -123,11 +109,11 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 	}
 	// The place in line comes first: a record stored while the events are read is seen twice, not missed.
 	st := s.states.of(SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
-	c := st.open()
+	c := st.news.open()
 	var h *handle
 	defer func() {
 		if h == nil { // also where the inner service panics
-			st.close(c)
+			st.news.close(c)
 		}
 	}()
 	whole := *req
@@ -174,10 +160,10 @@ func (s *CompactionSessionService) Delete(ctx context.Context, req *session.Dele
 // deleteLocked deletes a session while no event or record is being stored in it: a record must not land
 // in a session created anew.
 func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *sessionState, req *session.DeleteRequest) error {
-	if err := st.append.acquire(ctx); err != nil {
+	if err := st.append.Acquire(ctx); err != nil {
 		return lockError(st.ref, err)
 	}
-	defer st.append.release()
+	defer st.append.Release()
 	if err := s.inner.Delete(ctx, req); err != nil {
 		return err
 	}
@@ -223,10 +209,10 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 func (s *CompactionSessionService) appendForeign(ctx context.Context, sess session.Session, ev *session.Event) error {
 	if ref, ok := tryRef(sess); ok {
 		st := s.states.of(ref)
-		if err := st.append.acquire(ctx); err != nil {
+		if err := st.append.Acquire(ctx); err != nil {
 			return lockError(ref, err)
 		}
-		defer st.append.release()
+		defer st.append.Release()
 	}
 	return s.inner.AppendEvent(ctx, sess, ev)
 }
@@ -234,13 +220,13 @@ func (s *CompactionSessionService) appendForeign(ctx context.Context, sess sessi
 // appendThrough stores an event and adds it to the view. alone says why a late answer stands in the view
 // without its call.
 func (s *CompactionSessionService) appendThrough(ctx context.Context, h *handle, inner session.Session, ev *session.Event) (alone, err error) {
-	if err := h.state.append.acquire(ctx); err != nil {
+	if err := h.state.append.Acquire(ctx); err != nil {
 		return nil, lockError(h.state.ref, err)
 	}
 	handedOn := false
 	defer func() { // whatever happens: a caller may recover from an inner service that panics
 		if !handedOn {
-			h.state.append.release()
+			h.state.append.Release()
 		}
 	}()
 	if alone, err = s.appendLocked(ctx, h, inner, ev); err != nil {

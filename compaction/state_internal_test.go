@@ -64,9 +64,9 @@ func collected(condition func() bool) bool {
 }
 
 func (st *sessionState) kept() int {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return len(st.records)
+	st.news.mu.Lock()
+	defer st.news.mu.Unlock()
+	return len(st.news.records)
 }
 
 // TestRecordsAreForgottenWithTheLastOlderView: a process that runs for weeks must not keep what only
@@ -150,7 +150,7 @@ func TestFailuresBackOffAfterThree(t *testing.T) {
 	s := &failing{err: errors.New("quota")}
 	svc := serviceFor(t, s)
 	sess := createFor(t, svc, innerRef)
-	st := svc.states.of(innerRef)
+	attempts := &svc.states.of(innerRef).learned.Attempts
 	events := (&compactiontest.History{}).Turns(30, "agent").Events
 	next := 0
 	turn := func() {
@@ -162,18 +162,14 @@ func TestFailuresBackOffAfterThree(t *testing.T) {
 			next++
 		}
 	}
-	retryIn := func(d time.Duration) {
-		st.mu.Lock()
-		defer st.mu.Unlock()
-		st.memory.retryAt = time.Now().Add(d)
-	}
+	retryIn := func(d time.Duration) { attempts.Failed(time.Now().Add(d)) }
 	for s.calls < 3 && next < 20 {
 		turn()
 	}
 	if s.calls != 3 || next != 14 {
 		t.Fatalf("%d calls after %d turns, want one each after the turns 5, 6 and 7", s.calls, next/2)
 	}
-	if !st.backsOff(time.Now()) {
+	if !attempts.BacksOff(time.Now()) {
 		t.Fatal("no back-off after three failures")
 	}
 	retryIn(time.Hour)
@@ -182,37 +178,18 @@ func TestFailuresBackOffAfterThree(t *testing.T) {
 	if s.calls != 3 {
 		t.Errorf("%d calls while failures are backed off from", s.calls)
 	}
-	retryIn(-time.Second)
+	retryIn(-time.Hour)
 	turn()
-	if s.calls != 4 || !st.backsOff(time.Now()) {
-		t.Errorf("%d calls, backs off: %t; want one probe and the next interval", s.calls, st.backsOff(time.Now()))
+	if s.calls != 4 || !attempts.BacksOff(time.Now()) {
+		t.Errorf("%d calls, backs off: %t; want one probe and the next interval", s.calls, attempts.BacksOff(time.Now()))
 	}
 	s.err = nil
-	retryIn(-time.Second)
+	retryIn(-time.Hour)
 	turn()
-	if s.calls < 5 || st.backsOff(time.Now()) {
-		t.Errorf("%d calls, backs off: %t; want a success that ends it", s.calls, st.backsOff(time.Now()))
+	if s.calls < 5 || attempts.BacksOff(time.Now()) {
+		t.Errorf("%d calls, backs off: %t; want a success that ends it", s.calls, attempts.BacksOff(time.Now()))
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.memory.failures != 0 {
-		t.Errorf("%d failures are remembered after a success", st.memory.failures)
-	}
-}
-
-func TestBackOffGrows(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	var m memory
-	var last time.Duration
-	for i := 1; i <= 20; i++ {
-		m.failed(now)
-		if i < freeTries && !m.retryAt.IsZero() {
-			t.Errorf("failure %d is backed off from", i)
-		}
-		last = m.retryAt.Sub(now)
-	}
-	if last < time.Minute || last > 10*time.Minute {
-		t.Errorf("after twenty failures the next try is in %v", last)
+	if n := attempts.Status().Failures; n != 0 {
+		t.Errorf("%d failures are remembered after a success", n)
 	}
 }

@@ -84,7 +84,7 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		TokenThreshold:    s.limits(h.state).threshold,
 		HardLimit:         s.limits(h.state).limit,
 		ContextWindow:     s.limits(h.state).window,
-		Running:           h.state.jobs.busy(),
+		Running:           h.state.line.Busy(),
 	}
 	absorbed := absorbedBy(h.view.Raw())
 	for _, m := range state.Live {
@@ -107,12 +107,11 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 			status.Trigger = f.trigger
 		}
 	}
-	h.state.mu.Lock()
-	defer h.state.mu.Unlock()
-	status.WaitingSummaries = len(h.state.memory.waiting)
-	status.Failures, status.RetryAt = h.state.memory.failures, h.state.memory.retryAt
+	status.WaitingSummaries = len(h.state.waiting.All())
+	attempts := h.state.learned.Attempts.Status()
+	status.Failures, status.RetryAt = attempts.Failures, attempts.RetryAt
 	if status.Failures > 0 {
-		status.LastError = h.state.memory.last.Err
+		status.LastError = attempts.Err
 	}
 	return status, nil
 }
@@ -156,21 +155,19 @@ func (s *CompactionSessionService) waitsFor(h *handle, f candidate, view []*sess
 	if len(view) > 0 {
 		last = view[len(view)-1]
 	}
-	h.state.mu.Lock()
-	failures, retryAt, tried := h.state.memory.failures, h.state.memory.retryAt, h.state.memory.triedInline
-	rest := h.state.memory.rests[f.reader]
-	h.state.mu.Unlock()
+	attempts := h.state.learned.Attempts.Status()
+	tried := attempts.TriedInline
 	switch {
 	case over: // then it starts in any case, without a model if need be
 		return ""
-	case time.Now().Before(retryAt):
-		return fmt.Sprintf("%d attempts in a row failed: the next one waits until %s", failures, retryAt.Format(time.RFC3339))
-	case h.state.isHanging():
+	case time.Now().Before(attempts.RetryAt):
+		return fmt.Sprintf("%d attempts in a row failed: the next one waits until %s", attempts.Failures, attempts.RetryAt.Format(time.RFC3339))
+	case h.state.learned.Attempts.Hanging():
 		return errHanging.Error()
 	case s.policy.Synchronous && last != nil && tried != "" && last.InvocationID == tried:
 		return "an attempt failed in this turn: the next one waits for the next turn"
-	case f.trigger == record.TriggerTokens && s.rests(h.state, f.reader, f.prompt):
-		return fmt.Sprintf("there was nothing to summarize: the next look waits until the prompt of %d tokens has %d", f.prompt.likely, rest)
+	case f.trigger == record.TriggerTokens && s.isQuiet(h.state, f.reader, f.prompt):
+		return fmt.Sprintf("there was nothing to summarize: the next look waits until the prompt of %d tokens has %d", f.prompt.likely, h.state.learned.Windows.QuietUntil(f.reader))
 	case f.trigger == record.TriggerInvocations && last != nil && !adk.Classify(last).Is(adk.EndsTurn):
 		return "due by turns: waits for the end of the turn that is under way"
 	}
@@ -183,20 +180,11 @@ func (s *CompactionSessionService) waitsForGrowth(h *handle) string {
 	threshold := s.limits(h.state).threshold
 	for _, branch := range h.meter.branches(h.view) {
 		size := h.meter.prompt(h, branch).likely
-		h.state.mu.Lock()
-		floor := h.state.memory.gates[branch]
-		h.state.mu.Unlock()
+		floor := h.state.learned.Windows.Floor(branch)
 		if threshold > 0 && size >= threshold && size < floor {
 			return fmt.Sprintf("the last compaction could not bring the prompt under the threshold of %d tokens: the next one waits until it has grown from %d to %d",
 				threshold, size, floor)
 		}
 	}
 	return ""
-}
-
-// busy reports whether work is under way or in line.
-func (j *jobs) busy() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.active > 0
 }

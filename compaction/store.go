@@ -44,7 +44,7 @@ func (s *CompactionSessionService) store(ctx context.Context, h *handle, t task,
 			return untilDone(ctx, func() (settlement, error) { return s.storeThroughNewHandle(ctx, h.state, d) })
 		})
 	}
-	if err := h.state.append.acquire(ctx); err != nil {
+	if err := h.state.append.Acquire(ctx); err != nil {
 		return settlement{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*storeTimeout)
@@ -52,7 +52,7 @@ func (s *CompactionSessionService) store(ctx context.Context, h *handle, t task,
 	return untilDone(ctx, func() (settlement, error) {
 		// A service that does not return in time keeps the lock: what it still does must not meet
 		// another append.
-		defer h.state.append.release()
+		defer h.state.append.Release()
 		return s.storeThroughHandle(ctx, h, d)
 	})
 }
@@ -121,7 +121,7 @@ func (s *CompactionSessionService) storeAtOnce(ctx context.Context, h *handle, d
 	case err != nil:
 		return settlement{}, err
 	}
-	h.state.publish(ev)
+	h.state.news.publish(ev)
 	return settlement{event: ev}, nil
 }
 
@@ -139,7 +139,7 @@ func (s *CompactionSessionService) storeThroughHandle(ctx context.Context, h *ha
 				return settlement{}, err
 			}
 			if ev != nil {
-				h.state.publish(ev)
+				h.state.news.publish(ev)
 				return settlement{event: ev}, nil
 			}
 		}
@@ -152,7 +152,7 @@ func (s *CompactionSessionService) storeThroughHandle(ctx context.Context, h *ha
 			return settlement{}, err
 		}
 		d.stored = ev
-		h.state.publish(ev)
+		h.state.news.publish(ev)
 		return settlement{event: ev}, nil
 	})
 }
@@ -189,14 +189,14 @@ func (s *CompactionSessionService) storeThroughNewHandle(ctx context.Context, st
 	ready, result := examine(view, st, d)
 	if ready == nil {
 		if result.event != nil {
-			st.publish(result.event)
+			st.news.publish(result.event)
 		}
 		return result, nil
 	}
-	if err := st.append.acquire(ctx); err != nil {
+	if err := st.append.Acquire(ctx); err != nil {
 		return settlement{}, err
 	}
-	defer st.append.release()
+	defer st.append.Release()
 	switch {
 	case st.isDeleted():
 		return settlement{reason: errDeleted.Error()}, nil
@@ -213,7 +213,7 @@ func (s *CompactionSessionService) storeThroughNewHandle(ctx context.Context, st
 		return settlement{}, err
 	}
 	d.stored = ev
-	st.publish(ev)
+	st.news.publish(ev)
 	return settlement{event: ev}, nil
 }
 
@@ -235,7 +235,7 @@ func examine(v *view.View, st *sessionState, d *draft) (*record.Metadata, settle
 	for i, at := range v.Find(d.meta.Covered) {
 		switch {
 		case at < 0 || record.Normalize(events[at].Branch) != d.meta.Branch:
-			st.park(d.events[i])
+			st.learned.Events.MarkUnreferencable(d.events[i])
 		case state.CoveredAt(at):
 			return nil, settlement{reason: "another record covers its events"}
 		default:

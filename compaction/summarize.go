@@ -153,7 +153,7 @@ const extractiveTime = 10 * time.Second
 // its usage only.
 func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t task, req summarizer.Request) (summarizer.Result, string, error) {
 	writer := s.writer(t)
-	if !t.extractive && st.isHanging() {
+	if !t.extractive && st.learned.Attempts.Hanging() {
 		return summarizer.Result{}, "", errHanging
 	}
 	deadline := t.deadline
@@ -194,9 +194,7 @@ func (s *CompactionSessionService) ask(ctx context.Context, st *sessionState, t 
 		text, err := usable(a.result.Content)
 		return a.result, text, err
 	case <-ctx.Done():
-		st.mu.Lock()
-		st.memory.hanging = returned
-		st.mu.Unlock()
+		st.learned.Attempts.GaveUp(returned)
 		if err := parent.Err(); err != nil {
 			return summarizer.Result{}, "", fmt.Errorf("gave the summarizer up: %w", err)
 		}
@@ -211,22 +209,6 @@ func usable(content *genai.Content) (string, error) {
 		return "", fmt.Errorf("%w: it calls a function", summarizer.ErrUnusable)
 	}
 	return summarizer.Prose(content)
-}
-
-// isHanging reports whether a summarizer call that was given up has still not returned.
-func (st *sessionState) isHanging() bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.memory.hanging == nil {
-		return false
-	}
-	select {
-	case <-st.memory.hanging:
-		st.memory.hanging = nil
-		return false
-	default:
-		return true
-	}
 }
 
 // cut shortens prose to what fits.

@@ -18,7 +18,7 @@ func (s *CompactionSessionService) afterAppend(ctx context.Context, h *handle, e
 	defer s.survive(ctx, h.state, t)
 	if invocation, ok := ctx.(agent.InvocationContext); ok {
 		t.invocationID = invocation.InvocationID()
-		h.state.started(ctx, t.invocationID, h)
+		h.state.runs.started(ctx, t.invocationID, h)
 	}
 	if h.listed || !s.policy.automatic() {
 		return
@@ -76,7 +76,7 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 		size := h.meter.prompt(h, branch)
 		over := s.passes(h.state, branch, size)
 		switch {
-		case s.rests(h.state, branch, size):
+		case s.isQuiet(h.state, branch, size):
 		case size.most >= s.limits(h.state).limit:
 			return overLimit
 		case over:
@@ -87,24 +87,19 @@ func (s *CompactionSessionService) pressure(h *handle, ev *session.Event) pressu
 }
 
 // passes reports whether a prompt of that size sets off the token trigger: it is over the threshold,
-// and an earlier compaction that could not bring it under does not hold it back.
+// and no token floor of an earlier compaction holds the trigger back.
 func (s *CompactionSessionService) passes(st *sessionState, branch string, size prompt) bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	on := s.limits(st).threshold > 0
-	if on && size.likely < s.limits(st).threshold || !on && size.most < s.limits(st).limit {
-		delete(st.memory.gates, branch)
-		delete(st.memory.rests, branch)
+	limits, windows := s.limits(st), &st.learned.Windows
+	on := limits.threshold > 0
+	if on && size.likely < limits.threshold || !on && size.most < limits.limit {
+		windows.Relieved(branch)
 		return false
 	}
-	return on && size.likely >= st.memory.gates[branch]
+	return on && size.likely >= windows.Floor(branch)
 }
 
-// rests reports whether a prompt of that size is not worth a look: at the last one there was nothing
+// isQuiet reports whether a prompt of that size is not worth a look: at the last one there was nothing
 // to summarize. Over the hard limit every event is looked at: it may be what sets free the one before.
-func (s *CompactionSessionService) rests(st *sessionState, branch string, size prompt) bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	rest, known := st.memory.rests[branch]
-	return known && size.likely < rest && size.most < s.limits(st).limit
+func (s *CompactionSessionService) isQuiet(st *sessionState, branch string, size prompt) bool {
+	return size.likely < st.learned.Windows.QuietUntil(branch) && size.most < s.limits(st).limit
 }

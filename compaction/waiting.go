@@ -2,51 +2,20 @@ package compaction
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/queue"
 )
 
 // Over a service that stores records in turns only, a background job touches no storage: it works
 // from the events of the turn's handle, and its drafts wait here until this process appends to the
 // session again. By then nobody else is in a turn.
 
-// waitingDrafts returns the drafts that wait to be stored, oldest first.
-func (st *sessionState) waitingDrafts() []*draft {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return slices.Clone(st.memory.waiting)
-}
-
-// enqueue puts a draft at the end of the line. It reports false, and does nothing, if the session was
-// deleted: nobody would come to store the draft.
-func (st *sessionState) enqueue(d *draft) bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.deleted {
-		return false
-	}
-	st.memory.waiting = append(st.memory.waiting, d)
-	return true
-}
-
-// dequeue takes a draft out of the line. It reports whether it was there: of two that worked on one
-// draft only the first may report what became of it.
-func (st *sessionState) dequeue(d *draft) bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	i := slices.Index(st.memory.waiting, d)
-	if i < 0 {
-		return false
-	}
-	st.memory.waiting = slices.Delete(st.memory.waiting, i, i+1)
-	return true
-}
-
 // discardWaiting reports the drafts of a session that will never be stored.
 func (s *CompactionSessionService) discardWaiting(ctx context.Context, st *sessionState, reason string) {
-	for _, d := range st.waitingDrafts() {
+	for _, d := range st.waiting.All() {
 		ctx, a := s.resume(ctx, st, task{}, d)
 		s.concludeDraft(ctx, st, a, d, settlement{reason: reason}, nil)
 	}
@@ -55,21 +24,16 @@ func (s *CompactionSessionService) discardWaiting(ctx context.Context, st *sessi
 // storeNow stores the drafts that wait for a session at once, through a handle of its own. Another
 // process that is in a turn on the session at that moment may lose state by it, or its turn.
 func (s *CompactionSessionService) storeNow(ctx context.Context, st *sessionState) {
-	if len(st.waitingDrafts()) == 0 {
+	if len(st.waiting.All()) == 0 {
 		return
 	}
-	st.jobs.enter()
-	defer st.jobs.leave()
-	if st.jobs.acquire(ctx) != nil {
-		return
-	}
-	defer st.jobs.release()
-	h := s.tryHandleOf(ctx, st.ref)
-	if h == nil || h.state != st {
-		return
-	}
-	defer s.remember(st)
-	s.storeLeftovers(ctx, h, task{byHand: true})
+	_ = queue.Exclusively(ctx, st.line, func() error {
+		if h := s.tryHandleOf(ctx, st.ref); h != nil && h.state == st {
+			defer s.remember(st)
+			s.storeLeftovers(ctx, h, task{byHand: true})
+		}
+		return nil
+	})
 }
 
 // mustWait reports whether a task's drafts wait for the next append instead of being stored by it.
@@ -84,7 +48,7 @@ func (s *CompactionSessionService) draftsFor(h *handle, ev *session.Event) []*dr
 	if s.storing != storesInTurns || h.listed || ev.Partial {
 		return nil
 	}
-	drafts := h.state.waitingDrafts()
+	drafts := h.state.waiting.All()
 	if len(drafts) > 0 && drafts[0].tries.Load() > 0 && ev.InvocationID != "" && drafts[0].triedIn == ev.InvocationID {
 		return nil
 	}
@@ -110,7 +74,7 @@ func (s *CompactionSessionService) storeWaiting(ctx context.Context, h *handle, 
 // storeDrafts stores drafts in order, releases the session's lock, and returns what reports on each. It
 // stops at the first draft that fails, because later ones may absorb it.
 func (s *CompactionSessionService) storeDrafts(ctx context.Context, h *handle, drafts []*draft, invocationID string) (reports []func()) {
-	defer h.state.append.release()
+	defer h.state.append.Release()
 	until := time.Now().Add(storeTimeout)
 	for _, d := range drafts {
 		ctx, a := s.resume(ctx, h.state, task{invocationID: invocationID, inline: true}, d)
@@ -132,7 +96,7 @@ func (s *CompactionSessionService) storeLeftovers(ctx context.Context, h *handle
 	if s.mustWait(t) {
 		return true
 	}
-	for _, d := range h.state.waitingDrafts() {
+	for _, d := range h.state.waiting.All() {
 		ctx, a := s.resume(ctx, h.state, t, d)
 		outcome := s.guard(ctx, h.state, a, func() Outcome { return s.storeDraft(ctx, h, t, a, d) })
 		if outcome != Stored && outcome != Discarded {
@@ -147,9 +111,7 @@ func (s *CompactionSessionService) storeLeftovers(ctx context.Context, h *handle
 func (s *CompactionSessionService) storeDraft(ctx context.Context, h *handle, t task, a *attempt, d *draft) Outcome {
 	if s.mustWait(t) {
 		h.view.AppendRecord(d.event(d.meta, d.meta.CreatedAt))
-		h.state.mu.Lock()
-		h.state.memory.succeeded()
-		h.state.mu.Unlock()
+		h.state.learned.Succeeded()
 		return s.conclude(ctx, h.state, a, Waiting, "")
 	}
 	began := time.Now()
@@ -167,7 +129,7 @@ func (s *CompactionSessionService) concludeDraft(ctx context.Context, st *sessio
 	case err != nil && d.tries.Load() < maxTries:
 		return s.failed(ctx, st, a, err)
 	}
-	if !st.dequeue(d) {
+	if !st.waiting.Take(d) {
 		return a.settledElsewhere(result)
 	}
 	switch {
@@ -177,8 +139,6 @@ func (s *CompactionSessionService) concludeDraft(ctx context.Context, st *sessio
 		return s.conclude(ctx, st, a, Discarded, result.reason)
 	}
 	a.EventID = result.event.ID
-	st.mu.Lock()
-	st.memory.succeeded()
-	st.mu.Unlock()
+	st.learned.Succeeded()
 	return s.conclude(ctx, st, a, Stored, "")
 }
