@@ -87,16 +87,16 @@ func (s *SQLiteSessionService) GetActive(ctx context.Context, req *session.GetRe
 }
 
 func (r *reader) loadActive(ctx context.Context, found *ActiveSession, size size) (err error) {
-	if size.contested {
+	if size.conflicted {
 		rows, err := r.events.QueryContext(ctx, found.key)
-		found.events, err = scan(rows, err, size.events, func(row *stored) { found.note(row) })
+		found.events, err = scan(rows, err, size.events, func(row *stored) { found.trackCovered(row) })
 		return err
 	}
 	var seqs []int64
 	rows, err := r.active.QueryContext(ctx, found.key)
 	found.events, err = scan(rows, err, 0, func(row *stored) {
 		seqs = append(seqs, row.seq)
-		found.note(row)
+		found.trackCovered(row)
 	})
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (r *reader) loadActive(ctx context.Context, found *ActiveSession, size size
 }
 
 // note takes in that an event is loaded although it is covered.
-func (s *ActiveSession) note(row *stored) {
+func (s *ActiveSession) trackCovered(row *stored) {
 	if !row.covered {
 		return
 	}

@@ -73,8 +73,8 @@ func (s *SQLiteSessionService) AppendEvent(ctx context.Context, curSession sessi
 		run: func(w *writer) error { return w.append(handle, &r, values) },
 		committed: func() {
 			handle.appended(kept, event.Actions.StateDelta)
-			if r.talks {
-				handle.spoke(kept.InvocationID)
+			if r.isConversation {
+				handle.noteInvocation(kept.InvocationID)
 			}
 		},
 	}))
@@ -89,26 +89,26 @@ func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
 	if err != nil {
 		return err
 	}
-	if err := w.do(w.touchSession, r.time, int64(r.voice), int64(r.voice), to.key); err != nil {
+	if err := w.do(w.touchSession, r.time, int64(r.speaker), int64(r.speaker), to.key); err != nil {
 		return err
 	}
-	if r.talks && r.invocationID != "" && r.invocationID != to.latestInvocation() {
+	if r.isConversation && r.invocationID != "" && r.invocationID != to.latestInvocation() {
 		if err := w.do(w.addInvocation, r.invocationID, to.key); err != nil {
 			return err
 		}
 	}
 	if unit.any {
-		if err := w.tie(to.key, key, r, unit); err != nil {
+		if err := w.link(to.key, key, r, unit); err != nil {
 			return err
 		}
 	}
 	if r.meta != nil {
-		clean, err := w.cover(to.key, key, r)
+		clean, err := w.markCovered(to.key, key, r)
 		if err != nil {
 			return err
 		}
 		if !clean {
-			if err := w.do(w.contest, to.key); err != nil {
+			if err := w.do(w.setConflicted, to.key); err != nil {
 				return err
 			}
 		}

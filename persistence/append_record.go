@@ -118,7 +118,7 @@ type recordAppend struct {
 func (a *recordAppend) run(w *writer) error {
 	to := &storedSession{app: a.app, user: a.user, id: a.id}
 	var size size
-	err := w.findTarget.QueryRowContext(context.Background(), a.app, a.user, a.id).Scan(&to.key, &a.row.time, &size.events, &size.contested)
+	err := w.findTarget.QueryRowContext(context.Background(), a.app, a.user, a.id).Scan(&to.key, &a.row.time, &size.events, &size.conflicted)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%w: %q, cannot append record", session.ErrNotFound, a.id)
 	}
@@ -133,7 +133,7 @@ func (a *recordAppend) run(w *writer) error {
 	}
 	// If the index column covered_by is exact, marking the covered rows is the check. Otherwise the
 	// records decide.
-	exact := !size.contested && unmistakableRefs(a.row.meta)
+	exact := !size.conflicted && unambiguousRefs(a.row.meta)
 	if !exact {
 		if err := w.checkByRecords(to.key, size.events, a.row.meta); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (a *recordAppend) run(w *writer) error {
 	if err := w.do(w.lengthen, to.key); err != nil {
 		return err
 	}
-	clean, err := w.cover(to.key, key, &a.row)
+	clean, err := w.markCovered(to.key, key, &a.row)
 	switch {
 	case err != nil:
 		return err
@@ -156,7 +156,7 @@ func (a *recordAppend) run(w *writer) error {
 		return fmt.Errorf("%w: record %q: an event that it names is missing or covered by another record, or a record that it absorbs is no longer current",
 			ErrRecordSuperseded, a.row.meta.RecordID)
 	}
-	return w.do(w.contest, to.key)
+	return w.do(w.setConflicted, to.key)
 }
 
 // recordByID returns the event of a record, nil if the session does not have it.
@@ -169,12 +169,12 @@ func (w *writer) recordByID(session int64, id string) (*session.Event, error) {
 	return found[0], nil
 }
 
-// unmistakableRefs reports whether every ID in a record's references can name one stored ID only.
-func unmistakableRefs(m *record.Metadata) bool {
+// unambiguousRefs reports whether every ID in a record's references can name one stored ID only.
+func unambiguousRefs(m *record.Metadata) bool {
 	for _, ref := range m.Covered {
-		if !unmistakable(ref.ID) {
+		if !unambiguous(ref.ID) {
 			return false
 		}
 	}
-	return !m.MidTurn() || unmistakable(m.After.ID)
+	return !m.MidTurn() || unambiguous(m.After.ID)
 }

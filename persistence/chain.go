@@ -106,12 +106,12 @@ func (s *Snapshot) Links(ctx context.Context, c Chain) iter.Seq2[Link, error] {
 			yield(Link{}, err)
 			return
 		}
-		links(rows, &digester{}, c.Genesis())(yield)
+		chainLinks(rows, &digester{}, c.Genesis())(yield)
 	}
 }
 
-// links recomputes the chain of the rows of selectChain, and closes them.
-func links(rows *sql.Rows, d *digester, before Digest) iter.Seq2[Link, error] {
+// chainLinks recomputes the chain of the rows of selectChain, and closes them.
+func chainLinks(rows *sql.Rows, d *digester, before Digest) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		defer rows.Close()
 		columns := make([][]byte, 12) // no sql.RawBytes, which can be nil for an empty text

@@ -15,7 +15,7 @@ import (
 type row struct {
 	id, time, invocationID, author, branch              string
 	content, actions, usage, custom, longRunning, extra any
-	ties
+	links
 }
 
 // actions is the JSON of an event's actions. omitzero, unlike omitempty, tells nil from empty.
@@ -60,7 +60,7 @@ func encode(ev *session.Event) (row, error) {
 	if e.err != nil {
 		return row{}, e.err
 	}
-	r.ties, err = tiesOf(ev, &r)
+	r.links, err = linksOf(ev, &r)
 	return r, err
 }
 

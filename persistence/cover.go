@@ -22,7 +22,7 @@ const (
 // those that the view shows, and the events that none covers those that it does not hide. A record for
 // which that is not so, written by two processes at once or by somebody else, makes the session contested:
 // then clean is false.
-func (w *writer) cover(session, key int64, r *row) (clean bool, err error) {
+func (w *writer) markCovered(session, key int64, r *row) (clean bool, err error) {
 	m := r.meta
 	if n, err := w.affected(w.ignoreCopy, key, session, m.RecordID); n > 0 || err != nil {
 		return true, err // the view takes the first record of an ID
@@ -37,7 +37,7 @@ func (w *writer) cover(session, key int64, r *row) (clean bool, err error) {
 		return err
 	}
 	for _, ref := range m.Covered {
-		if !unmistakable(ref.ID) {
+		if !unambiguous(ref.ID) {
 			clean = false
 			continue
 		}
@@ -51,14 +51,14 @@ func (w *writer) cover(session, key int64, r *row) (clean bool, err error) {
 		}
 	}
 	if m.MidTurn() {
-		clean = clean && unmistakable(m.After.ID)
-		if err := once(w.affected(w.moor, key, session, m.After.ID)); err != nil {
+		clean = clean && unambiguous(m.After.ID)
+		if err := once(w.affected(w.setAnchor, key, session, m.After.ID)); err != nil {
 			return false, err
 		}
 	}
 	return clean, nil
 }
 
-// unmistakable reports whether an ID in a record can name one stored ID only. Bytes that are not UTF-8 are
+// unambiguous reports whether an ID in a record can name one stored ID only. Bytes that are not UTF-8 are
 // U+FFFD in a record, so that two events may have the ID that it names.
-func unmistakable(id string) bool { return id != "" && !strings.ContainsRune(id, utf8.RuneError) }
+func unambiguous(id string) bool { return id != "" && !strings.ContainsRune(id, utf8.RuneError) }

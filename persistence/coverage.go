@@ -81,7 +81,7 @@ func (c *coverage) current(branch, id string) bool {
 		return false
 	}
 	own := c.family(m)
-	stands := c.standsFor(own)
+	stands := c.coveredPositions(own)
 	for _, other := range c.records {
 		if other.Branch != branch || own[other.RecordID] {
 			continue
@@ -89,7 +89,7 @@ func (c *coverage) current(branch, id string) bool {
 		if slices.Contains(other.Absorbed, id) {
 			return false
 		}
-		if len(stands) > 0 && other.Later(m) && containsAll(c.standsFor(c.family(other)), stands) {
+		if len(stands) > 0 && other.Later(m) && containsAll(c.coveredPositions(c.family(other)), stands) {
 			return false
 		}
 	}
@@ -110,8 +110,8 @@ func (c *coverage) family(m *record.Metadata) map[string]bool {
 	return ids
 }
 
-// standsFor returns the positions of the events that the records of some IDs cover.
-func (c *coverage) standsFor(ids map[string]bool) map[int]bool {
+// coveredPositions returns the positions of the events that the records of some IDs cover.
+func (c *coverage) coveredPositions(ids map[string]bool) map[int]bool {
 	positions := map[int]bool{}
 	for id := range ids {
 		for _, ref := range c.records[id].Covered {

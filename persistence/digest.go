@@ -126,7 +126,7 @@ func (w *writer) head(to *storedSession) (_ head, remembered bool, err error) {
 	if err != nil {
 		return head{}, false, err
 	}
-	for link, err := range links(rows, &w.digests, h.digest) {
+	for link, err := range chainLinks(rows, &w.digests, h.digest) {
 		if err != nil {
 			return head{}, false, err
 		}

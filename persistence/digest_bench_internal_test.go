@@ -57,7 +57,7 @@ func compareDigests(b *testing.B, opts []Option, words int) {
 		if err != nil {
 			return err
 		}
-		if err := w.do(w.touchSession, r.time, int64(r.voice), int64(r.voice), to.key); err != nil {
+		if err := w.do(w.touchSession, r.time, int64(r.speaker), int64(r.speaker), to.key); err != nil {
 			return err
 		}
 		if r.invocationID != to.latestInvocation() {
@@ -85,7 +85,7 @@ func compareDigests(b *testing.B, opts []Option, words int) {
 					}
 					return w.append(to, &r, nil)
 				},
-				committed: func() { to.spoke(ev.InvocationID) },
+				committed: func() { to.noteInvocation(ev.InvocationID) },
 			})
 			if err != nil {
 				b.Fatal(err)

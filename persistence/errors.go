@@ -43,7 +43,7 @@ var remedies = map[int]string{
 func (s *SQLiteSessionService) explain(doing string, err error) error {
 	var c coded
 	if s.full != "" && errors.As(err, &c) && mayBeTruncated(c.Code()) {
-		if cut := cutShort(s.full); cut != nil {
+		if cut := truncation(s.full); cut != nil {
 			return fmt.Errorf("persistence: %s: %s: %w (%w)", s.name, doing, cut, err)
 		}
 	}

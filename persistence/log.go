@@ -48,7 +48,7 @@ func (w *writer) unmarkLog() error {
 }
 
 // wrote is called when writes have been committed and answered.
-func (w *writer) wrote(n int) {
+func (w *writer) countWrites(n int) {
 	if w.unmarked += n; w.keepsLog && w.unmarked >= markEvery {
 		w.markLog()
 	}
@@ -56,20 +56,20 @@ func (w *writer) wrote(n int) {
 
 // logMissing returns an error wrapping [ErrLogMissing] if a file says that there is a log, and there is none.
 func logMissing(full string) error {
-	if left(full) {
+	if hasLog(full) {
 		return nil
 	}
 	marked := false
-	err := glance(full, func(ctx context.Context, conn *sql.Conn) error {
+	err := openAlone(full, func(ctx context.Context, conn *sql.Conn) error {
 		return conn.QueryRowContext(ctx, selectMark).Scan(&marked)
 	})
 	// A file that cannot be asked, such as one of the first schema, does not say so. If there is a log now,
 	// somebody has begun to write.
-	if err != nil || !marked || left(full) {
+	if err != nil || !marked || hasLog(full) {
 		return nil
 	}
 	return fmt.Errorf("%w: %s-wal is not there, and the newest events are likely to be only in it, as if the file had been copied while an app used it: put that file back", ErrLogMissing, full)
 }
 
-// goOn says how to use a file without its log.
-const goOn = "; to go on without what was in it, run: sqlite3 FILE 'UPDATE identity SET wal = 0'"
+// ignoreLogRemedy says how to use a file without its log.
+const ignoreLogRemedy = "; to go on without what was in it, run: sqlite3 FILE 'UPDATE identity SET wal = 0'"

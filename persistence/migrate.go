@@ -86,10 +86,10 @@ func checkOwner(ctx context.Context, conn *sql.Conn) (version int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return version, judge(uint32(id), version, objects)
+	return version, checkHeader(uint32(id), version, objects)
 }
 
-func judge(id uint32, version, objects int) error {
+func checkHeader(id uint32, version, objects int) error {
 	steps, err := scripts()
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func tooSmall(full string, info os.FileInfo) error {
 }
 
 // left reports whether somebody is writing to a file, or died while he was: what he wrote stands beside it.
-func left(full string) bool {
+func hasLog(full string) bool {
 	for _, beside := range []string{"-wal", "-journal"} {
 		if _, err := os.Lstat(full + beside); err == nil {
 			return true
@@ -140,16 +140,16 @@ func inspect(full string, busy time.Duration) (err error) {
 	if err := tooSmall(full, info); err != nil {
 		return err
 	}
-	if err := whole(full); err != nil {
+	if err := checkLength(full); err != nil {
 		return explain(full, "open", err)
 	}
 	if err := logMissing(full); err != nil {
-		return explain(full, "open", fmt.Errorf("%w%s", err, goOn))
+		return explain(full, "open", fmt.Errorf("%w%s", err, ignoreLogRemedy))
 	}
 	// A connection for reading folds nothing that a crash left behind back into the file. If nothing was
 	// left, one for writing is better: it takes away the files that looking into a database creates.
 	mode := "rw"
-	if left(full) {
+	if hasLog(full) {
 		mode = "ro"
 	}
 	db, err := sql.Open("sqlite", sourceOf(full, mode))

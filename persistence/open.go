@@ -271,7 +271,7 @@ func (s *SQLiteSessionService) Close() error {
 		}
 	}
 	if s.writer != nil {
-		if s.writer.keepsLog && s.place.still() == nil {
+		if s.writer.keepsLog && s.place.check() == nil {
 			errs = append(errs, s.writer.unmarkLog())
 		}
 		errs = append(errs, s.writer.close())

@@ -19,13 +19,13 @@ func checkPath(path string) error {
 	case isURI && (name == memory || strings.Contains(query, "mode=memory")):
 		return fmt.Errorf("persistence: path %q: URIs are not taken: for a database in memory, the path is %q", path, memory)
 	case isURI:
-		return fmt.Errorf("persistence: path %q: URIs and their parameters are not taken: give the path alone, %q%s (a file of that very name is %q)", path, name, instead(query), "./"+path)
+		return fmt.Errorf("persistence: path %q: URIs and their parameters are not taken: give the path alone, %q%s (a file of that very name is %q)", path, name, optionsFor(query), "./"+path)
 	}
 	return nil
 }
 
-// instead names the options that do what parameters would.
-func instead(query string) string {
+// optionsFor names the options that do what parameters would.
+func optionsFor(query string) string {
 	query = strings.ToLower(query)
 	var options []string
 	for _, o := range []struct{ parameter, option string }{

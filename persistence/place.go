@@ -28,7 +28,7 @@ func placeOf(full string) (*place, error) {
 }
 
 // still returns an error wrapping [ErrMoved] if the file is not where it was.
-func (p *place) still() error {
+func (p *place) check() error {
 	if p == nil {
 		return nil
 	}

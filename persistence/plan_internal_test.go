@@ -30,7 +30,7 @@ func TestNoStatementGoesThroughATable(t *testing.T) {
 	searches := 0
 	for _, query := range []string{
 		selectActive, selectOvertaking, selectPage, selectSession, selectEvents, selectNewest, selectState,
-		selectUnit, updateUnit, insertCall, updateContested, updateCopy, updateCovered, updateAbsorbed, updateAnchor,
+		selectUnit, updateUnit, insertCall, updateConflicted, updateCopy, updateCovered, updateAbsorbed, updateAnchor,
 		insertEvent, updateSession, insertInvocation, selectEventID,
 	} {
 		for _, step := range plan(t, db, query) {

@@ -90,9 +90,9 @@ func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error)
 // unchanged returns an error if the file is not the one that was opened.
 func (s *SQLiteSessionService) unchanged() error {
 	if s.readOnly != nil {
-		return s.readOnly.still()
+		return s.readOnly.check()
 	}
-	return s.place.still()
+	return s.place.check()
 }
 
 func (s *SQLiteSessionService) readState(ctx context.Context, do func(*reader) error) error {
@@ -128,8 +128,8 @@ func (s *SQLiteSessionService) readState(ctx context.Context, do func(*reader) e
 
 // size says how much a session holds.
 type size struct {
-	events    int
-	contested bool // covered_by does not tell all that the records tell
+	events     int
+	conflicted bool // covered_by does not tell all that the records tell
 }
 
 // find returns a session without its events, and how many it has.
@@ -137,7 +137,7 @@ func (r *reader) find(ctx context.Context, app, user, id string) (*storedSession
 	found := &storedSession{app: app, user: user, id: id}
 	var updated string
 	var of size
-	err := r.session.QueryRowContext(ctx, app, user, id).Scan(&found.key, &updated, &of.events, &of.contested)
+	err := r.session.QueryRowContext(ctx, app, user, id).Scan(&found.key, &updated, &of.events, &of.conflicted)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, size{}, fmt.Errorf("%w: %q", session.ErrNotFound, id)
 	}

@@ -55,7 +55,7 @@ func (s *SQLiteSessionService) openReadOnly(path string) error {
 	if err != nil {
 		return fmt.Errorf("persistence: %s: %w", path, err)
 	}
-	info, err := present(full)
+	info, err := statFile(full)
 	if err != nil {
 		return err
 	}
@@ -65,11 +65,11 @@ func (s *SQLiteSessionService) openReadOnly(path string) error {
 	source := sourceOf(full, "ro")
 	s.full = full
 	s.readOnly = &readOnly{full: full, before: info}
-	if err := whole(full); err != nil {
+	if err := checkLength(full); err != nil {
 		return s.explain("open", err)
 	}
 	s.readOnly.incomplete = logMissing(full)
-	if !left(full) {
+	if !hasLog(full) {
 		s.readOnly.immutable = true
 		source += "&immutable=1"
 	}
@@ -78,7 +78,7 @@ func (s *SQLiteSessionService) openReadOnly(path string) error {
 }
 
 // present returns what the file system says of a file that is to be read.
-func present(full string) (os.FileInfo, error) {
+func statFile(full string) (os.FileInfo, error) {
 	info, err := os.Stat(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -124,10 +124,10 @@ func checkCurrent(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	return current(version, len(steps))
+	return checkVersion(version, len(steps))
 }
 
-func current(version, newest int) error {
+func checkVersion(version, newest int) error {
 	switch {
 	case version == 0:
 		return fmt.Errorf("%w: the database is empty: choose another path", ErrForeignFile)
@@ -139,7 +139,7 @@ func current(version, newest int) error {
 
 // still returns an error if the file is not there any more, or if nobody wrote to it when it was opened and
 // somebody has begun to since.
-func (r *readOnly) still() error {
+func (r *readOnly) check() error {
 	if r == nil {
 		return nil
 	}
@@ -153,15 +153,15 @@ func (r *readOnly) still() error {
 		return nil
 	case now.Size() != r.before.Size() || !now.ModTime().Equal(r.before.ModTime()):
 		return fmt.Errorf("%w: open it again (it was %d bytes of %s)", ErrWritten, r.before.Size(), r.before.ModTime().Format(time.RFC3339Nano))
-	case begun(r.full):
+	case hasNewPages(r.full):
 		return fmt.Errorf("%w: what is new stands beside it: open it again", ErrWritten)
 	}
 	return nil
 }
 
-// begun reports whether anything has been written beside a file that is not in it yet. SQLite makes an empty
+// hasNewPages reports whether anything has been written beside a file that is not in it yet. SQLite makes an empty
 // -wal also for somebody who only looks.
-func begun(full string) bool {
+func hasNewPages(full string) bool {
 	for _, beside := range []string{"-wal", "-journal"} {
 		if info, err := os.Lstat(full + beside); err == nil && info.Size() > 0 {
 			return true

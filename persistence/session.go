@@ -79,7 +79,7 @@ func (s *storedSession) appended(ev *session.Event, delta map[string]any) {
 }
 
 // spoke notes the invocation of an event that is stored: that it has begun need not be stored again.
-func (s *storedSession) spoke(invocation string) {
+func (s *storedSession) noteInvocation(invocation string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.invocation = invocation

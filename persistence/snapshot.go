@@ -58,7 +58,7 @@ func (s *SQLiteSessionService) Snapshot(ctx context.Context, do func(*Snapshot) 
 	defer leave()
 	err = s.snapshot(ctx, do)
 	// A state that changed under the reading explains whatever else went wrong.
-	if changed := s.readOnly.still(); changed != nil {
+	if changed := s.readOnly.check(); changed != nil {
 		err = changed
 	}
 	return s.explain("read", err)

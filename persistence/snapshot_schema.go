@@ -41,7 +41,7 @@ func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
 	var found []Difference
 	for _, o := range want {
 		i := slices.IndexFunc(is, func(other object) bool { return other.kind == o.kind && other.name == o.name })
-		if i < 0 || plainly(is[i].sql) != plainly(o.sql) {
+		if i < 0 || normalized(is[i].sql) != normalized(o.sql) {
 			found = append(found, Difference{Kind: o.kind, Name: o.name, SQL: o.sql, Missing: i < 0})
 		}
 	}
@@ -53,8 +53,8 @@ func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
 	return found, nil
 }
 
-// plainly is a statement whatever white space it is written with.
-func plainly(statement string) string { return strings.Join(strings.Fields(statement), " ") }
+// normalized is a statement whatever white space it is written with.
+func normalized(statement string) string { return strings.Join(strings.Fields(statement), " ") }
 
 // newestSchema is what the migrations make, in a database of its own.
 var newestSchema = sync.OnceValues(func() (_ []object, err error) {

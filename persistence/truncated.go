@@ -15,24 +15,24 @@ var ErrTruncated = errors.New("the file is truncated")
 
 // whole returns an error wrapping [ErrTruncated] if a file is shorter than its header says. A file that
 // somebody is writing to, or has not finished writing, may be: then it is not looked at.
-func whole(full string) error {
-	if left(full) {
+func checkLength(full string) error {
+	if hasLog(full) {
 		return nil
 	}
-	err := cutShort(full)
-	if err != nil && left(full) { // somebody has begun to write
+	err := truncation(full)
+	if err != nil && hasLog(full) { // somebody has begun to write
 		return nil
 	}
 	return err
 }
 
-// cutShort returns an error if a file is shorter than its header says. It opens the file through SQLite as
+// truncation returns an error if a file is shorter than its header says. It opens the file through SQLite as
 // one that does not change, so no lock is taken and nothing is made beside it. What cannot be asked is no
 // error: others will find out what is wrong.
-func cutShort(full string) error {
+func truncation(full string) error {
 	var header []byte
 	var pageSize int64
-	err := glance(full, func(ctx context.Context, conn *sql.Conn) error {
+	err := openAlone(full, func(ctx context.Context, conn *sql.Conn) error {
 		// Else SQLite refuses to show a page of a database that it takes for damaged.
 		if err := pragmas(ctx, conn, "writable_schema = ON"); err != nil {
 			return err
@@ -50,8 +50,8 @@ func cutShort(full string) error {
 	return nil
 }
 
-// glance calls look with a connection to what is in a file alone, without the log beside it.
-func glance(full string, look func(context.Context, *sql.Conn) error) (err error) {
+// openAlone calls look with a connection to what is in a file alone, without the log beside it.
+func openAlone(full string, look func(context.Context, *sql.Conn) error) (err error) {
 	db, err := sql.Open("sqlite", sourceOf(full, "ro")+"&immutable=1")
 	if err != nil {
 		return err

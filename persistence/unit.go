@@ -18,7 +18,7 @@ const (
 	insertCall = `INSERT INTO calls (session, id, orphan, branch, seq)
 		SELECT session, ?, ?, branch, seq FROM events WHERE key = ?
 		RETURNING EXISTS (SELECT 1 FROM calls o WHERE o.session = ? AND o.id = ? AND o.orphan = 1)`
-	updateContested = `UPDATE sessions SET contested = 1 WHERE key = ?`
+	updateConflicted = `UPDATE sessions SET contested = 1 WHERE key = ?`
 )
 
 // unit is what an event belongs to by its calls and answers.
@@ -61,13 +61,13 @@ func (w *writer) findUnit(session int64, r *row) (unit, error) {
 }
 
 // tie stores what the event of a key belongs to, for answers to come.
-func (w *writer) tie(session, key int64, r *row, u unit) error {
+func (w *writer) link(session, key int64, r *row, u unit) error {
 	for _, other := range u.others {
 		if err := w.do(w.joinUnit, session, other, u.number); err != nil {
 			return err
 		}
 	}
-	contested := false
+	conflicted := false
 	for _, id := range u.orphans {
 		var known bool
 		if err := w.addCall.QueryRowContext(context.Background(), id, 1, key, session, id).Scan(&known); err != nil {
@@ -81,10 +81,10 @@ func (w *writer) tie(session, key int64, r *row, u unit) error {
 		if err := w.addCall.QueryRowContext(context.Background(), id, 0, key, session, id).Scan(&claims); err != nil {
 			return err
 		}
-		contested = contested || claims
+		conflicted = conflicted || claims
 	}
-	if contested {
-		return w.do(w.contest, session)
+	if conflicted {
+		return w.do(w.setConflicted, session)
 	}
 	return nil
 }

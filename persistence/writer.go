@@ -79,7 +79,7 @@ func (s *SQLiteSessionService) store(batch []*write) {
 		r := <-s.pool
 		defer func() { s.pool <- r }()
 	}
-	err := s.place.still()
+	err := s.place.check()
 	if err == nil {
 		err = s.writer.do(s.writer.begin)
 	}
@@ -93,7 +93,7 @@ func (s *SQLiteSessionService) store(batch []*write) {
 		return
 	}
 	errs, err := s.writer.transact(batch)
-	defer func() { s.writer.wrote(len(batch)) }()
+	defer func() { s.writer.countWrites(len(batch)) }()
 	if err == nil {
 		for i, w := range batch {
 			if errs[i] == nil && w.committed != nil {
@@ -109,11 +109,11 @@ func (s *SQLiteSessionService) store(batch []*write) {
 	}
 	// No write fails because of another one: each gets a transaction of its own.
 	for _, w := range batch {
-		s.alone(w)
+		s.storeAlone(w)
 	}
 }
 
-func (s *SQLiteSessionService) alone(w *write) {
+func (s *SQLiteSessionService) storeAlone(w *write) {
 	err := s.writer.do(s.writer.begin)
 	if err == nil {
 		_, err = s.writer.transact([]*write{w})
@@ -126,7 +126,7 @@ func (s *SQLiteSessionService) alone(w *write) {
 
 // claim returns the writes whose callers still wait. From here on they wait for the outcome.
 func claim(batch []*write) []*write {
-	live := batch[:0]
+	claimed := batch[:0]
 	for _, w := range batch {
 		if !w.claimed.CompareAndSwap(false, true) {
 			continue
@@ -135,9 +135,9 @@ func claim(batch []*write) []*write {
 			w.done <- err
 			continue
 		}
-		live = append(live, w)
+		claimed = append(claimed, w)
 	}
-	return live
+	return claimed
 }
 
 func answer(batch []*write, err error) {
@@ -149,16 +149,16 @@ func answer(batch []*write, err error) {
 // writer is the one connection that writes, with its statements.
 type writer struct {
 	statements
-	begin, commit, rollback                    *sql.Stmt
-	savepoint, rollbackTo, release             *sql.Stmt
-	addSession, removeSession, sessionState    *sql.Stmt
-	addEvent, touchSession, findEvent          *sql.Stmt
-	setSessionState, setUserState, setAppState *sql.Stmt
-	addInvocation, unitOfCall, joinUnit        *sql.Stmt
-	addCall, contest, ignoreCopy, moor         *sql.Stmt
-	coverEvent, coverRecord                    *sql.Stmt
-	findTarget, findRecord, lengthen           *sql.Stmt
-	allEvents, findHead, chain                 *sql.Stmt
+	begin, commit, rollback                       *sql.Stmt
+	savepoint, rollbackTo, release                *sql.Stmt
+	addSession, removeSession, sessionState       *sql.Stmt
+	addEvent, touchSession, findEvent             *sql.Stmt
+	setSessionState, setUserState, setAppState    *sql.Stmt
+	addInvocation, unitOfCall, joinUnit           *sql.Stmt
+	addCall, setConflicted, ignoreCopy, setAnchor *sql.Stmt
+	coverEvent, coverRecord                       *sql.Stmt
+	findTarget, findRecord, lengthen              *sql.Stmt
+	allEvents, findHead, chain                    *sql.Stmt
 
 	busy   time.Duration
 	eraser eraser
@@ -191,9 +191,9 @@ func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer
 		selectUnit:         &w.unitOfCall,
 		updateUnit:         &w.joinUnit,
 		insertCall:         &w.addCall,
-		updateContested:    &w.contest,
+		updateConflicted:   &w.setConflicted,
 		updateCopy:         &w.ignoreCopy,
-		updateAnchor:       &w.moor,
+		updateAnchor:       &w.setAnchor,
 		updateCovered:      &w.coverEvent,
 		updateAbsorbed:     &w.coverRecord,
 		selectTarget:       &w.findTarget,
@@ -226,7 +226,7 @@ func (w *writer) transact(batch []*write) (errs []error, err error) {
 	}
 	errs = make([]error, len(batch))
 	for i, one := range batch {
-		if errs[i], err = w.apart(one); err != nil {
+		if errs[i], err = w.runApart(one); err != nil {
 			w.undo()
 			return nil, err
 		}
@@ -241,7 +241,7 @@ func (w *writer) transact(batch []*write) (errs []error, err error) {
 
 // apart runs one write so that its failure leaves the others alone. An error in broken means that the
 // whole transaction is lost; SQLite ends it on its own when the disk is full, for example.
-func (w *writer) apart(one *write) (failed, broken error) {
+func (w *writer) runApart(one *write) (failed, broken error) {
 	if err := w.do(w.savepoint); err != nil {
 		return nil, err
 	}

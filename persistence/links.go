@@ -10,49 +10,49 @@ import (
 )
 
 // voice says of whom an event may be the newest that the view always shows.
-type voice int
+type speaker int
 
 const (
-	voiceNone voice = iota
-	voiceUser
-	voiceAgent
+	speakerNone speaker = iota
+	speakerUser
+	speakerAgent
 )
 
 // ties are what an event has to do with others, as one finds it after a reading: what the view shows is
 // computed from that.
-type ties struct {
+type links struct {
 	calls, answers []string // IDs of function calls and responses, each once, sorted
-	voice          voice
-	talks          bool // conversation: it may begin an invocation
+	speaker        speaker
+	isConversation bool // conversation: it may begin an invocation
 	record         any  // the record's ID, "" if it cannot be read, nil for an event that is no record
 	meta           *record.Metadata
 }
 
-func tiesOf(ev *session.Event, r *row) (ties, error) {
+func linksOf(ev *session.Event, r *row) (links, error) {
 	class := adk.Classify(ev)
-	t := ties{talks: class.Is(adk.Speaks)}
+	l := links{isConversation: class.Is(adk.Speaks)}
 	if _, claims := ev.CustomMetadata[record.Key]; claims {
 		// JSON may make a readable record of values that are none yet.
 		back, err := decode(r.stored())
 		if err != nil {
-			return t, err
+			return l, err
 		}
 		if record.Is(back) {
-			t.record, t.talks = "", false
+			l.record, l.isConversation = "", false
 			if m, err := record.From(back); err == nil {
-				t.record, t.meta = m.RecordID, m
+				l.record, l.meta = m.RecordID, m
 			}
-			return t, nil
+			return l, nil
 		}
 	}
 	switch {
 	case class.Is(adk.ByUser) && ev.Content != nil:
-		t.voice = voiceUser
+		l.speaker = speakerUser
 	case class.Is(adk.ByAgent):
-		t.voice = voiceAgent
+		l.speaker = speakerAgent
 	}
-	t.calls, t.answers = callsOf(ev)
-	return t, nil
+	l.calls, l.answers = callsOf(ev)
+	return l, nil
 }
 
 // callsOf returns the IDs of an event's function calls and responses as JSON keeps them.
