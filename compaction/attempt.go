@@ -28,7 +28,7 @@ func (s *CompactionSessionService) opening(st *sessionState, t task, sel selecto
 			Session: telemetry.Session(st.ref), Trigger: t.trigger, Branch: sel.Branch, InvocationID: t.invocationID, Inline: t.inline,
 			Events: len(sel.Events) + len(sel.Absorb), TokensBefore: sel.Tokens,
 		},
-		Threshold: s.limits(st).threshold,
+		Threshold: st.prompts.Limits().Threshold,
 	}
 }
 

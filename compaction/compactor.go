@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -49,7 +48,7 @@ func (s *CompactionSessionService) compactDue(ctx context.Context, h *handle, t 
 		if c.chosen == nil && c.givesWay(ctx) {
 			return
 		}
-		looked := c.h.meter.looking()
+		looked := c.h.turns.Checking()
 		next := plan(c.snapshot())
 		if missing := next.candidate.missing; c.chosen == nil && missing >= 0 {
 			looked(missing)
@@ -107,12 +106,7 @@ func (c *compactor) turnCanGoOn() bool {
 		return false
 	}
 	c.h.catchUp()
-	for _, reader := range c.h.meter.branches(c.h.view) {
-		if c.h.meter.prompt(c.h, reader).most >= c.limits(c.h.state).limit {
-			return false
-		}
-	}
-	return true
+	return !c.h.meter.AnyOverLimit()
 }
 
 // carryOut does one step and notes what it taught. It reports whether another step may follow.
@@ -282,21 +276,8 @@ func (c *compactor) writeDraft(ctx context.Context, t task, window selector.Sele
 	if !st.waiting.Add(d) {
 		return nil, c.conclude(ctx, st, a, Discarded, errDeleted.Error())
 	}
-	c.learnPrompts(c.h, window.Branch)
+	c.h.meter.Learn(window.Branch)
 	return d, ""
-}
-
-// learnPrompts notes, before the view changes for those who see a branch, how their prompts compare with
-// the estimate. What agents in other branches report would be learned again with every compaction.
-func (s *CompactionSessionService) learnPrompts(h *handle, changing string) {
-	view, live := h.view.Events().Slice(), h.view.Live()
-	for _, branch := range branches(view) {
-		if !adk.Visible(branch, changing) {
-			continue
-		}
-		learned := learn(promptSize{agents: h.state.prompts.fitsIn(branch), requests: h.state.prompts.requestsIn(branch), limit: s.limits(h.state).limit}, view, live, branch, h.state.learned.Events.Stale)
-		h.state.prompts.learn(branch, learned)
-	}
 }
 
 // remember keeps the session's state alive while it has something to remember.

@@ -118,18 +118,7 @@ const (
 	defaultMaxSummaries        = 5   // ADR-009
 	defaultMaxSummaryTokens    = 500 // ADR-009
 	defaultTimeout             = 60 * time.Second
-
-	// defaultReply is what an unknown model's reply may take up: what many models are limited to, and
-	// what servers reserve that are told no limit.
-	defaultReply = 8_192
-	// replyShare caps the reserve that nobody asked for: models are sold with replies of up to half of
-	// their window, and hardly any is that long.
-	replyShare = 0.1
 )
-
-// hardLimit is the share of the effective window beyond which no prompt is sent without trying to
-// make it smaller first.
-const hardLimit = 0.98
 
 // DefaultConfig returns the defaults, written out. Model or Summarizer must still be set. Fields that
 // are zero in it have defaults that depend on the agent's model, or none.

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
@@ -23,7 +24,7 @@ type candidate struct {
 	trigger record.Trigger
 	// reader is the branch whose prompt the token trigger measured, and prompt its size.
 	reader string
-	prompt prompt
+	prompt meter.Prompt
 	// atLimitOnly says that only the hard limit made it due: the threshold is off, or the floor that an
 	// earlier compaction left holds it back.
 	atLimitOnly bool
@@ -55,17 +56,17 @@ func (s *snapshot) findDue() candidate {
 	}
 	for _, reader := range s.branches {
 		size, due := s.measure(reader)
-		if !due && !(s.task.forced && size.most >= s.limits.limit) {
+		if !due && !(s.task.forced && size.AtMost >= s.limits.HardLimit) {
 			continue
 		}
 		c := candidate{
-			Relief:  selector.Relieve(s.input, params, s.branches, reader, s.mustFree(size.likely)),
+			Relief:  selector.Relieve(s.input, params, s.branches, reader, s.mustFree(size.Likely)),
 			trigger: record.TriggerTokens, reader: reader, prompt: size, atLimitOnly: !due, missing: missing,
 		}
 		if !c.Empty() {
 			return c
 		}
-		if blocked.prompt.most < s.limits.limit { // nothing is more urgent than a prompt over the hard limit
+		if blocked.prompt.AtMost < s.limits.HardLimit { // nothing is more urgent than a prompt over the hard limit
 			blocked = c
 		}
 	}
@@ -101,11 +102,11 @@ func (s *snapshot) mustFree(prompt int) int {
 	if !s.task.forced {
 		return 0
 	}
-	target := s.limits.limit
-	if s.limits.threshold > 0 {
-		target = s.limits.threshold
+	target := s.limits.HardLimit
+	if s.limits.Threshold > 0 {
+		target = s.limits.Threshold
 	}
-	return max(1, prompt-target+s.limits.summaryTokens)
+	return max(1, prompt-target+s.limits.SummaryTokens)
 }
 
 // oldestEvents is how many of the oldest visible events the invocation trigger looks at first, so that a
@@ -120,13 +121,13 @@ func (s *CompactionSessionService) snapshot(h *handle, t task) snapshot {
 	state := h.view.State()
 	input, params := h.history(state), s.params(h.state)
 	return snapshot{
-		task: t, state: state, input: input, params: params, branches: branches(state.View),
+		task: t, state: state, input: input, params: params, branches: meter.BranchesOf(state.View),
 		at: selector.Positions(input, params),
-		measure: func(reader string) (prompt, bool) {
-			size := h.meter.prompt(h, reader)
-			return size, s.passes(h.state, reader, size)
+		measure: func(reader string) (meter.Prompt, bool) {
+			size := h.meter.Prompt(reader)
+			return size, h.state.prompts.IsDue(reader, size)
 		},
-		limits: s.limits(h.state), maxSummaries: s.policy.MaxSummaries,
+		limits: h.state.prompts.Limits(), maxSummaries: s.policy.MaxSummaries,
 		failures: h.state.learned.Attempts.Status().Failures, oldest: s.policy.oldestEvents(),
 	}
 }
@@ -153,7 +154,7 @@ func (s *CompactionSessionService) prospect(h *handle) (c candidate, err error) 
 			err = fmt.Errorf("panic: %v", cause)
 		}
 	}()
-	looked := h.meter.looking()
+	looked := h.turns.Checking()
 	now := s.snapshot(h, task{})
 	c = now.findDue()
 	if c.missing >= 0 {
@@ -191,3 +192,7 @@ func (s *CompactionSessionService) params(st *sessionState) selector.Params {
 
 // now is the time through ADK's seam, so that tests and replays can set it.
 func now(ctx context.Context) time.Time { return platform.Now(ctx) }
+
+// leastWindow is what a window must have for a summary of it to be any shorter: the frame of a summary
+// alone takes up as much as a few short messages.
+func leastWindow(string) int { return promptsize.Frame(record.KindSummary, false) + meter.MinSummary }

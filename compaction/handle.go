@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
@@ -23,7 +24,8 @@ type handle struct {
 	inner  session.Session
 	cursor *cursor
 	view   *view.View
-	meter  meter
+	meter  *meter.Meter
+	turns  meter.Turns
 	// recent and after are the filters of the GetRequest, applied to the view; 0 and zero for none.
 	// recent grows with what is appended.
 	recent atomic.Int64
@@ -86,6 +88,7 @@ func (h *handle) ahead() *handle {
 		c := h.state.news.open()
 		h.catchUp()
 		job := &handle{service: h.service, state: h.state, inner: h.inner, cursor: c, view: h.view.Fork(), isAhead: true}
+		job.meter = meter.New(job.view, h.state.prompts)
 		h.state.closeWith(job, c)
 		h = job
 	}
@@ -117,19 +120,4 @@ func (h *handle) grown(ev *session.Event) {
 			h.called[adk.CallKey{Branch: ev.Branch, ID: call.ID}] = true
 		}
 	}
-}
-
-// branches returns the branches of the visible events, the root's first.
-func branches(view []*session.Event) []string { return addBranches(nil, view) }
-
-func addBranches(known []string, view []*session.Event) []string {
-	if known == nil {
-		known = []string{""}
-	}
-	for _, ev := range view {
-		if !slices.Contains(known, ev.Branch) {
-			known = append(known, ev.Branch)
-		}
-	}
-	return known
 }

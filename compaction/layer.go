@@ -3,6 +3,7 @@ package compaction
 import (
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/filtered"
 )
 
@@ -38,7 +39,7 @@ func (s *CompactionSessionService) wrap(sess session.Session, set func(*handle))
 func (s *CompactionSessionService) newHandle(st *sessionState, c *cursor, sess session.Session) *handle {
 	h := &handle{service: s, state: st, inner: sess, cursor: c}
 	view, active := s.viewOf(st.ref, sess)
-	h.view = view
+	h.view, h.meter = view, meter.New(view, st.prompts)
 	h.loaded(active)
 	st.closeWith(h, c)
 	return h

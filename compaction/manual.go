@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/queue"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
@@ -169,7 +170,7 @@ func (s *CompactionSessionService) compactNow(ctx context.Context, st *sessionSt
 		return result, cmp.Or(ctx.Err(), st.learned.Attempts.Status().Err)
 	}
 	tried := false
-	for _, branch := range branches(h.view.Events().Slice()) {
+	for _, branch := range meter.BranchesOf(h.view.Events().Slice()) {
 		attempted, failed := s.compactBranch(ctx, h, t, branch, choose, &result)
 		tried = tried || attempted
 		if err = failed; err != nil {

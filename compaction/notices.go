@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -46,12 +49,33 @@ func (s *CompactionSessionService) reportUnreadable(ctx context.Context, h *hand
 }
 
 // reportAssumed logs once for each model that its context window is assumed.
-func (s *CompactionSessionService) reportAssumed(ctx context.Context, l *limits) {
-	if !l.assumed || !s.policy.automatic() {
+func (s *CompactionSessionService) reportAssumed(ctx context.Context, l *meter.Limits) {
+	if !l.Assumed || !s.policy.automatic() {
 		return
 	}
-	if _, told := s.policy.assumed.LoadOrStore(l.model, true); !told {
+	if _, told := s.policy.assumed.LoadOrStore(l.Model, true); !told {
 		s.policy.reporter.Log(ctx, slog.LevelWarn, "the agent's model is not known, so its context window is assumed; set ContextWindow, AgentModel or Registry",
-			slog.String("model", l.model), slog.Int("context_window", l.window))
+			slog.String("model", l.Model), slog.Int("context_window", l.ContextWindow))
 	}
+}
+
+// reportDoubt reports a provider's count that cannot be right, once for each agent, and again after some
+// that are believed.
+func (s *CompactionSessionService) reportDoubt(ctx context.Context, h *handle, ev *session.Event) {
+	d, news := h.meter.Doubt(ev)
+	if !news {
+		return
+	}
+	about := telemetry.Session(h.state.ref)
+	attrs := []slog.Attr{slog.Int("reported", d.Counted), slog.Int("estimated", d.Estimated), slog.String("agent", ev.Author)}
+	if !d.TooHigh { // it may be an agent that is shown little, which is in order
+		s.policy.reporter.LogAbout(ctx, slog.LevelInfo, about, "a prompt is counted far below its estimate: the estimate is followed", attrs...)
+		return
+	}
+	s.policy.reporter.LogAbout(ctx, slog.LevelWarn, about, "a prompt is counted at more than a compaction could change: the estimate is followed", attrs...)
+	s.policy.reporter.Observe(ctx, telemetry.Observation{
+		Outcome: telemetry.Misreported, Session: about, Branch: ev.Branch, InvocationID: ev.InvocationID, TokensBefore: d.Estimated,
+		Reason: fmt.Sprintf("the provider counts %d tokens for a prompt of %s that is estimated at %d: instructions alone would exceed the hard limit of %d",
+			d.Counted, ev.Author, d.Estimated, h.state.prompts.Limits().HardLimit),
+	})
 }

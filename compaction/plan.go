@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/view"
@@ -22,9 +23,9 @@ type snapshot struct {
 	at func(*record.Metadata) selector.Position
 	// measure returns the size of the prompt of an agent in a branch, and whether that size sets off the
 	// token trigger.
-	measure func(reader string) (size prompt, due bool)
+	measure func(reader string) (size meter.Prompt, due bool)
 
-	limits       *limits
+	limits       *meter.Limits
 	maxSummaries int
 	// failures counts failed attempts in a row, and oldest bounds how many events the invocation trigger
 	// looks at first.
@@ -106,7 +107,7 @@ func (s *snapshot) whyNoWindow(c candidate, hopeless bool) string {
 	switch {
 	case c.atLimitOnly && hopeless:
 		return "prompt exceeds the context window, and all that may be summarized is too little to change that"
-	case c.atLimitOnly && c.Tokens < s.limits.slack && c.prompt.likely < s.limits.limit:
+	case c.atLimitOnly && c.Tokens < s.limits.Margin && c.prompt.Likely < s.limits.HardLimit:
 		// The last compaction could not help. This one would not either, and it is not certain to be needed.
 		return "prompt may be over the hard limit, and the window is too small to change that"
 	}
@@ -133,7 +134,7 @@ func (s *snapshot) withoutWindow(c candidate, reason string, hopeless bool) step
 		st.otherwise = &end
 		return st
 	}
-	if !s.task.extractive && c.prompt.likely >= s.limits.limit {
+	if !s.task.extractive && c.prompt.Likely >= s.limits.HardLimit {
 		// A window whose summary by the model was not shorter may be tried again without one.
 		without := *s
 		without.task.extractive = true
@@ -152,7 +153,7 @@ func (s *snapshot) end(c candidate, reason string) step {
 		return st
 	}
 	if c.trigger == record.TriggerTokens {
-		st.action, st.until = wait, c.prompt.likely+max(1, c.prompt.likely/100)
+		st.action, st.until = wait, c.prompt.Likely+max(1, c.prompt.Likely/100)
 	}
 	if c.Reason == selector.TooSmall { // this was reported when the summary came out too long
 		st.reason = ""
@@ -164,13 +165,13 @@ func (s *snapshot) end(c candidate, reason string) step {
 // merges two of them, or, if no two may be merged, cuts the longest to half, or as far below as the
 // prompt needs. found is false if the prompt would exceed the window even with the shortest summaries.
 func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
-	if !s.task.forced || c.trigger != record.TriggerTokens || c.prompt.most < s.limits.limit {
+	if !s.task.forced || c.trigger != record.TriggerTokens || c.prompt.AtMost < s.limits.HardLimit {
 		return st, false
 	}
-	if c.prompt.without(s.reclaimable(c.reader)) > s.limits.most {
+	if c.prompt.Without(s.reclaimable(c.reader)) > s.limits.Capacity {
 		return st, false
 	}
-	st = step{action: mergeSummary, candidate: c, extractive: s.task.extractive, overLimit: c.prompt.likely >= s.limits.limit}
+	st = step{action: mergeSummary, candidate: c, extractive: s.task.extractive, overLimit: c.prompt.Likely >= s.limits.HardLimit}
 	var longest selector.Selection
 	for _, branch := range s.branches {
 		if !adk.Visible(c.reader, branch) {
@@ -190,12 +191,12 @@ func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
 	// Cutting loses detail, so it must be needed for certain. The estimate alone would ask for a cut after
 	// every event whose report by the provider is still to come.
 	prose := longest.Tokens - promptsize.Frame(record.KindSummary, longest.After != nil)
-	if prose <= minSummary || !st.overLimit {
+	if prose <= meter.MinSummary || !st.overLimit {
 		return st, false
 	}
-	mustFree := c.prompt.estimateOf(c.prompt.likely - s.limits.limit)
+	mustFree := c.prompt.EstimateOf(c.prompt.Likely - s.limits.HardLimit)
 	st.action, st.window = shrink, longest
-	st.shorter = max(minSummary, min(prose/2, prose-mustFree))
+	st.shorter = max(meter.MinSummary, min(prose/2, prose-mustFree))
 	return st, true
 }
 
@@ -205,7 +206,7 @@ func (s *snapshot) cannotFit(c candidate) bool {
 	if c.trigger != record.TriggerTokens || c.Cut {
 		return false
 	}
-	return c.prompt.without(c.Spare+s.reclaimable(c.reader)) > s.limits.most+s.limits.most/doubt
+	return c.prompt.Without(c.Spare+s.reclaimable(c.reader)) > meter.PlusError(s.limits.Capacity)
 }
 
 // reclaimable is how many estimated tokens the summaries that a reader sees could give back: all that
@@ -227,7 +228,7 @@ func (s *snapshot) reclaimable(reader string) int {
 		}
 		here := place{ev.Branch, s.at(m)}
 		sum += size
-		shortest[here] = max(shortest[here], size-max(0, text-minSummary))
+		shortest[here] = max(shortest[here], size-max(0, text-meter.MinSummary))
 	}
 	for _, size := range shortest {
 		sum -= size
@@ -244,16 +245,16 @@ func (s *snapshot) summariesOf(branch string) []*record.Metadata {
 // 0 for none. There is one after a compaction that left the prompt over the threshold, unless more was
 // waiting than one window could take, in this branch or in another.
 func (s *snapshot) floorAfter(c candidate) int {
-	if c.trigger != record.TriggerTokens || c.Cut || s.limits.threshold == 0 {
+	if c.trigger != record.TriggerTokens || c.Cut || s.limits.Threshold == 0 {
 		return 0
 	}
 	size, _ := s.measure(c.reader)
-	if size.likely < s.limits.threshold {
+	if size.Likely < s.limits.Threshold {
 		return 0
 	}
-	next := selector.Relieve(s.input, s.params, s.branches, c.reader, s.mustFree(size.likely))
+	next := selector.Relieve(s.input, s.params, s.branches, c.reader, s.mustFree(size.Likely))
 	if !next.Empty() && next.Branch != c.Branch {
 		return 0
 	}
-	return size.likely + max(1, size.likely/10)
+	return size.Likely + max(1, size.Likely/10)
 }

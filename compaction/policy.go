@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -16,8 +17,10 @@ import (
 type policy struct {
 	Config
 	summarizer Summarizer
-	// limits are those for the agent's model as it is known from the start.
-	limits *limits
+	// sizes are the fields that limits follow from, and limits those for the agent's model as it is known
+	// from the start.
+	sizes  meter.Config
+	limits *meter.Limits
 	// windowTokens bounds what one summarizer call is given.
 	windowTokens int
 	reporter     *telemetry.Reporter
@@ -34,7 +37,12 @@ func newPolicy(cfg Config) (*policy, error) {
 	problems := checkValues(cfg)
 	p.fillDefaults()
 	if len(problems) == 0 {
-		p.limits = p.limitsOf(p.agentModel())
+		p.sizes = meter.Config{
+			Registry: p.Registry, ContextWindow: p.ContextWindow, MaxOutputTokens: p.MaxOutputTokens,
+			SafetyRatio: p.SafetyRatio, TokenThreshold: p.TokenThreshold,
+			MaxSummaries: p.MaxSummaries, MaxSummaryTokens: p.MaxSummaryTokens, ModelChanges: p.AgentModelFunc != nil,
+		}
+		p.limits = p.sizes.Limits(p.agentModel())
 		problems = p.checkTokens()
 	}
 	if len(problems) > 0 {
@@ -146,28 +154,24 @@ func (p *policy) checkTokens() []error {
 		return []error{&ConfigError{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)}}
 	}
 	l := p.limits
-	switch share := p.share(l.window); {
-	case p.fixed() && p.MaxOutputTokens >= l.window:
+	switch share := p.sizes.Share(l.ContextWindow); {
+	case p.sizes.WindowIsFixed() && p.MaxOutputTokens >= l.ContextWindow:
 		return refuse("MaxOutputTokens", p.MaxOutputTokens,
-			"with a ContextWindow of %d, nothing would be left for the prompt; lower it or set ContextWindow", l.window)
-	case l.limit < 1:
-		return refuse("ContextWindow", l.window,
-			"with MaxOutputTokens %d, the hard limit of %v of the rest is no prompt at all; raise ContextWindow or lower MaxOutputTokens", l.reply, hardLimit)
-	case p.fixed() && share > 0 && p.TokenThreshold > share:
+			"with a ContextWindow of %d, nothing would be left for the prompt; lower it or set ContextWindow", l.ContextWindow)
+	case l.HardLimit < 1:
+		return refuse("ContextWindow", l.ContextWindow,
+			"with MaxOutputTokens %d, the hard limit of %v of the rest is no prompt at all; raise ContextWindow or lower MaxOutputTokens", l.Reply, meter.HardLimit)
+	case p.sizes.WindowIsFixed() && share > 0 && p.TokenThreshold > share:
 		return refuse("TokenThreshold", p.TokenThreshold,
 			"it would never be reached: SafetyRatio %v × ContextWindow %d = %d is less and fires first; lower it, set SafetyRatio to Off, or set ContextWindow",
-			p.SafetyRatio, l.window, share)
-	case p.fixed() && p.TokenThreshold > l.limit:
+			p.SafetyRatio, l.ContextWindow, share)
+	case p.sizes.WindowIsFixed() && p.TokenThreshold > l.HardLimit:
 		return refuse("TokenThreshold", p.TokenThreshold,
 			"it would never be reached: a prompt is compacted at the hard limit of %d tokens (%v of ContextWindow %d less MaxOutputTokens %d) at the latest; lower it or set ContextWindow",
-			l.limit, hardLimit, l.window, l.reply)
+			l.HardLimit, meter.HardLimit, l.ContextWindow, l.Reply)
 	}
 	return nil
 }
-
-// summariesShare is how much of the hard limit summaries may take up before they are cut. A summarizer that is asked for less and writes more is usually right; one that writes without end
-// must not fill the prompt for ever.
-const summariesShare = 0.75
 
 // windowShare is how much of a model's context window a transcript may fill where the summarizer
 // does not say: the rest is for the prompt, the answer, and the error of the estimate.
@@ -182,7 +186,7 @@ func (p *policy) setSummarizer() error {
 		case ok:
 			cfg.ContextWindow = known.ContextWindow
 		case p.AgentModel == "" && p.AgentModelFunc == nil: // it is the agent's own model
-			cfg.ContextWindow = p.limits.window
+			cfg.ContextWindow = p.limits.ContextWindow
 		}
 		llm, err := summarizer.NewLLM(cfg)
 		if err != nil {

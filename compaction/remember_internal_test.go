@@ -51,7 +51,7 @@ func TestJobOfADeletedSessionLeavesTheNewOneAlone(t *testing.T) {
 // reported.
 func TestOnlyTheLongestUnusedSessionIsGivenUp(t *testing.T) {
 	t.Parallel()
-	known := newStates()
+	known := newStates(nil)
 	var all []*sessionState
 	for n := range maxRetained + 1 {
 		st := known.of(SessionRef{SessionID: fmt.Sprint(n)})

@@ -23,9 +23,8 @@ func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req
 		return nil, nil
 	}
 	contents, fixed := promptsize.OfRequest(req)
-	now := sent{contents: contents, fixed: fixed}
 	st := s.states.of(SessionRef{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()})
-	if st.prompts.noteRequest(ctx.Branch(), ctx.AgentName(), now) {
+	if st.prompts.Requested(ctx.Branch(), ctx.AgentName(), contents, fixed) {
 		s.remember(st)
 	}
 	return nil, nil

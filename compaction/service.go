@@ -73,7 +73,7 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 		bases:   newBases(),
 		queue:   queue.New(),
 	}
-	s.states = newStates()
+	s.states = newStates(p.limits)
 	if cfg.AgentModelFunc == nil {
 		s.reportAssumed(context.Background(), p.limits)
 	}

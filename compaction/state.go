@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"weak"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/learned"
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/queue"
 )
 
@@ -31,13 +31,13 @@ type sessionState struct {
 	news    news
 	runs    runs
 	learned learned.Facts
-	prompts promptFacts
-	// limits are those for the model that the agent last had; nil for the policy's.
-	limits atomic.Pointer[limits]
+	prompts *meter.Session
 }
 
-func newSessionState(ref SessionRef) *sessionState {
-	return &sessionState{ref: ref, append: queue.NewLock(), line: queue.NewLine[job](), news: news{cursors: map[*cursor]struct{}{}}}
+func newSessionState(ref SessionRef, limits *meter.Limits) *sessionState {
+	st := &sessionState{ref: ref, append: queue.NewLock(), line: queue.NewLine[job](), news: news{cursors: map[*cursor]struct{}{}}}
+	st.prompts = meter.NewSession(limits, &st.learned)
+	return st
 }
 
 // isDeleted reports whether the session was deleted through this service.
@@ -46,7 +46,7 @@ func (st *sessionState) isDeleted() bool { return st.waiting.Closed() }
 // worthKeeping reports whether there is something to remember about a session to which nobody holds a
 // handle.
 func (st *sessionState) worthKeeping() bool {
-	return !st.isDeleted() && (st.learned.WorthKeeping() || st.prompts.worthKeeping() || len(st.waiting.All()) > 0)
+	return !st.isDeleted() && (st.learned.WorthKeeping() || st.prompts.WorthKeeping() || len(st.waiting.All()) > 0)
 }
 
 // closeWith closes a cursor when its handle is garbage.
@@ -58,8 +58,9 @@ type states struct {
 	retained *retained
 }
 
-func newStates() *states {
-	return &states{known: &registry{byRef: map[SessionRef]weak.Pointer[sessionState]{}}, retained: newRetained()}
+// newStates returns states of which none is known. Each new one begins with the limits.
+func newStates(limits *meter.Limits) *states {
+	return &states{known: &registry{limits: limits, byRef: map[SessionRef]weak.Pointer[sessionState]{}}, retained: newRetained()}
 }
 
 // of returns the state of a session, making it if need be.
@@ -88,6 +89,8 @@ func (s *states) drop(ref SessionRef) {
 // registry holds the states that are in use, without keeping them alive. It refers to nothing else:
 // the cleanup of a state refers to it, and would keep whatever it refers to alive as well.
 type registry struct {
+	limits *meter.Limits
+
 	mu    sync.Mutex
 	byRef map[SessionRef]weak.Pointer[sessionState]
 	// most is how many byRef held since it was made: a map never gives memory back.
@@ -100,7 +103,7 @@ func (r *registry) of(ref SessionRef) *sessionState {
 	if st := r.byRef[ref].Value(); st != nil {
 		return st
 	}
-	st := newSessionState(ref)
+	st := newSessionState(ref, r.limits)
 	r.byRef[ref] = weak.Make(st)
 	r.most = max(r.most, len(r.byRef))
 	runtime.AddCleanup(st, r.collect, ref)

@@ -80,10 +80,10 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		StoredEvents:      state.Stored + h.unloaded,
 		VisibleEvents:     len(state.View),
 		UnreadableRecords: state.Unreadable,
-		PromptTokens:      h.meter.prompt(h, "").likely,
-		TokenThreshold:    s.limits(h.state).threshold,
-		HardLimit:         s.limits(h.state).limit,
-		ContextWindow:     s.limits(h.state).window,
+		PromptTokens:      h.meter.Prompt("").Likely,
+		TokenThreshold:    h.state.prompts.Limits().Threshold,
+		HardLimit:         h.state.prompts.Limits().HardLimit,
+		ContextWindow:     h.state.prompts.Limits().ContextWindow,
 		Running:           h.state.line.Busy(),
 	}
 	absorbed := absorbedBy(h.view.Raw())
@@ -150,7 +150,7 @@ func (s *CompactionSessionService) waitsFor(h *handle, f candidate, view []*sess
 		}
 		return string(f.Reason)
 	}
-	over := f.trigger == record.TriggerTokens && f.prompt.most >= s.limits(h.state).limit
+	over := f.trigger == record.TriggerTokens && f.prompt.AtMost >= h.state.prompts.Limits().HardLimit
 	var last *session.Event
 	if len(view) > 0 {
 		last = view[len(view)-1]
@@ -166,8 +166,8 @@ func (s *CompactionSessionService) waitsFor(h *handle, f candidate, view []*sess
 		return errHanging.Error()
 	case s.policy.Synchronous && last != nil && tried != "" && last.InvocationID == tried:
 		return "an attempt failed in this turn: the next one waits for the next turn"
-	case f.trigger == record.TriggerTokens && s.isQuiet(h.state, f.reader, f.prompt):
-		return fmt.Sprintf("there was nothing to summarize: the next look waits until the prompt of %d tokens has %d", f.prompt.likely, h.state.learned.Windows.QuietUntil(f.reader))
+	case f.trigger == record.TriggerTokens && h.state.prompts.IsQuiet(f.reader, f.prompt):
+		return fmt.Sprintf("there was nothing to summarize: the next look waits until the prompt of %d tokens has %d", f.prompt.Likely, h.state.learned.Windows.QuietUntil(f.reader))
 	case f.trigger == record.TriggerInvocations && last != nil && !adk.Classify(last).Is(adk.EndsTurn):
 		return "due by turns: waits for the end of the turn that is under way"
 	}
@@ -177,9 +177,9 @@ func (s *CompactionSessionService) waitsFor(h *handle, f candidate, view []*sess
 // waitsForGrowth says that a prompt is over the threshold, and the last compaction could not bring it
 // under; "" where there is none.
 func (s *CompactionSessionService) waitsForGrowth(h *handle) string {
-	threshold := s.limits(h.state).threshold
-	for _, branch := range h.meter.branches(h.view) {
-		size := h.meter.prompt(h, branch).likely
+	threshold := h.state.prompts.Limits().Threshold
+	for _, branch := range h.meter.Branches() {
+		size := h.meter.Prompt(branch).Likely
 		floor := h.state.learned.Windows.Floor(branch)
 		if threshold > 0 && size >= threshold && size < floor {
 			return fmt.Sprintf("the last compaction could not bring the prompt under the threshold of %d tokens: the next one waits until it has grown from %d to %d",

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
@@ -62,18 +63,15 @@ func (s *CompactionSessionService) summarize(ctx context.Context, h *handle, t t
 
 // roomFor is what the summary of a window may take up beside the branch's others.
 func (s *CompactionSessionService) roomFor(h *handle, sel selector.Selection) int {
-	room := s.limits(h.state).allSummaries
+	room := h.state.prompts.Limits().AllSummaries
 	h.catchUp()
 	for _, m := range currentOf(h.view.State(), sel.Branch) {
 		if !slices.ContainsFunc(sel.Absorb, func(a *record.Metadata) bool { return a.RecordID == m.RecordID }) {
 			room -= promptsize.OfSummary(m)
 		}
 	}
-	return max(room, s.limits(h.state).summaryTokens)
+	return max(room, h.state.prompts.Limits().SummaryTokens)
 }
-
-// minSummary is the least that a summary is asked to take up, in tokens: a sentence or two.
-const minSummary = 32
 
 // request is what the summarizer is given: copies of the window, and the prose it has to stand in for.
 func (s *CompactionSessionService) request(h *handle, t task, sel selector.Selection) (summarizer.Request, error) {
@@ -83,13 +81,13 @@ func (s *CompactionSessionService) request(h *handle, t task, sel selector.Selec
 		Focus:     t.focus,
 		Note:      t.note,
 		Pack:      t.pack,
-		MaxTokens: min(s.limits(h.state).summaryTokens, max(minSummary, (sel.Tokens-frame)/2)),
+		MaxTokens: min(h.state.prompts.Limits().SummaryTokens, max(meter.MinSummary, (sel.Tokens-frame)/2)),
 	}
 	if t.kind != "" {
 		req.Kind = t.kind
 	}
 	if t.trigger == record.TriggerMerge {
-		req.MaxTokens = min(s.limits(h.state).summaryTokens, max(minSummary, sel.Tokens-frame))
+		req.MaxTokens = min(h.state.prompts.Limits().SummaryTokens, max(meter.MinSummary, sel.Tokens-frame))
 	}
 	if t.shorter > 0 {
 		req.MaxTokens = min(req.MaxTokens, t.shorter)

@@ -1,0 +1,123 @@
+package meter
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/view"
+)
+
+// Meter measures the prompts that agents would send of one view of a session. It keeps what it has
+// measured, and adds what was appended to the view since.
+type Meter struct {
+	view    *view.View
+	session *Session
+
+	mu       sync.Mutex
+	branches []string // of the part of the view that was seen
+	seen     extent
+	tallies  map[string]*tally // by branch
+}
+
+// extent is a part of a view: its first events, in one generation of the view.
+type extent struct{ generation, length int }
+
+// covers reports whether the part is still part of a view of that generation and length.
+func (e extent) covers(generation, length int) bool {
+	return e.generation == generation && e.length <= length
+}
+
+// New returns a Meter for a view of a session.
+func New(v *view.View, s *Session) *Meter { return &Meter{view: v, session: s} }
+
+// Branches are those of the visible events, the root's first. The caller must not change them.
+func (m *Meter) Branches() []string {
+	events, generation := m.view.Version()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.seen.covers(generation, events.Len()) || m.branches == nil {
+		m.branches, m.seen = nil, extent{generation: generation}
+	}
+	m.branches = addBranches(m.branches, events.Slice()[m.seen.length:])
+	m.seen.length = events.Len()
+	return slices.Clip(m.branches)
+}
+
+// BranchesOf are those of events, the root's first.
+func BranchesOf(events []*session.Event) []string { return addBranches(nil, events) }
+
+// addBranches adds the branches of more events to known ones. Where none are known it begins with the
+// root's.
+func addBranches(known []string, events []*session.Event) []string {
+	if known == nil {
+		known = []string{""}
+	}
+	for _, ev := range events {
+		if !slices.Contains(known, ev.Branch) {
+			known = append(known, ev.Branch)
+		}
+	}
+	return known
+}
+
+// Prompt is the size of the largest prompt that an agent in the branch would send now.
+func (m *Meter) Prompt(branch string) Prompt {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tally(branch).prompt()
+}
+
+// tally brings the tally of a branch up to date. The caller holds mu.
+func (m *Meter) tally(branch string) *tally {
+	events, generation := m.view.Version()
+	t := m.tallies[branch]
+	if t == nil || !t.measured.covers(generation, events.Len()) {
+		t = newTally(m.session, branch, generation)
+		put(&m.tallies, branch, t)
+		t.add(events.Slice(), lastChange(m.view.Live(), branch))
+	} else {
+		t.requests = m.session.requestsIn(branch)
+		t.add(events.From(t.measured.length).Slice(), time.Time{})
+	}
+	t.measured.length = events.Len()
+	m.session.noteEstimate(branch, t.estimate)
+	return t
+}
+
+// Doubt judges the count that the newest event of the view has. It reports one that cannot be right once
+// for each agent, and again after some that are believed.
+func (m *Meter) Doubt(ev *session.Event) (what Misreport, news bool) {
+	if ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 || m.session.learned.Events.Stale(ev) {
+		return Misreport{}, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.tally(ev.Branch)
+	count, expected, v, reported := t.judge(ev, max(0, t.estimate-promptsize.OfEvent(ev)))
+	if !reported || !m.session.isNews(ev.Author, v) {
+		return Misreport{}, false
+	}
+	return Misreport{Counted: count, Estimated: expected, TooHigh: v == tooHigh}, true
+}
+
+// Learn keeps what providers have counted for prompts of which the branch changing is part. It must be
+// called before a compaction of that branch changes the view. Counts in other branches stay where they
+// are: learned with each compaction of a sibling, two counts would pass for a line that is known for
+// certain.
+func (m *Meter) Learn(changing string) {
+	events, current := m.view.Events().Slice(), m.view.Live()
+	for _, branch := range BranchesOf(events) {
+		if !adk.Visible(branch, changing) {
+			continue
+		}
+		t := newTally(m.session, branch, 0)
+		t.add(events, lastChange(current, branch))
+		t.forgetSilent()
+		m.session.learn(t)
+	}
+}

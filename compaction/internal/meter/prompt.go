@@ -1,0 +1,64 @@
+package meter
+
+import "math"
+
+// estimateErrorDivisor gives the error of estimates: one part in so many. Against real tokenizers it is 5%
+// to 12% for single messages of one kind.
+const estimateErrorDivisor = 10
+
+// PlusError is a size with the error that its estimate may have.
+func PlusError(size int) int { return size + size/estimateErrorDivisor }
+
+// Prompt is the size of a prompt in tokens.
+type Prompt struct {
+	// Likely is the expected size, and AtMost one that it should not exceed: the hard limit is compared with
+	// that.
+	Likely, AtMost int
+	// ratio is how many tokens one estimated token is taken to be; 0 for an empty prompt.
+	ratio float64
+}
+
+// Without is the likely size once something of that estimate has been removed.
+func (p Prompt) Without(estimate int) int { return p.Likely - int(p.ratio*float64(estimate)) }
+
+// EstimateOf is the estimate of a part of the prompt that has a size, rounded up.
+func (p Prompt) EstimateOf(size int) int { return int(math.Ceil(float64(size) / max(1, p.ratio))) }
+
+// orLarger returns the prompt with the larger likely size, with the larger bound of the two.
+func (p Prompt) orLarger(other Prompt) Prompt {
+	bound := max(p.AtMost, other.AtMost)
+	if other.Likely > p.Likely {
+		p = other
+	}
+	p.AtMost = bound
+	return p
+}
+
+// request is what a request held when it was last seen on its way to the model, in estimated tokens.
+type request struct {
+	// view is the view that the request was made from, contents what was left of that view, and fixed the
+	// instructions and tools.
+	view, contents, fixed int
+}
+
+// of is how much of a view of that estimate is expected to reach the model. A view that has grown since
+// is sent with all that was added; of one that has shrunk, the same share is sent as before. Of a view of
+// 1,000 tokens of which 400 were sent, 600 are sent once it has 1,200, and 200 once it has 500.
+func (r *request) of(estimate int) int {
+	switch {
+	case r == nil || r.view <= 0:
+		return estimate
+	case estimate >= r.view:
+		return r.contents + estimate - r.view
+	default:
+		return int(math.Ceil(float64(r.contents) / float64(r.view) * float64(estimate)))
+	}
+}
+
+// share is how much of a view reaches the model, at most all.
+func (r *request) share(estimate int) float64 {
+	if r == nil || estimate <= 0 {
+		return 1
+	}
+	return min(1, float64(r.of(estimate))/float64(estimate))
+}

@@ -1,0 +1,129 @@
+package meter
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/learned"
+)
+
+// maxBranches bounds for how many branches of a session requests are remembered.
+const maxBranches = 64
+
+// Session is what is known of the prompts of one session. All of its handles share it, and it is lost with
+// the process, which costs accuracy until the provider reports again.
+type Session struct {
+	limits  atomic.Pointer[Limits]
+	learned *learned.Facts
+
+	mu sync.Mutex
+	// estimates are those of the view, by branch, and requests what agents were last sent, by branch and
+	// name.
+	estimates map[string]int
+	requests  map[string]map[string]request
+	// fits are what providers' counts teach, by branch and agent.
+	fits   map[string]map[string]fit
+	doubts map[string]*doubts // by agent
+}
+
+// NewSession returns a Session that knows the limits of its agent's model, and what compactions of the
+// session have taught.
+func NewSession(l *Limits, facts *learned.Facts) *Session {
+	s := &Session{learned: facts}
+	s.limits.Store(l)
+	return s
+}
+
+// Limits are those for the model that the session's agent last had.
+func (s *Session) Limits() *Limits { return s.limits.Load() }
+
+// SetLimits notes that the session's agent has another model.
+func (s *Session) SetLimits(l *Limits) { s.limits.Store(l) }
+
+// WorthKeeping reports whether there is anything to remember about a session to which nobody holds a
+// handle.
+func (s *Session) WorthKeeping() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.fits) > 0 || len(s.requests) > 0
+}
+
+// Requested notes how large a request of an agent was: its contents and what is fixed, in estimated
+// tokens. It returns false, and ignores the request, where no view of the branch was measured: no trigger
+// is on, or no event has come in.
+func (s *Session) Requested(branch, agent string, contents, fixed int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	estimate := s.estimates[branch]
+	if estimate <= 0 {
+		return false
+	}
+	if s.requests == nil || len(s.requests) >= maxBranches {
+		s.requests = map[string]map[string]request{}
+	}
+	if s.requests[branch] == nil {
+		s.requests[branch] = map[string]request{}
+	}
+	s.requests[branch][agent] = request{view: estimate, contents: contents, fixed: fixed}
+	return true
+}
+
+func (s *Session) requestsIn(branch string) map[string]request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.requests[branch])
+}
+
+// noteEstimate notes the estimate of the view that a branch sees.
+func (s *Session) noteEstimate(branch string, estimate int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.estimates == nil || len(s.estimates) >= maxBranches {
+		s.estimates = map[string]int{}
+	}
+	s.estimates[branch] = estimate
+}
+
+// agents returns what is known of the agents in a branch, for a tally to add to.
+func (s *Session) agents(branch string) map[string]*agentTally {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	agents := map[string]*agentTally{}
+	for name, f := range s.fits[branch] {
+		agents[name] = &agentTally{fit: f}
+	}
+	return agents
+}
+
+// learn keeps what a tally knows of its agents.
+func (s *Session) learn(t *tally) {
+	if len(t.agents) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fits := map[string]fit{}
+	for name, agent := range t.agents {
+		fits[name] = agent.fit
+	}
+	put(&s.fits, t.branch, fits)
+}
+
+// isNews takes in the verdict on an agent's count and reports whether it is to be reported.
+func (s *Session) isNews(agent string, v verdict) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.doubts[agent] == nil {
+		put(&s.doubts, agent, &doubts{})
+	}
+	return s.doubts[agent].isNews(v)
+}
+
+// put sets a value in a map, which it makes if need be.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}

@@ -1,0 +1,169 @@
+package meter
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+const (
+	// recentCounts is how many counts a fit goes by. Tools, instructions and models change.
+	recentCounts = 30
+	// maxSilent is for how many compactions an agent is remembered that reports no more. It may have gone,
+	// and its instructions and tools must not be counted in for ever.
+	maxSilent = 5
+)
+
+// fit is what the provider's counts teach about one agent's prompts.
+type fit struct {
+	promptsize.Fit
+	// compactionsWithoutReport is for how many compactions in a row other agents have reported, and this one
+	// has not.
+	compactionsWithoutReport int
+}
+
+// tally is what one branch's prompts hold: the estimate of the view, and the counts of the agents that run
+// in the branch. It grows with the view, so an append costs the event that was appended.
+type tally struct {
+	branch   string
+	session  *Session
+	estimate int // of the view alone
+	measured extent
+	// agents are those whose prompts the provider has counted, now or before the view changed.
+	agents map[string]*agentTally
+	// requests are what agents were last sent, where that is known.
+	requests map[string]request
+}
+
+// agentTally is the prompt of one agent.
+type agentTally struct {
+	fit fit
+	// counted is what the provider last counted for the prompt and its answer, 0 where it has counted
+	// nothing since the view changed. since is the estimate of all that came after.
+	counted, since int
+}
+
+// newTally makes the tally of a branch for a view of which it has measured nothing yet.
+func newTally(s *Session, branch string, generation int) *tally {
+	return &tally{
+		branch: branch, session: s, measured: extent{generation: generation},
+		agents: s.agents(branch), requests: s.requestsIn(branch),
+	}
+}
+
+// prompt is the largest that any agent in the branch would send. The count of an agent is brought up to
+// date. Where there is none since the view changed, earlier counts correct the estimate, except those of
+// an agent that is shown little of the history: they say nothing about the prompts of others. Where the
+// provider has counted nothing, the request that an agent was last sent is brought up to date.
+func (t *tally) prompt() Prompt {
+	var largest Prompt
+	for name, agent := range t.agents {
+		request, line := t.request(name), agent.fit.Line()
+		ratio := line.Ratio * request.share(t.estimate)
+		switch {
+		case agent.counted > 0:
+			size := agent.counted + agent.since
+			largest = largest.orLarger(Prompt{size, agent.counted + PlusError(agent.since), ratio})
+		case !agent.fit.Undercounts():
+			size := line.Of(request.of(t.estimate))
+			largest = largest.orLarger(Prompt{size, PlusError(size), ratio})
+		}
+	}
+	for name, request := range t.requests {
+		if t.agents[name] == nil {
+			size := request.fixed + request.of(t.estimate)
+			largest = largest.orLarger(Prompt{size, PlusError(size), request.share(t.estimate)})
+		}
+	}
+	if largest.Likely > 0 {
+		return largest
+	}
+	return Prompt{t.estimate, PlusError(t.estimate), 1}
+}
+
+// request is what an agent was last sent, nil where that is not known.
+func (t *tally) request(agent string) *request {
+	if request, known := t.requests[agent]; known {
+		return &request
+	}
+	return nil
+}
+
+// judge decides whether to believe the count that an event has for the prompt behind it, given the
+// estimate of the view at that time. expected is the estimate of the prompt itself.
+func (t *tally) judge(ev *session.Event, estimate int) (count, expected int, v verdict, reported bool) {
+	request := t.request(ev.Author)
+	expected = request.of(estimate)
+	count, reported = countOf(ev, t.branch, expected)
+	if request != nil {
+		expected += request.fixed
+	}
+	return count, expected, judge(count, expected, t.session.Limits().HardLimit), reported
+}
+
+// add measures more of the view. It ignores counts from before changed, when the view was another, and
+// stale ones.
+func (t *tally) add(events []*session.Event, changed time.Time) {
+	for _, ev := range events {
+		if !adk.Visible(t.branch, ev.Branch) {
+			continue
+		}
+		size := promptsize.OfEvent(ev)
+		for _, agent := range t.agents {
+			agent.since += agent.fit.Line().More(size)
+		}
+		count, _, v, reported := t.judge(ev, t.estimate)
+		if reported && v == believed && (changed.IsZero() || ev.Timestamp.After(changed)) && !t.session.learned.Events.Stale(ev) {
+			t.count(ev, count)
+		}
+		t.estimate += size
+	}
+}
+
+// count takes in what the provider counted for the prompt behind an event.
+func (t *tally) count(ev *session.Event, count int) {
+	agent := t.agents[ev.Author]
+	if agent == nil {
+		agent = &agentTally{}
+		t.agents[ev.Author] = agent
+	}
+	agent.fit.Fade(recentCounts - 1)
+	agent.fit.Add(t.request(ev.Author).of(t.estimate), count)
+	agent.counted, agent.since = count+outputOf(ev), 0
+}
+
+// forgetSilent drops agents that have gone: for maxSilent compactions others have reported, and they have
+// not.
+func (t *tally) forgetSilent() {
+	spoke := func(agent *agentTally) bool { return agent.counted > 0 }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(t.agents)), spoke) {
+		return
+	}
+	for author, agent := range t.agents {
+		switch {
+		case spoke(agent):
+			agent.fit.compactionsWithoutReport = 0
+		case agent.fit.compactionsWithoutReport == maxSilent:
+			delete(t.agents, author)
+		default:
+			agent.fit.compactionsWithoutReport++
+		}
+	}
+}
+
+// lastChange is when the newest summary that the branch sees was made.
+func lastChange(current []*record.Metadata, branch string) time.Time {
+	var changed time.Time
+	for _, m := range current {
+		if adk.Visible(branch, m.Branch) && m.CreatedAt.After(changed) {
+			changed = m.CreatedAt
+		}
+	}
+	return changed
+}
