@@ -7,57 +7,69 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// MaxWaiting is how many long-running calls and confirmations that nobody has answered yet are kept raw
-// in a session, whatever their age. Where there are more, the oldest are given up: they are covered as
-// what they are, never answered. (More than a person keeps open at a time, and at some 100 tokens each
-// less than a tenth of the smallest usual context window.)
+// MaxWaiting is how many units stay raw in a session although they wait for a person: for the
+// answer to a long-running call, or for a confirmation. Age does not matter. If there are more, the
+// oldest are given up: their calls are summarized as never answered. 64 is more than a person keeps
+// open at a time. At some 100 tokens each, these units take up less than a tenth of the smallest
+// usual context window.
 const MaxWaiting = 64
 
-// analysis holds what all selections from one history need to know.
+// analysis is what every selection from one input needs to know. Its slices are indexed by the
+// position of an event in Input.Events.
 type analysis struct {
 	Input
 	Params
-	class       []adk.Class // of each event
+	class       []adk.Class
 	units       *adk.Units
 	index       *record.Index
 	invocations []*invocation // in the order in which they began
 	byID        map[string]*invocation
-	// of gives the invocation of each event. An event that belongs to none of its own (no ID, or an
-	// invocation that only changes state) goes with its neighbour in the branch.
-	of     []*invocation
-	pinned []bool
-	// speakers are who spoke last in a branch, made when first asked for.
+	// of is the invocation of each event. An event without an invocation of its own, because it has
+	// no invocation ID or its invocation only changes state, goes with its neighbor in the branch.
+	of []*invocation
+
+	// pinned marks the events that stay raw. held marks those of them that would not stay if it
+	// were not for an open call in their unit: they are the reason for [Blocked].
+	pinned, held []bool
+	// givenUp marks the members of units that wait for a person and stay raw no longer, see
+	// [MaxWaiting]. interrupted marks the events with calls whose tools will not return, unless
+	// their invocation turns out to be running after all.
+	givenUp, interrupted map[int]bool
+
+	// The rest is made when it is first asked for.
+
+	// speakers are the latest speakers that an agent in each branch sees.
 	speakers map[string]*lastSpeakers
-	// held marks the events that only an open call keeps.
-	held []bool
-
-	// newest holds the newest event of each branch; made when first asked for.
+	// newest is the newest event of each branch.
 	newest map[string]*session.Event
-
-	// offered holds, for each candidate of the latest of so many offers, its number.
+	// offered[i] is the number of the latest set of candidates that event i was in; offers counts
+	// the sets. So a new set costs no clearing.
 	offered []int
 	offers  int
-
-	// givenUp marks the events of units that wait for somebody and are kept raw no longer; interrupted
-	// marks those with calls whose results will not come, unless their invocation runs after all.
-	givenUp, interrupted map[int]bool
 }
 
-// analyze prepares selections from one history. It reads, and changes nothing.
+// analyze prepares selections from one input.
 func analyze(h Input, p Params) *analysis {
-	s := &analysis{Input: h, Params: p, units: adk.GroupUnits(h.Events), index: record.NewIndex(h.Events)}
-	s.class = make([]adk.Class, len(h.Events))
+	a := &analysis{Input: h, Params: p, units: adk.GroupUnits(h.Events), index: record.NewIndex(h.Events)}
+	a.class = make([]adk.Class, len(h.Events))
 	for i, ev := range h.Events {
-		s.class[i] = adk.Classify(ev)
+		a.class[i] = adk.Classify(ev)
 	}
-	s.findInvocations()
-	s.pin()
-	return s
+	a.findInvocations()
+	a.pin()
+	return a
 }
 
-// MustStayInPlace returns whether a live record is the summary of tool rounds that must stay where it stands:
-// of the agent who speaks, in an invocation that may still send prompts. All other summaries may go to
-// the front.
+// speaks reports whether event i has anything to summarize, as opposed to a change of state.
+func (a *analysis) speaks(i int) bool { return a.class[i].Is(adk.Speaks) }
+
+// covered reports whether a current record stands for event i already.
+func (a *analysis) covered(i int) bool { return a.Covered != nil && a.Covered(a.Events[i]) }
+
+// MustStayInPlace returns a function that reports whether the summary of a current record must stay
+// behind the event that it is shown behind. That holds for the tool rounds of an agent who is still
+// speaking, in an invocation that may still send prompts. All other summaries may move to the
+// front. The returned function is not safe for concurrent use.
 func MustStayInPlace(h Input, p Params) func(*record.Metadata) bool {
 	return analyze(h, p).mustStayInPlace
 }

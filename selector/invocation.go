@@ -7,21 +7,22 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// invocation is one run of the agents.
+// invocation is one run of the agents, as far as it speaks. Positions are those of Input.Events, -1
+// for none.
 type invocation struct {
 	id        string
-	ordinal   int  // by first event
-	first     int  // position in Input.Events
-	displaced bool // only what the view shows later than it happened is left of it
-	opening   int  // first user event; -1
-	turn      int  // last event that is a user's words rather than a tool response; -1
-	answer    bool // the latest conversational event is an agent's answer
+	ordinal   int  // its number in the order in which invocations began
+	first     int  // its first event; one that is not displaced, if there is any
+	displaced bool // all events that are left of it are displaced
+	opening   int  // its first user event
+	turn      int  // the user's latest message in it that is no tool response
+	answer    bool // its latest event that speaks is an agent's answer
 	newest    bool
-	running   bool
+	running   bool // it is known to be running in this process
 }
 
-// began returns what invocations are ordered by. What only late answers keep in view began before
-// all that is where it happened.
+// began is the key by which invocations are sorted. An invocation that only displaced events are
+// left of sorts to the front, because everything around them happened later.
 func (v *invocation) began() int {
 	if v.displaced {
 		return -1
@@ -29,77 +30,83 @@ func (v *invocation) began() int {
 	return v.first
 }
 
-// complete reports whether there is nothing left to wait for. An answer counts for more than being
-// known to run, because the end of a run becomes known late; so does having been summarized.
+// complete reports whether nothing more is to come. An answer counts for more than the information
+// that the invocation is running, because the service learns late that a run has ended. So does
+// being summarized already, which is why a displaced invocation is complete.
 func (v *invocation) complete() bool { return v.answer || !v.newest && (!v.running || v.displaced) }
 
-// active reports whether the invocation may still send prompts of which its opening must be part.
+// active reports whether the invocation may still send prompts. Its opening must be part of them.
 func (v *invocation) active() bool { return !v.complete() || v.newest }
 
-// findInvocations lists the runs that say something.
-func (s *analysis) findInvocations() {
-	s.byID = map[string]*invocation{}
-	for i, ev := range s.Events {
-		if !s.class[i].Is(adk.Speaks) || ev.InvocationID == "" {
+// findInvocations lists the invocations that have an event that speaks.
+func (a *analysis) findInvocations() {
+	a.byID = map[string]*invocation{}
+	for i, ev := range a.Events {
+		if !a.class[i].Is(adk.Speaks) || ev.InvocationID == "" {
 			continue
 		}
-		v := s.byID[ev.InvocationID]
+		v := a.byID[ev.InvocationID]
 		if v == nil {
 			v = &invocation{id: ev.InvocationID, first: -1, opening: -1, turn: -1}
-			v.running = s.Running != nil && s.Running(v.id)
-			s.byID[v.id] = v
-			s.invocations = append(s.invocations, v)
+			v.running = a.Running != nil && a.Running(v.id)
+			a.byID[v.id] = v
+			a.invocations = append(a.invocations, v)
 		}
-		if v.first < 0 || v.displaced && !s.displaced(i) {
-			v.first, v.displaced = i, s.displaced(i)
+		if v.first < 0 || v.displaced && !a.displaced(i) {
+			v.first, v.displaced = i, a.displaced(i)
 		}
-		v.answer = s.class[i].Is(adk.EndsTurn) || v.answer && s.displaced(i)
-		if s.class[i].Is(adk.ByUser) {
+		v.answer = a.class[i].Is(adk.EndsTurn) || v.answer && a.displaced(i)
+		if a.class[i].Is(adk.ByUser) {
 			if v.opening < 0 {
 				v.opening = i
 			}
-			if !s.class[i].Is(adk.Responds) {
+			if !a.class[i].Is(adk.Responds) {
 				v.turn = i
 			}
 		}
 	}
-	slices.SortStableFunc(s.invocations, func(a, b *invocation) int { return cmp.Compare(a.began(), b.began()) })
-	for n, v := range s.invocations {
-		v.ordinal, v.newest = n, n == len(s.invocations)-1
+	slices.SortStableFunc(a.invocations, func(a, b *invocation) int { return cmp.Compare(a.began(), b.began()) })
+	for n, v := range a.invocations {
+		v.ordinal, v.newest = n, n == len(a.invocations)-1
 	}
-	s.attach()
+	a.attach()
 }
 
-// displaced reports whether the view may show the event at position i later than it happened, beside a
-// late answer.
-func (s *analysis) displaced(i int) bool {
-	unit := s.units.Of(i)
-	return unit != nil && s.Events[unit[len(unit)-1]].InvocationID != s.Events[i].InvocationID
+// displaced reports whether the view may show event i later than it happened: next to the late
+// answer to its unit.
+//
+//	e1 bot,  inv 1: calls ship(), long-running    displaced: the view shows e1 directly before e3
+//	e2 user, inv 2: "And the weather?"
+//	e3 user, inv 3: the response "shipped"
+func (a *analysis) displaced(i int) bool {
+	unit := a.units.Of(i)
+	return unit != nil && a.Events[unit[len(unit)-1]].InvocationID != a.Events[i].InvocationID
 }
 
-// attach finds the invocation of each event: its own, else that of its neighbour in the branch, the
-// one before if there is one; nil where nothing in the branch says anything.
-func (s *analysis) attach() {
-	s.of = make([]*invocation, len(s.Events))
-	near := map[string]*invocation{} // by branch
+// attach finds the invocation of each event. An event whose own invocation says nothing goes with
+// the event before it in its branch, or with the one behind it if it is the first. The invocation
+// is nil if no event of the branch speaks.
+func (a *analysis) attach() {
+	a.of = make([]*invocation, len(a.Events))
+	near := map[string]*invocation{} // of the latest event seen, by branch
 	pass := func(i int) {
-		ev := s.Events[i]
+		ev := a.Events[i]
 		if ev == nil {
 			return
 		}
-		if s.of[i] == nil {
-			s.of[i] = s.byID[ev.InvocationID]
+		if a.of[i] == nil {
+			a.of[i] = a.byID[ev.InvocationID]
 		}
-		if s.of[i] == nil {
-			s.of[i] = near[ev.Branch]
+		if a.of[i] == nil {
+			a.of[i] = near[ev.Branch]
 		}
-		near[ev.Branch] = s.of[i]
+		near[ev.Branch] = a.of[i]
 	}
-	for i := range s.Events {
+	for i := range a.Events {
 		pass(i)
 	}
 	clear(near)
-	for i := len(s.Events) - 1; i >= 0; i-- {
+	for i := len(a.Events) - 1; i >= 0; i-- {
 		pass(i)
 	}
 }

@@ -7,60 +7,60 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// pin marks what stays raw whatever the trigger, and then the whole unit of each such event.
-func (s *analysis) pin() {
-	s.pinned = make([]bool, len(s.Events))
-	s.held = make([]bool, len(s.Events))
-	s.giveUpOldest()
-	s.pinQuestions()
-	s.pinRouting()
-	s.pinRemoteAgents()
-	s.pinAnchors()
-	for i, ev := range s.Events {
-		if ev != nil && s.Pin != nil && s.Pin(ev) {
-			s.pinned[i] = true
+// pin marks the events that stay raw under every trigger, and with each of them its whole unit.
+func (a *analysis) pin() {
+	a.pinned = make([]bool, len(a.Events))
+	a.held = make([]bool, len(a.Events))
+	a.giveUpOldest()
+	a.pinQuestions()
+	a.pinRouting()
+	a.pinRemoteAgents()
+	a.pinAnchors()
+	for i, ev := range a.Events {
+		if ev != nil && a.Pin != nil && a.Pin(ev) {
+			a.pinned[i] = true
 		}
 	}
-	s.units.Each(func(members []int) {
-		if slices.ContainsFunc(members, func(i int) bool { return s.pinned[i] }) {
-			mark(s.pinned, members)
+	a.units.Each(func(members []int) {
+		if slices.ContainsFunc(members, func(i int) bool { return a.pinned[i] }) {
+			mark(a.pinned, members)
 			return
 		}
-		if s.units.Open(members[0]) && !s.givenUp[members[0]] || s.mayReturn(members) {
-			mark(s.pinned, members)
-			mark(s.held, members)
+		if a.units.Open(members[0]) && !a.givenUp[members[0]] || a.mayReturn(members) {
+			mark(a.pinned, members)
+			mark(a.held, members)
 		}
 	})
 }
 
-// mayReturn reports whether a tool of a unit may still return although the user has gone on in another
-// invocation: its own is known to be running.
-func (s *analysis) mayReturn(members []int) bool {
+// mayReturn reports whether a tool of a unit may still return although the user has gone on in
+// another invocation. That is so if the unit's own invocation is known to be running.
+func (a *analysis) mayReturn(members []int) bool {
 	return slices.ContainsFunc(members, func(i int) bool {
-		v := s.byID[s.Events[i].InvocationID]
-		return v != nil && v.running && s.interrupted[i]
+		v := a.byID[a.Events[i].InvocationID]
+		return v != nil && v.running && a.interrupted[i]
 	})
 }
 
-// giveUpOldest marks the units that wait for somebody but for the newest [MaxWaiting] of them: their events
-// may be summarized, as what they are. An answer may come at any time, so age says nothing; only the
-// number is bounded, or calls that nobody ever answers would fill the view.
-func (s *analysis) giveUpOldest() {
-	var waiting []int // a member of each unit, the oldest unit first
-	s.units.Each(func(members []int) {
-		if s.units.Waiting(members[0]) && !slices.ContainsFunc(members, s.covered) {
+// giveUpOldest marks the units that wait for a person, except the newest [MaxWaiting]. A person may
+// answer at any time, so age does not count. But the number must be bounded, or calls that nobody
+// ever answers would fill the view.
+func (a *analysis) giveUpOldest() {
+	var waiting []int // the first member of each unit, the oldest unit first
+	a.units.Each(func(members []int) {
+		if a.units.Waiting(members[0]) && !slices.ContainsFunc(members, a.covered) {
 			waiting = append(waiting, members[0])
 		}
 	})
-	s.givenUp = map[int]bool{}
+	a.givenUp = map[int]bool{}
 	for _, i := range waiting[:max(0, len(waiting)-MaxWaiting)] {
-		for _, j := range s.units.Of(i) {
-			s.givenUp[j] = true
+		for _, j := range a.units.Of(i) {
+			a.givenUp[j] = true
 		}
 	}
-	s.interrupted = map[int]bool{}
-	for _, m := range s.units.Missing() {
-		s.interrupted[m.Event] = s.interrupted[m.Event] || m.Over && !m.Waits
+	a.interrupted = map[int]bool{}
+	for _, m := range a.units.Missing() {
+		a.interrupted[m.Event] = a.interrupted[m.Event] || m.Over && !m.Waits
 	}
 }
 
@@ -70,90 +70,97 @@ func mark(set []bool, members []int) {
 	}
 }
 
-// pinQuestions keeps the opening of every live invocation. What the user said last in it stays too,
-// because of a live invocation only an agent's own events are summarized, or what came before that.
-func (s *analysis) pinQuestions() {
-	for _, v := range s.invocations {
-		if v.opening >= 0 && (v.active() || s.goesOn(v)) {
-			s.pinned[v.opening] = true
+// pinQuestions keeps the opening of every active invocation. The user's later messages in it need
+// no pin: of an active invocation only agents' events are summarized, and what came before the
+// latest message.
+func (a *analysis) pinQuestions() {
+	for _, v := range a.invocations {
+		if v.opening >= 0 && (v.active() || a.goesOn(v)) {
+			a.pinned[v.opening] = true
 		}
 	}
 }
 
-// goesOn reports whether an invocation that ends in an answer may still send prompts: a workflow that
-// is known to run, beside one newer invocation. The end of a run cannot be told for certain, so only
-// the token trigger, which may fire in the middle of one, asks.
-func (s *analysis) goesOn(v *invocation) bool {
-	return s.inTurn && v.running && v.ordinal >= len(s.invocations)-2
+// goesOn reports whether an invocation that ends in an answer may still send prompts: a workflow
+// that is known to run, with at most one newer invocation. Since nothing reports the end of a run
+// for certain, only the token trigger asks. It alone may fire in the middle of a turn.
+func (a *analysis) goesOn(v *invocation) bool {
+	return a.inTurn && v.running && v.ordinal >= len(a.invocations)-2
 }
 
-// pinRouting keeps the newest agent event, by which ADK finds the agent for the next message, and
-// in its invocation the newest event of every author: ADK passes over agents that cannot be
-// transferred to, and goes on to the one that called them. Events of another invocation may lie
-// between.
-func (s *analysis) pinRouting() {
+// pinRouting keeps the newest agent event, and the newest event of every other agent of the same
+// invocation. By these ADK finds the agent that answers the next message: findAgentToRun in
+// runner/runner.go goes back to the newest agent whom it may transfer to.
+//
+//	e1 root:   transfers to worker            kept: if worker cannot be transferred to, root answers
+//	e2 worker: calls a tool
+//	e3 worker: "Done."                        kept: the newest agent event
+func (a *analysis) pinRouting() {
 	var newest *invocation
 	seen := map[string]bool{}
-	for i := len(s.Events) - 1; i >= 0; i-- {
-		ev := s.Events[i]
-		if !s.class[i].Is(adk.ByAgent) {
+	for i := len(a.Events) - 1; i >= 0; i-- {
+		ev := a.Events[i]
+		if !a.class[i].Is(adk.ByAgent) {
 			continue
 		}
 		if len(seen) == 0 {
-			newest = s.of[i]
+			newest = a.of[i]
 		}
-		if s.of[i] == newest && !seen[ev.Author] {
+		if a.of[i] == newest && !seen[ev.Author] {
 			seen[ev.Author] = true
-			s.pinned[i] = true
+			a.pinned[i] = true
 		}
 	}
 }
 
-func (s *analysis) pinRemoteAgents() {
+// pinRemoteAgents keeps the newest event of every remote agent. ADK finds the conversation on the
+// other side by its metadata, and sends the remote agent only what is behind it.
+func (a *analysis) pinRemoteAgents() {
 	seen := map[string]bool{}
-	for i := len(s.Events) - 1; i >= 0; i-- {
-		if ev := s.Events[i]; s.class[i].Is(adk.Remote) && !seen[ev.Author] {
+	for i := len(a.Events) - 1; i >= 0; i-- {
+		if ev := a.Events[i]; a.class[i].Is(adk.Remote) && !seen[ev.Author] {
 			seen[ev.Author] = true
-			s.pinned[i] = true
+			a.pinned[i] = true
 		}
 	}
 }
 
-// pinAnchors keeps the events that summaries of tool rounds stand behind, until those summaries are
-// taken in by a window over their invocation.
-func (s *analysis) pinAnchors() {
-	for _, m := range s.Current {
-		if !s.mustStayInPlace(m) {
+// pinAnchors keeps the events behind which summaries of tool rounds are shown, for as long as those
+// summaries must stay there.
+func (a *analysis) pinAnchors() {
+	for _, m := range a.Current {
+		if !a.mustStayInPlace(m) {
 			continue
 		}
-		if i, ok := s.index.Find(m.After); ok {
-			s.pinned[i] = true
+		if i, ok := a.index.Find(m.After); ok {
+			a.pinned[i] = true
 		}
 	}
 }
 
-// mustStayInPlace reports whether m summarizes tool rounds that must stay where they are: those that the agent
-// who speaks did in an invocation that lives.
-func (s *analysis) mustStayInPlace(m *record.Metadata) bool {
-	if v := s.byID[m.EndInvocationID]; !m.MidTurn() || v == nil || !v.active() {
+// mustStayInPlace reports whether m summarizes tool rounds that must stay where they are: the
+// invocation is active, and nobody has spoken since the event that m is shown behind, except m's
+// agent.
+func (a *analysis) mustStayInPlace(m *record.Metadata) bool {
+	if v := a.byID[m.EndInvocationID]; !m.MidTurn() || v == nil || !v.active() {
 		return false
 	}
-	i, ok := s.index.Find(m.After)
+	i, ok := a.index.Find(m.After)
 	if !ok {
 		return true
 	}
-	if s.speakers == nil {
-		s.speakers = map[string]*lastSpeakers{}
+	if a.speakers == nil {
+		a.speakers = map[string]*lastSpeakers{}
 	}
-	speakers := s.speakers[m.Branch]
+	speakers := a.speakers[m.Branch]
 	if speakers == nil {
 		speakers = &lastSpeakers{}
-		s.speakers[m.Branch] = speakers
-		for _, ev := range s.Events {
+		a.speakers[m.Branch] = speakers
+		for _, ev := range a.Events {
 			if ev != nil && adk.Visible(m.Branch, record.Normalize(ev.Branch)) {
 				speakers.add(ev)
 			}
 		}
 	}
-	return speakers.latestBesides(m.Agent) == s.Events[i]
+	return speakers.latestBesides(m.Agent) == a.Events[i]
 }

@@ -6,92 +6,102 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Input is what a selection is made from.
+// Input is what a selection is made from: the view of a session. The functions of this package read
+// it and change nothing.
 type Input struct {
-	// Events are the visible stored events in the order of the view; no summaries, no stand-ins, no
-	// records.
+	// Events are the visible stored events in the order of the view, without summaries, stand-ins
+	// and records. Nil events are skipped.
 	Events []*session.Event
-	// Covered reports whether a live record stands for an event that is visible nevertheless.
+	// Covered reports whether a current record stands for an event. Such an event may still be
+	// visible, for example as the call of a late answer. Nil: no event is covered.
 	Covered func(*session.Event) bool
-	// Current are the live records, in the order of the view.
+	// Current are the records whose summaries the view shows, in the order of the view.
 	Current []*record.Metadata
 }
 
-// Params are the knobs of a selection. Functions may be nil.
+// Params are the settings of a selection. Every function but Size may be nil.
 type Params struct {
-	// Threshold is θ: how many complete invocations make the invocation trigger due; 0 turns it off.
+	// Threshold is θ: how many complete invocations make the invocation trigger due. 0 turns the
+	// trigger off.
 	Threshold int
 	// Overlap is ω: how many of the newest complete invocations stay raw.
 	Overlap int
-	// Retain is how many of the newest events of a branch the token trigger leaves alone.
+	// Retain is how many of the newest events of a branch the token trigger keeps raw.
 	Retain int
-	// MaxTokens bounds the sum of Cost over a window; 0 does not bound it.
+	// MaxTokens is the largest sum of Cost over one window: what the summarizer can read in one
+	// call. 0 means no limit.
 	MaxTokens int
-	// Cost is what an event takes up at least in a summarizer's input, in tokens.
+	// Cost returns how many tokens of a summarizer's input an event takes up at least. Nil: 0.
 	Cost func(*session.Event) int
-	// Size is what an event takes up in a prompt, in tokens. Required.
+	// Size returns how many tokens of a prompt an event takes up. Required.
 	Size func(*session.Event) int
-	// MinTokens is what a window must reach to be tried, by its key; see [Selection.Key].
+	// MinTokens returns how many tokens the window of a key must have to be selected, see
+	// [Selection.Key]. Nil: any number.
 	MinTokens func(key string) int
-	// Running reports whether an invocation is known to be running in this process.
+	// Running reports whether an invocation is known to be running in this process. Nil: none is.
 	Running func(invocationID string) bool
-	// Pin reports whether an event must stay raw.
+	// Pin reports whether an event must stay raw. Nil: no event must.
 	Pin func(*session.Event) bool
 
 	// inTurn says that the selection may be made in the middle of a turn.
 	inTurn bool
 }
 
-// Reason says why a selection is empty. The zero value means that it is not.
+// Reason is why a selection is empty, "" if it is not. An idle session and a stuck one must not
+// look alike.
 type Reason string
 
 // The reasons.
 const (
-	// NotDue: too few complete invocations; Selection.Missing says how many more are needed.
+	// NotDue: too few complete invocations; see [Selection.Missing].
 	NotDue Reason = "not due"
-	// NothingEligible: everything is covered, retained or pinned, or there is nothing.
+	// NothingEligible: every event is covered, retained or pinned, or there are no events.
 	NothingEligible Reason = "nothing eligible"
-	// Blocked: nothing is eligible, and open calls hold some of it.
+	// Blocked: nothing is eligible, and open calls hold some of the events.
 	Blocked Reason = "blocked by an open call"
 	// TooSmall: no summary of a window of this size would be shorter, or one was tried and was not.
 	TooSmall Reason = "window is too small for a summary to be shorter"
-	// TooLarge: what is eligible does not fit the summarizer's input, not even one unit of it.
+	// TooLarge: no eligible unit is small enough for the summarizer to read it in one call.
 	TooLarge Reason = "a single unit exceeds what the summarizer can read"
 )
 
-// Selection is a window, or the reason why there is none.
+// Selection is a window, or the reason why there is none. All sizes are in estimated tokens.
 type Selection struct {
 	Reason Reason
 	Branch string
-	// Events are the window's events, in the order of the view, all of Branch.
+	// Events are the window's events, in the order of the view. All are of Branch.
 	Events []*session.Event
-	// Absorb are summaries of tool rounds of invocations in the window: their turn is over, so the
-	// window's record takes them in.
+	// Absorb are the summaries that the window's record will also stand for, such as those of the
+	// tool rounds of invocations that the window covers.
 	Absorb []*record.Metadata
-	// After is the event that the summary stands behind, and Agent the author of the window, when the
-	// window holds tool rounds of a live invocation; nil and "" otherwise.
+	// After is the event behind which the summary must be shown, and Agent the author of all events
+	// of the window, if the window has tool rounds of an active invocation. Otherwise they are nil
+	// and "".
 	After *session.Event
 	Agent string
-	// GivenUp are events of the window whose calls wait for an answer or a confirmation, one for each
-	// group of calls that belong together: there are more than [MaxWaiting] such groups in the session, and
-	// these are the oldest. Once the window is summarized, ADK finds the agent of a late answer no more.
+	// GivenUp has one event for each unit of the window that still waits for a person: the first
+	// event with a call. More than [MaxWaiting] units wait in the session, and these are the
+	// oldest. Once the window is summarized, ADK can no longer find the agent for a late answer.
 	GivenUp []*session.Event
 	// Through is the newest event of the branch.
 	Through *session.Event
-	// Tokens is what the window takes up in a prompt: Size of its events, and the summaries it absorbs.
+	// Tokens is how much of a prompt the window takes up: the Size of its events, and of the
+	// summaries that it absorbs.
 	Tokens int
-	// Cut says that more is waiting than the window holds, and would fit another one.
+	// Cut means that more is eligible than the summarizer can read in one call. The rest fits
+	// another window.
 	Cut bool
-	// Missing is how many more invocations must begin before the trigger can be due, when Reason is
-	// NotDue: at least 1, even where one that has begun would do if it went on.
+	// Missing is how many more invocations must begin before the trigger can be due, if Reason is
+	// NotDue. It is at least 1, even if an invocation that has begun would do once it goes on.
 	Missing int
 }
 
 // Empty reports whether there is nothing to summarize.
 func (s *Selection) Empty() bool { return len(s.Events) == 0 }
 
-// Key names the stretch of history that the window belongs to, so that what was learned about one
-// window is not applied to another: the branch, and for tool rounds the event they stand behind.
+// Key identifies the part of the history that the window belongs to: the branch, and for tool
+// rounds the event behind which their summary is shown. So a window that proved too small does not
+// hold back another one.
 func (s *Selection) Key() string {
 	if s.After == nil {
 		return s.Branch

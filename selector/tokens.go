@@ -9,50 +9,59 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Tokens selects for the token trigger: whatever the branch can spare but its newest Retain events.
-// It offers earlier turns and, apart from them, the finished tool rounds of live invocations; the
-// larger of the two comes first, because the trigger is there to make room.
+// Tokens selects for the token trigger: everything in the branch that can be summarized, except the
+// newest [Params.Retain] events.
+//
+// There are two kinds of windows, which are never mixed. One is over earlier turns; its summary is
+// shown at the front. The other is over the finished tool rounds of an agent in an active
+// invocation; its summary stays behind the event that the agent works on. Tokens returns the larger
+// window, because the trigger is there to make room.
+//
+//	e1 to e8:  earlier turns                      window over turns: e1 to e8, shown at the front
+//	e9 user:   "Find the cheapest flight"         pinned, the agent works on it
+//	e10 to e49: 20 calls and their responses      window over rounds, shown behind e9
 func Tokens(h Input, p Params, branch string) Selection {
 	p.inTurn = true
-	s := analyze(h, p)
-	turns, rounds := s.partition(branch)
-	best := s.unlessTooSmall(s.turnsWindow(branch, turns))
+	a := analyze(h, p)
+	turns, rounds := a.partition(branch)
+	best := a.unlessTooSmall(a.turnsWindow(branch, turns))
 	for _, r := range rounds {
-		sel := s.windowOf(branch, s.groups(branch, r.events))
+		sel := a.windowOf(branch, a.groups(branch, r.events))
 		if !sel.Empty() {
 			sel.Agent, sel.After = r.agent, r.after
 		}
-		if sel = s.unlessTooSmall(sel); sel.Tokens > best.Tokens || best.Empty() && best.Reason == NothingEligible {
+		if sel = a.unlessTooSmall(sel); sel.Tokens > best.Tokens || best.Empty() && best.Reason == NothingEligible {
 			best = sel
 		}
 	}
 	return best
 }
 
-// agentSpan is what one agent did in a live invocation behind one event.
+// agentSpan is what one agent did in an active invocation since the latest event of somebody else.
 type agentSpan struct {
 	spanKey
 	events []int
 }
 
+// spanKey identifies an agentSpan: the invocation, the agent, and the event of somebody else.
 type spanKey struct {
 	of    *invocation
 	agent string
 	after *session.Event
 }
 
-// partition sorts the branch's events, but the newest Retain, into what is past and the stretches of live
-// invocations.
-func (s *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
-	left := -s.Retain
-	for _, ev := range s.Events {
+// partition sorts the branch's events, except the newest Retain, into the past and the spans of
+// active invocations.
+func (a *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
+	left := -a.Retain
+	for _, ev := range a.Events {
 		if ev != nil && ev.Branch == branch {
 			left++
 		}
 	}
 	at := map[spanKey]int{}
 	var speakers lastSpeakers
-	for i, ev := range s.Events {
+	for i, ev := range a.Events {
 		if ev == nil || !adk.Visible(branch, ev.Branch) {
 			continue
 		}
@@ -62,15 +71,16 @@ func (s *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 			continue
 		}
 		left--
-		v := s.of[i]
+		v := a.of[i]
 		switch {
 		case v == nil || !v.active() || i < v.turn:
 			turns = append(turns, i)
-		case !s.class[i].Is(adk.ByAgent):
-			// Of a live invocation only an agent's own events are summarized. What the user said before
-			// saying something else is past: in a bidirectional session one invocation holds many turns.
+		case !a.class[i].Is(adk.ByAgent):
+			// Of an active invocation only an agent's own events are summarized. A message that the
+			// user followed by another one is past: in a bidirectional session one invocation holds
+			// many turns.
 		case after == nil:
-			turns = append(turns, i) // nobody asked: there is no event it would have to stay behind
+			turns = append(turns, i) // nobody asked, so the summary has no event to stay behind
 		default:
 			here := spanKey{v, ev.Author, after}
 			k, known := at[here]
@@ -82,8 +92,10 @@ func (s *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 			rounds[k].events = append(rounds[k].events, i)
 		}
 	}
-	// What an agent did before another one spoke is past as well: ADK, where it leaves the past out,
-	// begins the agent's prompt behind that. Agents that take turns would otherwise never be summarized.
+	// A span that ended because another agent spoke is past as well. An agent with IncludeContents
+	// "none" reads nothing from before the other agent's words anyway. And agents that take turns,
+	// as a writer and a critic do, would otherwise never have a span that is long enough to be
+	// summarized.
 	current := rounds[:0]
 	for _, r := range rounds {
 		if speakers.latestBesides(r.agent) == r.after {
@@ -96,13 +108,14 @@ func (s *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 	return turns, current
 }
 
-// lastSpeakers remembers who spoke last, and who spoke last before that. Changes of state count: ADK lets a
-// prompt begin at any event of the user or another agent, whatever it holds.
+// lastSpeakers keeps the latest event, and the latest before it that has another author. Events
+// that only change state count too: ADK lets a prompt begin at any event of the user or of another
+// agent.
 type lastSpeakers struct{ last, before *session.Event }
 
 func (v *lastSpeakers) add(ev *session.Event) {
 	if record.RefTo(ev).IsZero() {
-		return // nothing could refer to it
+		return // no record could refer to it
 	}
 	if v.last != nil && v.last.Author != ev.Author {
 		v.before = v.last
@@ -110,7 +123,7 @@ func (v *lastSpeakers) add(ev *session.Event) {
 	v.last = ev
 }
 
-// latestBesides returns the latest event by somebody else than author.
+// latestBesides returns the latest event that is not by author, nil if there is none.
 func (v *lastSpeakers) latestBesides(author string) *session.Event {
 	if v.last != nil && v.last.Author != author {
 		return v.last
@@ -118,20 +131,20 @@ func (v *lastSpeakers) latestBesides(author string) *session.Event {
 	return v.before
 }
 
-// turnsWindow is the window over earlier turns. It takes in the summaries of tool rounds of the
+// turnsWindow selects from earlier turns. The window absorbs the summaries of tool rounds of the
 // finished invocations that it touches.
-func (s *analysis) turnsWindow(branch string, turns []int) Selection {
-	sel := s.windowOf(branch, s.groups(branch, turns))
+func (a *analysis) turnsWindow(branch string, turns []int) Selection {
+	sel := a.windowOf(branch, a.groups(branch, turns))
 	chosen := map[*session.Event]bool{}
 	for _, ev := range sel.Events {
 		chosen[ev] = true
 	}
 	finished := map[*invocation]bool{}
 	for _, i := range turns {
-		if v := s.of[i]; chosen[s.Events[i]] && v != nil && !v.active() {
+		if v := a.of[i]; chosen[a.Events[i]] && v != nil && !v.active() {
 			finished[v] = true
 		}
 	}
-	s.absorb(&sel, finished)
+	a.absorb(&sel, finished)
 	return sel
 }

@@ -6,168 +6,174 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// unitGroup is what goes into a window together or not at all: the members of one unit that lie in the
-// branch and are not covered yet, or a lone event.
+// unitGroup is what a window takes whole or not at all: a lone event, or those members of one unit
+// that are in the branch and that no record covers yet. A unit may span branches, because the
+// user's late answer has no branch. Each member then goes into the summary of its own branch:
+//
+//	e1 bot,  branch p.a: calls ship(), long-running    a window of p.a takes e1 and e2
+//	e2 bot,  branch p.a: the response "pending"
+//	e3 user, no branch:  the response "shipped"        a window of the root branch takes e3
 type unitGroup struct {
 	events []int // positions, ascending
-	// owner is the invocation of the newest member: when that is over, all of it is.
-	owner *invocation
-	says  bool // holds something other than a change of state
-	held  bool // not to be summarized, because of an open call
-	cost  int
+	// owner is the invocation of the newest member. Once it is over, all of the group is.
+	owner  *invocation
+	speaks bool // some event is more than a change of state
+	held   bool // an open call keeps it raw
+	cost   int  // for the summarizer to read, in tokens
 }
 
-// groups sorts candidates, positions of one branch in ascending order, into what a window may hold:
-// eligible and, as far as it lies in the branch, whole. Held ones are listed for the reason's sake.
-func (s *analysis) groups(branch string, candidates []int) []unitGroup {
-	s.offer(candidates)
+// groups returns what a window may take of candidates, which are positions of one branch in
+// ascending order: the groups that are neither pinned nor partly outside the candidates. Groups
+// that an open call holds are returned too, but only to explain an empty window; see
+// [analysis.fits].
+func (a *analysis) groups(branch string, candidates []int) []unitGroup {
+	a.offer(candidates)
 	out := make([]unitGroup, 0, len(candidates))
 	for k, i := range candidates {
-		if s.offered[i] != s.offers {
-			continue // seen with its unit
+		if a.offered[i] != a.offers {
+			continue // taken with its unit
 		}
-		unit := s.units.Of(i)
+		unit := a.units.Of(i)
 		if unit == nil {
 			unit = candidates[k : k+1]
 		}
-		var p unitGroup
+		var g unitGroup
 		whole := true
 		for _, j := range unit {
-			candidate := s.offered[j] == s.offers
-			s.offered[j] = 0
+			candidate := a.offered[j] == a.offers
+			a.offered[j] = 0
 			switch {
-			case s.Events[j].Branch != branch || s.covered(j):
-			case !candidate || s.pinned[j] && !s.held[j]:
+			case a.Events[j].Branch != branch || a.covered(j):
+			case !candidate || a.pinned[j] && !a.held[j]:
 				whole = false
 			default:
-				p.add(s, j)
+				g.add(a, j)
 			}
 		}
-		if len(p.events) > 0 && (whole || p.held) {
-			out = append(out, p)
+		if len(g.events) > 0 && (whole || g.held) {
+			out = append(out, g)
 		}
 	}
 	return out
 }
 
-// offer marks candidates, and no others.
-func (s *analysis) offer(candidates []int) {
-	if s.offered == nil {
-		s.offered = make([]int, len(s.Events))
+// offer makes candidates the current set of candidates.
+func (a *analysis) offer(candidates []int) {
+	if a.offered == nil {
+		a.offered = make([]int, len(a.Events))
 	}
-	s.offers++
+	a.offers++
 	for _, i := range candidates {
-		s.offered[i] = s.offers
+		a.offered[i] = a.offers
 	}
 }
 
-func (p *unitGroup) add(s *analysis, i int) {
-	p.events = append(p.events, i)
-	p.owner = s.of[i]
-	p.says = p.says || s.says(i)
-	p.held = p.held || s.held[i]
-	if s.Cost != nil && !p.held { // which renders the event, and what is held goes nowhere
-		p.cost += s.Cost(s.Events[i])
+func (g *unitGroup) add(a *analysis, i int) {
+	g.events = append(g.events, i)
+	g.owner = a.of[i]
+	g.speaks = g.speaks || a.speaks(i)
+	g.held = g.held || a.held[i]
+	if a.Cost != nil && !g.held { // Cost renders the event: spare it where nothing is sent
+		g.cost += a.Cost(a.Events[i])
 	}
 }
 
-// covered reports whether a live record stands for the event at position i already.
-func (s *analysis) covered(i int) bool { return s.Covered != nil && s.Covered(s.Events[i]) }
-
-// says reports whether there is anything to summarize in the event at position i.
-func (s *analysis) says(i int) bool { return s.class[i].Is(adk.Speaks) }
-
-// fits reports whether a unit group can be summarized: now, and in one call.
-func (s *analysis) fits(p unitGroup) bool {
-	return !p.held && (s.MaxTokens <= 0 || p.cost <= s.MaxTokens)
+// fits reports whether a group can be summarized now, in one call.
+func (a *analysis) fits(g unitGroup) bool {
+	return !g.held && (a.MaxTokens <= 0 || g.cost <= a.MaxTokens)
 }
 
-// windowOf makes a selection of the oldest groups that the summarizer can read together. One that is
-// too large by itself is passed over, or all after it would wait for ever.
-func (s *analysis) windowOf(branch string, groups []unitGroup) Selection {
-	sel := Selection{Branch: branch, Reason: NothingEligible, Through: s.newestOf(branch)}
+// windowOf selects the oldest groups that the summarizer can read in one call. It skips a group
+// that is too large alone, or everything after that group would wait forever.
+//
+// With room for 100 tokens:
+//
+//	groups of 60, 150, 30 and 20 tokens    the window has 60 and 30; 150 is skipped; 20 waits (Cut)
+func (a *analysis) windowOf(branch string, groups []unitGroup) Selection {
+	sel := Selection{Branch: branch, Reason: NothingEligible, Through: a.newestOf(branch)}
 	var taken []int
-	cost, says := 0, false
-	for _, p := range groups {
-		if !s.fits(p) {
+	cost, speaks := 0, false
+	for _, g := range groups {
+		if !a.fits(g) {
 			switch {
-			case !p.says:
-			case !p.held:
+			case !g.speaks:
+			case !g.held:
 				sel.Reason = TooLarge
 			case sel.Reason == NothingEligible:
 				sel.Reason = Blocked
 			}
 			continue
 		}
-		if s.MaxTokens > 0 && cost+p.cost > s.MaxTokens {
-			if says {
+		if a.MaxTokens > 0 && cost+g.cost > a.MaxTokens {
+			if speaks {
 				sel.Cut = true
 				break
 			}
-			taken, cost = nil, 0 // changes of state make room for what is said
+			taken, cost = nil, 0 // only changes of state so far: they make room for what is said
 		}
-		cost += p.cost
-		says = says || p.says
-		taken = append(taken, p.events...)
+		cost += g.cost
+		speaks = speaks || g.speaks
+		taken = append(taken, g.events...)
 	}
-	if !says {
+	if !speaks {
 		return sel
 	}
 	sel.Reason = ""
 	slices.Sort(taken)
 	for _, i := range taken {
-		sel.Events = append(sel.Events, s.Events[i])
-		sel.Tokens += s.Size(s.Events[i])
-		if s.givenUp[i] && i == s.firstCall(i) {
-			sel.GivenUp = append(sel.GivenUp, s.Events[i])
+		sel.Events = append(sel.Events, a.Events[i])
+		sel.Tokens += a.Size(a.Events[i])
+		if a.givenUp[i] && i == a.firstCall(i) {
+			sel.GivenUp = append(sel.GivenUp, a.Events[i])
 		}
 	}
 	return sel
 }
 
 // firstCall returns the position of the first event with a call in the unit of event i.
-func (s *analysis) firstCall(i int) int {
-	for _, j := range s.units.Of(i) {
-		if s.class[j].Is(adk.Calls) {
+func (a *analysis) firstCall(i int) int {
+	for _, j := range a.units.Of(i) {
+		if a.class[j].Is(adk.Calls) {
 			return j
 		}
 	}
 	return -1
 }
 
-// newestOf returns the newest event of a branch.
-func (s *analysis) newestOf(branch string) *session.Event {
-	if s.newest == nil {
-		s.newest = map[string]*session.Event{}
-		for _, ev := range s.Events {
+// newestOf returns the newest event of a branch, nil if there is none.
+func (a *analysis) newestOf(branch string) *session.Event {
+	if a.newest == nil {
+		a.newest = map[string]*session.Event{}
+		for _, ev := range a.Events {
 			if ev != nil {
-				s.newest[ev.Branch] = ev
+				a.newest[ev.Branch] = ev
 			}
 		}
 	}
-	return s.newest[branch]
+	return a.newest[branch]
 }
 
-// absorb lets a window take in the summaries of tool rounds of the finished invocations it is over.
-func (s *analysis) absorb(sel *Selection, finished map[*invocation]bool) {
+// absorb makes a window also stand for the summaries of tool rounds of invocations that it covers
+// and that are over. The turn is then told once, in order.
+func (a *analysis) absorb(sel *Selection, finished map[*invocation]bool) {
 	if sel.Empty() {
 		return
 	}
-	for _, m := range s.Current {
-		if v := s.byID[m.EndInvocationID]; m.MidTurn() && m.Branch == record.Normalize(sel.Branch) && v != nil && finished[v] {
-			sel.Absorb = append(sel.Absorb, m)
-			sel.Tokens += promptsize.OfSummary(m)
+	for _, m := range a.Current {
+		if v := a.byID[m.EndInvocationID]; m.MidTurn() && m.Branch == record.Normalize(sel.Branch) && v != nil && finished[v] {
+			sel.absorb(m)
 		}
 	}
 }
 
-// unlessTooSmall empties a selection that has not reached the size it must have to be tried again.
-func (s *analysis) unlessTooSmall(sel Selection) Selection {
-	if sel.Empty() || s.MinTokens == nil || sel.Tokens >= s.MinTokens(sel.Key()) {
+// unlessTooSmall returns sel, or an empty selection if sel is smaller than MinTokens requires.
+// MinTokens rises after a summary that was not shorter than its window, so that the same window is
+// not tried again before it has grown.
+func (a *analysis) unlessTooSmall(sel Selection) Selection {
+	if sel.Empty() || a.MinTokens == nil || sel.Tokens >= a.MinTokens(sel.Key()) {
 		return sel
 	}
 	return Selection{Reason: TooSmall, Branch: sel.Branch, Through: sel.Through}
