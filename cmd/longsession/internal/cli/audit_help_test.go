@@ -6,8 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/auditcmd"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 )
+
+// helpOf returns the help of a subcommand of audit, or of audit itself.
+func helpOf(name string) string {
+	for _, c := range auditcmd.Command().Commands() {
+		if c.Name() == name {
+			return c.Long
+		}
+	}
+	return auditcmd.Command().Long
+}
 
 func TestEveryFieldIsInTheHelp(t *testing.T) {
 	t.Parallel()
@@ -16,8 +27,8 @@ func TestEveryFieldIsInTheHelp(t *testing.T) {
 	h.Events[3].ErrorCode, h.Events[3].Actions.StateDelta = "E", map[string]any{"k": "v"}
 	path := storeSession(t, h, "shop", "ada", "s1", "UPDATE events SET covered_by = NULL WHERE seq = 1")
 	for name, help := range map[string]string{
-		"": auditHelp + auditListHelp, "list": auditListHelp, "history": auditHistoryHelp, "context": auditContextHelp + auditHistoryHelp,
-		"compactions": auditCompactionsHelp, "diff": auditDiffHelp + auditCompactionsHelp, "verify": auditVerifyHelp,
+		"": helpOf("") + helpOf("list"), "list": helpOf("list"), "history": helpOf("history"), "context": helpOf("context") + helpOf("history"),
+		"compactions": helpOf("compactions"), "diff": helpOf("diff") + helpOf("compactions"), "verify": helpOf("verify"),
 	} {
 		args := []string{"audit", name, path, "s1", "--json"}
 		if name == "" {
@@ -51,7 +62,7 @@ func TestEveryFieldIsInTheHelp(t *testing.T) {
 func TestEveryAuditCommandDocumentsItsJSON(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, c := range append(auditCommand().Commands(), auditCommand()) {
+	for _, c := range append(auditcmd.Command().Commands(), auditcmd.Command()) {
 		n++
 		if !strings.Contains(c.Long, "JSON") && !strings.Contains(c.Long, "--json") {
 			t.Errorf("%s: its help says nothing of JSON", c.Name())

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 func TestAnInterruptedCommandSaysWhatWasDone(t *testing.T) {
@@ -21,11 +23,11 @@ func TestAnInterruptedCommandSaysWhatWasDone(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.jsonl")
 	for _, args := range [][]string{{path}, {path, "s1"}, {"list", path}, {"history", path}, {"context", path}, {"compactions", path}, {"diff", path}, {"verify", path}, {"export", path}} {
 		want := "longsession: interrupted: nothing was shown\n"
-		if code, shown, complaints := called(ctx, append([]string{"audit"}, args...)...); code != exitInterrupted || complaints != want || shown != "" {
+		if code, shown, complaints := called(ctx, append([]string{"audit"}, args...)...); code != exit.CodeInterrupted || complaints != want || shown != "" {
 			t.Errorf("%s: exit code %d: %q\n%s", args[0], code, complaints, shown)
 		}
 	}
-	if code, _, complaints := called(ctx, "audit", "export", path, "s1", "-o", out); code != exitInterrupted || !strings.Contains(complaints, "interrupted") {
+	if code, _, complaints := called(ctx, "audit", "export", path, "s1", "-o", out); code != exit.CodeInterrupted || !strings.Contains(complaints, "interrupted") {
 		t.Errorf("exit code %d: %q", code, complaints)
 	}
 	if left, err := os.ReadDir(filepath.Dir(out)); err != nil || len(left) > 0 {
@@ -53,7 +55,7 @@ func TestAnInterruptMidwayTellsHowFarItCame(t *testing.T) {
 		var stderr bytes.Buffer
 		code := Run(ctx, append([]string{"audit"}, c.args...), strings.NewReader(""), stdout, &stderr)
 		told := regexp.MustCompile(c.want).FindStringSubmatch(stderr.String())
-		if code != exitInterrupted || told == nil {
+		if code != exit.CodeInterrupted || told == nil {
 			t.Errorf("%s: exit code %d: %q", c.args[0], code, &stderr)
 			continue
 		}

@@ -9,6 +9,8 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/persistence"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 func TestAFileWithoutItsLogIsReadAndSaidToBeIncomplete(t *testing.T) {
@@ -31,15 +33,15 @@ func TestAFileWithoutItsLogIsReadAndSaidToBeIncomplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, complaints := called(t.Context(), "audit", "list", half)
-	if code != exitOK || strings.Contains(out, "s1") || !strings.Contains(complaints, "write-ahead log is missing") || strings.Count(complaints, "\n") != 1 {
+	if code != exit.CodeOK || strings.Contains(out, "s1") || !strings.Contains(complaints, "write-ahead log is missing") || strings.Count(complaints, "\n") != 1 {
 		t.Errorf("list: exit code %d\n%s%s", code, out, complaints)
 	}
 	code, out, complaints = called(t.Context(), "audit", "verify", half)
-	if code != exitFindings || !strings.HasPrefix(out, "the file: log: its write-ahead log is missing: ") || complaints != "longsession: 1 finding\n" {
+	if code != exit.CodeFindings || !strings.HasPrefix(out, "the file: log: its write-ahead log is missing: ") || complaints != "longsession: 1 finding\n" {
 		t.Errorf("verify: exit code %d\n%s%s", code, out, complaints)
 	}
 	code, out, complaints = called(t.Context(), "audit", "verify", path)
-	if code != exitOK || strings.Contains(out+complaints, "log is missing") {
+	if code != exit.CodeOK || strings.Contains(out+complaints, "log is missing") {
 		t.Errorf("verify with the log: exit code %d\n%s%s", code, out, complaints)
 	}
 }

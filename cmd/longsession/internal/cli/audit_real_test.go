@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 // TestRealConversationsPassTheAudit: what the library does to conversations that nobody here wrote keeps all
@@ -17,11 +19,11 @@ func TestRealConversationsPassTheAudit(t *testing.T) {
 	}
 	db := filepath.Join(t.TempDir(), "sessions.db")
 	code, _, complaints := called(t.Context(), "replay", filepath.Join(folder, "coding_agent_sessions.jsonl"), "--context-window", "32000", "--limit", "6", "--quiet", "--db", db)
-	if code != exitOK && code != exitFindings {
+	if code != exit.CodeOK && code != exit.CodeFindings {
 		t.Fatalf("replay: exit code %d: %s", code, complaints)
 	}
 	code, out, complaints := called(t.Context(), "audit", "verify", db)
-	if code != exitOK || !strings.HasPrefix(out, "fine: ") || strings.Contains(out, " 0 compactions") {
+	if code != exit.CodeOK || !strings.HasPrefix(out, "fine: ") || strings.Contains(out, " 0 compactions") {
 		t.Errorf("exit code %d\n%s%s", code, out, complaints)
 	}
 	_, out, _ = called(t.Context(), "audit", "list", db, "--json")
@@ -30,10 +32,10 @@ func TestRealConversationsPassTheAudit(t *testing.T) {
 		_, after, _ := strings.Cut(line, `"session":"`)
 		id, _, _ := strings.Cut(after, `"`)
 		file := filepath.Join(t.TempDir(), "events.jsonl")
-		if code, _, complaints := called(t.Context(), "audit", "export", db, id, "-o", file); code != exitOK {
+		if code, _, complaints := called(t.Context(), "audit", "export", db, id, "-o", file); code != exit.CodeOK {
 			t.Errorf("export of %s: exit code %d: %s", id, code, complaints)
 		}
-		if code, _, complaints := called(t.Context(), "audit", "diff", db, id, "--all", "--width", "120"); code != exitOK {
+		if code, _, complaints := called(t.Context(), "audit", "diff", db, id, "--all", "--width", "120"); code != exit.CodeOK {
 			t.Errorf("diff of %s: exit code %d: %s", id, code, complaints)
 		}
 		sessions++

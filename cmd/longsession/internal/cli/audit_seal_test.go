@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 // keyFiles writes a private and a public key.
@@ -67,26 +69,26 @@ func TestASignedSealFindsWhatWasDone(t *testing.T) {
 			t.Errorf("%v: exit code %d\n%s%s", args[1:], gotCode, gotOut, gotComplaint)
 		}
 	}
-	want(exitOK, `^1 session, 9 events sealed in .*seal\.json, signed$`, "", "audit", "seal", path, "--key", private, "-o", seal)
+	want(exit.CodeOK, `^1 session, 9 events sealed in .*seal\.json, signed$`, "", "audit", "seal", path, "--key", private, "-o", seal)
 	if info, err := os.Stat(seal); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the seal: %v, %v", info, err)
 	}
-	want(exitOK, `^fine: (?s:.*)\nas sealed at 20..-.* \(its signature is good\): 1 session, 9 events; since then 0 sessions and 0 events were added$`, "",
+	want(exit.CodeOK, `^fine: (?s:.*)\nas sealed at 20..-.* \(its signature is good\): 1 session, 9 events; added since then: 0 sessions and 0 events$`, "",
 		"audit", "verify", path, "--against", seal, "--public-key", public)
-	want(exitOK, `signature was not checked: give --public-key`, "", "audit", "verify", path, "s1", "--against", seal)
-	want(exitOK, `^\{"type":"checked",.*"against":\{"made":"20.*","signed":true,"sessions":1,"events":9,"added_sessions":0,"added_events":0,"findings":0\}\}$`, "",
+	want(exit.CodeOK, `signature was not checked: give --public-key`, "", "audit", "verify", path, "s1", "--against", seal)
+	want(exit.CodeOK, `^\{"type":"checked",.*"against":\{"made":"20.*","signed":true,"sessions":1,"events":9,"added_sessions":0,"added_events":0,"findings":0\}\}$`, "",
 		"audit", "verify", path, "--against", seal, "--public-key", public, "--json")
 
 	damage(t, path, "UPDATE events SET content = replace(content, 'e', 'E'), digest = NULL WHERE seq = 3", "UPDATE sessions SET undigested = 3")
-	want(exitFindings, `^shop/ada/s1 event 3 \(e3\): seal: event 3 is not what was sealed: it was changed, or replaced\n1 difference from the seal at 20`, "finding",
+	want(exit.CodeFindings, `^shop/ada/s1 event 3 \(e3\): seal: event 3 is not what was sealed: it was changed, or replaced\n1 difference from the seal at 20`, "finding",
 		"audit", "verify", path, "--against", seal, "--public-key", public)
-	want(exitFindings, `^1 event older than digests: only a seal tells a change there$`, "finding", "audit", "verify", path)
-	want(exitFindings, `"findings":1\}\}$`, "finding", "audit", "verify", path, "--against", seal, "--json")
+	want(exit.CodeFindings, `^1 event without a digest \(from older versions\): only a seal can reveal a change there$`, "finding", "audit", "verify", path)
+	want(exit.CodeFindings, `"findings":1\}\}$`, "finding", "audit", "verify", path, "--against", seal, "--json")
 	damage(t, path, "PRAGMA foreign_keys = ON", "DELETE FROM sessions")
-	want(exitFindings, `^shop/ada/s1: seal: the session was deleted, with its 9 events`, "1 finding", "audit", "verify", path, "s1", "--against", seal)
-	want(exitFindings, `was deleted`, "", "audit", "verify", path, "--app", "shop", "--against", seal)
-	want(exitUsage, "", "has no session", "audit", "verify", path, "nope", "--against", seal)
-	want(exitUsage, "", "has no session", "audit", "verify", path, "s1")
+	want(exit.CodeFindings, `^shop/ada/s1: seal: the session was deleted, with its 9 events`, "1 finding", "audit", "verify", path, "s1", "--against", seal)
+	want(exit.CodeFindings, `was deleted`, "", "audit", "verify", path, "--app", "shop", "--against", seal)
+	want(exit.CodeUsage, "", "has no session", "audit", "verify", path, "nope", "--against", seal)
+	want(exit.CodeUsage, "", "has no session", "audit", "verify", path, "s1")
 }
 
 func TestASealIsNotMadeOfWhatDoesNotFit(t *testing.T) {
@@ -94,14 +96,14 @@ func TestASealIsNotMadeOfWhatDoesNotFit(t *testing.T) {
 	path := storeSession(t, (&ct.History{}).Turns(4, "bot"), "shop", "ada", "s1", "UPDATE events SET author = 'eve' WHERE seq = 5")
 	seal := filepath.Join(t.TempDir(), "seal.json")
 	code, out, complaints := called(t.Context(), "audit", "seal", path, "-o", seal)
-	if _, err := os.Stat(seal); code != exitFindings || out != "" || err == nil ||
+	if _, err := os.Stat(seal); code != exit.CodeFindings || out != "" || err == nil ||
 		!strings.Contains(complaints, "shop/ada/s1 event 5 (e5): chain: ") || !strings.Contains(complaints, "1 finding: nothing was sealed") {
 		t.Errorf("exit code %d, %v\n%s%s", code, err, out, complaints)
 	}
-	if code, out, complaints := called(t.Context(), "audit", "seal", path, "-o", seal, "--force", "--json"); code != exitOK || !strings.Contains(out, `"sessions":1,"events":8,"signed":false}`) {
+	if code, out, complaints := called(t.Context(), "audit", "seal", path, "-o", seal, "--force", "--json"); code != exit.CodeOK || !strings.Contains(out, `"sessions":1,"events":8,"signed":false}`) {
 		t.Errorf("exit code %d\n%s%s", code, out, complaints)
 	}
-	if code, out, _ := called(t.Context(), "audit", "verify", path, "--against", seal); code != exitFindings || !strings.Contains(out, "as sealed at") || !strings.Contains(out, "(it is not signed)") {
+	if code, out, _ := called(t.Context(), "audit", "verify", path, "--against", seal); code != exit.CodeFindings || !strings.Contains(out, "as sealed at") || !strings.Contains(out, "(it is not signed)") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -121,7 +123,7 @@ func TestEveryFieldOfASealIsInTheHelp(t *testing.T) {
 		case map[string]any:
 			for name, inner := range value {
 				fields++
-				if !regexp.MustCompile(`\b` + name + `\b`).MatchString(auditSealHelp) {
+				if !regexp.MustCompile(`\b` + name + `\b`).MatchString(helpOf("seal")) {
 					t.Errorf("the help does not name the field %s", name)
 				}
 				visit(inner)
@@ -151,7 +153,7 @@ func TestSealAndVerifyRefuseWhatCannotBeMeant(t *testing.T) {
 	if err := os.WriteFile(text, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, complaints := called(t.Context(), "audit", "seal", path, "-o", seal); code != exitOK {
+	if code, _, complaints := called(t.Context(), "audit", "seal", path, "-o", seal); code != exit.CodeOK {
 		t.Fatal(complaints)
 	}
 	for _, c := range []struct {
@@ -169,14 +171,14 @@ func TestSealAndVerifyRefuseWhatCannotBeMeant(t *testing.T) {
 		{"nope", []string{"seal", path, "nope"}},
 		{"without --against", []string{"verify", path, "--public-key", public}},
 		{"cannot be read", []string{"verify", path, "--against", missing}},
-		{"cannot be read", []string{"verify", path, "--against", ""}},
+		{"--against is empty", []string{"verify", path, "--against", ""}},
 		{"it is no seal", []string{"verify", path, "--against", text}},
 		{"it is no seal", []string{"verify", path, "--against", path}},
 		{"not signed", []string{"verify", path, "--against", seal, "--public-key", public}},
 		{"BEGIN PRIVATE KEY", []string{"verify", path, "--against", seal, "--public-key", private}},
 	} {
 		code, out, complaints := called(t.Context(), append([]string{"audit"}, c.args...)...)
-		if code != exitUsage || out != "" || !strings.Contains(complaints, c.says) {
+		if code != exit.CodeUsage || out != "" || !strings.Contains(complaints, c.says) {
 			t.Errorf("%v: exit code %d, want %q\n%s%s", c.args, code, c.says, out, complaints)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/persistence"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 // storeSession makes a session file with a history under the given names, and damages it.
@@ -63,7 +65,7 @@ func TestFindingsEndWithOneAndALineEach(t *testing.T) {
 	path := storeSession(t, (&ct.History{}).Turns(4, "bot").Compact("r1", "e1", "e2"), "shop", "ada", "s1", "UPDATE events SET covered_by = 'r1' WHERE seq = 4")
 	code, out, complaints := called(t.Context(), "audit", "verify", path)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if code != exitFindings || len(lines) != 2 || !strings.HasPrefix(lines[0], "shop/ada/s1 event 4 (e4): covered_by: ") ||
+	if code != exit.CodeFindings || len(lines) != 2 || !strings.HasPrefix(lines[0], "shop/ada/s1 event 4 (e4): covered_by: ") ||
 		!strings.HasPrefix(lines[1], "shop/ada/s1 event 4 (e4): I1: ") || complaints != "longsession: 2 findings\n" {
 		t.Errorf("exit code %d\n%s%s", code, out, complaints)
 	}
@@ -82,12 +84,12 @@ func TestFindingsEndWithOneAndALineEach(t *testing.T) {
 		}
 		types = append(types, one.Type+one.Rule)
 	}
-	if code != exitFindings || strings.Join(types, " ") != "findingcovered_by findingI1 checked" {
+	if code != exit.CodeFindings || strings.Join(types, " ") != "findingcovered_by findingI1 checked" {
 		t.Errorf("exit code %d, lines %q", code, types)
 	}
 	// The glance at a session is no check: it tells, and ends with 0.
 	code, out, _ = called(t.Context(), "audit", path, "s1")
-	if code != exitOK || !strings.Contains(out, "2 findings, the first is shop/ada/s1 event 4 (e4): covered_by") {
+	if code != exit.CodeOK || !strings.Contains(out, "2 findings, the first is shop/ada/s1 event 4 (e4): covered_by") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -95,7 +97,7 @@ func TestFindingsEndWithOneAndALineEach(t *testing.T) {
 func TestTheBoundOfSummariesIsTheAppsOwn(t *testing.T) {
 	t.Parallel()
 	path := storeSession(t, (&ct.History{}).Turns(4, "bot").Compact("r1", "e1", "e2").Compact("r2", "e3", "e4"), "shop", "ada", "s1")
-	for bound, want := range map[string]int{"1": exitFindings, "2": exitOK} {
+	for bound, want := range map[string]int{"1": exit.CodeFindings, "2": exit.CodeOK} {
 		if code, out, _ := called(t.Context(), "audit", "verify", path, "--max-summaries", bound); code != want {
 			t.Errorf("--max-summaries %s: exit code %d\n%s", bound, code, out)
 		}
@@ -140,12 +142,12 @@ func TestASessionThatCannotBeReadDoesNotHideTheOthers(t *testing.T) {
 	path := storeSession(t, (&ct.History{}).Turns(2, "bot"), "shop", "ada", "s1", "UPDATE events SET content = '{'",
 		"INSERT INTO sessions (app, user, id, created_at, updated_at) VALUES ('shop', 'ada', 's2', '2026-01-01T00:00:00.000000000Z', '2026-01-01T00:00:00.000000000Z')")
 	code, out, complaints := called(t.Context(), "audit", "list", path)
-	if code != exitFailed || !regexp.MustCompile(`(?m)^shop +ada +s1 +4 +0 +\? `).MatchString(out) || !regexp.MustCompile(`(?m)^shop +ada +s2 +0 +0 +0 `).MatchString(out) ||
+	if code != exit.CodeFailed || !regexp.MustCompile(`(?m)^shop +ada +s1 +4 +0 +\? `).MatchString(out) || !regexp.MustCompile(`(?m)^shop +ada +s2 +0 +0 +0 `).MatchString(out) ||
 		!strings.Contains(out, "shop/ada/s1 cannot be read: ") || !strings.Contains(complaints, "1 session cannot be read") {
 		t.Errorf("exit code %d\n%s%s", code, out, complaints)
 	}
 	code, out, _ = called(t.Context(), "audit", "list", path, "--json")
-	if code != exitFailed || strings.Count(out, "\n") != 2 || strings.Count(out, `"error":"`) != 1 {
+	if code != exit.CodeFailed || strings.Count(out, "\n") != 2 || strings.Count(out, `"error":"`) != 1 {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -162,7 +164,7 @@ func TestAnOutputWithoutRoomIsAnError(t *testing.T) {
 		for _, more := range [][]string{nil, {"--json"}} {
 			var stderr bytes.Buffer
 			code := Run(t.Context(), append([]string{"audit", name, path}, more...), strings.NewReader(""), full{}, &stderr)
-			if code != exitFailed || strings.Count(stderr.String(), "no space left") != 1 {
+			if code != exit.CodeFailed || strings.Count(stderr.String(), "no space left") != 1 {
 				t.Errorf("%s %v: exit code %d: %s", name, more, code, &stderr)
 			}
 		}
@@ -188,11 +190,11 @@ func TestAuditReadsWhileAnAppWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, out, complaints := called(t.Context(), "audit", "history", path)
-		if n := strings.Count(out, "\n#") + 1; code != exitOK || n != 5+i {
+		if n := strings.Count(out, "\n#") + 1; code != exit.CodeOK || n != 5+i {
 			t.Errorf("exit code %d, %d events of %d: %s", code, n, 5+i, complaints)
 		}
 	}
-	if code, out, _ := called(t.Context(), "audit", "verify", path); code != exitOK {
+	if code, out, _ := called(t.Context(), "audit", "verify", path); code != exit.CodeOK {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 // writers are the commands that write to a file, each with what it needs in front of the file's name.
@@ -37,9 +39,9 @@ func TestOnlyARegularFileIsReplaced(t *testing.T) {
 		if err := os.Symlink(filepath.Join(folder, "missing"), nowhere); err != nil {
 			t.Fatal(err)
 		}
-		refused := map[string]string{folder: "is a folder: name a file in it", fifo: "is no regular file", nowhere: "is a link that leads nowhere"}
+		refused := map[string]string{folder: "is a folder: name a file in it", fifo: "is not a regular file", nowhere: "is a link that leads nowhere"}
 		if err := syscall.Mknod(device, syscall.S_IFCHR|0o600, 1<<8|3); err == nil { // of the kind of null
-			refused[device] = "is no regular file"
+			refused[device] = "is not a regular file"
 		}
 		for name, want := range refused {
 			before, err := os.Lstat(name)
@@ -47,7 +49,7 @@ func TestOnlyARegularFileIsReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			code, _, complaints := called(t.Context(), append(args, name)...)
-			if code != exitUsage || !strings.Contains(complaints, flag+" "+name+" "+want) {
+			if code != exit.CodeUsage || !strings.Contains(complaints, flag+" "+name+" "+want) {
 				t.Errorf("%s %s: exit code %d: %s", flag, name, code, complaints)
 			}
 			if after, err := os.Lstat(name); err != nil || after.Mode() != before.Mode() {
@@ -72,7 +74,7 @@ func TestALinkStaysAndItsFileIsWritten(t *testing.T) {
 		if err := os.Symlink(real, link); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, complaints := called(t.Context(), append(args, link)...); code != exitOK {
+		if code, _, complaints := called(t.Context(), append(args, link)...); code != exit.CodeOK {
 			t.Fatalf("%s: exit code %d: %s", flag, code, complaints)
 		}
 		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -116,7 +118,7 @@ func TestWhatSQLiteKeepsBesideAFileIsNeverWrittenTo(t *testing.T) {
 				{"replay", db, "--db", file}, {"replay", talk, "--db", file},
 			} {
 				tried++
-				if code, out, complaints := called(t.Context(), args...); code != exitUsage || out != "" || !strings.Contains(complaints, filepath.Base(file)) {
+				if code, out, complaints := called(t.Context(), args...); code != exit.CodeUsage || out != "" || !strings.Contains(complaints, filepath.Base(file)) {
 					t.Errorf("%q: exit code %d: %s%s", args, code, out, complaints)
 				}
 				if info, err := os.Stat(file); err == nil && info.Size() > 0 && suffix != "-shm" {
@@ -128,7 +130,7 @@ func TestWhatSQLiteKeepsBesideAFileIsNeverWrittenTo(t *testing.T) {
 			}
 		}
 	}
-	if code, _, complaints := called(context.Background(), "audit", "verify", db); code != exitOK || tried != 48 {
+	if code, _, complaints := called(context.Background(), "audit", "verify", db); code != exit.CodeOK || tried != 48 {
 		t.Errorf("after %d tries: exit code %d: %s", tried, code, complaints)
 	}
 	// A conversation in a file that a new session file would keep its newest events in.
@@ -136,7 +138,7 @@ func TestWhatSQLiteKeepsBesideAFileIsNeverWrittenTo(t *testing.T) {
 	if err := os.WriteFile(beside, []byte(talks("a")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, complaints := called(t.Context(), "replay", beside, "--db", filepath.Join(folder, "new.db")); code != exitUsage {
+	if code, _, complaints := called(t.Context(), "replay", beside, "--db", filepath.Join(folder, "new.db")); code != exit.CodeUsage {
 		t.Errorf("exit code %d: %s", code, complaints)
 	}
 	if text, err := os.ReadFile(beside); err != nil || string(text) != talks("a") {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 // TestAnErrorIsOneLine: programs read it line by line, and terminals act on what stands in it.
@@ -17,17 +19,17 @@ func TestAnErrorIsOneLine(t *testing.T) {
 		{"audit", "list", "x", evil}, {"replya"}, {"replay", "x", "--limit", evil},
 	} {
 		code, out, complaints := called(t.Context(), args...)
-		if code != exitUsage || out != "" || strings.Count(complaints, "\n") != 1 || !strings.HasSuffix(complaints, "\n") || strings.ContainsAny(complaints, "\x1b\u202e") {
+		if code != exit.CodeUsage || out != "" || strings.Count(complaints, "\n") != 1 || !strings.HasSuffix(complaints, "\n") || strings.ContainsAny(complaints, "\x1b\u202e") {
 			t.Errorf("%q: exit code %d: %q", args, code, complaints)
 		}
 	}
 	one := errors.New("a\nb")
-	for _, err := range []error{errors.Join(one, errors.New("c"), one), badInput("%w", errors.Join(errors.Join(one), errors.Join(errors.New("c"), one)))} {
-		if got := errorLine(err); got != `a\nb; c` {
+	for _, err := range []error{errors.Join(one, errors.New("c"), one), exit.Usage("%w", errors.Join(errors.Join(one), errors.Join(errors.New("c"), one)))} {
+		if got := exit.Line(err); got != `a\nb; c` {
 			t.Errorf("%q became %q", err, got)
 		}
 	}
-	if got := errorLine(fmt.Errorf("why: %w and %w", one, errors.New("c"))); got != `why: a\nb and c` {
+	if got := exit.Line(fmt.Errorf("why: %w and %w", one, errors.New("c"))); got != `why: a\nb and c` {
 		t.Errorf("got %q", got)
 	}
 }

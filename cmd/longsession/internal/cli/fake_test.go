@@ -12,6 +12,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/replaycmd"
 )
 
 // ended is what a run of the command left.
@@ -21,7 +23,7 @@ type ended struct {
 }
 
 // replayed runs the replay command with compare in the place of the real one.
-func replayed(ctx context.Context, compare compareFunc, stdin io.Reader, args ...string) ended {
+func replayed(ctx context.Context, compare replaycmd.Compare, stdin io.Reader, args ...string) ended {
 	var stdout, stderr bytes.Buffer
 	code := execute(ctx, rootCommand(compare), append([]string{"replay"}, args...), stdin, &stdout, &stderr)
 	return ended{code, stdout.String(), stderr.String()}

@@ -8,37 +8,40 @@ import (
 	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// helpWidth is how wide a help text is at most: longer lines are hard to read.
+// helpWidth bounds the width of a help text: longer lines are hard to read.
 const helpWidth = 110
 
-// helpFailed is the context's key of a *error: why a help text could not be written.
+// helpFailed is the key of a *error in a context: the reason why a help text could not be written.
 type helpFailed struct{}
 
-// showHelp writes a command's help to fit the screen.
+// showHelp writes the help of a command to fit the screen.
 func showHelp(c *cobra.Command, _ []string) {
-	s := screenOf(c.OutOrStdout())
+	s := terminal.Of(c.OutOrStdout())
 	_, err := io.WriteString(c.OutOrStdout(), helpText(c, s))
 	if ctx := c.Context(); ctx != nil && err != nil {
 		if failure, ok := ctx.Value(helpFailed{}).(*error); ok {
-			*failure = failed("the help could not be written: %w", err)
+			*failure = exit.Failed("the help could not be written: %w", err)
 		}
 	}
 }
 
-// withHelpFailure returns a context in which a failure to write help is noted.
+// withHelpFailure returns a context that keeps a failure to write help.
 func withHelpFailure(ctx context.Context) (context.Context, *error) {
 	failure := new(error)
 	return context.WithValue(ctx, helpFailed{}, failure), failure
 }
 
-func helpText(c *cobra.Command, s screen) string {
+func helpText(c *cobra.Command, s terminal.Screen) string {
 	about := c.Long
 	if about == "" {
 		about = c.Short
 	}
-	width := min(s.width(), helpWidth)
+	width := min(s.Width(), helpWidth)
 	mark := `\`
 	if c.Name() == "powershell" {
 		mark = "`"
@@ -46,12 +49,12 @@ func helpText(c *cobra.Command, s screen) string {
 	return reflow(strings.TrimSpace(about), width, mark) + "\n\n" + usageText(c, s, width)
 }
 
-// usageText is how a command is called: its forms, examples, commands and flags.
-func usageText(c *cobra.Command, s screen, width int) string {
+// usageText lists the forms of a command, its examples, subcommands and flags.
+func usageText(c *cobra.Command, s terminal.Screen, width int) string {
 	var b strings.Builder
 	section := func(title, text string) {
 		if text = strings.Trim(text, "\n"); text != "" {
-			b.WriteString(s.strong(title) + "\n" + text + "\n\n")
+			b.WriteString(s.Strong(title) + "\n" + text + "\n\n")
 		}
 	}
 	var forms []string
@@ -61,24 +64,24 @@ func usageText(c *cobra.Command, s screen, width int) string {
 	if c.HasAvailableSubCommands() {
 		forms = append(forms, "  "+c.CommandPath()+" [command]")
 	}
-	section("Usage:", eachLine(strings.Join(forms, "\n"), func(line string) string { return hanging(line, width) }))
+	section("Usage:", eachLine(strings.Join(forms, "\n"), func(line string) string { return terminal.Hang(line, width) }))
 	section("Examples:", eachLine(c.Example, func(line string) string { return shellLine(line, width, `\`) }))
 	var commands strings.Builder
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() || sub.Name() == "help" {
-			commands.WriteString(definition("  "+pad(sub.Name(), sub.NamePadding())+" ", sub.Short, width, 6))
+			commands.WriteString(definition("  "+terminal.Pad(sub.Name(), sub.NamePadding())+" ", sub.Short, width, 6))
 		}
 	}
 	section("Available Commands:", commands.String())
 	section("Flags:", flagLines(c.LocalFlags(), width))
 	section("Global Flags:", flagLines(c.InheritedFlags(), width))
 	if c.HasAvailableSubCommands() {
-		b.WriteString(strings.Join(wrapped(`Use "`+c.CommandPath()+` [command] --help" for more information about a command.`, width), "\n"))
+		b.WriteString(strings.Join(terminal.Wrap(`Use "`+c.CommandPath()+` [command] --help" for more information about a command.`, width), "\n"))
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// flagLines writes flags and what they do.
+// flagLines lists flags and their meanings.
 func flagLines(flags *pflag.FlagSet, width int) string {
 	return eachLine(flags.FlagUsages(), func(line string) string {
 		indent := len(line) - len(strings.TrimLeft(line, " "))
@@ -97,15 +100,15 @@ func eachLine(text string, f func(string) string) string {
 	return b.String()
 }
 
-// reflow breaks a help text anew. Lines that begin at the left make paragraphs. Lines that are indented by
-// blanks are a term and, behind two blanks or more, what it means; it goes on in lines that are indented
-// further. Lines that begin with a tab are commands for a shell, which goes on behind mark.
+// reflow wraps a help text. Lines without an indent form paragraphs. An indented line is a term and, after
+// two blanks or more, its meaning, which continues in lines that are indented further. A line that begins
+// with a tab is a command for a shell, which continues after mark.
 func reflow(text string, width int, mark string) string {
 	var b strings.Builder
 	var paragraph, term, meaning string
 	flush := func() {
 		if paragraph != "" {
-			b.WriteString(strings.Join(wrapped(paragraph, width), "\n") + "\n")
+			b.WriteString(strings.Join(terminal.Wrap(paragraph, width), "\n") + "\n")
 		}
 		if term != "" {
 			b.WriteString(definition(term, meaning, width, 6))
@@ -145,23 +148,23 @@ func reflow(text string, width int, mark string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// definition writes a term and what it means. Where little room is left beside the term, the meaning begins
-// in the next line, indented by below. The term begins with its indentation and ends with the gap.
+// definition writes a term and its meaning. If there is little room next to the term, the meaning begins on
+// the next line, indented by below. The term includes its own indent and the gap behind it.
 func definition(term, meaning string, width, below int) string {
 	const leastMeaning = 34
 	if meaning == "" {
-		return hanging(strings.TrimRight(term, " "), width) + "\n"
+		return terminal.Hang(strings.TrimRight(term, " "), width) + "\n"
 	}
 	column := uniseg.StringWidth(term)
 	if column+uniseg.StringWidth(meaning) > width && width-column < leastMeaning {
-		return hanging(strings.TrimRight(term, " "), width) + "\n" + strings.Repeat(" ", below) +
-			strings.Join(wrapped(meaning, width-below), "\n"+strings.Repeat(" ", below)) + "\n"
+		return terminal.Hang(strings.TrimRight(term, " "), width) + "\n" + strings.Repeat(" ", below) +
+			strings.Join(terminal.Wrap(meaning, width-below), "\n"+strings.Repeat(" ", below)) + "\n"
 	}
-	return term + strings.Join(wrapped(meaning, width-column), "\n"+strings.Repeat(" ", column)) + "\n"
+	return term + strings.Join(terminal.Wrap(meaning, width-column), "\n"+strings.Repeat(" ", column)) + "\n"
 }
 
-// shellLine breaks a command between its words, behind the mark by which a shell goes on in the next line.
-// It does not break what stands in quotes.
+// shellLine wraps a command between its words, with the mark that continues a command at the end of each
+// line. It does not break quoted text.
 func shellLine(line string, width int, mark string) string {
 	const deeper = 2
 	if uniseg.StringWidth(line) <= width {
@@ -189,7 +192,7 @@ func shellLine(line string, width int, mark string) string {
 	return b.String()
 }
 
-// shellWords parts a command at its blanks; what stands in quotes or brackets stays together.
+// shellWords splits a command at its blanks, except in quotes and brackets.
 func shellWords(text string) []string {
 	var words []string
 	var word strings.Builder

@@ -4,14 +4,17 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
 )
 
-// helpCommand is "help COMMAND". Unlike cobra's own, it fails for a command that there is not.
+// helpCommand is "help COMMAND". Unlike cobra's own, it fails for an unknown command.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
 		Short: "Help about any command",
-		Long:  "Help shows what --help shows: 'longsession help audit verify' is 'longsession audit verify --help'.",
+		Long:  "Help does the same as --help: 'longsession help audit verify' is 'longsession audit verify --help'.",
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			about, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -31,9 +34,9 @@ func helpCommand() *cobra.Command {
 				name := strings.Join(args, " ")
 				var near string
 				if about != nil && len(rest) > 0 {
-					near = didYouMean(rest[0], commandNames(about), strings.TrimPrefix(about.CommandPath()+" ", c.Root().Name()+" "))
+					near = suggest.DidYouMean(rest[0], suggest.Commands(about), strings.TrimPrefix(about.CommandPath()+" ", c.Root().Name()+" "))
 				}
-				return badInput("help: there is no command %q%s; see '%s --help'", name, near, c.Root().Name())
+				return exit.Usage("help: there is no command %q%s; see '%s --help'", name, near, c.Root().Name())
 			}
 			about.SetContext(c.Context())
 			about.InitDefaultHelpFlag()
@@ -41,14 +44,4 @@ func helpCommand() *cobra.Command {
 			return about.Help()
 		},
 	}
-}
-
-func commandNames(c *cobra.Command) []string {
-	var names []string
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-	}
-	return names
 }

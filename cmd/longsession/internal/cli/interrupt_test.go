@@ -11,6 +11,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 func TestInterruptedReplayReportsWhatIsDoneAndLeavesNoHalf(t *testing.T) {
@@ -29,8 +31,8 @@ func TestInterruptedReplayReportsWhatIsDoneAndLeavesNoHalf(t *testing.T) {
 		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(ctx, compare, strings.NewReader(talks("a", "b", "c", "d")), "-", "--html", page, "--jobs", "1")
-	if end.code != exitInterrupted {
-		t.Errorf("exit code %d, want %d; stderr: %s", end.code, exitInterrupted, end.stderr)
+	if end.code != exit.CodeInterrupted {
+		t.Errorf("exit code %d, want %d; stderr: %s", end.code, exit.CodeInterrupted, end.stderr)
 	}
 	if want := "longsession: interrupted: 2 conversations done; " + page + " was not written\n"; end.stderr != want {
 		t.Errorf("stderr is %q, want %q", end.stderr, want)
@@ -60,7 +62,7 @@ func TestInterruptEndsAReplayThatWaitsForStandardInput(t *testing.T) {
 	}}
 	var stderr bytes.Buffer
 	code := execute(ctx, rootCommand(playsFine), []string{"replay", "-"}, stdin, stdout, &stderr)
-	if code != exitInterrupted || stderr.String() != "longsession: interrupted: 1 conversation done\n" {
+	if code != exit.CodeInterrupted || stderr.String() != "longsession: interrupted: 1 conversation done\n" {
 		t.Errorf("exit code %d, stderr %q", code, &stderr)
 	}
 }
@@ -81,7 +83,7 @@ func TestWhatWasPlayedOutOfTurnCountsWhenInterrupted(t *testing.T) {
 		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(ctx, compare, strings.NewReader(talks("slow", "quick", "last")), "-", "--jobs", "2")
-	if end.code != exitInterrupted || !strings.Contains(end.stderr, "interrupted: 1 conversation done") {
+	if end.code != exit.CodeInterrupted || !strings.Contains(end.stderr, "interrupted: 1 conversation done") {
 		t.Errorf("exit code %d, stderr %q", end.code, end.stderr)
 	}
 	if !strings.Contains(end.stdout, "\nquick ") || strings.Contains(end.stdout, "\nslow ") {
@@ -100,7 +102,7 @@ func TestInterruptInTheTotalOfJSON(t *testing.T) {
 		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(ctx, compare, strings.NewReader(talks("a", "b")), "-", "--json", "--jobs", "1")
-	if end.code != exitInterrupted || !strings.Contains(end.stdout, `"conversations":1,`) || !strings.Contains(end.stdout, `"complete":false`) {
+	if end.code != exit.CodeInterrupted || !strings.Contains(end.stdout, `"conversations":1,`) || !strings.Contains(end.stdout, `"complete":false`) {
 		t.Errorf("exit code %d, stdout:\n%s", end.code, end.stdout)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -13,11 +12,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adk-go-ext/longsession/replay"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/replaycmd"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 func manual(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/command.md")
+	text, err := os.ReadFile("../../../../docs/command.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,62 +46,17 @@ func TestManualNamesEveryCommandAndFlag(t *testing.T) {
 	}
 }
 
-func TestManualNamesEveryFieldOfTheJSON(t *testing.T) {
-	t.Parallel()
-	text, fields := manual(t), 0
-	var visit func(reflect.Type)
-	visit = func(typ reflect.Type) {
-		switch typ.Kind() {
-		case reflect.Pointer, reflect.Slice:
-			visit(typ.Elem())
-		case reflect.Struct:
-			for i := range typ.NumField() {
-				field := typ.Field(i)
-				name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-				if name != "" && name != "-" {
-					fields++
-					if !strings.Contains(text, "`"+name+"`") {
-						t.Errorf("docs/command.md lacks the field %q of %s", name, typ)
-					}
-				}
-				if name != "-" {
-					visit(field.Type)
-				}
-			}
-		}
-	}
-	for _, line := range []any{jsonRun{}, jsonConversation{}, jsonError{}, jsonTotal{}} {
-		visit(reflect.TypeOf(line))
-	}
-	if fields < 60 {
-		t.Errorf("%d fields found only: the test looks in the wrong place", fields)
-	}
-}
-
 func TestManualAndHelpNameEveryExitCode(t *testing.T) {
 	t.Parallel()
 	text := manual(t)
-	for _, code := range []int{exitOK, exitFindings, exitUsage, exitFailed, exitInterrupted} {
+	for _, code := range []int{exit.CodeOK, exit.CodeFindings, exit.CodeUsage, exit.CodeFailed, exit.CodeInterrupted} {
 		if !strings.Contains(text, fmt.Sprintf("\n| %d | ", code)) {
 			t.Errorf("docs/command.md lacks exit code %d", code)
 		}
-		for _, help := range []string{rootHelp, replayHelp} {
+		for _, help := range []string{rootHelp, replaycmd.Command("", replay.Compare).Long} {
 			if !strings.Contains(help, fmt.Sprintf("\n  %-4d ", code)) {
 				t.Errorf("a help text lacks exit code %d:\n%s", code, help)
 			}
-		}
-	}
-}
-
-func TestHelpOfReplayNamesEveryKeyOfAGrid(t *testing.T) {
-	t.Parallel()
-	cmd := replayCommand(replay.Compare)
-	for _, key := range gridKeys {
-		if !strings.Contains(replayHelp, key) || !strings.Contains(manual(t), "`"+key+"`") {
-			t.Errorf("help or manual lacks the key %q", key)
-		}
-		if cmd.Flags().Lookup(key) == nil {
-			t.Errorf("key %q is no flag", key)
 		}
 	}
 }
@@ -114,7 +72,7 @@ func TestHelpFitsIntoATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(help.String()) {
-			if n := uniseg.StringWidth(strings.TrimSpace(line)); n > lineWidth {
+			if n := uniseg.StringWidth(strings.TrimSpace(line)); n > terminal.LineWidth {
 				t.Errorf("%s --help has a line of %d columns: %s", c.CommandPath(), n, line)
 			}
 		}

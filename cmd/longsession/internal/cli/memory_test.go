@@ -11,6 +11,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 // manyTalks are the lines of n conversations of about half a megabyte each, made while they are read.
@@ -73,7 +75,7 @@ func TestMemoryStaysFlatHoweverLongTheInput(t *testing.T) {
 	}
 	input := &manyTalks{n: conversations}
 	end := replayed(t.Context(), compare, input, "-", "--jobs", "2", "--context-window", "400000", "--threshold", "2", "--overlap", "1")
-	if end.code != exitOK || !strings.Contains(end.stdout, fmt.Sprintf("\ntotal of %d ", conversations)) {
+	if end.code != exit.CodeOK || !strings.Contains(end.stdout, fmt.Sprintf("\ntotal of %d ", conversations)) {
 		t.Fatalf("exit code %d, stderr %q", end.code, end.stderr)
 	}
 	if input.read < ceiling+8<<20 {

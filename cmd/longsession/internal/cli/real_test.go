@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/adk-go-ext/longsession/replay"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 func TestRealConversationsLoseNothing(t *testing.T) {
@@ -24,7 +26,7 @@ func TestRealConversationsLoseNothing(t *testing.T) {
 			t.Parallel()
 			for _, window := range []string{"200000", "8000"} {
 				end := replayed(t.Context(), replay.Compare, nil, file, "--limit", "3", "--context-window", window)
-				if end.code != exitOK || !strings.Contains(end.stdout, "\ntotal of 3 ") {
+				if end.code != exit.CodeOK || !strings.Contains(end.stdout, "\ntotal of 3 ") {
 					t.Errorf("window %s: exit code %d: %s%s", window, end.code, end.stdout, end.stderr)
 				}
 			}

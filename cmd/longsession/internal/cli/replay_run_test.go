@@ -16,6 +16,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 func TestEveryKindOfFindingEndsWithOne(t *testing.T) {
@@ -26,14 +28,14 @@ func TestEveryKindOfFindingEndsWithOne(t *testing.T) {
 		args  []string
 		code  int
 	}{
-		"nothing":   {func(*replay.Report) {}, "", nil, exitOK},
-		"orphans":   {func(r *replay.Report) { r.Orphans = 2 }, "a: 2 orphans: a call was sent without its result", nil, exitFindings},
-		"hidden":    {func(r *replay.Report) { r.Hidden, r.Problems = 1, []string{"event e7 is gone"} }, "a: event e7 is gone", nil, exitFindings},
-		"calls":     {func(r *replay.Report) { r.With.ModelCalls++ }, "a: 1 model call more than without compaction", nil, exitFindings},
-		"over":      {func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1001}} }, "a: 1 prompt over the limit of 1,000 tokens", nil, exitFindings},
-		"explained": {func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1001, Alone: true, Unavoidable: true}} }, "one event exceeds it alone", nil, exitOK},
-		"pinned":    {func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1001, Unavoidable: true}} }, "what must stay raw exceeds it", nil, exitOK},
-		"off":       {func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1001}} }, "Prompts over the context window", []string{"--summarizer", "off"}, exitOK},
+		"nothing":   {func(*replay.Report) {}, "", nil, exit.CodeOK},
+		"orphans":   {func(r *replay.Report) { r.Orphans = 2 }, "a: 2 orphans: a call was sent without its result", nil, exit.CodeFindings},
+		"hidden":    {func(r *replay.Report) { r.Hidden, r.Problems = 1, []string{"event e7 is gone"} }, "a: event e7 is gone", nil, exit.CodeFindings},
+		"calls":     {func(r *replay.Report) { r.With.ModelCalls++ }, "a: 1 model call more than without compaction", nil, exit.CodeFindings},
+		"over":      {func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1001}} }, "a: 1 prompt over the limit of 1,000 tokens", nil, exit.CodeFindings},
+		"explained": {func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1001, Alone: true, Unavoidable: true}} }, "one event exceeds the window alone", nil, exit.CodeOK},
+		"pinned":    {func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1001, Unavoidable: true}} }, "the events that must stay raw exceed the window", nil, exit.CodeOK},
+		"off":       {func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1001}} }, "Prompts over the context window", []string{"--summarizer", "off"}, exit.CodeOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +69,7 @@ func TestReportsStandInTheOrderOfTheInput(t *testing.T) {
 	for _, id := range []string{`"id":"a"`, `"id":"b"`, `"id":"c"`, `"id":"d"`} {
 		order = append(order, strings.Index(end.stdout, id))
 	}
-	if end.code != exitOK || order[0] < 0 || order[0] > order[1] || order[1] > order[2] || order[2] > order[3] {
+	if end.code != exit.CodeOK || order[0] < 0 || order[0] > order[1] || order[1] > order[2] || order[2] > order[3] {
 		t.Errorf("exit code %d, order %v:\n%s", end.code, order, end.stdout)
 	}
 }
@@ -81,14 +83,14 @@ func TestConversationThatCannotBePlayedEndsWithThree(t *testing.T) {
 		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(t.Context(), compare, strings.NewReader(talks("a", "b", "c")), "-")
-	if want := "longsession: <stdin>:2: conversation b: cannot be played: the runner tripped (--keep-going leaves it out and goes on)\n"; end.code != exitFailed || end.stderr != want {
+	if want := "longsession: <stdin>:2: conversation b: cannot be played: the runner tripped (to leave it out and go on, use --keep-going)\n"; end.code != exit.CodeFailed || end.stderr != want {
 		t.Errorf("exit code %d, stderr %q, want %q", end.code, end.stderr, want)
 	}
 	if !strings.Contains(end.stdout, "\ntotal so far, 1 ") {
 		t.Errorf("stdout:\n%s", end.stdout)
 	}
 	end = replayed(t.Context(), compare, strings.NewReader(talks("a", "b", "c")), "-", "--keep-going")
-	if end.code != exitFailed || !strings.Contains(end.stdout, "\ntotal of 2 ") || !strings.Contains(end.stdout, "conversation b: cannot be played: the runner tripped") {
+	if end.code != exit.CodeFailed || !strings.Contains(end.stdout, "\ntotal of 2 ") || !strings.Contains(end.stdout, "conversation b: cannot be played: the runner tripped") {
 		t.Errorf("with --keep-going: exit code %d, stdout:\n%s", end.code, end.stdout)
 	}
 }
@@ -106,7 +108,7 @@ func TestFailedPlayLeavesNoSessionInTheFile(t *testing.T) {
 		}
 		return playsFine(ctx, c, policies, opts)
 	}
-	if end := replayed(t.Context(), compare, strings.NewReader(talks("a", "b")), "-", "--keep-going", "--db", file); end.code != exitFailed {
+	if end := replayed(t.Context(), compare, strings.NewReader(talks("a", "b")), "-", "--keep-going", "--db", file); end.code != exit.CodeFailed {
 		t.Fatalf("exit code %d, stderr %q", end.code, end.stderr)
 	}
 	if got := storedIn(t, file); got != "[a]" {
@@ -138,7 +140,7 @@ func TestFailedPlayLeavesTheSessionsOfOthers(t *testing.T) {
 				return nil, errors.New("the runner tripped")
 			}
 			end := replayed(t.Context(), compare, strings.NewReader(talks("a")), "-", "--db", file)
-			if end.code != exitFailed || tries && !strings.Contains(end.stderr, "session already exists") {
+			if end.code != exit.CodeFailed || tries && !strings.Contains(end.stderr, "session already exists") {
 				t.Fatalf("exit code %d, stderr %q", end.code, end.stderr)
 			}
 			if got := storedIn(t, file); got != "[a]" {
@@ -181,7 +183,7 @@ func TestReportThatAppearsMeanwhileAsADatabaseStays(t *testing.T) {
 		return playsFine(ctx, c, policies, opts)
 	}
 	end := replayed(t.Context(), compare, strings.NewReader(talks("a")), "-", "--html", page)
-	if want := "longsession: --html " + page + " is a SQLite database: name another file\n"; end.code != exitUsage || end.stderr != want {
+	if want := "longsession: --html " + page + " is a SQLite database: name another file\n"; end.code != exit.CodeUsage || end.stderr != want {
 		t.Errorf("exit code %d, stderr %q, want %q", end.code, end.stderr, want)
 	}
 	if got := storedIn(t, page); got != "[]" {
@@ -193,7 +195,7 @@ func TestFileThatCannotBeOpenedEndsTheRunDespiteKeepGoing(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new.db")
 	end := replayed(t.Context(), playsFine, &meddling{Reader: strings.NewReader(talks("a", "b")), file: file, data: []byte("of somebody else")}, "-", "--keep-going", "--db", file)
-	if end.code != exitUsage || !strings.HasPrefix(end.stderr, "longsession: --db: ") || strings.Contains(end.stdout, "\na  ") {
+	if end.code != exit.CodeUsage || !strings.HasPrefix(end.stderr, "longsession: --db: ") || strings.Contains(end.stdout, "\na  ") {
 		t.Errorf("exit code %d, stderr %q, stdout:\n%s", end.code, end.stderr, end.stdout)
 	}
 }
@@ -216,7 +218,7 @@ func TestOutputThatCannotBeWrittenEndsTheRun(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
 	code := execute(t.Context(), rootCommand(playsFine), []string{"replay", "-"}, strings.NewReader(talks("a", "b")), noSpace{}, &stderr)
-	if code != exitFailed || stderr.String() != "longsession: the report could not be written: no space left\n" {
+	if code != exit.CodeFailed || stderr.String() != "longsession: the report could not be written: no space left\n" {
 		t.Errorf("exit code %d, stderr %q", code, &stderr)
 	}
 }

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // ships. "exits CODE longsession ..." is exec with the exit code that must come of it.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	sample, err := filepath.Abs("../../cmd/longsession/testdata/sample.jsonl")
+	sample, err := filepath.Abs("../../testdata/sample.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

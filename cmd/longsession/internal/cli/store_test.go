@@ -11,6 +11,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/replay"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
 // shopFile is a session file that an app keeps: one session, and state of the whole app if withState.
@@ -61,7 +63,7 @@ func TestReplayKeepsOutOfTheFileOfAnotherApp(t *testing.T) {
 				t.Fatal(err)
 			}
 			end := replayed(t.Context(), playsFine, strings.NewReader(talks("a")), "-", "--db", file)
-			if want := "longsession: --db " + file + ` keeps data of another app ("shop"): name a new file; --force adds this run's sessions, as app "replay", and changes none of what is there` + "\n"; end.code != exitUsage || end.stderr != want {
+			if want := "longsession: --db " + file + ` holds data of another app ("shop"): name a new file; --force adds the sessions of this run, as app "replay", and changes no existing data` + "\n"; end.code != exit.CodeUsage || end.stderr != want {
 				t.Errorf("exit code %d, stderr %q, want %q", end.code, end.stderr, want)
 			}
 			after, err := os.ReadFile(file)
@@ -78,7 +80,7 @@ func TestReplayKeepsOutOfTheFileOfAnotherApp(t *testing.T) {
 func TestForceAddsSessionsAndLeavesThoseOfTheApp(t *testing.T) {
 	t.Parallel()
 	file := shopFile(t, true, true)
-	if end := replayed(t.Context(), replay.Compare, strings.NewReader(talks("a")), "-", "--db", file, "--force"); end.code != exitOK {
+	if end := replayed(t.Context(), replay.Compare, strings.NewReader(talks("a")), "-", "--db", file, "--force"); end.code != exit.CodeOK {
 		t.Fatalf("exit code %d, stderr %q", end.code, end.stderr)
 	}
 	if got := storedIn(t, file); got != "[a]" {
@@ -98,7 +100,7 @@ func TestForceAddsSessionsAndLeavesThoseOfTheApp(t *testing.T) {
 	}
 	// It also forces nothing else: a session of the same name is still refused.
 	end := replayed(t.Context(), playsFine, strings.NewReader(talks("a")), "-", "--db", file, "--force")
-	if end.code != exitUsage || !strings.Contains(end.stderr, "has a session replay/replay/a already") {
+	if end.code != exit.CodeUsage || !strings.Contains(end.stderr, "already has a session replay/replay/a:") {
 		t.Errorf("exit code %d, stderr %q", end.code, end.stderr)
 	}
 }
@@ -118,7 +120,7 @@ func TestFileOfTheFirstVersionNeedsForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := replayed(t.Context(), playsFine, strings.NewReader(talks("a")), "-", "--db", file)
-	if end.code != exitUsage || !strings.Contains(end.stderr, "--force") {
+	if end.code != exit.CodeUsage || !strings.Contains(end.stderr, "--force") {
 		t.Errorf("exit code %d, stderr %q", end.code, end.stderr)
 	}
 }
@@ -126,7 +128,7 @@ func TestFileOfTheFirstVersionNeedsForce(t *testing.T) {
 func TestForceNeedsAFile(t *testing.T) {
 	t.Parallel()
 	end := replayed(t.Context(), playsFine, strings.NewReader(talks("a")), "-", "--force")
-	if end.code != exitUsage || !strings.Contains(end.stderr, "--force without --db") {
+	if end.code != exit.CodeUsage || !strings.Contains(end.stderr, "--force without --db") {
 		t.Errorf("exit code %d, stderr %q", end.code, end.stderr)
 	}
 }
@@ -140,7 +142,7 @@ func TestFileOfAnotherAppThatAppearsMeanwhileIsRefused(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "new.db")
 	end := replayed(t.Context(), playsFine, &meddling{Reader: strings.NewReader(talks("a")), file: file, data: source}, "-", "--db", file)
-	if end.code != exitUsage || !strings.Contains(end.stderr, `keeps data of another app ("shop")`) {
+	if end.code != exit.CodeUsage || !strings.Contains(end.stderr, `holds data of another app ("shop")`) {
 		t.Errorf("exit code %d, stderr %q", end.code, end.stderr)
 	}
 	if got := storedIn(t, file); got != "[]" {

@@ -23,6 +23,10 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/replaycmd"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 // escapes are what a terminal acts on: colours, and the commands of a progress bar.
@@ -36,7 +40,7 @@ func onTerminal(t *testing.T, columns int, args ...string) (text string, code in
 }
 
 // onTerminalWith does so with compare in the place of the real one.
-func onTerminalWith(t *testing.T, compare compareFunc, columns int, args ...string) (text string, code int) {
+func onTerminalWith(t *testing.T, compare replaycmd.Compare, columns int, args ...string) (text string, code int) {
 	t.Helper()
 	terminal, screen, err := pty.Open()
 	if err != nil {
@@ -58,7 +62,7 @@ func onTerminalWith(t *testing.T, compare compareFunc, columns int, args ...stri
 }
 
 // remembered plays each conversation once, however often it is asked to. Its policies must not change.
-func remembered() compareFunc {
+func remembered() replaycmd.Compare {
 	var mu sync.Mutex
 	played := map[string][]*replay.Report{}
 	return func(ctx context.Context, c *conversation.Conversation, policies []replay.Policy, opts replay.Options) ([]*replay.Report, error) {
@@ -117,7 +121,7 @@ func fits(t *testing.T, text string, columns int) {
 }
 
 // sample is what the project ships.
-const sample = "../../cmd/longsession/testdata/sample.jsonl"
+const sample = "../../testdata/sample.jsonl"
 
 // widths are those of a half screen, of a terminal as it opens, and of a wide one.
 var widths = []int{60, 80, 110}
@@ -147,7 +151,7 @@ func TestReplayFitsTheTerminal(t *testing.T) {
 			compare := remembered()
 			for _, columns := range append(widths, 40, 99, 100, 120, 200) {
 				text, code := onTerminalWith(t, compare, columns, args...)
-				if code != exitOK && code != exitFindings {
+				if code != exit.CodeOK && code != exit.CodeFindings {
 					t.Errorf("%d columns: exit code %d:\n%s", columns, code, text)
 				}
 				fits(t, text, columns)
@@ -163,7 +167,7 @@ func TestTablesOnlyWhereThereIsRoom(t *testing.T) {
 		for _, columns := range append(widths, 99, 100) {
 			text, _ := onTerminalWith(t, compare, columns, args...)
 			tables := strings.Contains(text, "pact.") && strings.Contains(text, "saved")
-			if lines := strings.Contains(text, "  saved: ") || strings.Contains(text, " saved: "); lines == tables || tables != (columns >= tableWidth) {
+			if lines := strings.Contains(text, "  saved: ") || strings.Contains(text, " saved: "); lines == tables || tables != (columns >= terminal.TableWidth) {
 				t.Errorf("%q on %d columns: lines %v, tables %v:\n%s", args, columns, lines, tables, text)
 			}
 		}
@@ -206,7 +210,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 		for _, columns := range widths {
 			text, code := onTerminal(t, columns, args...)
 			fits(t, text, columns)
-			if code != exitOK || !strings.Contains(text, "Usage:") {
+			if code != exit.CodeOK || !strings.Contains(text, "Usage:") {
 				t.Errorf("%q on %d columns: exit code %d:\n%s", args, columns, code, text)
 			}
 		}
@@ -216,7 +220,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 func TestAuditFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "sessions.db")
-	if code, _, complaints := called(t.Context(), "replay", sample, "--db", file, "--context-window", "8000"); code != exitOK {
+	if code, _, complaints := called(t.Context(), "replay", sample, "--db", file, "--context-window", "8000"); code != exit.CodeOK {
 		t.Fatal(code, complaints)
 	}
 	wide := strings.Repeat("長い会話", 12)
@@ -233,7 +237,7 @@ func TestAuditFitsTheTerminal(t *testing.T) {
 			for _, columns := range widths {
 				text, code := onTerminal(t, columns, args...)
 				fits(t, text, columns)
-				if want := exitOK; code != want && (code != exitFindings || args[1] != "verify") || text == "" {
+				if want := exit.CodeOK; code != want && (code != exit.CodeFindings || args[1] != "verify") || text == "" {
 					t.Errorf("%q on %d columns: exit code %d:\n%s", args, columns, code, text)
 				}
 			}
@@ -248,7 +252,7 @@ func TestAuditFitsTheTerminal(t *testing.T) {
 			if _, sealed, found := strings.Cut(text, " sealed in "); found {
 				text = strings.TrimSuffix(text, sealed)
 			}
-			if fits(t, text, columns); code != exitOK && code != exitFindings || text == "" {
+			if fits(t, text, columns); code != exit.CodeOK && code != exit.CodeFindings || text == "" {
 				t.Errorf("%s on %d columns: exit code %d:\n%s", command, columns, code, text)
 			}
 		}
@@ -274,7 +278,7 @@ func TestErrorsFitTheTerminal(t *testing.T) {
 		for _, columns := range widths {
 			text, code := onTerminal(t, columns, args...)
 			fits(t, text, columns)
-			if code != exitUsage || !strings.HasPrefix(text, "longsession: ") {
+			if code != exit.CodeUsage || !strings.HasPrefix(text, "longsession: ") {
 				t.Errorf("%q on %d columns: exit code %d: %q", args, columns, code, text)
 			}
 		}

@@ -22,11 +22,11 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// version says what was built, as far as the binary knows: one that go run or go test made knows less.
+// version describes the build. A binary made by go run or go test knows less about itself.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "longsession, of an unknown version"
+		return "longsession, unknown version"
 	}
 	return describe(info)
 }

@@ -1,0 +1,149 @@
+package auditcmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/compaction"
+)
+
+// command holds the flags that all subcommands share.
+type command struct {
+	narrow       audit.Narrow
+	json         bool
+	maxSummaries int
+}
+
+// Command returns the audit command with its subcommands.
+func Command() *cobra.Command {
+	a := &command{maxSummaries: compaction.DefaultConfig().MaxSummaries}
+	cmd := &cobra.Command{
+		Use:     "audit FILE.db [SESSION]",
+		Short:   "Inspect and check a session file: stored events, the model's view, summaries",
+		Long:    auditHelp,
+		Example: auditExample,
+		Args:    checkArgs,
+		RunE:    a.overview,
+	}
+	setting.AddPersistent(cmd,
+		setting.Setting{Name: "app", Value: setting.Text{To: &a.narrow.App}, Complete: completeSessions(func(s *audit.Session) string { return s.App }),
+			Help: "only sessions of this app"},
+		setting.Setting{Name: "user", Value: setting.Text{To: &a.narrow.User}, Complete: completeSessions(func(s *audit.Session) string { return s.User }),
+			Help: "only sessions of this user"},
+		setting.Setting{Name: "json", Value: setting.Switch{To: &a.json}, Help: "write JSON Lines; the help of each command lists the fields"})
+	a.addMaxSummaries(cmd)
+	subs := []*cobra.Command{a.listCommand(), a.historyCommand(), a.contextCommand(), a.compactionsCommand(), a.diffCommand(), a.verifyCommand(), a.sealCommand(), a.exportCommand()}
+	cmd.AddCommand(subs...)
+	for _, c := range append(subs, cmd) {
+		c.ValidArgsFunction = a.completeArgs
+	}
+	return cmd
+}
+
+// addMaxSummaries adds the flag of the commands that check sessions.
+func (a *command) addMaxSummaries(cmd *cobra.Command) {
+	setting.Add(cmd, setting.Setting{Name: "max-summaries", Value: setting.Int{To: &a.maxSummaries, Least: 1},
+		Help: "summaries that a branch may show (the MaxSummaries of the app)"})
+}
+
+func checkArgs(c *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 0 && c.HasSubCommands() && meantCommand(c, args[0]) != "":
+		return exit.Usage("audit has no command %q%s, and there is no file of that name", args[0], meantCommand(c, args[0]))
+	case len(args) == 0:
+		return exit.Usage("no FILE given: name a session file of package persistence")
+	case len(args) > 2:
+		return exit.Usage("%d arguments: give a FILE and at most one SESSION (quote names with spaces)", len(args))
+	}
+	return nil
+}
+
+// meantCommand suggests a subcommand if the name of a missing file looks like one.
+func meantCommand(c *cobra.Command, file string) string {
+	if strings.ContainsAny(file, `./\`) {
+		return ""
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return ""
+	}
+	if file == "help" {
+		return " (did you mean --help?)"
+	}
+	return suggest.DidYouMean(file, suggest.Commands(c), "")
+}
+
+// open opens the file for do. A file that cannot be opened and a session that does not exist are errors
+// of usage.
+func (a *command) open(cmd *cobra.Command, args []string, do func(ctx context.Context, f *audit.File, out *output) error) (err error) {
+	ctx := cmd.Context()
+	f, err := audit.Open(args[0])
+	if err != nil {
+		return exit.Usage("%w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if missing := f.Incomplete(); missing != nil && cmd.Name() != "verify" { // verify reports a finding
+		terminal.Complain(cmd.ErrOrStderr(), terminal.Printable(args[0])+": "+terminal.Printable(missing.Error()))
+	}
+	out := newOutput(cmd.OutOrStdout(), a.json)
+	err = do(ctx, f, out)
+	if flushed := out.flush(); flushed != nil && !errors.Is(err, flushed) {
+		err = errors.Join(err, flushed)
+	}
+	var which *audit.ErrWhich
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return exit.Interrupted(out.done())
+	case errors.As(err, &which):
+		return exit.Usage("%s: %w", args[0], err)
+	}
+	return err
+}
+
+// session opens the file and finds the session that the arguments name.
+func (a *command) session(cmd *cobra.Command, args []string, do func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error) error {
+	return a.open(cmd, args, func(ctx context.Context, f *audit.File, out *output) error {
+		s, err := f.Find(ctx, sessionArg(args), a.narrow)
+		if err != nil {
+			return err
+		}
+		return do(ctx, f, s, out)
+	})
+}
+
+// sessionArg returns the SESSION argument, or "" if there is none.
+func sessionArg(args []string) string {
+	if len(args) < 2 {
+		return ""
+	}
+	return args[1]
+}
+
+// overview is the command without a subcommand: it lists the sessions, or sums one up.
+func (a *command) overview(cmd *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return a.list(cmd, args)
+	}
+	return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
+		o, err := f.Overview(ctx, s, a.maxSummaries)
+		if err != nil {
+			return err
+		}
+		if o.Findings == nil {
+			o.Findings = []audit.Finding{} // an empty list in JSON
+		}
+		if a.json {
+			return out.line(o)
+		}
+		out.overview(o)
+		return nil
+	})
+}

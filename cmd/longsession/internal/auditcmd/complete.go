@@ -1,0 +1,131 @@
+package auditcmd
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+)
+
+// completeArgs completes FILE, and SESSION from that file.
+func (a *command) completeArgs(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	switch {
+	case len(args) == 0 && len(suggest.Starting(suggest.Commands(c), typed)) > 0:
+		return sessionFilesHere(typed), cobra.ShellCompDirectiveNoFileComp
+	case len(args) == 0:
+		return suggest.SessionFiles, cobra.ShellCompDirectiveFilterFileExt
+	case len(args) == 1 && c.Name() != "list":
+		return a.sessionNames(c.Context(), args[0], typed), cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// sessionFilesHere returns the session files whose names begin with the typed text. It is for a place where
+// a shell, which is offered commands too, does not look for files itself.
+func sessionFilesHere(typed string) []string {
+	folder, begin := filepath.Split(typed)
+	entries, err := os.ReadDir(filepath.Clean("./" + folder))
+	if filepath.IsAbs(folder) {
+		entries, err = os.ReadDir(folder)
+	}
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for _, entry := range entries {
+		ending := strings.TrimPrefix(filepath.Ext(entry.Name()), ".")
+		if slices.Contains(suggest.SessionFiles, ending) && strings.HasPrefix(entry.Name(), begin) && !entry.IsDir() && suggest.Plain(entry.Name()) {
+			found = append(found, folder+entry.Name())
+		}
+	}
+	return found
+}
+
+// sessionNames returns the names to offer for SESSION: the ID of each session, or its full name if the ID is
+// not unique or a slash was typed.
+func (a *command) sessionNames(ctx context.Context, file, typed string) []string {
+	sessions := sessionsOf(ctx, file, a.narrow)
+	times := map[string]int{}
+	for _, s := range sessions {
+		times[s.ID]++
+	}
+	var offered []string
+	for _, s := range sessions {
+		for _, name := range []string{s.ID, s.Name()} {
+			unique := name != s.ID || times[s.ID] == 1
+			if unique && suggest.Plain(name) && strings.HasPrefix(name, typed) {
+				offered = append(offered, cobra.CompletionWithDesc(name, terminal.Plural(s.Events, "event")+", "+moment(s.Updated)))
+				break
+			}
+		}
+	}
+	return offered
+}
+
+// sessionsOf returns the sessions of a file, or none if it cannot be read.
+func sessionsOf(ctx context.Context, file string, narrow audit.Narrow) []*audit.Session {
+	f, err := audit.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	sessions, err := f.Sessions(ctx, narrow)
+	if err != nil {
+		return nil
+	}
+	return sessions
+}
+
+// completeSessions offers a value of each session in the given file.
+func completeSessions(value func(*audit.Session) string) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var offered []string
+		if len(args) > 0 {
+			for _, s := range sessionsOf(c.Context(), args[0], audit.Narrow{}) {
+				if v := value(s); suggest.Plain(v) && strings.HasPrefix(v, typed) && !slices.Contains(offered, v) {
+					offered = append(offered, v)
+				}
+			}
+		}
+		return offered, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeRecords offers the IDs of the records in the given session.
+func (a *command) completeRecords(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var offered []string
+	for _, record := range a.recordsOf(c.Context(), args) {
+		if id := record.RecordID; suggest.Plain(id) && strings.HasPrefix(id, typed) {
+			offered = append(offered, cobra.CompletionWithDesc(id, terminal.Plural(record.Events, "event")+", "+moment(record.CreatedAt)))
+		}
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
+// recordsOf returns the records of the session that the arguments name, or none if it cannot be read.
+func (a *command) recordsOf(ctx context.Context, args []string) []audit.Compaction {
+	if len(args) == 0 {
+		return nil
+	}
+	f, err := audit.Open(args[0])
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	s, err := f.Find(ctx, sessionArg(args), a.narrow)
+	if err != nil {
+		return nil
+	}
+	records, err := f.Compactions(ctx, s)
+	if err != nil {
+		return nil
+	}
+	return records
+}

@@ -1,0 +1,114 @@
+package auditcmd
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+)
+
+const (
+	// twoColumns is the least width of a terminal on which two columns of text read well.
+	twoColumns = 100
+	// widest is the greatest width: lines are filled up to it.
+	widest = 1000
+	gutter = " | "
+)
+
+func (a *command) diffCommand() *cobra.Command {
+	var id string
+	var all bool
+	var width int
+	cmd := &cobra.Command{
+		Use:   "diff FILE.db [SESSION]",
+		Short: "Show each summary next to the events that it replaced",
+		Long:  auditDiffHelp,
+		Args:  checkArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if width > 0 && width < terminal.Narrowest {
+				return exit.Usage("--width is %d: it must be at least %d, or 0 for that of the terminal", width, terminal.Narrowest)
+			}
+			return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
+				found, err := f.Replacements(ctx, s, id, all)
+				if err != nil {
+					return err
+				}
+				if len(found) == 0 && !a.json {
+					out.printf("no summaries\n")
+				}
+				columns := cmp.Or(width, min(out.screen.Columns, widest), terminal.DefaultColumns)
+				return writeAll(out, found, func(r audit.Replacement) { out.replacement(&r, columns) })
+			})
+		},
+	}
+	setting.Add(cmd,
+		setting.Setting{Name: "record", Value: setting.Text{To: &id}, Complete: a.completeRecords, Help: "only the record whose ID begins with this text"},
+		setting.Setting{Name: "all", Value: setting.Switch{To: &all}, Help: "include records whose summaries are no longer shown"},
+		setting.Setting{Name: "width", Value: setting.Int{To: &width, Most: widest, Zero: "is that of the terminal"}, Help: "columns to use, from 20 to 1,000; 0: those of the terminal, or 80"})
+	return cmd
+}
+
+// replacement writes a summary and the events that it replaced.
+func (o *output) replacement(r *audit.Replacement, width int) {
+	for _, line := range terminal.WrapText(compactionTitle(&r.Compaction), width) {
+		o.raw(o.screen.Strong(line) + "\n")
+	}
+	for _, line := range terminal.WrapText(compactionNumbers(&r.Compaction), width) {
+		o.raw(line + "\n")
+	}
+	if width < twoColumns {
+		o.printf("replaced:\n")
+		for _, line := range replacedLines(r, width-4) {
+			o.raw("    " + line + "\n")
+		}
+		o.printf("by:\n")
+		for _, line := range terminal.WrapText(r.Summary, width-4) {
+			o.raw("    " + line + "\n")
+		}
+		o.printf("\n")
+		return
+	}
+	column := (width - len(gutter)) / 2
+	left := append([]string{"replaced"}, replacedLines(r, column)...)
+	right := append([]string{"by"}, terminal.WrapText(r.Summary, column)...)
+	for i := range max(len(left), len(right)) {
+		line := strings.TrimRight(terminal.Pad(lineAt(left, i), column)+gutter+lineAt(right, i), " ")
+		if i == 0 {
+			line = o.screen.Strong(line)
+		}
+		o.raw(line + "\n")
+	}
+	o.printf("\n")
+}
+
+func lineAt(lines []string, i int) string {
+	if i >= len(lines) {
+		return ""
+	}
+	return lines[i]
+}
+
+// replacedLines returns the events that a summary replaced, in lines of at most width columns.
+func replacedLines(r *audit.Replacement, width int) []string {
+	var lines []string
+	for i := range r.Replaced {
+		e := &r.Replaced[i]
+		lines = append(lines, terminal.WrapText(entryTitle(e), width)...)
+		for _, b := range audit.Blocks(e) {
+			text := b.Text
+			if b.Title != "" {
+				text = b.Title + ": " + text
+			}
+			for _, line := range terminal.WrapText(text, width-2) {
+				lines = append(lines, "  "+line)
+			}
+		}
+	}
+	return lines
+}

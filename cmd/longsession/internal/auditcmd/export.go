@@ -1,0 +1,100 @@
+package auditcmd
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/files"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+)
+
+func (a *command) exportCommand() *cobra.Command {
+	var file string
+	format := audit.JSONL
+	var patterns, presets []string
+	cmd := &cobra.Command{
+		Use:   "export FILE.db [SESSION]",
+		Short: "Write a session to a file, without the private data that --redact names",
+		Long:  auditExportHelp,
+		Args:  checkArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.json && cmd.Flags().Changed("format") && format != audit.JSONL && file == "" {
+				return exit.Usage("--json and --format %s: choose one, or give -o", format)
+			}
+			r, err := redact.New(patterns, presets)
+			if err != nil {
+				return exit.Usage("--redact: %w", err)
+			}
+			to := files.Output{Flag: "-o", Name: file}
+			if file != "" {
+				if err := to.CheckApart(args[0]); err != nil {
+					return err
+				}
+			}
+			return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
+				if r == nil {
+					terminal.Complain(cmd.ErrOrStderr(), "warning: nothing is redacted: the export contains everything that was said, private or not; see --redact and --redact-preset")
+				}
+				if file != "" {
+					return exportTo(ctx, f, s, format, r, to, out)
+				}
+				n := 0
+				out.done = func() string { return terminal.Plural(n, "event") + " written, which may not be all" }
+				var err error
+				n, err = f.Export(ctx, s, format, r, out.to)
+				return exportError(err)
+			})
+		},
+	}
+	setting.Add(cmd,
+		setting.Setting{Name: "format", Value: setting.Choice{To: &format, Values: audit.Formats}, Help: "one of " + strings.Join(audit.Formats, ", ")},
+		setting.Setting{Name: "redact", Value: setting.Texts{To: &patterns}, Help: "redact all matches of this Go regular expression (may be repeated)"},
+		setting.Setting{Name: "redact-preset", Value: setting.Choices{To: &presets, Values: redact.Presets}, Help: "redact well-known forms of private data: " + strings.Join(redact.Presets, ", ")},
+		setting.Setting{Name: "output", Short: "o", Value: setting.File{To: &file, Endings: []string{"jsonl", "json", "md", "html"}}, Help: "write to this file instead of standard output"})
+	return cmd
+}
+
+// exportTo writes an export to a file, as a whole or not at all.
+func exportTo(ctx context.Context, f *audit.File, s *audit.Session, format string, r *redact.Redactor, to files.Output, out *output) (err error) {
+	out.done = func() string { return to.Name + " was not written" }
+	if err := to.Check(); err != nil {
+		return err
+	}
+	pending, err := to.Create(renameio.WithPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pending.Cleanup()) }()
+	n, err := f.Export(ctx, s, format, r, pending)
+	if err != nil {
+		return exportError(err)
+	}
+	if err := pending.Commit(); err != nil {
+		return err
+	}
+	if out.json != nil {
+		return out.line(struct {
+			File   string `json:"file"`
+			Format string `json:"format"`
+			Events int    `json:"events"`
+		}{to.Name, format, n})
+	}
+	out.printf("%s written to %s\n", terminal.Plural(n, "event"), terminal.Printable(to.Name))
+	return nil
+}
+
+// exportError marks a match that cannot be redacted as an error of usage.
+func exportError(err error) error {
+	if errors.Is(err, audit.ErrRedact) {
+		return exit.Usage("--redact: %w", err)
+	}
+	return err
+}

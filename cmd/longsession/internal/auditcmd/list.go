@@ -1,0 +1,169 @@
+package auditcmd
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+func (a *command) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list FILE.db",
+		Short: "List the sessions",
+		Long:  auditListHelp,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return exit.Usage("%d arguments: list takes a FILE; use --app and --user to narrow the list", len(args))
+			}
+			return checkArgs(cmd, args)
+		},
+		RunE: a.list,
+	}
+}
+
+// listed is a session of the list.
+type listed struct {
+	*audit.Session
+	audit.Size
+	Error string `json:"error,omitempty"`
+}
+
+func (a *command) list(cmd *cobra.Command, args []string) error {
+	return a.open(cmd, args, func(ctx context.Context, f *audit.File, out *output) error {
+		sessions, err := f.Sessions(ctx, a.narrow)
+		if err != nil {
+			return err
+		}
+		if len(sessions) == 0 && a.narrow != (audit.Narrow{}) {
+			return exit.Usage("the file has no session%s", a.narrow)
+		}
+		p := newProgress(cmd.ErrOrStderr(), sessions)
+		defer p.Finish()
+		var all []listed
+		unreadable, gone := 0, 0
+		out.done = func() string { return p.share("read") }
+		for _, s := range sessions {
+			now, size, err := f.Size(ctx, s)
+			one := listed{Session: now, Size: size}
+			switch {
+			case ctx.Err() != nil:
+				p.Finish()
+				if len(all) > 0 {
+					out.list(all)
+				}
+				return ctx.Err()
+			case errors.Is(err, persistence.ErrWritten):
+				return err
+			case errors.Is(err, session.ErrNotFound): // deleted since the list was read
+				p.finished(s)
+				gone++
+				continue
+			case err != nil:
+				unreadable++
+				one.Session, one.Error = s, err.Error()
+			}
+			p.finished(s)
+			if !a.json {
+				all = append(all, one)
+			} else if err := out.line(one); err != nil {
+				return err
+			}
+		}
+		p.Finish()
+		if !a.json {
+			out.list(all)
+			if gone > 0 {
+				out.printf("%s deleted meanwhile\n", terminal.Plural(gone, "session"))
+			}
+		}
+		if unreadable > 0 {
+			return exit.Failed("%s cannot be read: see 'longsession audit verify'", terminal.Plural(unreadable, "session"))
+		}
+		return nil
+	})
+}
+
+// progress shows how many events were read, and counts the sessions.
+type progress struct {
+	*terminal.Progress
+	sessions, done int
+}
+
+func newProgress(w io.Writer, sessions []*audit.Session) *progress {
+	total := int64(0)
+	for _, s := range sessions {
+		total += s.Events
+	}
+	return &progress{terminal.NewProgress(w, total), len(sessions), 0}
+}
+
+// finished counts a session that was read.
+func (p *progress) finished(s *audit.Session) { p.add(s.Events) }
+
+// add counts a session with this many events.
+func (p *progress) add(events int64) {
+	p.done++
+	p.Advance(events, func() string { return "events read" })
+}
+
+// share is for the message of an interrupt: "3 of 5 sessions read".
+func (p *progress) share(verb string) string {
+	return terminal.Commas(p.done) + " of " + terminal.Plural(p.sessions, "session") + " " + verb
+}
+
+func (o *output) list(sessions []listed) {
+	if len(sessions) == 0 {
+		o.printf("no sessions\n")
+		return
+	}
+	t := sessionTable{screen: o.screen}
+	for _, s := range sessions {
+		t.add(s)
+	}
+	o.raw(t.String())
+	for _, s := range sessions {
+		if s.Error != "" {
+			o.printf("%s cannot be read: %s\n", terminal.Printable(s.Name()), terminal.Printable(s.Error))
+		}
+	}
+}
+
+// overview sums a session up.
+func (o *output) overview(v *audit.Overview) {
+	stored, compactions := terminal.Plural(v.Events, "event"), terminal.Commas(v.Compactions)
+	o.printf("session      %s\n", terminal.Printable(v.Name()))
+	o.printf("created      %s, last updated %s\n", moment(v.Created), moment(v.Updated))
+	if v.Error != "" {
+		o.printf("stored       %s in ? turns, %s of them compactions; ? tokens\n", stored, compactions)
+		o.printf("model sees   ?\n")
+	} else {
+		o.printf("stored       %s in %s, %s of them compactions; %s tokens\n", stored, terminal.Plural(v.Turns, "turn"), compactions, terminal.Commas(v.AllTokens))
+		o.printf("model sees   %s, %s of them summaries; %s tokens\n", terminal.Plural(v.ViewEvents, "event"), terminal.Commas(v.Summaries), terminal.Commas(v.ViewTokens))
+	}
+	if v.Contested {
+		o.printf("contested    its records conflict, for example because two processes compacted it at once; an app loads all of it\n")
+	}
+	switch {
+	case v.Newest != nil:
+		o.printf("newest       %s\n             %s\n", compactionTitle(v.Newest), compactionNumbers(v.Newest))
+	case v.Error != "":
+		o.printf("newest       ?\n")
+	default:
+		o.printf("newest       no compaction\n")
+	}
+	switch n := len(v.Findings); n {
+	case 0:
+		o.printf("verify       no findings in this session\n")
+	default:
+		o.printf("verify       %s, the first is %s; see 'longsession audit verify'\n", terminal.Plural(n, "finding"), findingText(v.Findings[0]))
+	}
+}

@@ -1,0 +1,169 @@
+package replaycmd
+
+import (
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+const help = `Replay plays recorded conversations through the real ADK runner twice: once with the whole history in every
+prompt, and once with compaction. It then compares the prompts. Replay calls no model (but see --summarizer
+gemini): the recorded answers and tool results take their place.
+
+A FILE holds one conversation per line, as JSON: OpenAI-style {"messages": [...]}, Gemini-style
+{"contents": [...]}, or ADK events. A session file of package persistence works too; replay then plays
+every session in it. "-" reads lines from standard input. The package comment of replay/conversation
+describes the formats in full.
+
+The policy starts from the library's defaults, with one exception: replay compacts before an answer returns
+and not in the background, so that a report does not depend on the speed of the machine.
+
+Grid: --grid 'threshold=3,5,10 overlap=1,2,4' plays every combination and names the cheapest.
+Keys: summarizer, threshold, overlap, context-window, token-threshold, safety-ratio, retain,
+max-summaries, max-summary-tokens. Contradictory combinations are left out and listed.
+
+JSON: --json writes one object per line. Its "type" is one of these:
+  run           first, but not with --quiet: the policies, the model and its prices
+  conversation  one for each conversation and policy, in the order of the input
+  error         a conversation that was left out (--keep-going)
+  total         last, one for each policy; "complete" is false if the run was interrupted or failed
+docs/command.md lists the fields.
+
+Exit codes:
+  0    fine
+  1    findings: orphaned calls or responses, hidden events, more model calls than without compaction,
+       or prompts that exceed the context window although the events that must stay raw would fit
+  2    bad usage or bad input
+  3    the run failed midway, or conversations were left out (--keep-going)
+  130  interrupted; the total so far is written`
+
+const examples = `  longsession replay sessions.jsonl
+  longsession replay sessions.jsonl --context-window 32000 --html report.html
+  longsession replay sessions.jsonl --grid 'threshold=3,5,10 overlap=1,2,4'
+  zcat *.jsonl.gz | longsession replay - --only 'support-*' --json`
+
+// flags are the flags of the command.
+type flags struct {
+	policy policy
+	grid   []axis
+	mirror bool
+
+	model, summaryModel string
+	price               tokens.Model // prices only
+	fixed               replay.Fixed
+
+	db, html    string
+	force, json bool
+
+	only             []string
+	limit, jobs      int
+	keepGoing, quiet bool
+}
+
+// maxJobs bounds the number of conversations in memory at once.
+const maxJobs = 256
+
+// settings describes the flags, in the order of the help.
+func (f *flags) settings() []setting.Setting {
+	gemini := slices.DeleteFunc(slices.Clone(models), func(name string) bool { return !strings.HasPrefix(name, "gemini-") })
+	return append(f.policy.settings(),
+		setting.Setting{Name: "mirror", Value: setting.Switch{To: &f.mirror}, Help: "also compact where the recorded application did"},
+		setting.Setting{Name: "grid", Value: gridFlag{&f.grid}, Complete: completeGrid, Help: "compare policies: 'key=value,value key=value,...'"},
+
+		setting.Setting{Name: "model", Value: setting.Text{To: &f.model}, Complete: setting.OneOf(models...),
+			Help: "the agent's model, for its prices and context window"},
+		setting.Setting{Name: "summary-model", Value: setting.Text{To: &f.summaryModel}, Complete: setting.OneOf(gemini...),
+			Help: "the model that writes the summaries of --summarizer gemini; for other summarizers, the model whose prices apply to summaries, instead of --model"},
+		setting.Setting{Name: "price", Value: priceFlag{&f.price}, Help: "prices of the agent's model in USD per million tokens: 'input=3,cached=0.3,output=15'"},
+		setting.Setting{Name: "fixed", Value: fixedFlag{&f.fixed}, Complete: setting.OneOf("auto\tas recorded, unless over half of the window", "recorded\tas recorded"),
+			Help: "tokens that every prompt has in addition to the messages (instructions, tools): a number, recorded (as the recorded counts imply), or auto (the same, unless that is over half of the window)"},
+
+		setting.Setting{Name: "db", Value: setting.File{To: &f.db, Endings: suggest.SessionFiles}, Help: "keep the sessions in this session file (package persistence)"},
+		setting.Setting{Name: "force", Value: setting.Switch{To: &f.force}, Help: "let --db add sessions to a file that holds sessions of another app; they stay as they are"},
+		setting.Setting{Name: "html", Value: setting.File{To: &f.html, Endings: []string{"html", "htm"}}, Help: "write a report with charts to this file"},
+		setting.Setting{Name: "json", Value: setting.Switch{To: &f.json}, Help: "write JSON Lines instead of tables"},
+
+		setting.Setting{Name: "only", Value: patterns{setting.Texts{To: &f.only}}, Complete: completeConversations,
+			Help: "replay only the conversation with this ID; * and ? match anything (may be repeated)"},
+		setting.Setting{Name: "limit", Value: setting.Int{To: &f.limit, Zero: "is no limit"}, Help: "stop after this many conversations; 0: no limit"},
+		setting.Setting{Name: "jobs", Value: setting.Int{To: &f.jobs, Least: 1, Most: maxJobs}, Help: "conversations to play at once"},
+		setting.Setting{Name: "keep-going", Value: setting.Switch{To: &f.keepGoing}, Help: "leave out conversations that cannot be read or played; the exit code is then 3"},
+		setting.Setting{Name: "quiet", Value: setting.Switch{To: &f.quiet}, Help: "write only the total, and show no progress"},
+	)
+}
+
+// Command returns the command. Reports name the version; compare is [replay.Compare], or a stand-in for a
+// test.
+func Command(version string, compare Compare) *cobra.Command {
+	f := &flags{policy: defaultPolicy(), model: "gemini-2.5-flash", summaryModel: "gemini-2.5-flash", fixed: replay.FixedAuto, jobs: min(runtime.GOMAXPROCS(0), maxJobs)}
+	cmd := &cobra.Command{
+		Use:     "replay FILE...",
+		Short:   "Play recorded conversations with and without compaction, and compare",
+		Long:    help,
+		Example: examples,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exit.Usage("no FILE given: name one or more files of recorded conversations, or - for standard input")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return run(cmd, f, args, version, compare)
+		},
+		ValidArgsFunction: setting.Files(append([]string{"jsonl", "json", "gz"}, suggest.SessionFiles...)...),
+	}
+	setting.Add(cmd, f.settings()...)
+	return cmd
+}
+
+// check refuses flags that contradict each other.
+func (f *flags) check() error {
+	switch {
+	case f.mirror && f.policy.summarizer == off:
+		return exit.Usage("--mirror with --summarizer off: no summaries would be written; use --summarizer recorded or extractive")
+	case f.grid != nil && f.db != "":
+		return exit.Usage("--db with --grid: a session can be stored under one policy only; leave one of the two out")
+	case f.force && f.db == "":
+		return exit.Usage("--force without --db: it lets --db add sessions to a file of another app; name the file, or leave --force out")
+	}
+	return nil
+}
+
+// patterns are IDs of conversations, in which * and ? match anything.
+type patterns struct{ setting.Texts }
+
+// Set adds a pattern.
+func (p patterns) Set(pattern string) error {
+	if _, err := path.Match(pattern, ""); err != nil {
+		return &setting.Refused{Value: fmt.Sprintf("%q", pattern), Reason: `a [ must be closed by a ]; write \[ for the character itself`}
+	}
+	return p.Texts.Set(pattern)
+}
+
+// selected reports whether --only asks for a conversation. Unlike in a path, * matches a slash.
+func (f *flags) selected(id string) bool {
+	if len(f.only) == 0 {
+		return true
+	}
+	flat := strings.NewReplacer("/", "\x1f")
+	for _, pattern := range f.only {
+		if ok, _ := path.Match(flat.Replace(pattern), flat.Replace(id)); ok || pattern == id {
+			return true
+		}
+	}
+	return false
+}
+
+// defaultPolicy is the library's default, with the extractive summarizer.
+func defaultPolicy() policy { return policy{summarizer: extractive, cfg: compaction.DefaultConfig()} }

@@ -1,0 +1,178 @@
+package replaycmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/replay"
+)
+
+// details collects the sections below the total. Its size is bounded, however many conversations there are.
+type details struct {
+	counts   counted
+	findings section
+	problems section
+	over     section
+	recorded section
+	notes    section
+	leftOut  section
+}
+
+// maxOver bounds the prompts over the limit that are listed for a conversation.
+const maxOver = 3
+
+// section is a list that keeps its first lines.
+type section struct {
+	lines []string
+	more  int
+}
+
+// maxLines bounds the lines of a section; --json has all.
+const maxLines = 40
+
+func (s *section) add(line string) {
+	if len(s.lines) == maxLines {
+		s.more++
+		return
+	}
+	s.lines = append(s.lines, line)
+}
+
+func (s *section) write(b *strings.Builder, on terminal.Screen, paint func(string) string, title string) {
+	if len(s.lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", paint(on.Wrap(title, 0)))
+	for _, line := range s.lines {
+		fmt.Fprintf(b, "  %s\n", on.Wrap(line, 4))
+	}
+	if s.more > 0 {
+		fmt.Fprintf(b, "  … and %s more (--json has all)\n", terminal.Commas(s.more))
+	}
+}
+
+// addConversation adds what the reports of a conversation have in common.
+func (d *details) addConversation(r *replay.Report) {
+	d.counts.add(r)
+	for _, note := range r.Notes {
+		d.notes.add(terminal.Printable(r.ID) + ": " + terminal.Printable(note))
+	}
+}
+
+// add adds a report. In a grid its lines name the policy.
+func (d *details) add(r *replay.Report, bare, grid bool) {
+	name := terminal.Printable(r.ID)
+	if grid {
+		name += " (" + r.Policy + ")"
+	}
+	for _, found := range judge(r, bare) {
+		d.findings.add(name + ": " + found)
+	}
+	for _, problem := range r.Problems {
+		d.problems.add(name + ": " + terminal.Printable(problem))
+	}
+	for i, o := range r.Over {
+		if i == maxOver && len(r.Over) > maxOver+1 {
+			d.over.add(fmt.Sprintf("%s: … and %s more (--json has all)", name, terminal.Commas(len(r.Over)-i)))
+			break
+		}
+		reason := fmt.Sprintf("%s of them must stay raw; the largest event is", terminal.Commas(o.KeptTokens))
+		switch {
+		case o.Alone:
+			reason = "one event exceeds the window alone:"
+		case o.Unavoidable:
+			reason = "the events that must stay raw exceed the window; the largest is"
+		case o.Unforeseen:
+			reason = fmt.Sprintf("the counts so far predicted %s; the largest event is", terminal.Commas(o.Expected))
+		}
+		d.over.add(fmt.Sprintf("%s, turn %s, call %s: %s tokens; %s %s of %s", name, terminal.Commas(o.Turn), terminal.Commas(o.Call+1),
+			terminal.Commas(o.Tokens), reason, terminal.Printable(o.Event), terminal.Commas(o.EventTokens)))
+	}
+	if grid {
+		return // a line for each policy would bury the rest
+	}
+	for _, at := range r.Recorded {
+		d.recorded.add(fmt.Sprintf("%s, turn %s (%s): prompt of %s before; %s after the recorded compaction, %s with this policy", name, terminal.Commas(at.Turn), terminal.Printable(at.Trigger),
+			orUnknown(at.Before), orUnknown(at.Theirs), terminal.Commas(at.Ours)))
+	}
+}
+
+func orUnknown(tokens int) string {
+	if tokens == 0 {
+		return "unknown"
+	}
+	return terminal.Commas(tokens)
+}
+
+func (d *details) write(s terminal.Screen, sum *summary) string {
+	var b strings.Builder
+	if counted := d.counts.text(s); counted != "" {
+		b.WriteString("\n" + counted)
+	}
+	if len(sum.totals) == 1 {
+		b.WriteString(summariesLine(s, sum.totals[0]))
+		b.WriteString(factsLine(s, sum.totals[0]))
+	}
+	d.findings.write(&b, s, s.Bad, "Findings")
+	d.problems.write(&b, s, s.Bad, "Violations of the rules for a view")
+	d.over.write(&b, s, s.Strong, "Prompts over the context window")
+	d.recorded.write(&b, s, s.Strong, "Compactions of the recorded application, and the prompt right after")
+	d.notes.write(&b, s, s.Strong, "Notes")
+	d.leftOut.write(&b, s, s.Strong, "Left out")
+	return b.String()
+}
+
+func summariesLine(on terminal.Screen, t replay.Total) string {
+	s := t.Summarizer
+	if s.Calls == 0 && s.Failed == 0 {
+		return ""
+	}
+	line := fmt.Sprintf("%s of a model, %s tokens in, %s out", terminal.Plural(s.Calls, "call"), terminal.Commas(s.PromptTokens), terminal.Commas(s.OutputTokens))
+	if s.Dollars > 0 {
+		line += ", $" + dollars(s.Dollars, true)
+	}
+	switch {
+	case s.Estimated == 0:
+	case s.Estimated == s.Calls:
+		line += "; an estimate of what a model would have read and written: no model was called"
+	default:
+		line += fmt.Sprintf("; %s of them are estimates: no model was called for them", terminal.Commas(s.Estimated))
+	}
+	if s.Failed > 0 {
+		line += fmt.Sprintf("; %s failed", terminal.Plural(s.Failed, "attempt"))
+	}
+	return on.Labelled("summaries", line)
+}
+
+func factsLine(s terminal.Screen, t replay.Total) string {
+	f := t.Facts
+	if f == nil {
+		return ""
+	}
+	var lines []string
+	if f.Questions > 0 {
+		lines = append(lines, fmt.Sprintf("%s of %s can be answered from the last prompt (%s from raw events, %s from a summary); with only the newest messages of that size, %s could",
+			terminal.Commas(f.Kept), terminal.Plural(f.Questions, "question"), terminal.Commas(f.Raw), terminal.Commas(f.Kept-f.Raw), terminal.Commas(f.KeepLast)))
+	}
+	var others []string
+	for _, group := range []struct {
+		n    int
+		what string
+	}{
+		{f.Unanswerable, "marked unanswerable in the recording"},
+		{f.Empty, "without a question or an answer"},
+		{f.Unsaid, "whose answer is not in the conversation word for word"},
+	} {
+		if group.n > 0 {
+			others = append(others, terminal.Commas(group.n)+" "+group.what)
+		}
+	}
+	if len(others) > 0 {
+		lines = append(lines, "questions that are not scored: "+strings.Join(others, ", "))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return s.Labelled("facts", strings.Join(lines, "; "))
+}

@@ -1,0 +1,103 @@
+package replaycmd
+
+import (
+	"context"
+
+	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// plan is a run whose flags are checked.
+type plan struct {
+	*flags
+	version  string
+	policies []planned
+	says     string   // the policy of the flags, which a grid varies
+	leftOut  []string // contradictory combinations of a grid
+	model    tokens.Model
+	summary  tokens.Model // whose prices apply to summaries; zero for those of the agent's model
+	window   int          // in tokens
+}
+
+// planned is a policy and its description.
+type planned struct {
+	replay.Policy
+	says string
+	// bare reports that the policy does not keep prompts under the limit.
+	bare   bool
+	window int // in tokens
+}
+
+// newPlan checks the flags together; given reports whether a flag was given.
+func newPlan(ctx context.Context, f *flags, version string, given func(flag string) bool) (*plan, error) {
+	p := &plan{flags: f, version: version}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.model, err = agentModel(f.model, f.price, given("context-window")); err != nil {
+		return nil, err
+	}
+	if given("summary-model") {
+		if p.summary, err = summaryModel(f); err != nil {
+			return nil, err
+		}
+	}
+	if !given("context-window") {
+		f.policy.cfg.ContextWindow = p.model.ContextWindow
+	}
+	combinations := []combination{{policy: f.policy, name: f.policy.name(given)}}
+	if p.isGrid() {
+		if combinations, err = combine(f.policy, f.grid); err != nil {
+			return nil, err
+		}
+	}
+	p.says = f.policy.describe(f.mirror)
+	return p, p.addPolicies(ctx, combinations)
+}
+
+func (p *plan) isGrid() bool { return p.grid != nil }
+
+// addPolicies builds the policies. A contradictory one is an error, or left out of a grid.
+func (p *plan) addPolicies(ctx context.Context, combinations []combination) error {
+	var llm model.LLM
+	for _, c := range combinations {
+		err := c.policy.check()
+		if err == nil && c.policy.summarizer == geminis && llm == nil {
+			if llm, err = geminiModel(ctx, p.summaryModel); err != nil {
+				return err
+			}
+			p.summary, _ = tokens.Lookup(p.summaryModel)
+		}
+		var built replay.Policy
+		if err == nil {
+			built, err = c.policy.build(c.name, llm, p.mirror)
+		}
+		switch {
+		case err != nil && p.isGrid():
+			p.leftOut = append(p.leftOut, c.name+": "+err.Error())
+		case err != nil:
+			return err
+		default:
+			p.policies = append(p.policies, planned{
+				Policy: built,
+				says:   c.policy.describe(p.mirror),
+				bare:   built.When == replay.Never || built.When == replay.AsRecorded || !c.policy.automatic(),
+				window: c.policy.cfg.ContextWindow,
+			})
+		}
+	}
+	if len(p.policies) == 0 {
+		return exit.Usage("--grid: every combination is contradictory; the first: %s", p.leftOut[0])
+	}
+	p.window = p.policies[0].window
+	return nil
+}
+
+// options returns the options of [replay.Compare].
+func (p *plan) options(progress func(messages int)) replay.Options {
+	return replay.Options{Model: p.model, SummaryModel: p.summary, Fixed: p.fixed, Progress: progress}
+}

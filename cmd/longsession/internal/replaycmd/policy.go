@@ -1,0 +1,165 @@
+package replaycmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/model/gemini"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// Values of --summarizer.
+const (
+	extractive = "extractive"
+	recorded   = "recorded"
+	geminis    = "gemini"
+	off        = "off"
+)
+
+var summarizers = []string{extractive + "\tno model", recorded + "\twhere and how the recording was compacted", geminis + "\tneeds a key and costs money", off + "\tno compaction"}
+
+// policy holds the flags that a grid can vary.
+type policy struct {
+	summarizer string
+	// cfg has the values of the flags. Unlike for the library, a trigger of 0 is off.
+	cfg compaction.Config
+}
+
+// settings describes the flags of the policy. They are also the keys of a grid.
+func (p *policy) settings() []setting.Setting {
+	c := &p.cfg
+	return []setting.Setting{
+		{Name: "summarizer", Value: setting.Choice{To: &p.summarizer, Values: summarizers},
+			Help: "the author of the summaries: extractive (no model), recorded (where and how the recording was compacted), gemini (needs GEMINI_API_KEY or GOOGLE_API_KEY), off (no compaction)"},
+		{Name: "threshold", Field: "InvocationThreshold", Value: setting.Int{To: &c.InvocationThreshold, Zero: "turns it off"},
+			Help: "compact after this many turns; 0: never by turns"},
+		{Name: "overlap", Field: "OverlapSize", Value: setting.Int{To: &c.OverlapSize}, Help: "newest turns that stay raw"},
+		{Name: "context-window", Field: "ContextWindow", Value: setting.Int{To: &c.ContextWindow, Least: 1},
+			Help: "context window of the agent's model in tokens (default: that of --model)"},
+		{Name: "token-threshold", Field: "TokenThreshold", Value: setting.Int{To: &c.TokenThreshold, Zero: "turns it off"},
+			Help: "compact at this many prompt tokens; 0: --safety-ratio decides"},
+		{Name: "safety-ratio", Field: "SafetyRatio", Value: setting.Share{To: &c.SafetyRatio, Of: "the context window", Zero: "turns it off"},
+			Help: "compact at this share of the context window; 0: never"},
+		{Name: "retain", Field: "RetainEvents", Value: setting.Int{To: &c.RetainEvents, Least: 1}, Help: "newest events that stay raw when compacting by tokens"},
+		{Name: "max-summaries", Field: "MaxSummaries", Value: setting.Int{To: &c.MaxSummaries, Least: 1},
+			Help: "summaries that may be shown; with one more, two are merged"},
+		{Name: "max-summary-tokens", Field: "MaxSummaryTokens", Value: setting.Int{To: &c.MaxSummaryTokens, Least: 1},
+			Help: "requested length of a summary in tokens; less in a small window"},
+	}
+}
+
+// check refuses an overlap of 0, which the library would take for the default.
+func (p *policy) check() error {
+	if p.cfg.OverlapSize == 0 && p.cfg.InvocationThreshold > 0 {
+		return exit.Usage("--overlap is 0 with --threshold %d: the turn just answered would be summarized; use at least 1", p.cfg.InvocationThreshold)
+	}
+	return nil
+}
+
+// build returns the policy under a name. llm writes the summaries of --summarizer gemini.
+func (p policy) build(name string, llm model.LLM, mirror bool) (replay.Policy, error) {
+	cfg := p.cfg
+	cfg.InvocationThreshold = cmp.Or(cfg.InvocationThreshold, compaction.Off)
+	cfg.SafetyRatio = cmp.Or(cfg.SafetyRatio, compaction.Off)
+	cfg.Synchronous = true // a report must not depend on when a background job runs
+	if p.summarizer == geminis {
+		cfg.Model = llm
+	} else {
+		cfg.Summarizer = summarizer.Extractive{}
+	}
+	built := replay.Policy{Name: name, Config: cfg}
+	switch {
+	case p.summarizer == off:
+		built.When = replay.Never
+	case p.summarizer == recorded:
+		built.When = replay.AsRecorded
+	case mirror:
+		built.When = replay.AlsoWhereRecorded
+	}
+	service, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
+	if err != nil {
+		return built, p.inFlags(err)
+	}
+	return built, service.Close(context.Background())
+}
+
+// describe says in a line what the policy does.
+func (p *policy) describe(mirror bool) string {
+	switch p.summarizer {
+	case off:
+		return "no compaction"
+	case recorded:
+		return "compacts where the recording was compacted, with the recorded summary"
+	}
+	c := &p.cfg
+	var when []string
+	if c.InvocationThreshold > 0 {
+		when = append(when, fmt.Sprintf("every %d turns (%d stay raw)", c.InvocationThreshold, c.OverlapSize))
+	}
+	switch {
+	case c.TokenThreshold > 0:
+		when = append(when, fmt.Sprintf("at %s prompt tokens (%d events stay raw)", terminal.Commas(c.TokenThreshold), c.RetainEvents))
+	case c.SafetyRatio > 0:
+		when = append(when, fmt.Sprintf("at %.4g%% of the window (%d events stay raw)", 100*c.SafetyRatio, c.RetainEvents))
+	}
+	if mirror {
+		when = append(when, "where the recording was compacted")
+	}
+	if len(when) == 0 {
+		return "no compaction: --threshold and --safety-ratio are 0"
+	}
+	summaries := "one summary"
+	if c.MaxSummaries > 1 {
+		summaries = fmt.Sprintf("up to %s summaries", terminal.Commas(c.MaxSummaries))
+	}
+	return fmt.Sprintf("%s; %s of up to %s tokens, %s", strings.Join(when, ", "), summaries, terminal.Commas(c.MaxSummaryTokens), p.summarizer)
+}
+
+// automatic reports whether the policy compacts by itself. If not, it leaves prompts alone even at the end
+// of the window.
+func (p *policy) automatic() bool {
+	return p.cfg.InvocationThreshold > 0 || p.cfg.TokenThreshold > 0 || p.cfg.SafetyRatio > 0
+}
+
+// name tells a policy from others by the flags that were given: "extractive threshold=3".
+func (p *policy) name(given func(flag string) bool) string {
+	words := []string{p.summarizer}
+	for _, s := range p.settings() {
+		if s.Name != "summarizer" && given(s.Name) {
+			words = append(words, s.Name+"="+s.Value.String())
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// geminiModel returns the model that writes summaries. It fails without a key, before any work is done.
+func geminiModel(ctx context.Context, name string) (model.LLM, error) {
+	key := cmp.Or(os.Getenv("GOOGLE_API_KEY"), os.Getenv("GEMINI_API_KEY"))
+	if key == "" {
+		return nil, exit.Usage("--summarizer gemini needs a key: set GEMINI_API_KEY or GOOGLE_API_KEY, or use --summarizer extractive, which needs none")
+	}
+	llm, err := gemini.NewModel(ctx, name, &genai.ClientConfig{APIKey: key, Backend: genai.BackendGeminiAPI})
+	if err != nil {
+		return nil, exit.Usage("--summary-model %s: %v", name, err)
+	}
+	return llm, nil
+}
+
+// usesGemini reports whether a model is asked for summaries.
+func usesGemini(p *policy, grid []axis) bool {
+	return p.summarizer == geminis || slices.ContainsFunc(grid, func(a axis) bool { return slices.Contains(a.values, geminis) })
+}

@@ -1,0 +1,121 @@
+package replaycmd
+
+import (
+	"errors"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// policyOf is the default policy with a summarizer and a context window.
+func policyOf(who string) policy {
+	p := defaultPolicy()
+	p.summarizer, p.cfg.ContextWindow = who, 32_000
+	return p
+}
+
+func TestPolicyOfTheFlagsIsThatOfTheLibrary(t *testing.T) {
+	t.Parallel()
+	got, err := policyOf(extractive).build("name", nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := compaction.DefaultConfig()
+	want.ContextWindow = 32_000
+	want.Synchronous = true
+	want.Summarizer = summarizer.Extractive{}
+	if changed := changedFields(got.Config, want); len(changed) > 0 || got.When != replay.AsConfigured || got.Name != "name" {
+		t.Errorf("got %+v, want %+v", got.Config, want)
+	}
+}
+
+func TestSummariesAreWrittenByWhomTheFlagNames(t *testing.T) {
+	t.Parallel()
+	llm := compactiontest.NewModel("gemini-2.5-flash", nil)
+	for _, who := range setting.Names(summarizers) {
+		got, err := policyOf(who).build("", llm, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (got.Config.Model != nil) != (who == geminis) || (got.Config.Summarizer == nil) != (who == geminis) {
+			t.Errorf("%s: model %v, summarizer %v", who, got.Config.Model, got.Config.Summarizer)
+		}
+		if (got.When == replay.Never) != (who == off) || (got.When == replay.AsRecorded) != (who == recorded) {
+			t.Errorf("%s compacts when %v", who, got.When)
+		}
+	}
+}
+
+// changedFields names the fields of a config that differ from another.
+func changedFields(a, b compaction.Config) []string {
+	var names []string
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	for i := range x.NumField() {
+		if x.Field(i).Kind() != reflect.Func && !reflect.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()) {
+			names = append(names, x.Type().Field(i).Name)
+		}
+	}
+	return names
+}
+
+// TestEveryConfigFieldThatAFlagSetsIsMapped sets each flag to another value and looks at the config that comes
+// of it: the only field that changes must be the one that the setting names, so that the library's errors
+// find the flag.
+func TestEveryConfigFieldThatAFlagSetsIsMapped(t *testing.T) {
+	t.Parallel()
+	mapped := 0
+	for _, s := range defaultSettings() {
+		if s.Name == "summarizer" {
+			continue // it sets no field of its own
+		}
+		before, after := policyOf(extractive), policyOf(extractive)
+		changed, _ := setting.Find(after.settings(), s.Name)
+		value := "7"
+		if s.Name == "safety-ratio" {
+			value = "0.5"
+		}
+		if err := changed.Value.Set(value); err != nil {
+			t.Fatal(err)
+		}
+		if got := changedFields(before.cfg, after.cfg); len(got) != 1 || got[0] != s.Field {
+			t.Errorf("--%s changes the fields %v, and is mapped to %q", s.Name, got, s.Field)
+		}
+		err := before.inFlags(errors.Join(errors.New("other"), &compaction.ConfigError{Field: s.Field, Value: 7, Reason: "why"}))
+		if want := "--" + s.Name + " is 7: why"; err.Error() != want {
+			t.Errorf("got %q, want %q", err, want)
+		}
+		mapped++
+	}
+	if mapped != 8 {
+		t.Errorf("%d flags set fields: the test looks in the wrong place", mapped)
+	}
+}
+
+func defaultSettings() []setting.Setting {
+	p := defaultPolicy()
+	return p.settings()
+}
+
+// TestReasonsOfTheLibraryKeepTheirWords: only a translation of the fields that they name follows.
+func TestReasonsOfTheLibraryKeepTheirWords(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(*compaction.Config){
+		`^--token-threshold is 30000: it would never be reached: SafetyRatio 0\.7 × ContextWindow 32000 = 22400 .*, set SafetyRatio to Off, or set ContextWindow \(here SafetyRatio is --safety-ratio, ContextWindow is --context-window, Off is 0\)$`: func(c *compaction.Config) { c.TokenThreshold = 30_000 },
+		`^--context-window is 1: with MaxOutputTokens .* lower MaxOutputTokens \(here MaxOutputTokens is not a flag, ContextWindow is --context-window\)$`:                                                                                             func(c *compaction.Config) { c.ContextWindow = 1 },
+		`^--overlap is -2: .*; --retain is -3: `: func(c *compaction.Config) { c.OverlapSize, c.RetainEvents = -2, -3 },
+	} {
+		p := policyOf(extractive)
+		change(&p.cfg)
+		_, err := p.build("", nil, false)
+		if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) || strings.Contains(err.Error(), "compaction config") {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

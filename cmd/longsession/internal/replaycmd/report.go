@@ -1,0 +1,79 @@
+package replaycmd
+
+import (
+	"fmt"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/replay"
+)
+
+// report writes the results of a replay while it runs. One goroutine calls its methods.
+type report interface {
+	// begin is called first.
+	begin() error
+	// played is called for each conversation, with one report for each policy.
+	played(reports []*replay.Report) error
+	// leftOut is called for each conversation that --keep-going left out.
+	leftOut(err error) error
+	// end is called last, even after an error.
+	end(sum *summary) error
+}
+
+// summary is the result of the whole run.
+type summary struct {
+	totals []replay.Total // one for each policy
+	// complete is false if the run ended early.
+	complete bool
+	leftOut  int
+	findings int
+}
+
+// newSummary returns the summary of a run that has not begun.
+func newSummary(p *plan) *summary {
+	s := &summary{totals: make([]replay.Total, len(p.policies))}
+	for i, policy := range p.policies {
+		s.totals[i].Policy = policy.Name
+	}
+	return s
+}
+
+// conversations is the number of conversations that were played.
+func (s *summary) conversations() int { return s.totals[0].Conversations }
+
+// add adds the reports of a conversation.
+func (s *summary) add(p *plan, reports []*replay.Report) {
+	for i, r := range reports {
+		s.totals[i].Add(r)
+		s.findings += len(judge(r, p.policies[i].bare))
+	}
+}
+
+// judge returns the findings in a report. A bare policy does not keep prompts under the limit, so for it a
+// prompt over the limit is no finding.
+func judge(r *replay.Report, bare bool) []string {
+	var found []string
+	if r.Orphans > 0 {
+		found = append(found, terminal.Plural(r.Orphans, "orphan")+": a call was sent without its result, or a result without its call")
+	}
+	if r.Hidden > 0 {
+		found = append(found, terminal.Plural(r.Hidden, "violation")+" of the rules for a view")
+	}
+	if extra := r.With.ModelCalls - r.Without.ModelCalls; extra > 0 {
+		found = append(found, terminal.Plural(extra, "model call")+" more than without compaction")
+	}
+	if n := needless(r); n > 0 && !bare {
+		found = append(found, fmt.Sprintf("%s over the limit of %s tokens, although the events that must stay raw would fit", terminal.Plural(n, "prompt"), terminal.Commas(r.Limit)))
+	}
+	return found
+}
+
+// needless counts the prompts over the limit that the library could have foreseen and avoided.
+func needless(r *replay.Report) int {
+	n := 0
+	for _, o := range r.Over {
+		if o.Needless() {
+			n++
+		}
+	}
+	return n
+}

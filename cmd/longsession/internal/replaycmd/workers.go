@@ -1,0 +1,153 @@
+package replaycmd
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/replay/conversation"
+)
+
+// task is a conversation on its way through the workers.
+type task struct {
+	item
+	played chan outcome // of capacity 1
+}
+
+// outcome is the result of a task.
+type outcome struct {
+	reports []*replay.Report
+	err     error
+}
+
+// workers play conversations concurrently and return them in the order of the input. At most about two
+// conversations for each worker are in memory at once.
+type workers struct {
+	play func(context.Context, *conversation.Conversation) ([]*replay.Report, error)
+	jobs int
+}
+
+// run reads tasks and passes them to done in order. It returns the first error of done. If ctx ends, it
+// passes on every task that was played by then and returns the error of ctx. It does not wait for the
+// reader, which may be blocked in a read that cannot be interrupted.
+func (w workers) run(ctx context.Context, read func(yield func(item) bool), done func(task, outcome) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	line := &line{order: make(chan task, w.jobs), done: done}
+	todo := make(chan task)
+	var playing sync.WaitGroup
+	for range w.jobs {
+		playing.Go(func() { w.work(ctx, todo) })
+	}
+	go func() {
+		defer close(line.order)
+		read(func(it item) bool { return line.join(ctx, it, todo) })
+	}()
+
+	err := line.serve(ctx)
+	interrupted := ctx.Err() != nil
+	stop()
+	playing.Wait()
+	if interrupted {
+		return errors.Join(line.finished(), err)
+	}
+	return err
+}
+
+func (w workers) work(ctx context.Context, todo <-chan task) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case t := <-todo:
+			reports, err := w.play(ctx, t.conversation)
+			t.played <- outcome{reports, err}
+		}
+	}
+}
+
+// line holds the tasks in the order of the input.
+type line struct {
+	order chan task
+	head  *task // the next one to pass on
+	done  func(task, outcome) error
+}
+
+// join puts an item at the end of the line and, if it is a conversation, passes it to a worker.
+func (l *line) join(ctx context.Context, it item, todo chan<- task) bool {
+	t := task{item: it, played: make(chan outcome, 1)}
+	if it.err != nil {
+		t.played <- outcome{err: it.err}
+	}
+	select {
+	case l.order <- t:
+	case <-ctx.Done():
+		return false
+	}
+	if it.err != nil {
+		return true
+	}
+	select {
+	case todo <- t:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// serve passes on one task after the other, until all are read, done fails or ctx ends.
+func (l *line) serve(ctx context.Context) error {
+	for {
+		if l.head == nil {
+			select {
+			case t, more := <-l.order:
+				if !more {
+					return nil
+				}
+				l.head = &t
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		select {
+		case o := <-l.head.played:
+			if o.err != nil && ctx.Err() != nil {
+				return ctx.Err() // the cause
+			}
+			t := *l.head
+			l.head = nil
+			if err := l.done(t, o); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// finished passes on the tasks that were played when ctx ended. The workers must have returned.
+func (l *line) finished() error {
+	for {
+		if l.head == nil {
+			select {
+			case t, more := <-l.order:
+				if !more {
+					return nil
+				}
+				l.head = &t
+			default:
+				return nil
+			}
+		}
+		select {
+		case o := <-l.head.played:
+			if o.err == nil {
+				if err := l.done(*l.head, o); err != nil {
+					return err
+				}
+			}
+		default:
+		}
+		l.head = nil
+	}
+}
