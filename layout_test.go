@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"tokens":                             {},
 	"internal/adk":                       {},
 	"internal/oracle":                    {"record"},
+	"internal/testkit":                   {"persistence"},
 	"replay/conversation":                {"record", "internal/adk"},
 	"replay":                             {"record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},
 	"cmd/longsession/internal/chart":     {"replay"},
@@ -110,6 +111,24 @@ func TestWhatWrapsAServiceImportsNoDatabase(t *testing.T) {
 	}
 	if len(seen) < 5 {
 		t.Errorf("compaction reaches %d packages of ours only: the test looks in the wrong place", len(seen))
+	}
+}
+
+// TestOnlyTestsImportWhatIsForTests: a command or an app must not carry the packages that tests share.
+func TestOnlyTestsImportWhatIsForTests(t *testing.T) {
+	t.Parallel()
+	forTests := map[string]bool{"testing": true, module + "/internal/testkit": true}
+	mayTest := []string{"internal/testkit", "compactiontest"} // compactiontest.Run takes a *testing.T
+	imports := readImports(t)
+	if _, found := imports["internal/testkit"]; !found {
+		t.Fatal("internal/testkit has no code: the test looks in the wrong place")
+	}
+	for folder, imported := range imports {
+		for _, p := range imported {
+			if forTests[p] && !slices.Contains(mayTest, folder) {
+				t.Errorf("%s imports %s outside of its tests", folder, p)
+			}
+		}
 	}
 }
 

@@ -80,12 +80,12 @@ func stacks() []stack {
 
 func TestADKConformanceSuitePassesBesideForeignDecorators(t *testing.T) {
 	t.Parallel()
-	for _, b := range backends() {
+	for _, b := range backends(t) {
 		for _, s := range stacks() {
-			t.Run(b.name+" "+s.name, func(t *testing.T) {
+			t.Run(b.Name+" "+s.name, func(t *testing.T) {
 				t.Parallel()
 				sessiontestsuite.RunServiceTests(t, sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true}, func(t *testing.T) session.Service {
-					top, _ := s.make(t, b.make(t))
+					top, _ := s.make(t, b.Anew(t).Open(t))
 					return top
 				})
 			})

@@ -12,12 +12,14 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // Each turn asks agents of new names, so that branches end. The window of one is not worth much at the
 // hard limit; those of all are.
 func TestBranchesThatEndAreSummarizedToo(t *testing.T) {
 	t.Parallel()
+	testkit.SkipBrief(t, "a long session in one goroutine")
 	cfg, _ := oracleConfig()
 	cfg.ContextWindow = 20_000
 	svc := newService(t, session.InMemoryService(), cfg)

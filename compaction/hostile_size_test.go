@@ -13,13 +13,21 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // huge is the size of a text that fills many context windows by itself, in bytes.
-const huge = 16 << 20
+var huge = sizeOfHuge()
 
-// hugeEvents add 16 MB to a history, each in its own way.
+func sizeOfHuge() int {
+	if testkit.Race {
+		return 2 << 20
+	}
+	return 16 << 20
+}
+
+// hugeEvents add as much to a history, each in its own way.
 var hugeEvents = map[string]func(h *compactiontest.History){
 	"text": func(h *compactiontest.History) { h.User("huge", strings.Repeat("blah ", huge/5)) },
 	"tool result": func(h *compactiontest.History) {

@@ -11,11 +11,15 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
 // TestMain fails the package when a job outlives the service that started it.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Quiet()
+	goleak.VerifyTestMain(m)
+}
 
 // ended is a context whose end has come.
 func ended(t *testing.T) context.Context {

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/oracle"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -193,20 +192,20 @@ func (m *machine) count(t *rapid.T, p *process) {
 func TestEveryHandleShowsWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
 	var seen tally
-	for range soak(t, 4) {
+	for range testkit.Rounds(t, 4) {
 		rapid.Check(t, func(r *rapid.T) {
-			in := backends()[0]
-			if rapid.IntRange(0, 39).Draw(r, "backend") == 39 {
-				in = backends()[1]
+			in := testkit.InMemory()
+			if rapid.IntRange(0, 39).Draw(r, "backend") == 39 && !testkit.Race {
+				in = testkit.Database(t)
 			}
-			m := newMachine(r, in.make(t), in.name == "database", &seen)
+			m := newMachine(r, in.Open(t), in.Name == "database", &seen)
 			r.Repeat(m.actions())
 			for _, p := range m.processes {
 				m.count(r, p)
 			}
 		})
 	}
-	if testing.Short() {
+	if testkit.Brief() {
 		return // fewer runs are too few to ask for anything
 	}
 	few := tally{views: 5000, records: 300, merges: 100, rounds: 10, failures: 100, crashes: 50, strangers: 50, stale: 1, deleted: 20, summaries: 5000}
@@ -214,18 +213,4 @@ func TestEveryHandleShowsWhatTheRulesSay(t *testing.T) {
 		seen.crashes < few.crashes || seen.strangers < few.strangers || seen.stale < few.stale || seen.deleted < few.deleted || seen.summaries < few.summaries {
 		t.Errorf("too little happened: %+v, want at least %+v", seen, few)
 	}
-}
-
-// soak is how often a model test checks its hundred random runs; LONGSESSION_SOAK multiplies it.
-func soak(t *testing.T, usually int) int {
-	t.Helper()
-	value := os.Getenv("LONGSESSION_SOAK")
-	if value == "" {
-		return usually
-	}
-	times, err := strconv.Atoi(value)
-	if err != nil || times < 1 {
-		t.Fatalf("LONGSESSION_SOAK is %q: want by how much to multiply the work of the model tests", value)
-	}
-	return times * usually
 }

@@ -128,11 +128,11 @@ func checkView(t *testing.T, svc *compaction.CompactionSessionService) {
 
 func TestADKConformanceSuitePassesWrapped(t *testing.T) {
 	t.Parallel()
-	for _, b := range backends() {
-		t.Run(b.name, func(t *testing.T) {
+	for _, b := range backends(t) {
+		t.Run(b.Name, func(t *testing.T) {
 			sessiontestsuite.RunServiceTests(t, sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true}, func(t *testing.T) session.Service {
 				cfg, _ := oracleConfig()
-				return newService(t, b.make(t), cfg)
+				return newService(t, b.Anew(t).Open(t), cfg)
 			})
 		})
 	}

@@ -138,10 +138,10 @@ func TestCompactionLeavesStoredAndCallersEventsUntouched(t *testing.T) {
 // place, and of the records nothing: they have no content.
 func TestSessionReadBareIsAsIfNeverWrapped(t *testing.T) {
 	t.Parallel()
-	for _, b := range backends() {
-		t.Run(b.name, func(t *testing.T) {
+	for _, b := range backends(t) {
+		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
-			inner, bare := b.make(t), b.make(t)
+			inner, bare := b.Open(t), b.Anew(t).Open(t)
 			cfg, _ := oracleConfig()
 			svc := newService(t, inner, cfg)
 			appendAll(t, svc, create(t, svc), rich(12)...)

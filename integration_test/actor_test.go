@@ -74,7 +74,7 @@ func (x *actor) answer(req *model.LLMRequest) *model.LLMResponse {
 	tokens := promptTokens(req)
 	x.largest = max(x.largest, tokens)
 	x.check(req)
-	if x.app.mode.flushed && (x.app.store.name == "inmemory" || x.asked%3 == 0) {
+	if x.app.mode.flushed && (x.app.store.Name == "inmemory" || x.asked%3 == 0) {
 		x.app.flush()
 	}
 	x.mu.Lock()

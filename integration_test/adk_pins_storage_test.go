@@ -12,6 +12,8 @@ import (
 
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // The tests of the files adk_pins_*_test.go run ADK alone. One that fails says that a new release of
@@ -58,7 +60,7 @@ func idsOf(sess session.Session) []string {
 // stamped with the session's last update time disturbs nobody.
 func TestPinDatabaseRefusesAStaleHandle(t *testing.T) {
 	t.Parallel()
-	service := onSQLite(t).open(t)
+	service := testkit.Database(t).Open(t)
 	createBare(t, service)
 	at := time.Now().Add(time.Hour).Truncate(time.Microsecond)
 	first, second := getBare(t, service), getBare(t, service)
@@ -87,7 +89,7 @@ func TestPinDatabaseRefusesAStaleHandle(t *testing.T) {
 // order of events nor the place of a record means anything.
 func TestPinDatabaseReversesTies(t *testing.T) {
 	t.Parallel()
-	service := onSQLite(t).open(t)
+	service := testkit.Database(t).Open(t)
 	sess := createBare(t, service)
 	at := time.Now().Add(time.Hour)
 	for i, id := range []string{"a", "b", "c", "d"} {
@@ -103,7 +105,7 @@ func TestPinDatabaseReversesTies(t *testing.T) {
 // TestPinDatabaseChangesMetadataNumbers: numbers come back as float64 and times with microseconds.
 func TestPinDatabaseChangesMetadataNumbers(t *testing.T) {
 	t.Parallel()
-	service := onSQLite(t).open(t)
+	service := testkit.Database(t).Open(t)
 	sess := createBare(t, service)
 	at := time.Date(2030, 1, 1, 0, 0, 0, 123456789, time.UTC)
 	ev := said("a", "user", "a", at)
@@ -128,7 +130,7 @@ func TestPinDatabaseChangesMetadataNumbers(t *testing.T) {
 func TestPinDatabaseKeepsEventsOfADeletedSessionWithoutForeignKeys(t *testing.T) {
 	t.Parallel()
 	for foreignKeys, left := range map[bool]int{false: 1, true: 0} {
-		service := openSQLite(t, filepath.Join(t.TempDir(), "sessions.db"), foreignKeys)
+		service := testkit.OpenDatabase(t, filepath.Join(t.TempDir(), "sessions.db"), foreignKeys)
 		sess := createBare(t, service)
 		if err := service.AppendEvent(t.Context(), sess, said("a", "user", "a", time.Now().Add(time.Hour))); err != nil {
 			t.Fatal(err)
@@ -168,10 +170,10 @@ func TestPinInMemorySharesEvents(t *testing.T) {
 // TestPinHandlesOfOneSessionDoNotSeeEachOther: a handle is a snapshot plus what was appended through it.
 func TestPinHandlesOfOneSessionDoNotSeeEachOther(t *testing.T) {
 	t.Parallel()
-	for _, store := range storages(t) {
-		t.Run(store.name, func(t *testing.T) {
+	for _, store := range testkit.Backends(t) {
+		t.Run(store.Name, func(t *testing.T) {
 			t.Parallel()
-			service := store.open(t)
+			service := store.Open(t)
 			createBare(t, service)
 			one, two := getBare(t, service), getBare(t, service)
 			if err := service.AppendEvent(t.Context(), one, said("a", "user", "a", time.Now().Add(time.Hour))); err != nil {
@@ -188,10 +190,10 @@ func TestPinHandlesOfOneSessionDoNotSeeEachOther(t *testing.T) {
 // why a decorator must peel.
 func TestPinServicesRefuseSessionsOfOthers(t *testing.T) {
 	t.Parallel()
-	for _, store := range storages(t) {
-		t.Run(store.name, func(t *testing.T) {
+	for _, store := range testkit.Backends(t) {
+		t.Run(store.Name, func(t *testing.T) {
 			t.Parallel()
-			service := store.open(t)
+			service := store.Open(t)
 			sess := foreignSession{createBare(t, service)}
 			if err := service.AppendEvent(context.Background(), sess, said("a", "user", "a", time.Now())); err == nil {
 				t.Error("a wrapped session is accepted")

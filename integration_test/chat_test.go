@@ -5,13 +5,15 @@ import (
 
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // TestSixtyTurnsOfChatLoseNothing asks sixty questions; also with the service closed and opened anew
 // over the same storage every few turns.
 func TestSixtyTurnsOfChatLoseNothing(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, store storage, m mode) {
+	everywhere(t, func(t *testing.T, store testkit.Backend, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, nil))
@@ -27,12 +29,12 @@ func TestSixtyTurnsOfChatLoseNothing(t *testing.T) {
 // several at once.
 func TestSixtyTurnsWithToolsLoseNothing(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, store storage, m mode) {
+	everywhere(t, func(t *testing.T, store testkit.Backend, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 		turns := m.turns(store, 60)
-		if store.name == "database" {
+		if store.Name == "database" {
 			turns = min(turns, 36)
 		}
 		for i := range turns {

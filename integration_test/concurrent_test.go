@@ -18,6 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // TestTwoRunsOnOneSessionLoseNothing: two users of one session talk at once. ADK's database service
@@ -26,7 +27,7 @@ import (
 // stay visible.
 func TestTwoRunsOnOneSessionLoseNothing(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store storage, m mode) {
+	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store testkit.Backend, m mode) {
 		a := newApp(t, store, m, nil)
 		a.unchecked, a.unordered = true, true
 		llm := compactiontest.NewModel("parrot", func(_ int, req *model.LLMRequest) *model.LLMResponse {
@@ -55,7 +56,7 @@ func TestTwoRunsOnOneSessionLoseNothing(t *testing.T) {
 					switch {
 					case err == nil:
 						turn++
-					case store.name == "database" && strings.Contains(err.Error(), "stale session"):
+					case store.Name == "database" && strings.Contains(err.Error(), "stale session"):
 						// Two handles at once; see TestPinDatabaseRefusesAStaleHandle.
 					default:
 						t.Errorf("user %d, turn %d: %v", user, turn, err)
@@ -121,7 +122,7 @@ func (a *app) checkAcknowledged(yielded []*session.Event) {
 // for its status, flush and compact it. None of that may make a turn fail, on any backend.
 func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store storage, m mode) {
+	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store testkit.Backend, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
@@ -171,7 +172,7 @@ func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 // TestACompactionOutOfAToolIsHarmless: the tool's own call is open while it runs.
 func TestACompactionOutOfAToolIsHarmless(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
 		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.InvocationThreshold = compaction.Off })
 		x := newActor(a, "assistant", "")
 		a.inTool = func() { a.compactAll() }

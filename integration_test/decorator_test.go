@@ -7,6 +7,8 @@ import (
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // foreign is somebody else's decorator: its sessions are its own.
@@ -75,7 +77,7 @@ func TestSeveralForeignDecoratorsDoNotMatter(t *testing.T) {
 			if variant.above != nil && variant.below != nil {
 				run = overStorages
 			}
-			run(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+			run(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
 				a := newApp(t, store, m, nil)
 				a.above = variant.above
 				if variant.below != nil {

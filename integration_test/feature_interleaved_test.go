@@ -7,6 +7,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // TestAWholeTurnInTheMidstOfAnotherLosesNothing: while a turn is at its first step, another run on the
@@ -17,7 +18,7 @@ func TestAWholeTurnInTheMidstOfAnotherLosesNothing(t *testing.T) {
 	for _, played := range improvisations[:2] {
 		t.Run(played.name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, background}, func(t *testing.T, store storage, m mode) {
+			overStorages(t, []mode{synchronous, background}, func(t *testing.T, store testkit.Backend, m mode) {
 				s := &steps{}
 				var a *app
 				k, inner := 0, 0
@@ -38,7 +39,7 @@ func TestAWholeTurnInTheMidstOfAnotherLosesNothing(t *testing.T) {
 						yielded = append(yielded, events...)
 					})
 					events, err := runTurn(t, a.runner, a.nextQuestion())
-					if err != nil && (store.name != "database" || !strings.Contains(err.Error(), "stale session")) {
+					if err != nil && (store.Name != "database" || !strings.Contains(err.Error(), "stale session")) {
 						t.Errorf("step %d: %v", k, err)
 					}
 					yielded = append(yielded, events...)
@@ -64,9 +65,9 @@ func TestAWholeTurnInTheMidstOfAnotherLosesNothing(t *testing.T) {
 }
 
 // interleavedApp is an app in which a turn can begin at any append or tool call of another.
-func interleavedApp(t *testing.T, store storage, m mode, s *steps) *app {
+func interleavedApp(t *testing.T, store testkit.Backend, m mode, s *steps) *app {
 	t.Helper()
-	a := newApp(t, another(t, store), m, pressures[1].change)
+	a := newApp(t, store.Anew(t), m, pressures[1].change)
 	a.above = func(service session.Service) session.Service { return steppingService{service, s, false} }
 	a.inTool = func() { s.step("tool") }
 	return a

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns: the app leaves the loop over a turn's
@@ -16,7 +18,7 @@ func TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns(t *testing.T) {
 	for _, played := range improvisations {
 		t.Run(played.name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storage, m mode) {
+			overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
 				a := newApp(t, store, m, pressures[1].change)
 				played.start(a)
 				k := 0

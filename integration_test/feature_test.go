@@ -6,6 +6,7 @@ import (
 	"google.golang.org/adk/agent"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // feature is something that agents can do, done in every turn of a session that is compacted all
@@ -50,7 +51,7 @@ func playAll(t *testing.T, features []feature) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			for i, pressure := range pressures {
-				if raced && i > 0 {
+				if testkit.Race && i > 0 {
 					break
 				}
 				run, modes := overStorages, []mode{synchronous, flushed, background, reopened}
@@ -59,7 +60,7 @@ func playAll(t *testing.T, features []feature) {
 				}
 				t.Run(pressure.name, func(t *testing.T) {
 					t.Parallel()
-					run(t, modes, func(t *testing.T, store storage, m mode) {
+					run(t, modes, func(t *testing.T, store testkit.Backend, m mode) {
 						f.play(newApp(t, store, m, pressure.change))
 					})
 				})
@@ -74,7 +75,7 @@ func (f feature) play(a *app) {
 	p := f.prepare(a)
 	a.start(p.root)
 	n := 24
-	if a.store.name == "database" {
+	if a.store.Name == "database" {
 		n = 10
 	}
 	for i := range n {

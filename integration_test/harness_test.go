@@ -18,6 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // ref names the session of every test.
@@ -30,7 +31,7 @@ func getRequest() *session.GetRequest {
 // app is a small application: agents, a runner, and a compacting session service.
 type app struct {
 	t      *testing.T
-	store  storage
+	store  testkit.Backend
 	mode   mode
 	cfg    compaction.Config
 	oracle *compactiontest.Oracle
@@ -73,7 +74,7 @@ type app struct {
 }
 
 // newApp returns an application without agents; see start. change may be nil.
-func newApp(t *testing.T, store storage, m mode, change func(*compaction.Config)) *app {
+func newApp(t *testing.T, store testkit.Backend, m mode, change func(*compaction.Config)) *app {
 	t.Helper()
 	a := &app{t: t, store: store, mode: m, cfg: compaction.DefaultConfig(), oracle: &compactiontest.Oracle{}, ledger: &ledger{}, log: &journal{}}
 	a.cfg.Summarizer = a.oracle
@@ -82,7 +83,7 @@ func newApp(t *testing.T, store storage, m mode, change func(*compaction.Config)
 	if change != nil {
 		change(&a.cfg)
 	}
-	a.inner = store.open(t)
+	a.inner = store.Open(t)
 	return a
 }
 
@@ -131,7 +132,7 @@ func (a *app) reopen() {
 	if err := a.svc.Close(a.t.Context()); err != nil {
 		a.t.Fatal(err)
 	}
-	a.inner = a.store.open(a.t)
+	a.inner = a.store.Open(a.t)
 	a.wrap()
 }
 

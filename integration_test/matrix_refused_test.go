@@ -26,10 +26,10 @@ func (r *remembering) AppendEvent(ctx context.Context, sess session.Session, ev 
 // stored or lost.
 func TestMatrixADecoratorThatDoesNotPeelCannotStandBelow(t *testing.T) {
 	t.Parallel()
-	for _, b := range backends() {
-		t.Run(b.name, func(t *testing.T) {
+	for _, store := range backends(t) {
+		t.Run(store.Name, func(t *testing.T) {
 			t.Parallel()
-			a, x := matrixApp(t, b.make(t), synchronous, arrangement{})
+			a, x := matrixApp(t, store, synchronous, arrangement{})
 			a.chat(x, 6)
 			before := canonical(a.raw())
 			var said []string
@@ -59,7 +59,7 @@ func TestMatrixADecoratorThatDoesNotPeelCannotStandBelow(t *testing.T) {
 			}
 			a.wrap()
 			a.chat(x, 12)
-			if b.renames {
+			if renames(store) {
 				a.adoptStoredIDs()
 			}
 			a.verify(3)

@@ -11,29 +11,21 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
-// backend is one row of the matrix.
-type backend struct {
-	name string
-	make func(t *testing.T) storage
-	// renames says that storage gives events IDs of its own.
-	renames bool
+// backends are the rows of the matrix. The last one is the worst backend there is, which gives events IDs
+// of its own.
+func backends(t *testing.T) []testkit.Backend {
+	t.Helper()
+	return append(testkit.Backends(t), onStrict(compactiontest.StrictOptions{}))
 }
 
-func backends() []backend {
-	return []backend{
-		{name: "inmemory", make: func(*testing.T) storage { return inMemory() }},
-		{name: "database", make: onSQLite},
-		{name: "persistence", make: onOwnFile},
-		{name: "strict", make: func(*testing.T) storage { return onStrict(compactiontest.StrictOptions{}) }, renames: true},
-	}
-}
+// renames reports whether a backend gives events IDs of its own.
+func renames(store testkit.Backend) bool { return store.Name == "strict" }
 
-// onStrict is the worst backend there is. It is its own storage.
-func onStrict(opts compactiontest.StrictOptions) storage {
-	service := compactiontest.NewStrictService(opts)
-	return storage{"strict", func(*testing.T) session.Service { return service }}
+func onStrict(opts compactiontest.StrictOptions) testkit.Backend {
+	return testkit.Holding("strict", func() session.Service { return compactiontest.NewStrictService(opts) })
 }
 
 // arrangement is one column of the matrix: what stands above and below our layer, nil for nothing.
@@ -78,13 +70,13 @@ func (arr arrangement) stack(t *testing.T, inner session.Service) session.Servic
 }
 
 // matrix runs f in every cell.
-func matrix(t *testing.T, f func(t *testing.T, b backend, arr arrangement)) {
+func matrix(t *testing.T, f func(t *testing.T, store testkit.Backend, arr arrangement)) {
 	t.Helper()
-	for _, b := range backends() {
+	for _, store := range backends(t) {
 		for _, arr := range arrangements() {
-			t.Run(b.name+"/"+arr.name, func(t *testing.T) {
+			t.Run(store.Name+"/"+arr.name, func(t *testing.T) {
 				t.Parallel()
-				f(t, b, arr)
+				f(t, store.Anew(t), arr)
 			})
 		}
 	}
@@ -93,20 +85,22 @@ func matrix(t *testing.T, f func(t *testing.T, b backend, arr arrangement)) {
 // TestMatrixPassesADKsSuite: every stack is a session service as ADK wants it.
 func TestMatrixPassesADKsSuite(t *testing.T) {
 	t.Parallel()
-	matrix(t, func(t *testing.T, b backend, arr arrangement) {
-		opts := sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true, ProvidesServerAssignedEventID: b.renames}
-		sessiontestsuite.RunServiceTests(t, opts, func(t *testing.T) session.Service { return arr.stack(t, b.make(t).open(t)) })
+	testkit.SkipBrief(t, "package compaction runs ADK's suite over one stack")
+	matrix(t, func(t *testing.T, store testkit.Backend, arr arrangement) {
+		opts := sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true, ProvidesServerAssignedEventID: renames(store)}
+		sessiontestsuite.RunServiceTests(t, opts, func(t *testing.T) session.Service { return arr.stack(t, store.Anew(t).Open(t)) })
 	})
 }
 
 // TestMatrixPassesOurSuite: every stack that compacts keeps the rules, whatever lies above and below.
 func TestMatrixPassesOurSuite(t *testing.T) {
 	t.Parallel()
-	matrix(t, func(t *testing.T, b backend, arr arrangement) {
+	testkit.SkipBrief(t, "package compactiontest runs the suite over one stack")
+	matrix(t, func(t *testing.T, store testkit.Backend, arr arrangement) {
 		if arr.bare {
 			t.Skip("a bare service does not compact")
 		}
-		compactiontest.Run(t, func(t *testing.T) session.Service { return arr.stack(t, b.make(t).open(t)) })
+		compactiontest.Run(t, func(t *testing.T) session.Service { return arr.stack(t, store.Anew(t).Open(t)) })
 	})
 }
 
@@ -114,8 +108,9 @@ func TestMatrixPassesOurSuite(t *testing.T) {
 // turns and by tokens. Every request of the model is checked.
 func TestMatrixRunsLoseNothing(t *testing.T) {
 	t.Parallel()
-	matrix(t, func(t *testing.T, b backend, arr arrangement) {
-		a, x := matrixApp(t, b.make(t), synchronous, arr)
+	testkit.SkipBrief(t, "every stack compacts synchronously here")
+	matrix(t, func(t *testing.T, store testkit.Backend, arr arrangement) {
+		a, x := matrixApp(t, store, synchronous, arr)
 		for i := range 12 {
 			for range i % 3 {
 				x.will(a.lookups(1 + i%2))
@@ -125,7 +120,7 @@ func TestMatrixRunsLoseNothing(t *testing.T) {
 		a.loop(x)
 		a.checkLoop(x)
 		a.chat(x, 6)
-		if b.renames {
+		if renames(store) {
 			a.adoptStoredIDs()
 		}
 		if arr.bare {
@@ -144,7 +139,7 @@ func lowThreshold(cfg *compaction.Config) {
 }
 
 // matrixApp is an app with one agent with a tool.
-func matrixApp(t *testing.T, store storage, m mode, arr arrangement) (*app, *actor) {
+func matrixApp(t *testing.T, store testkit.Backend, m mode, arr arrangement) (*app, *actor) {
 	t.Helper()
 	a := newApp(t, store, m, lowThreshold)
 	a.above = arr.above

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // TestParallelBranchesKeepTheirFactsAndDoNotLeak: two agents work at the same time, each with tools,
@@ -25,7 +26,7 @@ func TestParallelBranchesKeepTheirFactsAndDoNotLeak(t *testing.T) {
 			if tokens {
 				modes = modes[:2]
 			}
-			overStorages(t, modes, func(t *testing.T, store storage, m mode) {
+			overStorages(t, modes, func(t *testing.T, store testkit.Backend, m mode) {
 				a := newApp(t, store, m, func(cfg *compaction.Config) {
 					if tokens {
 						cfg.InvocationThreshold = compaction.Off

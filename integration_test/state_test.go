@@ -15,6 +15,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // TestStatePassesThrough: state of every scope is written by the runner and by tools, read by
@@ -22,7 +23,7 @@ import (
 // the view.
 func TestStatePassesThrough(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storage, m mode) {
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		instructions := ""
@@ -87,7 +88,7 @@ func stateOf(sess session.Session) map[string]any {
 // the turn, and the events that the runner's own view shows hold none of it.
 func TestTemporaryStateIsSeenInItsTurnOnly(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous}, func(t *testing.T, store storage, m mode) {
+	overStorages(t, []mode{synchronous}, func(t *testing.T, store testkit.Backend, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		var leaked, during []string
@@ -116,7 +117,7 @@ func TestTemporaryStateIsSeenInItsTurnOnly(t *testing.T) {
 		if len(during) != bare {
 			t.Errorf("temporary state was seen %d times, without the service %d times", len(during), bare)
 		}
-		if store.name == "database" && len(leaked) > 0 {
+		if store.Name == "database" && len(leaked) > 0 {
 			t.Errorf("temporary state was stored: %v", leaked)
 		}
 	})
@@ -126,7 +127,7 @@ func TestTemporaryStateIsSeenInItsTurnOnly(t *testing.T) {
 func (a *app) bareTemporaryState(t *testing.T) int {
 	t.Helper()
 	seen := 0
-	b := newApp(t, another(t, a.store), mode{name: "bare"}, nil)
+	b := newApp(t, a.store.Anew(t), mode{name: "bare"}, nil)
 	x := newActor(b, "assistant", "")
 	write := b.tool(functiontool.Config{Name: "write"}, func(ctx agent.ToolContext, args lookupArgs) (lookupResult, error) {
 		return lookupResult{N: args.N}, ctx.State().Set("temp:draft", "D")
@@ -150,7 +151,7 @@ func (a *app) bareTemporaryState(t *testing.T) int {
 // creates it, through the service, and it is compacted like any other.
 func TestASessionIsCreatedOnDemand(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storage, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.root = a.llm(x, nil)

@@ -1,96 +1,11 @@
 package integration_test
 
 import (
-	"database/sql"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 
-	"gorm.io/driver/sqlite"
-	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
-	_ "modernc.org/sqlite"
-
-	"google.golang.org/adk/session"
-	"google.golang.org/adk/session/database"
-
-	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
-
-// storage is where sessions live. It outlasts the services opened over it.
-type storage struct {
-	name string
-	open func(t *testing.T) session.Service
-}
-
-func storages(t *testing.T) []storage {
-	if raced {
-		return []storage{inMemory(), onOwnFile(t)}
-	}
-	return []storage{inMemory(), onSQLite(t), onOwnFile(t)}
-}
-
-// onOwnFile is this module's own service on a SQLite file, which loads what is visible only.
-func onOwnFile(t *testing.T) storage {
-	path := filepath.Join(t.TempDir(), "own.db")
-	return storage{"persistence", func(t *testing.T) session.Service {
-		t.Helper()
-		// A test need not survive a power cut.
-		service, err := persistence.NewSQLiteSessionService(path, persistence.WithSynchronousNormal())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = service.Close() })
-		return service
-	}}
-}
-
-// inMemory is ADK's in-memory service: it is its own storage.
-func inMemory() storage {
-	service := session.InMemoryService()
-	return storage{"inmemory", func(*testing.T) session.Service { return service }}
-}
-
-// onSQLite is ADK's database service on a SQLite file. The driver is modernc's, handed to gorm as a
-// connection: glebarez/sqlite registers the same driver name and panics beside it.
-func onSQLite(t *testing.T) storage {
-	path := filepath.Join(t.TempDir(), "sessions.db")
-	return storage{"database", func(t *testing.T) session.Service { return openSQLite(t, path, true) }}
-}
-
-// openSQLite opens a database service. Only with foreign keys does it delete the events of a session
-// together with it.
-func openSQLite(t *testing.T, path string, foreignKeys bool) session.Service {
-	t.Helper()
-	// A test need not survive a power cut.
-	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=busy_timeout(5000)&_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)&_pragma=foreign_keys(%t)", path, foreignKeys))
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { _ = db.Close() })
-	service, err := database.NewSessionService(&sqlite.Dialector{Conn: db}, &gorm.Config{Logger: logger.Default.LogMode(logger.Silent)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := database.AutoMigrate(service); err != nil {
-		t.Fatal(err)
-	}
-	return service
-}
-
-// another returns an empty storage of the same kind.
-func another(t *testing.T, store storage) storage {
-	switch store.name {
-	case "inmemory":
-		return inMemory()
-	case "persistence":
-		return onOwnFile(t)
-	default:
-		return onSQLite(t)
-	}
-}
 
 // mode is how the service works on a session during a test.
 type mode struct {
@@ -114,30 +29,35 @@ var (
 
 // turns is how many turns a test of n turns takes: ADK's database service reads and decodes the whole
 // session at every turn, so only one mode goes all the way over it.
-func (m mode) turns(store storage, n int) int {
-	if store.name == "inmemory" || m.reopened > 0 {
+func (m mode) turns(store testkit.Backend, n int) int {
+	if store.Name == "inmemory" || m.reopened > 0 {
 		return n
 	}
 	return n * 2 / 5
 }
 
-// overStorages runs f over every storage in every mode; over the databases, for the time it takes, in
-// the modes only that differ there: records that come in the midst of a turn, and other processes.
-// Without LONGSESSION_SOAK each database has one of these: ADK's, which refuses stale handles, the first,
-// and this module's own, which loads what is visible only, the last.
-func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storage, m mode)) {
+// overStorages runs f over every storage in every mode; over the databases, for the time it takes, only
+// in the modes that differ there: records that come in the midst of a turn, and other processes.
+// Unless [testkit.Whole], each database has one of these: ADK's, which refuses stale handles, the first,
+// and this module's own, which loads what is visible only, the last. Where [testkit.Brief] reports true,
+// sessions lie in memory.
+func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store testkit.Backend, m mode)) {
 	t.Helper()
 	slow := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return m.synchronous && m.reopened == 0 || m == background })
 	if len(slow) == 0 {
 		slow = modes[len(modes)-1:]
 	}
-	for _, store := range storages(t) {
+	if testkit.Brief() {
+		inMemoryIn(t, modes, f)
+		return
+	}
+	for _, store := range testkit.Backends(t) {
 		run := modes
 		switch {
-		case store.name == "inmemory" || store.name == "persistence" && whole():
-		case whole():
+		case store.Name == "inmemory" || store.Name == "persistence" && testkit.Whole():
+		case testkit.Whole():
 			run = slow
-		case store.name == "database":
+		case store.Name == "database":
 			run = slow[:1]
 		default:
 			run = slow[len(slow)-1:]
@@ -147,31 +67,42 @@ func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storage
 }
 
 // inMemoryIn runs f over the in-memory service in every mode; for what no storage has a part in.
-func inMemoryIn(t *testing.T, modes []mode, f func(t *testing.T, store storage, m mode)) {
+func inMemoryIn(t *testing.T, modes []mode, f func(t *testing.T, store testkit.Backend, m mode)) {
 	t.Helper()
-	overModes(t, inMemory(), modes, f)
+	overModes(t, testkit.InMemory(), modes, f)
 }
 
 // everywhere runs f over every storage in every mode there is.
-func everywhere(t *testing.T, f func(t *testing.T, store storage, m mode)) {
+func everywhere(t *testing.T, f func(t *testing.T, store testkit.Backend, m mode)) {
 	t.Helper()
-	for _, store := range storages(t) {
+	for _, store := range testkit.Backends(t) {
 		overModes(t, store, []mode{synchronous, flushed, background, reopened}, f)
 	}
 }
 
-func overModes(t *testing.T, store storage, modes []mode, f func(t *testing.T, store storage, m mode)) {
+// overModes runs f over empty storages like store. With the race detector, of several modes only one
+// remains in which compactions run next to turns.
+func overModes(t *testing.T, store testkit.Backend, modes []mode, f func(t *testing.T, store testkit.Backend, m mode)) {
 	t.Helper()
-	if raced {
-		beside := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return m.synchronous })
-		if modes = modes[len(modes)-1:]; len(beside) > 0 {
-			modes = beside[:1]
-		}
+	if testkit.Race {
+		modes = raced(modes)
 	}
 	for _, m := range modes {
-		t.Run(store.name+"/"+m.name, func(t *testing.T) {
+		t.Run(store.Name+"/"+m.name, func(t *testing.T) {
 			t.Parallel()
-			f(t, another(t, store), m)
+			f(t, store.Anew(t), m)
 		})
+	}
+}
+
+// raced returns the mode that is worth a run with the race detector.
+func raced(modes []mode) []mode {
+	switch {
+	case slices.Contains(modes, background):
+		return []mode{background}
+	case slices.Contains(modes, flushed):
+		return []mode{flushed}
+	default:
+		return modes[:1]
 	}
 }

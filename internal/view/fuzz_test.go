@@ -65,7 +65,7 @@ func TestEveryHistoryHasAGoodViewThatGrowsWithIt(t *testing.T) {
 		summaries += holds(t, events)
 		grows(t, events)
 	})
-	if summaries < enough(20) {
+	if summaries < max(1, enough(20)) {
 		t.Errorf("only %d summaries were shown, so this test compares too little", summaries)
 	}
 }
@@ -178,7 +178,7 @@ func TestViewOnlyGrowsBetweenCompactions(t *testing.T) {
 			grown++
 		}
 	})
-	if grown < 100 {
+	if grown < enough(100) {
 		t.Errorf("only %d events were appended", grown)
 	}
 }

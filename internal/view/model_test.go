@@ -2,9 +2,7 @@ package view_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,29 +11,15 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/oracle"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// soak is how often a model test checks its hundred random histories; LONGSESSION_SOAK multiplies it.
-func soak(t *testing.T, usually int) int {
-	t.Helper()
-	value := os.Getenv("LONGSESSION_SOAK")
-	if value == "" {
-		return usually
-	}
-	times, err := strconv.Atoi(value)
-	if err != nil || times < 1 {
-		t.Fatalf("LONGSESSION_SOAK is %q: want by how much to multiply the work of the model tests", value)
-	}
-	return times * usually
-}
-
-// enough returns how many cases a model test must have compared. With -short, rapid draws a fifth of its
-// histories.
+// enough returns how many cases a model test must have compared: fewer where it draws fewer histories.
 func enough(n int) int {
-	if testing.Short() {
-		return n / 5
+	if testkit.Brief() {
+		return n / 50
 	}
 	return n
 }
@@ -71,7 +55,7 @@ func (n *tally) count(events []*session.Event) {
 func TestViewIsWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
 	var n tally
-	for range soak(t, 15) {
+	for range testkit.Rounds(t, 15) {
 		rapid.Check(t, func(t *rapid.T) {
 			events := ct.Generate(rapid.IntRange(0, 48).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
 			obeys(t, events, view.Project(events))
@@ -94,7 +78,7 @@ func TestViewIsWhatTheRulesSay(t *testing.T) {
 func TestLifeOfRecordsIsWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
 	shown, dead := 0, 0
-	for range soak(t, 60) {
+	for range testkit.Rounds(t, 60) {
 		rapid.Check(t, func(t *rapid.T) {
 			h := ct.History{Events: turns(2).Events}
 			n := rapid.IntRange(1, 6).Draw(t, "records")

@@ -11,6 +11,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/oracle"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -80,7 +81,7 @@ func TestSummaryOfRoundsStaysWhereARemoteAgentSpoke(t *testing.T) {
 func TestWordsOfRemoteAgentsAreWhereTheRulesSay(t *testing.T) {
 	t.Parallel()
 	moved, redone := 0, 0
-	for range soak(t, 2) {
+	for range testkit.Rounds(t, 2) {
 		rapid.Check(t, func(t *rapid.T) {
 			pick := func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }
 			events := ct.Generate(pick(40), pick)
