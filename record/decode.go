@@ -10,12 +10,12 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// ErrMalformed marks a value under [Key] that is not a record of this version.
+// ErrMalformed marks a value under [Key] that is no record of this version.
 var ErrMalformed = errors.New("malformed compaction record")
 
-// Is reports whether ev is bookkeeping: it carries [Key] and says nothing itself. A record that the
-// wrapper wrote never has content, so an event that talks is conversation whatever its metadata
-// claims, and the claim is ignored.
+// Is reports whether ev is bookkeeping: it carries [Key] and does not speak. This module never
+// writes a record into an event with content, so an event with content is conversation whatever its
+// metadata claims. A forged record can therefore not make a turn vanish.
 func Is(ev *session.Event) bool {
 	if ev == nil {
 		return false
@@ -26,8 +26,8 @@ func Is(ev *session.Event) bool {
 	return !adk.Classify(ev).Is(adk.Speaks)
 }
 
-// From returns the record that ev carries. It returns nil, nil for an event that is not bookkeeping
-// and an error wrapping [ErrMalformed] for bookkeeping that cannot be read.
+// From returns the record that ev carries. It returns nil, nil for an event that is not
+// bookkeeping, and an error that wraps [ErrMalformed] for bookkeeping that it cannot read.
 func From(ev *session.Event) (*Metadata, error) {
 	if !Is(ev) {
 		return nil, nil
@@ -35,9 +35,9 @@ func From(ev *session.Event) (*Metadata, error) {
 	return Decode(ev.CustomMetadata[Key])
 }
 
-// Decode reads a stored record. The value may be the map that [Encode] returns, that map after a
-// trip through any of ADK's session services, or its JSON in a string. It never panics and never
-// keeps a reference to the value. Errors wrap [ErrMalformed].
+// Decode reads a stored record. The value may be the map that [Encode] returns, that map as any of
+// ADK's session services returns it, or its JSON as a string. Decode never panics and keeps no
+// reference to the value. Its errors wrap [ErrMalformed] and name the field.
 func Decode(value any) (*Metadata, error) {
 	if text, ok := value.(string); ok {
 		var object map[string]any
@@ -89,7 +89,8 @@ func Decode(value any) (*Metadata, error) {
 	return m, nil
 }
 
-// validate refuses what has the right shape but could hide something behind nothing.
+// validate refuses records that have the right shape but would hide events without showing a
+// summary, or could not be shown where they claim to belong.
 func (m *Metadata) validate() error {
 	switch {
 	case m.RecordID == "":

@@ -43,8 +43,8 @@ const (
 	fOutputTokens = "output_tokens"
 )
 
-// Encode returns the stored form of m: a new map of JSON-native values only. Optional fields that
-// are empty are left out.
+// Encode returns the stored form of m: a new map with JSON-native values only. It leaves out
+// optional fields that are empty.
 func Encode(m *Metadata) map[string]any {
 	covered := make([]any, len(m.Covered))
 	for i, ref := range m.Covered {
@@ -99,8 +99,8 @@ func Encode(m *Metadata) map[string]any {
 	return out
 }
 
-// Set stores m in the event's CustomMetadata, replacing the map by a copy so that a map shared with
-// another event is not written to.
+// Set stores m in the event's CustomMetadata. It replaces the map by a copy, because in-memory
+// services share the map with other holders of the event.
 func Set(ev *session.Event, m *Metadata) {
 	custom := make(map[string]any, len(ev.CustomMetadata)+1)
 	for k, v := range ev.CustomMetadata {
@@ -119,7 +119,8 @@ func encodeRef(r Ref) map[string]any {
 	}
 }
 
-// RFC 3339 has four digits for the year. Events have whatever their writer's clock said.
+// earliest and latest are the limits of RFC 3339, which has four digits for the year. The clock of
+// an event's writer may have been anywhere.
 var (
 	earliest = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)
@@ -127,7 +128,7 @@ var (
 
 func encodeTime(t time.Time) string { return storable(t).Format(time.RFC3339Nano) }
 
-// storable returns t in UTC, moved into what the format can write.
+// storable returns t in UTC, or the nearest time that the format can write.
 func storable(t time.Time) time.Time {
 	t = t.UTC()
 	switch {

@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// need is whether a field must be there.
 type need bool
 
 const (
@@ -14,7 +15,8 @@ const (
 	optional need = false
 )
 
-// decoder reads fields of one object and keeps the first error.
+// decoder reads the fields of one object. It keeps the first error and returns zero values after
+// it.
 type decoder struct {
 	object map[string]any
 	err    error
@@ -38,6 +40,8 @@ func (d *decoder) text(field string, n need) string {
 	return text
 }
 
+// number accepts each type as which a backend may return a number: float64 from JSON, int and int64
+// from in-memory services, json.Number from decoders that were asked for it.
 func (d *decoder) number(field string, n need) float64 {
 	value, ok := d.object[field]
 	if !ok && n == optional {
@@ -61,7 +65,7 @@ func (d *decoder) number(field string, n need) float64 {
 	return 0
 }
 
-// integer accepts whole numbers from 0 up to 2^53, the range that float64 keeps exactly.
+// integer accepts whole numbers from 0 to 2^53, the range that float64 holds exactly.
 func (d *decoder) integer(field string, n need) int {
 	v := d.number(field, n)
 	if v != math.Trunc(v) || v < 0 || v > 1<<53 {
@@ -123,6 +127,7 @@ func (d *decoder) refs(field string) []Ref {
 	return out
 }
 
+// ref reads one event reference. The zero reference stands for a field that is missing.
 func (d *decoder) ref(field string) Ref {
 	value, ok := d.object[field]
 	if !ok {

@@ -7,14 +7,15 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// RefTo returns the reference that names ev.
+// RefTo returns a reference to ev.
 func RefTo(ev *session.Event) Ref {
 	return Ref{ID: Normalize(ev.ID), InvocationID: Normalize(ev.InvocationID), Timestamp: ev.Timestamp, Author: Normalize(ev.Author)}
 }
 
-// Normalize returns a name (an event ID, an author, a branch) as JSON holds it: each byte that is not
-// UTF-8 becomes U+FFFD. Records are JSON, but some backends keep the original bytes of an event's
-// names in columns of their own, so all comparisons between events and records use this form.
+// Normalize returns a name (an event ID, an author, a branch) as JSON holds it: each byte that is
+// not UTF-8 becomes U+FFFD. Records are JSON, but some backends keep the original bytes of an
+// event's names in columns of their own, so all comparisons between events and records use this
+// form.
 func Normalize(name string) string {
 	if utf8.ValidString(name) {
 		return name
@@ -23,8 +24,8 @@ func Normalize(name string) string {
 }
 
 // AltKey identifies an event without its ID. It is comparable. A reference falls back to it where a
-// backend has renamed the event's ID, as Vertex AI does. Times are cut to microseconds, the precision
-// that every backend keeps.
+// backend has renamed the event's ID, as Vertex AI does. Times are cut to microseconds, the
+// precision that every backend keeps.
 type AltKey struct {
 	InvocationID string
 	Author       string
@@ -39,27 +40,31 @@ func AltKeyOf(ev *session.Event) AltKey {
 // AltKey returns the alternative key of the event that the reference names.
 func (r Ref) AltKey() AltKey { return AltKey{r.InvocationID, r.Author, micros(r.Timestamp)} }
 
-// micros cuts rather than rounds, because that is what the services do. A time that a record cannot
-// write is the nearest that it can, or its reference would find nothing once it has been stored.
+// micros cuts a time to microseconds, as the services do; it does not round. A time that a record
+// cannot write becomes the nearest one that it can, so that a reference finds its event before it
+// is stored and after.
 func micros(t time.Time) int64 { return storable(t).Truncate(time.Microsecond).UnixMicro() }
 
-// Index finds the events that references name within one history. It is not safe for concurrent
-// use; a nil *Index finds nothing.
+// Index finds the events of one history by reference. It is not safe for concurrent use. A nil
+// *Index finds nothing.
 type Index struct {
 	events []*session.Event
 	byID   map[string]int32
-	// unique says that no two events have one ID, and next is the position behind the last one found: a
-	// record names its events in order, so the next reference nearly always names that one.
+	// unique means that no two events share an ID. next is the position behind the event that was
+	// found last: a record names its events in order, so the next reference nearly always names
+	// that one.
 	unique bool
 	next   int
-	// byAltKey is built when the first reference misses by ID, which on most backends is never.
+	// byAltKey is made when a reference finds nothing by ID for the first time. On most backends,
+	// that never happens.
 	byAltKey map[AltKey]int32
 }
 
-// ambiguous marks a key that more than one event has.
+// ambiguous is the position of a key that more than one event has.
 const ambiguous = -1
 
-// NewIndex indexes the events that are not bookkeeping. Nil events are passed over.
+// NewIndex indexes the events that are not bookkeeping. Events may be nil. The index keeps the
+// slice, which must not change.
 func NewIndex(events []*session.Event) *Index {
 	x := &Index{events: events, byID: make(map[string]int32, len(events)), unique: true}
 	for i, ev := range events {
@@ -77,9 +82,16 @@ func NewIndex(events []*session.Event) *Index {
 	return x
 }
 
-// Find returns the position of the one event that ref names, and false where there is none or more
-// than one: by ID if any event has it, else by alternative key. A zero reference names nothing, and so does one
-// with an ID alone that no event has.
+// Find returns the position of the one event that ref names, and false if there is none or more
+// than one. If any event has the reference's ID, the ID decides; else the alternative key does.
+//
+//	events:  e1 at 12:00 by bot, e2 at 12:00 by bot, e3 at 12:01 by bot, all of one invocation
+//	ref e1 at 12:00      finds e1, by ID
+//	ref v9 at 12:01      finds e3, by alternative key
+//	ref v9 at 12:00      finds nothing: e1 and e2 have this key
+//
+// A zero reference names nothing. Neither does a reference that has only an ID, if no event has
+// that ID.
 func (x *Index) Find(ref Ref) (int, bool) {
 	if x == nil {
 		return 0, false
@@ -97,8 +109,8 @@ func (x *Index) Find(ref Ref) (int, bool) {
 	return int(i), ok && i != ambiguous
 }
 
-// FindID is Find by ID alone, for a history of which events may be missing: by its alternative key, a reference
-// to one of those would find another event.
+// FindID is [Index.Find] by ID alone, for a history that was loaded in part. There, the alternative
+// key of an event that is missing could find another event.
 func (x *Index) FindID(ref Ref) (int, bool) {
 	if x == nil {
 		return 0, false
@@ -107,7 +119,7 @@ func (x *Index) FindID(ref Ref) (int, bool) {
 	return i, ok && i != ambiguous
 }
 
-// named returns the position of the event of an ID, ambiguous if there are several.
+// named returns the position of the event with an ID, [ambiguous] if several have it.
 func (x *Index) named(id string) (int, bool) {
 	if x.unique && id != "" && x.next < len(x.events) && x.events[x.next] != nil && x.events[x.next].ID == id && !Is(x.events[x.next]) {
 		x.next++

@@ -1,12 +1,20 @@
-// Package record defines what a compaction leaves behind in a session: one JSON object in the
-// CustomMetadata of an otherwise empty event.
+// Package record defines the compaction record: one JSON object in the CustomMetadata of an
+// otherwise empty event. The record holds a summary and names the events that the summary stands
+// for.
 //
-// The object is JSON-native (strings, float64 numbers, bools, arrays, maps), because ADK's session
-// services store CustomMetadata through JSON, SQL and structpb and only such values come back as
-// they went in. Times are RFC 3339 strings with nanoseconds, always UTC.
+// The object has JSON-native values only (strings, float64 numbers, bools, arrays, maps). ADK's
+// session services store CustomMetadata by way of JSON, SQL and structpb, and only such values come
+// back as they went in. Times are RFC 3339 strings with nanoseconds, in UTC.
 //
-// Coverage is by the identity of events ([Ref]), never by a time range: a reference that no longer
-// names exactly one event hides nothing.
+// A record names every event that it covers with a [Ref]; it never covers a range of time. A
+// reference that no longer names exactly one event covers nothing, so the event stays visible:
+//
+//	stored: e1 e2 e3, record covers e1 e2      the view shows: summary e3
+//	stored: e2 e3, record covers e1 e2         the view shows: summary e3
+//	stored: e1 e1 e2 e3, record covers e1 e2   the view shows: summary e1 e1 e3
+//
+// [From] reads the record of an event, [Set] writes it, and an [Index] finds the events it names.
+// All functions may be called concurrently, but an Index may not.
 package record
 
 import "time"
@@ -14,36 +22,36 @@ import "time"
 // Key is the CustomMetadata key under which a record is stored.
 const Key = "_adk_compaction"
 
-// Version is the only format version this package reads and writes. A record of another version
-// hides nothing and shows nothing.
+// Version is the only version of the format that this package reads and writes. [Decode] refuses a
+// record of any other version, so such a record neither hides events nor shows a summary.
 const Version = 1
 
-// Kind says what a record's text is.
+// Kind is what the text of a record is.
 type Kind string
 
 const (
 	// KindSummary is a summary of earlier turns or tool rounds.
 	KindSummary Kind = "summary"
-	// KindCheckpoint is the account of a finished task.
+	// KindCheckpoint is a report on a finished task.
 	KindCheckpoint Kind = "checkpoint"
 )
 
-// Trigger says what caused a record to be written.
+// Trigger is why a record was written.
 type Trigger string
 
 // The triggers, as stored.
 const (
-	TriggerInvocations Trigger = "invocations"
-	TriggerTokens      Trigger = "tokens"
-	TriggerManual      Trigger = "manual"
-	TriggerCheckpoint  Trigger = "checkpoint"
-	TriggerMerge       Trigger = "merge"
+	TriggerInvocations Trigger = "invocations" // enough turns began
+	TriggerTokens      Trigger = "tokens"      // the prompt was too large
+	TriggerManual      Trigger = "manual"      // the app asked for it
+	TriggerCheckpoint  Trigger = "checkpoint"  // the app reported a finished task
+	TriggerMerge       Trigger = "merge"       // two summaries became one
 )
 
 // Ref names one stored event.
 //
-// ID is compared first. Timestamp (compared at microseconds), InvocationID and Author are the
-// second way to find the event where a backend renames IDs on read, as Vertex AI does.
+// ID is compared first. InvocationID, Author and Timestamp, cut to microseconds, find the event if
+// no event has that ID: Vertex AI gives events other IDs on every read. See [Index.Find].
 type Ref struct {
 	ID           string
 	InvocationID string
@@ -58,7 +66,8 @@ func (r Ref) hasNoAltKey() bool {
 	return r.InvocationID == "" && r.Author == "" && r.Timestamp.IsZero()
 }
 
-// Usage is what the summarizer's own model call cost, in tokens as the provider reported them.
+// Usage is the number of tokens that the provider reported for the summarizer's own model call. The
+// zero value means that nothing was reported.
 type Usage struct {
 	PromptTokens int
 	OutputTokens int
@@ -66,14 +75,17 @@ type Usage struct {
 
 // Metadata is one compaction record.
 //
-// It stands for the events in Covered and, transitively, for all that the records in Absorbed stand
-// for. The counts and times describe all of that; they inform people and order summaries, and never
-// decide what is hidden. Token counts are estimates by package tokens unless said otherwise.
+// A record stands for the events in Covered and for everything that the records in Absorbed stand
+// for. The counts and times describe all of that. They inform people and order the summaries of a
+// view, but never decide what is hidden. Token counts are estimates of package tokens unless noted
+// otherwise.
 type Metadata struct {
-	// RecordID is a UUID of our own; event IDs do not survive every backend.
+	// RecordID is a UUID. It is independent of the ID of the record's event, which not every
+	// backend keeps.
 	RecordID string
 	Kind     Kind
 
+	// The first and the last of all events that the record stands for, by time.
 	StartTimestamp    time.Time
 	EndTimestamp      time.Time
 	StartInvocationID string
@@ -82,38 +94,41 @@ type Metadata struct {
 	// CompactedContentJSON is the summary as a genai.Content in JSON, role "model".
 	CompactedContentJSON string
 
-	EventCount       int
-	OriginalTokens   int
-	CompactedTokens  int
+	EventCount       int     // events that the record stands for
+	OriginalTokens   int     // what they took up in a prompt
+	CompactedTokens  int     // what the summary takes up
 	CompressionRatio float64 // OriginalTokens / CompactedTokens; 0 when CompactedTokens is 0
 
-	// CreatedAt is when the record was really made. The event's own timestamp is deliberately
-	// older. Of two records the later is the one with the later CreatedAt, then the greater RecordID.
+	// CreatedAt is when the record was made. The timestamp of the record's event is older on
+	// purpose: it is the session's last update time, so that storing a record makes no other handle
+	// stale.
 	CreatedAt time.Time
-	// Level is 0 for a window and 1 + the highest level absorbed otherwise.
+	// Level is 0 for the summary of a window, and one more than the highest level it absorbs for a
+	// merge.
 	Level int
 	// Branch of every covered event.
 	Branch string
 
-	Covered  []Ref
-	Absorbed []string
+	Covered  []Ref    // the events of the record's own window
+	Absorbed []string // the IDs of earlier records that this one replaces
 
 	// Through names the newest event of the branch when the window was chosen.
 	Through Ref
-	// After is set only for a summary of a live invocation's tool rounds: the event it stands behind.
+	// After is set only for a summary of tool rounds of a turn that was still running. It names the
+	// event behind which the view shows the summary.
 	After Ref
-	// Agent is the author of the covered rounds, never the user; set exactly when After is. Such a
-	// record covers no event of anybody else.
+	// Agent is set exactly when After is: the author of the tool rounds, never the user. Such a
+	// record covers no event of another author.
 	Agent string
 
 	Trigger Trigger
-	Focus   string
-	Note    string
-	Model   string
+	Focus   string // what the app asked the summarizer to concentrate on
+	Note    string // the app's own note
+	Model   string // that wrote the summary, "" if no model did
 	Usage   Usage
 }
 
-// Later reports whether m was made after other.
+// Later reports whether m was made after other: by CreatedAt, and by RecordID if both are equal.
 func (m *Metadata) Later(other *Metadata) bool {
 	if !m.CreatedAt.Equal(other.CreatedAt) {
 		return m.CreatedAt.After(other.CreatedAt)

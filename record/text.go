@@ -9,7 +9,7 @@ import (
 )
 
 // Text returns the summary's prose: the text of all parts that are not thoughts, joined by
-// newlines. A record whose content holds none is malformed.
+// newlines. If there is none, the error wraps [ErrMalformed].
 func (m *Metadata) Text() (string, error) {
 	var content struct {
 		Parts []*struct {
@@ -32,7 +32,7 @@ func (m *Metadata) Text() (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// SetText stores prose as the record's content, with role "model".
+// SetText makes prose the record's content, with role "model".
 func (m *Metadata) SetText(prose string) error {
 	data, err := json.Marshal(genai.NewContentFromText(prose, genai.RoleModel))
 	if err != nil {

@@ -13,8 +13,9 @@ const userAuthor = "user"
 // and the context of the other side: ToADKMetaKey in server/adka2a/v2/metadata.go.
 const remotePrefix = "a2a:"
 
-// Class is the set of answers to the questions that this module asks about a single event. [Classify]
-// reads the event once, when it enters; whoever asks more than one question hands the Class along.
+// Class is the set of answers to the questions that this module asks about a single event.
+// [Classify] reads the event once, when it enters; whoever asks more than one question hands the
+// Class along.
 //
 // Three events of one turn:
 //
@@ -24,14 +25,15 @@ const remotePrefix = "a2a:"
 type Class uint8
 
 const (
-	// ByUser: the author is the user. Tool results and state changes that an app sends in the user's
-	// name are included.
+	// ByUser: the author is the user. Tool results and state changes that an app sends in the
+	// user's name are included.
 	ByUser Class = 1 << iota
 	// ByAgent: the author is an agent. An event without an author is neither ByUser nor ByAgent.
 	ByAgent
-	// Speaks: the event has content or a transcription, so that it can be part of a prompt, as opposed
-	// to an event that only changes state. The rule is that of buildContentsDefaultWithCallSource in
-	// internal/llminternal/contents_processor.go, except that content without a role counts too.
+	// Speaks: the event has content or a transcription, so that it can be part of a prompt, as
+	// opposed to an event that only changes state. The rule is that of
+	// buildContentsDefaultWithCallSource in internal/llminternal/contents_processor.go, except that
+	// content without a role counts too.
 	Speaks
 	// Message: the user's content. It may be the answer to a long-running call.
 	Message
@@ -39,12 +41,12 @@ const (
 	Calls
 	// Responds: the event has a function response.
 	Responds
-	// EndsTurn: the event may be the last of its turn. It speaks, is not the user's, and has neither
-	// calls nor responses; or its responses are the answer themselves (SkipSummarization, which
-	// exit_loop and agents used as tools set). An invocation may hold several such events.
+	// EndsTurn: the event may be the last of its turn. It speaks, is not the user's, and has
+	// neither calls nor responses; or its responses are the answer themselves (SkipSummarization,
+	// which exit_loop and agents used as tools set). An invocation may hold several such events.
 	//
-	// Event.IsFinalResponse in session/session.go is wider: it also holds for long-running calls and
-	// for events that only change state.
+	// Event.IsFinalResponse in session/session.go is wider: it also holds for long-running calls
+	// and for events that only change state.
 	EndsTurn
 	// Remote: the event came from a remote agent, over the A2A protocol.
 	Remote
@@ -96,7 +98,7 @@ func (c Class) Is(all Class) bool { return c&all == all }
 // Any reports whether c has one of the given properties.
 func (c Class) Any(of Class) bool { return c&of != 0 }
 
-// IsRemoteKey reports whether a key of CustomMetadata holds the context of a remote agent. ADK looks
-// for it in the newest event of that agent to find the conversation on the other side:
+// IsRemoteKey reports whether a key of CustomMetadata holds the context of a remote agent. ADK
+// looks for it in the newest event of that agent to find the conversation on the other side:
 // toMissingRemoteSessionParts in agent/remoteagent/v2/utils.go.
 func IsRemoteKey(key string) bool { return strings.HasPrefix(key, remotePrefix) }

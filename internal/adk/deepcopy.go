@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// maxDepth is deeper than any JSON value that a model or a tool has been seen to produce. Below it
-// values are dropped (left zero).
+// maxDepth is deeper than any JSON value that a model or a tool has been seen to produce. DeepCopy
+// leaves values below it zero, so that a cyclic value cannot exhaust the stack.
 const maxDepth = 100
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// DeepCopy returns a deep copy of v: pointers, maps, slices, arrays, interfaces and exported struct fields.
-// Unexported fields are copied by value, functions and channels are shared.
+// DeepCopy returns a copy of v that shares no pointer, map, slice, array, interface or exported
+// struct field with it. It copies unexported fields by value, and shares functions and channels.
 func DeepCopy[T any](v T) T {
 	var out T
 	reflect.ValueOf(&out).Elem().Set(clone(reflect.ValueOf(&v).Elem(), 0))

@@ -7,10 +7,10 @@ import (
 // grouping is the work of one pass over a history.
 type grouping struct {
 	*Units
-	byID     map[string]int32
-	requests []string
+	byID     map[string]int32 // the last call of each ID in any branch
+	requests []string         // IDs of calls that were asked about before they were made
 	messages messages
-	// unclaimed are the orphans so far.
+	// unclaimed are the responses that have found no call so far.
 	unclaimed []orphan
 }
 
@@ -20,18 +20,25 @@ type orphan struct {
 	id    string
 }
 
-// Group finds the units of a history. Events may be nil.
+// GroupUnits finds the units of a history. Events may be nil.
 //
-// A response belongs to the nearest earlier call of its ID, first of its own branch, since providers
-// count their IDs up from one in every request; else to any call of that ID. So does a request for a
-// confirmation. A call without an ID is never answered: nothing tells which response is its own.
+// A response belongs to the nearest call of its ID before it: first of its own branch, because some
+// providers count IDs up from one in every request; else of any branch; else to a call behind it.
+// The same holds for a request for a confirmation. A call without an ID is never answered, because
+// its response cannot be recognized.
+//
+//	e1 bot, branch a: calls look() as 1
+//	e2 bot, branch b: calls look() as 1
+//	e3 bot, branch a: the response to 1     belongs to e1, although e2 is nearer
 func GroupUnits(events []*session.Event) *Units { return GroupUnitsFrom(events, 0, nil) }
 
-// GroupFrom is [GroupUnits] for the end of a history, from a position on. What a unit has before that is
-// not seen; where [Units.Strays] is false and nothing before it is an orphan, no unit has anything there.
+// GroupUnitsFrom is [GroupUnits] for the end of a history, from position from on. It does not see
+// members that are before it. There are none if [Units.Strays] is false and no event before from is
+// an orphan.
 //
-// Where some events are not at hand, overtaken reports whether one of them is a message of the user
-// that ends the invocation of an event with calls, see [Missing]; it may be nil.
+// If some events of the history are not at hand, overtaken reports whether one of those is a
+// message of the user that ends the invocation of an event with calls, see [Missing]. It may be
+// nil.
 func GroupUnitsFrom(events []*session.Event, from int, overtaken func(*session.Event) bool) *Units {
 	g := &grouping{
 		Units: &Units{events: events[from:], from: from, last: map[CallKey]int32{}},
@@ -57,7 +64,8 @@ func GroupUnitsFrom(events []*session.Event, from int, overtaken func(*session.E
 	return g.Units
 }
 
-// read takes in one event: its responses first, because none of them answers a call beside it.
+// read takes in one event. Responses come first, because none of them answers a call of the same
+// event.
 func (g *grouping) read(i int32, ev *session.Event) {
 	for _, part := range parts(ev) {
 		if part == nil || part.FunctionResponse == nil {
@@ -84,7 +92,7 @@ func (g *grouping) read(i int32, ev *session.Event) {
 		}
 		if n := len(g.sites); n > 0 && g.sites[n-1].event == i {
 			if s, ok := g.last[CallKey{ev.Branch, call.ID}]; ok && g.sites[s].event == i {
-				g.sites[s].call = call // two calls of one ID in one event have one answer
+				g.sites[s].call = call // two calls of one event with one ID share an answer
 				g.sites[s].patient = g.sites[s].patient || needsTrueAnswer(ev, call)
 				continue
 			}
@@ -103,6 +111,7 @@ func (g *grouping) read(i int32, ev *session.Event) {
 	g.messages.note(i, ev)
 }
 
+// nearest returns the call that a response of a branch and ID belongs to, among those read so far.
 func (g *grouping) nearest(branch, id string) (int32, bool) {
 	s, ok := g.last[CallKey{branch, id}]
 	if !ok {
@@ -111,7 +120,7 @@ func (g *grouping) nearest(branch, id string) (int32, bool) {
 	return s, ok
 }
 
-// request notes that a person was asked to confirm the call.
+// request notes that a person was asked to confirm a call.
 func (g *grouping) request(branch, id string) {
 	if _, ok := g.last[CallKey{branch, id}]; !ok {
 		g.strays = true
@@ -123,6 +132,7 @@ func (g *grouping) request(branch, id string) {
 	}
 }
 
+// answer notes that an event responds to call s.
 func (u *Units) answer(s, event int32) {
 	call := &u.sites[s]
 	u.touch(event)
@@ -134,7 +144,7 @@ func (u *Units) answer(s, event int32) {
 	call.truly = call.truly || Answers(u.events[call.event], u.events[event])
 }
 
-// finish numbers the units, lists their members and finds the open ones.
+// finish numbers the units, lists their members and finds out what each waits for.
 func (u *Units) finish() {
 	if u.parent == nil {
 		return
@@ -166,7 +176,7 @@ func (u *Units) finish() {
 	}
 	total := int32(0)
 	for n, size := range u.ends {
-		u.ends[n] = total // for now where the unit begins; it grows to its end as members come
+		u.ends[n] = total // where the unit begins, for now: it moves to the end as members are added
 		total += size
 	}
 	u.members = make([]int, total)
@@ -181,7 +191,7 @@ func (u *Units) finish() {
 	}
 }
 
-// touch makes event a unit of its own, unless it is in one already.
+// touch makes an event a unit of its own, unless it is in a unit already.
 func (u *Units) touch(event int32) {
 	if u.parent == nil {
 		u.parent = make([]int32, len(u.events))
@@ -194,6 +204,7 @@ func (u *Units) touch(event int32) {
 	}
 }
 
+// find returns the root of an event's tree, and shortens the path to it.
 func (u *Units) find(i int32) int32 {
 	for u.parent[i] != i {
 		u.parent[i] = u.parent[u.parent[i]]

@@ -6,24 +6,26 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// Missing is a call that nothing answers, not even with a placeholder.
+// Missing is a call without any response, not even a placeholder.
 type Missing struct {
 	// Event is the position of the event with the call.
 	Event int
 	Call  *genai.FunctionCall
-	// Waits says that the call is long-running or awaits a confirmation, so that an answer may come
-	// at any time.
+	// Waits means that the call is long-running or needs a confirmation: an answer may come at any
+	// time.
 	Waits bool
-	// Over says that the call's invocation is over: a message of the user that belongs to another
-	// invocation stands behind the call, and an agent in the call's branch sees it. Whether the
-	// invocation still runs somewhere, in another process for instance, nobody can tell; the new
-	// invocation sends prompts in any case.
+	// Over means that the call's invocation is over: behind the call is a message of the user from
+	// another invocation, which an agent in the call's branch sees. The old invocation may still
+	// run, in another process for instance, but the new one sends prompts in any case.
+	//
+	//	e1 user, inv 1: "Is it cold?"
+	//	e2 bot,  inv 1: calls weather()     over: the process was killed before the tool returned
+	//	e3 user, inv 2: "Hello?"
 	Over bool
 }
 
-// Missing returns the calls that nothing answers, in order. It leaves out the calls by which ADK asks
-// the user for something, because ADK leaves them out of every prompt, and calls without an ID,
-// because it cannot be told what answers them.
+// Missing returns the calls without any response, in order. It leaves out calls that prompts do not
+// contain, see [Prompted], and calls without an ID, because their responses cannot be recognized.
 func (u *Units) Missing() []Missing {
 	var out []Missing
 	for _, s := range u.sites {
@@ -34,7 +36,8 @@ func (u *Units) Missing() []Missing {
 	return out
 }
 
-// Asks reports whether an event with the given calls asks a person to confirm a call of one of the IDs.
+// Asks reports whether an event asks a person to confirm a call of one of the IDs. calls are the
+// event's own calls.
 func Asks(ev *session.Event, calls []*genai.FunctionCall, ids map[string]bool) bool {
 	if len(ids) == 0 || ev == nil {
 		return false
@@ -52,23 +55,25 @@ func Asks(ev *session.Event, calls []*genai.FunctionCall, ids map[string]bool) b
 	return false
 }
 
-// Overtakes reports whether message, which stands behind call, shows that the invocation of call is
-// over.
+// Overtakes reports whether a message of the user that is behind an event with calls shows that the
+// invocation of the calls is over, see [Missing].
 func Overtakes(message, call *session.Event) bool {
 	return message.InvocationID != call.InvocationID && Visible(call.Branch, message.Branch)
 }
 
-// messages holds, for each branch, the two newest messages of the user that belong to different
-// invocations: whatever invocation a call belongs to, one of them is the newest of another one.
+// messages holds the two newest messages of each branch that belong to different invocations. Two
+// are enough: whichever invocation a call belongs to, one of the two is the newest message of
+// another one.
 type messages struct {
 	of map[string]*[2]message
-	// branch is that of the newest message, which is nearly always the next one's too.
+	// branch and last are those of the newest message: the next one is nearly always of the same
+	// branch.
 	branch string
 	last   *[2]message
 }
 
 type message struct {
-	at int32 // 0 for none: a message at position 0 stands behind nothing
+	at int32 // position, 0 for none: no call is before position 0
 	in string
 }
 
@@ -92,8 +97,7 @@ func (m *messages) note(i int32, ev *session.Event) {
 	m.last[0] = message{i, ev.InvocationID}
 }
 
-// overtake reports whether a message stands behind the event at position i and shows that its
-// invocation is over.
+// overtake reports whether a message behind event i shows that its invocation is over.
 func (m *messages) overtake(i int32, ev *session.Event) bool {
 	for branch, last := range m.of {
 		for _, msg := range last {
@@ -105,7 +109,7 @@ func (m *messages) overtake(i int32, ev *session.Event) bool {
 	return false
 }
 
-// markOver finds the calls without an answer whose invocations are over.
+// markOver finds the calls without a response whose invocations are over.
 func (g *grouping) markOver(overtaken func(*session.Event) bool) {
 	for k := range g.sites {
 		s := &g.sites[k]

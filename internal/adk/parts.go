@@ -9,8 +9,8 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 )
 
-// requestCredential is the call by which ADK asks the user for a credential. ADK exports no name for
-// it: requestEUCFunctionCallName in internal/llminternal/contents_processor.go.
+// requestCredential is the call by which ADK asks the user for a credential. ADK exports no name
+// for it: requestEUCFunctionCallName in internal/llminternal/contents_processor.go.
 const requestCredential = "adk_request_credential"
 
 // FunctionCalls returns the function calls of an event, nil for a nil event.
@@ -61,15 +61,15 @@ func parts(ev *session.Event) []*genai.Part {
 }
 
 // Prompted reports whether prompts contain the calls of a function, and the responses to them. ADK
-// leaves out those by which it asks the user for a confirmation or a credential: shouldExcludeEvent in
-// internal/llminternal/contents_processor.go.
+// leaves out those by which it asks the user for a confirmation or a credential: shouldExcludeEvent
+// in internal/llminternal/contents_processor.go.
 func Prompted(function string) bool {
 	return function != toolconfirmation.FunctionCallName && function != requestCredential
 }
 
-// Answers reports whether the response in event response settles a call in event call even when that
-// call is long-running or waits for a confirmation: it comes from another invocation or from the user.
-// The placeholder that ADK stores at once is neither.
+// Answers reports whether the response in event response settles a call in event call even when
+// that call is long-running or waits for a confirmation: it comes from another invocation or from
+// the user. The placeholder that ADK stores at once is neither.
 //
 //	bot,  turn 1: calls ship(order 7), long-running
 //	bot,  turn 1: the response "pending"               settles nothing
@@ -83,7 +83,8 @@ func needsTrueAnswer(ev *session.Event, call *genai.FunctionCall) bool {
 	return !Prompted(call.Name) || slices.Contains(ev.LongRunningToolIDs, call.ID)
 }
 
-// confirmedCall returns the ID of the call that a confirmation request is about, "" if there is none.
+// confirmedCall returns the ID of the call that a confirmation request is about, "" if there is
+// none.
 func confirmedCall(call *genai.FunctionCall) string {
 	if call.Name != toolconfirmation.FunctionCallName {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// IsTemp reports whether a state key lives for its invocation only. Session services pass such keys to
-// the running turn and store none of them.
+// IsTemp reports whether a state key lives for its invocation only. Session services pass such keys
+// to the running turn and store none of them.
 func IsTemp(key string) bool { return strings.HasPrefix(key, session.KeyPrefixTemp) }
 
 // WithoutTemp returns the event as a session service keeps it: ev itself, or a copy without the

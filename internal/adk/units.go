@@ -8,52 +8,54 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// Units groups the events of one history, or of its end. It is immutable once made.
+// Units are the units of one history, or of its end. They are immutable once made.
 type Units struct {
-	// events are those grouped, the first of them at position from of the history. Positions are
-	// relative to it, but for the members.
+	// events are the grouped events. The first of them is at position from of the history.
+	// Positions in the fields below are relative to it, except those in members.
 	events []*session.Event
 	from   int
-	// parent is a union-find forest over event positions while the units are found, then the number of
-	// each event's unit; -1 where an event has neither call nor response, nil where none has.
+	// parent is a union-find forest over events while the units are found. After that it holds the
+	// number of each event's unit: -1 for an event without calls and responses. It is nil if no
+	// event has any.
 	parent []int32
 	sites  []site
-	// members holds the positions of all units' events, unit after unit, in order of their first
-	// events; the positions of unit n end at ends[n].
+	// members are the positions of the events of all units, unit after unit, in the order of their
+	// first events. Those of unit n end at ends[n].
 	members []int
 	ends    []int32
 	state   []state
 	patient []bool
-	// last is the last call of each branch and ID.
+	// last is the last call of each key, as an index of sites.
 	last    map[CallKey]int32
 	orphans []string
 	strays  bool
 }
 
-// CallKey is what tells calls apart, as far as anything does.
+// CallKey is what a response finds its call by. It does not identify a call: providers use IDs
+// again.
 type CallKey struct{ Branch, ID string }
 
-// site is one function call.
+// site is one function call, with what is known of its responses.
 type site struct {
 	event    int32
 	call     *genai.FunctionCall
-	patient  bool // needs a true answer, see Answers
+	patient  bool // its first response is only a placeholder, see Answers
 	answered bool
-	truly    bool
-	over     bool // nothing answers it, and its invocation is over
+	truly    bool // some response is more than the placeholder
+	over     bool // no response exists, and its invocation is over
 }
 
-// state says what a unit waits for. A larger one prevails.
+// state is what a unit waits for. Of several calls, the one with the largest state decides.
 type state uint8
 
 const (
-	done    state = iota
-	running       // a tool that may still return
-	waiting       // a true answer, see Answers
+	done    state = iota // for nothing
+	running              // for a tool that may still return
+	waiting              // for a person, or whoever answers a long-running call
 )
 
-// Of returns the positions of the events in the unit of event i, ascending, i among them; nil for an
-// event without calls and responses. The slice must not be changed.
+// Of returns the positions of the events in the unit of event i, in ascending order. It returns nil
+// for an event without calls and responses. The caller must not change the slice.
 func (u *Units) Of(i int) []int {
 	n := u.number(i)
 	if n < 0 {
@@ -63,27 +65,27 @@ func (u *Units) Of(i int) []int {
 }
 
 // Open reports whether the unit of event i still waits for an answer. A unit whose tools were
-// interrupted does not: their answers will not come.
+// interrupted waits for nothing, because their responses will not come.
 func (u *Units) Open(i int) bool {
 	n := u.number(i)
 	return n >= 0 && u.state[n] != done
 }
 
-// Patient reports whether the unit of event i has a call of a kind that may wait: long-running, or to be
-// confirmed, answered or not.
+// Patient reports whether the unit of event i has a call that may wait: one that is long-running,
+// or that a person must confirm. It makes no difference whether the call has been answered.
 func (u *Units) Patient(i int) bool {
 	n := u.number(i)
 	return n >= 0 && u.patient[n]
 }
 
-// Waiting reports whether the unit of event i waits for the answer to a long-running call or for the
-// decision on a confirmation. Such an answer may come at any time, from the user for instance.
+// Waiting reports whether the unit of event i waits for the answer to a long-running call, or for a
+// person's decision on a confirmation. Such an answer may come at any time.
 func (u *Units) Waiting(i int) bool {
 	n := u.number(i)
 	return n >= 0 && u.state[n] == waiting
 }
 
-// number returns the number of the unit of event i, -1 if it is in none.
+// number returns the number of the unit of event i, -1 if the event is in no unit.
 func (u *Units) number(i int) int32 {
 	if u.parent == nil || i < u.from {
 		return -1
@@ -91,8 +93,8 @@ func (u *Units) number(i int) int32 {
 	return u.parent[i-u.from]
 }
 
-// Pending yields the branch and ID of the calls that nothing answers, and the position of each; of calls
-// that share both, the last one only, and not if that one is answered.
+// Pending yields the calls without any response: key and position of the event. Of several calls
+// that share a key, only the last one counts.
 func (u *Units) Pending() iter.Seq2[CallKey, int] {
 	return func(yield func(CallKey, int) bool) {
 		for name, s := range u.last {
@@ -103,15 +105,17 @@ func (u *Units) Pending() iter.Seq2[CallKey, int] {
 	}
 }
 
-// Orphans returns the IDs of the responses, and of the requests for a confirmation, that no call
-// precedes, whether one follows them or not.
+// Orphans returns the IDs of the responses, and of the requests for a confirmation, that have no
+// call before them. A call behind them may still exist: clocks differ, and some backends sort by
+// time.
 func (u *Units) Orphans() []string { return u.orphans }
 
 // Strays reports whether some response, or some request for a confirmation, has no call of its ID
 // before it in its own branch.
 func (u *Units) Strays() bool { return u.strays }
 
-// Each calls f once for every unit, in order of their first events.
+// Each calls f once for each unit, in the order of their first events, with the positions of its
+// members.
 func (u *Units) Each(f func(members []int)) {
 	for n := range u.ends {
 		f(u.unit(int32(n)))

@@ -113,8 +113,8 @@ func TestUnitIsOpenUntilItIsTrulyAnswered(t *testing.T) {
 	}
 }
 
-// confirm adds what ADK stores when the tool call c1 waits for a person: a refusal that names c1 and
-// a call c2 that asks for the confirmation. Some backends keep only one of the two.
+// confirm adds what ADK stores when the tool call c1 waits for a person: a refusal that names c1
+// and a call c2 that asks for the confirmation. Some backends keep only one of the two.
 func confirm(h *ct.History, invocation, c1, c2 string, requested, argument bool) *ct.History {
 	h.Call(invocation, "bot", "danger", c1).Response(invocation, "bot", "danger", "needs confirmation", c1)
 	if requested {
