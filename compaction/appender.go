@@ -1,33 +1,11 @@
 package compaction
 
 import (
-	"context"
 	"errors"
 	"reflect"
 
 	"google.golang.org/adk/session"
 )
-
-// RecordAppender is an inner session service that can store a record at any time without harm to
-// anybody's turn, in this process or in another. A service that lacks it gets its records with the
-// appends of turns; see [NewCompactionService].
-type RecordAppender interface {
-	// AppendRecord stores a record event in the session that sess names. sess only identifies the
-	// session: it may be stale, and it is not changed. ev has no content, an ID that is unique, and
-	// the record in its CustomMetadata.
-	//
-	// The method stores the event and nothing else: it changes neither the session's state nor its
-	// last update time, stores the event with that time as its timestamp, and sets ev.Timestamp to it.
-	// In one transaction with that it checks that every event that the record covers is stored and not
-	// covered by another record, and that every record that it absorbs is still current. Otherwise it
-	// stores nothing and returns an error that has, in its chain, a method Superseded() bool that
-	// returns true. A record that is stored already, by its record ID, is not stored again, and ev is
-	// set to the stored event: a call whose answer was lost can be repeated.
-	//
-	// A session that does not exist is [session.ErrNotFound]. The method must be safe for concurrent
-	// use with all others of the service, and must honor ctx.
-	AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error
-}
 
 // isSuperseded reports whether a RecordAppender refused a record because others have done its work.
 func isSuperseded(err error) bool {

@@ -43,7 +43,7 @@ type handle struct {
 	// active is the inner session if storage holds more events than it loaded, else nil, and unloaded how
 	// many it left. called are the calls made through the handle since, and brought the covered events that
 	// late answers brought back; both are guarded by state.append.
-	active   activeSession
+	active   PartialSession
 	unloaded int
 	called   map[adk.CallKey]bool
 	brought  map[string]bool

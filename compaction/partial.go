@@ -14,32 +14,9 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// activeService is an inner service that can load a session without the events that its view hides, so
-// that a turn costs what is visible. Package persistence has one.
-type activeService interface {
-	// GetActive returns the session with every event that its view may show. The filters of the request
-	// are ignored. The session is an activeSession.
-	GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error)
-}
-
-// activeSession is a session that may have left events in storage.
-type activeSession interface {
-	session.Session
-	// Partial reports whether it has.
-	Partial() bool
-	// StoredEvents counts the events in storage when the session was loaded, records among them.
-	StoredEvents() int
-	// Covered reports whether a record stands for a loaded event.
-	Covered(eventID string) bool
-	// Overtaken reports whether a message of the user that was not loaded shows that the invocation of a
-	// loaded event with calls is over, see view.Unloaded. It need not be known where a loaded message
-	// does.
-	Overtaken(eventID string) bool
-}
-
 // load reads a session from the inner service, as much of it as views need.
 func (s *CompactionSessionService) load(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
-	if active, ok := s.inner.(activeService); ok {
+	if active, ok := s.inner.(PartialService); ok {
 		return active.GetActive(ctx, req)
 	}
 	return s.inner.Get(ctx, req)
@@ -47,14 +24,14 @@ func (s *CompactionSessionService) load(ctx context.Context, req *session.GetReq
 
 // viewOf makes the view of a session that was loaded. The session is returned too if events of it are
 // still in storage.
-func (s *CompactionSessionService) viewOf(ref SessionRef, sess session.Session) (*view.View, activeSession) {
-	if active, ok := sess.(activeSession); ok && active.Partial() {
+func (s *CompactionSessionService) viewOf(ref SessionRef, sess session.Session) (*view.View, PartialSession) {
+	if active, ok := sess.(PartialSession); ok && active.Partial() {
 		return view.NewPartial(view.Collect(sess.Events()), unloadedOf(active)), active
 	}
 	return s.bases.view(ref, sess.Events()), nil
 }
 
-func unloadedOf(sess activeSession) view.Unloaded {
+func unloadedOf(sess PartialSession) view.Unloaded {
 	return view.Unloaded{
 		Covered:   func(ev *session.Event) bool { return sess.Covered(ev.ID) },
 		Overtaken: func(ev *session.Event) bool { return sess.Overtaken(ev.ID) },
@@ -62,7 +39,7 @@ func unloadedOf(sess activeSession) view.Unloaded {
 }
 
 // loaded notes what the handle was loaded with.
-func (h *handle) loaded(active activeSession) {
+func (h *handle) loaded(active PartialSession) {
 	if active == nil {
 		return
 	}
@@ -73,7 +50,7 @@ func (h *handle) loaded(active activeSession) {
 // named gives an event an ID where the inner service would give one to its own copy: references to it are
 // resolved by nothing else.
 func (s *CompactionSessionService) named(ctx context.Context, ev *session.Event) *session.Event {
-	if _, active := s.inner.(activeService); !active || ev.ID != "" || ev.Partial {
+	if _, active := s.inner.(PartialService); !active || ev.ID != "" || ev.Partial {
 		return ev
 	}
 	other := *ev
@@ -102,7 +79,7 @@ func (s *CompactionSessionService) bringBack(ctx context.Context, h *handle, ev 
 		return fmt.Errorf("load the call that a late answer is for: %w", err)
 	}
 	now := view.Collect(resp.Session.Events())
-	active, _ := resp.Session.(activeSession)
+	active, _ := resp.Session.(PartialSession)
 	h.grown(ev)
 	h.view.Replace(func(raw []*session.Event) ([]*session.Event, view.Unloaded) {
 		raw = h.withUnit(append(slices.Clone(raw), adk.WithoutTemp(ev)), now, ev.ID, active)
@@ -118,7 +95,7 @@ func (s *CompactionSessionService) bringBack(ctx context.Context, h *handle, ev 
 
 // withUnit returns what the handle has, and the other members of the unit of the event of an ID, each
 // before the event that it stands before in the session as it is now.
-func (h *handle) withUnit(raw, now []*session.Event, id string, active activeSession) []*session.Event {
+func (h *handle) withUnit(raw, now []*session.Event, id string, active PartialSession) []*session.Event {
 	own := map[string]bool{}
 	for _, ev := range raw {
 		own[ev.ID] = true
