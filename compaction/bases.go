@@ -24,7 +24,7 @@ type bases struct {
 // origin is where the next view of a session may start from.
 type origin struct {
 	first weak.Pointer[session.Event] // the session's first event, as the last Get had it
-	base  *view.Base                  // nil until a second Get has the same first event
+	base  *view.View                  // nil until a second Get has the same first event
 }
 
 // What is kept is bounded by sessions and by events, of which a base takes up some 13 bytes each
@@ -53,7 +53,7 @@ func (b *bases) view(ref SessionRef, events session.Events) *view.View {
 	before := b.get(ref)
 	var v *view.View
 	if before.base != nil {
-		v = before.base.View(events)
+		v = before.base.Continue(events)
 	}
 	if v == nil {
 		v = view.New(view.Collect(events))
@@ -63,7 +63,7 @@ func (b *bases) view(ref SessionRef, events session.Events) *view.View {
 	}
 	next := origin{first: weak.Make(events.At(0))}
 	if next.first == before.first {
-		next.base = v.Base()
+		next.base = v.Fork()
 	}
 	b.put(ref, next)
 	return v

@@ -36,23 +36,23 @@ func (u *Units) Missing() []Missing {
 	return out
 }
 
-// Asks reports whether an event asks a person to confirm a call of one of the IDs. calls are the
-// event's own calls.
-func Asks(ev *session.Event, calls []*genai.FunctionCall, ids map[string]bool) bool {
-	if len(ids) == 0 || ev == nil {
-		return false
-	}
-	for _, call := range calls {
-		if ids[confirmedCall(call)] {
-			return true
+// RequestedConfirmations returns the IDs of the calls that an event asks a person to confirm.
+func RequestedConfirmations(ev *session.Event) []string {
+	var ids []string
+	for _, part := range parts(ev) {
+		if part == nil || part.FunctionCall == nil {
+			continue
+		}
+		if id := confirmedCall(part.FunctionCall); id != "" {
+			ids = append(ids, id)
 		}
 	}
-	for id := range ev.Actions.RequestedToolConfirmations {
-		if ids[id] {
-			return true
+	if ev != nil {
+		for id := range ev.Actions.RequestedToolConfirmations {
+			ids = append(ids, id)
 		}
 	}
-	return false
+	return ids
 }
 
 // Overtakes reports whether a message of the user that is behind an event with calls shows that the

@@ -138,3 +138,30 @@ func BenchmarkViewTurn(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkViewRecord adds a record over the oldest visible turn, and a turn, to a view of 100,000
+// stored events.
+func BenchmarkViewRecord(b *testing.B) {
+	v := view.New(long(b, 100_000, 2_000))
+	events := make([][]*session.Event, b.N)
+	for i := range events {
+		turn := (&ct.History{}).Turns(1, "bot").Events
+		for k, ev := range turn {
+			ev.ID = fmt.Sprint("new-", i, "-", k)
+		}
+		h := &ct.History{Events: turn}
+		events[i] = append(turn, h.Record(fmt.Sprint("record-", i), ct.IDs(turn)...))
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i, turn := range events {
+		m, _ := record.From(turn[2])
+		if i > 0 { // a rolling summary
+			m.Absorbed = []string{fmt.Sprint("record-", i-1)}
+		}
+		record.Set(turn[2], m)
+		for _, ev := range turn {
+			v.Append(ev)
+		}
+	}
+}

@@ -1,28 +1,28 @@
 package view
 
-// findCircles gives each entry the number of its strongly connected component of the absorption
+// findCircles gives each node the number of its strongly connected component of the absorption
 // graph (Tarjan's algorithm, with a stack of its own: a forged chain may be as long as the history).
-func findCircles(entries []*entry) {
+func findCircles(nodes []*recordNode) {
 	type frame struct {
-		e    *entry
+		e    *recordNode
 		next int
 	}
 	var (
-		order  = make(map[*entry]int, len(entries))
-		low    = make(map[*entry]int, len(entries))
-		open   = make(map[*entry]bool)
-		path   []*entry
+		order  = make(map[*recordNode]int, len(nodes))
+		low    = make(map[*recordNode]int, len(nodes))
+		open   = make(map[*recordNode]bool)
+		path   []*recordNode
 		frames []frame
 		count  int
 		groups int
 	)
-	enter := func(e *entry) {
+	enter := func(e *recordNode) {
 		count++
 		order[e], low[e], open[e] = count, count, true
 		path = append(path, e)
 		frames = append(frames, frame{e: e})
 	}
-	for _, root := range entries {
+	for _, root := range nodes {
 		if order[root] != 0 {
 			continue
 		}
@@ -54,7 +54,7 @@ func findCircles(entries []*entry) {
 				top := path[len(path)-1]
 				path = path[:len(path)-1]
 				open[top] = false
-				top.group = groups
+				top.circle = groups
 				if top == e {
 					break
 				}

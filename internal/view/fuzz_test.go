@@ -100,7 +100,7 @@ func grows(t tester, events []*session.Event) {
 	v := view.New(nil)
 	type moment struct{ now, then []*session.Event }
 	var moments []moment
-	var base *view.Base
+	var base *view.View
 	for i, ev := range events {
 		v.Append(ev)
 		got, want := v.Events().Slice(), view.Project(events[:i+1])
@@ -112,7 +112,7 @@ func grows(t tester, events []*session.Event) {
 		}
 		moments = append(moments, moment{got, slices.Clone(got)})
 		if i%4 == 0 {
-			base = v.Base()
+			base = v.Fork()
 		}
 		resumes(t, base, events[:i+1])
 	}
@@ -125,13 +125,13 @@ func grows(t tester, events []*session.Event) {
 
 // resumes compares a view that starts from a base with the projection of all, also while another view
 // of the same base goes its own way.
-func resumes(t tester, base *view.Base, events []*session.Event) {
+func resumes(t tester, base *view.View, events []*session.Event) {
 	t.Helper()
 	if events[0] == nil && len(events) == 1 {
 		return
 	}
 	for range 2 {
-		v := base.View(fixed(events))
+		v := base.Continue(fixed(events))
 		if v == nil {
 			t.Fatalf("%q does not begin with the base of %d events", ids(events), base.Len())
 		}

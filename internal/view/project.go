@@ -9,133 +9,139 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Project returns the view of a whole history, given in the order of the backend.
+// Project returns the view of a whole history, given in the order in which the backend returns it.
 //
-// It is pure and total: any input is accepted, nothing of it is changed, and the events of the
-// result are those of the input, except the summaries and the stand-ins for responses that never came
-// (see [IsStandIn]), which are new. Records themselves, readable
-// or not, and nil events are left out; an unreadable record hides nothing. Where nothing is to be
-// done the result is the input itself, so its elements must not be changed.
+// Project is pure and accepts any input. The result holds the given events themselves, not copies,
+// plus two kinds of new events: summaries, and stand-ins for responses that never came (see
+// [IsStandIn]). It leaves out nil events and all records. A record that cannot be read hides
+// nothing. If no event has to be hidden, added or moved, the result is the input slice itself, so
+// callers must not change its elements.
 func Project(events []*session.Event) []*session.Event {
 	return slices.Clip(project(events, nil, nil).view)
 }
 
-// projection is the view of one history and what is needed to extend it. Once complete, only its
-// ends grow; see [projection.extend].
+// projection is the view of one history, and the state that [projection.append] needs to continue
+// it. After complete has run, only the ends of its slices grow.
 type projection struct {
 	raw  []*session.Event
 	view []*session.Event
-	// live are the summaries that are shown. Of records that are not, nothing is kept but marks.
-	live []*summary
-	// unreadable counts bookkeeping that hides nothing because it cannot be read.
+	// working holds the events that the view shows. A record or a late answer changes the view of
+	// these events only, so the view is made again from them and not from the whole history.
+	working workingSet
+	// settled is the number of events in working when complete last ran. The events from there on
+	// were simply added at the end.
+	settled int
+	// current are the summaries that the view shows.
+	current []*summary
+	// unreadable is the number of records that could not be decoded.
 	unreadable int
-	booked     bitset // positions of records, which are never shown
-	covered    bitset // positions that a live record stands for
-	hidden     bitset // covered and booked, less what is shown all the same
-	// tidy says that each record was absorbed by one other at most, that none waits for one that is not
-	// there, and that no event is covered twice: so the next record is judged by the live ones alone.
-	tidy bool
-	// plain says that raw is its own view, so that both are one slice.
-	plain bool
-	// gaps is nil for a whole history.
+	// consistent is true if a new record can be judged by the current records alone: no event is
+	// covered twice, no record is absorbed twice, and no absorbed record is absent.
+	consistent bool
+	// identity is true if the view is the history itself, so that raw and view are one slice.
+	identity bool
+	// gaps is nil if raw is the whole history.
 	gaps *gaps
 
-	// keepsUser and keepsAgent say that the newest event of the user or of an agent is shown although
-	// it is covered.
+	// keepsUser and keepsAgent are true if the newest event of the user, or of an agent, is covered
+	// and only shown because it is the newest.
 	keepsUser, keepsAgent bool
-	// openings are the positions of the first user events of invocations, as far as asked for; -1
-	// where a summary waits for one.
-	openings map[string]int32
-	// tangled holds the calls whose next response may move what is shown already.
-	tangled map[string]bool
-	// orphans are the IDs of responses that no call precedes.
+	// watched are hashes of what records refer to. A new event or record that has one of them may
+	// change what a reference resolves to.
+	watched keySet
+	// orphans are the IDs of calls that an event answered, or asked to confirm, before any call of
+	// that ID was stored.
 	orphans map[string]bool
-	// pending are the positions of calls that may yet be answered.
-	pending map[adk.CallKey]int32
-	// standIns are shown behind the events at their positions, whose calls were interrupted.
-	standIns map[int]standIn
-	// unanswered are the positions of events with calls that the next message of the user may leave
-	// behind, unless they are answered by then; see pending. unanswerable are those of calls whose ID was
-	// used again.
-	unanswered, unanswerable []int
-
-	// records marks the IDs of readable records, and ids those of all other events; nil until it is first
-	// needed. claims are the sorted hashes of the other keys by which a reference was resolved or might
-	// yet be.
-	records marks
-	ids     *marks
-	claims  []uint32
+	// fragile is true if hidden events decide how the visible ones are shown, so that the next change
+	// needs the whole history: some response has no call, or an unanswered call may be the one that an
+	// event asks to confirm.
+	fragile bool
+	// open are the visible calls that the next message of the user may leave without a response.
+	// reused is true if two of them share a key.
+	open   map[adk.CallKey]bool
+	reused bool
+	// standIns are the stand-ins of the view, by the event whose calls they answer.
+	standIns map[*session.Event]*session.Event
 }
 
-// gaps says of a history that hidden events, and records that are not live, may be missing in it.
+// gaps describes a partial history, in which hidden events and absorbed records may be absent.
 type gaps struct {
-	covered bitset // positions that a record which may be missing stands for
-	// overtaken reports whether a message of the user that is missing ends the invocation of an event
-	// with calls; nil where none does.
+	covered []bool // by position: some record, absent or not, covers the event
+	// overtaken reports whether a message of the user that is absent ended the invocation of an
+	// event with calls; nil if there is no such message.
 	overtaken func(*session.Event) bool
 }
 
-func (g *gaps) overtakes() func(*session.Event) bool {
-	if g == nil {
-		return nil
-	}
-	return g.overtaken
-}
-
-// project computes the view from scratch. Summaries that before, a projection of the same history or
-// of its beginning, made already are taken over, so that who compares events by pointer sees the same
-// ones; it may be nil.
+// project makes the view from the whole history. It takes over the summaries and stand-ins of
+// before, an earlier projection of the same session, so that readers who compare events by pointer
+// see no change; before may be nil.
 func project(raw []*session.Event, before *projection, gaps *gaps) *projection {
-	p := &projection{raw: raw, gaps: gaps}
-	if before != nil {
-		p.standIns = before.standIns
+	p := &projection{raw: raw, gaps: gaps, working: workingSet{events: raw}}
+	if gaps != nil {
+		p.working.covered = slices.Clone(gaps.covered)
 	}
-	find := p.indexed()
-	known := map[string]bool{}
-	var entries []*entry // no two of one record ID: the first of each
-	for i := range raw {
-		if e := p.read(i, find); e != nil && !known[e.meta.RecordID] {
-			known[e.meta.RecordID] = true
-			p.records.add(e.meta.RecordID)
-			entries = append(entries, e)
+	nodes := p.readRecords()
+	p.consistent = resolveCurrent(nodes)
+	seen := map[*recordNode]bool{}
+	var keys []uint32
+	for _, n := range nodes {
+		keys = n.keys(keys, raw)
+		if !n.current {
+			continue
 		}
+		p.current = append(p.current, before.summaryOf(n))
+		n.each(seen, func(d *recordNode) {
+			for _, i := range d.covered {
+				p.working.cover(int(i))
+			}
+		})
 	}
-	p.tidy = settle(entries)
-	for _, e := range entries {
-		p.claims = append(p.claims, e.claims()...)
-		if e.live {
-			p.live = append(p.live, before.summaryOf(e))
-		}
+	p.watched = p.watched.with(keys)
+	if before == nil {
+		p.complete(nil)
+	} else {
+		p.complete(before.standIns)
 	}
-	slices.Sort(p.claims)
-	p.cover()
-	p.complete(nil)
 	return p
 }
 
-// read returns the entry of the record at a position, nil for any other event.
-func (p *projection) read(i int, find finder) *entry {
-	ev := p.raw[i]
-	if !record.Is(ev) {
-		return nil
+// readRecords returns the readable records of the history, without repeated record IDs.
+func (p *projection) readRecords() []*recordNode {
+	var nodes []*recordNode
+	find := p.finder(nil)
+	known := map[string]bool{}
+	for _, ev := range p.raw {
+		if !record.Is(ev) {
+			continue
+		}
+		m, err := record.From(ev)
+		if err != nil {
+			p.unreadable++
+			continue
+		}
+		if !known[m.RecordID] {
+			known[m.RecordID] = true
+			nodes = append(nodes, newRecordNode(ev, m, p.raw, find))
+		}
 	}
-	p.booked.add(i)
-	m, err := record.From(ev)
-	if err != nil {
-		p.unreadable++
-		return nil
-	}
-	return newEntry(ev, m, p.raw, find)
+	return nodes
 }
 
-// finder returns the position of the one event that a reference names, false where there is none or
-// more than one.
+// finder returns the position of the one event that a reference names, or false if it names no
+// event or more than one.
 type finder func(record.Ref) (int, bool)
 
-// indexed finds events in the whole of raw.
-func (p *projection) indexed() finder {
+// finder returns a function that resolves references. It looks for the given references among the
+// visible events first, which is where a new record's window was chosen, and indexes the whole
+// history only for a reference that it does not find there.
+func (p *projection) finder(wanted []record.Ref) finder {
+	visible := p.working.byID(wanted)
 	var index *record.Index
 	return func(ref record.Ref) (int, bool) {
+		// A watched ID may also belong to an event that is hidden.
+		if i, ok := visible[ref.ID]; ok && i >= 0 && !p.watched.has(hashID(ref.ID)) {
+			return i, true
+		}
 		if index == nil {
 			index = record.NewIndex(p.raw)
 		}
@@ -144,52 +150,4 @@ func (p *projection) indexed() finder {
 		}
 		return index.Find(ref)
 	}
-}
-
-// complete makes the view once it is known what the live records stand for. before is the projection
-// of a shorter history that this one continues, nil for none.
-func (p *projection) complete(before *projection) {
-	p.hidden = union(p.covered, p.booked)
-	p.anchorRounds()
-	p.keepNewest()
-	units := p.group(before)
-	p.closeOver(units)
-	p.findMissing(units, p.standIns)
-	p.arrange(units)
-}
-
-// group finds the units of calls and responses that are visible in part. What is hidden lies, nearly
-// always, before all calls that are visible, so only the end of the history need be grouped.
-func (p *projection) group(before *projection) *adk.Units {
-	if before != nil && len(before.orphans) == 0 {
-		if units := adk.GroupUnitsFrom(p.raw, p.oldestVisibleUnit(), p.gaps.overtakes()); !units.Strays() {
-			p.pending = before.pending
-			for i := len(before.raw); i < len(p.raw); i++ {
-				p.noteCalls(i, adk.FunctionCalls(p.raw[i]), adk.FunctionResponses(p.raw[i]))
-			}
-			return units
-		}
-	}
-	units := adk.GroupUnitsFrom(p.raw, 0, p.gaps.overtakes())
-	p.pending = map[adk.CallKey]int32{}
-	for name, i := range units.Pending() {
-		p.pending[name] = int32(i)
-	}
-	for _, id := range units.Orphans() {
-		if p.orphans == nil {
-			p.orphans = map[string]bool{}
-		}
-		p.orphans[id] = true
-	}
-	return units
-}
-
-// oldestVisibleUnit returns the position of the first visible event that calls or responds.
-func (p *projection) oldestVisibleUnit() int {
-	for i := range p.hidden.others(len(p.raw)) {
-		if adk.Classify(p.raw[i]).Any(adk.Calls | adk.Responds) {
-			return i
-		}
-	}
-	return len(p.raw)
 }

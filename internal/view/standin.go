@@ -38,18 +38,13 @@ func IsStandIn(ev *session.Event) bool {
 	return mark
 }
 
-// standIn is the stand-in for the responses to one event with calls.
-type standIn struct {
-	source *session.Event
-	shown  *session.Event
-}
-
-// findMissing makes the stand-ins for the calls that are visible, unanswered and of invocations that
-// are over, and notes the calls that the next message of the user may leave behind. A stand-in that
-// made holds is shown again, so that those who compare events by pointer see the same one.
-func (p *projection) findMissing(units *adk.Units, made map[int]standIn) {
-	p.standIns, p.unanswered, p.unanswerable = nil, nil, nil
-	missing := units.Missing()
+// findMissing makes the stand-ins of the view and notes the calls that the next message of the user
+// may leave without a response. A stand-in in made is shown again if it is still right, so that readers
+// who compare events by pointer see the same one.
+func (l *layout) findMissing(made map[*session.Event]*session.Event) {
+	p := l.projection
+	p.standIns, p.open, p.reused, p.fragile = nil, nil, false, len(p.orphans) > 0
+	missing := l.units.Missing()
 	for len(missing) > 0 {
 		i := missing[0].Event
 		n := slices.IndexFunc(missing, func(m adk.Missing) bool { return m.Event != i })
@@ -58,40 +53,39 @@ func (p *projection) findMissing(units *adk.Units, made map[int]standIn) {
 		}
 		of := missing[:n]
 		missing = missing[n:]
-		switch {
-		case p.hidden.has(i):
-		case of[0].Over:
-			p.standFor(i, of, made)
-		default:
-			p.await(i, of)
+		if l.hidden[i] {
+			continue
+		}
+		p.fragile = p.fragile || slices.ContainsFunc(l.events, asks)
+		if of[0].Over {
+			l.standFor(i, of, made[l.events[i]])
+			continue
+		}
+		for _, m := range of {
+			p.noteOpen(l.events[i].Branch, m.Call.ID)
 		}
 	}
 }
 
-// await notes the calls of the event at position i that nothing answers yet.
-func (p *projection) await(i int, missing []adk.Missing) {
-	if p.isPending(i) {
-		p.unanswered = append(p.unanswered, i)
+// asks reports whether an event asks a person to confirm a call.
+func asks(ev *session.Event) bool { return len(adk.RequestedConfirmations(ev)) > 0 }
+
+// standFor adds the stand-in behind event i.
+func (l *layout) standFor(i int, missing []adk.Missing, old *session.Event) {
+	made := standInFor(l.events[i], missing)
+	if old != nil && sameResponses(old, made) {
+		made = old
 	}
-	for _, m := range missing {
-		if at, ok := p.pending[adk.CallKey{Branch: p.raw[i].Branch, ID: m.Call.ID}]; !ok || int(at) != i {
-			p.unanswerable = append(p.unanswerable, i)
-			break
-		}
-	}
+	put(&l.standIns, i, made)
+	put(&l.projection.standIns, l.events[i], made)
 }
 
-// standFor adds the stand-in behind the event at position i.
-func (p *projection) standFor(i int, missing []adk.Missing, made map[int]standIn) {
-	shown := standInFor(p.raw[i], missing)
-	if p.standIns == nil {
-		p.standIns = map[int]standIn{}
+// put sets a key of a map that may be nil.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
 	}
-	s := standIn{p.raw[i], shown}
-	if old, ok := made[i]; ok && old.source == s.source && saysTheSame(old.shown, shown) {
-		s = old
-	}
-	p.standIns[i] = s
+	(*m)[key] = value
 }
 
 // standInFor returns the event that answers the missing calls of one event. It is derived from that
@@ -125,41 +119,9 @@ func standInFor(call *session.Event, missing []adk.Missing) *session.Event {
 	return ev
 }
 
-// saysTheSame compares two stand-ins of one event.
-func saysTheSame(a, b *session.Event) bool {
+// sameResponses reports whether two stand-ins of one event respond alike.
+func sameResponses(a, b *session.Event) bool {
 	return slices.EqualFunc(a.Content.Parts, b.Content.Parts, func(a, b *genai.Part) bool {
 		return a.FunctionResponse.ID == b.FunctionResponse.ID && maps.Equal(a.FunctionResponse.Response, b.FunctionResponse.Response)
 	})
-}
-
-// overtakes reports whether a new event is a message of the user that leaves calls behind whose
-// invocation is over with it.
-func (p *projection) overtakes(ev *session.Event) bool {
-	if len(p.unanswered) == 0 && len(p.unanswerable) == 0 || !adk.Classify(ev).Is(adk.Message) {
-		return false
-	}
-	waiting := p.unanswered[:0]
-	for _, i := range p.unanswered {
-		if p.isPending(i) {
-			waiting = append(waiting, i)
-		}
-	}
-	p.unanswered = waiting
-	over := func(i int) bool { return adk.Overtakes(ev, p.raw[i]) }
-	return slices.ContainsFunc(p.unanswered, over) || slices.ContainsFunc(p.unanswerable, over)
-}
-
-// isPending reports whether some call of the event at position i has no response yet.
-func (p *projection) isPending(i int) bool {
-	return slices.ContainsFunc(adk.FunctionCalls(p.raw[i]), func(call *genai.FunctionCall) bool {
-		at, ok := p.pending[adk.CallKey{Branch: p.raw[i].Branch, ID: call.ID}]
-		return ok && int(at) == i && call.ID != "" && adk.Prompted(call.Name)
-	})
-}
-
-// noteUnanswered takes in the calls of the event at position i.
-func (p *projection) noteUnanswered(i int, made []*genai.FunctionCall) {
-	if len(made) > 0 {
-		p.unanswered = append(p.unanswered, i)
-	}
 }

@@ -163,8 +163,8 @@ func TestCallsThatAreAnsweredCostNothing(t *testing.T) {
 	if _, generation := v.Version(); generation != 0 {
 		t.Errorf("the view was made anew %d times", generation)
 	}
-	history.Call("x", "bot", "t", "cut").User("y", "q").User("z", "q")
-	for _, ev := range history.Events[len(history.Events)-3:] {
+	history.Call("x", "bot", "t", "cut").Agent("x", "bot", "a").User("y", "q").User("z", "q")
+	for _, ev := range history.Events[len(history.Events)-4:] {
 		v.Append(ev)
 	}
 	if _, generation := v.Version(); generation != 1 {

@@ -28,23 +28,26 @@ const (
 // invocationPrefix makes the invocation ID of a summary event: stable, and never that of a run.
 const invocationPrefix = "compaction-"
 
-// summary is a live record in one view.
+// summary is a current record in one view.
 type summary struct {
-	entry
-	// anchor is the position of the event that it stands behind, -1 for the front.
-	anchor int32
-	// shown is made when it is first asked for, and again if the summary comes to stand elsewhere.
+	source *session.Event
+	meta   *record.Metadata // Covered is nil
+	after  int32            // position of the event that a mid-turn record names, -1 for none
+	// anchor is the event of the working set that the summary stands behind, -1 for the front.
+	anchor int
+	// shown is the event that the view shows, nil until it is needed. It is made again when the
+	// summary moves between the front and an anchor.
 	shown    *session.Event
-	standing bool
+	anchored bool
 }
 
-// summaryOf returns e's summary as p showed it, else a new one; p may be nil.
-func (p *projection) summaryOf(e *entry) *summary {
-	s := &summary{entry: *e, anchor: -1}
+// summaryOf returns the summary of n, with the event that p showed for it; p may be nil.
+func (p *projection) summaryOf(n *recordNode) *summary {
+	s := &summary{source: n.source, meta: n.meta, after: n.after, anchor: -1}
 	if p != nil {
-		for _, old := range p.live {
-			if old.source == e.source {
-				s.shown, s.standing = old.shown, old.standing
+		for _, old := range p.current {
+			if old.source == n.source {
+				s.shown, s.anchored = old.shown, old.anchored
 			}
 		}
 	}
@@ -52,8 +55,8 @@ func (p *projection) summaryOf(e *entry) *summary {
 }
 
 func (s *summary) event() *session.Event {
-	if standing := s.anchor >= 0; s.shown == nil || s.standing != standing {
-		s.shown, s.standing = summaryEvent(s.meta, standing), standing
+	if anchored := s.anchor >= 0; s.shown == nil || s.anchored != anchored {
+		s.shown, s.anchored = summaryEvent(s.meta, anchored), anchored
 	}
 	return s.shown
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -45,10 +46,8 @@ type Unloaded struct {
 
 func (u Unloaded) gapsIn(events []*session.Event) *gaps {
 	g := &gaps{overtaken: u.Overtaken}
-	for i, ev := range events {
-		if u.Covered != nil && ev != nil && u.Covered(ev) {
-			g.covered.add(i)
-		}
+	for _, ev := range events {
+		g.covered = append(g.covered, u.Covered != nil && ev != nil && u.Covered(ev))
 	}
 	return g
 }
@@ -75,16 +74,58 @@ func (v *View) Replace(by func(raw []*session.Event) ([]*session.Event, Unloaded
 func (v *View) Fork() *View {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.p.live) > 0 {
-		v.p.known() // once for both
+	return &View{p: v.p.fork(slices.Clip(v.p.raw)), generation: v.generation}
+}
+
+// Len returns the number of stored events that the view is made from.
+func (v *View) Len() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.p.raw)
+}
+
+// Continue returns a new view of the given events if they begin with the stored events of v, and nil
+// otherwise. It does not change v, and it costs a copy of the list, not a projection.
+func (v *View) Continue(events session.Events) *View {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n := len(v.p.raw)
+	if n == 0 || events == nil || events.Len() < n {
+		return nil
 	}
-	p := *v.p
-	p.raw, p.view = slices.Clip(p.raw), slices.Clip(p.view)
-	p.detach(v.p)
-	if p.plain {
-		p.view = p.raw
+	raw := make([]*session.Event, 0, events.Len()+room)
+	for ev := range events.All() {
+		if len(raw) < n && ev != v.p.raw[len(raw)] {
+			return nil // another session, or a decorator that shows something else now
+		}
+		raw = append(raw, ev)
 	}
-	return &View{p: &p, generation: v.generation}
+	if len(raw) < n {
+		return nil
+	}
+	more := raw[n:]
+	next := &View{p: v.p.fork(raw[:n])}
+	for _, ev := range more {
+		next.append(ev) // which puts it where it is
+	}
+	return next
+}
+
+// room is how many events a continued view can be given before its list is copied: those of a turn.
+const room = 64
+
+// fork returns a copy of p that grows apart from it, over a list of the same events.
+func (p *projection) fork(raw []*session.Event) *projection {
+	next := *p
+	next.raw, next.view, next.open = raw, slices.Clip(p.view), maps.Clone(p.open)
+	next.working = workingSet{slices.Clip(p.working.events), slices.Clip(p.working.at), p.working.covered}
+	if next.working.at == nil {
+		next.working.events = raw
+	}
+	if p.identity {
+		next.view = raw
+	}
+	return &next
 }
 
 // Append adds one event that was stored after the others. A record that is in the view already, by
@@ -97,7 +138,7 @@ func (v *View) Append(ev *session.Event) {
 
 func (v *View) append(ev *session.Event) {
 	before := v.p
-	if v.p = v.p.extend(ev); v.p != before {
+	if v.p = before.append(ev); v.p != before && !slices.Equal(before.view, v.p.view[:min(len(v.p.view), len(before.view))]) {
 		v.generation++
 	}
 	v.snapshot = nil
@@ -111,7 +152,7 @@ func (v *View) AppendRecord(ev *session.Event) {
 	if err != nil || m == nil {
 		return
 	}
-	if v.p.records.count(m.RecordID) == 0 || v.p.record(m.RecordID) == nil {
+	if v.p.record(m.RecordID) == nil {
 		v.append(ev)
 	}
 }
@@ -139,7 +180,7 @@ func (v *View) Live() []*record.Metadata {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var out []*record.Metadata
-	for _, s := range v.p.live {
+	for _, s := range v.p.current {
 		out = append(out, s.meta)
 	}
 	return out
@@ -149,14 +190,14 @@ func (v *View) Live() []*record.Metadata {
 func (v *View) Record(id string) *session.Event {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.p.records.count(id) == 0 {
-		return nil
-	}
 	return v.p.record(id)
 }
 
 // record returns the event that stores the record of an ID, nil if there is none.
 func (p *projection) record(id string) *session.Event {
+	if !p.watched.has(hashID(id)) {
+		return nil
+	}
 	for _, ev := range slices.Backward(p.raw) {
 		if record.Is(ev) {
 			if m, err := record.From(ev); err == nil && m.RecordID == id {
@@ -172,7 +213,7 @@ func (p *projection) record(id string) *session.Event {
 func (v *View) Find(refs []record.Ref) []int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	find := v.p.finder()
+	find := v.p.finder(refs)
 	out := make([]int, len(refs))
 	for k, ref := range refs {
 		i, ok := find(ref)
@@ -190,75 +231,4 @@ func (v *View) Raw() []*session.Event {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.p.raw[:len(v.p.raw):len(v.p.raw)]
-}
-
-// State is one moment of a view, for those who decide what to summarize next.
-type State struct {
-	// View is what [View.Events] shows. The slice must not be changed.
-	View []*session.Event
-	// Live are the records whose summaries the view shows, in the order of the view, without their
-	// Covered references. They must not be changed.
-	Live []*record.Metadata
-	// Unreadable counts records that cannot be read; they hide nothing.
-	Unreadable int
-	// Stored counts all events of the session, records among them.
-	Stored int
-
-	summaries map[*session.Event]*record.Metadata
-	shown     map[*session.Event]bool
-	covered   bitset
-	standIns  map[*session.Event]bool
-}
-
-// Summary returns the record whose summary ev is, nil for any other event.
-func (s *State) Summary(ev *session.Event) *record.Metadata { return s.summaries[ev] }
-
-// IsStored reports whether an event of the view is stored: neither a summary nor a stand-in, see
-// [IsStandIn].
-func (s *State) IsStored(ev *session.Event) bool { return s.summaries[ev] == nil && !s.standIns[ev] }
-
-// Covered reports whether a live record stands for ev although it is shown: for the sake of its call
-// or response, of a summary that stands behind it, or as the newest of its kind.
-func (s *State) Covered(ev *session.Event) bool { return s.shown[ev] }
-
-// CoveredAt reports whether a live record stands for the event at position i of the history.
-func (s *State) CoveredAt(i int) bool { return s.covered.has(i) }
-
-// State returns the view and what it is made of, as it is now.
-func (v *View) State() *State {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.p.state()
-}
-
-// Inspect returns the state of a whole history: [Project] with what it is made of.
-func Inspect(events []*session.Event) *State { return project(events, nil, nil).state() }
-
-func (p *projection) state() *State {
-	s := &State{
-		View:       p.view[:len(p.view):len(p.view)],
-		Unreadable: p.unreadable,
-		Stored:     len(p.raw),
-		summaries:  map[*session.Event]*record.Metadata{},
-		shown:      map[*session.Event]bool{},
-		covered:    p.covered,
-		standIns:   make(map[*session.Event]bool, len(p.standIns)),
-	}
-	byEvent := map[*session.Event]*record.Metadata{}
-	for _, live := range p.live {
-		byEvent[live.shown] = live.meta
-	}
-	for _, ev := range p.view {
-		if m := byEvent[ev]; m != nil {
-			s.Live = append(s.Live, m)
-			s.summaries[ev] = m
-		}
-	}
-	for i := range p.covered.minus(p.hidden) {
-		s.shown[p.raw[i]] = true
-	}
-	for _, made := range p.standIns {
-		s.standIns[made.shown] = true
-	}
-	return s
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-func TestABaseIsOfItsOwnSessionOnly(t *testing.T) {
+func TestAViewContinuesItsOwnSessionOnly(t *testing.T) {
 	t.Parallel()
 	h := turns(4).Compact("s", "e1", "e2")
-	base := view.New(h.Events).Base()
-	if base.Len() != 9 || base.View(fixed(h.Events)) == nil {
-		t.Fatalf("a base of %d events does not serve its own session", base.Len())
+	base := view.New(h.Events)
+	if base.Len() != 9 || base.Continue(fixed(h.Events)) == nil {
+		t.Fatalf("a view of %d events does not continue with its own session", base.Len())
 	}
 	reversed := turns(4).Events
 	reversed[0], reversed[1] = reversed[1], reversed[0]
@@ -22,11 +22,11 @@ func TestABaseIsOfItsOwnSessionOnly(t *testing.T) {
 		"other events":        append(fixed{}, reversed...),
 		"one came in between": append(append(append(fixed{}, h.Events[:4]...), (&ct.History{}).User("x", "q").Last()), h.Events[4:]...),
 	} {
-		if base.View(events) != nil {
+		if base.Continue(events) != nil {
 			t.Errorf("%s: taken for the same", name)
 		}
 	}
-	if base.View(nil) != nil || view.New(nil).Base().View(fixed{}) != nil {
+	if base.Continue(nil) != nil || view.New(nil).Continue(fixed{}) != nil {
 		t.Error("nothing begins with nothing")
 	}
 }

@@ -1,0 +1,212 @@
+package view
+
+import (
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// effect is how much of a view a new event changes.
+type effect int
+
+const (
+	// growsEnd: the view is the old one with the event at its end.
+	growsEnd effect = iota
+	// changesVisible: the view has to be made again from the events that are visible.
+	changesVisible
+	// needsHistory: hidden events may become visible, so the whole history has to be read.
+	needsHistory
+)
+
+// append adds one event that was stored after all others and returns the projection of the longer
+// history. Nearly always that is p itself, with a longer view. Readers of an earlier view do not see
+// the change, because their slices end before the new element.
+func (p *projection) append(ev *session.Event) *projection {
+	if record.Is(ev) {
+		if next := p.withRecord(ev); next != nil {
+			return next
+		}
+		return project(append(p.raw, ev), p, p.gaps)
+	}
+	calls, responses := adk.FunctionCalls(ev), adk.FunctionResponses(ev)
+	switch effect := p.effectOf(ev, calls, responses); {
+	case effect == needsHistory, effect == changesVisible && p.fragile:
+		return project(append(p.raw, ev), p, p.gaps)
+	case effect == changesVisible:
+		next := p.successor(ev)
+		next.working = p.working.with(ev, len(p.raw))
+		if next.working.at == nil {
+			next.working.events = next.raw
+		}
+		next.complete(p.standIns)
+		return next
+	}
+	position := len(p.raw)
+	p.raw = append(p.raw, ev)
+	if p.working.at == nil {
+		p.working.events = p.raw
+	} else {
+		p.working = p.working.with(ev, position)
+	}
+	if p.identity {
+		p.view = p.raw
+	} else {
+		p.view = append(p.view, ev)
+	}
+	p.noteCalls(ev, calls, responses)
+	return p
+}
+
+// successor returns a projection of the history with one more event, which complete has to finish.
+func (p *projection) successor(ev *session.Event) *projection {
+	next := *p
+	next.raw = append(p.raw, ev)
+	next.current = nil
+	for _, s := range p.current {
+		other := *s
+		next.current = append(next.current, &other)
+	}
+	return &next
+}
+
+// withRecord returns the projection with one more record, or nil if the current records alone do not
+// decide what the record changes. They do if the record covers visible events that no record covers
+// yet, and absorbs current records only.
+func (p *projection) withRecord(ev *session.Event) *projection {
+	m, err := record.From(ev)
+	if err != nil || p.fragile || !p.consistent || p.watched.has(hashID(m.RecordID)) {
+		return nil
+	}
+	next := p.successor(ev)
+	node := newRecordNode(ev, m, p.raw, p.finder(append(slices.Clip(m.Covered), m.After)))
+	if len(node.loose) > 0 || m.MidTurn() && node.after < 0 {
+		return nil
+	}
+	next.working = p.working.positioned()
+	for _, position := range node.covered {
+		i := next.working.index(int(position))
+		if i < 0 || next.working.isCovered(i) {
+			return nil
+		}
+		next.working.cover(i)
+	}
+	for _, id := range m.Absorbed {
+		i := slices.IndexFunc(next.current, func(s *summary) bool { return s.meta.RecordID == id && s.meta.Branch == m.Branch })
+		if i < 0 {
+			return nil
+		}
+		next.current = slices.Delete(next.current, i, i+1)
+	}
+	next.current = append(next.current, next.summaryOf(node))
+	next.watched = p.watched.with(node.keys(nil, p.raw))
+	next.complete(p.standIns)
+	return next
+}
+
+// effectOf returns how much of the view a new event changes that is not a record.
+func (p *projection) effectOf(ev *session.Event, calls []*genai.FunctionCall, responses []*genai.FunctionResponse) effect {
+	if ev == nil || p.isWatched(ev) {
+		return needsHistory
+	}
+	out := growsEnd
+	if p.replacesNewest(ev) || p.opensAnchorless(ev) || p.belongsInFront(ev) || adk.Classify(ev).Is(adk.Message) && (len(p.open) > 0 || p.reused) {
+		out = changesVisible
+	}
+	for _, response := range responses {
+		out = max(out, p.effectOfAnswer(ev, response.ID))
+	}
+	for _, id := range adk.RequestedConfirmations(ev) {
+		out = max(out, p.effectOfAnswer(ev, id))
+	}
+	for _, call := range calls {
+		if p.orphans[call.ID] {
+			return needsHistory
+		}
+	}
+	return out
+}
+
+// isWatched reports whether a reference of some record names the new event, or may do so.
+func (p *projection) isWatched(ev *session.Event) bool {
+	if len(p.watched) == 0 {
+		return false
+	}
+	id := record.Normalize(ev.ID)
+	return id != "" && p.watched.has(hashID(id)) || p.watched.has(hashAltKey(record.AltKeyOf(ev)))
+}
+
+// replacesNewest reports whether a covered event is no longer shown, because it was shown only as the
+// newest of its kind and the new event is newer.
+func (p *projection) replacesNewest(ev *session.Event) bool {
+	return p.keepsUser && opens(ev) || p.keepsAgent && speaksAsAgent(ev)
+}
+
+// opensAnchorless reports whether the new event opens an invocation whose mid-turn summary is shown
+// in front because it had no event to stand behind.
+func (p *projection) opensAnchorless(ev *session.Event) bool {
+	return opens(ev) && slices.ContainsFunc(p.current, func(s *summary) bool {
+		return s.meta.MidTurn() && s.anchor < 0 && s.meta.StartInvocationID == ev.InvocationID
+	})
+}
+
+// belongsInFront reports whether the new event is of a remote agent and older than the end of a summary
+// in front. That happens if a clock runs late, or if several processes append.
+func (p *projection) belongsInFront(ev *session.Event) bool {
+	return isRemoteWords(ev) && slices.ContainsFunc(p.current, func(s *summary) bool { return s.anchor < 0 && s.endsAfter(ev) })
+}
+
+// effectOfAnswer returns the effect of a response to a call, or of a request to confirm one. A
+// response grows the end only if its call was added at the end, too, in the same invocation. For
+// example,
+//
+//	e1  call c            the view shows e1
+//	r   record            hides other events; e1 is still visible, and is settled
+//	e2  response to c     the view of the visible events is made again
+//
+// If r had hidden e1, e2 would bring e1 back, which needs the history.
+func (p *projection) effectOfAnswer(ev *session.Event, call string) effect {
+	for position := len(p.raw) - 1; position >= 0; position-- {
+		at := p.raw[position]
+		if at == nil || at.Branch != ev.Branch || !holds(at, call) {
+			continue
+		}
+		switch i := p.working.index(position); {
+		case i < 0:
+			return needsHistory
+		case i < p.settled || at.InvocationID != ev.InvocationID:
+			return changesVisible
+		}
+		return growsEnd
+	}
+	return needsHistory
+}
+
+// holds reports whether an event holds a call of the given ID.
+func holds(ev *session.Event, id string) bool {
+	return ev.Content != nil && slices.ContainsFunc(ev.Content.Parts, func(part *genai.Part) bool {
+		return part != nil && part.FunctionCall != nil && part.FunctionCall.ID == id
+	})
+}
+
+// noteCalls keeps track of the calls that have no response yet.
+func (p *projection) noteCalls(ev *session.Event, calls []*genai.FunctionCall, responses []*genai.FunctionResponse) {
+	for _, response := range responses {
+		delete(p.open, adk.CallKey{Branch: ev.Branch, ID: response.ID})
+	}
+	for _, call := range calls {
+		if call.ID != "" && adk.Prompted(call.Name) {
+			p.noteOpen(ev.Branch, call.ID)
+		}
+	}
+}
+
+func (p *projection) noteOpen(branch, id string) {
+	key := adk.CallKey{Branch: branch, ID: id}
+	p.reused = p.reused || p.open[key]
+	put(&p.open, key, true)
+}

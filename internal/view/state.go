@@ -1,0 +1,88 @@
+package view
+
+import (
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// State is a view at one moment with what it is made of, for code that decides what to summarize next.
+type State struct {
+	// View is what [View.Events] shows. The slice must not be changed.
+	View []*session.Event
+	// Live are the records whose summaries the view shows, in the order of the view, without their
+	// Covered references. They must not be changed.
+	Live []*record.Metadata
+	// Unreadable is the number of records that cannot be decoded. They hide nothing.
+	Unreadable int
+	// Stored is the number of all events of the session, records among them.
+	Stored int
+
+	summaries map[*session.Event]*record.Metadata
+	standIns  map[*session.Event]bool
+	covered   map[*session.Event]bool // visible events
+	raw       []*session.Event
+	working   workingSet
+}
+
+// Summary returns the record whose summary ev is, nil for any other event.
+func (s *State) Summary(ev *session.Event) *record.Metadata { return s.summaries[ev] }
+
+// IsStored reports whether an event of the view is stored: neither a summary nor a stand-in, see
+// [IsStandIn].
+func (s *State) IsStored(ev *session.Event) bool { return s.summaries[ev] == nil && !s.standIns[ev] }
+
+// Covered reports whether a current record covers ev although the view shows it: because its call or
+// response is visible, because a mid-turn summary stands behind it, or because it is the newest of
+// its kind.
+func (s *State) Covered(ev *session.Event) bool { return s.covered[ev] }
+
+// CoveredAt reports whether a current record covers the event at position i of the history.
+func (s *State) CoveredAt(i int) bool {
+	if visible := s.working.index(i); visible >= 0 {
+		return s.working.isCovered(visible)
+	}
+	return !invisible(s.raw[i])
+}
+
+// State returns the view and what it is made of, as it is now.
+func (v *View) State() *State {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.p.state()
+}
+
+// Inspect returns the state of a whole history: [Project] with what the view is made of.
+func Inspect(events []*session.Event) *State { return project(events, nil, nil).state() }
+
+func (p *projection) state() *State {
+	s := &State{
+		View:       p.view[:len(p.view):len(p.view)],
+		Unreadable: p.unreadable,
+		Stored:     len(p.raw),
+		summaries:  map[*session.Event]*record.Metadata{},
+		standIns:   make(map[*session.Event]bool, len(p.standIns)),
+		covered:    map[*session.Event]bool{},
+		raw:        p.raw,
+		working:    p.working,
+	}
+	shown := map[*session.Event]*record.Metadata{}
+	for _, current := range p.current {
+		shown[current.shown] = current.meta
+	}
+	for _, ev := range p.view {
+		if m := shown[ev]; m != nil {
+			s.Live = append(s.Live, m)
+			s.summaries[ev] = m
+		}
+	}
+	for i, is := range p.working.covered {
+		if is {
+			s.covered[p.working.events[i]] = true
+		}
+	}
+	for _, made := range p.standIns {
+		s.standIns[made] = true
+	}
+	return s
+}

@@ -1,0 +1,126 @@
+package view
+
+import (
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// workingSet is the part of a history from which a view is made: the whole history at first, then
+// the events that were visible, in the order of the backend.
+type workingSet struct {
+	events []*session.Event
+	// at are the positions of the events in the history; nil if events is the whole history.
+	at []int32
+	// covered marks the events that a current record covers. It may be shorter than events.
+	covered []bool
+}
+
+// isCovered reports whether a current record covers event i of the set.
+func (w *workingSet) isCovered(i int) bool { return i < len(w.covered) && w.covered[i] }
+
+// cover marks event i of the set as covered.
+func (w *workingSet) cover(i int) {
+	if w.covered == nil {
+		w.covered = make([]bool, len(w.events))
+	}
+	w.covered = append(w.covered, make([]bool, max(0, len(w.events)-len(w.covered)))...)
+	w.covered[i] = true
+}
+
+// position returns where event i of the set is in the history.
+func (w *workingSet) position(i int) int {
+	if w.at == nil {
+		return i
+	}
+	return int(w.at[i])
+}
+
+// index returns which event of the set is at a position of the history, -1 if none is.
+func (w *workingSet) index(position int) int {
+	if w.at == nil {
+		return position
+	}
+	i, found := slices.BinarySearch(w.at, int32(position))
+	if !found {
+		return -1
+	}
+	return i
+}
+
+// byID returns the positions in the history of the events that have the ID of a wanted reference;
+// -1 if two events of the set have it.
+func (w *workingSet) byID(wanted []record.Ref) map[string]int {
+	if len(wanted) == 0 {
+		return nil
+	}
+	const notFound = -2
+	found := make(map[string]int, len(wanted))
+	for _, ref := range wanted {
+		if ref.ID != "" {
+			found[ref.ID] = notFound
+		}
+	}
+	for i, ev := range w.events {
+		if ev == nil || record.Is(ev) {
+			continue
+		}
+		id := record.Normalize(ev.ID)
+		switch position, ok := found[id]; {
+		case !ok:
+		case position == notFound:
+			found[id] = w.position(i)
+		default:
+			found[id] = -1
+		}
+	}
+	return found
+}
+
+// with returns a set with one more event, the newest of the history.
+func (w *workingSet) with(ev *session.Event, position int) workingSet {
+	next := workingSet{events: append(w.events, ev), covered: slices.Clip(w.covered)}
+	if w.at != nil {
+		next.at = append(w.at, int32(position))
+	}
+	return next
+}
+
+// positioned returns a set of its own slices, in which each event has its position, so that a
+// record can be added to the history without being added to the set.
+func (w *workingSet) positioned() workingSet {
+	next := workingSet{events: slices.Clip(w.events), at: slices.Clip(w.at), covered: slices.Clone(w.covered)}
+	if w.at == nil {
+		next.at = make([]int32, len(w.events))
+		for i := range next.at {
+			next.at[i] = int32(i)
+		}
+	}
+	return next
+}
+
+// without returns the set of the events that are not hidden.
+func (w *workingSet) without(hidden []bool) workingSet {
+	left := 0
+	for _, is := range hidden {
+		if !is {
+			left++
+		}
+	}
+	if left == len(hidden) {
+		return *w
+	}
+	next := workingSet{events: make([]*session.Event, 0, left), at: make([]int32, 0, left)}
+	for i, ev := range w.events {
+		if hidden[i] {
+			continue
+		}
+		next.events, next.at = append(next.events, ev), append(next.at, int32(w.position(i)))
+		if w.isCovered(i) {
+			next.cover(len(next.events) - 1)
+		}
+	}
+	return next
+}
