@@ -6,8 +6,16 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// selectActive reads what no record covers, what the view shows all the same, and what a call ties to
-// either. It reads no row that it does not return.
+// selectActive reads the rows of the view: those that no record covers (records included), covered rows that the
+// view shows nevertheless, and the rest of every unit of these. It reads no row that it does not return. For
+// example, of
+//
+//	1 user     covered by r
+//	2 agent    covered by r, calls a tool
+//	3 agent    a late answer to the call in 2
+//	4 record r
+//
+// it returns 1 as the newest event of the user, 2 because 3 is of the same unit, 3 and 4.
 const selectActive = `WITH shown (seq, unit) AS (
 		SELECT seq, unit FROM events INDEXED BY events_visible WHERE session = ?1 AND covered_by IS NULL
 		UNION ALL
@@ -26,41 +34,42 @@ const selectActive = `WITH shown (seq, unit) AS (
 
 var _ session.Session = (*ActiveSession)(nil)
 
-// ActiveSession is a session of which the view is loaded, and what only a summary shows is not. Its other
-// methods tell what whoever computes the view or the next compaction must know of the rest, as it was at
-// the moment of loading. It is safe for concurrent use, and [SQLiteSessionService.AppendEvent] takes it.
+// ActiveSession is a session with the events of its view only. Events that are visible only through a summary are
+// not loaded. Its additional methods describe the events that are not loaded, as of the time of loading: the
+// view and the next compaction need these facts. It is safe for concurrent use, and
+// [SQLiteSessionService.AppendEvent] accepts it.
 type ActiveSession struct {
 	*storedSession
 	stored  int
 	partial bool
 	covered map[string]bool
-	// overtaken are the IDs of events with calls, see Overtaken.
+	// overtaken has the IDs of events with calls, see Overtaken.
 	overtaken map[string]bool
 }
 
-// Partial reports whether there are stored events that were not loaded.
+// Partial reports whether some stored events are not loaded.
 func (s *ActiveSession) Partial() bool { return s.partial }
 
-// StoredEvents returns how many events were stored, loaded or not, records among them.
+// StoredEvents returns the number of stored events, loaded or not, records included.
 func (s *ActiveSession) StoredEvents() int { return s.stored }
 
-// Covered reports whether a record stands for a loaded event, although the view shows it: as the newest
-// of its kind, for the sake of a call or an answer, or of a summary that stands behind it. That record
-// need not be loaded itself.
+// Covered reports whether a record covers a loaded event. The view shows such an event as the newest of its
+// author's kind, as part of a unit, or as the anchor of a summary. The record itself may not be loaded.
 func (s *ActiveSession) Covered(eventID string) bool { return s.covered[eventID] }
 
-// Overtaken reports, for a loaded event with function calls, whether the user has said anything since in
-// another invocation, in a branch that the event's agent sees, and only an event that was not loaded shows
-// it: the call's invocation is over then. It is false where a loaded event shows the same.
+// Overtaken reports, for a loaded event with function calls, whether a later message of the user that is not loaded
+// ended the calls' invocation. Such a message belongs to another invocation and to a branch that the event's
+// agent sees. Overtaken is false if a loaded message shows the same.
 func (s *ActiveSession) Overtaken(eventID string) bool { return s.overtaken[eventID] }
 
-// GetActive reads a session with those events only that the view shows, and the records of its summaries,
-// all in the order of their commits: it costs what is visible, however long the history is. The view of
-// them is that of the whole history if references are resolved by ID only; a view that goes on growing
-// must also know what [ActiveSession.Covered] says. Where records compete, as after two processes compacted
-// one session at once, the whole history is loaded.
+// GetActive reads a session with only the events that the view shows and the records of its summaries, in the order
+// in which they were committed. The cost depends on the size of the view, however long the history is.
 //
-// NumRecentEvents and After of the request are about the view, so they are ignored here. Errors wrap
+// The view of these events is the view of the whole history, if references are resolved by ID only. A view that
+// then grows also needs [ActiveSession.Covered]. If records of the session conflict, for example after two
+// processes compacted it at once, GetActive loads the whole history.
+//
+// It ignores NumRecentEvents and After of the request, because they apply to the view. Errors wrap
 // [session.ErrNotFound] if there is no such session.
 func (s *SQLiteSessionService) GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
@@ -86,6 +95,7 @@ func (s *SQLiteSessionService) GetActive(ctx context.Context, req *session.GetRe
 	return &session.GetResponse{Session: found}, nil
 }
 
+// loadActive loads the events of a session that was found.
 func (r *reader) loadActive(ctx context.Context, found *ActiveSession, size size) (err error) {
 	if size.conflicted {
 		rows, err := r.events.QueryContext(ctx, found.key)
@@ -107,7 +117,7 @@ func (r *reader) loadActive(ctx context.Context, found *ActiveSession, size size
 	return err
 }
 
-// note takes in that an event is loaded although it is covered.
+// trackCovered remembers a loaded event that a record covers.
 func (s *ActiveSession) trackCovered(row *stored) {
 	if !row.covered {
 		return

@@ -61,7 +61,11 @@ func TestTheViewOfWhatIsLoadedIsTheViewOfAll(t *testing.T) {
 				}
 			})
 			t.Logf("%d views compared, %d of them of a part", compared.Load(), partial.Load())
-			if compared.Load() < 50 || partial.Load() < 5 {
+			least, leastPartial := int64(50), int64(5)
+			if testing.Short() { // rapid runs a fifth of the cases
+				least, leastPartial = 20, 1
+			}
+			if compared.Load() < least || partial.Load() < leastPartial {
 				t.Errorf("%d views compared, %d of them of a part", compared.Load(), partial.Load())
 			}
 		})

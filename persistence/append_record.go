@@ -78,17 +78,17 @@ func (s *SQLiteSessionService) AppendRecord(ctx context.Context, sess session.Se
 	}))
 }
 
-// encodeRecord returns the event that is to be stored, still without its time, and its row.
+// encodeRecord returns the event to store, without its time, and its row.
 func encodeRecord(ctx context.Context, ev *session.Event) (*session.Event, row, error) {
 	if !record.Is(ev) {
-		return nil, row{}, fmt.Errorf("event %q is no compaction record: it must have no content, and a record in CustomMetadata[%q]", ev.ID, record.Key)
+		return nil, row{}, fmt.Errorf("event %q is not a compaction record: it must have no content, and a record in CustomMetadata[%q]", ev.ID, record.Key)
 	}
 	if len(ev.Actions.StateDelta) > 0 {
 		return nil, row{}, fmt.Errorf("event %q: a compaction record must not change state, and this one has a state delta", ev.ID)
 	}
 	kept := *ev
 	kept.Partial = false
-	kept.Timestamp = time.Time{} // one that needs no entry in the column extra
+	kept.Timestamp = time.Time{} // run fills in the session's update time
 	if kept.ID == "" {
 		kept.ID = ids.New(ctx)
 	}
@@ -106,7 +106,7 @@ func encodeRecord(ctx context.Context, ev *session.Event) (*session.Event, row, 
 	return &kept, r, nil
 }
 
-// recordAppend is one call of AppendRecord. Its run may be called again if a transaction failed.
+// recordAppend is one call of AppendRecord. The writer may call run again after a failed transaction.
 type recordAppend struct {
 	app, user, id string
 	row           row
@@ -115,6 +115,7 @@ type recordAppend struct {
 	existing  *session.Event // set if the session has the record already
 }
 
+// run stores the record inside the transaction, unless the session has it already or has moved on.
 func (a *recordAppend) run(w *writer) error {
 	to := &storedSession{app: a.app, user: a.user, id: a.id}
 	var size size
@@ -131,8 +132,8 @@ func (a *recordAppend) run(w *writer) error {
 	if a.updatedAt, err = parseTime(a.row.time, nil); err != nil {
 		return err
 	}
-	// If the index column covered_by is exact, marking the covered rows is the check. Otherwise the
-	// records decide.
+	// If the column covered_by is exact, marking the covered rows is the check. Otherwise the records
+	// themselves decide.
 	exact := !size.conflicted && unambiguousRefs(a.row.meta)
 	if !exact {
 		if err := w.checkByRecords(to.key, size.events, a.row.meta); err != nil {
@@ -169,7 +170,7 @@ func (w *writer) recordByID(session int64, id string) (*session.Event, error) {
 	return found[0], nil
 }
 
-// unambiguousRefs reports whether every ID in a record's references can name one stored ID only.
+// unambiguousRefs reports whether every ID in a record's references can match only one stored ID.
 func unambiguousRefs(m *record.Metadata) bool {
 	for _, ref := range m.Covered {
 		if !unambiguous(ref.ID) {

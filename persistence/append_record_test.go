@@ -234,7 +234,7 @@ func TestWhatCannotBeARecordIsRefused(t *testing.T) {
 		ev   *session.Event
 		says string
 	}{
-		"message":    {text("2", "hello"), "no compaction record"},
+		"message":    {text("2", "hello"), "not a compaction record"},
 		"unreadable": {unreadable, "cannot be read"},
 		"state":      {stateful, "state"},
 		"taken":      {taken, persistence.ErrEventExists.Error()},

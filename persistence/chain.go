@@ -13,13 +13,13 @@ import (
 // Chain is the hash chain of one session as the file has it.
 type Chain struct {
 	App, User, Session string
-	// Created is the column created_at: it tells a session from one that was made under its name later.
+	// Created is the column created_at. A session that is later created under the same name has another.
 	Created string
-	// Events is how many events the session says it has, and Undigested how many of these were stored
-	// before there were digests.
+	// Events is the number of events by the table sessions. Undigested of them were stored before events
+	// had digests.
 	Events, Undigested int64
-	// Head is the digest that is stored with the newest event. It is nil if there is none: in a session
-	// without events, or whose events were all stored before there were digests.
+	// Head is the stored digest of the newest event. It is nil if the session has no events, or if all of
+	// them were stored before events had digests.
 	Head *Digest
 
 	key int64
@@ -27,17 +27,17 @@ type Chain struct {
 
 // Link is one event of a chain.
 type Link struct {
-	// Seq is the event's number and ID its ID.
+	// Seq is the number of the event in its session, from 1.
 	Seq int64
 	ID  string
 	// Content is the digest of the row without its number.
 	Content Digest
-	// Digest is that of the event and all before it, recomputed from the rows.
+	// Digest is the digest of this event and all before it, recomputed from the rows.
 	Digest Digest
-	// Stored is the column digest; nil for NULL.
+	// Stored is the column digest, nil for NULL.
 	Stored []byte
-	// Fits reports whether Stored follows from this row and from what is stored with the row before, so
-	// that of a changed chain only those links do not fit that were touched. It is false if Stored is nil.
+	// Fits reports whether Stored follows from this row and from the stored digest of the row before. In a
+	// changed chain only the links that somebody touched do not fit. It is false if Stored is nil.
 	Fits bool
 }
 
@@ -48,8 +48,8 @@ const (
 	selectIdentity = `SELECT id FROM identity LIMIT 1`
 )
 
-// Identity returns the ID that the file got when it was made, "" if somebody has deleted it. Copies of a file have
-// the same.
+// Identity returns the random ID that the file got when it was created, "" if somebody deleted it. Copies of a file
+// have the same ID.
 func (s *Snapshot) Identity(ctx context.Context) (id string, err error) {
 	err = s.conn.QueryRowContext(ctx, selectIdentity).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -61,8 +61,8 @@ func (s *Snapshot) Identity(ctx context.Context) (id string, err error) {
 // Chains returns the chains of all sessions, in the order of their names.
 func (s *Snapshot) Chains(ctx context.Context) ([]Chain, error) { return s.chains(ctx, 0) }
 
-// Chain returns the chain of the session in a row of the table sessions, by its column key. Errors wrap
-// [session.ErrNotFound] if there is no such row.
+// Chain returns the chain of the session with this key in the table sessions. Errors wrap [session.ErrNotFound] if
+// there is no such row.
 func (s *Snapshot) Chain(ctx context.Context, row int64) (Chain, error) {
 	found, err := s.chains(ctx, row)
 	if err == nil && (row == 0 || len(found) == 0) {
@@ -74,7 +74,7 @@ func (s *Snapshot) Chain(ctx context.Context, row int64) (Chain, error) {
 	return found[0], nil
 }
 
-// chains returns the chain of the session in a row, or of all for row 0.
+// chains returns the chain of the session with a key, or all chains for key 0.
 func (s *Snapshot) chains(ctx context.Context, row int64) ([]Chain, error) {
 	rows, err := s.Query(ctx, selectChains, row)
 	if err != nil {
@@ -97,8 +97,8 @@ func (s *Snapshot) chains(ctx context.Context, row int64) ([]Chain, error) {
 	return all, rows.Err()
 }
 
-// Links recomputes a chain from the rows, in order, and compares it with what is stored. It holds one row
-// at a time. An error ends it.
+// Links recomputes a chain from its rows, in order, and compares it with the stored digests. It holds one row at a
+// time. An error ends the sequence.
 func (s *Snapshot) Links(ctx context.Context, c Chain) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		rows, err := s.Query(ctx, selectChain, c.key)
@@ -110,17 +110,25 @@ func (s *Snapshot) Links(ctx context.Context, c Chain) iter.Seq2[Link, error] {
 	}
 }
 
-// chainLinks recomputes the chain of the rows of selectChain, and closes them.
+// chainLinks recomputes the chain of the rows of selectChain, and closes them. It follows the recomputed digests and
+// the stored ones at the same time. For example, if somebody changes the text of event 2 of 3,
+//
+//	event  Digest      Stored  Fits
+//	1      as stored   yes     true
+//	2      another     old     false: its row gives another digest
+//	3      another     old     true: it follows from the stored digest of event 2
+//
+// Only event 2 does not fit, although the recomputed digests differ from there on.
 func chainLinks(rows *sql.Rows, d *digester, before Digest) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		defer rows.Close()
-		columns := make([][]byte, 12) // no sql.RawBytes, which can be nil for an empty text
+		columns := make([][]byte, 12) // not sql.RawBytes, which can be nil for an empty text
 		l := Link{Digest: before}
 		into := []any{&l.Seq, &l.Stored}
 		for i := range columns {
 			into = append(into, &columns[i])
 		}
-		fits := before // what the next stored digest must follow
+		fits := before // the stored digest of the row before, or the recomputed one for NULL
 		for rows.Next() {
 			if err := rows.Scan(into...); err != nil {
 				yield(Link{}, err)

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// layout has a fixed width, so that text sorts as time does.
+// layout has a fixed width, so that times sort as text.
 const layout = "2006-01-02T15:04:05.000000000Z"
 
-// The layout has four digits for the year. Events have whatever their writer's clock said.
+// The layout has four digits for the year. The timestamp of an event can be outside of its range.
 var (
 	earliest = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)
@@ -20,8 +20,8 @@ type instant struct {
 	Nanoseconds int   `json:"nanoseconds"`
 }
 
-// formatTime returns t as text, moved into what the layout can write. If it had to be moved, the second
-// result says where t really is.
+// formatTime returns t as text. A time outside of the range of the layout becomes the earliest or the latest time,
+// and the second result is the exact one.
 func formatTime(t time.Time) (string, *instant) {
 	t = t.UTC()
 	switch {
@@ -33,6 +33,7 @@ func formatTime(t time.Time) (string, *instant) {
 	return t.Format(layout), nil
 }
 
+// parseTime is the inverse of formatTime.
 func parseTime(text string, exact *instant) (time.Time, error) {
 	if exact != nil {
 		return time.Unix(exact.Seconds, int64(exact.Nanoseconds)).UTC(), nil

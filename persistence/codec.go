@@ -10,15 +10,15 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 )
 
-// row is an event as the events table has it. A column of JSON is nil for NULL, which is where the
-// event has nil or nothing at all.
+// row is an event as the columns of the table events. A JSON column is nil, for NULL, if the event has nil or
+// nothing there.
 type row struct {
 	id, time, invocationID, author, branch              string
 	content, actions, usage, custom, longRunning, extra any
 	links
 }
 
-// actions is the JSON of an event's actions. omitzero, unlike omitempty, tells nil from empty.
+// actions is the JSON of an event's actions. Unlike omitempty, omitzero keeps an empty map apart from nil.
 type actions struct {
 	StateDelta                 map[string]any                               `json:"state_delta,omitzero"`
 	ArtifactDelta              map[string]int64                             `json:"artifact_delta,omitzero"`
@@ -28,7 +28,7 @@ type actions struct {
 	Escalate                   bool                                         `json:"escalate,omitzero"`
 }
 
-// newEventActions are the actions of most events: those that ADK's constructor of events sets.
+// newEventActions is the JSON of the actions that ADK's constructor of events sets. Most events have these.
 const newEventActions = `{"state_delta":{},"artifact_delta":{}}`
 
 // encode returns the row of an event. It does not change the event.
@@ -79,7 +79,7 @@ func doesNothing(a *actions) bool {
 // encoder keeps the first error.
 type encoder struct{ err error }
 
-// json returns the JSON of a value, as readable as JSON can be, or nil for NULL.
+// json returns the JSON of a value, without escaping <, > and &, or nil for NULL.
 func (e *encoder) json(name string, value any, null bool) any {
 	if null || e.err != nil {
 		return nil
@@ -91,10 +91,10 @@ func (e *encoder) json(name string, value any, null bool) any {
 		e.err = fmt.Errorf("%s cannot be written as JSON: %w", name, err)
 		return nil
 	}
-	return string(buf.Bytes()[:buf.Len()-1]) // without the encoder's line break
+	return string(buf.Bytes()[:buf.Len()-1]) // without the encoder's newline
 }
 
-// stored is a row as it comes out of the database.
+// stored is a row as the database returns it.
 type stored struct {
 	id, time, invocationID, author, branch              string
 	content, actions, usage, custom, longRunning, extra []byte
@@ -103,7 +103,7 @@ type stored struct {
 	covered bool
 }
 
-// fields returns where to scan the columns that selectEvents names.
+// fields returns the targets for the columns of eventColumns.
 func (r *stored) fields() []any {
 	return []any{&r.id, &r.time, &r.invocationID, &r.author, &r.branch,
 		&r.content, &r.actions, &r.usage, &r.custom, &r.longRunning, &r.extra, &r.seq, &r.covered}

@@ -16,16 +16,25 @@ const (
 		WHERE events.key = ?1 AND a.session = ?2 AND a.id = ?3 AND a.record_id IS NULL`
 )
 
-// cover marks what the record of an event stands for, so that a reading need not load it. The record
-// stays the truth. covered_by tells all of it only as long as every reference names something that is
-// there, of the record's branch, and that nothing stands for yet: then the records that none covers are
-// those that the view shows, and the events that none covers those that it does not hide. A record for
-// which that is not so, written by two processes at once or by somebody else, makes the session contested:
-// then clean is false.
+// markCovered sets covered_by in the rows that a new record covers or absorbs, so that readers can skip them. For
+// example, with record r of events 1 and 2,
+//
+//	1 user    covered_by r
+//	2 agent   covered_by r
+//	3 record r
+//
+// GetActive skips 1 and 2, unless the view shows them for another reason.
+//
+// The record remains the truth, and covered_by is an index of it. The index is exact while every reference names
+// a stored event or record of the record's branch that no other record covers. Then the uncovered records are
+// those that the view shows, and the uncovered events are those that it does not hide.
+//
+// clean is false for a record that breaks this rule, such as a second record of event 1 by another process, or a
+// record with a reference to a missing event. The session is then conflicted, and is always loaded whole.
 func (w *writer) markCovered(session, key int64, r *row) (clean bool, err error) {
 	m := r.meta
 	if n, err := w.affected(w.ignoreCopy, key, session, m.RecordID); n > 0 || err != nil {
-		return true, err // the view takes the first record of an ID
+		return true, err // of several records with one ID, the view takes the first
 	}
 	agent := ""
 	if m.MidTurn() {
@@ -59,6 +68,6 @@ func (w *writer) markCovered(session, key int64, r *row) (clean bool, err error)
 	return clean, nil
 }
 
-// unambiguous reports whether an ID in a record can name one stored ID only. Bytes that are not UTF-8 are
-// U+FFFD in a record, so that two events may have the ID that it names.
+// unambiguous reports whether an ID in a record can match only one stored ID. In a record, bytes that are not UTF-8
+// are U+FFFD: the stored IDs "a\xff" and "a\xfe" are both "a\uFFFD" there.
 func unambiguous(id string) bool { return id != "" && !strings.ContainsRune(id, utf8.RuneError) }

@@ -10,9 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// checkByRecords is the check of AppendRecord for a session whose column covered_by is not exact, and
-// for references that it cannot follow. It decodes the whole session, as every reading of a contested
-// session does.
+// checkByRecords is the check of AppendRecord if the column covered_by is not exact, or if a reference is ambiguous.
+// It decodes the whole session, as every reading of a conflicted session does.
 func (w *writer) checkByRecords(session int64, events int, m *record.Metadata) error {
 	rows, err := w.allEvents.QueryContext(context.Background(), session)
 	loaded, err := scan(rows, err, events, nil)
@@ -23,7 +22,7 @@ func (w *writer) checkByRecords(session int64, events int, m *record.Metadata) e
 	for _, ref := range m.Covered {
 		at, ok := c.resolve(m, ref)
 		if !ok {
-			return fmt.Errorf("%w: record %q: no single event is event %q", ErrRecordSuperseded, m.RecordID, ref.ID)
+			return fmt.Errorf("%w: record %q: event %q is missing or not the only one of this ID", ErrRecordSuperseded, m.RecordID, ref.ID)
 		}
 		if c.covered[at] {
 			return fmt.Errorf("%w: record %q: another record covers event %q", ErrRecordSuperseded, m.RecordID, ref.ID)
@@ -37,9 +36,14 @@ func (w *writer) checkByRecords(session int64, events int, m *record.Metadata) e
 	return nil
 }
 
-// coverage is what the records of a session cover, by the records alone. The rules are those of the
-// view: a reference resolves to an event of the record's branch (and agent), and a record is current
-// unless another record of its branch absorbs it or a later one stands for all that it stands for.
+// coverage is what the records of a session cover, computed from the records alone. Its rules are those of the view:
+//
+//   - A reference resolves to one event of the record's branch. For a mid-turn record it must also be of the
+//     record's agent.
+//   - A record is current unless another record of its branch absorbs it, or a later one covers everything that
+//     it covers.
+//
+// For example, record r of events 1 and 2 is not current beside a later record s of events 1, 2 and 3.
 type coverage struct {
 	events  []*session.Event
 	index   *record.Index
@@ -52,7 +56,7 @@ func newCoverage(events []*session.Event) *coverage {
 	for _, ev := range events {
 		m, err := record.From(ev)
 		if err != nil || m == nil || c.records[m.RecordID] != nil {
-			continue // the first record of an ID counts
+			continue // of several records with one ID, the first counts
 		}
 		c.records[m.RecordID] = m
 		for _, ref := range m.Covered {
@@ -64,7 +68,7 @@ func newCoverage(events []*session.Event) *coverage {
 	return c
 }
 
-// resolve returns the position of the event that a reference of a record stands for.
+// resolve returns the position of the event that a reference of a record names.
 func (c *coverage) resolve(m *record.Metadata, ref record.Ref) (int, bool) {
 	at, ok := c.index.Find(ref)
 	if !ok {
@@ -74,14 +78,14 @@ func (c *coverage) resolve(m *record.Metadata, ref record.Ref) (int, bool) {
 	return at, record.Normalize(ev.Branch) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent)
 }
 
-// current reports whether the record of an ID can still be absorbed by a new one of the branch.
+// current reports whether a new record of the branch can absorb the record with an ID.
 func (c *coverage) current(branch, id string) bool {
 	m := c.records[id]
 	if m == nil || m.Branch != branch {
 		return false
 	}
 	own := c.family(m)
-	stands := c.coveredPositions(own)
+	covered := c.coveredPositions(own)
 	for _, other := range c.records {
 		if other.Branch != branch || own[other.RecordID] {
 			continue
@@ -89,14 +93,14 @@ func (c *coverage) current(branch, id string) bool {
 		if slices.Contains(other.Absorbed, id) {
 			return false
 		}
-		if len(stands) > 0 && other.Later(m) && containsAll(c.coveredPositions(c.family(other)), stands) {
+		if len(covered) > 0 && other.Later(m) && containsAll(c.coveredPositions(c.family(other)), covered) {
 			return false
 		}
 	}
 	return true
 }
 
-// family returns the IDs of a record and of all records of its branch that it absorbs, directly or not.
+// family returns the IDs of a record and of all records of its branch that it absorbs, directly or indirectly.
 func (c *coverage) family(m *record.Metadata) map[string]bool {
 	ids := map[string]bool{m.RecordID: true}
 	for queue := []*record.Metadata{m}; len(queue) > 0; queue = queue[1:] {
@@ -110,7 +114,7 @@ func (c *coverage) family(m *record.Metadata) map[string]bool {
 	return ids
 }
 
-// coveredPositions returns the positions of the events that the records of some IDs cover.
+// coveredPositions returns the positions of the events that the records with these IDs cover.
 func (c *coverage) coveredPositions(ids map[string]bool) map[int]bool {
 	positions := map[int]bool{}
 	for id := range ids {
@@ -123,6 +127,7 @@ func (c *coverage) coveredPositions(ids map[string]bool) map[int]bool {
 	return positions
 }
 
+// containsAll reports whether all has every position of some.
 func containsAll(all, some map[int]bool) bool {
 	for at := range some {
 		if !all[at] {

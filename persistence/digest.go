@@ -12,16 +12,23 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// Digest is a SHA-256. docs/schema.md describes the bytes that it is computed over.
+// Digest is a SHA-256 digest. docs/schema.md describes the bytes that it is computed from.
 type Digest [sha256.Size]byte
 
 // String returns the digest in hexadecimal.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// chainLabel begins the bytes of a genesis digest, so that it cannot be the digest of anything else.
+// chainLabel begins the bytes of a genesis digest, so that no other data can have the same digest.
 const chainLabel = "longsession chain 1"
 
-// digester computes digests. It is not safe for concurrent use.
+// digester computes the digests of a hash chain. The digest of an event depends on the digest before it:
+//
+//	genesis  = SHA-256(label, app, user, session, created_at)
+//	digest 1 = SHA-256(genesis,  1, content of event 1)
+//	digest 2 = SHA-256(digest 1, 2, content of event 2)
+//
+// So whoever changes, removes or moves event 1 must also recompute every digest after it. A digester is not safe
+// for concurrent use.
 type digester struct{ buf []byte }
 
 // field adds a text, or NULL if it is nil.
@@ -48,14 +55,14 @@ func (d *digester) length(n int) {
 	d.buf = binary.BigEndian.AppendUint64(append(d.buf, 1), uint64(n))
 }
 
-// sum returns the digest of what was added, and begins anew.
+// sum returns the digest of the bytes so far, and starts again with none.
 func (d *digester) sum() Digest {
 	sum := sha256.Sum256(d.buf)
 	d.buf = d.buf[:0]
 	return sum
 }
 
-// genesis is the digest that a session's first event follows. It ties the chain to the session.
+// genesis returns the digest before the first event of a session. It binds the chain to the session.
 func (d *digester) genesis(app, user, id, created string) Digest {
 	for _, text := range []string{chainLabel, app, user, id, created} {
 		d.field(text)
@@ -63,7 +70,7 @@ func (d *digester) genesis(app, user, id, created string) Digest {
 	return d.sum()
 }
 
-// content returns the digest of everything in a row that never changes, except its number.
+// content returns the digest of all columns of a row that never change, except its number.
 func (d *digester) content(r *row) Digest {
 	for _, text := range []string{r.id, r.time, r.invocationID, r.author, r.branch} {
 		d.field(text)
@@ -74,7 +81,7 @@ func (d *digester) content(r *row) Digest {
 	return d.sum()
 }
 
-// next returns the digest of the event with a number, behind the one with the digest before.
+// next returns the digest of an event with this number, where before is the digest of the event before it.
 func (d *digester) next(before Digest, seq int64, content Digest) Digest {
 	d.buf = append(d.buf, before[:]...)
 	d.buf = binary.BigEndian.AppendUint64(d.buf, uint64(seq))
@@ -88,7 +95,7 @@ type head struct {
 	digest Digest
 }
 
-// maxHeads bounds how many heads a writer remembers.
+// maxHeads limits how many heads a writer remembers.
 const maxHeads = 4096
 
 const (
@@ -98,8 +105,9 @@ const (
 		custom_metadata, long_running_tool_ids, extra FROM events WHERE session = ? ORDER BY seq`
 )
 
-// head returns the end of a session's chain, from memory if it is there. Another process may have
-// appended since, so insertEvent stores only behind the event that it names.
+// head returns the end of a session's chain, from memory if the writer remembers it. A remembered head may be out
+// of date, because another process can append. insertEvent therefore stores nothing unless the head is the newest
+// event.
 func (w *writer) head(to *storedSession) (_ head, remembered bool, err error) {
 	if h, ok := w.heads[to.key]; ok {
 		return h, true, nil
@@ -117,7 +125,7 @@ func (w *writer) head(to *storedSession) (_ head, remembered bool, err error) {
 		h.digest = Digest(digest)
 		return h, false, nil
 	}
-	// The newest event is older than digests are, or there is none.
+	// The session has no event, or its newest event was stored before events had digests.
 	h.digest = w.digests.genesis(to.app, to.user, to.id, created)
 	if h.seq == 0 {
 		return h, false, nil
@@ -135,7 +143,7 @@ func (w *writer) head(to *storedSession) (_ head, remembered bool, err error) {
 	return h, false, nil
 }
 
-// remember notes the end of a session's chain. A transaction that is undone forgets all of them.
+// remember keeps the end of a session's chain. The writer forgets all of them when it undoes a transaction.
 func (w *writer) remember(session int64, h head) {
 	if w.heads == nil || len(w.heads) >= maxHeads {
 		w.heads = map[int64]head{}

@@ -5,22 +5,23 @@ import (
 	"fmt"
 )
 
-// eraser gets rid of what was deleted. SQLite overwrites it in the file (secure_delete), but the
-// write-ahead log keeps it until the log is folded into the file and cut. A reading that goes on is in
-// the way of that; then it is tried again after later transactions, ever fewer of them.
+// eraser schedules the removal of deleted data from the write-ahead log. SQLite overwrites deleted data in the file
+// (secure_delete), but the log keeps it until a checkpoint copies the log into the file and truncates it. A
+// running reader prevents the checkpoint. The writer then tries again after 1, 2, 4, ... further transactions, at
+// most maxEraseWait.
 type eraser struct {
 	pending bool
-	// wait is how many transactions to let pass before the next try, and passed how many have.
+	// wait is the number of transactions to skip before the next try, and passed the number skipped so far.
 	wait, passed int
 }
 
-// maxEraseWait bounds how many transactions pass between two tries.
+// maxEraseWait is the largest number of transactions between two tries.
 const maxEraseWait = 64
 
-// deleted notes that the transaction that runs deletes something.
+// deleted records that the running transaction deletes data.
 func (e *eraser) deleted() { *e = eraser{pending: true} }
 
-// due is called after each transaction.
+// due reports whether to try now. The writer calls it once after each transaction.
 func (e *eraser) due() bool {
 	if !e.pending {
 		return false
@@ -29,6 +30,7 @@ func (e *eraser) due() bool {
 	return e.passed > e.wait
 }
 
+// tried records the result of a try.
 func (e *eraser) tried(done bool) {
 	if done {
 		*e = eraser{}
@@ -37,8 +39,8 @@ func (e *eraser) tried(done bool) {
 	e.wait, e.passed = min(max(1, 2*e.wait), maxEraseWait), 0
 }
 
-// erase cuts the log if something was deleted. It waits for nobody, and a failure is no matter: what was
-// to be stored is.
+// erase truncates the log if a transaction deleted data. It does not wait for locks, and ignores failures, because
+// the transaction is committed in any case.
 func (w *writer) erase() {
 	if !w.eraser.due() {
 		return
@@ -48,7 +50,7 @@ func (w *writer) erase() {
 	if err := pragmas(ctx, w.conn, "busy_timeout = 0"); err == nil {
 		err = w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &folded)
 		w.eraser.tried(err == nil && busy == 0)
-		w.unmarked = markEvery // the file has lost its mark with the log
+		w.unmarked = markEvery // the file lost its mark together with the log
 	}
 	_ = pragmas(ctx, w.conn, fmt.Sprintf("busy_timeout = %d", w.busy.Milliseconds()))
 }

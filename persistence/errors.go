@@ -8,38 +8,38 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// Errors that a caller may want to tell apart. A missing session is [session.ErrNotFound].
+// Errors for errors.Is. A missing session is [session.ErrNotFound].
 var (
 	ErrClosed        = errors.New("session service is closed")
 	ErrSessionExists = errors.New("session already exists")
 	ErrEventExists   = errors.New("session already has an event of this ID")
-	// ErrForeignFile marks a file that is not, or not only, a session file of this package.
+	// ErrForeignFile marks a file that is not a session file of this package, or not only that.
 	ErrForeignFile = errors.New("not a session file")
-	// ErrNewerSchema marks a file that a newer version of this package has written.
+	// ErrNewerSchema marks a file of a newer version of this package.
 	ErrNewerSchema = errors.New("written by a newer version")
 )
 
-// coded is an error of a SQLite driver that tells SQLite's result code.
+// coded is an error of a SQLite driver that has SQLite's result code.
 type coded interface {
 	error
 	Code() int
 }
 
-// remedies says what to do, by SQLite's primary result code.
+// remedies are pieces of advice by SQLite's primary result code.
 var remedies = map[int]string{
 	3:  "allow this process to read and write the file and its folder",
 	5:  "another process or connection holds the lock: try again, end the other one, or raise WithBusyTimeout",
 	6:  "another connection holds the lock: try again, or raise WithBusyTimeout",
 	8:  "make the file and its folder writable for this process",
 	10: "check the disk and the file system (a network file system does not work)",
-	11: "the file is damaged: restore a backup, or rescue what is left with the sqlite3 shell's .recover",
-	13: "make room on the disk, then try again; what is stored is intact",
-	14: "check that the folder exists, that this process may write there, and that the path is no folder",
-	26: "this is no SQLite database, or its header is damaged: choose another path, or restore a backup",
+	11: "the file is damaged: restore a backup, or rescue the rest with the sqlite3 shell's .recover",
+	13: "free space on the disk, then try again; stored data is intact",
+	14: "check that the folder exists, that this process may write there, and that the path is not a folder",
+	26: "this is not a SQLite database, or its header is damaged: choose another path, or restore a backup",
 }
 
-// explain wraps an error of an operation with the file, and with what to do if SQLite said what is
-// wrong. Errors that explain themselves pass through.
+// explain adds the file and the operation to an error, and a remedy if the error has a SQLite result code. Errors
+// that need no explanation are returned unchanged.
 func (s *SQLiteSessionService) explain(doing string, err error) error {
 	var c coded
 	if s.full != "" && errors.As(err, &c) && mayBeTruncated(c.Code()) {
@@ -53,6 +53,7 @@ func (s *SQLiteSessionService) explain(doing string, err error) error {
 	return explain(s.name, doing, err)
 }
 
+// explain is the part of the method that needs no service.
 func explain(name, doing string, err error) error {
 	switch {
 	case err == nil:
@@ -74,21 +75,21 @@ func remedyFor(err error) string {
 		return ""
 	}
 	if c.Code() == cutOff {
-		return "a write to the file was cut off; let `sqlite3 FILE 'PRAGMA schema_version'` take it back"
+		return "a write to the file was interrupted; run `sqlite3 FILE 'PRAGMA schema_version'` to undo it"
 	}
 	return remedies[c.Code()&0xff]
 }
 
-// cutOff is SQLITE_READONLY_ROLLBACK: a journal must be rolled back, and a connection for reading cannot.
+// cutOff is SQLITE_READONLY_ROLLBACK: a journal must be rolled back, which a read-only connection cannot do.
 const cutOff = 776
 
-// mayBeTruncated reports whether SQLite's code may come of a file that is too short: an error of reading, a
-// damaged database, or no database at all.
+// mayBeTruncated reports whether a truncated file can be the cause of a SQLite result code: a read error, a damaged
+// database, or no database at all.
 func mayBeTruncated(code int) bool {
 	return code&0xff == 10 || code&0xff == 11 || code&0xff == 26
 }
 
-// isBusy reports whether another connection's lock was in the way.
+// isBusy reports whether the lock of another connection is the cause.
 func isBusy(err error) bool {
 	var c coded
 	return errors.As(err, &c) && (c.Code()&0xff == 5 || c.Code()&0xff == 6)

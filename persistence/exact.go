@@ -13,12 +13,14 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// genai's JSON loses a little: an empty map or slice is left out and comes back as nil, durations are
-// cut to seconds, and a date without a year cannot even be read again. What it would lose of a value
-// is kept beside it, by the path of Go field names and indexes that leads to it.
+// exactly has the values that genai's own JSON loses, by their path of Go field names and indexes: empty maps and
+// slices become nil, durations are cut to seconds, and a date without a year cannot be decoded. For example, a
+// call with empty, non-nil arguments needs
+//
+//	{"/LLMResponse/Content/Parts/0/FunctionCall/Args": {}}
 type exactly map[string]json.RawMessage
 
-// plain is how values are kept whose own JSON loses something.
+// plain maps types whose own JSON loses data to types with the same fields and plain JSON.
 var plain = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[time.Duration](): reflect.TypeFor[int64](),
 	reflect.TypeOf(genai.Citation{}.PublicationDate): reflect.TypeFor[struct {
@@ -28,7 +30,7 @@ var plain = map[reflect.Type]reflect.Type{
 	}](),
 }
 
-// spot is a field of a struct in which, or below which, JSON may lose something.
+// spot is a field of a struct that may lose data in JSON, or that contains such fields.
 type spot struct {
 	index int
 	name  string
@@ -39,19 +41,19 @@ type spotKind int
 
 const (
 	spotEmpty  spotKind = iota // a map or slice that omitempty leaves out
-	spotPlain                  // of a type in plain
+	spotPlain                  // a value of a type in plain
 	spotBelow                  // a struct, or a pointer to one
 	spotInside                 // a slice of structs or of pointers to structs
 )
 
-// spotsOf is complete before the first event is stored, and read only from then on.
+// spotsOf is complete when the package is initialized, and only read afterwards.
 var spotsOf = func() map[reflect.Type][]spot {
 	known := map[reflect.Type][]spot{}
 	findSpots(reflect.TypeFor[session.Event](), known)
 	return known
 }()
 
-// findSpots finds where JSON may lose something of a struct, and of all structs below it.
+// findSpots finds the spots of a struct and of all structs below it.
 func findSpots(t reflect.Type, known map[reflect.Type][]spot) []spot {
 	if found, ok := known[t]; ok {
 		return found
@@ -87,6 +89,7 @@ func findSpots(t reflect.Type, known map[reflect.Type][]spot) []spot {
 	return found
 }
 
+// structBehind returns the struct type that t is or points to, nil for other types and for times.
 func structBehind(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -97,8 +100,8 @@ func structBehind(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// collect adds what the JSON of v would lose. v is a struct, or a pointer to one. It reports whether
-// there is something that its JSON must not even try to write.
+// collect adds the values that the JSON of v would lose. v is a struct, or a pointer to one. unreadable reports
+// whether v has a value whose own JSON could not be decoded.
 func (e *exactly) collect(v reflect.Value, path string) (unreadable bool, err error) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -150,8 +153,8 @@ func (e *exactly) add(path string, v reflect.Value) error {
 	return nil
 }
 
-// without returns a copy of a struct, or of a pointer to one, in which nothing of a type in plain is
-// set. The original is left alone, and what needs no change is shared with it.
+// without returns a copy of a struct, or of a pointer to one, in which every value of a type in plain is zero. It
+// does not change the original, and shares all unchanged parts with it.
 func without(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -184,13 +187,13 @@ func without(v reflect.Value) reflect.Value {
 	return out
 }
 
-// restore puts back what JSON has lost of target, a pointer to the struct that was collected from.
+// restore sets the lost values in target, a pointer to a struct of the type that they were collected from.
 func (e exactly) restore(target any) error {
 	for path, text := range e {
 		v := reflect.ValueOf(target)
 		for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 			if v = below(v, step); !v.IsValid() || !v.CanSet() {
-				return fmt.Errorf("%s leads nowhere", path)
+				return fmt.Errorf("the event has no field %s", path)
 			}
 		}
 		if _, ok := plain[v.Type()]; !ok {
@@ -208,7 +211,7 @@ func (e exactly) restore(target any) error {
 	return nil
 }
 
-// below returns a field or an element, and the zero Value if there is none.
+// below returns a field or an element of v, or the zero Value if there is none.
 func below(v reflect.Value, step string) reflect.Value {
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// extra holds every field of an event that has no column, under readable names.
+// extra has every field of an event that has no column of its own, under readable names.
 type extra struct {
 	ErrorCode               string                   `json:"error_code,omitzero"`
 	ErrorMessage            string                   `json:"error_message,omitzero"`
@@ -21,7 +21,7 @@ type extra struct {
 	GroundingMetadata       *genai.GroundingMetadata `json:"grounding_metadata,omitzero"`
 	LogprobsResult          *genai.LogprobsResult    `json:"logprobs_result,omitzero"`
 	SessionResumptionHandle string                   `json:"session_resumption_handle,omitzero"`
-	// Time is where the time column cannot write the event's time.
+	// Time is set if the event's time is outside of the range of the time column.
 	Time  *instant `json:"time,omitzero"`
 	Exact exactly  `json:"exact,omitzero"`
 }
@@ -45,7 +45,7 @@ func (x *extra) set(ev *session.Event) {
 	ev.SessionResumptionHandle = x.SessionResumptionHandle
 }
 
-// isZero reports whether nothing is set, so that most rows need no extra at all.
+// isZero reports whether no field is set. Most rows have NULL in this column.
 func (x *extra) isZero() bool {
 	return x.ErrorCode == "" && x.ErrorMessage == "" && x.FinishReason == "" && x.ModelVersion == "" &&
 		!x.TurnComplete && !x.Interrupted && x.AvgLogprobs == 0 && x.InputTranscription == nil &&

@@ -77,7 +77,7 @@ func TestAFullDiskLosesNothingAndLeavesTheHandle(t *testing.T) {
 			stored++
 		}
 	}
-	for _, want := range []string{path, "full", "make room"} {
+	for _, want := range []string{path, "full", "free space"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}

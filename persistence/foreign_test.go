@@ -111,7 +111,7 @@ func TestAFileThatIsNotOursIsRefusedAndLeftAlone(t *testing.T) {
 		"a newer version":          {run("PRAGMA user_version = 1000"), persistence.ErrNewerSchema, "user_version is 1000", "use the newer version"},
 		"a negative version":       {run("PRAGMA user_version = -1"), nil, "user_version is", ""},
 		"a text file":              {func(t *testing.T, path string) { writeFile(t, path, strings.Repeat("notes\n", 100)) }, nil, "file is not a database", "choose another path"},
-		"a short file":             {func(t *testing.T, path string) { writeFile(t, path, "x") }, persistence.ErrForeignFile, "no SQLite database", "restore a backup"},
+		"a short file":             {func(t *testing.T, path string) { writeFile(t, path, "x") }, persistence.ErrForeignFile, "not a SQLite database", "restore a backup"},
 		"a damaged header":         {overwrite(0, "SQLite\x00\x00\x00"), nil, "file is not a database", "restore a backup"},
 		"a damaged page size":      {overwrite(16, "\x00\x03"), nil, "not a database", "restore a backup"},
 		"a truncated file": {func(t *testing.T, path string) {

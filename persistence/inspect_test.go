@@ -50,8 +50,8 @@ func TestAFileWhoseFirstWriteWasCutOffSaysWhatToDo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := persistence.NewSQLiteSessionService(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "cut off") {
-		t.Errorf("opening says %v, want the path and that a write was cut off", err)
+	if _, err := persistence.NewSQLiteSessionService(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("opening says %v, want the path and that a write was interrupted", err)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// voice says of whom an event may be the newest that the view always shows.
+// speaker is who an event speaks for: the view always shows the newest event of the user and of the agents.
 type speaker int
 
 const (
@@ -18,21 +18,28 @@ const (
 	speakerAgent
 )
 
-// ties are what an event has to do with others, as one finds it after a reading: what the view shows is
-// computed from that.
+// links are the relations of an event to other events of its session. They are computed from the event as it is after
+// decoding, because the view is computed from decoded events. For example, of
+//
+//	user   "Is it cold?"       speaker user,  conversation
+//	agent  calls weather (c1)  speaker agent, conversation, call c1
+//	agent  result of c1        speaker agent, answer c1
+//
+// the third belongs to the unit of the second, because its answer has the ID of that call.
 type links struct {
 	calls, answers []string // IDs of function calls and responses, each once, sorted
 	speaker        speaker
-	isConversation bool // conversation: it may begin an invocation
-	record         any  // the record's ID, "" if it cannot be read, nil for an event that is no record
+	isConversation bool // it has content, so it may begin an invocation
+	record         any  // the record's ID, "" for an unreadable record, nil for other events
 	meta           *record.Metadata
 }
 
+// linksOf returns the links of an event. r is its row so far.
 func linksOf(ev *session.Event, r *row) (links, error) {
 	class := adk.Classify(ev)
 	l := links{isConversation: class.Is(adk.Speaks)}
 	if _, claims := ev.CustomMetadata[record.Key]; claims {
-		// JSON may make a readable record of values that are none yet.
+		// Only decoded JSON shows whether the metadata is a readable record.
 		back, err := decode(r.stored())
 		if err != nil {
 			return l, err
@@ -55,12 +62,12 @@ func linksOf(ev *session.Event, r *row) (links, error) {
 	return l, nil
 }
 
-// callsOf returns the IDs of an event's function calls and responses as JSON keeps them.
+// callsOf returns the IDs of an event's function calls and responses, normalized as JSON normalizes them.
 func callsOf(ev *session.Event) (calls, answers []string) {
 	return distinct(adk.CallIDs(ev)), distinct(adk.ResponseIDs(ev))
 }
 
-// distinct returns IDs as JSON keeps them, sorted, each once.
+// distinct returns normalized IDs, sorted, without duplicates.
 func distinct(ids []string) []string {
 	for i, id := range ids {
 		ids[i] = record.Normalize(id)
@@ -69,7 +76,7 @@ func distinct(ids []string) []string {
 	return slices.Compact(ids)
 }
 
-// stored returns the row as a reading gives it.
+// stored returns the row as the database would return it.
 func (r *row) stored() *stored {
 	bytes := func(column any) []byte {
 		if text, ok := column.(string); ok {

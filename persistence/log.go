@@ -7,27 +7,32 @@ import (
 	"fmt"
 )
 
-// ErrLogMissing marks a file whose newest events are in a write-ahead log that is not next to it any more.
+// ErrLogMissing marks a file whose newest events are in a write-ahead log that is no longer next to it.
 var ErrLogMissing = errors.New("its write-ahead log is missing")
 
-// A file in use is two: the newest events are in the log. A copy of the first alone looks like a file that was
-// closed. So the writer has the file itself say that there is a log, while the log says that there is none:
-// it sets identity.wal, has SQLite fold that into the file, and unsets it, which is in the log only. Whoever
-// reads both, or has SQLite back both up, sees 0; and when the last connection closes, SQLite folds the 0
-// into the file. Whoever sees 1, and no log, has half.
+// The log mark detects a copy of the file alone. While an app uses a file, the newest events are in the log next to
+// it (-wal), and a copy without the log looks like a file that was closed. So the writer keeps identity.wal = 1 in
+// the file itself, and identity.wal = 0 in the log, which overrides the file:
+//
+//  1. The writer sets the mark to 1.
+//  2. A checkpoint copies the 1 from the log into the file.
+//  3. The writer sets the mark to 0, which is in the log only.
+//
+// A reader of both files, or SQLite's backup, sees 0. When the last connection closes, SQLite copies the 0 into the
+// file. A reader of a file with 1 and no log knows that the log is missing.
 const (
 	setLogMark   = `UPDATE identity SET wal = 1`
 	unsetLogMark = `UPDATE identity SET wal = 0`
 	selectMark   = `SELECT wal FROM identity`
 
-	// markEvery is after how many writes the mark is renewed. SQLite folds the log into the file by itself
-	// when it has grown to autoCheckpoint pages, and the mark is gone until it is renewed; so that is to happen
-	// later.
+	// markEvery is the number of writes after which the writer renews the mark. SQLite runs a checkpoint by
+	// itself when the log has autoCheckpoint pages. That copies the 0 into the file, and the mark is lost until
+	// it is renewed. So autoCheckpoint is larger than the log usually is after markEvery writes.
 	markEvery      = 300
 	autoCheckpoint = 4000
 )
 
-// markLog sets the mark. A failure is no matter: then the loss of the log is not noticed.
+// markLog sets the mark. It ignores failures: without the mark, a missing log is not noticed.
 func (w *writer) markLog() {
 	ctx := context.Background()
 	w.unmarked = 0
@@ -37,7 +42,7 @@ func (w *writer) markLog() {
 	_ = w.unmarkLog()
 }
 
-// unmarkLog sees to it that a file that is closed has no mark. It needs no lock if there is none.
+// unmarkLog clears the mark, so that a closed file has none. It takes no lock if there is no mark.
 func (w *writer) unmarkLog() error {
 	ctx, marked := context.Background(), false
 	if err := w.conn.QueryRowContext(ctx, selectMark).Scan(&marked); err != nil || !marked {
@@ -47,14 +52,14 @@ func (w *writer) unmarkLog() error {
 	return err
 }
 
-// wrote is called when writes have been committed and answered.
+// countWrites renews the mark after enough writes. It runs after the callers of the writes have their answers.
 func (w *writer) countWrites(n int) {
 	if w.unmarked += n; w.keepsLog && w.unmarked >= markEvery {
 		w.markLog()
 	}
 }
 
-// logMissing returns an error wrapping [ErrLogMissing] if a file says that there is a log, and there is none.
+// logMissing returns an error wrapping [ErrLogMissing] if a file has the mark and no log.
 func logMissing(full string) error {
 	if hasLog(full) {
 		return nil
@@ -63,13 +68,13 @@ func logMissing(full string) error {
 	err := openAlone(full, func(ctx context.Context, conn *sql.Conn) error {
 		return conn.QueryRowContext(ctx, selectMark).Scan(&marked)
 	})
-	// A file that cannot be asked, such as one of the first schema, does not say so. If there is a log now,
-	// somebody has begun to write.
+	// A file that cannot be read here, such as one of the first schema, has no mark. If there is a log now, an
+	// app has begun to write.
 	if err != nil || !marked || hasLog(full) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s-wal is not there, and the newest events are likely to be only in it, as if the file had been copied while an app used it: put that file back", ErrLogMissing, full)
+	return fmt.Errorf("%w: %s-wal does not exist, and the newest events are probably only in it: the file was copied while an app used it; put that file back", ErrLogMissing, full)
 }
 
-// ignoreLogRemedy says how to use a file without its log.
-const ignoreLogRemedy = "; to go on without what was in it, run: sqlite3 FILE 'UPDATE identity SET wal = 0'"
+// ignoreLogRemedy is how to use a file without its log.
+const ignoreLogRemedy = "; to continue without those events, run: sqlite3 FILE 'UPDATE identity SET wal = 0'"

@@ -14,7 +14,7 @@ import (
 // applicationID marks a file of this package, in SQLite's own header field: "LSES".
 const applicationID = 0x4c534553
 
-// migrations are numbered from 1. A released one is never edited: files have been made with it.
+// migrations are numbered from 1. A released one is never edited, because files were created with it.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -36,9 +36,9 @@ func scripts() ([]string, error) {
 	return texts, nil
 }
 
-// migrate brings the schema to the newest version, each step in one transaction. The version is read
-// under the write lock, so of two processes one does each step. It writes even if there is nothing to
-// do: a file that cannot be written is found out here and not in the first turn.
+// migrate brings the schema to the newest version, each step in one transaction. It reads the version under the
+// write lock, so only one of two processes runs each step. It writes even if there is no step to run, so that a
+// file which cannot be written fails here and not in the first turn.
 func migrate(ctx context.Context, conn *sql.Conn) error {
 	steps, err := scripts()
 	if err != nil {
@@ -52,6 +52,7 @@ func migrate(ctx context.Context, conn *sql.Conn) error {
 	}
 }
 
+// step runs the next migration, and reports whether there was none left.
 func step(ctx context.Context, conn *sql.Conn, steps []string) (done bool, err error) {
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return false, err
@@ -77,8 +78,8 @@ func step(ctx context.Context, conn *sql.Conn, steps []string) (done bool, err e
 	return false, pragmas(ctx, conn, fmt.Sprintf("application_id = %d", applicationID), fmt.Sprintf("user_version = %d", version+1))
 }
 
-// checkOwner returns the version of the schema, 0 for an empty database, and an error for a database
-// that is not ours to write.
+// checkOwner returns the version of the schema, 0 for an empty database. It returns an error for a database that does
+// not belong to this package, or to a newer version of it.
 func checkOwner(ctx context.Context, conn *sql.Conn) (version int, err error) {
 	var id, objects int
 	err = conn.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
@@ -89,6 +90,7 @@ func checkOwner(ctx context.Context, conn *sql.Conn) (version int, err error) {
 	return version, checkHeader(uint32(id), version, objects)
 }
 
+// checkHeader is checkOwner for the values of the header.
 func checkHeader(id uint32, version, objects int) error {
 	steps, err := scripts()
 	if err != nil {
@@ -107,17 +109,18 @@ func checkHeader(id uint32, version, objects int) error {
 	return nil
 }
 
-// smallestFile is SQLite's smallest page. It takes a file that is smaller for an empty one.
+// smallestFile is the size of SQLite's smallest page, in bytes. SQLite treats a smaller file as an empty one.
 const smallestFile = 512
 
+// tooSmall returns an error for a regular file that is smaller than any database.
 func tooSmall(full string, info os.FileInfo) error {
 	if info.Mode().IsRegular() && info.Size() < smallestFile {
-		return fmt.Errorf("persistence: %s: %w: %d bytes are no SQLite database, or the beginning of one that was truncated: choose another path, or restore a backup", full, ErrForeignFile, info.Size())
+		return fmt.Errorf("persistence: %s: %w: %d bytes are not a SQLite database, or the beginning of one that was truncated: choose another path, or restore a backup", full, ErrForeignFile, info.Size())
 	}
 	return nil
 }
 
-// left reports whether somebody is writing to a file, or died while he was: what he wrote stands beside it.
+// hasLog reports whether a file has a log or a journal next to it: an app is writing to it, or crashed while it was.
 func hasLog(full string) bool {
 	for _, beside := range []string{"-wal", "-journal"} {
 		if _, err := os.Lstat(full + beside); err == nil {
@@ -127,12 +130,13 @@ func hasLog(full string) bool {
 	return false
 }
 
-// inspect refuses a file that is not ours before anything is written to it. It looks through SQLite and
-// not with os.Open: to close a file that SQLite also has open in this process would drop its locks.
+// inspect refuses a file that is not a session file, before anything is written to it. It reads the file through
+// SQLite and not with os.Open: closing a file that SQLite also has open in this process would release SQLite's
+// locks.
 func inspect(full string, busy time.Duration) (err error) {
 	info, err := os.Stat(full)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return nil // SQLite will make it
+		return nil // a new file
 	}
 	if err != nil {
 		return fmt.Errorf("persistence: %s: %w: allow this process to read and write the file and its folder", full, err)
@@ -146,8 +150,8 @@ func inspect(full string, busy time.Duration) (err error) {
 	if err := logMissing(full); err != nil {
 		return explain(full, "open", fmt.Errorf("%w%s", err, ignoreLogRemedy))
 	}
-	// A connection for reading folds nothing that a crash left behind back into the file. If nothing was
-	// left, one for writing is better: it takes away the files that looking into a database creates.
+	// A read-only connection does not copy a crashed app's log into the file. Without a log, a connection for
+	// writing is better, because it removes the files that reading a database creates.
 	mode := "rw"
 	if hasLog(full) {
 		mode = "ro"

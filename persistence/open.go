@@ -18,14 +18,14 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// memory is the path of a database that lives as long as its service.
+// memory is the path of a database in memory, which lasts as long as its service.
 const memory = ":memory:"
 
-// readers is how many reads may run at once. Reads in SQLite are bound by the processor.
+// readers is how many reads run at once. More would not help, because the processor is the limit of SQLite's reads.
 const readers = 4
 
-// SQLiteSessionService is a [session.Service] on one SQLite file. It is safe for concurrent use, and
-// several services of several processes may share a file. Close it.
+// SQLiteSessionService is a [session.Service] on one SQLite file. It is safe for concurrent use, and services in
+// several processes may share a file. Close it after use.
 type SQLiteSessionService struct {
 	name string // of the file, for errors
 	full string // its path, "" for a database in memory
@@ -36,28 +36,35 @@ type SQLiteSessionService struct {
 	queue  chan *write
 	done   chan struct{} // closed when the writer has ended
 
-	// pool holds the connections for reading; nil for one that is not open yet. A database with a single
-	// connection has that one here, and the writer takes it out for each batch.
+	// pool has the connections for reading, nil for each that is not open yet. If the database has a single
+	// connection, it is here, and the writer takes it for each batch.
 	pool   chan *reader
 	single bool
 	busy   time.Duration
-	// place is nil for a database in memory, and for a service that does not write.
+	// place is nil for a database in memory, and for a read-only service.
 	place *place
-	// readOnly is nil for a service that writes. One that does not has no writer, queue and done.
+	// readOnly is nil for a service that writes. A read-only service has no writer, queue and done.
 	readOnly *readOnly
 
-	// closing is read-locked by every call, so that Close waits for those that run.
+	// Every call holds a read lock on closing, so Close waits for running calls.
 	closing sync.RWMutex
 	closed  bool
 }
 
 var _ session.Service = (*SQLiteSessionService)(nil)
 
-// NewSQLiteSessionService opens the session file at path, and creates it if there is none; its folder
-// must exist. The path ":memory:" keeps everything in memory until Close. A file that is not a session
-// file of this package, or of a newer version, or truncated, or copied without its -wal, is refused and left
-// untouched: errors wrap [ErrForeignFile], [ErrNewerSchema], [ErrTruncated] or [ErrLogMissing]. URIs ("file:...") are no paths and are refused. If the
-// file is moved, deleted or replaced later, calls return errors wrapping [ErrMoved]. A file of an older version is brought up to date.
+// NewSQLiteSessionService opens the session file at path, and creates it if it does not exist. Its folder must exist.
+// The path ":memory:" keeps everything in memory until Close. URIs ("file:...") are refused.
+//
+// A file of an older version of this package is brought up to date. Unusable files are refused and not changed. Errors
+// wrap
+//
+//   - [ErrForeignFile] for a file that is not a session file,
+//   - [ErrNewerSchema] for a file of a newer version of this package,
+//   - [ErrTruncated] for a file that is too short,
+//   - [ErrLogMissing] for a file that was copied without its -wal.
+//
+// If the file is moved, deleted or replaced later, calls return errors wrapping [ErrMoved].
 func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -80,7 +87,7 @@ func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService
 func (s *SQLiteSessionService) openDB(path string, o options) error {
 	switch {
 	case !s.owns && path != "":
-		return fmt.Errorf("persistence: path %q and WithDB: use one of the two", path)
+		return fmt.Errorf("persistence: path %q and WithDB: use only one of them", path)
 	case !s.owns:
 		s.name = "the caller's database"
 		return nil
@@ -114,8 +121,8 @@ func (s *SQLiteSessionService) openDB(path string, o options) error {
 	return nil
 }
 
-// makeFile makes an empty file if there is none. SQLite must not make it: a connection that is opened
-// later would make another one if the file had been moved away.
+// makeFile creates an empty file if there is none. SQLite itself must not create files: after the file was moved away,
+// a connection that is opened later would create another one.
 func makeFile(full string) error {
 	f, err := os.OpenFile(full, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
@@ -130,7 +137,7 @@ func makeFile(full string) error {
 	return nil
 }
 
-// sourceOf returns a data source name that means the file, whatever characters its path has.
+// sourceOf returns a data source name for a file. The path may have any characters.
 func sourceOf(full, mode string) string {
 	full = filepath.ToSlash(full)
 	if !strings.HasPrefix(full, "/") {
@@ -185,7 +192,7 @@ func (s *SQLiteSessionService) start(ctx context.Context, o options) error {
 	return nil
 }
 
-// prepare sets the writing connection up and brings the schema up to date.
+// prepare configures the writing connection and brings the schema up to date.
 func (s *SQLiteSessionService) prepare(ctx context.Context, conn *sql.Conn, o options) (inMemory bool, err error) {
 	if err := pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", o.busy.Milliseconds())); err != nil {
 		return false, err
@@ -213,11 +220,12 @@ func (s *SQLiteSessionService) prepare(ctx context.Context, conn *sql.Conn, o op
 	}
 	var overwrites bool
 	if err := conn.QueryRowContext(ctx, "PRAGMA secure_delete").Scan(&overwrites); err != nil || !overwrites {
-		return false, errors.Join(err, errors.New("the driver does not let SQLite overwrite what is deleted (PRAGMA secure_delete)"))
+		return false, errors.Join(err, errors.New("the driver does not let SQLite overwrite deleted data (PRAGMA secure_delete)"))
 	}
 	return inMemory, retry(deadline, func() error { return migrate(ctx, conn) })
 }
 
+// pragmas runs PRAGMA statements, such as "foreign_keys = ON".
 func pragmas(ctx context.Context, conn *sql.Conn, settings ...string) error {
 	for _, p := range settings {
 		if _, err := conn.ExecContext(ctx, "PRAGMA "+p); err != nil {
@@ -227,7 +235,7 @@ func pragmas(ctx context.Context, conn *sql.Conn, settings ...string) error {
 	return nil
 }
 
-// useWAL lets readers and the writer work side by side.
+// useWAL turns on the write-ahead log, with which readers do not block the writer.
 func useWAL(ctx context.Context, conn *sql.Conn) error {
 	var mode string
 	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
@@ -239,8 +247,8 @@ func useWAL(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// retry tries again while another process opens the same file: SQLite does not wait for every lock
-// that it needs to switch to WAL.
+// retry calls try until it succeeds, or until the deadline if the file is locked. SQLite itself does not wait for
+// every lock that it needs to switch to WAL, so two processes that open a new file at once need this.
 func retry(deadline time.Time, try func() error) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		err := try()
@@ -251,8 +259,8 @@ func retry(deadline time.Time, try func() error) error {
 	}
 }
 
-// Close waits for the calls that run, ends the writer and closes the file. Every later call returns an
-// error wrapping [ErrClosed]. A database given with [WithDB] stays open. Closing again does nothing.
+// Close waits for running calls, ends the writer and closes the file. Later calls return errors wrapping [ErrClosed]. A
+// database of [WithDB] stays open. A second Close has no effect and returns nil.
 func (s *SQLiteSessionService) Close() error {
 	s.closing.Lock()
 	defer s.closing.Unlock()
@@ -287,7 +295,7 @@ func (s *SQLiteSessionService) closeDB() error {
 	return s.db.Close()
 }
 
-// enter keeps the service open until the function it returns is called.
+// enter keeps the service open until the caller calls leave.
 func (s *SQLiteSessionService) enter() (leave func(), err error) {
 	s.closing.RLock()
 	if s.closed {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// defaultBusyTimeout is long enough for several processes that take turns at a slow disk, and short
-// enough that a turn does not hang on a lock that somebody forgot.
+// defaultBusyTimeout is long enough for several processes that share a slow disk, and short enough that a forgotten
+// lock does not block a turn for long.
 const defaultBusyTimeout = 10 * time.Second
 
-// Option changes how [NewSQLiteSessionService] opens its file.
+// Option changes how [NewSQLiteSessionService] opens its file. A nil Option has no effect.
 type Option func(*options) error
 
 type options struct {
@@ -20,9 +20,9 @@ type options struct {
 	readOnly    bool
 }
 
-// WithSynchronousNormal makes appends faster: SQLite no longer waits for the disk at every commit. A
-// crash of the process still loses nothing, but a power cut or a crash of the system may undo the
-// newest commits. The default is SQLite's synchronous=FULL.
+// WithSynchronousNormal makes appends faster, because SQLite no longer waits for the disk at every commit. A crash of
+// the process still loses nothing, but a power cut or a crash of the system can undo the newest commits. The
+// default is SQLite's synchronous=FULL.
 func WithSynchronousNormal() Option {
 	return func(o *options) error {
 		o.synchronous = "NORMAL"
@@ -30,29 +30,28 @@ func WithSynchronousNormal() Option {
 	}
 }
 
-// WithBusyTimeout sets how long a call waits while another process holds the file's lock, 10 s by
-// default and for 0. After that it returns SQLite's error, with nothing stored. At least 1 ms.
+// WithBusyTimeout sets how long a call waits while another process holds the lock of the file. The default, also for
+// 0, is 10 s, and the minimum is 1 ms. After that time the call returns SQLite's error and has stored nothing.
 func WithBusyTimeout(d time.Duration) Option {
 	return func(o *options) error {
 		if d == 0 {
 			return nil
 		}
 		if d < time.Millisecond {
-			return fmt.Errorf("persistence: WithBusyTimeout(%v): a time-out under 1 ms fails whenever two processes meet", d)
+			return fmt.Errorf("persistence: WithBusyTimeout(%v): a timeout below 1 ms fails whenever two processes write at once", d)
 		}
 		o.busy = d
 		return nil
 	}
 }
 
-// WithDB uses the caller's database, of any SQLite driver, instead of opening the path, which must then
-// be empty. The database must belong to this service alone. The service keeps some of its connections
-// until Close, which does not close the database; it is best not limited to fewer than 5 connections.
-// With a limit of 1, as a database in memory needs it, the service keeps the only one.
+// WithDB uses the caller's database, of any SQLite driver. The path must then be empty. The database must belong to
+// this service alone. The service keeps up to 5 of its connections until Close, which does not close the database.
+// With a limit of fewer than 5, fewer reads run at once. If the database is limited to 1 connection, as one in memory must be, the service keeps the only one.
 func WithDB(db *sql.DB) Option {
 	return func(o *options) error {
 		if db == nil {
-			return fmt.Errorf("persistence: WithDB(nil): hand over an open *sql.DB, or a path instead")
+			return fmt.Errorf("persistence: WithDB(nil): pass an open *sql.DB, or use a path instead")
 		}
 		o.db = db
 		return nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkPath refuses what cannot be meant as the path of a file. To make a file with the literal name of a
-// URI would hide that its parameters do nothing.
+// checkPath refuses paths that are surely a mistake. A URI is refused because a file with its literal name would hide
+// that the parameters have no effect.
 func checkPath(path string) error {
 	bare, isURI := strings.CutPrefix(path, "file:")
 	name, query, _ := strings.Cut(strings.TrimPrefix(bare, "//"), "?")
@@ -15,16 +15,16 @@ func checkPath(path string) error {
 	case path == "":
 		return errors.New("persistence: empty path: name a file, or \":memory:\"")
 	case strings.ContainsRune(path, 0):
-		return fmt.Errorf("persistence: path %q has a NUL character: no file can be named so", path)
+		return fmt.Errorf("persistence: path %q has a NUL character, which no file name can have", path)
 	case isURI && (name == memory || strings.Contains(query, "mode=memory")):
-		return fmt.Errorf("persistence: path %q: URIs are not taken: for a database in memory, the path is %q", path, memory)
+		return fmt.Errorf("persistence: path %q: URIs are not supported: for a database in memory, the path is %q", path, memory)
 	case isURI:
-		return fmt.Errorf("persistence: path %q: URIs and their parameters are not taken: give the path alone, %q%s (a file of that very name is %q)", path, name, optionsFor(query), "./"+path)
+		return fmt.Errorf("persistence: path %q: URIs and their parameters are not supported: pass the path alone, %q%s (a file with exactly this name is %q)", path, name, optionsFor(query), "./"+path)
 	}
 	return nil
 }
 
-// optionsFor names the options that do what parameters would.
+// optionsFor names the options that have the effect of the parameters.
 func optionsFor(query string) string {
 	query = strings.ToLower(query)
 	var options []string
@@ -39,7 +39,7 @@ func optionsFor(query string) string {
 	case len(options) > 0:
 		return ", with the option " + strings.Join(options, " and ")
 	case query != "":
-		return "; WithDB takes a database that is opened in any way"
+		return "; WithDB accepts a database that was opened with any parameters"
 	}
 	return ""
 }

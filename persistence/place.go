@@ -10,15 +10,15 @@ import (
 // ErrMoved marks a call on a file that was moved, deleted or replaced after the service opened it.
 var ErrMoved = errors.New("the file was moved, deleted or replaced while it was open")
 
-// place is where a service found its file, to notice that another one is there now: what SQLite has open
-// would otherwise be read and written on, although nobody can find it any more. A nil one is that of a
-// database in memory.
+// place is the path at which a service opened its file, and the file that was there. A moved or deleted file stays
+// open in SQLite, which would go on reading and writing it although nobody can find it any more. A nil place is
+// that of a database in memory.
 type place struct {
 	full string
 	info os.FileInfo
 }
 
-// placeOf returns the place of a file that is open.
+// placeOf returns the place of an open file.
 func placeOf(full string) (*place, error) {
 	info, err := os.Stat(full)
 	if err != nil {
@@ -27,7 +27,7 @@ func placeOf(full string) (*place, error) {
 	return &place{full: full, info: info}, nil
 }
 
-// still returns an error wrapping [ErrMoved] if the file is not where it was.
+// check returns an error wrapping [ErrMoved] if the file is no longer at its path.
 func (p *place) check() error {
 	if p == nil {
 		return nil
@@ -35,7 +35,7 @@ func (p *place) check() error {
 	now, err := os.Stat(p.full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: there is no file any more: put it back with its -wal, or close the service and open the file where it is now", ErrMoved)
+		return fmt.Errorf("%w: the file no longer exists: put it back with its -wal, or close the service and open the file where it is now", ErrMoved)
 	case err != nil:
 		return fmt.Errorf("%w, or its folder was: %w", ErrMoved, err)
 	case !os.SameFile(now, p.info):

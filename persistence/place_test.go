@@ -46,8 +46,8 @@ func TestAFileThatIsNotWhereItWasIsNoticed(t *testing.T) {
 		away func(path string) error
 		says string
 	}{
-		"deleted": {os.Remove, "no file any more"},
-		"moved":   {func(path string) error { return os.Rename(path, path+".away") }, "no file any more"},
+		"deleted": {os.Remove, "the file no longer exists"},
+		"moved":   {func(path string) error { return os.Rename(path, path+".away") }, "the file no longer exists"},
 		"replaced": {func(path string) error {
 			if err := os.Rename(path, path+".away"); err != nil {
 				return err
@@ -198,7 +198,7 @@ func TestAURIIsNoPath(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for path, says := range map[string]string{
-		"file:sessions.db":                               `"sessions.db" (a file of that very name is "./file:sessions.db")`,
+		"file:sessions.db":                               `"sessions.db" (a file with exactly this name is "./file:sessions.db")`,
 		"file:sessions.db?mode=ro":                       `"sessions.db", with the option WithReadOnly`,
 		"file:///data/x.db?immutable=1":                  `"/data/x.db", with the option WithReadOnly`,
 		"file:x.db?_busy_timeout=50&_synchronous=NORMAL": "WithBusyTimeout and WithSynchronousNormal",

@@ -22,7 +22,7 @@ const (
 	selectNewest   = `SELECT ` + eventColumns + ` FROM events WHERE session = ? AND time >= ? ORDER BY seq DESC LIMIT ?`
 )
 
-// reader is a connection that only reads, with its statements.
+// reader is a connection for reading, with its statements.
 type reader struct {
 	statements
 	begin, end                   *sql.Stmt
@@ -68,7 +68,7 @@ func (s *SQLiteSessionService) openReader(ctx context.Context) (*reader, error) 
 	return r, nil
 }
 
-// close gives the connection back to its pool; not so if it is the writer's.
+// close closes the statements, and returns the connection to its pool if it is the reader's own.
 func (r *reader) close(own bool) error {
 	err := r.statements.close()
 	if !own {
@@ -77,8 +77,8 @@ func (r *reader) close(own bool) error {
 	return errors.Join(err, pragmas(context.Background(), r.conn, "query_only = OFF"), r.conn.Close())
 }
 
-// read calls do with a reader that sees one state of the database throughout. If the file is not what it
-// was, that explains whatever else went wrong, and what was read is not what is there.
+// read calls do with a reader, in one transaction, so that do sees one state of the database. If the file was moved or
+// changed, read returns that error instead of any other, because the result is not that of the file at the path.
 func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error) error {
 	err := s.readState(ctx, do)
 	if changed := s.unchanged(); changed != nil && ctx.Err() == nil {
@@ -87,7 +87,7 @@ func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error)
 	return err
 }
 
-// unchanged returns an error if the file is not the one that was opened.
+// unchanged returns an error if the file is no longer the one that was opened.
 func (s *SQLiteSessionService) unchanged() error {
 	if s.readOnly != nil {
 		return s.readOnly.check()
@@ -95,6 +95,7 @@ func (s *SQLiteSessionService) unchanged() error {
 	return s.place.check()
 }
 
+// readState takes a reader from the pool, or opens one, and calls do in a transaction.
 func (s *SQLiteSessionService) readState(ctx context.Context, do func(*reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -113,8 +114,8 @@ func (s *SQLiteSessionService) readState(ctx context.Context, do func(*reader) e
 		}
 		r = opened
 	}
-	// The transaction begins and ends whatever becomes of ctx: the driver may report that a statement was
-	// interrupted when it has done its work.
+	// BEGIN and ROLLBACK do not use ctx: when ctx ends, the driver may report that a statement was
+	// interrupted although it has taken effect.
 	if _, err := r.begin.ExecContext(context.Background()); err != nil {
 		return err
 	}
@@ -126,13 +127,13 @@ func (s *SQLiteSessionService) readState(ctx context.Context, do func(*reader) e
 	return err
 }
 
-// size says how much a session holds.
+// size is what a reader must know of a session before it loads events.
 type size struct {
 	events     int
-	conflicted bool // covered_by does not tell all that the records tell
+	conflicted bool // covered_by is not exact, see markCovered
 }
 
-// find returns a session without its events, and how many it has.
+// find returns a session without its events, and its size.
 func (r *reader) find(ctx context.Context, app, user, id string) (*storedSession, size, error) {
 	found := &storedSession{app: app, user: user, id: id}
 	var updated string
@@ -156,13 +157,13 @@ func (r *reader) complete(ctx context.Context, found *storedSession, updated str
 	return err
 }
 
-// load returns the events of a session that a request asks for, in order.
+// load returns the events that a request asks for, in order.
 func (r *reader) load(ctx context.Context, key int64, count int, req *session.GetRequest) ([]*session.Event, error) {
 	if req.NumRecentEvents <= 0 && req.After.IsZero() {
 		rows, err := r.events.QueryContext(ctx, key)
 		return scan(rows, err, count, nil)
 	}
-	limit, after := -1, "" // no limit, and before every time
+	limit, after := -1, "" // all events; "" sorts before every time
 	if req.NumRecentEvents > 0 {
 		limit = req.NumRecentEvents
 	}
@@ -175,11 +176,11 @@ func (r *reader) load(ctx context.Context, key int64, count int, req *session.Ge
 	return loaded, err
 }
 
-// chunk is how many events are decoded at a time beside the reading of more.
+// chunk is how many events one goroutine decodes while the reader scans more.
 const chunk = 64
 
-// scan returns the events of rows, and shows each row to note, which may be nil. Decoding costs more than
-// reading, so that all but few events are decoded on all processors.
+// scan returns the events of rows. It calls note, which may be nil, for each row. Decoding costs more than reading,
+// so scan decodes full chunks on all processors and only the last, smaller one by itself.
 func scan(rows *sql.Rows, err error, count int, note func(*stored)) ([]*session.Event, error) {
 	if err != nil {
 		return nil, err

@@ -14,21 +14,22 @@ import (
 var (
 	// ErrReadOnly marks a write through a service that was opened with [WithReadOnly].
 	ErrReadOnly = errors.New("opened for reading only")
-	// ErrOlderSchema marks a file that must be brought up to date before it can be opened with [WithReadOnly].
+	// ErrOlderSchema marks a file of an older version, which [WithReadOnly] cannot bring up to date.
 	ErrOlderSchema = errors.New("written by an older version")
-	// ErrWritten marks a reading in the midst of which somebody began to write; see [WithReadOnly].
+	// ErrWritten marks a reading during which another process wrote to the file; see [WithReadOnly].
 	ErrWritten = errors.New("the file was written to while it was read")
 )
 
-// WithReadOnly opens a file so that nothing can be written: Create, AppendEvent and Delete return errors
-// wrapping [ErrReadOnly], no schema is brought up to date, and the file must exist. Other processes may go
-// on writing; every reading sees one state of the file.
+// WithReadOnly opens a file for reading only. Create, AppendEvent and Delete return errors wrapping [ErrReadOnly]. The
+// file must exist and have the newest schema. Other processes may continue to write. Every reading sees one state
+// of the file.
 //
-// While an app uses the file, or after one crashed, its newest events stand in a file beside it, ending in
-// -wal. SQLite then shares a third one, ending in -shm; if that is not there, the folder must be writable.
-// Without a -wal nobody is writing, and the file is opened as immutable: no lock is taken, no file is made
-// beside it, and the folder may be read-only. Should an app begin to write all the same, or the file be
-// taken away, a reading ends with an error wrapping [ErrWritten]: open the file again.
+// While an app uses the file, or after it crashed, the newest events are in a file next to it that ends in -wal. Then
+// SQLite also needs a file that ends in -shm, and if there is none, the folder must be writable.
+//
+// Without a -wal no app is writing, and the file is opened as immutable: SQLite takes no lock and creates no file, so
+// the folder may be read-only. If an app begins to write nevertheless, or if the file is moved, a reading ends with
+// an error wrapping [ErrWritten]. Then open the file again.
 func WithReadOnly() Option {
 	return func(o *options) error {
 		o.readOnly = true
@@ -36,17 +37,17 @@ func WithReadOnly() Option {
 	}
 }
 
-// readOnly is how a file stands that nothing is written to. A nil one is that of a service that writes.
+// readOnly is the state of a file that was opened for reading only. It is nil for a service that writes.
 type readOnly struct {
 	full   string
 	before os.FileInfo // as it was when it was opened
-	// immutable says that nobody was writing then, so that no locks are taken.
+	// immutable is true if no app was writing at that time. SQLite then takes no locks.
 	immutable bool
-	// incomplete says why the newest events may not be in the file; nil if nothing hints at that.
+	// incomplete is why the newest events may be missing, nil if they are not.
 	incomplete error
 }
 
-// openReadOnly opens a file, which must be one of ours.
+// openReadOnly opens an existing session file.
 func (s *SQLiteSessionService) openReadOnly(path string) error {
 	if path == memory {
 		return fmt.Errorf("persistence: path %q and WithReadOnly: a database in memory would be empty; name a file", path)
@@ -60,7 +61,7 @@ func (s *SQLiteSessionService) openReadOnly(path string) error {
 		return err
 	}
 	if real, err := filepath.EvalSymlinks(full); err == nil {
-		full = real // SQLite puts its files beside the target of a link
+		full = real // SQLite creates its files next to the target of a link
 	}
 	source := sourceOf(full, "ro")
 	s.full = full
@@ -77,7 +78,7 @@ func (s *SQLiteSessionService) openReadOnly(path string) error {
 	return s.explain("open", err)
 }
 
-// present returns what the file system says of a file that is to be read.
+// statFile returns the file information of a regular file.
 func statFile(full string) (os.FileInfo, error) {
 	info, err := os.Stat(full)
 	switch {
@@ -88,13 +89,12 @@ func statFile(full string) (os.FileInfo, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("persistence: %s: %w: it is a folder: name the file in it", full, ErrForeignFile)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("persistence: %s: %w: it is no regular file: choose another path", full, ErrForeignFile)
+		return nil, fmt.Errorf("persistence: %s: %w: it is not a regular file: choose another path", full, ErrForeignFile)
 	}
 	return info, tooSmall(full, info)
 }
 
-// startReading looks at the file once, so that what is wrong with it is found here and not by the first
-// reading.
+// startReading reads the file once, so that an unusable file fails here and not at the first reading.
 func (s *SQLiteSessionService) startReading(ctx context.Context, _ options) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *SQLiteSessionService) startReading(ctx context.Context, _ options) erro
 	return nil
 }
 
-// checkCurrent returns an error for a file that is not ours or not of this version.
+// checkCurrent returns an error for a file that is not a session file of this version.
 func checkCurrent(ctx context.Context, conn *sql.Conn) error {
 	version, err := checkOwner(ctx, conn)
 	if err != nil {
@@ -127,6 +127,7 @@ func checkCurrent(ctx context.Context, conn *sql.Conn) error {
 	return checkVersion(version, len(steps))
 }
 
+// checkVersion returns an error for an empty or older schema.
 func checkVersion(version, newest int) error {
 	switch {
 	case version == 0:
@@ -148,19 +149,19 @@ func (r *readOnly) check() error {
 	case err != nil:
 		return fmt.Errorf("%w, or taken away: %w: open it again", ErrWritten, err)
 	case !os.SameFile(now, r.before):
-		return fmt.Errorf("%w: another file stands in its place: open it again", ErrWritten)
+		return fmt.Errorf("%w: another file is in its place: open it again", ErrWritten)
 	case !r.immutable:
 		return nil
 	case now.Size() != r.before.Size() || !now.ModTime().Equal(r.before.ModTime()):
 		return fmt.Errorf("%w: open it again (it was %d bytes of %s)", ErrWritten, r.before.Size(), r.before.ModTime().Format(time.RFC3339Nano))
 	case hasNewPages(r.full):
-		return fmt.Errorf("%w: what is new stands beside it: open it again", ErrWritten)
+		return fmt.Errorf("%w: the new events are in a file next to it: open it again", ErrWritten)
 	}
 	return nil
 }
 
-// hasNewPages reports whether anything has been written beside a file that is not in it yet. SQLite makes an empty
-// -wal also for somebody who only looks.
+// hasNewPages reports whether the log or the journal next to a file has data. SQLite creates an empty -wal even for
+// reading.
 func hasNewPages(full string) bool {
 	for _, beside := range []string{"-wal", "-journal"} {
 		if info, err := os.Lstat(full + beside); err == nil && info.Size() > 0 {
@@ -170,18 +171,17 @@ func hasNewPages(full string) bool {
 	return false
 }
 
-// readOnlyRemedies says what to do where a file that is only read needs something else than one that is
-// written.
+// readOnlyRemedies are the remedies that differ for a file that was opened for reading only.
 var readOnlyRemedies = map[int]string{
 	1:  "a table, a column or an index is missing or was changed by hand: compare the schema of the file with that of a new one, or restore a backup",
-	5:  "another process holds the file for itself: end that one, or try again later",
-	8:  "an app left the newest events in a -wal file, and this folder cannot be written: copy both files to one that can, and open the copy",
-	14: "allow this process to read the file; if a -wal file stands beside it, copy both files to a folder that can be written, and open the copy",
+	5:  "another process has locked the file: end it, or try again later",
+	8:  "an app left the newest events in a -wal file, and this folder is not writable: copy both files to a writable folder, and open the copy",
+	14: "allow this process to read the file; if there is a -wal file next to it, copy both files to a writable folder, and open the copy",
 }
 
-// Incomplete returns an error wrapping [ErrLogMissing] if the newest events are likely to be missing in a file
-// that is open for reading only, because its -wal was not there when it was opened. A service that writes
-// refuses to open such a file, and returns nil.
+// Incomplete returns an error wrapping [ErrLogMissing] if the newest events are probably missing, because the file had
+// no -wal when it was opened for reading, although an app was using it when it was copied. A service that writes
+// refuses to open such a file, so for it Incomplete returns nil.
 func (s *SQLiteSessionService) Incomplete() error {
 	if s.readOnly == nil {
 		return nil

@@ -185,7 +185,7 @@ func TestAFileThatIsHeldIsRefusedWithWhatToDo(t *testing.T) {
 		}
 	}
 	_, err = persistence.NewSQLiteSessionService(path, persistence.WithReadOnly(), persistence.WithBusyTimeout(20*time.Millisecond))
-	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "holds the file for itself") {
+	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "has locked the file") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -16,10 +16,10 @@ var (
 	_ session.State   = state{}
 )
 
-// storedSession is a handle: a session as it was when it was read, and what has been appended through
-// this handle since. It is safe for concurrent use.
+// storedSession is a handle: a session as it was when it was read, with the events that were appended through this
+// handle since. It is safe for concurrent use.
 type storedSession struct {
-	// key is the row of the session. A session that is created anew under the same ID has another.
+	// key is the row of the session. A session that is created again under the same ID has another key.
 	key           int64
 	app, user, id string
 
@@ -27,11 +27,11 @@ type storedSession struct {
 	events    []*session.Event
 	state     map[string]any
 	updatedAt time.Time
-	// invocation is that of the newest event with words in it that was appended through this handle.
+	// invocation is the invocation of the newest conversation event that was appended through this handle.
 	invocation string
 }
 
-// handleOf returns the handle that a session of this package is, nil for any other session.
+// handleOf returns the handle of a session of this package, nil for any other session.
 func handleOf(sess session.Session) *storedSession {
 	switch sess := sess.(type) {
 	case *storedSession:
@@ -42,7 +42,7 @@ func handleOf(sess session.Session) *storedSession {
 	return nil
 }
 
-// isNil reports whether a session is nil, or an interface that holds a nil pointer.
+// isNil reports whether a session is nil, or a nil pointer in an interface.
 func isNil(sess session.Session) bool {
 	if sess == nil {
 		return true
@@ -56,7 +56,7 @@ func (s *storedSession) AppName() string      { return s.app }
 func (s *storedSession) UserID() string       { return s.user }
 func (s *storedSession) State() session.State { return state{s} }
 
-// Events returns a snapshot.
+// Events returns a snapshot. Later appends do not change it.
 func (s *storedSession) Events() session.Events {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -69,7 +69,7 @@ func (s *storedSession) LastUpdateTime() time.Time {
 	return s.updatedAt
 }
 
-// appended takes in an event that is stored, and the state that it set, temporary keys included.
+// appended adds a stored event to the handle, and its state delta, temporary keys included.
 func (s *storedSession) appended(ev *session.Event, delta map[string]any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *storedSession) appended(ev *session.Event, delta map[string]any) {
 	maps.Copy(s.state, delta)
 }
 
-// spoke notes the invocation of an event that is stored: that it has begun need not be stored again.
+// noteInvocation remembers the invocation of a stored event, so that later events of it need not store it again.
 func (s *storedSession) noteInvocation(invocation string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,8 +112,7 @@ func (e events) At(i int) *session.Event {
 	return e[i]
 }
 
-// state is the state of a handle. Set changes the handle only: what is to be stored comes as the state
-// delta of an event.
+// state is the state of a handle. Set changes the handle only. An event's state delta changes the file.
 type state struct{ of *storedSession }
 
 func (s state) Get(key string) (any, error) {

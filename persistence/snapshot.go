@@ -15,38 +15,37 @@ const selectRows = `SELECT ` + eventColumns + `, coalesce(record_id, ''), coales
 		coalesce(unit, 0), coalesce(anchor, 0)
 	FROM events WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?`
 
-// Snapshot is one state of a session file, for questions that a session service does not answer. It is not
-// safe for concurrent use, and of no use once the function that it was given to has returned.
+// Snapshot is one state of a session file, for questions that a session service cannot answer. It is not safe for
+// concurrent use, and is valid only until the function that received it returns.
 type Snapshot struct {
 	conn *sql.Conn
-	r    *reader // nil until a session is loaded: a file with a damaged schema can be asked all the same
+	r    *reader // nil until a session is loaded, so that a file with a damaged schema can be queried too
 }
 
 // Row is one row of the table events, as docs/schema.md describes it.
 type Row struct {
 	Seq int64
-	// ID of the event, also where Event is nil.
+	// ID is that of the event, even if Event is nil.
 	ID string
 	// Time is the column time.
 	Time string
-	// Record reports whether the event is marked as a compaction record, and RecordID is the record's ID,
-	// "" for one that could not be read when it was stored.
+	// Record reports whether the event is marked as a compaction record. RecordID is the record's ID, "" if
+	// the record was unreadable when it was stored.
 	Record   bool
 	RecordID string
-	// Covered reports whether the row is marked as covered, and CoveredBy is the ID of the record that it is
-	// marked with.
+	// Covered reports whether the row is marked as covered, and CoveredBy is the ID of the covering record.
 	Covered   bool
 	CoveredBy string
 	// Unit and Anchor are the columns of that name, 0 for NULL.
 	Unit, Anchor int64
-	// Event is nil where the row cannot be read as one, and Err says why. In its arguments, results, state
-	// and metadata, a number that is no float64 to the last digit is a [encoding/json.Number].
+	// Event is nil if the row cannot be decoded, and Err is the reason. In arguments, results, state and
+	// metadata, a number that float64 cannot represent exactly is an [encoding/json.Number].
 	Event *session.Event
 	Err   error
 }
 
-// Snapshot calls do with the state of the file as it is now, and returns its error. Only a service that was
-// opened with [WithReadOnly] has snapshots.
+// Snapshot calls do with the current state of the file, and returns the error of do. The service must have been opened
+// with [WithReadOnly].
 func (s *SQLiteSessionService) Snapshot(ctx context.Context, do func(*Snapshot) error) error {
 	if s.readOnly == nil {
 		return fmt.Errorf("persistence: %s: snapshot: open the file with WithReadOnly, so that no query can write", s.name)
@@ -57,7 +56,7 @@ func (s *SQLiteSessionService) Snapshot(ctx context.Context, do func(*Snapshot) 
 	}
 	defer leave()
 	err = s.snapshot(ctx, do)
-	// A state that changed under the reading explains whatever else went wrong.
+	// If the file changed, that is the cause of any other error.
 	if changed := s.readOnly.check(); changed != nil {
 		err = changed
 	}
@@ -73,13 +72,13 @@ func (s *SQLiteSessionService) snapshot(ctx context.Context, do func(*Snapshot) 
 	if err := pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", s.busy.Milliseconds()), "query_only = ON"); err != nil {
 		return err
 	}
-	// As in every reading, the transaction begins and ends whatever becomes of ctx.
+	// As in every reading, BEGIN and ROLLBACK do not use ctx.
 	if _, err := conn.ExecContext(context.Background(), "BEGIN"); err != nil {
 		return err
 	}
 	defer func() {
 		if _, endErr := conn.ExecContext(context.Background(), "ROLLBACK"); endErr != nil {
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // nobody gets it again
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool drops it
 		}
 	}()
 	snap := &Snapshot{conn: conn}
@@ -91,7 +90,7 @@ func (s *SQLiteSessionService) snapshot(ctx context.Context, do func(*Snapshot) 
 	return do(snap)
 }
 
-// GetActive is [SQLiteSessionService.GetActive] of this state.
+// GetActive is [SQLiteSessionService.GetActive] for this state.
 func (s *Snapshot) GetActive(ctx context.Context, req *session.GetRequest) (_ *session.GetResponse, err error) {
 	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
 		return nil, err
@@ -112,13 +111,14 @@ func (s *Snapshot) GetActive(ctx context.Context, req *session.GetRequest) (_ *s
 	return &session.GetResponse{Session: found}, nil
 }
 
-// Query asks a question in SQL. The rows must be closed before do returns.
+// Query runs a SQL query. Close the rows before do returns.
 func (s *Snapshot) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	return s.conn.QueryContext(ctx, query, args...)
 }
 
-// Rows yields the events of the session in row session of the table sessions, in order, from the one with
-// number from on, which may be any number, and limit at most, less than 0 for all. It holds one at a time. An error ends it.
+// Rows yields the events of the session with this key in the table sessions, in order: at most limit events, or all if
+// limit is negative, beginning with the first whose number is at least from. It holds one row at a time. An error
+// ends the sequence.
 func (s *Snapshot) Rows(ctx context.Context, session, from int64, limit int) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		rows, err := s.Query(ctx, selectRows, session, from, limit)

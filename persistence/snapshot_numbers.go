@@ -12,8 +12,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// withDigits puts the numbers into an event that the columns of its row have and a float64 cannot hold, such
-// as the number of an account. Records are left alone: their numbers are float64.
+// withDigits replaces numbers of an event that float64 cannot represent exactly with the digits in the columns of its
+// row. For example, the account number 12345678901234567890 decodes as the float64 12345678901234567000. It does
+// not change records, whose numbers are all float64.
 func withDigits(ev *session.Event, r *stored) error {
 	var content *genai.Content
 	var a actions
@@ -43,6 +44,7 @@ func withDigits(ev *session.Event, r *stored) error {
 	return nil
 }
 
+// setDigits replaces the numbers of a part.
 func setDigits(into, from *genai.Part) {
 	if from.FunctionCall != nil {
 		replace(into.FunctionCall.Args, from.FunctionCall.Args)
@@ -59,7 +61,7 @@ func replace(into, from map[string]any) {
 	}
 }
 
-// shortest makes float64 of the numbers in a JSON value that JSON would write just so.
+// shortest turns each number of a JSON value into a float64 if JSON writes that float64 with the same digits.
 func shortest(value any) any {
 	switch v := value.(type) {
 	case json.Number:
@@ -83,7 +85,7 @@ func shortest(value any) any {
 // exactDecoder keeps the first error.
 type exactDecoder struct{ err error }
 
-// json decodes a column that can hold numbers of its own: one with any of the words, if there are some.
+// json decodes a column, unless it has none of the words. Without words, it decodes every column.
 func (d *exactDecoder) json(name string, text []byte, into any, words ...string) {
 	if d.err != nil || text == nil || string(text) == newEventActions {
 		return

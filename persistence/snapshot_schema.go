@@ -9,14 +9,13 @@ import (
 	"sync"
 )
 
-// Difference is a table, view, index or trigger of a file that is not as the migrations make it, or that they
-// do not make at all.
+// Difference is a table, view, index or trigger of a file that differs from what the migrations create.
 type Difference struct {
 	// Kind is table, view, index or trigger.
 	Kind, Name string
-	// SQL is what makes it as it must be, "" for something that must not be there.
+	// SQL is the statement that creates it as it must be, "" for an object that must not exist.
 	SQL string
-	// Missing says that it is not there at all.
+	// Missing is true if the file does not have the object.
 	Missing bool
 }
 
@@ -25,9 +24,9 @@ type object struct{ kind, name, sql string }
 
 const selectSchema = `SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
 
-// Differences compares the schema of the file with the one that the migrations make. Anything else in it is a
-// difference, too: a trigger or a unique index changes what is stored, and a table or a view may pass for one
-// of ours. SQLite's own tables, such as those of ANALYZE, are not.
+// Differences compares the schema of the file with the one that the migrations create. Additional objects are
+// differences too: a trigger or a unique index changes what is stored, and a table or a view can be mistaken for one
+// of the schema. SQLite's own tables, such as those of ANALYZE, are ignored.
 func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
 	want, err := newestSchema()
 	if err != nil {
@@ -53,10 +52,10 @@ func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
 	return found, nil
 }
 
-// normalized is a statement whatever white space it is written with.
+// normalized returns a statement with single spaces.
 func normalized(statement string) string { return strings.Join(strings.Fields(statement), " ") }
 
-// newestSchema is what the migrations make, in a database of its own.
+// newestSchema returns the objects that the migrations create, found in a database in memory.
 var newestSchema = sync.OnceValues(func() (_ []object, err error) {
 	steps, err := scripts()
 	if err != nil {
@@ -67,7 +66,7 @@ var newestSchema = sync.OnceValues(func() (_ []object, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1) // each connection has a memory of its own
+	db.SetMaxOpenConns(1) // each connection has a database of its own in memory
 	for _, step := range steps {
 		if _, err := db.Exec(step); err != nil {
 			return nil, err
@@ -76,6 +75,7 @@ var newestSchema = sync.OnceValues(func() (_ []object, err error) {
 	return objects(db.Query(selectSchema))
 })
 
+// objects returns the objects of rows of selectSchema.
 func objects(rows *sql.Rows, err error) ([]object, error) {
 	if err != nil {
 		return nil, err

@@ -24,14 +24,14 @@ const (
 		UNION ALL SELECT 'app:' || key, value FROM app_state WHERE app = ?2`
 )
 
-// stateValue is one key of a state delta, as it is stored.
+// stateValue is one key of a state delta, as the file stores it.
 type stateValue struct {
-	scope string // a prefix of ADK's, "" for the session itself
+	scope string // ADK's prefix, "" for state of the session
 	key   string // without the prefix
 	json  any
 }
 
-// stateValues returns what of a state delta is to be stored. Temporary keys are not.
+// stateValues returns the stored form of a state delta, without temporary keys.
 func stateValues(delta map[string]any) ([]stateValue, error) {
 	if len(delta) == 0 {
 		return nil, nil
@@ -54,7 +54,7 @@ func stateValues(delta map[string]any) ([]stateValue, error) {
 	return values, e.err
 }
 
-// setState merges values into the state by key.
+// setState merges values by key into the state of the session, its user and its app.
 func (w *writer) setState(key int64, app, user string, values []stateValue) error {
 	for _, v := range values {
 		var err error
@@ -73,7 +73,7 @@ func (w *writer) setState(key int64, app, user string, values []stateValue) erro
 	return nil
 }
 
-// readState returns the state of a session merged with that of its user and its app.
+// readState returns the state of a session, merged with the state of its user and its app.
 func readState(ctx context.Context, stmt *sql.Stmt, key int64, app, user string) (map[string]any, error) {
 	rows, err := stmt.QueryContext(ctx, key, app, user)
 	if err != nil {

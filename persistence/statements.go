@@ -6,14 +6,14 @@ import (
 	"errors"
 )
 
-// statements are prepared on one connection. database/sql leaves it to us to close them, and SQLite does
-// not fold the write-ahead log back into the file while one is open.
+// statements are the prepared statements of one connection. database/sql does not close them by itself, and SQLite
+// cannot copy the write-ahead log into the file while one of them is open.
 type statements struct {
 	conn *sql.Conn
 	all  []*sql.Stmt
 }
 
-// prepare fills in the statements, by their text.
+// prepare prepares statements. The keys of wanted are their texts.
 func (s *statements) prepare(ctx context.Context, wanted map[string]**sql.Stmt) error {
 	for text, into := range wanted {
 		stmt, err := s.conn.PrepareContext(ctx, text)
@@ -26,6 +26,7 @@ func (s *statements) prepare(ctx context.Context, wanted map[string]**sql.Stmt) 
 	return nil
 }
 
+// close closes all statements.
 func (s *statements) close() error {
 	errs := make([]error, 0, len(s.all))
 	for _, stmt := range s.all {

@@ -10,47 +10,47 @@ import (
 	"os"
 )
 
-// ErrTruncated marks a file that is shorter than its own header says.
+// ErrTruncated marks a file that is shorter than the size in its header.
 var ErrTruncated = errors.New("the file is truncated")
 
-// whole returns an error wrapping [ErrTruncated] if a file is shorter than its header says. A file that
-// somebody is writing to, or has not finished writing, may be: then it is not looked at.
+// checkLength returns an error wrapping [ErrTruncated] if a file is shorter than the size in its header. It does not
+// check a file that an app is writing to, which may be shorter for a time.
 func checkLength(full string) error {
 	if hasLog(full) {
 		return nil
 	}
 	err := truncation(full)
-	if err != nil && hasLog(full) { // somebody has begun to write
+	if err != nil && hasLog(full) { // an app has begun to write
 		return nil
 	}
 	return err
 }
 
-// truncation returns an error if a file is shorter than its header says. It opens the file through SQLite as
-// one that does not change, so no lock is taken and nothing is made beside it. What cannot be asked is no
-// error: others will find out what is wrong.
+// truncation returns an error if a file is shorter than the size in its header. It opens the file through SQLite as
+// immutable, so it takes no lock and creates no file. It returns nil if it cannot read the header, because the next
+// use of the file reports the cause.
 func truncation(full string) error {
 	var header []byte
 	var pageSize int64
 	err := openAlone(full, func(ctx context.Context, conn *sql.Conn) error {
-		// Else SQLite refuses to show a page of a database that it takes for damaged.
+		// Without this, SQLite does not return pages of a database that looks damaged.
 		if err := pragmas(ctx, conn, "writable_schema = ON"); err != nil {
 			return err
 		}
 		return conn.QueryRowContext(ctx, "SELECT substr(data, 1, 100), length(data) FROM sqlite_dbpage WHERE pgno = 1").Scan(&header, &pageSize)
 	})
 	if err != nil || len(header) < 100 || !bytes.Equal(header[24:28], header[92:96]) {
-		return nil // the header does not say how long the file is
+		return nil // the header does not have the size
 	}
 	want := int64(binary.BigEndian.Uint32(header[28:])) * pageSize
 	info, err := os.Stat(full)
 	if err == nil && info.Mode().IsRegular() && info.Size() > 0 && info.Size() < want {
-		return fmt.Errorf("%w: it has %d bytes, and its header says %d: copy it again, restore a backup, or rescue what is left with the sqlite3 shell's .recover", ErrTruncated, info.Size(), want)
+		return fmt.Errorf("%w: it has %d bytes, and its header says %d: copy it again, restore a backup, or rescue the rest with the sqlite3 shell's .recover", ErrTruncated, info.Size(), want)
 	}
 	return nil
 }
 
-// openAlone calls look with a connection to what is in a file alone, without the log beside it.
+// openAlone calls look with a connection to the file alone, without its log.
 func openAlone(full string, look func(context.Context, *sql.Conn) error) (err error) {
 	db, err := sql.Open("sqlite", sourceOf(full, "ro")+"&immutable=1")
 	if err != nil {

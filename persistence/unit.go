@@ -7,9 +7,14 @@ import (
 	"slices"
 )
 
-// An answer belongs to the nearest call of its ID before it, first of its own branch, else of any: what
-// package internal/adk says. It is stored and not looked for at every reading, because providers use
-// IDs again: by the ID alone a history's calls would all belong together.
+// An answer belongs to the nearest call with its ID before it, first in its own branch and then in any. Package
+// internal/adk has the same rule. The unit is stored, because providers reuse IDs: by the ID alone, all calls of a
+// long history would be one unit. For example,
+//
+//	1 agent  calls a     unit 1
+//	2 agent  answers a   unit 1
+//	3 agent  calls a     unit 3: a new call with the ID of an old one
+//	4 agent  answers a   unit 3: the nearest call is 3
 const (
 	selectUnit = `SELECT unit FROM events WHERE session = ? AND seq = coalesce(
 		(SELECT max(seq) FROM calls WHERE session = ? AND id = ? AND orphan = 0 AND branch = ?),
@@ -21,15 +26,15 @@ const (
 	updateConflicted = `UPDATE sessions SET contested = 1 WHERE key = ?`
 )
 
-// unit is what an event belongs to by its calls and answers.
+// unit is the unit of an event, by its calls and answers.
 type unit struct {
 	any     bool
-	number  int64    // 0: a new one
-	others  []int64  // those that the event makes one with it
-	orphans []string // answers that no call precedes
+	number  int64    // 0 for a new unit, which gets the number of the event
+	others  []int64  // units that the event joins with this one, because it answers calls of several
+	orphans []string // IDs of answers without a call before them
 }
 
-// column returns what insertEvent makes the unit column of.
+// column returns the value for the unit column of insertEvent.
 func (u unit) column() any {
 	if !u.any {
 		return nil
@@ -37,7 +42,7 @@ func (u unit) column() any {
 	return u.number
 }
 
-// findUnit looks for the calls that an event answers.
+// findUnit finds the units of the calls that an event answers.
 func (w *writer) findUnit(session int64, r *row) (unit, error) {
 	u := unit{any: len(r.calls)+len(r.answers) > 0}
 	for _, id := range r.answers {
@@ -60,7 +65,13 @@ func (w *writer) findUnit(session int64, r *row) (unit, error) {
 	return u, nil
 }
 
-// tie stores what the event of a key belongs to, for answers to come.
+// link joins the units that an event answers, and stores its calls and orphaned answers, so that later events find
+// them. A call with the ID of an earlier orphaned answer makes the session conflicted. For example, of
+//
+//	1 agent  answers a   no call before it: an orphan
+//	2 agent  calls a
+//
+// the view joins both, and the stored units do not.
 func (w *writer) link(session, key int64, r *row, u unit) error {
 	for _, other := range u.others {
 		if err := w.do(w.joinUnit, session, other, u.number); err != nil {
@@ -75,8 +86,8 @@ func (w *writer) link(session, key int64, r *row, u unit) error {
 		}
 	}
 	for _, id := range r.calls {
-		// The answers that came before all calls of an ID belong to the last one of them, so units that
-		// are stored would have to be parted again.
+		// Orphaned answers belong to the last call with their ID, so each further call would move them to
+		// another unit. The whole session is loaded instead.
 		var claims bool
 		if err := w.addCall.QueryRowContext(context.Background(), id, 0, key, session, id).Scan(&claims); err != nil {
 			return err

@@ -9,25 +9,29 @@ import (
 	"time"
 )
 
-// maxBatch bounds how many writes share a commit, and with it how long readers of a database in memory
-// wait.
+// maxBatch limits how many writes share a commit. It also limits how long readers of a database in memory wait.
 const maxBatch = 128
 
-// write is something to be written. Writes that wait at the same time share one transaction, because the
-// commit is what costs.
+// write is one change of the file. Writes that wait at the same time share one transaction, because most of the cost of
+// a write is that of the commit. For example, if a, b and c wait and b fails, the writer runs
+//
+//	BEGIN, a, savepoint, b, rollback to the savepoint, c, COMMIT
+//
+// and only the caller of b gets an error.
 type write struct {
 	ctx context.Context
-	// run does it inside the transaction. It may be called again if a transaction came to nothing.
+	// run makes the change inside the transaction. It may be called again after a failed transaction.
 	run func(*writer) error
-	// committed is called when it is stored, in the order of commits, before the caller goes on.
+	// committed is called after the commit, in the order of commits, before the caller continues. It may be
+	// nil.
 	committed func()
 
-	claimed atomic.Bool // by the writer, or by a caller who gave up
+	claimed atomic.Bool // by the writer, or by a caller that gave up
 	done    chan error
 }
 
-// submit hands w to the writer and waits. If ctx ends before w's transaction has begun, nothing is
-// stored. After that the true outcome is awaited.
+// submit passes w to the writer and waits. If ctx ends before the writer claims w, nothing is stored. After that, submit
+// waits for the true outcome.
 func (s *SQLiteSessionService) submit(ctx context.Context, w *write) error {
 	if s.writer == nil {
 		return fmt.Errorf("%w: open the file without WithReadOnly", ErrReadOnly)
@@ -52,7 +56,7 @@ func (s *SQLiteSessionService) submit(ctx context.Context, w *write) error {
 	}
 }
 
-// serve writes until the queue is closed.
+// serve stores writes in batches until the queue is closed.
 func (s *SQLiteSessionService) serve() {
 	defer close(s.done)
 	for first := range s.queue {
@@ -73,7 +77,7 @@ func (s *SQLiteSessionService) serve() {
 	}
 }
 
-// store writes a batch in one transaction and answers its callers.
+// store stores a batch in one transaction and reports the outcomes to its callers.
 func (s *SQLiteSessionService) store(batch []*write) {
 	if s.single {
 		r := <-s.pool
@@ -107,12 +111,13 @@ func (s *SQLiteSessionService) store(batch []*write) {
 		answer(batch, err)
 		return
 	}
-	// No write fails because of another one: each gets a transaction of its own.
+	// No write may fail because of another one, so each gets a transaction of its own.
 	for _, w := range batch {
 		s.storeAlone(w)
 	}
 }
 
+// storeAlone stores one write in a transaction of its own.
 func (s *SQLiteSessionService) storeAlone(w *write) {
 	err := s.writer.do(s.writer.begin)
 	if err == nil {
@@ -124,7 +129,8 @@ func (s *SQLiteSessionService) storeAlone(w *write) {
 	w.done <- err
 }
 
-// claim returns the writes whose callers still wait. From here on they wait for the outcome.
+// claim returns the writes whose callers still wait. From then on these callers wait for the outcome, whatever becomes of
+// their contexts.
 func claim(batch []*write) []*write {
 	claimed := batch[:0]
 	for _, w := range batch {
@@ -140,6 +146,7 @@ func claim(batch []*write) []*write {
 	return claimed
 }
 
+// answer reports one outcome to all callers of a batch.
 func answer(batch []*write, err error) {
 	for _, w := range batch {
 		w.done <- err
@@ -162,11 +169,11 @@ type writer struct {
 
 	busy   time.Duration
 	eraser eraser
-	// keepsLog is false for a database in memory. unmarked counts the writes since the mark was renewed.
+	// keepsLog is false for a database in memory. unmarked counts the writes since the log mark was renewed.
 	keepsLog bool
 	unmarked int
 	digests  digester
-	heads    map[int64]head // by session, of transactions that have committed and of the one that runs
+	heads    map[int64]head // by session, of committed transactions and of the running one
 }
 
 func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer, error) {
@@ -209,8 +216,8 @@ func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer
 	return w, nil
 }
 
-// transact runs a batch in the transaction that has begun and commits it. errs are the outcomes of the
-// single writes. If err is not nil, nothing at all is stored.
+// transact runs a batch in the current transaction and commits it. errs has the outcome of each write. If err is not
+// nil, nothing is stored.
 func (w *writer) transact(batch []*write) (errs []error, err error) {
 	if len(batch) == 1 {
 		err = batch[0].run(w)
@@ -239,8 +246,8 @@ func (w *writer) transact(batch []*write) (errs []error, err error) {
 	return errs, nil
 }
 
-// apart runs one write so that its failure leaves the others alone. An error in broken means that the
-// whole transaction is lost; SQLite ends it on its own when the disk is full, for example.
+// runApart runs one write in a savepoint, so that its failure does not affect the others. broken means that the whole
+// transaction is lost. For example, SQLite ends it by itself when the disk is full.
 func (w *writer) runApart(one *write) (failed, broken error) {
 	if err := w.do(w.savepoint); err != nil {
 		return nil, err
@@ -255,13 +262,13 @@ func (w *writer) runApart(one *write) (failed, broken error) {
 	return failed, w.do(w.release)
 }
 
-// undo ends the transaction. It fails only if SQLite has ended it already.
+// undo rolls the transaction back. That fails only if SQLite has ended it already.
 func (w *writer) undo() {
 	w.heads = nil
 	_ = w.do(w.rollback)
 }
 
-// do runs a statement without the caller's context: what has begun is finished.
+// do runs a statement without the context of a caller, because a transaction that began must end.
 func (w *writer) do(stmt *sql.Stmt, args ...any) error {
 	_, err := stmt.ExecContext(context.Background(), args...)
 	return err
