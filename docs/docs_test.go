@@ -325,3 +325,75 @@ func exports(t *testing.T) map[string]map[string]bool {
 	delete(out, "main")
 	return out
 }
+
+// TestDependenciesAreUsedWhereTheTableSays: each package that ARCHITECTURE.md names next to a module
+// imports it, and what only tests use is imported by no other code.
+func TestDependenciesAreUsedWhereTheTableSays(t *testing.T) {
+	t.Parallel()
+	_, table, _ := strings.Cut(read(t, "../ARCHITECTURE.md"), "## Dependencies")
+	users := map[string][]string{} // folders by what their code imports
+	for _, file := range goFiles(t, false) {
+		folder := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(file)), "../")
+		if strings.HasPrefix(folder, "bench") || folder == "internal/testkit" {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			path := strings.Trim(spec.Path.Value, `"`)
+			users[path] = append(users[path], folder)
+		}
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]+) \\|").FindAllStringSubmatch(table, -1)
+	if len(rows) < 30 {
+		t.Errorf("%d modules found: the test reads wrongly", len(rows))
+	}
+	for _, row := range rows {
+		module, where := row[1], row[2]
+		var found []string
+		for path, folders := range users {
+			if path == module || strings.HasPrefix(path, module+"/") {
+				found = append(found, folders...)
+			}
+		}
+		if where == "tests" && len(found) > 0 {
+			t.Errorf("ARCHITECTURE.md says that only tests use %s, and %v import it", module, found)
+		}
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(where, -1) {
+			prefix, many := strings.CutSuffix(m[1], "*")
+			if !slices.ContainsFunc(found, func(folder string) bool { return folder == m[1] || many && strings.HasPrefix(folder, prefix) }) {
+				t.Errorf("ARCHITECTURE.md says that %s uses %s, and %v import it", m[1], module, found)
+			}
+		}
+	}
+}
+
+// TestFilesNamedInDocumentsExist: a path of a Go file leads to it, and a function named behind it is there.
+func TestFilesNamedInDocumentsExist(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile("`((?:[\\w.-]+/)+[\\w.-]+\\.go)`(?: \\(([A-Za-z]+(?:, [A-Za-z]+)*)\\))?")
+	found := 0
+	for _, file := range documents(t) {
+		if filepath.Base(file) == "CHANGELOG.md" {
+			continue
+		}
+		for _, m := range named.FindAllStringSubmatch(read(t, file), -1) {
+			found++
+			text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(m[1])))
+			if err != nil {
+				t.Errorf("%s names %s: %v", file, m[1], err)
+				continue
+			}
+			for _, name := range strings.Split(m[2], ", ") {
+				if name != "" && !regexp.MustCompile(`(?m)^func (\([^)]*\) )?`+name+`[\[(]`).Match(text) {
+					t.Errorf("%s says that %s has a function %s, and it has not", file, m[1], name)
+				}
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("%d files named: the test reads wrongly", found)
+	}
+}
