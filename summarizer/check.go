@@ -5,31 +5,34 @@ import (
 	"fmt"
 )
 
-// Check reports why text must not stand in for what req holds. It returns nil for a usable summary
-// and an error that wraps [ErrUnusable] for a worthless one. Prose says whether an answer has any
-// text; Check judges the text that it has.
+// Check returns nil if text is usable as a summary of req. If text is worthless, it returns an
+// error that wraps [ErrUnusable] and names the reason. It never quotes the text. ([Prose] finds out
+// whether an answer has any text; Check judges that text.)
 //
 // A text is worthless if, apart from markup, headings and introductions, it is
 //
 //   - empty: punctuation, "null", "N/A", a JSON object or a code fence with no sentence in it, a
 //     placeholder, headings alone, or the prompt given back;
-//   - an error that some gateway passed on as an answer: a web page, a JSON object with an "error";
-//   - one word or phrase over and over;
-//   - about the task instead of the conversation: a refusal (in some thirty languages), a question
-//     for the text to summarize, an offer to help;
+//   - an error that a gateway passed on as an answer: a web page, a JSON object with an "error";
+//   - one word or phrase, repeated over and over;
+//   - about the task instead of the conversation: a refusal (in some thirty languages), a request for
+//     the text to summarize, an offer to help;
 //   - too short for its window. A window of a few words needs one word, a window of 180 different
 //     words needs six, and up to four more where the window is rich in concrete values and the text
 //     keeps none of them. Each value that the text keeps counts as four words.
 //
-// A refusal is recognized where the text itself refuses, in the first person and at its beginning.
-// "The assistant said it could not help" and "user: sorry, I can't come" are reports, and a sentence
-// that keeps a concrete value of the window is never taken for a refusal.
+// A text refuses if it begins with a refusal in the first person. A sentence that keeps a concrete
+// value of the window never counts as a refusal:
 //
-// The digest that [Extractive] writes for req always passes. It is the fallback for a text that does
-// not, so to refuse it would leave nothing.
+//	"I can't help with that."                    refused
+//	"The assistant said it could not help."      a report
+//	"I cannot refund order A-17 before Monday."  a report, if the window has A-17
 //
-// Check is pure. It asks no model and does not change req. The error names the reason and never
-// quotes the text. Its time is linear in the size of text, and of the window where text is short.
+// The digest that [Extractive] writes for req always passes. It is the fallback for texts that do
+// not, so there would be nothing left.
+//
+// Check is pure: it asks no model and does not change req. Its time is linear in the size of text,
+// and in that of the window if text is short.
 func Check(req Request, text string) error {
 	reason := judge(req, text)
 	if reason == "" || isDigest(req, text) {
@@ -38,7 +41,7 @@ func Check(req Request, text string) error {
 	return fmt.Errorf("%w: %s", ErrUnusable, reason)
 }
 
-// judge returns why text is worthless, or "".
+// judge returns why text is worthless, "" if it is not.
 func judge(req Request, text string) string {
 	if echoes(text) {
 		return "the text repeats the prompt"

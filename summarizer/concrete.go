@@ -7,16 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxValues caps how many values one sentence is credited with.
+// maxValues is the largest number of values that one sentence gets credit for.
 const maxValues = 32
 
-// concreteValues finds what a summary must not lose: numbers, dates, ids, URLs, paths, names and
-// quoted strings. It returns one hash for each distinct value, so that a second mention is known
-// without keeping the text.
+// concreteValues finds the values that a summary must not lose: numbers, dates, IDs, URLs, paths,
+// names and quoted strings. It returns one hash for each distinct value, so that callers recognize
+// a second mention without keeping the text.
 //
-// It is a scan over words, not grammar: a word counts if it holds a digit or looks like an address,
-// an identifier or, behind the first word, a name. Scripts without capitals count quotations,
-// numerals with a unit, katakana words, and what follows the word for "is called".
+// It scans words and knows no grammar. A word counts if it has a digit, or looks like an address or
+// an identifier, or like a name if it is not the first word. In scripts without capitals,
+// quotations, numerals with a unit, katakana words, and the words after "is called" count.
+//
+//	"Please book LH 441 for Ada."    LH, 441, Ada
+//	"Berlin is cold."                nothing: Berlin is the first word
 func concreteValues(s string) []uint64 {
 	var values []uint64
 	add := func(v string) {
@@ -68,10 +71,10 @@ func concreteValues(s string) []uint64 {
 	return values
 }
 
-// trimmed is the punctuation that clings to a word without being part of it.
+// trimmed is the punctuation around a word that is not part of it.
 const trimmed = `.,;:!?()[]{}<>"'*…`
 
-// firstIdeograph is where Han begins, the first of the scripts that wordRune leaves out.
+// firstIdeograph is where Han begins, the first script that wordRune leaves out.
 const firstIdeograph = '\u2e80'
 
 // wordRune reports whether r belongs to a word of a script that puts spaces between words.
@@ -118,7 +121,7 @@ func closerOf(r rune) rune {
 	}
 }
 
-// quoted splits s at the closing mark, if it is near and something stands before it.
+// quoted splits s at the closing mark, if it is near and the quotation is not empty.
 func quoted(s string, closer rune) (inner, rest string, ok bool) {
 	const near = 160 // bytes
 	end := strings.IndexRune(s[:min(len(s), near)], closer)
@@ -128,7 +131,7 @@ func quoted(s string, closer rune) (inner, rest string, ok bool) {
 	return s[:end], s[end+utf8.RuneLen(closer):], true
 }
 
-// isConcrete judges one word; first says that it opens the sentence, where a capital means nothing.
+// isConcrete judges one word. first means that it opens the sentence, so that a capital means nothing.
 func isConcrete(word string, first bool) bool {
 	word = strings.Trim(word, trimmed)
 	if word == "" {
@@ -163,7 +166,7 @@ func isConcrete(word string, first bool) bool {
 	return !first || lower == 0
 }
 
-// hanValues finds values in a run of Han characters, where nothing separates words.
+// hanValues finds values in a run of Han characters, which has no separators between words.
 func hanValues(run string) []string {
 	var out []string
 	for _, mark := range []string{"叫做", "叫", "名字是", "姓"} {

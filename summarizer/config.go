@@ -6,12 +6,13 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// callConfig copies what of cfg may shape a summary, deeply: models write into the config of a
-// request, and two calls that share one race. It never returns nil.
+// callConfig returns a deep copy of those fields of cfg that may shape a summary. It never returns
+// nil. The copy is deep because models write into the config of a request, and calls may run at
+// once.
 //
-// It is an allow-list. A config written for an agent's replies carries tools, system instructions,
-// schemas and stop sequences that would turn the summary into something else, a cache of another
-// conversation, and an output limit that would cut it short.
+// The list of fields is short on purpose. A config for an agent's replies may have tools, system
+// instructions, schemas and stop sequences that would turn the summary into something else, a cache
+// of another conversation, and an output limit that would cut the summary short.
 func callConfig(cfg *genai.GenerateContentConfig) *genai.GenerateContentConfig {
 	if cfg == nil {
 		return &genai.GenerateContentConfig{}

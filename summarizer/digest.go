@@ -10,7 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// digest is the work on one window: read fills the pool and the tool log, write spends the budget.
+// digest is the work on one window: read fills the pool and the tool log, and write spends the
+// budget.
 type digest struct {
 	req     Request
 	left    int // tokens
@@ -22,7 +23,7 @@ type digest struct {
 const openingPrefix = "Opening request: "
 
 func (d *digest) read(ctx context.Context) error {
-	// Every line names its speaker; a name and its colon are about three tokens.
+	// Every line names its speaker: about three tokens for the name and the colon.
 	d.pool = newPool(d.left, 3, d.req.Focus)
 	openingShare := max(d.left/4, min(d.left/2, 60), min(d.left, 16))
 	for i, ev := range d.req.Events {
@@ -49,7 +50,7 @@ func (d *digest) read(ctx context.Context) error {
 	return nil
 }
 
-// offerAction offers what an event without text does, such as the state keys it changes.
+// offerAction offers the action of an event without text, such as the state keys that it changes.
 func (d *digest) offerAction(group int, ev *session.Event) {
 	for _, l := range eventLines(ev, nil) {
 		if l.value != noContent {
@@ -60,8 +61,8 @@ func (d *digest) offerAction(group int, ev *session.Event) {
 
 func hasParts(ev *session.Event) bool { return ev.Content != nil && len(ev.Content.Parts) > 0 }
 
-// leading takes sentences from the beginning of text while they fit, at least a piece of the first.
-// count says how many whole sentences were taken.
+// leading returns the first sentences of text that fit into budget tokens, or a piece of the first
+// sentence. count is the number of whole sentences.
 func leading(text string, budget int) (taken string, count int) {
 	for s := range sentences(text) {
 		s = escape(s)
@@ -109,8 +110,8 @@ func (d *digest) write() string {
 	return strings.Join(lines, "\n")
 }
 
-// toolShare is what is kept free for the tool calls: up to a third, for as much detail as fits there,
-// more only if the bare names need it.
+// toolShare returns how many tokens are kept free for the list of tool calls: up to a third, for as
+// much detail as fits. It is more only if the bare names need more.
 func (d *digest) toolShare() int {
 	if len(d.tools.calls) == 0 {
 		return 0
@@ -120,8 +121,7 @@ func (d *digest) toolShare() int {
 	return tokens.Estimate(text) + lineBreak
 }
 
-// lastResort is for windows of which nothing above fits or says anything: the beginning of what is
-// there.
+// lastResort returns the beginning of the transcript, for windows without any sentence that fits.
 func (d *digest) lastResort() string {
 	if d.opening != "" {
 		return d.opening
@@ -142,12 +142,12 @@ func (d *digest) lastResort() string {
 	return noContent
 }
 
-// cutTo returns the beginning of text that takes at most budget tokens; at least one character of it,
-// where a budget is that small.
+// cutTo returns the beginning of text that has at most budget tokens, but at least one character.
 func cutTo(text string, budget int) string {
 	budget = max(budget, 1)
 	if len(text) > 64*(budget+1) {
-		// No text has so few tokens for its length; a long rest would only slow the search down.
+		// No text of that length has so few tokens: drop the rest, which would only slow the search
+		// down.
 		text = text[:runeOffset(text, 64*(budget+1))]
 	}
 	if tokens.Estimate(text) <= budget {

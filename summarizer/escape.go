@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxLabel caps names (authors, roles, tools, MIME types, error codes) in runes. They come from
-// outside too, and stand in front of the value, where shrinking does not reach.
+// maxLabel is the longest name (of an author, role, tool, MIME type or error code) in runes. Names
+// come from outside too, and they are in the prefix of a line, which is never cut.
 const maxLabel = 80
 
-// escape makes s safe to stand on one line. Line breaks of every kind, other control characters and
-// the marks that reorder text on display become backslash escapes; bytes that are not UTF-8 become
-// U+FFFD. Backslashes stay as they are: paths and JSON have to reach the summary verbatim, and so
-// escaping twice changes nothing.
+// escape makes s fit on one line. Line breaks of every kind, other control characters and marks
+// that reorder text on display become backslash escapes. Bytes that are not UTF-8 become U+FFFD.
+// Backslashes stay as they are, because paths and JSON must reach the summary verbatim. So escaping
+// twice changes nothing more.
 func escape(s string) string {
 	i := strings.IndexFunc(s, hostile)
 	if i < 0 {
@@ -38,7 +38,7 @@ func writeEscaped(b *strings.Builder, r rune) {
 	case r == '\t':
 		b.WriteString(`\t`)
 	case r == utf8.RuneError:
-		b.WriteRune(r) // either it stood there, or it replaces a broken byte
+		b.WriteRune(r) // it was in s, or it replaces a broken byte
 	case hostile(r):
 		b.WriteString(`\u`)
 		hex := strconv.FormatInt(int64(r), 16)
@@ -49,7 +49,7 @@ func writeEscaped(b *strings.Builder, r rune) {
 	}
 }
 
-// hostile reports whether r must not appear raw in a line.
+// hostile reports whether r must be escaped on a line.
 func hostile(r rune) bool {
 	switch {
 	case r < 0x80:
@@ -63,8 +63,8 @@ func hostile(r rune) bool {
 	}
 }
 
-// label renders a name. One that is not a plain word is quoted, so that it cannot imitate the
-// punctuation around it.
+// label renders a name, or missing if the name is blank. It quotes a name that is not a plain word,
+// so that a name cannot imitate the punctuation around it.
 func label(name, missing string) string {
 	if blank(name) {
 		return missing

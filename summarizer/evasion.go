@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// answering returns the sentences that are about the conversation, and their words. Sentences about the
-// task itself are left out: markers such as "N/A", announcements ("Here is the summary"), offers,
-// refusals, and questions for the text to summarize. evades reports whether the text opens with one of
-// the last two. Once no later sentence can make the text worthless, they are not looked at.
+// answering returns the sentences that are about the conversation, and their words. It leaves out
+// sentences about the task: markers such as "N/A", announcements ("Here is the summary"), offers,
+// refusals, and requests for the text to summarize. evades reports whether the text begins with one
+// of the last two. answering stops once no further sentence can make the text worthless.
 func answering(said []string, w *window) (kept []string, words *vocabulary, evades bool) {
 	all, words := newVocabulary(), newVocabulary()
 	for _, s := range said {
@@ -32,17 +32,17 @@ func answering(said []string, w *window) (kept []string, words *vocabulary, evad
 	return kept, words, evades
 }
 
-// kind is what a sentence of an answer is for.
+// kind is the purpose of a sentence in an answer.
 type kind int
 
 const (
-	report  kind = iota // it says something about the conversation
+	report  kind = iota // it is about the conversation
 	filler              // it introduces, apologizes, offers, or marks that there is nothing
-	evasion             // it refuses the task, or asks for what was given
+	evasion             // it refuses the task, or asks for the text that it was given
 )
 
-// longestEvasion bounds, in runes, the sentences that are looked at: refusals are short, and a long
-// sentence that begins like one goes on to report something.
+// longestEvasion is the length, in runes, up to which a sentence can be an evasion. Refusals are
+// short; a long sentence that begins like one goes on to report something.
 const longestEvasion = 300
 
 func kindOf(sentence string, w *window) kind {
@@ -64,8 +64,8 @@ func kindOf(sentence string, w *window) kind {
 	return k
 }
 
-// fold brings a sentence into the form that the patterns expect: lower case, plain apostrophes and
-// spaces, nothing invisible.
+// fold returns a sentence in the form that the patterns expect: lower case, plain apostrophes and
+// spaces, no invisible characters.
 func fold(s string) string {
 	s = strings.Map(visible, strings.ToLower(s))
 	s = foldMarks.Replace(s)
@@ -76,8 +76,8 @@ var foldMarks = strings.NewReplacer("’", "'", "‘", "'", "`", "'", "´", "'",
 
 const quotationMarks = `"“”„«»「」『』'`
 
-// withoutQuotes strips quotation marks around the whole sentence. A quotation that ends before the
-// sentence does is reported by what follows, and stays.
+// withoutQuotes strips quotation marks around the whole sentence. If the quotation ends before the
+// sentence does, the rest of the sentence reports it, and the marks stay.
 func withoutQuotes(s string) string {
 	trimmed := strings.Trim(s, quotationMarks+" ")
 	if !strings.ContainsAny(trimmed, `"“”„«»「」『』`) {
@@ -86,8 +86,8 @@ func withoutQuotes(s string) string {
 	return s
 }
 
-// withoutLabel strips "summary:" and its like, and the name of a speaker who is the model itself. For
-// the latter it reports true.
+// withoutLabel strips labels such as "summary:". It also strips the name of a speaker that is the model
+// itself, and then returns true.
 func withoutLabel(s string) (rest string, speaker bool) {
 	for _, l := range []*regexp.Regexp{summaryLabel, speakerLabel} {
 		if at := l.FindStringIndex(s); at != nil {
@@ -98,7 +98,7 @@ func withoutLabel(s string) (rest string, speaker bool) {
 	return s, speaker
 }
 
-// patternSet is every pattern of every language, compiled once.
+// patternSet holds the patterns of all languages, compiled once.
 type patternSet struct {
 	opener, apology, refusal, afterApology, request, introduction *regexp.Regexp
 	markers                                                       map[string]bool
@@ -126,7 +126,7 @@ func (p *patternSet) kindOf(s string) kind {
 	}
 }
 
-// withoutOpeners strips apologies and courtesies from the front, and reports whether there was an
+// withoutOpeners strips apologies and courtesies from the beginning. sorry reports whether there was an
 // apology.
 func (p *patternSet) withoutOpeners(s string) (rest string, sorry bool) {
 	for {
@@ -140,8 +140,8 @@ func (p *patternSet) withoutOpeners(s string) (rest string, sorry bool) {
 	}
 }
 
-// wordsIn returns the length of the longest match at the beginning of s that ends where a word does,
-// or 0. Where words are not set apart, every character may end one.
+// wordsIn returns the length of the longest match at the beginning of s that ends at the end of a word, 0
+// if there is none. In scripts without spaces, a word may end at every character.
 func wordsIn(re *regexp.Regexp, s string) int {
 	at := re.FindStringIndex(s)
 	if at == nil || at[1] == 0 {
@@ -155,7 +155,7 @@ func wordsIn(re *regexp.Regexp, s string) int {
 	return 0
 }
 
-// setApart reports whether r is part of a word that spaces set apart from the next.
+// setApart reports whether r belongs to a script that puts spaces between words.
 func setApart(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
 		!unicode.In(r, denseScripts...) && !unicode.In(r, sparseScripts...)
@@ -195,7 +195,7 @@ var patterns = sync.OnceValue(func() *patternSet {
 	return p
 })
 
-// anchored matches any of the alternatives at the beginning of a text.
+// anchored returns a pattern that matches one of the alternatives at the beginning of a text.
 func anchored(alternatives []string) *regexp.Regexp {
 	alternatives = slices.DeleteFunc(slices.Clone(alternatives), func(s string) bool { return s == "" })
 	return regexp.MustCompile(`^(?:` + strings.Join(alternatives, "|") + `)`)

@@ -11,29 +11,31 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Extractive is a summarizer without a model. It quotes instead of writing: the opening request, then
-// earlier summaries' and the window's sentences richest in concrete values (numbers, dates, names,
-// ids, paths, URLs, quotations) in their original order, then every tool call by name and outcome.
+// Extractive is a summarizer without a model. It writes no sentence of its own. It quotes the
+// opening request, then those sentences of the window and of earlier summaries that are richest in
+// concrete values (numbers, dates, names, IDs, paths, URLs, quotations), in their original order.
+// Then it lists every tool call with its name and outcome.
 //
-// It is deterministic, offline and linear in the size of the input. The result keeps
-// Request.MaxTokens by [tokens.Estimate], save that it is never empty. It also stays under about 60% of what
-// the events take, so that a summary of a short window is shorter than the window. Request.Focus
-// raises the worth of sentences that hold one of its words.
+// It is deterministic, needs no network, and takes time linear in the size of the input. The result
+// has at most Request.MaxTokens tokens, as [tokens.Estimate] counts them, but is never empty. It
+// also has at most about 60% of the tokens of the events, so that the summary of a short window is
+// shorter than the window. Sentences with a word of Request.Focus are preferred.
 //
-// With Request.Summaries alone it cuts them to MaxTokens; ones that fit come back unchanged.
+// If the request has only Summaries, Extractive cuts them to MaxTokens together. Summaries that fit
+// come back unchanged.
 //
-// The zero value is ready; it may be used by several goroutines.
+// The zero value is ready to use, and safe for concurrent use.
 type Extractive struct{}
 
-// Worth of a sentence by who said it. What the user stated is what a summary is asked for later; tool
-// output is long, full of numbers, and would crowd out everything else.
+// The weight of a sentence, by who said it. The user's statements are what a summary is needed for
+// later. Tool output is long and full of numbers, and would crowd out everything else.
 const (
 	userWeight  = 3
 	agentWeight = 1
 	toolWeight  = 0.3
 )
 
-// Summarize implements the summarizer. The error is [ErrEmpty] or ctx's.
+// Summarize returns the digest of req. The error is [ErrEmpty], or wraps ctx's error.
 func (Extractive) Summarize(ctx context.Context, req Request) (Result, error) {
 	if req.empty() {
 		return Result{}, ErrEmpty
@@ -42,9 +44,10 @@ func (Extractive) Summarize(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("summarizer: extractive: %w", err)
 	}
-	// Cleaned first, as [Prose] will read it: a line break takes more than the form feed that it was.
+	// Clean the text before cutting it, as [Prose] will do: a form feed becomes a longer line
+	// break.
 	text = cutTo(clean(text), req.maxTokens())
-	if blank(text) { // nothing but characters that cannot be seen fitted in
+	if blank(text) { // only invisible characters fitted
 		text = cutTo(noContent, req.maxTokens())
 	}
 	return Result{Content: genai.NewContentFromText(text, genai.RoleModel)}, nil
@@ -61,9 +64,9 @@ func extract(ctx context.Context, req Request) (string, error) {
 	return d.write(), nil
 }
 
-// extractBudget is MaxTokens, or less where the input is so short that this would not be a summary.
+// extractBudget returns MaxTokens, or less if the input is too short for a summary of that length.
 func extractBudget(req Request) int {
-	const perEvent = 4 // what an event takes beside its text
+	const perEvent = 4 // tokens of an event besides its text
 	sum := 0
 	for _, ev := range req.Events {
 		sum += tokens.OfEvent(ev) + perEvent
@@ -79,8 +82,8 @@ func hasEvents(events []*session.Event) bool {
 	return !Request{Events: events}.empty()
 }
 
-// condense cuts texts to budget tokens together. Each gets an equal share, and what a short one
-// leaves goes to those behind it, so that every one of them is represented.
+// condense cuts texts to budget tokens together. Each gets an equal share, and the share that a
+// short text leaves over goes to those behind it. So every text is represented.
 func condense(texts []string, budget int, focus string) string {
 	var kept []string
 	for _, t := range texts {
@@ -105,14 +108,14 @@ func condense(texts []string, budget int, focus string) string {
 	return strings.Join(nonEmpty(kept), "\n")
 }
 
-// richest keeps the sentences of one text that say most, in their lines.
+// richest returns the sentences of one text with the most concrete values, each on its own line.
 func richest(text string, budget int, focus string) string {
 	p := newPool(budget, 0, focus)
 	group := 0
 	for part := range strings.SplitSeq(text, "\n") {
 		weight := 1.0
 		if group == 0 {
-			weight = 2 // where a summary names the subject
+			weight = 2 // a summary names its subject there
 		}
 		p.add(part, 0, group, weight)
 		group++
@@ -124,7 +127,7 @@ func richest(text string, budget int, focus string) string {
 	return strings.Join(joinGroups(kept, func(int) string { return "" }), "\n")
 }
 
-// joinGroups puts sentences of one group on one line, behind the group's prefix.
+// joinGroups puts the sentences of each group on one line, after the group's prefix.
 func joinGroups(kept []candidate, prefix func(group int) string) []string {
 	var lines []string
 	for i, c := range kept {

@@ -11,11 +11,11 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// maxAnswer bounds what is kept of one answer, in bytes. No summary is that long; a model that never
-// stops writing would take all memory before its time is up.
+// maxAnswer is how much of one answer is kept, in bytes. No summary is that long. A model that
+// never stops writing would otherwise use up all memory.
 const maxAnswer = 4 << 20
 
-// answer is the outcome of one model call. usage holds even when err is set.
+// answer is the outcome of one model call. Its usage holds even if err is set.
 type answer struct {
 	content *genai.Content
 	text    string
@@ -25,9 +25,9 @@ type answer struct {
 
 // generate makes one model call and returns when it is over or ctx is done, whichever comes first.
 //
-// The iterator runs in a goroutine of its own: a model that ignores its context must not hold up the
-// caller, and one that panics must not take the program down. The goroutine lives as long as the
-// model's own call and no longer, since the channel takes its answer whether or not anyone waits.
+// The model runs in a goroutine of its own. A model that ignores its context must not hold up the
+// caller, and a model that panics must not end the program. The goroutine ends with the model's
+// call, because the buffered channel takes the answer even if nobody waits for it.
 func generate(ctx context.Context, llm model.LLM, req *model.LLMRequest) answer {
 	done := make(chan answer, 1)
 	go func() {
@@ -46,14 +46,15 @@ func generate(ctx context.Context, llm model.LLM, req *model.LLMRequest) answer 
 	case <-ctx.Done():
 	}
 	select {
-	case got := <-done: // both were ready; the answer is paid for
+	case got := <-done: // both were ready, and the answer is paid for
 		return got
 	default:
 		return answer{err: ctx.Err()}
 	}
 }
 
-// collect reads one answer into got. Usage is written as it comes, so that a panic does not lose it.
+// collect reads one answer into got. It writes usage as soon as a response reports it, so that a
+// panic does not lose it.
 func collect(ctx context.Context, llm model.LLM, req *model.LLMRequest, got *answer) {
 	content := &genai.Content{Role: genai.RoleModel}
 	size, stopped := 0, false
@@ -66,13 +67,13 @@ func collect(ctx context.Context, llm model.LLM, req *model.LLMRequest, got *ans
 			continue
 		}
 		if resp.UsageMetadata != nil {
-			got.usage = tokens.UsageOf(resp.UsageMetadata) // reports are running totals
+			got.usage = tokens.UsageOf(resp.UsageMetadata) // every report is the total so far
 		}
 		if err := refusal(resp); err != nil {
 			got.err = err
 			return
 		}
-		if !resp.Partial { // a partial one is repeated whole later
+		if !resp.Partial { // the text of a partial response comes again later, whole
 			for _, p := range proseParts(resp.Content) {
 				content.Parts = append(content.Parts, p)
 				size += len(p.Text)
@@ -88,15 +89,15 @@ func collect(ctx context.Context, llm model.LLM, req *model.LLMRequest, got *ans
 		}
 	}
 	if err := ctx.Err(); err != nil && !stopped {
-		got.err = err // the model may have stopped because of it, in mid-sentence
+		got.err = err // the end of ctx may have stopped the model in mid-sentence
 		return
 	}
 	got.content = content
 	got.text, got.err = Prose(content)
 }
 
-// refusal says why a response cannot be part of a summary. A text that was cut short reads like a
-// whole one, and what it leaves out would be lost.
+// refusal returns why a response cannot be part of a summary, nil if it can. A text that was cut
+// short looks complete, but what it leaves out would be lost.
 func refusal(resp *model.LLMResponse) error {
 	switch {
 	case resp.ErrorCode != "":
@@ -116,7 +117,8 @@ func refusal(resp *model.LLMResponse) error {
 	return nil
 }
 
-// finished accepts a missing reason too: not every model gives one.
+// finished reports whether an answer came to its end. Some models give no reason at all, so a
+// missing reason counts.
 func finished(reason genai.FinishReason) bool {
 	return reason == "" || reason == genai.FinishReasonUnspecified ||
 		strings.EqualFold(string(reason), string(genai.FinishReasonStop))

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// jsonOf renders tool arguments and responses: keys sorted, nothing escaped for HTML. Values that
-// JSON cannot express (a channel, NaN, a cycle) are named by their type, one by one, so that the
-// others are not lost with them.
+// jsonOf renders tool arguments and responses as JSON with sorted keys, not escaped for HTML. A
+// value that JSON cannot express (a channel, NaN, a cycle) is replaced by its type, and the other
+// values are kept.
 func jsonOf(m map[string]any) string {
 	if len(m) == 0 {
 		return "{}"
@@ -31,7 +31,8 @@ func jsonOf(m map[string]any) string {
 	return text
 }
 
-// encode also turns a panic into an error: values kept in memory may bring marshalers of their own.
+// encode marshals a value. It turns a panic into an error, because in-memory values may bring their
+// own marshalers.
 func encode(v any) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {

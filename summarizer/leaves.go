@@ -9,12 +9,12 @@ import (
 
 const (
 	maxLeaves    = 64 // scalars looked at in one call's arguments, and again in its response
-	maxKeyValues = 4  // of each shown at most
+	maxKeyValues = 4  // the most that are shown of each
 	maxKeyValue  = 48 // runes of one such value
 )
 
-// keyValues picks the scalars that say most: those with a concrete value, then the others, each in
-// the order of their keys.
+// keyValues returns the most useful scalars of an object: those with a concrete value, then the
+// others, each in the order of their keys.
 func keyValues(m map[string]any) []string {
 	var telling, plain []string
 	left := maxLeaves
@@ -46,7 +46,7 @@ func walkLeaves(key string, v any, left *int, visit func(key, value string)) {
 	case nil:
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			*left-- // an empty or cyclic container must use up the allowance too
+			*left-- // empty and cyclic containers use up the allowance too
 			walkLeaves(k, v[k], left, visit)
 		}
 	case []any:
@@ -70,15 +70,15 @@ func walkLeaves(key string, v any, left *int, visit func(key, value string)) {
 	}
 }
 
-// jsonIn returns the JSON object or array that a text consists of, nil if it is none: many tools
-// answer with one in a string.
+// jsonIn returns the JSON object or array that a text consists of, nil if it is none. Many tools
+// put their result into a string that way.
 func jsonIn(text string) (v any) {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return nil
 	}
 	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber() // an id of twenty digits must not become a float
+	dec.UseNumber() // an ID of twenty digits must not become a float
 	if dec.Decode(&v) != nil || dec.InputOffset() != int64(len(text)) {
 		return nil
 	}

@@ -16,28 +16,28 @@ import (
 type LLMConfig struct {
 	// Model writes the summaries.
 	Model model.LLM
-	// Template is the prompt, with {{history}} exactly once where the recorded conversation goes; ""
-	// takes a pack. What the request asks for (length, focus, note) is added at the end.
+	// Template is the prompt. It contains {{history}} exactly once, where the recorded conversation
+	// goes. The length, focus and note of the request are added at the end. "" means Pack.
 	Template string
-	// Pack is the wording for summaries; "" means [PackDefault]. Checkpoints use [PackCheckpoint]
-	// whatever it says, unless Template is set.
+	// Pack is the built-in wording for summaries. "" means [PackDefault]. Checkpoints always use
+	// [PackCheckpoint], unless Template is set.
 	Pack Pack
-	// GenerateConfig is optional. Of its fields only Temperature, TopP, TopK, Seed, SafetySettings,
-	// HTTPOptions and Labels reach the model. It is copied; later changes have no effect.
+	// GenerateConfig is optional. Only its Temperature, TopP, TopK, Seed, SafetySettings,
+	// HTTPOptions and Labels reach the model. NewLLM copies it, so later changes have no effect.
 	GenerateConfig *genai.GenerateContentConfig
-	// ContextWindow is the context window of the model, in tokens. 0: looked up by its name (package
-	// tokens), 128,000 for one that is not known.
+	// ContextWindow is the context window of the model, in tokens. 0 means the window that package
+	// tokens knows for the model's name, or 128,000 if it knows none.
 	ContextWindow int
-	// MaxInputTokens is what the transcript may take of a prompt, in estimated tokens. 0 derives it
-	// from the context window: three quarters of what is left after 8,192 tokens, or a quarter of a small
-	// window, for prompt, earlier summaries and answer. The quarter left over covers the error of the
-	// estimate.
+	// MaxInputTokens is the limit of one transcript, in estimated tokens. 0 derives it from the
+	// context window: 8,192 tokens, or a quarter of a small window, are set aside for the prompt,
+	// earlier summaries and the answer. Three quarters of the rest are for the transcript, and one
+	// quarter covers the error of the estimate. So a window of 128,000 tokens gives 89,856.
 	MaxInputTokens int
 }
 
 var _ InputLimiter = (*LLM)(nil)
 
-// LLM is a summarizer that asks a model. It may be used by several goroutines if its model may.
+// LLM is a summarizer that asks a model. It is safe for concurrent use if its model is.
 type LLM struct {
 	model    model.LLM
 	name     string
@@ -47,7 +47,7 @@ type LLM struct {
 	maxInput int
 }
 
-// NewLLM checks cfg and returns a summarizer.
+// NewLLM returns a summarizer. The error names the field of cfg that is wrong, and the remedy.
 func NewLLM(cfg LLMConfig) (*LLM, error) {
 	if cfg.Model == nil {
 		return nil, errors.New("summarizer: LLMConfig.Model is nil; set the model that writes the summaries, or use Extractive, which needs none")
@@ -92,17 +92,17 @@ func deriveMaxInput(window int) int {
 	return max(1, (window-rest)/4*3)
 }
 
-// MaxInputTokens is what one transcript may take, in estimated tokens: a window whose events' [Cost]
-// sums to at most this is summarized in one call.
+// MaxInputTokens returns the limit of one transcript, in estimated tokens. A window whose events
+// cost at most that much together, by [Cost], is summarized in one call.
 func (l *LLM) MaxInputTokens() int { return l.maxInput }
 
-// Summarize asks the model for a summary of req. It makes one call, or a second one if the answer is
-// more than twice as long as asked for; it returns when ctx is done even if the model does not, and
-// sets no time limit of its own.
+// Summarize asks the model for a summary of req. If the answer is more than twice as long as
+// req.MaxTokens, it asks once more for a shorter version. It returns when ctx is done, even if the
+// model does not. It sets no time limit of its own.
 //
-// The error wraps [ErrEmpty] or [ErrTooLong] (no call was made), [ErrUnusable] (the answer is
-// unfinished, or [Check] refuses it), [ErrPanic], ctx's error, or the model's. With an error, Result counts what the failed
-// call used.
+// The error wraps [ErrEmpty] or [ErrTooLong] if no call was made, [ErrUnusable] if the answer is
+// unfinished or [Check] refuses it, or else [ErrPanic], ctx's error or the model's error. The Usage
+// of the Result holds even then.
 func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 	res := Result{Model: l.name}
 	if req.empty() {
@@ -129,7 +129,7 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 	if size <= 2*req.maxTokens() {
 		return res, nil
 	}
-	// The answer itself is cheaper to send again than the window it was made from.
+	// To send the answer is cheaper than to send the window again.
 	second := l.ask(ctx, shortenPrompt(first.text, size, req.maxTokens()))
 	res.Usage = res.Usage.Add(second.usage)
 	if second.err == nil && tokens.Estimate(second.text) < size && Check(req, second.text) == nil {
@@ -138,7 +138,7 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 	return res, nil
 }
 
-// ask sends one user message in a request that nothing else refers to.
+// ask sends one user message, in a request of its own.
 func (l *LLM) ask(ctx context.Context, prompt string) answer {
 	return generate(ctx, l.model, &model.LLMRequest{
 		Model:    l.name,
@@ -147,7 +147,7 @@ func (l *LLM) ask(ctx context.Context, prompt string) answer {
 	})
 }
 
-// templateFor picks the wording of a request.
+// templateFor returns the wording for a request.
 func (l *LLM) templateFor(req Request) string {
 	switch {
 	case req.Pack.Known() && !isCheckpoint(req):

@@ -1,14 +1,14 @@
 package summarizer
 
-// Pack names a built-in wording. The wordings themselves are not exported: improving one must not
-// break anybody.
+// Pack names a built-in wording of the prompt. The wordings are not exported, so that they can be
+// improved.
 type Pack string
 
 // The packs.
 const (
 	// PackDefault asks for decisions, context, open questions and tool results.
 	PackDefault Pack = "default"
-	// PackHandover asks for five fixed sections, for whoever continues the work.
+	// PackHandover asks for five fixed sections, for somebody who continues the work.
 	PackHandover Pack = "handover"
 	// PackCheckpoint asks for six fixed sections about a finished task.
 	PackCheckpoint Pack = "checkpoint"
@@ -16,16 +16,17 @@ const (
 	PackIntent Pack = "intent"
 )
 
-// Known reports whether p is one of the packs; "" is none.
+// Known reports whether p is one of the packs. "" is not.
 func (p Pack) Known() bool {
 	_, known := packs[p]
 	return known
 }
 
-// placeholder is where a template takes the recorded conversation.
+// placeholder is the place of the recorded conversation in a template.
 const placeholder = "{{history}}"
 
-// verbatim is asked for in every pack. Without it a summary keeps the topics and loses the facts.
+// verbatim is part of every pack. Without these rules a summary keeps the topics and loses the
+// facts.
 const verbatim = `Rules for all of it:
 - Carry over verbatim every concrete value that the user or a tool stated: names, numbers, amounts, dates, times, file paths, ids, URLs, addresses, settings, error messages. Never round, translate or paraphrase such a value. If room is short, drop explanations before you drop values.
 - Name every tool exactly as it is named in the record, and say what it returned.
@@ -33,7 +34,8 @@ const verbatim = `Rules for all of it:
 - Keep who said what apart: the user's wishes, the assistant's answers, a tool's results.
 `
 
-// language comes first, so that a long record in one language is not summarized in another.
+// language comes first in every pack. Models tend to summarize a long record in the language of the
+// instructions, not in that of the record.
 const language = `Write in the language in which the user speaks in the record. The first line of your answer is "Language: " followed by the name of that language.
 `
 

@@ -7,11 +7,11 @@ import (
 	"google.golang.org/genai"
 )
 
-// facet is one thing that a part says: a verb phrase and a raw value.
+// facet is one statement of a part: a verb phrase, already escaped, and a raw value.
 type facet struct{ verb, value string }
 
-// partLine renders one part as one line. A part is meant to carry one payload; one that carries
-// several still gets a single line, with all of them.
+// partLine renders one part as one line. A part should carry one payload. If it carries several,
+// all of them are on the same line.
 func partLine(who string, p *genai.Part, longRunning, answered map[string]bool) line {
 	switch facets := partFacets(p, longRunning, answered); len(facets) {
 	case 0:
@@ -27,6 +27,7 @@ func partLine(who string, p *genai.Part, longRunning, answered map[string]bool) 
 	}
 }
 
+// partFacets returns the payloads of a part, in a fixed order.
 func partFacets(p *genai.Part, longRunning, answered map[string]bool) []facet {
 	var out []facet
 	add := func(verb, value string) { out = append(out, facet{verb, value}) }

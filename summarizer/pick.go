@@ -10,10 +10,10 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// candidate is a sentence that may be kept.
+// candidate is a sentence that the digest may quote.
 type candidate struct {
 	text   string
-	group  int     // what it was said in: sentences of one group share a line
+	group  int     // where it was said: sentences of one group share a line
 	order  int     // position among all sentences
 	weight float64 // by who said it
 	bonus  float64 // for being about the focus, counted like values
@@ -23,18 +23,19 @@ type candidate struct {
 	hash   uint64
 }
 
-// pool keeps the best candidates of any number of sentences, in memory bounded by its size. A
-// sentence that stands in it already is not taken twice.
+// pool keeps the best candidates of any number of sentences. Its memory is bounded, and it holds
+// every sentence only once.
 type pool struct {
 	size     int
-	overhead int // tokens that each sentence takes beside its own
+	overhead int // tokens that each sentence takes besides its own
 	focus    []string
 	next     int
 	best     candidateHeap // the worst first
 	held     map[uint64]bool
 }
 
-// newPool makes a pool that is large enough to fill budget tokens: a sentence takes at least one.
+// newPool returns a pool that can fill budget tokens: it is large enough for sentences of one token
+// each.
 func newPool(budget, overhead int, focus string) *pool {
 	return &pool{
 		size:     max(256, 2*budget),
@@ -44,8 +45,7 @@ func newPool(budget, overhead int, focus string) *pool {
 	}
 }
 
-// add offers every sentence of text but the first skip ones, which are kept elsewhere and never
-// taken.
+// add offers every sentence of text except the first skip ones. The digest has those already.
 func (p *pool) add(text string, skip, group int, weight float64) {
 	for s := range sentences(text) {
 		if skip > 0 {
@@ -82,12 +82,12 @@ func (p *pool) offer(text string, group int, weight float64) {
 	heap.Push(&p.best, c)
 }
 
-// isHeading reports whether text announces something instead of saying it. Its capitals are no names.
+// isHeading reports whether text only announces what follows. Its capitals are no names.
 func isHeading(text string) bool {
 	return strings.HasPrefix(text, "#") || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 }
 
-// aboutFocus credits each word of the focus that text holds.
+// aboutFocus returns the credit for the words of the focus that occur in text.
 func (p *pool) aboutFocus(text string) float64 {
 	const perWord = 4
 	if len(p.focus) == 0 {
@@ -103,14 +103,15 @@ func (p *pool) aboutFocus(text string) float64 {
 	return credit
 }
 
-// gain is what a sentence with n values that are not kept yet is worth for each token it takes. The
-// constant stands for the line around it, and keeps lone numbers from winning over sentences. A
-// sentence without values is worth a little, the longer the more, for room that nothing better fills.
+// gain returns the value per token of a sentence with n values that are not kept yet. The constant
+// stands for the line around the sentence, and keeps single numbers from winning over sentences. A
+// sentence without values is worth a little, more if it is longer: it fills room that nothing
+// better needs.
 func (c candidate) gain(n int) float64 {
 	return c.weight * (float64(n) + c.bonus + 0.01*float64(c.tokens)) / float64(c.tokens+6)
 }
 
-// worse orders candidates by score; of equal ones the later is worse.
+// worse reports whether c has the lower score, or the same and comes later.
 func (c candidate) worse(other candidate) bool {
 	if c.score != other.score {
 		return c.score < other.score
@@ -118,8 +119,9 @@ func (c candidate) worse(other candidate) bool {
 	return c.order > other.order
 }
 
-// take removes the sentences worth most, together, from the pool until budget tokens are used, and
-// returns them in original order with what they take. A value counts once.
+// take removes the best sentences from the pool until budget tokens are used. It returns them in
+// their original order, and the tokens that they use. A value counts once: after a sentence is
+// taken, others with the same value are worth less.
 func (p *pool) take(budget int) (kept []candidate, used int) {
 	queue := bestFirst{p.best}
 	heap.Init(&queue)
@@ -136,7 +138,7 @@ func (p *pool) take(budget int) (kept []candidate, used int) {
 			}
 		}
 		if score := c.gain(fresh); score < c.score {
-			c.score = score // scores only fall, so the order of the others still holds
+			c.score = score // scores only fall, so the heap stays in order
 			heap.Push(&queue, c)
 			continue
 		}

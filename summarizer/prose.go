@@ -11,13 +11,13 @@ import (
 	"google.golang.org/genai"
 )
 
-// Prose returns the usable text of a summary: its text parts that are not thoughts, joined without a
-// separator, because a model may split a sentence over several parts. The text is valid UTF-8 and,
-// line breaks and tabs apart, free of control characters.
+// Prose returns the usable text of a summary: its text parts that are not thoughts. They are joined
+// without a separator, because a model may split a sentence over several parts. The text is valid
+// UTF-8 and has no control characters except line breaks and tabs.
 //
-// A part that carries a function call or response, code, or data is dropped together with its text:
-// shown to a model later it would be a call without a response, or worse. If nothing but blanks is
-// left, the error wraps [ErrUnusable]. A nil content has no text.
+// Prose drops a part that carries a function call or response, code, or data, together with its
+// text: a model that reads it later would see a call without a response. If only blanks are left,
+// or c is nil, the error wraps [ErrUnusable].
 func Prose(c *genai.Content) (string, error) {
 	var b strings.Builder
 	for _, p := range proseParts(c) {
@@ -29,8 +29,8 @@ func Prose(c *genai.Content) (string, error) {
 	return "", fmt.Errorf("%w: %s", ErrUnusable, whyNoProse(c))
 }
 
-// proseParts returns copies of the parts that [Prose] reads. Signature and metadata stay with their
-// text; everything else that a part can carry does not.
+// proseParts returns copies of the parts that [Prose] reads, with the signature and metadata of
+// their text and without anything else.
 func proseParts(c *genai.Content) []*genai.Part {
 	if c == nil {
 		return nil
@@ -75,9 +75,9 @@ func whyNoProse(c *genai.Content) string {
 	return "the answer holds no text but blanks"
 }
 
-// clean makes text fit to be stored and shown: line breaks of every kind become \n, broken bytes
-// U+FFFD, and what [hostile] finds beside them goes. PostgreSQL refuses JSON with a NUL in it, so a
-// summary that holds one could never be stored.
+// clean makes text fit to be stored and shown. All kinds of line breaks become \n, and broken bytes
+// U+FFFD. Other characters that [hostile] refuses are dropped: PostgreSQL refuses JSON with a NUL,
+// so a summary with a NUL could never be stored.
 func clean(text string) string {
 	if strings.IndexFunc(text, unclean) < 0 {
 		return text
@@ -97,7 +97,8 @@ func clean(text string) string {
 
 func unclean(r rune) bool { return r != '\n' && r != '\t' && hostile(r) }
 
-// blank reports whether a reader would see nothing: spaces, controls and zero-width characters.
+// blank reports whether a reader would see nothing: s has only spaces, control characters and
+// characters of no width.
 func blank(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool {
 		return unicode.IsGraphic(r) && !unicode.IsSpace(r)

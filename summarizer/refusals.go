@@ -2,13 +2,13 @@ package summarizer
 
 import "regexp"
 
-// phrasebook holds how models decline in one language. Each field is a regular expression for the
-// beginning of a folded sentence (see fold), or "".
+// phrasebook holds the ways in which models decline in one language. Each field is a regular
+// expression for the beginning of a folded sentence (see fold), or "".
 //
-// A refusal names its subject, the model, and what it will not do: "I can't help", not "can't
-// connect". Languages that leave the subject out give the verb in its first person, or list under
-// afterApology what is a refusal only behind an apology. apologies and openers end at the end of a
-// word, which the caller checks: \b knows the letters of ASCII only.
+// A refusal names its subject, the model, and what the model will not do: "I can't help" is one,
+// "can't connect" is not. In languages that leave out the subject, the verb is in the first person,
+// or the phrase is in afterApology and counts only after an apology. apologies and openers must end
+// at the end of a word. The caller checks that, because \b knows only ASCII letters.
 type phrasebook struct {
 	name         string
 	apologies    string
@@ -17,8 +17,8 @@ type phrasebook struct {
 	afterApology string
 }
 
-// namesTheUser tells the model's report in the first person ("I cannot help the customer before the
-// form arrives") from a refusal.
+// namesTheUser matches a report in the first person, which is no refusal: "I cannot help the
+// customer before the form arrives".
 var namesTheUser = regexp.MustCompile(`^\P{L}*(?:i|we) .{0,30}(?:help|assist|give|offer|provide|answer) (?:the (?:user|customer|client|caller|guest|patient)|him|her|them)\b`)
 
 var languages = []phrasebook{

@@ -11,41 +11,43 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// defaultMaxTokens is the length asked for when a request names none.
+// defaultMaxTokens is the length of a summary if the request does not name one.
 const defaultMaxTokens = 500
 
-// Errors that callers tell apart. All that this package returns are wrapped around one of these, a
+// The errors of this package. Every error that it returns from a summary wraps one of these, a
 // context error, or the model's own error.
 var (
-	// ErrUnusable marks an answer that must not stand in for conversation: empty, unfinished, blocked,
-	// not prose, or worthless (see [Check]). The history has to stay as it is.
+	// ErrUnusable marks an answer that must not replace conversation: it is empty, unfinished,
+	// blocked, not prose, or worthless (see [Check]). The history must stay as it is.
 	ErrUnusable = errors.New("summarizer: no usable summary")
-	// ErrTooLong marks a window that cannot be rendered within the limit without leaving something out.
+	// ErrTooLong marks a window that cannot be rendered within the limit without leaving something
+	// out.
 	ErrTooLong = errors.New("summarizer: events do not fit into the transcript")
-	// ErrEmpty marks a request that holds neither events nor summaries.
+	// ErrEmpty marks a request with neither events nor summaries.
 	ErrEmpty = errors.New("summarizer: nothing to summarize")
-	// ErrPanic marks a model that panicked; the panic was caught.
+	// ErrPanic marks a model that panicked. The panic was caught.
 	ErrPanic = errors.New("summarizer: model panicked")
 )
 
-// Request is what a summarizer is given: deep copies, its own to keep or change.
+// Request is what a summarizer is given. Everything in it is a deep copy that the summarizer may
+// keep or change.
 type Request struct {
 	// Events is the window, oldest first. Nil entries are skipped.
 	Events []*session.Event
-	// Summaries is the prose of earlier summaries that the result must also stand in for, oldest
-	// first. A merge has only these; a rolling summary has both.
+	// Summaries are the texts of earlier summaries that the result also replaces, oldest first. A
+	// merge has summaries only. A rolling summary has both.
 	Summaries []string
-	// Kind picks the wording of the built-in summarizers; "" means [record.KindSummary].
+	// Kind selects the wording of the built-in summarizers. "" means [record.KindSummary].
 	Kind record.Kind
-	// Focus is what a person wants to see kept above all; "" for none.
+	// Focus is what a person wants kept above all, "" for nothing in particular.
 	Focus string
-	// Note is a person's remark on a finished task (checkpoints); "" for none.
+	// Note is a person's remark on a finished task, for checkpoints. "" means none.
 	Note string
-	// Pack is the wording that was asked for, before that of the summarizer's own configuration; "" for
-	// that one. Summarizers without a prompt pass over it.
+	// Pack is a wording for this request. "" means the wording that the summarizer is configured
+	// with. Summarizers without a prompt ignore it.
 	Pack Pack
-	// MaxTokens is how long the summary should be, in estimated tokens. 0 or less means 500. A model
-	// is asked to keep it, [Extractive] does keep it.
+	// MaxTokens is how long the summary may be, in estimated tokens. 0 or less means 500. [LLM]
+	// asks its model to keep the limit; [Extractive] keeps it.
 	MaxTokens int
 }
 
@@ -56,8 +58,8 @@ func (r Request) maxTokens() int {
 	return r.MaxTokens
 }
 
-// empty reports whether there is nothing to summarize. An event without content still counts: it
-// would be covered, so it has to be shown.
+// empty reports whether there is nothing to summarize. An event without content is something: a
+// record would cover it, so the summary must show it.
 func (r Request) empty() bool {
 	for _, ev := range r.Events {
 		if ev != nil {
@@ -72,27 +74,29 @@ func (r Request) empty() bool {
 	return true
 }
 
-// Result is a summary and what it cost. When Summarize fails, Content is nil and Usage still counts
-// the model calls that were made.
+// Result is a summary and its cost. If Summarize fails, Content is nil, and Usage still counts the
+// model calls that were made.
 type Result struct {
 	// Content is prose: text parts only, role "model".
 	Content *genai.Content
-	// Usage is the sum over all model calls made for the summary, as the provider reported them.
+	// Usage is what the provider reported for all model calls of this summary together.
 	Usage tokens.Usage
-	// Model is the name of the model that wrote it, "" for none.
+	// Model is the name of the model that wrote the summary, "" if no model did.
 	Model string
 }
 
 // InputLimiter is implemented by a summarizer that cannot read a window of any size in one call.
-// Package compaction looks for it on Config.Summarizer and chooses windows that fit; it takes 64,000
-// tokens for a summarizer without it.
+// Package compaction looks for it on Config.Summarizer and chooses windows that fit; it takes
+// 64,000 tokens for a summarizer without it.
 type InputLimiter interface {
-	// MaxInputTokens returns the largest window for one Summarize call, in estimated tokens: the sum
-	// of [Cost] over its events. It is called once, when the service is made, and must be positive.
+	// MaxInputTokens returns the largest window for one Summarize call: the sum of [Cost] over its
+	// events, in estimated tokens. It must be positive. Package compaction calls it once, when the
+	// service is made.
 	MaxInputTokens() int
 }
 
-// Func lets a function be a summarizer. It must return when ctx is done.
+// Func makes a function a summarizer. The function must return when ctx is done, and must be safe
+// for concurrent use.
 type Func func(context.Context, Request) (Result, error)
 
 // Summarize calls f.

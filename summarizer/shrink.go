@@ -8,12 +8,12 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// floorCap is the smallest cap on one part's value, in runes: enough for a sentence or two from its
-// beginning and one from its end. Below that a line would stand for something it does not show.
+// floorCap is the smallest limit for one value, in runes: enough for a sentence or two from its
+// beginning and one from its end. With less, a line would stand for content that it does not show.
 const floorCap = 200
 
-// line is one line of a transcript: a prefix that is always shown whole (it is short and already
-// escaped) and a raw value that may be cut.
+// line is one line of a transcript: a prefix, short and already escaped, which is never cut, and a
+// raw value, which may be.
 type line struct {
 	prefix string
 	value  string
@@ -27,17 +27,17 @@ func newLine(prefix, value string) line {
 	return l
 }
 
-// lineBreak is what a line break adds to a transcript, in tokens.
+// lineBreak is the size of a line break, in tokens.
 var lineBreak = tokens.Estimate("\n")
 
-// lineTokens counts a line with its line break. Counting line by line keeps the sum exact: what
-// [Cost] says of single events is then true of any window of them.
+// lineTokens returns the size of a line with its line break. Sizes are added up line by line, so
+// that the [Cost] of single events adds up to the size of any window of them.
 func lineTokens(text string) int { return tokens.Estimate(text) + lineBreak }
 
-// text renders the line with its value cut to limit runes.
+// text returns the line with its value cut to limit runes.
 func (l line) text(limit int) string { return l.prefix + cut(l.value, l.runes, limit) }
 
-// at renders the line for a cap and says what it costs, keeping it whole where cutting saves nothing.
+// at returns the line under a limit, and its size. A line that would not get shorter stays whole.
 func (l line) at(limit int) (text string, cost int) {
 	if l.runes > limit {
 		text = l.text(limit)
@@ -48,7 +48,7 @@ func (l line) at(limit int) (text string, cost int) {
 	return l.text(l.runes), l.full
 }
 
-// cost is the second result of at, without rendering a line that stays whole.
+// cost returns the size that at returns. It does not render a line that stays whole.
 func (l line) cost(limit int) int {
 	if l.runes <= limit {
 		return l.full
@@ -56,8 +56,8 @@ func (l line) cost(limit int) int {
 	return min(l.full, lineTokens(l.text(limit)))
 }
 
-// fits reports whether lines under a common cap stay within budget tokens. It stops at the first
-// line over it, so that probing a cap costs time in proportion to the budget, not to the lines.
+// fits reports whether lines take at most budget tokens under a common limit. It stops at the first
+// line over the budget, so its time grows with the budget and not with the number of lines.
 func fits(lines []line, limit, budget int) bool {
 	for _, l := range lines {
 		if budget -= l.cost(limit); budget < 0 {
@@ -67,8 +67,12 @@ func fits(lines []line, limit, budget int) bool {
 	return true
 }
 
-// commonCap finds the largest cap under which lines fit, the same for all of them: long values give
-// way first, short ones stay whole. ok is false if they do not fit even under [floorCap].
+// commonCap returns the largest common limit under which lines fit. Long values are cut first, and
+// short ones stay whole:
+//
+//	values of 50, 400 and 3,000 runes, room for 1,000    limit 550: 50, 400 and 550 runes
+//
+// ok is false if the lines do not fit even with a limit of [floorCap].
 func commonCap(lines []line, budget int) (limit int, ok bool) {
 	longest := floorCap
 	for _, l := range lines {
@@ -91,9 +95,9 @@ func commonCap(lines []line, budget int) (limit int, ok bool) {
 	return low, true
 }
 
-// cut escapes s, which has the given number of runes, after taking its middle out if there are more
-// than limit of them. The marker's own length counts, so the result is never longer than s escaped.
-// A limit too small for any marker leaves the beginning alone.
+// cut returns s escaped. If s has more than limit runes (runes is their number), cut replaces its
+// middle by a marker. The length of the marker counts, so the result is never longer than s
+// escaped. If the limit is too small for a marker, only the beginning is left.
 func cut(s string, runes, limit int) string {
 	if runes <= limit {
 		return escape(s)
@@ -115,7 +119,7 @@ func cut(s string, runes, limit int) string {
 	return b.String()
 }
 
-// runeOffset is the byte offset behind the first n runes of s.
+// runeOffset returns the offset, in bytes, of the end of the first n runes of s.
 func runeOffset(s string, n int) int {
 	i := 0
 	for ; n > 0 && i < len(s); n-- {
@@ -125,7 +129,7 @@ func runeOffset(s string, n int) int {
 	return i
 }
 
-// runeOffsetFromEnd is the byte offset before the last n runes of s.
+// runeOffsetFromEnd returns the offset, in bytes, of the beginning of the last n runes of s.
 func runeOffsetFromEnd(s string, n int) int {
 	i := len(s)
 	for ; n > 0 && i > 0; n-- {

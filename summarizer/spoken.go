@@ -7,15 +7,15 @@ import (
 	"google.golang.org/genai"
 )
 
-// statement is one text of an event.
+// statement is one text of an event, with its weight.
 type statement struct {
 	text   string
 	user   bool
 	weight float64
 }
 
-// spoken lists the texts of an event that sentences are taken from. Thoughts are not among them:
-// nobody said them.
+// spoken returns the texts of an event from which the digest may quote. Thoughts are left out,
+// because nobody said them.
 func spoken(ev *session.Event) []statement {
 	var out []statement
 	user := ev.Author == genai.RoleUser
@@ -65,8 +65,8 @@ func spoken(ev *session.Event) []statement {
 	return out
 }
 
-// responseTexts visits what a tool's response says: long texts as they are, short values together as
-// "key: value" so that each keeps its meaning.
+// responseTexts visits the texts of a tool's response. It visits long texts as they are, and joins
+// short values as "key: value", so that each keeps its meaning.
 func responseTexts(response map[string]any, visit func(string)) {
 	const lineful = 160 // bytes of short values read as one sentence
 	left := 16 * maxLeaves

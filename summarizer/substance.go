@@ -12,11 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// substanceOf returns the sentences of an answer that may say something: without markup, JSON
-// syntax, headings, labels with nothing behind them, placeholders, and lines of the prompt.
+// substanceOf returns the sentences of an answer that may have substance. It leaves out markup,
+// JSON syntax, headings, labels with nothing behind them, placeholders, and lines of the prompt. It
+// keeps a heading with a concrete value of the window:
 //
-// A heading that holds a concrete value of the window ("# Order A-17 refunded") says something and is
-// kept.
+//	# Summary                   left out
+//	# Order A-17 refunded       kept, if the window has A-17
+//	[summary here]              left out
 func substanceOf(text string, w *window) []string {
 	text = strings.Map(visible, html.UnescapeString(text))
 	text = thoughts.ReplaceAllString(text, "\n")
@@ -36,7 +38,7 @@ func substanceOf(text string, w *window) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return !hasWord(s) })
 }
 
-// visible drops what a reader does not see and a model may write inside a word.
+// visible drops the characters that a reader does not see, which models write inside words.
 func visible(r rune) rune {
 	if unicode.Is(unicode.Cf, r) {
 		return -1
@@ -44,20 +46,20 @@ func visible(r rune) rune {
 	return r
 }
 
-// lineMarks is what Markdown puts around a line.
+// lineMarks are the characters that Markdown puts around a line.
 const lineMarks = "#>*_~`|=-+•·– \t"
 
-// thoughts are what some models write before they answer.
+// thoughts matches the thinking that some models write in front of their answer.
 var thoughts = regexp.MustCompile(`(?s)<think(?:ing)?>.*?</think(?:ing)?>`)
 
-// tag is an element of HTML or XML. "<5 minutes" is none.
+// tag matches a tag of HTML or XML. "<5 minutes" is none.
 var tag = regexp.MustCompile(`</?[A-Za-z][\w:.-]{0,40}(\s[^<>\n]{0,200})?/?>`)
 
 func hasWord(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
 }
 
-// isNumbering reports whether a line has nothing but the numbers of a list.
+// isNumbering reports whether a line has only the numbers of a list.
 func isNumbering(line string) bool { return numbering.MatchString(line) }
 
 var numbering = regexp.MustCompile(`^(?:\d{1,2}[.):]?\s*)+$`)
@@ -66,9 +68,10 @@ func isFence(line string) bool {
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
 
-// isPlaceholder reports whether a line is one bracket, such as "[summary here]" or "{{history}}".
+// isPlaceholder reports whether a line is one text in brackets, such as "[summary here]" or
+// "{{history}}".
 func isPlaceholder(line string) bool {
-	const longest = 200 // a whole paragraph in brackets says something
+	const longest = 200 // a whole paragraph in brackets is content
 	if len(line) < 2 || len(line) > longest {
 		return false
 	}
@@ -83,7 +86,7 @@ func isPlaceholder(line string) bool {
 	}
 }
 
-// isHeadingLine reports whether a line announces something instead of saying it.
+// isHeadingLine reports whether a line only announces what follows.
 func isHeadingLine(line string) bool {
 	if strings.HasPrefix(line, "#") {
 		return true
@@ -95,7 +98,7 @@ func isHeadingLine(line string) bool {
 	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
 }
 
-// promptLines are the lines of the built-in prompts, which a weak model gives back.
+// promptLines are the lines of the built-in prompts. Weak models give them back.
 var promptLines = sync.OnceValue(func() map[string]bool {
 	lines := map[string]bool{}
 	add := func(text string) {
@@ -114,7 +117,7 @@ var promptLines = sync.OnceValue(func() map[string]bool {
 
 func fromPrompt(line string) bool { return promptLines()[line] }
 
-// unfenced returns what is in a code fence if that is all of the text.
+// unfenced returns the content of a code fence if the text consists of one.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "```") || !strings.HasSuffix(text, "```") {
@@ -127,9 +130,9 @@ func unfenced(text string) string {
 	return strings.TrimSpace(strings.TrimSuffix(inner, "```"))
 }
 
-// withoutJSON returns what a JSON document says, a line for each value. Words that are no sentence,
-// such as IDs and states, are left out unless they are concrete values of the window. Of a document that was cut
-// short, or is no JSON for another reason, it drops the keys. Any other text stays as it is.
+// withoutJSON returns the values of a JSON document, one on each line. It leaves out values that are no
+// sentence, such as IDs and states, unless they are concrete values of the window. If the document is cut
+// short or not JSON for another reason, it drops the keys. Any other text stays as it is.
 func withoutJSON(text string, w *window) string {
 	if text == "" || !strings.ContainsAny(text[:1], `{["`) {
 		return text
@@ -165,8 +168,8 @@ func collectProse(v any, w *window, lines *[]string) {
 	}
 }
 
-// isErrorReport reports whether a text is a web page, or a JSON object that holds an error: what
-// gateways and adapters pass on as an answer when a provider fails.
+// isErrorReport reports whether a text is a web page, or a JSON object with an error. Gateways and
+// adapters pass such texts on as answers if a provider fails.
 func isErrorReport(text string) bool {
 	text = unfenced(text)
 	start := strings.ToLower(text[:min(len(text), len("<!doctype html"))])

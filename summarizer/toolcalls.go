@@ -8,15 +8,15 @@ import (
 	"google.golang.org/genai"
 )
 
-// toolCall is one call and what became of it.
+// toolCall is one call and its outcome.
 type toolCall struct {
 	name    string
 	outcome string
-	args    []string // "key=value", the most telling first
+	args    []string // "key=value", the most useful first
 	result  []string
 }
 
-// interrupted is what became of a call whose response never came.
+// interrupted is the outcome of a call whose response never came.
 const interrupted = "interrupted, result unknown"
 
 // toolLog pairs calls with their responses, in the order of the calls.
@@ -67,7 +67,7 @@ func (t *toolLog) call(id, name string, args map[string]any) *toolCall {
 	return c
 }
 
-// callKey finds a call by its ID or, where the provider gives none, by its name.
+// callKey identifies a call by its ID or, if the provider gives none, by its name.
 func callKey(id, name string) string {
 	if id != "" {
 		return "id:" + id
@@ -75,7 +75,8 @@ func callKey(id, name string) string {
 	return "name:" + name
 }
 
-// response completes its call. One whose call lies before the window gets an entry of its own.
+// response completes its call. If the call is not in the window, the response gets an entry of its
+// own.
 func (t *toolLog) response(id, name string, response map[string]any) {
 	c := t.open[callKey(id, name)]
 	if c == nil {
@@ -95,7 +96,8 @@ func (t *toolLog) codeResult(r *genai.CodeExecutionResult) {
 	}
 }
 
-// outcomeOf reads ADK's convention (an "error" key) and the usual others.
+// outcomeOf reads the outcome of a response, by ADK's convention (an "error" key) and other usual
+// keys.
 func outcomeOf(response map[string]any) (outcome string, result []string) {
 	result = keyValues(response)
 	for _, key := range []string{"error", "isError", "is_error"} {

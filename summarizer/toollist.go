@@ -8,9 +8,14 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// render lists the calls in as much detail as budget tokens allow: with key values, then fewer of
-// them, then one each for as many of the newest calls as fit, then by name alone with counts.
-// Identical entries are one with a count. "" if there are none, or not even the names fit.
+// render lists the calls in as much detail as fits into budget tokens: with several key values
+// each; with fewer; with one for as many of the newest calls as fit; at last only names with
+// counts. It joins identical entries. It returns "" if there are no calls, or if not even the names
+// fit.
+//
+//	weather(city=Oslo) ok: degrees=-3; weather(city=Rome) ok: degrees=18     enough room
+//	weather ok; weather(city=Rome) ok: degrees=18                            less room
+//	weather ×2                                                               little room
 func (t *toolLog) render(budget int) string {
 	if len(t.calls) == 0 {
 		return ""
@@ -30,7 +35,7 @@ func (t *toolLog) render(budget int) string {
 	return ""
 }
 
-// listed renders all calls, those from index on with key values.
+// listed renders all calls, those from index on with their key values.
 func (t *toolLog) listed(values, index int) string {
 	entries := make([]string, len(t.calls))
 	for i, c := range t.calls {
@@ -43,7 +48,7 @@ func (t *toolLog) listed(values, index int) string {
 	return "Tools: " + grouped(entries)
 }
 
-// names is the shortest form: every tool once, with the number of its calls and failures.
+// names renders the shortest form: every tool once, with the number of its calls and failures.
 func (t *toolLog) names() string {
 	failed := map[string]int{}
 	for _, c := range t.calls {
@@ -73,7 +78,8 @@ func (c *toolCall) describe(values int) string {
 	return text
 }
 
-// grouped joins entries, equal ones once with their number, in order of first appearance.
+// grouped joins entries in the order of their first appearance. Equal entries are one, with their
+// number.
 func grouped(entries []string) string {
 	var order []string
 	count := map[string]int{}

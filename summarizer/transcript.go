@@ -13,14 +13,14 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// Transcript renders events within maxTokens estimated tokens: one line for each part, in order,
-// without a line break at the end.
+// Transcript renders events as text, one line for each part, in order. The text takes at most
+// maxTokens estimated tokens and does not end with a line break.
 //
 // Every event appears, even one without content. If the whole does not fit, the longest values are
-// cut in the middle, all to the same number of characters; if it does not fit even with every value
-// cut to its floor, the error wraps [ErrTooLong] and says how many tokens are needed. Values are
-// escaped, so that the number of lines depends on the number of parts and on nothing they hold. Nil
-// events, contents and parts are skipped.
+// cut in the middle, all to the same number of characters. If it does not fit even with every value
+// cut to 200 characters, the error wraps [ErrTooLong] and says how many tokens are needed. Values
+// are escaped, so the number of lines depends on the number of parts only, not on their content.
+// Nil events, contents and parts are skipped.
 func Transcript(events []*session.Event, maxTokens int) (string, error) {
 	var lines []line
 	answered := answeredIn(events)
@@ -43,10 +43,11 @@ func Transcript(events []*session.Event, maxTokens int) (string, error) {
 	return b.String(), nil
 }
 
-// Cost is the smallest number of estimated tokens one event needs in a [Transcript]: that of its
-// lines with every value cut to the floor. A window whose costs sum to at most the transcript's limit
-// is rendered with no event left out. A call costs as if it had been interrupted. It is 0 for a nil event only. Its time is linear in the size of
-// the event.
+// Cost returns the smallest number of estimated tokens that an event takes up in a [Transcript]:
+// its lines with every value cut as far as possible. A window whose costs sum to at most the
+// transcript's limit is rendered with no event left out. The cost of a call includes the remark
+// that it was interrupted. Cost is 0 for a nil event only. Its time is linear in the size of the
+// event.
 func Cost(ev *session.Event) int { return floorCost(eventLines(ev, nil)) }
 
 func floorCost(lines []line) int {
@@ -57,9 +58,9 @@ func floorCost(lines []line) int {
 	return sum
 }
 
-// eventLines renders one event; there is always a line, unless ev is nil. A covered event that
-// rendered as nothing would be gone. answered holds the IDs of the calls that have a response; a call
-// that should have one and has none was interrupted.
+// eventLines renders one event. Unless ev is nil, there is at least one line: an event that a
+// record covers and that the transcript does not show would be lost. answered holds the IDs of the
+// calls that have a response. A call without one was interrupted, unless it is long-running.
 func eventLines(ev *session.Event, answered map[string]bool) []line {
 	if ev == nil {
 		return nil
@@ -87,8 +88,9 @@ func eventLines(ev *session.Event, answered map[string]bool) []line {
 	return lines
 }
 
-// answeredIn returns the IDs of the calls that some of the events answer. A call and its response are
-// never summarized apart, so a call whose response is not among the events has none.
+// answeredIn returns the IDs of the calls to which some of the events respond. A call and its
+// response are never summarized apart, so a call whose response is not among the events has none at
+// all.
 func answeredIn(events []*session.Event) map[string]bool {
 	answered := map[string]bool{}
 	for _, ev := range events {
@@ -99,7 +101,7 @@ func answeredIn(events []*session.Event) map[string]bool {
 	return answered
 }
 
-// setOf is nil for none, which is nearly always.
+// setOf returns IDs as a set: nil if there are none, which is nearly always so.
 func setOf(ids []string) map[string]bool {
 	if len(ids) == 0 {
 		return nil
@@ -111,8 +113,8 @@ func setOf(ids []string) map[string]bool {
 	return set
 }
 
-// speaker is the author with the role, which differ: a tool's response has the agent as its author
-// and the role "user".
+// speaker returns the author of an event, and the role if it differs. A tool's response has the
+// agent as its author and the role "user".
 func speaker(ev *session.Event) string {
 	role := ""
 	if ev.Content != nil {
@@ -125,7 +127,7 @@ func speaker(ev *session.Event) string {
 	return author + " [" + label(role, "no role") + "]"
 }
 
-// transcriptionLines renders live speech, which an event carries beside its content.
+// transcriptionLines renders live speech, which an event carries next to its content.
 func transcriptionLines(who string, ev *session.Event) []line {
 	var lines []line
 	for _, t := range []struct {
@@ -142,7 +144,7 @@ func transcriptionLines(who string, ev *session.Event) []line {
 	return lines
 }
 
-// actionLine renders an event that says nothing but may do something.
+// actionLine renders an event that has no content, by what it does.
 func actionLine(who string, ev *session.Event) line {
 	if keys := stateKeys(ev.Actions.StateDelta); len(keys) > 0 {
 		return newLine(who+" changes state: ", strings.Join(keys, ", "))
@@ -159,7 +161,7 @@ func actionLine(who string, ev *session.Event) line {
 	}
 }
 
-// noContent stands for what has nothing to show.
+// noContent is shown for a part or an event that has nothing to show.
 const noContent = "(no content)"
 
 func orNothing(s string) string {
@@ -169,7 +171,7 @@ func orNothing(s string) string {
 	return s
 }
 
-// stateKeys names the changed keys in order; temporary ones do not outlive their invocation.
+// stateKeys returns the changed keys in order, without temporary ones.
 func stateKeys(delta map[string]any) []string {
 	var keys []string
 	for _, k := range slices.Sorted(maps.Keys(delta)) {

@@ -5,10 +5,11 @@ import (
 	"unicode"
 )
 
-// vocabulary counts the different words of a text. Scripts that put no spaces between words count by
-// their characters: two of Chinese or Japanese, or four of Thai and its neighbours, make a word.
+// vocabulary counts the different words of a text. In scripts without spaces between words, two
+// characters of Chinese or Japanese count as a word, and four of Thai, Lao, Khmer or Burmese.
 //
-// Different words, unlike tokens, tell a sentence from a phrase that a model repeats.
+// The number of different words distinguishes a text from a phrase that a model repeats. The number
+// of tokens does not.
 type vocabulary struct {
 	words   map[string]bool
 	dense   map[rune]bool // Han and kana
@@ -26,7 +27,7 @@ var (
 	sparseScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 )
 
-// firstUnspaced is where the first of these scripts begins; most text never gets there.
+// firstUnspaced is where the first of these scripts begins. Most texts have no rune behind it.
 const firstUnspaced = '\u0e00'
 
 func (v *vocabulary) add(text string) {
@@ -63,18 +64,18 @@ func (v *vocabulary) add(text string) {
 	v.total += (dense+1)/2 + (sparse+3)/4
 }
 
-// distinct is the number of different words.
+// distinct returns the number of different words.
 func (v *vocabulary) distinct() int {
 	return len(v.words) + (len(v.dense)+1)/2 + (len(v.sparse)+3)/4
 }
 
-// readable reports whether there is at least a short word, or two characters of a script that writes
-// words with them.
+// readable reports whether the text has at least a short word, or two characters of a script
+// without spaces.
 func (v *vocabulary) readable() bool {
 	return v.letters >= 3 || len(v.dense) >= 2
 }
 
-// namesOnly reports whether there is no word but those for the conversation and who takes part in it.
+// namesOnly reports whether all words are names for the conversation and its participants.
 func (v *vocabulary) namesOnly() bool {
 	for word := range v.words {
 		if !namesOfTheTask[word] {
@@ -89,18 +90,18 @@ var namesOfTheTask = map[string]bool{
 	"the": true, "a": true, "an": true, "and": true, "of": true, "this": true, "with": true, "between": true,
 }
 
-// suffices reports whether these are different words enough for any window, and so many that a text of
-// total words does not loop whatever else it says.
+// suffices reports whether there are enough different words for any window, and so many that a text
+// of total words cannot be a loop, whatever words follow.
 func (v *vocabulary) suffices(total int) bool {
 	n := v.distinct()
 	return n >= mostWords && total < longestLoop*n && !v.namesOnly()
 }
 
-// longestLoop is how often the words of a text recur, on average, if it loops.
+// longestLoop is how often each word recurs, on average, in a text that is a loop.
 const longestLoop = 32
 
-// loops reports whether a few words make up the whole text: what a model writes that is caught
-// in a loop.
+// loops reports whether the text consists of a few words over and over, as a model writes that is
+// caught in a loop.
 func (v *vocabulary) loops() bool {
 	n := v.distinct()
 	return n == 1 && v.total >= 3 || n <= 4 && v.total >= 4*n || v.total >= longestLoop*n

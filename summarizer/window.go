@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// The least number of different words for a summary, see [Check].
+// The smallest number of different words that a summary must have, see [Check].
 const (
-	wordsPerWord  = 30 // words of the window for each word of the summary
-	baseWords     = 6  // at most, by the window's length
-	valuesPerWord = 10 // concrete values of the window for each further word
-	valueWords    = 4  // at most, by the window's values
+	wordsPerWord  = 30 // words of the window for which the summary needs one
+	baseWords     = 6  // the most that the window's length can require
+	valuesPerWord = 10 // concrete values of the window for which the summary needs one word more
+	valueWords    = 4  // the most that the window's values can require
 	mostWords     = baseWords + valueWords
-	wordsPerValue = 4 // what a value that is kept counts for
+	wordsPerValue = 4 // words that a kept value counts as
 )
 
-// window is the input of a summary as [Check] sees it. Nothing is computed before it is needed: an
+// window is the input of a summary as [Check] sees it. It computes everything on demand, because an
 // ordinary summary is long enough for any window.
 type window struct {
 	req      Request
@@ -25,7 +25,7 @@ type window struct {
 	rich     int // values that were said, up to as many as matter
 }
 
-// keeps counts the concrete values of sentences that the window holds too.
+// keeps returns how many concrete values of the window occur in sentences.
 func (w *window) keeps(said ...string) int {
 	kept := map[uint64]bool{}
 	for _, s := range said {
@@ -50,7 +50,7 @@ func (w *window) holds(value uint64) bool {
 	return w.values[value]
 }
 
-// each visits everything that a transcript of the window would show, and the earlier summaries.
+// each visits every text that a transcript of the window would show, and the earlier summaries.
 func (w *window) each(visit func(text string)) {
 	pieces := func(text string) {
 		for s := range sentences(text) {
@@ -69,7 +69,7 @@ func (w *window) each(visit func(text string)) {
 	}
 }
 
-// telling returns the concrete values of a text. A lone digit is none: it is in every window.
+// telling returns the concrete values of a text, except single digits, which every window has.
 func telling(text string) []uint64 {
 	if strings.ContainsAny(text, "0123456789") {
 		text = loneDigit.ReplaceAllString(text, " ")
@@ -84,14 +84,14 @@ func (w *window) leastWords() int {
 	return min(baseWords, max(1, w.words/wordsPerWord))
 }
 
-// extraWords is what a summary needs beside leastWords if it keeps no value.
+// extraWords is how many words more than leastWords a summary needs if it keeps no value.
 func (w *window) extraWords() int {
 	w.measure()
 	return min(valueWords, w.rich/valuesPerWord)
 }
 
-// measure counts what was said. What tools were called with does not count: a window of a hundred
-// equal calls can be summarized in a sentence.
+// measure counts the words and values that were said. Arguments of tool calls do not count: a
+// hundred equal calls can be summarized in one sentence.
 func (w *window) measure() {
 	if w.measured {
 		return

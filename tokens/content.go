@@ -18,8 +18,8 @@ import (
 // 258 a page for a PDF, 32 and 263 a second for audio and video, with pages and
 // seconds guessed from the size in bytes, and the text itself for text, JSON
 // and XML. File data counts its URI and MIME type, and 258 for media, whose
-// size is not known here. Where the part asks for a number of media tokens
-// (MediaResolution.NumTokens), that number stands.
+// size is not known here. If the part asks for a number of media tokens
+// (MediaResolution.NumTokens), that number counts instead.
 func OfPart(p *genai.Part) int {
 	if p == nil {
 		return 0
@@ -29,7 +29,7 @@ func OfPart(p *genai.Part) int {
 	text := func(s string) {
 		if s != "" {
 			c.write(s)
-			// Fields are separate texts to the model: a word does not run on.
+			// To the model, fields are separate texts: no word runs on into the next.
 			c.state = 0
 			some = true
 		}
@@ -62,7 +62,7 @@ func OfPart(p *genai.Part) int {
 			}
 		}
 	}
-	// Tools that run at the provider come back in the next prompt as well.
+	// Calls of tools that run at the provider are part of the next prompt too.
 	if call := p.ToolCall; call != nil {
 		object(string(call.ToolType), call.Args)
 	}
@@ -114,11 +114,11 @@ func OfContents(cs []*genai.Content) int {
 }
 
 // OfEvent returns the approximate number of tokens that ADK sends for ev: its
-// content or, when that has no parts, its input transcription or else its
-// output transcription, as ADK chooses. It is 0 for nil and for an event with
-// none of them (a state change, a compaction record). It looks at nothing else
-// of the event: whether ADK sends it at all to a given agent (branch, partial,
-// confirmation requests) is the caller's question.
+// content or, if that has no parts, its input transcription or else its output
+// transcription, as ADK chooses. It is 0 for nil and for an event with none of
+// them (a state change, a compaction record). Whether ADK sends the event to a
+// given agent at all (branch, partial, confirmation requests) is up to the
+// caller to find out.
 func OfEvent(ev *session.Event) int {
 	if ev == nil {
 		return 0

@@ -1,6 +1,6 @@
-// Package tokens answers three questions without calling a model: about how
-// many tokens a text, part, content or event is ([Estimate], [OfEvent] and
-// the functions between), how many a call used ([Usage]), and what a model's
+// Package tokens answers three questions without calling a model: roughly how
+// many tokens a text, part, content or event has ([Estimate], [OfPart],
+// [OfContent], [OfEvent]), how many a call used ([Usage]), and what a model's
 // window, price and tier are ([Lookup], [Registry]).
 //
 // # Units
@@ -31,14 +31,14 @@
 // Dividing bytes by four, the usual rule, reads JSON about 40% too low. A
 // message of a few words can be off by more than these figures; over a session
 // the errors cancel. Against o200k (GPT-4o, GPT-5) the totals agree within
-// 20%; JSON full of digits reads high there, Chinese low. Known to read low:
-// base64, hashes, accented Polish and the like. Where the provider reports
-// what a prompt really was, prefer that: see [UsageOf].
+// 20%; there, the estimate is high for JSON full of digits and low for Chinese.
+// It is known to be low for base64, hashes, accented Polish and the like. If the
+// provider reports the size of a prompt, prefer that: see [UsageOf].
 //
 // # The model table
 //
 // The built-in table is a snapshot. Windows and prices change, so a program
 // that depends on them passes its own entries to [NewRegistry]; they win over
-// the built-in ones. [Registry.Lookup] gives windows, output limits and prices,
-// and [Registry.Window] says whether a window is known or assumed.
+// the built-in ones. [Registry.Lookup] returns windows, output limits and prices,
+// and [Registry.Window] whether a window is known or assumed.
 package tokens

@@ -2,7 +2,7 @@ package tokens
 
 import "unicode/utf8"
 
-// class is what a rune is to a subword tokenizer.
+// class is the kind of a rune, as a subword tokenizer treats it.
 type class uint8
 
 const (
@@ -42,8 +42,8 @@ const (
 	plainLetters = 6 // letters of a word that wWord covers
 )
 
-// state is what the estimate remembers of the runes before: 0 nothing,
-// 1..2*plainLetters inside a word, then the states below.
+// state is what the estimate remembers of the runes so far: 0 is nothing,
+// 1 to 2*plainLetters are inside a word, then come the states below.
 type state uint8
 
 const (
@@ -53,7 +53,8 @@ const (
 	nStates            = 2*plainLetters + 4
 )
 
-// inWord is the state after a word's n-th letter, n capped at plainLetters.
+// inWord returns the state after the n-th letter of a word; n is at most
+// plainLetters.
 func inWord(n int, capital bool) state {
 	s := state(2*min(n, plainLetters) - 1)
 	if capital {
@@ -89,7 +90,8 @@ type counter struct {
 	state state
 }
 
-// tokens rounds up; anything that was there at all is at least one token.
+// tokens returns the sum in whole tokens, rounded up: at least one if there was
+// any text.
 func (c *counter) tokens(nonEmpty bool) int {
 	n := int((c.milli + 999) / 1000)
 	if n == 0 && nonEmpty {
@@ -116,8 +118,8 @@ func (c *counter) write(s string) {
 	c.milli, c.state = milli, st
 }
 
-// classOf classifies a rune outside ASCII by block. Whole blocks keep it fast
-// and are as fine as the weights are.
+// classOf returns the class of a rune outside ASCII, by its block. Blocks are
+// as fine as the weights are, and fast.
 func classOf(r rune) class {
 	switch {
 	case r >= 0x4E00 && r <= 0x9FFF, // Han
@@ -171,7 +173,7 @@ func buildTransitions() (t [nStates][nClasses]step) {
 		row[digit] = step{wDigit, 0}
 		row[punct] = step{wPunct, afterPunct}
 		row[newline] = step{wNewline, afterNewline}
-		// One blank belongs to the word after it.
+		// A single blank belongs to the word after it.
 		row[blank] = step{0, afterBlank}
 		row[cjk] = step{wCJK, 0}
 		row[cjkPunct] = step{wCJKPunct, 0}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What media cost, from "Understand and count tokens" of the Gemini API
+// The cost of media, from "Understand and count tokens" of the Gemini API
 // documentation (https://ai.google.dev/gemini-api/docs/tokens): an image up to
 // 384 pixels, or each 768-pixel tile of a larger one, is 258 tokens; a
 // document page is 258; audio is 32 tokens a second; video 263.
@@ -16,8 +16,8 @@ const (
 	videoTokensPerSecond = 263
 )
 
-// Length is not known without decoding, so seconds and pages are guessed from
-// the size, by common encodings.
+// The length of media is not known without decoding, so seconds and pages are
+// guessed from the size, by common encodings.
 const (
 	pcmBytesPerSecond   = 32_000  // 16 bit, 16 kHz, one channel: what live audio is sent as
 	audioBytesPerSecond = 16_000  // 128 kbit/s
@@ -25,9 +25,9 @@ const (
 	bytesPerPage        = 50_000
 )
 
-// mediaTokens returns a rough number of tokens of inline data, 0 only without
-// data. An image of several tiles, or at a high media resolution, costs more
-// than it says; a type it does not know counts as one image.
+// mediaTokens returns roughly how many tokens inline data costs, 0 only if there
+// is no data. The real cost of an image of several tiles, or at a high media
+// resolution, is higher. An unknown type counts as one image.
 func mediaTokens(mimeType string, data []byte) int {
 	if len(data) == 0 {
 		return 0
@@ -47,8 +47,9 @@ func mediaTokens(mimeType string, data []byte) int {
 	return imageTokens
 }
 
-// fileTokens returns what the file behind a URI costs beyond its URI. Its size
-// is not known: one image or one page of media, nothing for text.
+// fileTokens returns how many tokens the file behind a URI costs, besides the
+// URI. Since its size is not known, media count as one image or page, and text
+// counts nothing.
 func fileTokens(mimeType string) int {
 	switch mediaKind(mimeType) {
 	case "image", "audio", "pcm", "video", "pdf":

@@ -9,13 +9,13 @@ import "strings"
 // tier, prompts below any long-context surcharge:
 // https://ai.google.dev/gemini-api/docs/pricing,
 // https://platform.claude.com/docs/en/about-claude/pricing and
-// https://openai.com/api/pricing. Rows without prices are models whose price
-// depends on who serves them, or sources that disagree.
+// https://openai.com/api/pricing. A row has no prices if they depend on the
+// provider that serves the model, or if sources disagree.
 //
-// A row for a family has no price and the family's smallest usual window, so
-// that a version newer than this table compacts early and costs "unknown"
-// instead of another version's price. Tiers other than those of Gemini and
-// Claude go by the same rule of thumb: mini, nano, lite and flash are small.
+// A row for a family has no price, and the family's smallest usual window. So a
+// version newer than this table is compacted early, and its cost is unknown
+// rather than wrong. All tiers follow one rule of thumb: mini, nano, lite and
+// flash are small.
 var builtInModels = flatten([]family{
 	// Claude: 1M from 4.6 on, 200,000 before. Both spellings of a version are
 	// in use: 4-6 at Anthropic and Vertex AI, 4.6 at OpenRouter.

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// DefaultContextWindow is the window, in tokens, assumed for a model that no
-// table knows: small enough for nearly all that are served today.
+// DefaultContextWindow is the window, in tokens, that is assumed for an unknown
+// model. Nearly all models that are served today have at least that.
 const DefaultContextWindow = 128_000
 
-// Tier says how well a model works near the end of its window. The weaker it
-// is, the earlier a session should be compacted. The zero value is
+// Tier is how well a model works near the end of its window. The weaker the
+// model, the earlier its sessions should be compacted. The zero value is
 // unclassified.
 type Tier string
 
@@ -30,7 +30,8 @@ type Model struct {
 	// Name is the lower-case part of a model name that the row matches, such
 	// as "gemini-2.5-flash" for "models/gemini-2.5-flash-001".
 	Name string
-	// ContextWindow is the prompt and the reply together, in tokens; 0: unknown.
+	// ContextWindow is the most that prompt and reply may have together, in
+	// tokens; 0: unknown.
 	ContextWindow int
 	// MaxOutputTokens is the longest reply, in tokens; 0: unknown.
 	MaxOutputTokens int
@@ -45,16 +46,15 @@ type Model struct {
 // table, and so is the zero Registry. It does not change after [NewRegistry]
 // and is safe for concurrent use.
 //
-// Configs that need windows or prices take a *Registry: an app's own entries
-// then reach every limit and every cost.
+// Every config that needs windows or prices takes a *Registry, so that an app's
+// own entries apply to every limit and every cost.
 type Registry struct {
 	user []Model // longest name first
 }
 
 // NewRegistry returns a registry in which entries win over the built-in table.
-// It takes what it needs from entries and does not keep the slice. Names are
-// matched in lower case. The error names every entry, field and value that is
-// wrong: an empty or repeated name, a negative number, an output limit above
+// It does not keep the slice. Names are matched in lower case. The error names
+// every entry, field and value that is wrong: an empty or repeated name, a negative number, an output limit above
 // the window, a price or window that no model can have (a price per token
 // instead of per million, for one), a cached price above the input price, an
 // unknown tier.
@@ -149,11 +149,12 @@ func (m Model) validate() error {
 // fine-tuned model do not count; only an own entry with a path or a colon in
 // its name is compared with the whole, so that it can name one deployment.
 //
-// What an own entry leaves at zero comes from the built-in row for the same
-// name: an entry may set only a price, or only a window. The three prices go
-// together, so that two price lists are never mixed. ContextWindow is never 0:
-// where nothing is known it is [DefaultContextWindow], and [Registry.Window]
-// says so. An unknown name is the zero Model and false.
+// A field that an own entry leaves at zero comes from the built-in row for the
+// same name, so an entry may set only a price, or only a window. The three
+// prices go together: two price lists are never mixed. The ContextWindow of a
+// row is never 0. If it is not known, it is [DefaultContextWindow], and
+// [Registry.Window] reports false. For an unknown name, Lookup returns the zero
+// Model and false.
 func (r *Registry) Lookup(name string) (Model, bool) {
 	own, known, ok := r.rows(name)
 	if !ok {
@@ -173,7 +174,8 @@ func (r *Registry) Window(name string) (window int, known bool) {
 	return complete(own, builtIn).ContextWindow, own.ContextWindow > 0 || builtIn.ContextWindow > 0
 }
 
-// rows finds the own and the built-in row for a name, the zero Model for none.
+// rows returns the own and the built-in row for a name, the zero Model if there
+// is none.
 func (r *Registry) rows(name string) (own, builtIn Model, ok bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	model := modelPart(name)
@@ -188,9 +190,9 @@ func (r *Registry) rows(name string) (own, builtIn Model, ok bool) {
 	return own, builtIn, ok || mine
 }
 
-// modelPart cuts off what is not the model's name: the project and location of
-// a resource name, and the owner and suffix of a fine-tuned model. The names
-// that people give to these may contain another model's.
+// modelPart returns the part of a name that is the model's: without the project
+// and location of a resource name, and without the owner and suffix of a
+// fine-tuned model. People may name those after another model.
 func modelPart(name string) string {
 	if strings.HasPrefix(name, "projects/") {
 		if _, after, ok := strings.Cut(name, "/locations/"); ok {
@@ -203,14 +205,14 @@ func modelPart(name string) string {
 	return name
 }
 
-// complete fills in from known what own leaves open. Where own is the zero
-// Model, the result is known.
+// complete returns own, with the fields of known where own has none. If own is
+// the zero Model, the result is known.
 func complete(own, known Model) Model {
 	if own.Name == "" {
 		own.Name = known.Name
 	}
 	if own.ContextWindow == 0 {
-		// A window must hold the reply, whichever of the two was given.
+		// The window must have room for the reply, whichever of the two was given.
 		own.ContextWindow = max(cmp.Or(known.ContextWindow, DefaultContextWindow), own.MaxOutputTokens)
 	}
 	if own.MaxOutputTokens == 0 {
@@ -237,9 +239,9 @@ func ContextWindow(name string) int {
 	return DefaultContextWindow
 }
 
-// match returns the first row whose name occurs in name; of rows with names
-// equally long, the one that occurs last: the model stands after the publisher
-// and the server, as in "ollama/qwen3".
+// match returns the first row whose name occurs in name. Of rows with names of
+// equal length, it returns the one that occurs last, because the model follows
+// the publisher and the server, as in "ollama/qwen3".
 func match(models []Model, name string) (Model, bool) {
 	best, at := -1, -1
 	for i, m := range models {
@@ -256,8 +258,8 @@ func match(models []Model, name string) (Model, bool) {
 	return models[best], true
 }
 
-// sortBySpecificity puts longer names first, and equally long ones in a fixed
-// order.
+// sortBySpecificity puts longer names first, and names of equal length into a
+// fixed order.
 func sortBySpecificity(models []Model) {
 	slices.SortFunc(models, func(a, b Model) int {
 		if len(a.Name) != len(b.Name) {

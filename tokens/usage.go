@@ -2,8 +2,8 @@ package tokens
 
 import "google.golang.org/genai"
 
-// Usage is what one model call, or the sum of several, used, as the provider
-// reports it. The zero value is no usage.
+// Usage is the number of tokens that one model call, or several together, used,
+// as the provider reports them. The zero value is no usage.
 type Usage struct {
 	// PromptTokens is the size of the prompt, cached prefix included.
 	PromptTokens int
@@ -13,11 +13,11 @@ type Usage struct {
 	OutputTokens int
 }
 
-// UsageOf reads a provider's report. Output is candidates plus thoughts: both
-// are billed as output, and Gemini counts them apart. Tokens of tools that ran
+// UsageOf returns the usage in a provider's report. Output is candidates plus
+// thoughts: both are billed as output, and Gemini counts them separately. Tokens of tools that ran
 // at the provider (ToolUsePromptTokenCount) are left out, because the next
-// prompt does not hold them. A nil report is zero usage, and so is a negative
-// count.
+// prompt does not contain them. A nil report is zero usage. A negative count
+// counts as 0.
 func UsageOf(m *genai.GenerateContentResponseUsageMetadata) Usage {
 	if m == nil {
 		return Usage{}
@@ -44,14 +44,14 @@ func (u Usage) Total() int { return u.PromptTokens + u.OutputTokens }
 
 // Cost returns what u costs on m, in USD.
 //
-// The cached prefix is charged at CachedInputPrice; where that is unknown, at
-// InputPrice, so a cost is overstated rather than missed. A report that counts
-// the cached tokens beside the prompt instead of in it (more cached than
-// prompt tokens) is charged for both. Writing a cache, storing it and the
-// surcharge some models have for long prompts are not included.
+// The cached prefix is charged at CachedInputPrice or, if that is unknown, at
+// InputPrice: a cost may be overstated, but is never missed. If a report has
+// more cached than prompt tokens, it counts them separately, and both are
+// charged. Writing and storing a cache, and the surcharge of some models for
+// long prompts, are not included.
 //
-// Without prices the cost is 0, which does not mean free: check
-// [Model.Priced] before relying on a limit in USD.
+// The cost of a model without prices is 0, which does not mean that it is free:
+// check [Model.Priced] before relying on a limit in USD.
 func (m Model) Cost(u Usage) float64 {
 	const perMillion = 1e-6
 	cachedPrice := m.CachedInputPrice

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// Limits of the JSON walk. A value that a model can be sent never reaches
-// them; one that contains itself does.
+// Limits of the JSON walk. No value that can be sent to a model reaches them,
+// but a value that contains itself does.
 const (
-	// maxDepth is how many levels are read. What lies deeper counts as null.
+	// maxDepth is how many levels are read. Deeper values count as null.
 	maxDepth = 1000
-	// maxValues is how many values are read. A value with more counts as
-	// maxValues tokens, more than any window holds; stopping half-way would
-	// make the count depend on map order.
+	// maxValues is how many values are read. An object with more counts as
+	// maxValues tokens, which is more than any window holds. To stop half-way
+	// would make the count depend on map order.
 	maxValues = 1 << 20
 )
 
-// writeJSON adds what v costs as compact JSON, HTML characters unescaped. It
-// walks v instead of marshaling it: a tool result may be megabytes. Because
-// every key and string ends in a quote, and a quote ends every run, the sum is
-// that of the marshaled text in any key order.
+// writeJSON adds the tokens of v as compact JSON, with HTML characters
+// unescaped. It walks v instead of marshaling it, because a tool result may
+// have megabytes. Every key and string ends in a quote, and a quote ends every
+// run, so the sum equals that of the marshaled text in any order of the keys.
 func (c *counter) writeJSON(v any) {
 	w := jsonWalk{counter: *c, left: maxValues}
 	w.value(v, 0)
@@ -34,8 +34,8 @@ func (c *counter) writeJSON(v any) {
 	*c = w.counter
 }
 
-// writeObject is writeJSON for arguments and responses, where nil and empty
-// are the same to a provider and change places in storage.
+// writeObject is writeJSON for arguments and responses. There, nil and empty are
+// the same to a provider, and storage may turn one into the other.
 func (c *counter) writeObject(m map[string]any) {
 	if len(m) == 0 {
 		c.write("{}")
@@ -172,8 +172,8 @@ func (w *jsonWalk) quoted(s string) {
 	w.write(`"`)
 }
 
-// float writes f as encoding/json does. NaN and the infinities, which it
-// refuses, are null.
+// float writes f as encoding/json does, and NaN and the infinities, which
+// encoding/json refuses, as null.
 func (w *jsonWalk) float(f float64) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		w.write("null")
@@ -191,8 +191,9 @@ func (w *jsonWalk) float(f float64) {
 	w.writeBytes(text)
 }
 
-// marshaled writes any type the walk does not know, structs above all. What
-// cannot be marshaled (a channel, a cycle) cannot be sent either: null.
+// marshaled writes any type that the walk does not know, structs above all. A
+// value that cannot be marshaled (a channel, a cycle) cannot be sent either, so
+// it counts as null.
 func (w *jsonWalk) marshaled(v any) {
 	var buf strings.Builder
 	enc := json.NewEncoder(&buf)

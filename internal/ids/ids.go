@@ -9,9 +9,9 @@ import (
 	"google.golang.org/adk/platform"
 )
 
-// New returns an ID from the provider that the app has set with [platform.WithUUIDProvider]. Without
-// one it is a UUID of version 7 (RFC 9562): later ones sort behind earlier ones, in this process
-// strictly, so indexes over IDs grow at their end.
+// New returns an ID from the provider that the app has set with [platform.WithUUIDProvider].
+// Without a provider, it returns a UUID of version 7 (RFC 9562). Later ones sort after earlier
+// ones, within one process always, so an index over IDs grows at its end. A nil context is allowed.
 func New(ctx context.Context) string {
 	if ctx == nil {
 		return newV7()
@@ -19,7 +19,8 @@ func New(ctx context.Context) string {
 	return platform.NewUUID(withDefault{ctx})
 }
 
-// withDefault answers [platform.NewUUID], which asks a context for nothing but its provider.
+// withDefault makes newV7 the provider of a context without one. [platform.NewUUID] asks a context
+// for its provider only.
 type withDefault struct{ context.Context }
 
 func (c withDefault) Value(key any) any {
@@ -29,10 +30,4 @@ func (c withDefault) Value(key any) any {
 	return platform.UUIDProvider(newV7)
 }
 
-func newV7() string {
-	id, err := uuid.NewV7()
-	if err != nil { // the system has no randomness: the other versions would panic
-		return uuid.NewString()
-	}
-	return id.String()
-}
+func newV7() string { return uuid.Must(uuid.NewV7()).String() } // crypto/rand never fails
