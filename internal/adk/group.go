@@ -30,18 +30,14 @@ type orphan struct {
 //	e1 bot, branch a: calls look() as 1
 //	e2 bot, branch b: calls look() as 1
 //	e3 bot, branch a: the response to 1     belongs to e1, although e2 is nearer
-func GroupUnits(events []*session.Event) *Units { return GroupUnitsFrom(events, 0, nil) }
+func GroupUnits(events []*session.Event) *Units { return GroupSomeUnits(events, nil) }
 
-// GroupUnitsFrom is [GroupUnits] for the end of a history, from position from on. It does not see
-// members that are before it. There are none if [Units.Strays] is false and no event before from is
-// an orphan.
-//
-// If some events of the history are not at hand, overtaken reports whether one of those is a
-// message of the user that ends the invocation of an event with calls, see [Missing]. It may be
-// nil.
-func GroupUnitsFrom(events []*session.Event, from int, overtaken func(*session.Event) bool) *Units {
+// GroupSomeUnits is [GroupUnits] for a part of a history that holds every unit as a whole or not at
+// all. overtaken reports whether some other event of the history is a message of the user that ends
+// the invocation of an event with calls, see [Missing]. It may be nil.
+func GroupSomeUnits(events []*session.Event, overtaken func(*session.Event) bool) *Units {
 	g := &grouping{
-		Units: &Units{events: events[from:], from: from, last: map[CallKey]int32{}},
+		Units: &Units{events: events, last: map[CallKey]int32{}},
 		byID:  map[string]int32{},
 	}
 	for i, ev := range g.events {
@@ -72,9 +68,6 @@ func (g *grouping) read(i int32, ev *session.Event) {
 			continue
 		}
 		id := part.FunctionResponse.ID
-		if _, ok := g.last[CallKey{ev.Branch, id}]; !ok {
-			g.strays = true
-		}
 		if s, ok := g.nearest(ev.Branch, id); ok {
 			g.answer(s, i)
 		} else {
@@ -122,9 +115,6 @@ func (g *grouping) nearest(branch, id string) (int32, bool) {
 
 // request notes that a person was asked to confirm a call.
 func (g *grouping) request(branch, id string) {
-	if _, ok := g.last[CallKey{branch, id}]; !ok {
-		g.strays = true
-	}
 	if s, ok := g.nearest(branch, id); ok {
 		g.sites[s].patient = true
 	} else {
@@ -185,7 +175,7 @@ func (u *Units) finish() {
 			continue
 		}
 		n := number[roots[i]] - 1
-		u.members[u.ends[n]] = u.from + i
+		u.members[u.ends[n]] = i
 		u.ends[n]++
 		u.parent[i] = n
 	}

@@ -30,7 +30,7 @@ func (u *Units) Missing() []Missing {
 	var out []Missing
 	for _, s := range u.sites {
 		if !s.answered && s.call.ID != "" && Prompted(s.call.Name) {
-			out = append(out, Missing{Event: u.from + int(s.event), Call: s.call, Waits: s.patient, Over: s.over})
+			out = append(out, Missing{Event: int(s.event), Call: s.call, Waits: s.patient, Over: s.over})
 		}
 	}
 	return out

@@ -1,19 +1,14 @@
 package adk
 
 import (
-	"iter"
-
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
 )
 
-// Units are the units of one history, or of its end. They are immutable once made.
+// Units are the units of one list of events. They are immutable once made.
 type Units struct {
-	// events are the grouped events. The first of them is at position from of the history.
-	// Positions in the fields below are relative to it, except those in members.
 	events []*session.Event
-	from   int
 	// parent is a union-find forest over events while the units are found. After that it holds the
 	// number of each event's unit: -1 for an event without calls and responses. It is nil if no
 	// event has any.
@@ -28,7 +23,6 @@ type Units struct {
 	// last is the last call of each key, as an index of sites.
 	last    map[CallKey]int32
 	orphans []string
-	strays  bool
 }
 
 // CallKey is what a response finds its call by. It does not identify a call: providers use IDs
@@ -87,32 +81,16 @@ func (u *Units) Waiting(i int) bool {
 
 // number returns the number of the unit of event i, -1 if the event is in no unit.
 func (u *Units) number(i int) int32 {
-	if u.parent == nil || i < u.from {
+	if u.parent == nil {
 		return -1
 	}
-	return u.parent[i-u.from]
-}
-
-// Pending yields the calls without any response: key and position of the event. Of several calls
-// that share a key, only the last one counts.
-func (u *Units) Pending() iter.Seq2[CallKey, int] {
-	return func(yield func(CallKey, int) bool) {
-		for name, s := range u.last {
-			if call := u.sites[s]; !call.answered && !yield(name, u.from+int(call.event)) {
-				return
-			}
-		}
-	}
+	return u.parent[i]
 }
 
 // Orphans returns the IDs of the responses, and of the requests for a confirmation, that have no
 // call before them. A call behind them may still exist: clocks differ, and some backends sort by
 // time.
 func (u *Units) Orphans() []string { return u.orphans }
-
-// Strays reports whether some response, or some request for a confirmation, has no call of its ID
-// before it in its own branch.
-func (u *Units) Strays() bool { return u.strays }
 
 // Each calls f once for each unit, in the order of their first events, with the positions of its
 // members.

@@ -28,7 +28,7 @@ func (p *projection) complete(made map[*session.Event]*session.Event) {
 	}
 	l.anchorSummaries()
 	p.keepsUser, p.keepsAgent = l.keepNewest(opens), l.keepNewest(speaksAsAgent)
-	l.units = adk.GroupUnitsFrom(l.events, 0, p.isOvertaken)
+	l.units = adk.GroupSomeUnits(l.events, p.isOvertaken)
 	p.orphans = nil
 	for _, id := range l.units.Orphans() {
 		put(&p.orphans, id, true)
