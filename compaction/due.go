@@ -134,7 +134,7 @@ func (s *CompactionSessionService) snapshot(h *handle, t task) snapshot {
 
 // currentOf returns the current records of a branch in the order of the view.
 func currentOf(state *view.State, branch string) []*record.Metadata {
-	return slices.DeleteFunc(slices.Clone(state.Live), func(m *record.Metadata) bool { return m.Branch != record.Normalize(branch) })
+	return slices.DeleteFunc(slices.Clone(state.Current), func(m *record.Metadata) bool { return m.Branch != record.Normalize(branch) })
 }
 
 // isDue reports whether a job would find a window and may start now. A caller's Pin function that panics
@@ -171,7 +171,7 @@ func (h *handle) history(state *view.State) selector.Input {
 			events = append(events, ev)
 		}
 	}
-	return selector.Input{Events: events, Covered: state.Covered, Current: state.Live}
+	return selector.Input{Events: events, Covered: state.Covered, Current: state.Current}
 }
 
 func (s *CompactionSessionService) params(st *sessionState) selector.Params {

@@ -87,7 +87,7 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		Running:           h.state.line.Busy(),
 	}
 	absorbed := absorbedBy(h.view.Raw())
-	for _, m := range state.Live {
+	for _, m := range state.Current {
 		prose, _ := m.Text() // a live record has one
 		status.Summaries = append(status.Summaries, SummaryStatus{
 			RecordID: m.RecordID, Kind: m.Kind, Trigger: m.Trigger, Branch: m.Branch, CreatedAt: m.CreatedAt, Level: m.Level,

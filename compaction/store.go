@@ -226,7 +226,7 @@ func examine(v *view.View, st *sessionState, d *draft) (*record.Metadata, settle
 	}
 	events, state := v.Raw(), v.State()
 	for _, id := range d.meta.Absorbed {
-		if !slices.ContainsFunc(state.Live, func(m *record.Metadata) bool { return m.RecordID == id }) {
+		if !slices.ContainsFunc(state.Current, func(m *record.Metadata) bool { return m.RecordID == id }) {
 			return nil, settlement{reason: "a summary that it absorbs is no longer shown"}
 		}
 	}

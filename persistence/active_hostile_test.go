@@ -38,7 +38,7 @@ func TestHostileHistoriesAreShownAlike(t *testing.T) {
 		if sameView(t, s, id) {
 			partial++
 		}
-		if all := view.Inspect(view.Collect(get(t, s, id).Events())); len(all.Live) > 0 {
+		if all := view.Inspect(view.Collect(get(t, s, id).Events())); len(all.Current) > 0 {
 			hiding++
 		}
 	}

@@ -55,7 +55,7 @@ func TestTheViewOfWhatIsLoadedIsTheViewOfAll(t *testing.T) {
 					if left {
 						partial.Add(1)
 					}
-					if full := view.Inspect(x.h.Events); !wild && !left && len(full.View)-len(full.Live)+x.records < len(x.h.Events) {
+					if full := view.Inspect(x.h.Events); !wild && !left && len(full.View)-len(full.Current)+x.records < len(x.h.Events) {
 						rt.Fatalf("all of %v were loaded, %v are shown", ct.IDs(x.h.Events), ct.IDs(full.View))
 					}
 				}

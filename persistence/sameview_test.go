@@ -64,7 +64,7 @@ func sameView(t tester, s *persistence.SQLiteSessionService, id string) (partial
 		return false
 	}
 	live, visible := map[string]bool{}, map[string]*session.Event{}
-	for _, m := range full.Live {
+	for _, m := range full.Current {
 		live[m.RecordID] = true
 	}
 	for _, ev := range full.View {

@@ -89,7 +89,7 @@ func (x *tale) uncovered(branch, author string) (events, records []string) {
 			events = append(events, ev.ID)
 		}
 	}
-	for _, m := range state.Live {
+	for _, m := range state.Current {
 		if m.Branch == branch {
 			records = append(records, m.RecordID)
 		}

@@ -231,7 +231,7 @@ func checkStored(t *testing.T, before selector.Input, events []*session.Event, s
 		}
 	}
 	m, _ := record.From(events[len(events)-1])
-	if !slices.ContainsFunc(state.Live, func(l *record.Metadata) bool { return l.RecordID == m.RecordID }) {
+	if !slices.ContainsFunc(state.Current, func(l *record.Metadata) bool { return l.RecordID == m.RecordID }) {
 		t.Fatalf("the summary of %q is not shown", shown(sel))
 	}
 }

@@ -140,7 +140,7 @@ func kept(tb failer, p selector.Params, words ...string) string {
 // viewOf is what a service selects from after real records, with the view's order.
 func viewOf(events []*session.Event) selector.Input {
 	state := view.Inspect(events)
-	h := selector.Input{Covered: state.Covered, Current: state.Live}
+	h := selector.Input{Covered: state.Covered, Current: state.Current}
 	for _, ev := range state.View {
 		if state.IsStored(ev) {
 			h.Events = append(h.Events, ev)

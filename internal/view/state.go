@@ -10,9 +10,9 @@ import (
 type State struct {
 	// View is what [View.Events] shows. The slice must not be changed.
 	View []*session.Event
-	// Live are the records whose summaries the view shows, in the order of the view, without their
+	// Current are the records whose summaries the view shows, in the order of the view, without their
 	// Covered references. They must not be changed.
-	Live []*record.Metadata
+	Current []*record.Metadata
 	// Unreadable is the number of records that cannot be decoded. They hide nothing.
 	Unreadable int
 	// Stored is the number of all events of the session, records among them.
@@ -72,7 +72,7 @@ func (p *projection) state() *State {
 	}
 	for _, ev := range p.view {
 		if m := shown[ev]; m != nil {
-			s.Live = append(s.Live, m)
+			s.Current = append(s.Current, m)
 			s.summaries[ev] = m
 		}
 	}

@@ -174,9 +174,9 @@ func (v *View) Version() (*Snapshot, int) {
 	return v.snapshot, v.generation
 }
 
-// Live returns the records whose summaries the view shows, in no particular order and without their
+// Current returns the records whose summaries the view shows, in no particular order and without their
 // Covered references. They must not be changed.
-func (v *View) Live() []*record.Metadata {
+func (v *View) Current() []*record.Metadata {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var out []*record.Metadata

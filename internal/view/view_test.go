@@ -50,7 +50,7 @@ func TestRecordOfAnotherSessionHandleIsAddedOnce(t *testing.T) {
 	if n := len(v.Raw()); n != 8 {
 		t.Errorf("view holds %d events, want 8: six and two records", n)
 	}
-	if n := len(v.Live()); n != 2 {
+	if n := len(v.Current()); n != 2 {
 		t.Errorf("%d records are live, want 2", n)
 	}
 }
@@ -108,7 +108,7 @@ func TestStateTellsWhatTheViewIsMadeOf(t *testing.T) {
 		t.Fatalf("view is %q, want %q", got, want)
 	}
 	var live []string
-	for _, m := range state.Live {
+	for _, m := range state.Current {
 		live = append(live, m.RecordID)
 		if m.Covered != nil {
 			t.Errorf("record %s keeps its references", m.RecordID)

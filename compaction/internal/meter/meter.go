@@ -79,7 +79,7 @@ func (m *Meter) tally(branch string) *tally {
 	if t == nil || !t.measured.covers(generation, events.Len()) {
 		t = newTally(m.session, branch, generation)
 		put(&m.tallies, branch, t)
-		t.add(events.Slice(), lastChange(m.view.Live(), branch))
+		t.add(events.Slice(), lastChange(m.view.Current(), branch))
 	} else {
 		t.requests = m.session.requestsIn(branch)
 		t.add(events.From(t.measured.length).Slice(), time.Time{})
@@ -110,7 +110,7 @@ func (m *Meter) Doubt(ev *session.Event) (what Misreport, news bool) {
 // are: learned with each compaction of a sibling, two counts would pass for a line that is known for
 // certain.
 func (m *Meter) Learn(changing string) {
-	events, current := m.view.Events().Slice(), m.view.Live()
+	events, current := m.view.Events().Slice(), m.view.Current()
 	for _, branch := range BranchesOf(events) {
 		if !adk.Visible(branch, changing) {
 			continue
