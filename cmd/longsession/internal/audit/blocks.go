@@ -4,16 +4,16 @@ import (
 	"fmt"
 )
 
-// Block is a part of what an event says.
+// Block is a part of an event for people to read.
 type Block struct {
 	// Kind is "text", "thought", "call", "response", "other", "state", "error", "summary" or "problem".
 	Kind string
-	// Title is "" for what was said.
+	// Title is empty for text that was said.
 	Title string
 	Text  string
 }
 
-// Blocks returns what an event says in the order in which people read it; calls and responses as JSON.
+// Blocks returns the content of an event in reading order. Calls and responses are JSON.
 func Blocks(e *Entry) []Block {
 	var out []Block
 	add := func(kind, title, text string) {
@@ -46,7 +46,7 @@ func Blocks(e *Entry) []Block {
 	return out
 }
 
-// compact is a value as JSON on one line.
+// compact writes a value as JSON on one line.
 func compact(value map[string]any) string {
 	if value == nil {
 		return "{}"

@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// checkChain recomputes the session's digests and compares them with those that are stored.
+// checkChain recomputes the session's digests and compares them with the stored ones.
 func (e *examination) checkChain(ctx context.Context, f *File, snap *persistence.Snapshot) error {
 	firstDigested, err := f.firstDigested(ctx, snap)
 	if err != nil {
@@ -36,8 +36,9 @@ func (e *examination) checkChain(ctx context.Context, f *File, snap *persistence
 	return e.checkUndigested(ctx, snap, chain, firstDigested)
 }
 
-// checkUndigested: all events without a digest were stored before any that has one, in whatever session, for a
-// file is brought up to date in one moment. Else somebody took digests away and said so in the session's row.
+// checkUndigested checks that all events without a digest were stored before any event with one, in whatever
+// session: an upgrade adds digests to the whole file at once. Otherwise somebody removed digests and changed the
+// session's row to match.
 func (e *examination) checkUndigested(ctx context.Context, snap *persistence.Snapshot, chain persistence.Chain, firstDigested int64) error {
 	const question = `SELECT seq, id FROM events WHERE session = ? AND seq <= ? AND digest IS NULL AND key > ? ORDER BY seq LIMIT 1`
 	return answers(ctx, snap, question, func(rows *sql.Rows) error {
@@ -46,13 +47,13 @@ func (e *examination) checkUndigested(ctx context.Context, snap *persistence.Sna
 		if err := rows.Scan(&seq, &id); err != nil {
 			return err
 		}
-		e.find(seq, id, RuleChain, "has no digest, and an event that was stored before it has one: its digest was taken away, and maybe those of others in this session")
+		e.find(seq, id, RuleChain, "has no digest, but an event that was stored before it has one: its digest was removed, and perhaps those of others in this session")
 		return nil
 	}, e.key, chain.Undigested, firstDigested)
 }
 
-// firstDigested returns the key of the first row that has a digest, the highest number if none has. It is looked for
-// once: rows are only added behind it.
+// firstDigested returns the key of the first row with a digest, or the highest number if there is none. It runs
+// the query once, since rows are only added at the end.
 func (f *File) firstDigested(ctx context.Context, snap *persistence.Snapshot) (int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,19 +70,19 @@ func (f *File) firstDigested(ctx context.Context, snap *persistence.Snapshot) (i
 	return key, err
 }
 
-// misfit says what is wrong with a link, "" if nothing is.
+// misfit describes what is wrong with a link. It is empty for a good link.
 func misfit(chain persistence.Chain, link persistence.Link) string {
 	switch {
 	case link.Stored != nil && link.Seq <= chain.Undigested:
-		return fmt.Sprintf("has a digest, and its session says that events up to %d are older than digests: the column undigested was changed", chain.Undigested)
+		return fmt.Sprintf("has a digest, but according to its session events up to %d are older than digests: the column undigested was changed", chain.Undigested)
 	case link.Fits:
 		return ""
 	case link.Stored == nil && link.Seq <= chain.Undigested:
-		return "" // older than digests are
+		return "" // from a version without digests
 	case link.Stored == nil:
-		return fmt.Sprintf("has no digest, and only events up to %d are older than digests: it was put there, or its digest was taken away", chain.Undigested)
+		return fmt.Sprintf("has no digest, but only events up to %d are older than digests: it was inserted, or its digest was removed", chain.Undigested)
 	case link.Seq == 1:
 		return "the digest does not follow from the event and the session's name and creation time: one of these was changed, or the event was moved here"
 	}
-	return "the digest does not follow from the event and the digest before it: the event was changed or moved, or one before it was deleted or inserted"
+	return "the digest does not follow from the event and the previous digest: the event was changed or moved, or an earlier one was deleted or inserted"
 }

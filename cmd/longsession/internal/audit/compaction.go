@@ -14,13 +14,13 @@ import (
 const (
 	// Live: its summary is shown.
 	Live = "live"
-	// Absorbed: another record stands in for it.
+	// Absorbed: another record replaced it together with others.
 	Absorbed = "absorbed"
-	// Replaced: a later record stands for all that it stands for.
+	// Replaced: a later record covers everything that it covers.
 	Replaced = "replaced"
-	// Copy: an earlier record has its ID, and that one counts.
+	// Copy: an earlier record has the same ID, and only that one counts.
 	Copy = "copy"
-	// Unreadable: it hides nothing and shows nothing.
+	// Unreadable: it neither hides nor shows anything.
 	Unreadable = "unreadable"
 )
 
@@ -38,12 +38,13 @@ type Compaction struct {
 	CreatedAt string `json:"created_at,omitempty"`
 	Start     string `json:"start,omitempty"`
 	End       string `json:"end,omitempty"`
-	// Covers counts the events of its own window, Absorbs the records that it stands in for, Events all
-	// the events that it stands for.
+	// Covers counts the events of its own window, Absorbs the records that it absorbed, Events all events that
+	// it covers.
 	Covers  int `json:"covers"`
 	Absorbs int `json:"absorbs"`
 	Events  int `json:"events"`
-	// Tokens of what it stands for and of the summary, estimated, and what the summarizer's model reported.
+	// Sizes of the covered events and of the summary (estimates), and the counts that the summarizer's model
+	// reported.
 	OriginalTokens  int     `json:"original_tokens"`
 	CompactedTokens int     `json:"compacted_tokens"`
 	Ratio           float64 `json:"ratio"`
@@ -52,16 +53,16 @@ type Compaction struct {
 	OutputTokens    int     `json:"summarizer_output_tokens"`
 	Focus           string  `json:"focus,omitempty"`
 	Note            string  `json:"note,omitempty"`
-	// State is [Live], [Absorbed], [Replaced], [Copy] or [Unreadable]; "" where the view was not looked at.
+	// State is [Live], [Absorbed], [Replaced], [Copy] or [Unreadable]; empty in a history, which has no view.
 	State string `json:"state,omitempty"`
-	// AbsorbedBy is the record that has absorbed it, as the file marks it.
+	// AbsorbedBy is the record that absorbed it, by the mark in the file.
 	AbsorbedBy string `json:"absorbed_by,omitempty"`
 	Summary    string `json:"summary,omitempty"`
-	// Problem says why it cannot be read.
+	// Problem is the reason why it cannot be read.
 	Problem string `json:"problem,omitempty"`
 }
 
-// compactionOf returns what the record of a row says, without its state.
+// compactionOf returns the record of a row, without its state.
 func compactionOf(row *persistence.Row) Compaction {
 	c := Compaction{Seq: row.Seq, RecordID: row.RecordID, AbsorbedBy: row.CoveredBy}
 	m, err := record.From(row.Event)
@@ -70,7 +71,7 @@ func compactionOf(row *persistence.Row) Compaction {
 		c.State, c.Problem = Unreadable, err.Error()
 		return c
 	case m == nil:
-		c.State, c.Problem = Unreadable, "the event is marked as a record and is none"
+		c.State, c.Problem = Unreadable, "the event is marked as a record but is not one"
 		return c
 	}
 	c.RecordID, c.Kind, c.Trigger, c.Level, c.Branch, c.Agent = m.RecordID, string(m.Kind), string(m.Trigger), m.Level, m.Branch, m.Agent

@@ -13,7 +13,7 @@ var documentText string
 
 var documentTemplate = template.Must(template.New("document").Parse(documentText))
 
-// document writes one HTML page that needs nothing else. html/template escapes what was said.
+// document writes one self-contained HTML page. html/template escapes the text of events.
 type document struct {
 	to io.Writer
 	x  *redaction

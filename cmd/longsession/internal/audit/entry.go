@@ -12,33 +12,33 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Entry is one event, or one summary of a view, as people read it.
+// Entry is an event, or a summary of a view, for people to read.
 type Entry struct {
 	// Seq is the number of the event in its session, from 1; 0 for a summary.
 	Seq int64  `json:"seq,omitempty"`
 	ID  string `json:"id"`
-	// Time is what the event's writer took the time to be: UTC, RFC 3339.
+	// Time is the time that the event's writer recorded: UTC, RFC 3339.
 	Time         string `json:"time,omitempty"`
 	InvocationID string `json:"invocation_id,omitempty"`
 	Author       string `json:"author,omitempty"`
 	Branch       string `json:"branch,omitempty"`
-	// Text is what was said, Thoughts what the model thought, as far as it was stored.
+	// Text is what was said, Thoughts what the model thought, if that was stored.
 	Text      string     `json:"text,omitempty"`
 	Thoughts  string     `json:"thoughts,omitempty"`
 	Calls     []Call     `json:"calls,omitempty"`
 	Responses []Response `json:"responses,omitempty"`
-	// Other names parts that are neither, such as files.
+	// Other describes other parts, such as files.
 	Other []string `json:"other,omitempty"`
-	// State is what the event set in the session's state.
+	// State holds the keys of the session's state that the event set.
 	State map[string]any `json:"state,omitempty"`
 	Error string         `json:"error,omitempty"`
-	// Tokens is what the event takes up in a prompt, estimated; 0 for a record.
+	// Tokens is the estimated size of the event in a prompt; 0 for a record.
 	Tokens int `json:"tokens"`
 	// Record is set for a compaction record.
 	Record *Compaction `json:"record,omitempty"`
-	// CoveredBy is the ID of the record that the file marks the event with.
+	// CoveredBy is the ID of the record that covers the event, by the mark in the file.
 	CoveredBy string `json:"covered_by,omitempty"`
-	// Unreadable says why an event cannot be read. Then only Seq, ID and CoveredBy are set.
+	// Unreadable is the reason why an event cannot be read. Then only Seq, ID and CoveredBy are set.
 	Unreadable string `json:"unreadable,omitempty"`
 	// Content is the genai content, in views only.
 	Content *genai.Content `json:"content,omitempty"`
@@ -51,14 +51,14 @@ type Call struct {
 	Args map[string]any `json:"args,omitempty"`
 }
 
-// Response is what a function answered.
+// Response is the response of a function.
 type Response struct {
 	ID       string         `json:"id,omitempty"`
 	Name     string         `json:"name"`
 	Response map[string]any `json:"response,omitempty"`
 }
 
-// EntryOf returns what a stored row says.
+// EntryOf returns a stored row for people to read.
 func EntryOf(row *persistence.Row) Entry {
 	e := Entry{Seq: row.Seq, ID: row.ID, CoveredBy: row.CoveredBy}
 	if row.Event == nil {
@@ -73,7 +73,7 @@ func EntryOf(row *persistence.Row) Entry {
 	return e
 }
 
-// take fills in what an event says.
+// take fills in the content of an event.
 func (e *Entry) take(ev *session.Event) {
 	e.ID, e.InvocationID, e.Author, e.Branch = ev.ID, ev.InvocationID, ev.Author, ev.Branch
 	e.Time, e.Tokens = stamp(ev.Timestamp), size(ev)

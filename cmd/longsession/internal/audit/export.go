@@ -19,7 +19,7 @@ const (
 	HTML     = "html"
 )
 
-// Formats are all of them, the default first.
+// Formats lists them, the default first.
 var Formats = []string{JSONL, Markdown, HTML}
 
 // writer writes an export event by event.
@@ -29,13 +29,14 @@ type writer interface {
 	end() error
 }
 
-// Export writes everything that a session has stored, records included, in the order of the commits, without
-// what r takes out, and returns how many events that were. [JSONL] is one session.Event a line, as
-// encoding/json writes it and reads it back, its time moved to the nearest year from 0 to 9999; [Markdown] and
-// [HTML] are for people: what a terminal or a page would act on is escaped in them. It holds one page of the
-// history at a time. An event that cannot be read is an error. So is a match that cannot be left out, which
-// wraps [ErrRedact]: with r everything is gone through twice, or three times where there are summaries, and to
-// gets nothing before all of it is known to be clean.
+// Export writes everything that a session has stored, records included, in the order of the commits, without the
+// matches of r. It returns the number of events. [JSONL] is one session.Event per line, as encoding/json writes
+// it, with its time moved to the nearest year from 0 to 9999. [Markdown] and [HTML] are for people; they escape
+// everything that a terminal or a page would obey. Export holds one page of the history in memory at a time.
+//
+// An event that cannot be read is an error. So is a match that cannot be redacted; that error wraps [ErrRedact].
+// With r, Export goes through the session twice, or three times if it has summaries, and writes nothing to to
+// before it knows that the whole export is clean.
 func (f *File) Export(ctx context.Context, s *Session, format string, r *redact.Redactor, to io.Writer) (n int, err error) {
 	limit, x := -1, newRedaction(r)
 	for again := r != nil; again; {
@@ -43,14 +44,14 @@ func (f *File) Export(ctx context.Context, s *Session, format string, r *redact.
 		if limit, err = f.export(ctx, s, format, x, limit, io.Discard); err != nil {
 			return 0, x.err(err)
 		}
-		// A summary may stand in front of an event with what it has the beginning of.
+		// A summary may come before the event whose text it quotes the beginning of.
 		again = x.cuts.asked && len(x.cuts.values) > values
 	}
 	n, err = f.export(ctx, s, format, x, limit, to)
 	return n, x.err(err)
 }
 
-// export is Export of so many events, less than 0 for all, gone through once.
+// export goes once through limit events; a negative limit means all.
 func (f *File) export(ctx context.Context, s *Session, format string, x *redaction, limit int, to io.Writer) (n int, err error) {
 	var w writer
 	switch format {
@@ -87,7 +88,7 @@ func (f *File) export(ctx context.Context, s *Session, format string, x *redacti
 	return n, w.end()
 }
 
-// writable returns an event whose time JSON can write: the nearest for one before year 0 or after year 9999.
+// writable returns an event whose time JSON can write. It moves times before year 0 and after year 9999.
 func writable(ev *session.Event) *session.Event {
 	at := ev.Timestamp
 	switch year := at.UTC().Year(); {
@@ -103,7 +104,7 @@ func writable(ev *session.Event) *session.Event {
 	return &moved
 }
 
-// jsonl writes one event a line.
+// jsonl writes one event per line.
 type jsonl struct {
 	to io.Writer
 	x  *redaction

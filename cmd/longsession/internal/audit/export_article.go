@@ -8,7 +8,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// title is how a document for people begins. Its texts are on one line and visible.
+// title is the beginning of a document for people. Each text is on one line and visible.
 type title struct{ Name, Created string }
 
 func titleOf(s *Session, x *redaction) (*title, error) {
@@ -19,17 +19,17 @@ func titleOf(s *Session, x *redaction) (*title, error) {
 	return t, x.clean("the title", t.Name, t.Created)
 }
 
-// article is an event as a document for people shows it. Its texts are visible, and all but those of blocks on
-// one line.
+// article is an event in a document for people. All texts are visible, and all except those of blocks are on one
+// line.
 type article struct {
 	Seq          int64
 	Time, Author string
-	// Record is the ID of a compaction record, "" for other events.
+	// Record is the ID of a compaction record; empty for other events.
 	Record, Branch, CoveredBy string
 	Blocks                    []Block
 }
 
-// articleOf returns what a document shows of an event, without what matches as it is shown.
+// articleOf returns an event as documents show it, without the matches in that text.
 func articleOf(row *persistence.Row, x *redaction) (*article, error) {
 	e := EntryOf(row)
 	a := &article{Seq: e.Seq, Time: e.Time, Author: oneLine(e.Author), Branch: oneLine(e.Branch), CoveredBy: oneLine(e.CoveredBy), Blocks: Blocks(&e)}
@@ -63,10 +63,10 @@ func articleOf(row *persistence.Row, x *redaction) (*article, error) {
 	return a, nil
 }
 
-// shown is a word of the format, which a match may take in, and which is written all the same.
+// shown is a word of the format. It may be part of a match, but it is written all the same.
 func shown(text string) *string { return &text }
 
-// clean looks once more at texts before they are written.
+// clean checks texts again before they are written.
 func (x *redaction) clean(field string, texts ...string) error {
 	for _, text := range texts {
 		if x.Matches(text) {

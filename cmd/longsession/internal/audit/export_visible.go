@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// visible returns a text with everything escaped that whoever shows it would act on and nobody sees: control
-// characters but line breaks and tabs, marks that turn the direction of text, invisible tags. A carriage return
-// that ends a line is left out; any other would start a line in Markdown.
+// visible escapes invisible characters that affect how a text is shown: control characters except line breaks and
+// tabs, marks that change the direction of text, invisible tags. It drops a carriage return at the end of a line,
+// and escapes any other, which would begin a line in Markdown.
 func visible(text string) string {
 	if utf8.ValidString(text) && strings.IndexFunc(text, hidden) < 0 {
 		return text

@@ -30,14 +30,14 @@ func Open(path string) (*File, error) {
 	return &File{stored: stored}, nil
 }
 
-// Incomplete returns an error if the newest events are likely to be missing, see
+// Incomplete returns an error if the newest events are probably missing, see
 // [persistence.SQLiteSessionService.Incomplete].
 func (f *File) Incomplete() error { return f.stored.Incomplete() }
 
 // Close closes the file. It can be called once.
 func (f *File) Close() error { return f.stored.Close() }
 
-// moment is a session service that shows one state of the file. Only a session's view is asked of it.
+// moment is a session service that serves one snapshot of the file. It only has to serve views.
 type moment struct {
 	session.Service
 	snap *persistence.Snapshot
@@ -47,10 +47,10 @@ func (m moment) GetActive(ctx context.Context, req *session.GetRequest) (*sessio
 	return m.snap.GetActive(ctx, req)
 }
 
-// viewIn returns the view of a session, through the code by which an app gets it.
+// viewIn returns the view of a session, made by the code that an app uses.
 func (f *File) viewIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (_ []*session.Event, err error) {
 	cfg := compaction.DefaultConfig()
-	// Nothing is appended, so nothing is ever due.
+	// Without appends no compaction is ever due.
 	cfg.Summarizer, cfg.InvocationThreshold, cfg.SafetyRatio = summarizer.Extractive{}, compaction.Off, compaction.Off
 	views, err := compaction.NewCompactionService(moment{f.stored, snap}, cfg)
 	if err != nil {

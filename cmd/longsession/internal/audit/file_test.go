@@ -37,7 +37,7 @@ func TestANameThatFitsNoneOrSeveralListsTheCandidates(t *testing.T) {
 		{"shop/ada/order-1", audit.Narrow{}, "shop/ada/order-1"},
 		{"a/b", audit.Narrow{}, "shop/bob/a/b"},
 		{"", audit.Narrow{User: "ada"}, "shop/ada/order-1"},
-		{"order-1", audit.Narrow{}, `2 sessions are called "order-1": use --app and --user, or name one of "shop/ada/order-1", "shop/bob/order-1"`},
+		{"order-1", audit.Narrow{}, `2 sessions are named "order-1": use --app and --user, or name one of "shop/ada/order-1", "shop/bob/order-1"`},
 		{"", audit.Narrow{}, `the file has 3 sessions: name one of "shop/ada/order-1", "shop/bob/a/b", "shop/bob/order-1"`},
 		{"x", audit.Narrow{App: "shop"}, `the file has no session "x" of app "shop"; it has "shop/ada/order-1"`},
 		{"x", audit.Narrow{User: "eve"}, `the file has no session of user "eve"`},

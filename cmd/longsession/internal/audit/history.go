@@ -14,16 +14,16 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// page is how many events are read at a time: each page is a short reading, so that nobody who writes has
-// to keep old states for long, and little memory.
+// page is the number of events that are read at a time. A page takes little memory, and its snapshot is short, so
+// writers do not have to keep old states of the file for long.
 const page = 256
 
-// first is where a session begins: a number below 1 is not as it must be, and an app reads it all the same.
+// first is a number before all events, even those whose number is wrongly below 1: an app reads them too.
 const first = math.MinInt64
 
-// Rows yields the stored events of a session in order, from the one with number from on and limit at most,
-// less than 0 for all, up to what is stored when it gets there. From 0 or 1 on it leaves nothing out. An error
-// ends it.
+// Rows yields the stored events of a session in order: at most limit events, beginning with number from. A
+// negative limit means all, and a from of 0 or 1 means all from the start. Rows includes events that are stored
+// while it runs. An error ends it.
 func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter.Seq2[*persistence.Row, error] {
 	return func(yield func(*persistence.Row, error) bool) {
 		next := from
@@ -44,7 +44,7 @@ func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter
 				if !yield(row, nil) {
 					return
 				}
-				next = row.Seq + 1 // wraps only behind the last number that there is
+				next = row.Seq + 1 // wraps around only after the greatest number
 			}
 			if len(rows) < size || next == math.MinInt64 {
 				return
@@ -75,21 +75,21 @@ func rowsIn(ctx context.Context, snap *persistence.Snapshot, s *Session, from in
 	return rows, nil
 }
 
-// loaded is a whole session and what the model sees of it, at one moment.
+// loaded is a whole session and its view at one moment.
 type loaded struct {
 	*Session
 	rows []*persistence.Row
-	// events are those of rows, and seq their numbers.
+	// events are the events of rows, and seq their numbers.
 	events []*session.Event
 	seq    map[*session.Event]int64
-	byID   map[string]*session.Event // events that are no records
-	// view holds events of the history by pointer, and summaries.
+	byID   map[string]*session.Event // events other than records
+	// view has pointers to events of the history, and summaries.
 	view []*session.Event
-	// records are the readable ones by their IDs, the first of each.
+	// records has the readable records by ID: the first of each.
 	records map[string]*record.Metadata
-	// recordSeq are the numbers of their events.
+	// recordSeq has the numbers of their events.
 	recordSeq map[string]int64
-	// undigested counts the rows without a digest, where the chain was checked.
+	// undigested counts the rows without a digest, if the chain was checked.
 	undigested int64
 }
 
@@ -114,7 +114,7 @@ func sessionIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (*Se
 		return nil, err
 	}
 	if len(now) == 0 {
-		return nil, fmt.Errorf("session %q: %w: it has just been deleted", s.Name(), session.ErrNotFound)
+		return nil, fmt.Errorf("session %q: %w: it was just deleted", s.Name(), session.ErrNotFound)
 	}
 	return now[0], nil
 }
@@ -167,7 +167,7 @@ func (f *File) loadView(ctx context.Context, snap *persistence.Snapshot, l *load
 	return nil
 }
 
-// size is what an event takes up in a prompt, in tokens, estimated.
+// size is the estimated size of an event in a prompt, in tokens.
 func size(ev *session.Event) int { return promptsize.OfEvent(ev) }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

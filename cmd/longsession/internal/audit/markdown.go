@@ -8,8 +8,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// markdown writes a heading for each event and what it says in fenced blocks, so that nothing that was said
-// is taken for Markdown.
+// markdown writes a heading for each event and its content in fenced blocks, so that no text is taken for Markdown.
 type markdown struct {
 	to   io.Writer
 	x    *redaction

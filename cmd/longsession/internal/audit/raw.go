@@ -11,9 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// checkRaw: what must stay as it was said is shown so. What an app pins on its own account is not known here,
-// and of running turns only the newest can be told from finished ones. That the newest agent event is shown
-// is checked with the view.
+// checkRaw checks that events which must stay raw are shown raw. It does not know the events that an app pins, and
+// it can tell only the newest running turn from finished ones. checkView checks the newest agent event.
 func (e *examination) checkRaw() {
 	shown := map[*session.Event]bool{}
 	for _, ev := range e.view {
@@ -27,7 +26,7 @@ func (e *examination) checkRaw() {
 	must(e.opening(), "the message that opened the running turn")
 	remote := e.remote()
 	for _, author := range slices.Sorted(maps.Keys(remote)) {
-		must(remote[author], "the newest event of a remote agent, by which its context is found,")
+		must(remote[author], "the newest event of a remote agent, which is needed to find its context,")
 	}
 	units := adk.GroupUnits(e.events)
 	newer := newerWaiting(units)
@@ -36,12 +35,12 @@ func (e *examination) checkRaw() {
 			return
 		}
 		for _, i := range members {
-			must(e.events[i], "a call that waits for its answer, or what belongs to it,")
+			must(e.events[i], "a call that waits for its answer, or another event of its unit,")
 		}
 	})
 }
 
-// opening returns the first message of the newest turn if nothing has answered it, else nil.
+// opening returns the first message of the newest turn, or nil if that was answered.
 func (e *examination) opening() *session.Event {
 	newest, answered := "", map[string]bool{}
 	first, seen := map[string]*session.Event{}, map[string]bool{}
@@ -65,7 +64,7 @@ func (e *examination) opening() *session.Event {
 	return first[newest]
 }
 
-// remote returns the newest event of each author that comes from a remote agent.
+// remote returns the newest event of each remote agent, by author.
 func (e *examination) remote() map[string]*session.Event {
 	newest := map[string]*session.Event{}
 	for _, ev := range e.events {
@@ -76,8 +75,8 @@ func (e *examination) remote() map[string]*session.Event {
 	return newest
 }
 
-// newerWaiting returns for each unit, by its first event, how many units that wait or waited for somebody
-// began after it.
+// newerWaiting counts, for each unit by its first event, the later units that waited for a person or a long-running
+// tool.
 func newerWaiting(units *adk.Units) map[int]int {
 	newer, n := map[int]int{}, 0
 	var firsts []int
@@ -91,7 +90,7 @@ func newerWaiting(units *adk.Units) map[int]int {
 	return newer
 }
 
-// speaks reports whether an event says anything, as opposed to changing state or keeping books.
+// speaks reports whether an event is a part of the conversation, and not only a change of state or a record.
 func speaks(ev *session.Event) bool {
 	return !record.Is(ev) && adk.Classify(ev).Is(adk.Speaks)
 }

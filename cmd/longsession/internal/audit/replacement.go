@@ -12,17 +12,18 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Replacement is a summary and the events that it stands for.
+// Replacement is a summary and the events that it covers.
 type Replacement struct {
 	Compaction
-	// Replaced are the events, in order, and Through the records by which it stands for them: itself, what
-	// it absorbs and so on.
+	// Replaced are the events, in order. Through are the records through which the summary covers them: its own,
+	// those that its own record absorbed, and so on.
 	Replaced []Entry  `json:"replaced"`
 	Through  []string `json:"through"`
 }
 
-// Replacements returns for each summary that is shown what it replaced: with all for every record, and with
-// an ID for the record whose ID it is, or else begins so. Copies replace nothing.
+// Replacements returns what each summary in the view replaced. With all it includes every other record. With an
+// id it returns only the record with that ID or, if there is none, the one whose ID begins with id. Copies replace
+// nothing.
 func (f *File) Replacements(ctx context.Context, s *Session, id string, all bool) ([]Replacement, error) {
 	l, err := f.load(ctx, s)
 	if err != nil {
@@ -55,7 +56,7 @@ func (l *loaded) replacement(c Compaction, index *record.Index) Replacement {
 	l.follow(l.records[c.RecordID], map[string]bool{}, func(m *record.Metadata) {
 		r.Through = append(r.Through, m.RecordID)
 		for _, ref := range m.Covered {
-			if i, ok := index.Find(ref); ok && stands(m, l.events[i]) {
+			if i, ok := index.Find(ref); ok && mayCover(m, l.events[i]) {
 				positions[i] = true
 			}
 		}
@@ -68,7 +69,7 @@ func (l *loaded) replacement(c Compaction, index *record.Index) Replacement {
 	return r
 }
 
-// follow calls visit for a record and all that it absorbs, directly or not.
+// follow calls visit for a record and all records that it absorbed, directly or not.
 func (l *loaded) follow(m *record.Metadata, seen map[string]bool, visit func(*record.Metadata)) {
 	if seen[m.RecordID] {
 		return
@@ -82,7 +83,7 @@ func (l *loaded) follow(m *record.Metadata, seen map[string]bool, visit func(*re
 	}
 }
 
-// stands reports whether a record may stand for an event that it names.
-func stands(m *record.Metadata, ev *session.Event) bool {
+// mayCover reports whether a record may cover an event that it names.
+func mayCover(m *record.Metadata, ev *session.Event) bool {
 	return record.Normalize(ev.Branch) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent)
 }

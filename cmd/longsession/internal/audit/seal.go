@@ -16,12 +16,12 @@ const (
 	sealVersion = 1
 )
 
-// Seal says what a session file held at one moment. It has no content of any event, but the names of
+// Seal describes what a session file held at one moment. It contains no content of events, but the names of
 // sessions.
 type Seal struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	// Made is when, in UTC, RFC 3339, by the clock of the machine that made the seal.
+	// Made is the time at which the seal was made, by the clock of that machine: UTC, RFC 3339.
 	Made string `json:"made"`
 	// Database is the identity of the session file.
 	Database string          `json:"database"`
@@ -36,49 +36,51 @@ type SealedSession struct {
 	// Created is the column created_at.
 	Created string `json:"created"`
 	Events  int64  `json:"events"`
-	// Digest is that of the newest event, in hexadecimal; of a session without events, that which the
-	// first one will follow.
+	// Digest is the digest of the newest event, in hexadecimal. For a session without events, it is the
+	// digest that the first one will follow.
 	Digest string `json:"digest"`
-	// Rows has the first 8 bytes of the digest of each event's content, in order. Digest proves that
-	// nothing was changed; Rows only helps to say what was.
+	// Rows has the first 8 bytes of the digest of each event's content, in order. Digest proves that no
+	// event was changed; Rows only helps to find the events that were.
 	Rows []byte `json:"rows"`
 }
 
-// mark is the beginning of the digest of a row's content.
-type mark uint64
+// fingerprint is the beginning of the digest of a row's content.
+type fingerprint uint64
 
-const markSize = 8
+const fingerprintSize = 8
 
-func markOf(d persistence.Digest) mark { return mark(binary.BigEndian.Uint64(d[:markSize])) }
-
-// marks returns the marks of Rows.
-func (s *SealedSession) marks() []mark {
-	marks := make([]mark, len(s.Rows)/markSize)
-	for i := range marks {
-		marks[i] = mark(binary.BigEndian.Uint64(s.Rows[i*markSize:]))
-	}
-	return marks
+func fingerprintOf(d persistence.Digest) fingerprint {
+	return fingerprint(binary.BigEndian.Uint64(d[:fingerprintSize]))
 }
 
-// check returns an error if a seal that was read is not one that could have been written.
+// fingerprints returns the fingerprints in Rows.
+func (s *SealedSession) fingerprints() []fingerprint {
+	prints := make([]fingerprint, len(s.Rows)/fingerprintSize)
+	for i := range prints {
+		prints[i] = fingerprint(binary.BigEndian.Uint64(s.Rows[i*fingerprintSize:]))
+	}
+	return prints
+}
+
+// check returns an error for a seal that no program could have written.
 func (s *Seal) check() error {
 	switch {
 	case s.Format != sealFormat:
-		return fmt.Errorf("the format is %q, not %q: this is no seal", s.Format, sealFormat)
+		return fmt.Errorf("the format is %q, not %q: this is not a seal", s.Format, sealFormat)
 	case s.Version != sealVersion:
-		return fmt.Errorf("the version is %d, and this program reads %d: use the version of the program that made it", s.Version, sealVersion)
+		return fmt.Errorf("the version is %d, but this program reads %d: use the version of the program that made the seal", s.Version, sealVersion)
 	}
 	for _, one := range s.Sessions {
 		digest, err := hex.DecodeString(one.Digest)
-		if err != nil || len(digest) != len(persistence.Digest{}) || int64(len(one.Rows)) != one.Events*markSize {
+		if err != nil || len(digest) != len(persistence.Digest{}) || int64(len(one.Rows)) != one.Events*fingerprintSize {
 			return fmt.Errorf("session %s/%s/%s: the digest or the rows are damaged", one.App, one.User, one.Session)
 		}
 	}
 	return nil
 }
 
-// Seal makes the seal of the sessions that are meant, all of them in one state of the file. What does not
-// fit the chain already is reported, and is in the seal as it is. sealed is called for each session.
+// Seal makes the seal of the selected sessions, all of them at one moment. It calls report for each event that
+// does not fit the chain, and seals that event as it is. It calls sealed for each session.
 func (f *File) Seal(ctx context.Context, which Which, report func(Finding) error, sealed func(events int64)) (*Seal, error) {
 	seal := &Seal{Format: sealFormat, Version: sealVersion, Made: time.Now().UTC().Format(time.RFC3339), Sessions: []SealedSession{}}
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
@@ -86,7 +88,7 @@ func (f *File) Seal(ctx context.Context, which Which, report func(Finding) error
 		case err != nil:
 			return err
 		case seal.Database == "":
-			return errors.New("the file has no identity any more, so that no seal could be compared with it: see 'audit verify'")
+			return errors.New("the file has lost its identity, so no seal could be compared with it: see 'audit verify'")
 		}
 		chains, err := snap.Chains(ctx)
 		if err != nil {
@@ -116,7 +118,7 @@ func sealSession(ctx context.Context, snap *persistence.Snapshot, chain persiste
 			return one, err
 		}
 		one.Events++
-		one.Rows = append(one.Rows, link.Content[:markSize]...)
+		one.Rows = append(one.Rows, link.Content[:fingerprintSize]...)
 		digest = link.Digest
 		if text := misfit(chain, link); text != "" {
 			if err := report(Finding{chain.App, chain.User, chain.Session, link.Seq, link.ID, RuleChain, text}); err != nil {
@@ -128,14 +130,14 @@ func sealSession(ctx context.Context, snap *persistence.Snapshot, chain persiste
 	return one, nil
 }
 
-// Which says which sessions a seal or a comparison is about. The zero value means all.
+// Which selects the sessions of a seal or a comparison. The zero value selects all.
 type Which struct {
 	Narrow
 	// Session is the ID of a session, or its app, user and ID joined by slashes; "" for all.
 	Session string
 }
 
-// Has reports whether a session is meant.
+// Has reports whether a session is selected.
 func (w Which) Has(s *Session) bool {
 	return w.Narrow.has(s) && (w.Session == "" || w.Session == s.ID || w.Session == s.Name())
 }

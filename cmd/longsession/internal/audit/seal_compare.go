@@ -8,23 +8,23 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// Compared says what a comparison with a seal was about.
+// Compared sums up a comparison with a seal.
 type Compared struct {
-	// Made is when the seal was made, by its maker's clock, and Signed whether its signature was checked.
+	// Made is the time in the seal. Signed reports whether the signature was checked.
 	Made   string `json:"made"`
 	Signed bool   `json:"signed"`
-	// Sessions and Events count what the seal has of the sessions that were meant.
+	// Sessions and Events count the selected sessions in the seal and their events.
 	Sessions int   `json:"sessions"`
 	Events   int64 `json:"events"`
-	// AddedSessions and AddedEvents count what the file has beyond that.
+	// AddedSessions and AddedEvents count what was added to the file since.
 	AddedSessions int   `json:"added_sessions"`
 	AddedEvents   int64 `json:"added_events"`
 	// Findings counts the differences.
 	Findings int `json:"findings"`
 }
 
-// Against compares the file with a seal, and reports what was changed, deleted, inserted or moved since.
-// What was added behind it is no finding. An error means that it could not go on.
+// Against compares the file with a seal. It reports events that were changed, deleted, inserted or moved
+// since; events that were added at the end are no findings. An error ends the comparison.
 func (f *File) Against(ctx context.Context, seal *Seal, which Which, report func(Finding) error) (Compared, error) {
 	c := comparison{Compared: Compared{Made: seal.Made}, report: report}
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error { return c.compare(ctx, snap, seal, which) })
@@ -51,10 +51,10 @@ func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, se
 		return err
 	}
 	if identity == "" {
-		return c.find(nil, 0, "", "the file has no identity any more, and the seal is of %s: the table identity was changed", seal.Database)
+		return c.find(nil, 0, "", "the file has lost its identity, and the seal is of %s: the table identity was changed", seal.Database)
 	}
 	if identity != seal.Database {
-		return c.find(nil, 0, "", "the seal is of another session file (%s, and this one is %s): the file was exchanged, or compare it with its own seal", seal.Database, identity)
+		return c.find(nil, 0, "", "the seal is of another session file (%s; this one is %s): the file was exchanged, or this is not its seal", seal.Database, identity)
 	}
 	chains, err := snap.Chains(ctx)
 	if err != nil {
@@ -120,43 +120,43 @@ func (c *comparison) session(ctx context.Context, snap *persistence.Snapshot, se
 		if err != nil {
 			return err
 		}
-		rows = append(rows, rowNow{markOf(link.Content), link.Seq, link.ID})
+		rows = append(rows, rowNow{fingerprintOf(link.Content), link.Seq, link.ID})
 	}
 	before := c.Findings
-	marks := sealed.marks()
+	prints := sealed.fingerprints()
 	if sealed.Created != chain.Created {
-		if !anySealed(marks, rows) {
+		if !anySealed(prints, rows) {
 			c.AddedEvents += int64(len(rows))
 			return c.find(sealed, 0, "", "the session was deleted, with its %s, and another one was created under its name at %s", events(sealed.Events), chain.Created)
 		}
-		if err := c.find(sealed, 0, "", "the session was created at %s, and now says %s", sealed.Created, chain.Created); err != nil {
+		if err := c.find(sealed, 0, "", "the session was created at %s, but now claims %s", sealed.Created, chain.Created); err != nil {
 			return err
 		}
 	}
-	d := diffRows(marks, rows)
+	d := diffRows(prints, rows)
 	c.AddedEvents += int64(d.added)
 	if err := c.rows(sealed, d, rows); err != nil || c.Findings > before {
 		return err
 	}
-	return c.find(sealed, 0, "", "the events have other numbers than when they were sealed, or the seal's digest and rows do not agree")
+	return c.find(sealed, 0, "", "the numbers of the events changed since they were sealed, or the digest and the rows of the seal do not agree")
 }
 
-func anySealed(marks []mark, rows []rowNow) bool {
-	known := make(map[mark]bool, len(marks))
-	for _, m := range marks {
+func anySealed(prints []fingerprint, rows []rowNow) bool {
+	known := make(map[fingerprint]bool, len(prints))
+	for _, m := range prints {
 		known[m] = true
 	}
-	return slices.ContainsFunc(rows, func(row rowNow) bool { return known[row.mark] })
+	return slices.ContainsFunc(rows, func(row rowNow) bool { return known[row.print] })
 }
 
-// rows reports what happened to the events of a session, runs of neighbours in one finding.
+// rows reports what happened to the events of a session. A run of neighbours is one finding.
 func (c *comparison) rows(sealed *SealedSession, d rowDiff, now []rowNow) error {
 	for run := range runs(d.changed, func(p rowPair) int64 { return p.sealed }) {
-		id, text := "", "is not what was sealed: it was changed, or replaced"
+		id, text := "", "differs from the seal: it was changed, or replaced"
 		if len(run) == 1 {
 			id = now[run[0].now].id
 		} else {
-			text = "are not what was sealed: they were changed, or replaced"
+			text = "differ from the seal: they were changed, or replaced"
 		}
 		if err := c.find(sealed, run[0].sealed, id, "%s %s", numbers(run[0].sealed, len(run)), text); err != nil {
 			return err
@@ -184,7 +184,7 @@ func (c *comparison) rows(sealed *SealedSession, d rowDiff, now []rowNow) error 
 	return nil
 }
 
-// runs yields stretches of values whose numbers follow each other.
+// runs yields runs of values with consecutive numbers.
 func runs[T any](values []T, number func(T) int64) func(yield func([]T) bool) {
 	return func(yield func([]T) bool) {
 		for from := 0; from < len(values); {

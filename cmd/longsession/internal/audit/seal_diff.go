@@ -6,45 +6,47 @@ import (
 	"sort"
 )
 
-// rowNow is an event as the file has it now.
+// rowNow is an event in the file now.
 type rowNow struct {
-	mark mark
-	seq  int64
-	id   string
+	print fingerprint
+	seq   int64
+	id    string
 }
 
-// rowDiff is what happened to the events of a sealed session. Sealed events are given by their numbers
-// when they were sealed, others by their positions in the rows of now.
+// rowDiff describes what happened to the events of a sealed session. It names sealed events by their numbers in
+// the seal, and other events by their positions among the rows now.
 type rowDiff struct {
 	changed  []rowPair
 	moved    []rowPair
 	deleted  []int64
 	inserted []int
-	// added counts what stands behind all that was sealed.
+	// added counts the events behind all sealed ones.
 	added int
 }
 
-// rowPair is an event that was sealed under one number, and its position now.
+// rowPair is an event: its number in the seal, and its position now.
 type rowPair struct {
 	sealed int64
 	now    int
 }
 
-// diffRows compares the marks of a sealed session with its rows now. Rows with the same content are the
-// same event, because IDs are unique in a session. As many of them as possible are taken to have stayed
-// where they were; the others were moved. Between two that stayed, what is missing on one side and new on
-// the other was changed.
-func diffRows(sealed []mark, now []rowNow) rowDiff {
-	at := make(map[mark]int, len(sealed))
+// diffRows compares the fingerprints of a sealed session with its rows now. Rows with the same content are the
+// same event, because IDs are unique in a session. As many of them as possible count as unmoved, the others as
+// moved. Between two unmoved events, one that is missing and one that is new are one event that was changed.
+//
+// For example, if A B C D was sealed and the file has A C x B D, then A, B and D did not move, C was moved, and x
+// was inserted.
+func diffRows(sealed []fingerprint, now []rowNow) rowDiff {
+	at := make(map[fingerprint]int, len(sealed))
 	for i, m := range sealed {
 		at[m] = i
 	}
 	was := make([]int, len(now)) // position in sealed, -1 for new content
 	for j, row := range now {
 		was[j] = -1
-		if i, ok := at[row.mark]; ok {
+		if i, ok := at[row.print]; ok {
 			was[j] = i
-			delete(at, row.mark) // a copy of a row is a new one
+			delete(at, row.print) // a copy of a row counts as new
 		}
 	}
 	gone := make([]bool, len(sealed))
@@ -85,8 +87,8 @@ func diffRows(sealed []mark, now []rowNow) rowDiff {
 	return d
 }
 
-// pair decides for one stretch which events were changed, deleted and inserted: of those with one number
-// the one became the other, and then the first of what is left the first, and so on.
+// pair decides, between two unmoved events, which events were changed, deleted and inserted. It pairs a missing
+// and a new event of the same number, and then the remaining ones in order.
 func (d *rowDiff) pair(missing []int64, fresh []int, now []rowNow, last bool) {
 	bySeq := make(map[int64]int, len(fresh))
 	for _, j := range fresh {
@@ -117,7 +119,7 @@ func (d *rowDiff) pair(missing []int64, fresh []int, now []rowNow, last bool) {
 	d.deleted = append(d.deleted, left...)
 }
 
-// longestIncreasing marks a longest increasing subsequence of the values that are not negative.
+// longestIncreasing marks one longest increasing subsequence of the values that are not negative.
 func longestIncreasing(values []int) []bool {
 	var ends []int // position of the smallest value that ends a subsequence of each length
 	before := make([]int, len(values))

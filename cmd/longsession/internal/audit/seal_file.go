@@ -13,16 +13,16 @@ import (
 	"io"
 )
 
-// sealFile is what a seal's file holds.
+// sealFile is the content of a seal's file.
 type sealFile struct {
 	Seal      json.RawMessage `json:"seal"`
 	Signature *signature      `json:"signature,omitempty"`
 }
 
-// signature is over the JSON of the member seal without white space between its tokens.
+// signature signs the JSON of the member seal without white space between its tokens.
 type signature struct {
 	Algorithm string `json:"algorithm"`
-	// Key is the SHA-256 of the public key (PKIX, DER), in hexadecimal: it says which key to check with.
+	// Key is the SHA-256 of the public key (PKIX, DER), in hexadecimal: the key to check with.
 	Key   string `json:"key"`
 	Value []byte `json:"value"`
 }
@@ -31,7 +31,7 @@ const ed25519Name = "ed25519"
 
 // WriteSeal writes a seal, signed if key is not nil, as one line of JSON.
 func WriteSeal(w io.Writer, seal *Seal, key ed25519.PrivateKey) error {
-	body, err := compactJSON(seal)
+	body, err := marshal(seal)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func WriteSeal(w io.Writer, seal *Seal, key ed25519.PrivateKey) error {
 		}
 		file.Signature = &signature{Algorithm: ed25519Name, Key: name, Value: ed25519.Sign(key, body)}
 	}
-	text, err := compactJSON(file)
+	text, err := marshal(file)
 	if err != nil {
 		return err
 	}
@@ -51,17 +51,7 @@ func WriteSeal(w io.Writer, seal *Seal, key ed25519.PrivateKey) error {
 	return err
 }
 
-func compactJSON(value any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
-}
-
-// keyName tells one public key from another.
+// keyName identifies a public key.
 func keyName(key ed25519.PublicKey) (string, error) {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
@@ -71,15 +61,15 @@ func keyName(key ed25519.PublicKey) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// ReadSeal reads a seal. With a key it also checks the signature, and there must be one. signed reports
-// whether there is a signature, checked or not.
+// ReadSeal reads a seal. With a key it also checks the signature, which must exist. signed reports whether there
+// is a signature, checked or not.
 func ReadSeal(text []byte, key ed25519.PublicKey) (seal *Seal, signed bool, err error) {
 	var file sealFile
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, false, fmt.Errorf("it is no seal, or it is cut short: %w", err)
+		return nil, false, fmt.Errorf("it is not a seal, or it is cut short: %w", err)
 	}
 	if file.Seal == nil {
-		return nil, false, errors.New(`it is no seal: there is no "seal" in it`)
+		return nil, false, errors.New(`it is not a seal: it lacks the member "seal"`)
 	}
 	signed = file.Signature != nil
 	if key != nil {
@@ -89,7 +79,7 @@ func ReadSeal(text []byte, key ed25519.PublicKey) (seal *Seal, signed bool, err 
 	}
 	seal = &Seal{}
 	if err := json.Unmarshal(file.Seal, seal); err != nil {
-		return nil, signed, fmt.Errorf("it is no seal: %w", err)
+		return nil, signed, fmt.Errorf("it is not a seal: %w", err)
 	}
 	return seal, signed, seal.check()
 }
@@ -99,7 +89,7 @@ func (f *sealFile) checkSignature(key ed25519.PublicKey) error {
 	case f.Signature == nil:
 		return errors.New("it is not signed: the signature was removed, or there was none")
 	case f.Signature.Algorithm != ed25519Name:
-		return fmt.Errorf("it is signed by %q, and this program knows %s", f.Signature.Algorithm, ed25519Name)
+		return fmt.Errorf("it is signed with %q, but this program knows only %s", f.Signature.Algorithm, ed25519Name)
 	}
 	var body bytes.Buffer
 	if err := json.Compact(&body, f.Seal); err != nil {
@@ -113,9 +103,9 @@ func (f *sealFile) checkSignature(key ed25519.PublicKey) error {
 		return err
 	}
 	if f.Signature.Key != name {
-		return fmt.Errorf("it is signed with another key (SHA-256 %.16s, and this one is %.16s)", f.Signature.Key, name)
+		return fmt.Errorf("it is signed with another key (SHA-256 %.16s; this one is %.16s)", f.Signature.Key, name)
 	}
-	return errors.New("the signature is not that of this seal: the seal was changed after it was signed")
+	return errors.New("the signature does not match: the seal was changed after it was signed")
 }
 
 // ParsePrivateKey reads an ed25519 key in PEM, PKCS #8, as `openssl genpkey -algorithm ed25519` writes it.
@@ -161,5 +151,5 @@ func pemOf(text []byte, kind string) ([]byte, error) {
 	case block.Type == "ENCRYPTED PRIVATE KEY":
 		return nil, errors.New("the key is encrypted: decrypt it first, with `openssl pkey -in FILE`")
 	}
-	return nil, fmt.Errorf("it has a block BEGIN %s, and must have BEGIN %s", block.Type, kind)
+	return nil, fmt.Errorf("it has a block BEGIN %s, but it must be BEGIN %s", block.Type, kind)
 }

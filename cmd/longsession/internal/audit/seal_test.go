@@ -99,9 +99,9 @@ func TestASealTellsWhatWasDoneToTheFileSince(t *testing.T) {
 		says  string
 	}{
 		"nothing":                {nil, nil, ""},
-		"an event's text":        {[]string{"UPDATE events SET content = replace(content, 'says', 'said') WHERE id = 'a3'"}, []string{"a 3 a3"}, "event 3 is not what was sealed"},
+		"an event's text":        {[]string{"UPDATE events SET content = replace(content, 'says', 'said') WHERE id = 'a3'"}, []string{"a 3 a3"}, "event 3 differs from the seal"},
 		"an event's state delta": {[]string{"UPDATE events SET actions = '{}' WHERE id = 'b10'"}, []string{"b 10 b10"}, "changed"},
-		"three events in a row":  {[]string{"UPDATE events SET author = 'eve' WHERE id IN ('a3', 'a4', 'a5', 'a8')"}, []string{"a 3", "a 8 a8"}, "events 3 to 5 are not"},
+		"three events in a row":  {[]string{"UPDATE events SET author = 'eve' WHERE id IN ('a3', 'a4', 'a5', 'a8')"}, []string{"a 3", "a 8 a8"}, "events 3 to 5 differ"},
 		"deleted":                {[]string{"DELETE FROM events WHERE id IN ('a3', 'a4')"}, []string{"a 3"}, "events 3 to 4 were deleted"},
 		"deleted and renumbered": {[]string{"DELETE FROM events WHERE id = 'a3'", fmt.Sprintf(renumber, 3, -1, -1)}, []string{"a 3"}, "event 3 was deleted"},
 		"the newest deleted":     {[]string{"DELETE FROM events WHERE id IN ('a9', 'a10')", "UPDATE sessions SET last_seq = 8 WHERE key = 1"}, []string{"a 9"}, "events 9 to 10 were deleted"},
@@ -109,12 +109,12 @@ func TestASealTellsWhatWasDoneToTheFileSince(t *testing.T) {
 		"inserted":               {[]string{fmt.Sprintf(renumber, 4, 1, 1), fmt.Sprintf(insert, 5, 5)}, []string{"a 5 x5"}, "event 5 was inserted"},
 		"exchanged":              {[]string{"UPDATE events SET seq = -seq WHERE id IN ('a3', 'a4')", "UPDATE events SET seq = 7 + seq WHERE seq < 0"}, []string{"a 3 a4"}, "event 3 was moved: it was sealed as event 4"},
 		"moved to the end":       {[]string{"UPDATE events SET seq = 11 WHERE id = 'a2'"}, []string{"a 11 a2"}, "event 11 was moved: it was sealed as event 2"},
-		"numbered anew":          {[]string{"UPDATE events SET seq = -seq WHERE session = 1", "UPDATE events SET seq = 1 - seq WHERE seq < 0"}, []string{"a 0"}, "other numbers"},
-		"replaced and forged":    {[]string{"DELETE FROM events WHERE id = 'a3'", fmt.Sprintf(insert, 3, 3)}, []string{"a 3 x3"}, "event 3 is not what was sealed"},
+		"numbered anew":          {[]string{"UPDATE events SET seq = -seq WHERE session = 1", "UPDATE events SET seq = 1 - seq WHERE seq < 0"}, []string{"a 0"}, "the numbers of the events changed"},
+		"replaced and forged":    {[]string{"DELETE FROM events WHERE id = 'a3'", fmt.Sprintf(insert, 3, 3)}, []string{"a 3 x3"}, "event 3 differs from the seal"},
 		"a session renamed":      {[]string{"UPDATE sessions SET id = 'z' WHERE key = 1"}, []string{"a 0"}, "deleted, with its 10 events, or renamed"},
 		"a session's events given to another": {[]string{"UPDATE events SET session = -1 WHERE session = 1", "UPDATE events SET session = 1 WHERE session = 2", "UPDATE events SET session = 2 WHERE session = -1"},
-			[]string{"a 1", "b 1"}, "events 1 to 10 are not what was sealed"},
-		"the time of creation":     {[]string{"UPDATE sessions SET created_at = '2020-01-01T00:00:00.000000000Z' WHERE key = 1"}, []string{"a 0"}, "now says 2020"},
+			[]string{"a 1", "b 1"}, "events 1 to 10 differ from the seal"},
+		"the time of creation":     {[]string{"UPDATE sessions SET created_at = '2020-01-01T00:00:00.000000000Z' WHERE key = 1"}, []string{"a 0"}, "now claims 2020"},
 		"another file":             {[]string{"UPDATE identity SET id = 'another'"}, []string{"0"}, "another session file"},
 		"digests recomputed badly": {[]string{"UPDATE events SET digest = zeroblob(32)"}, nil, ""}, // the rows are what was sealed: the chain tells
 	} {
@@ -234,7 +234,7 @@ func TestDigestsThatWereTakenAwayAreMissed(t *testing.T) {
 		undigested int64
 		says       string
 	}{
-		"one session":      {append(strip("'b'"), forge), []string{"b chain 1"}, 10, "its digest was taken away"},
+		"one session":      {append(strip("'b'"), forge), []string{"b chain 1"}, 10, "its digest was removed"},
 		"an old file":      {strip("'a', 'b', 'c'"), nil, 30, ""},
 		"an old beginning": {strip("'a', 'b'"), nil, 20, ""},
 		"said, not done":   {[]string{"UPDATE sessions SET undigested = 1 WHERE id = 'b'"}, []string{"b chain 1"}, 0, "the column undigested was changed"},
@@ -265,8 +265,8 @@ func TestAFileWithoutItsIdentityIsFound(t *testing.T) {
 	path := threeSessions(t)
 	seal, _ := sealOf(t, path, audit.Which{})
 	for damage, says := range map[string]string{
-		"DELETE FROM identity":                       "has no identity any more",
-		"UPDATE identity SET id = ''":                "has no identity any more",
+		"DELETE FROM identity":                       "has lost its identity",
+		"UPDATE identity SET id = ''":                "has lost its identity",
 		"INSERT INTO identity (id) VALUES ('other')": "",
 	} {
 		path := copied(t, path)
@@ -351,12 +351,12 @@ func TestASignatureIsOverAllOfTheSeal(t *testing.T) {
 		"two seals":          {strings.Replace(good, `{"seal":`, `{"seal":{},"seal":`, 1), public, ""}, // the last one counts, and is the signed one
 		"algorithm":          {strings.Replace(good, "ed25519", "none", 1), public, `"none"`},
 		"cut":                {good[:len(good)/2], nil, "cut short"},
-		"two documents":      {good + good, nil, "no seal"},
-		"empty":              {"", nil, "no seal"},
-		"another thing":      {`{"a":1}`, nil, "no seal"},
-		"another format":     {strings.Replace(plainFile.String(), "longsession seal", "seal", 1), nil, "no seal"},
+		"two documents":      {good + good, nil, "not a seal"},
+		"empty":              {"", nil, "not a seal"},
+		"another thing":      {`{"a":1}`, nil, "not a seal"},
+		"another format":     {strings.Replace(plainFile.String(), "longsession seal", "seal", 1), nil, "not a seal"},
 		"newer":              {strings.Replace(plainFile.String(), `"version":1`, `"version":2`, 1), nil, "version is 2"},
-		"a list":             {`[]`, nil, "no seal"},
+		"a list":             {`[]`, nil, "not a seal"},
 	} {
 		read, signed, err := audit.ReadSeal([]byte(c.text), c.key)
 		switch {

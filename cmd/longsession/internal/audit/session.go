@@ -8,7 +8,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// Session is a stored session as its row and its records tell.
+// Session is a stored session, as its row and its records describe it.
 type Session struct {
 	App  string `json:"app"`
 	User string `json:"user"`
@@ -16,22 +16,23 @@ type Session struct {
 	// Created and Updated are times as the file has them: UTC, RFC 3339.
 	Created string `json:"created"`
 	Updated string `json:"updated"`
-	// Events counts all that is stored, compaction records among them; Compactions the records.
+	// Events counts all events including compaction records; Compactions counts the records.
 	Events      int64 `json:"events"`
 	Compactions int   `json:"compactions"`
-	// Contested says that the file's marks do not tell all that the records tell, so that the session is
-	// loaded whole.
+	// Contested reports that the records conflict, so the marks in the file cannot express them and an app
+	// loads the whole session.
 	Contested bool `json:"contested"`
 
 	key int64
-	// lastUser and lastAgent are the seq of events that the model always sees, 0 for none.
+	// lastUser and lastAgent are the seq of the newest events of their kind, which the model always sees; 0 for
+	// none.
 	lastUser, lastAgent int64
 }
 
-// Name is the app, the user and the ID.
+// Name joins the app, the user and the ID.
 func (s *Session) Name() string { return s.App + "/" + s.User + "/" + s.ID }
 
-// Narrow says which sessions are meant. The zero value means all.
+// Narrow selects sessions. The zero value selects all.
 type Narrow struct{ App, User string }
 
 func (n Narrow) has(s *Session) bool {
@@ -90,13 +91,13 @@ func sessionsIn(ctx context.Context, snap *persistence.Snapshot, query string, a
 	return found, rows.Err()
 }
 
-// ErrWhich is the error of a name that does not name one session.
+// ErrWhich is the error of a name that does not fit exactly one session or record.
 type ErrWhich struct{ text string }
 
 func (e *ErrWhich) Error() string { return e.text }
 
-// Find returns the session of an ID, or of an app, user and ID joined by slashes. An empty name means the
-// only session there is. The error of a name that fits none or several is an [*ErrWhich].
+// Find returns the session with an ID, or with an app, user and ID joined by slashes. An empty name means the
+// only session. The error of a name that fits none or several is an [*ErrWhich].
 func (f *File) Find(ctx context.Context, name string, narrow Narrow) (*Session, error) {
 	all, err := f.Sessions(ctx, narrow)
 	if err != nil {
@@ -118,10 +119,10 @@ func (f *File) Find(ctx context.Context, name string, narrow Narrow) (*Session, 
 	case name == "":
 		return nil, &ErrWhich{fmt.Sprintf("the file has %d sessions%s: name one of %s", len(fit), narrow, candidates(fit))}
 	}
-	return nil, &ErrWhich{fmt.Sprintf("%d sessions%s are called %q: use --app and --user, or name one of %s", len(fit), narrow, name, candidates(fit))}
+	return nil, &ErrWhich{fmt.Sprintf("%d sessions%s are named %q: use --app and --user, or name one of %s", len(fit), narrow, name, candidates(fit))}
 }
 
-// candidates names sessions, the first ones if there are many.
+// candidates lists the names of sessions: only the first ones if there are many.
 func candidates(sessions []*Session) string {
 	const most = 10
 	var names []string

@@ -16,8 +16,9 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// checkState: each key of the session's own state has the value that the newest event has set it to. Keys that no
-// event set may come from the making of the session, and state of the app and of the user from other sessions.
+// checkState checks that each key of the session's own state has the value that the newest event set. It skips
+// keys that no event set, since the session may have been created with them, and the state of the app and the
+// user, since other sessions set it too.
 func (e *examination) checkState(ctx context.Context, snap *persistence.Snapshot) error {
 	type set struct {
 		seq   int64
@@ -37,7 +38,7 @@ func (e *examination) checkState(ctx context.Context, snap *persistence.Snapshot
 			return fmt.Errorf("event %d: %w", seq, err)
 		}
 		for key, value := range of.StateDelta {
-			// JSON cannot hold bytes that are not UTF-8, and so not name the key that has them.
+			// JSON cannot hold bytes that are not UTF-8, so it cannot name a key that has some.
 			shared := strings.HasPrefix(key, session.KeyPrefixApp) || strings.HasPrefix(key, session.KeyPrefixUser) || adk.IsTemp(key)
 			if !shared && !strings.ContainsRune(key, utf8.RuneError) {
 				want[key] = set{seq, string(value)}
@@ -64,9 +65,9 @@ func (e *examination) checkState(ctx context.Context, snap *persistence.Snapshot
 		value, found := is[key]
 		switch {
 		case !found:
-			e.find(want[key].seq, "", RuleState, "sets %q, and the session's state does not have it: it was deleted", key)
+			e.find(want[key].seq, "", RuleState, "sets %q, but the session's state does not have that key: it was deleted", key)
 		case value != want[key].value:
-			e.find(want[key].seq, "", RuleState, "is the newest event that sets %q, and the session's state has another value: one of them was changed", key)
+			e.find(want[key].seq, "", RuleState, "is the newest event that sets %q, but the session's state has another value: one of the two was changed", key)
 		}
 	}
 	return nil

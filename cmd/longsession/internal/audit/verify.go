@@ -13,30 +13,30 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// The rules that a finding may be about.
+// The rules that a finding can break.
 const (
 	RuleHidden     = "I1"          // hidden only if summarized
-	RuleAppended   = "I2"          // append-only: numbers without holes, the counts agree
+	RuleAppended   = "I2"          // append-only: numbers without gaps, the counts agree
 	RuleFormed     = "I3"          // the view is well-formed
 	RuleRaw        = "I4"          // what must stay raw is shown raw
-	RuleBounded    = "I5"          // not more summaries than allowed
-	RuleCoveredBy  = "covered_by"  // the mark on an event is what the records say
-	RuleContested  = "contested"   // so is the mark on the session
-	RuleTies       = "ties"        // so is what ties events together, and says who spoke last
-	RuleState      = "state"       // the session's state is what its events have set
-	RuleTimes      = "times"       // the session was made, and written to, when its events say
-	RuleChain      = "chain"       // each event's digest follows from its row and the one before
-	RuleSeal       = "seal"        // the file is as it was sealed
-	RuleRecord     = "record"      // a compaction record can be read, and is marked as what it is
+	RuleBounded    = "I5"          // no more summaries than allowed
+	RuleCoveredBy  = "covered_by"  // the mark on an event agrees with the records
+	RuleConflicted = "contested"   // the mark on the session agrees with the records
+	RuleLinks      = "links"       // the links between events, and the newest speakers, agree with the events
+	RuleState      = "state"       // the session's state has the values that its events set
+	RuleTimes      = "times"       // the session's times agree with its events
+	RuleChain      = "chain"       // each event's digest follows from its row and the previous digest
+	RuleSeal       = "seal"        // the file agrees with the seal
+	RuleRecord     = "record"      // a compaction record can be read and is marked as one
 	RuleEvent      = "event"       // an event can be read
 	RuleRead       = "read"        // the session can be read
-	RuleLog        = "log"         // the write-ahead log is there if the file says so
+	RuleLog        = "log"         // the write-ahead log is not missing
 	RuleIntegrity  = "integrity"   // SQLite's integrity_check
 	RuleForeignKey = "foreign_key" // SQLite's foreign_key_check
-	RuleSchema     = "schema"      // tables, views and indexes are as persistence makes them
+	RuleSchema     = "schema"      // tables, views and indexes are as persistence creates them
 )
 
-// Finding is something that is not as it must be.
+// Finding is a broken rule.
 type Finding struct {
 	// App, User and Session name the session; empty for the file itself.
 	App     string `json:"app,omitempty"`
@@ -49,26 +49,26 @@ type Finding struct {
 	Text  string `json:"text"`
 }
 
-// unread reports whether what the model sees could not be made because of it.
+// unread reports whether the finding prevents the view from being made.
 func (f Finding) unread() bool { return f.Rule == RuleEvent || f.Rule == RuleRead }
 
-// Checked says how much was checked.
+// Checked counts what was checked.
 type Checked struct {
 	Sessions int   `json:"sessions"`
 	Events   int64 `json:"events"`
 	Records  int   `json:"records"`
-	// Undigested counts the events without a digest, because they are older than digests: nothing in the file
-	// tells whether they were changed.
+	// Undigested counts the events without a digest, from versions that wrote none. The file alone does not
+	// reveal whether they were changed.
 	Undigested int64 `json:"undigested"`
 	// Views counts the sessions whose view could be made.
 	Views int `json:"views"`
-	// Gone counts the sessions that were deleted before they were looked at; they are not in Sessions.
+	// Gone counts the sessions that were deleted before they were checked; Sessions does not include them.
 	Gone     int `json:"gone"`
 	Findings int `json:"findings"`
 }
 
-// Verify checks the file itself and sessions of it, reports each finding as it comes, and calls checked when
-// it is through with a session, also if that was deleted meanwhile. An error means that it could not go on.
+// Verify checks the file itself and the given sessions. It calls report for each finding, and checked after each
+// session, even if that was deleted meanwhile. An error ends the check.
 func (f *File) Verify(ctx context.Context, sessions []*Session, maxSummaries int, report func(Finding) error, checked func(*Session)) (Checked, error) {
 	var done Checked
 	each := func(found []Finding) error {
@@ -120,11 +120,11 @@ func (e *examination) find(seq int64, event, rule, format string, args ...any) {
 	e.found = append(e.found, Finding{e.App, e.User, e.ID, seq, event, rule, fmt.Sprintf(format, args...)})
 }
 
-// examine checks a session. What cannot be read is a finding, and its view is not made then. The error of a
-// session that is not there any more wraps [session.ErrNotFound].
+// examine checks a session. An event that cannot be read is a finding; the view is then not made. For a deleted
+// session the error wraps [session.ErrNotFound].
 func (f *File) examine(ctx context.Context, s *Session, maxSummaries int) (*loaded, []Finding, error) {
 	e := &examination{loaded: &loaded{Session: s}}
-	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error { return e.look(ctx, f, snap, maxSummaries) })
+	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error { return e.check(ctx, f, snap, maxSummaries) })
 	switch {
 	case stop(ctx, err), errors.Is(err, session.ErrNotFound):
 		return nil, nil, err
@@ -134,8 +134,8 @@ func (f *File) examine(ctx context.Context, s *Session, maxSummaries int) (*load
 	return e.loaded, e.found, nil
 }
 
-// look checks a session as it is in a snapshot.
-func (e *examination) look(ctx context.Context, f *File, snap *persistence.Snapshot, maxSummaries int) error {
+// check checks a session as it is in a snapshot.
+func (e *examination) check(ctx context.Context, f *File, snap *persistence.Snapshot, maxSummaries int) error {
 	l, err := loadRows(ctx, snap, e.Session)
 	if err != nil {
 		return err
@@ -156,22 +156,22 @@ func (e *examination) look(ctx context.Context, f *File, snap *persistence.Snaps
 		return nil
 	}
 	e.checkRecords(whole)
-	// Where rows are missing, what they said cannot be worked out.
-	want := &ties{}
+	// The links depend on all rows, so they cannot be checked if rows are missing.
+	want := &wantLinks{}
 	if whole {
-		want = tiesOf(l.rows)
+		want = wantLinksOf(l.rows)
 		e.checkTimes()
 		if err := e.checkState(ctx, snap); err != nil {
 			return err
 		}
-		if err := e.checkTies(ctx, snap, want); err != nil {
+		if err := e.checkLinks(ctx, snap, want); err != nil {
 			return err
 		}
 	}
-	e.checkMarks(want, whole)
+	e.checkCoverage(want, whole)
 	if err := f.loadView(ctx, snap, l); err != nil {
 		if !stop(ctx, err) {
-			e.find(0, "", RuleRead, "what the model sees cannot be read: %v", err)
+			e.find(0, "", RuleRead, "the view cannot be made: %v", err)
 			return nil
 		}
 		return err
@@ -182,12 +182,12 @@ func (e *examination) look(ctx context.Context, f *File, snap *persistence.Snaps
 	return nil
 }
 
-// stop reports whether an error says nothing about the file.
+// stop reports whether an error has nothing to do with the file.
 func stop(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || errors.Is(err, persistence.ErrWritten))
 }
 
-// checkView holds the view that an app would get against the whole history.
+// checkView compares the view that an app would get with the whole history.
 func (e *examination) checkView() {
 	rules := map[oracle.Rule]string{oracle.Hidden: RuleHidden, oracle.Formed: RuleFormed, oracle.Raw: RuleRaw}
 	for _, p := range oracle.Problems(e.events, e.view) {
@@ -213,7 +213,7 @@ func (e *examination) checkBound(most int) {
 	for _, branch := range slices.Sorted(maps.Keys(count)) {
 		n := count[branch]
 		if allowed := most + len(agents[branch]); n > allowed {
-			e.find(0, "", RuleBounded, "branch %q shows %d summaries, and %d are allowed: was it compacted by several processes, or with another MaxSummaries (see --max-summaries)?", branch, n, allowed)
+			e.find(0, "", RuleBounded, "branch %q shows %d summaries, but %d are allowed: was it compacted by several processes, or with another MaxSummaries (see --max-summaries)?", branch, n, allowed)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// checkFile asks SQLite whether the file is whole, and compares its schema.
+// checkFile runs SQLite's own checks and compares the schema.
 func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 	if missing := f.Incomplete(); missing != nil {
 		found = append(found, Finding{Rule: RuleLog, Text: missing.Error()})
@@ -32,7 +32,7 @@ func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 				return err
 			}
 			if said != "ok" {
-				found = append(found, Finding{Rule: RuleIntegrity, Text: said + ": restore a backup, or rescue what is left with the sqlite3 shell's .recover"})
+				found = append(found, Finding{Rule: RuleIntegrity, Text: said + ": restore a backup, or recover what is left with the .recover command of the sqlite3 shell"})
 			}
 			return nil
 		})
@@ -50,18 +50,19 @@ func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 			if row.Valid {
 				text = fmt.Sprintf("row %d of table %s", row.Int64, table)
 			}
-			found = append(found, Finding{Rule: RuleForeignKey, Text: text + " belongs to nothing in table " + parent})
+			found = append(found, Finding{Rule: RuleForeignKey, Text: text + " refers to a missing row of table " + parent})
 			return nil
 		})
 	})
 	if err != nil && !stop(ctx, err) {
-		found = append(found, Finding{Rule: RuleIntegrity, Text: "the check itself fails: " + err.Error()})
+		found = append(found, Finding{Rule: RuleIntegrity, Text: "the check itself failed: " + err.Error()})
 		err = nil
 	}
 	return found, err
 }
 
-// identityText says what is wrong with the identity by which a seal knows its file, "" if nothing is.
+// identityText describes what is wrong with the identity by which a seal finds its file. It is empty if the identity
+// is fine.
 func identityText(ctx context.Context, snap *persistence.Snapshot) (text string, err error) {
 	var n, named int
 	err = answers(ctx, snap, "SELECT count(*), coalesce(sum(length(id) > 0), 0) FROM identity", func(rows *sql.Rows) error {
@@ -70,21 +71,21 @@ func identityText(ctx context.Context, snap *persistence.Snapshot) (text string,
 	if err != nil || n == 1 && named == 1 {
 		return "", err
 	}
-	return fmt.Sprintf("table identity must have one row with the ID of the file, and has %d rows, %d with an ID: it was changed, and no seal can tell which file this is", n, named), nil
+	return fmt.Sprintf("table identity must have one row with the ID of the file, but has %d rows, %d with an ID: it was changed, and no seal can be matched with this file", n, named), nil
 }
 
 func differenceText(d persistence.Difference) string {
 	what := d.Kind + " " + d.Name
 	switch {
 	case d.SQL == "":
-		return fmt.Sprintf("%s does not belong in a session file: find out who made it, and DROP it", what)
+		return fmt.Sprintf("%s does not belong in a session file: find out who created it, and DROP it", what)
 	case d.Missing:
 		return what + " is missing, and apps may not be able to use the file: on a copy of the file, run: " + d.SQL
 	}
-	return what + " is not as persistence makes it, which is: " + d.SQL
+	return what + " is not as persistence creates it, which is: " + d.SQL
 }
 
-// answers calls take for every row that a question has for an answer.
+// answers calls take for every row of a query.
 func answers(ctx context.Context, snap *persistence.Snapshot, question string, take func(*sql.Rows) error, args ...any) error {
 	rows, err := snap.Query(ctx, question, args...)
 	if err != nil {

@@ -19,13 +19,13 @@ type recordCheck struct {
 	row   *persistence.Row
 	m     *record.Metadata
 	index *record.Index
-	whole bool // no rows are missing, so whatever a record names must be there
-	// complete says that everything the record names was found, so that its numbers can be recomputed.
+	whole bool // no rows are missing, so everything that the record names must exist
+	// complete reports that everything the record names was found, so its numbers can be recomputed.
 	complete bool
 }
 
-// checkRecords recomputes what each readable record says about the events and records it stands for. The
-// numbers of a record with references that cannot be resolved are not recomputed.
+// checkRecords recomputes what each readable record claims about the events and records that it covers. It skips
+// the numbers of a record with references that cannot be resolved.
 func (e *examination) checkRecords(whole bool) {
 	index := record.NewIndex(e.events)
 	for _, row := range e.rows {
@@ -53,9 +53,9 @@ func (c *recordCheck) checkCovered() {
 	seen := map[string]bool{}
 	for _, ref := range c.m.Covered {
 		if !known(ref.ID) {
-			c.complete = false // another event may have the same ID once it is JSON
+			c.complete = false // in JSON, another event may have the same ID
 			if _, found := c.index.Find(ref); !found && ref.ID == "" && c.whole {
-				c.report("covers an event without an ID, and none was said by %q in invocation %q at %s: the reference was changed", ref.Author, ref.InvocationID, stamp(ref.Timestamp))
+				c.report("covers an event without an ID, but there is none by %q in invocation %q at %s: the reference was changed", ref.Author, ref.InvocationID, stamp(ref.Timestamp))
 			}
 			continue
 		}
@@ -70,7 +70,7 @@ func (c *recordCheck) checkCovered() {
 	}
 }
 
-// checkRef compares a reference with the event of its ID: its place in the session, branch and order.
+// checkRef compares a reference with the event of its ID: author, invocation, time, branch and order.
 func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 	ev := c.byID[ref.ID]
 	if ev == nil {
@@ -81,7 +81,7 @@ func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 		return
 	}
 	if is := record.AltKeyOf(ev); ref.AltKey() != is {
-		c.report("%s event %q as said by %q in invocation %q at %s, but that event was said by %q in invocation %q at %s: the reference was changed or added",
+		c.report("%s event %q by %q in invocation %q at %s, but that event is by %q in invocation %q at %s: the reference was changed or added",
 			relation, ref.ID, ref.Author, ref.InvocationID, stamp(ref.Timestamp), is.Author, is.InvocationID, stamp(ev.Timestamp))
 	}
 	if branch := record.Normalize(ev.Branch); branch != c.m.Branch {
@@ -92,8 +92,8 @@ func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 	}
 }
 
-// checkAbsorbed: the absorbed records are there, earlier and of the record's branch, and the level is one more
-// than the highest of theirs.
+// checkAbsorbed checks that the absorbed records exist, are earlier and of the record's branch, and that the level
+// is one more than the highest of theirs.
 func (c *recordCheck) checkAbsorbed() {
 	seen, level, found := map[string]bool{}, 0, true
 	for _, id := range c.m.Absorbed {
@@ -109,7 +109,7 @@ func (c *recordCheck) checkAbsorbed() {
 		case a.Branch != c.m.Branch:
 			c.report("absorbs record %q of branch %q, but the record is about branch %q", id, a.Branch, c.m.Branch)
 		case c.recordSeq[id] >= c.row.Seq:
-			c.report("absorbs record %q, which is number %d and was not stored before it", id, c.recordSeq[id])
+			c.report("absorbs record %q, which is number %d and was not stored earlier", id, c.recordSeq[id])
 		}
 		if a != nil {
 			level = max(level, a.Level+1)
@@ -117,7 +117,7 @@ func (c *recordCheck) checkAbsorbed() {
 		seen[id] = true
 	}
 	if found && c.m.Level != level {
-		c.report("is of level %d, but must be of level %d, by the records that it absorbs", c.m.Level, level)
+		c.report("is of level %d, but must be of level %d, because of the records that it absorbs", c.m.Level, level)
 	}
 }
 
@@ -126,7 +126,7 @@ func (c *recordCheck) checkPoints() {
 	for _, point := range []struct {
 		relation string
 		ref      record.Ref
-	}{{"was made when the newest event was", c.m.Through}, {"stands behind", c.m.After}} {
+	}{{"was made when the newest event was", c.m.Through}, {"is shown behind", c.m.After}} {
 		if known(point.ref.ID) {
 			complete := c.complete
 			c.checkRef(point.relation, point.ref)
@@ -163,42 +163,42 @@ func (c *recordCheck) checkNumbers() {
 		}
 	}
 	if m.EventCount < events || m.EventCount > events && c.complete {
-		c.report("stands for %d events, and names %d: the record was changed", m.EventCount, events)
+		c.report("claims to cover %d events, but names %d: the record was changed", m.EventCount, events)
 	}
 	if c.complete && (micros(m.StartTimestamp) != micros(start) || micros(m.EndTimestamp) != micros(end)) {
-		c.report("stands for %s to %s, but what it names is of %s to %s: the record was changed",
+		c.report("claims to cover %s to %s, but names events of %s to %s: the record was changed",
 			stamp(m.StartTimestamp), stamp(m.EndTimestamp), stamp(start), stamp(end))
 	}
 	c.checkTokens(covered, absorbed, counted && c.complete)
 }
 
-// micros is a time as records keep it: within four-digit years, and compared at microseconds.
+// micros is a time as records keep it: within four-digit years, in microseconds.
 func micros(t time.Time) int64 { return record.Ref{Timestamp: t}.AltKey().Micros }
 
-// checkTokens recomputes the sizes of a record that has some. What an estimate adds to the text of each event
-// or summary is not the same in all versions, so any such overhead is accepted that is the same for each event.
+// checkTokens recomputes the sizes in a record, if it has any. The overhead that an estimate adds to the text of an
+// event differs between versions, so checkTokens accepts any overhead that is the same for each event.
 func (c *recordCheck) checkTokens(covered, absorbed int, counted bool) {
 	m := c.m
 	if m.OriginalTokens == 0 && m.CompactedTokens == 0 && m.CompressionRatio == 0 {
-		return // its writer has not measured it
+		return // its writer did not measure it
 	}
 	ratio := 0.0
 	if m.CompactedTokens > 0 {
 		ratio = float64(m.OriginalTokens) / float64(m.CompactedTokens)
 	}
 	if cmp.Compare(m.CompressionRatio, ratio) != 0 {
-		c.report("says that %d tokens became %d, which is a ratio of %g and not %g: the record was changed", m.OriginalTokens, m.CompactedTokens, ratio, m.CompressionRatio)
+		c.report("claims that %d tokens became %d, which is a ratio of %g and not %g: the record was changed", m.OriginalTokens, m.CompactedTokens, ratio, m.CompressionRatio)
 	}
 	if counted {
 		overhead, events := m.OriginalTokens-absorbed-covered, len(m.Covered)
 		if overhead < 0 || overhead > events*maxOverhead || events > 0 && overhead%events != 0 {
-			c.report("stands for %d tokens, but what it names has %d: the record or an event was changed", m.OriginalTokens, absorbed+covered+events*promptsize.EventOverhead)
+			c.report("claims to cover %d tokens, but names events of %d: the record or an event was changed", m.OriginalTokens, absorbed+covered+events*promptsize.EventOverhead)
 		}
 	}
-	// Early versions counted the text and the overhead of an event, whatever the frame of a summary takes up.
+	// Early versions counted the text and the overhead of an event, and not the frame of the summary.
 	text, err := m.Text()
 	early, size := tokens.Estimate(text)+promptsize.EventOverhead, promptsize.OfSummary(m)
 	if err == nil && m.CompactedTokens != early && m.CompactedTokens != size {
-		c.report("has a summary of %d tokens, but says %d: the summary was changed", size, m.CompactedTokens)
+		c.report("has a summary of %d tokens, but claims %d: the summary was changed", size, m.CompactedTokens)
 	}
 }

@@ -11,32 +11,32 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// Size is what a session holds and what the model sees of it; tokens are estimates.
+// Size is the size of a session and of its view. Tokens are estimates.
 type Size struct {
 	ViewEvents int `json:"view_events"`
 	Summaries  int `json:"summaries"`
 	ViewTokens int `json:"view_tokens"`
-	// AllTokens is what all events would take up in a prompt, records left out.
+	// AllTokens is the size of all events in a prompt, without the records.
 	AllTokens int `json:"all_tokens"`
 }
 
-// View returns what the model would see of a session now, in order, with contents. A summary has no Seq and
-// the ID of its record; the response that a view makes up for a call that was interrupted has no Seq either.
+// View returns what the model would see of a session now, in order, with contents. A summary has no Seq, and the
+// ID of its record. The response that a view adds for an interrupted call has no Seq either.
 func (f *File) View(ctx context.Context, s *Session) ([]Entry, error) {
 	l, err := f.load(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	marks := map[int64]string{}
+	coveredBy := map[int64]string{}
 	for _, row := range l.rows {
-		marks[row.Seq] = row.CoveredBy
+		coveredBy[row.Seq] = row.CoveredBy
 	}
 	records := l.compactions()
 	out := []Entry{}
 	for _, ev := range l.view {
 		e := Entry{Seq: l.seq[ev], Content: ev.Content}
 		e.take(ev)
-		if e.CoveredBy = marks[e.Seq]; e.Seq == 0 {
+		if e.CoveredBy = coveredBy[e.Seq]; e.Seq == 0 {
 			e.Record = latest(records, func(c *Compaction) bool { return c.RecordID == ev.ID && c.State == Live })
 		}
 		out = append(out, e)
@@ -44,9 +44,8 @@ func (f *File) View(ctx context.Context, s *Session) ([]Entry, error) {
 	return out, nil
 }
 
-// Size returns how large a session and its view are, and the session as it is at that moment. It holds the
-// view, and one event of the history at a time. An error comes without a session; it wraps
-// [session.ErrNotFound] if the session was deleted meanwhile.
+// Size returns the sizes of a session and its view, and the session as it is now. It holds the view and one event
+// of the history in memory at a time. The error wraps [session.ErrNotFound] if the session was deleted meanwhile.
 func (f *File) Size(ctx context.Context, s *Session) (now *Session, of Size, err error) {
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
 		if now, err = sessionIn(ctx, snap, s); err != nil {
@@ -92,23 +91,23 @@ func (s Size) with(events []*session.Event, stored func(*session.Event) bool) Si
 	return s
 }
 
-// Overview is a session at a glance.
+// Overview sums a session up.
 type Overview struct {
 	*Session
 	Size
-	// First and Last are the times of the first and the last event, as their writers took them to be.
+	// First and Last are the times of the first and the last event, as their writers recorded them.
 	First string `json:"first,omitempty"`
 	Last  string `json:"last,omitempty"`
 	// Turns counts the invocations in which something was said.
 	Turns int `json:"turns"`
-	// Newest is the newest compaction that can be read, nil for none.
+	// Newest is the newest readable compaction, or nil.
 	Newest   *Compaction `json:"newest,omitempty"`
 	Findings []Finding   `json:"findings"`
-	// Error says why what the model sees cannot be told; then what Size says of it is 0, and Newest nil.
+	// Error is the reason why the view could not be made. Then the sizes of the view are 0, and Newest is nil.
 	Error string `json:"error,omitempty"`
 }
 
-// Overview looks at a session and checks it as [File.Verify] does.
+// Overview sums a session up and checks it as [File.Verify] does.
 func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Overview, error) {
 	l, found, err := f.examine(ctx, s, maxSummaries)
 	if err != nil {
@@ -144,7 +143,7 @@ func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Ove
 	return o, nil
 }
 
-// latest returns the last compaction for which is holds, nil for none.
+// latest returns the last compaction for which is returns true, or nil.
 func latest(of []Compaction, is func(*Compaction) bool) *Compaction {
 	for _, c := range slices.Backward(of) {
 		if is(&c) {

@@ -80,7 +80,7 @@ func TestASignedSealFindsWhatWasDone(t *testing.T) {
 		"audit", "verify", path, "--against", seal, "--public-key", public, "--json")
 
 	damage(t, path, "UPDATE events SET content = replace(content, 'e', 'E'), digest = NULL WHERE seq = 3", "UPDATE sessions SET undigested = 3")
-	want(exit.CodeFindings, `^shop/ada/s1 event 3 \(e3\): seal: event 3 is not what was sealed: it was changed, or replaced\n1 difference from the seal at 20`, "finding",
+	want(exit.CodeFindings, `^shop/ada/s1 event 3 \(e3\): seal: event 3 differs from the seal: it was changed, or replaced\n1 difference from the seal at 20`, "finding",
 		"audit", "verify", path, "--against", seal, "--public-key", public)
 	want(exit.CodeFindings, `^1 event without a digest \(from older versions\): only a seal can reveal a change there$`, "finding", "audit", "verify", path)
 	want(exit.CodeFindings, `"findings":1\}\}$`, "finding", "audit", "verify", path, "--against", seal, "--json")
@@ -172,8 +172,8 @@ func TestSealAndVerifyRefuseWhatCannotBeMeant(t *testing.T) {
 		{"without --against", []string{"verify", path, "--public-key", public}},
 		{"cannot be read", []string{"verify", path, "--against", missing}},
 		{"--against is empty", []string{"verify", path, "--against", ""}},
-		{"it is no seal", []string{"verify", path, "--against", text}},
-		{"it is no seal", []string{"verify", path, "--against", path}},
+		{"it is not a seal", []string{"verify", path, "--against", text}},
+		{"it is not a seal", []string{"verify", path, "--against", path}},
 		{"not signed", []string{"verify", path, "--against", seal, "--public-key", public}},
 		{"BEGIN PRIVATE KEY", []string{"verify", path, "--against", seal, "--public-key", private}},
 	} {

@@ -14,21 +14,24 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// ties are what the file must keep of how events belong together, worked out from the events alone, in the
-// order in which they were stored. docs/schema.md has the rules.
-type ties struct {
-	unit  map[int64]int64 // number by seq, of events that call or answer
+// wantLinks are the links between events that the file must hold, worked out from the events alone, in the order
+// in which they were stored. docs/schema.md has the rules.
+//
+// For example, if event 2 calls c1 and c2, event 3 answers c1 and event 4 answers c2, then 2, 3 and 4 are one
+// unit with the number 2, and the table calls has two rows for event 2.
+type wantLinks struct {
+	unit  map[int64]int64 // by seq, the first event of its unit; only for calls and responses
 	calls map[callRow]bool
-	began map[string]int64 // by invocation
+	began map[string]int64 // by invocation, its first event
 	// lastUser and lastAgent are the seq of the newest event of their kind, 0 for none.
 	lastUser, lastAgent int64
-	// contested says that a call came after its answer.
-	contested bool
+	// conflicted reports that a call came after its answer.
+	conflicted bool
 
 	nearest map[callAt]int64 // seq of the newest call so far
 }
 
-// callRow is a row of the table calls, and callAt where a call is looked for.
+// callRow is a row of the table calls.
 type callRow struct {
 	id     string
 	orphan bool
@@ -36,14 +39,15 @@ type callRow struct {
 	seq    int64
 }
 
+// callAt is a place to look for a call: a branch, or anywhere.
 type callAt struct {
 	id, branch string
 	anywhere   bool
 }
 
-// tiesOf works out the ties of a session whose rows can all be read.
-func tiesOf(rows []*persistence.Row) *ties {
-	t := &ties{unit: map[int64]int64{}, calls: map[callRow]bool{}, began: map[string]int64{}, nearest: map[callAt]int64{}}
+// wantLinksOf works out the links of a session whose rows can all be read.
+func wantLinksOf(rows []*persistence.Row) *wantLinks {
+	t := &wantLinks{unit: map[int64]int64{}, calls: map[callRow]bool{}, began: map[string]int64{}, nearest: map[callAt]int64{}}
 	orphans := map[string]bool{}
 	for _, row := range rows {
 		ev := row.Event
@@ -64,7 +68,7 @@ func tiesOf(rows []*persistence.Row) *ties {
 			t.touch(row.Seq)
 			t.calls[callRow{id, false, ev.Branch, row.Seq}] = true
 			t.nearest[callAt{id: id, branch: ev.Branch}], t.nearest[callAt{id: id, anywhere: true}] = row.Seq, row.Seq
-			t.contested = t.contested || orphans[id]
+			t.conflicted = t.conflicted || orphans[id]
 		}
 	}
 	for seq := range t.unit {
@@ -73,8 +77,9 @@ func tiesOf(rows []*persistence.Row) *ties {
 	return t
 }
 
-// answers ties an event to the calls that it answers: the nearest before it, of its branch or else of any.
-func (t *ties) answers(seq int64, ev *session.Event, orphans map[string]bool) {
+// answers links an event to the calls that it answers: the nearest earlier ones of its branch, or else of any
+// branch.
+func (t *wantLinks) answers(seq int64, ev *session.Event, orphans map[string]bool) {
 	for _, id := range names(oracle.ResponseIDs(ev)) {
 		t.touch(seq)
 		call := t.nearest[callAt{id: id, branch: ev.Branch}]
@@ -91,14 +96,14 @@ func (t *ties) answers(seq int64, ev *session.Event, orphans map[string]bool) {
 	}
 }
 
-func (t *ties) touch(seq int64) {
+func (t *wantLinks) touch(seq int64) {
 	if t.unit[seq] == 0 {
 		t.unit[seq] = seq
 	}
 }
 
 // root returns the first event of a unit.
-func (t *ties) root(seq int64) int64 {
+func (t *wantLinks) root(seq int64) int64 {
 	for t.unit[seq] != seq {
 		t.unit[seq] = t.unit[t.unit[seq]]
 		seq = t.unit[seq]
@@ -106,7 +111,7 @@ func (t *ties) root(seq int64) int64 {
 	return seq
 }
 
-// names are IDs as JSON keeps them, each once.
+// names returns IDs as JSON keeps them, each once.
 func names(ids []string) []string {
 	seen := map[string]bool{}
 	for _, id := range ids {
@@ -115,15 +120,15 @@ func names(ids []string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// checkTies compares the ties with those in the file.
-func (e *examination) checkTies(ctx context.Context, snap *persistence.Snapshot, want *ties) error {
+// checkLinks compares the links with those in the file.
+func (e *examination) checkLinks(ctx context.Context, snap *persistence.Snapshot, want *wantLinks) error {
 	for _, row := range e.rows {
 		if unit := want.unit[row.Seq]; unit != row.Unit {
-			e.find(row.Seq, row.ID, RuleTies, "the column unit is %s, and must be %s: set it so, or an app may show half of a call", orNull(row.Unit), orNull(unit))
+			e.find(row.Seq, row.ID, RuleLinks, "the column unit is %s, but must be %s: set it so, or an app may show half of a call", orNull(row.Unit), orNull(unit))
 		}
 	}
 	if e.lastUser != want.lastUser || e.lastAgent != want.lastAgent {
-		e.find(0, "", RuleTies, "last_user and last_agent are %s and %s, and must be %s and %s: set them so",
+		e.find(0, "", RuleLinks, "last_user and last_agent are %s and %s, but must be %s and %s: set them so",
 			orNull(e.lastUser), orNull(e.lastAgent), orNull(want.lastUser), orNull(want.lastAgent))
 	}
 	calls := map[callRow]bool{}
@@ -139,7 +144,7 @@ func (e *examination) checkTies(ctx context.Context, snap *persistence.Snapshot,
 		return fmt.Errorf("table calls: %w", err)
 	}
 	if !maps.Equal(calls, want.calls) {
-		e.find(0, "", RuleTies, "the table calls does not have the calls of the events (%d rows, %d calls): an answer may not find its call", len(calls), len(want.calls))
+		e.find(0, "", RuleLinks, "the table calls disagrees with the calls of the events (%d rows, %d calls): an answer may not find its call", len(calls), len(want.calls))
 	}
 	began := map[string]int64{}
 	err = answers(ctx, snap, "SELECT id, began FROM invocations WHERE session = ?", func(rows *sql.Rows) error {
@@ -155,7 +160,7 @@ func (e *examination) checkTies(ctx context.Context, snap *persistence.Snapshot,
 		return fmt.Errorf("table invocations: %w", err)
 	}
 	if !maps.Equal(began, want.began) {
-		e.find(0, "", RuleTies, "the table invocations does not have the turns of the events (%d rows, %d turns): an open call may never be given up, or too early", len(began), len(want.began))
+		e.find(0, "", RuleLinks, "the table invocations disagrees with the turns of the events (%d rows, %d turns): an open call may be given up too early, or never", len(began), len(want.began))
 	}
 	return nil
 }
