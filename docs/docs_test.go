@@ -19,6 +19,7 @@ import (
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/summarizer"
 )
 
 func read(t *testing.T, file string) string {
@@ -99,8 +100,8 @@ func fenced(markdown, language string) []string {
 	return blocks
 }
 
-// column returns the code spans that fill the first cell of a table's rows in a part of a document: from
-// a text on, up to the next heading.
+// column returns the code spans that fill the first cell of a table's rows, or follow a name in bold, in a
+// part of a document: from a text on, up to the next heading.
 func column(t *testing.T, document, from string) []string {
 	t.Helper()
 	_, part, found := strings.Cut(document, from)
@@ -109,7 +110,7 @@ func column(t *testing.T, document, from string) []string {
 	}
 	part, _, _ = strings.Cut(part, "\n## ")
 	var cells []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllStringSubmatch(part, -1) {
+	for _, m := range regexp.MustCompile("(?m)^(?:\\| |\\*\\*`\\w+`\\*\\*: )`([^`]+)`").FindAllStringSubmatch(part, -1) {
 		cells = append(cells, m[1])
 	}
 	return cells
@@ -172,6 +173,24 @@ func TestConfigurationNamesEveryField(t *testing.T) {
 			t.Errorf("configuration.md has a part about Config.%s, which does not exist", m[1])
 		}
 	}
+	others := []string{}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[summarizer.LLMConfig]()) {
+		others = append(others, "`"+field.Name+"`")
+	}
+	for name := range exports(t)["persistence"] {
+		if strings.HasPrefix(name, "With") {
+			others = append(others, "`"+name+"(")
+		}
+	}
+	_, part, _ := strings.Cut(document, "## Other settings")
+	for _, name := range others {
+		if !strings.Contains(part, name) {
+			t.Errorf("configuration.md does not name %s under other settings", name)
+		}
+	}
+	if len(others) < 8 {
+		t.Errorf("only %v found: the test reads wrongly", others)
+	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[longsession.Config]()) {
 		if _, part, _ := strings.Cut(document, "`longsession.Config`"); !strings.Contains(part, "`"+field.Name+"`") {
 			t.Errorf("configuration.md does not name longsession.Config's field %s", field.Name)
@@ -186,7 +205,7 @@ func TestReasonsExist(t *testing.T) {
 	source = regexp.MustCompile(`%[-+.0-9]*[a-zA-Z]`).ReplaceAllString(source, "…")
 	reasons := slices.Concat(
 		column(t, document, "## It does not fire"), column(t, document, "## It fires and nothing is stored"), column(t, document, "## It fails"))
-	if len(reasons) < 25 {
+	if len(reasons) < 30 {
 		t.Errorf("%d reasons found: the test reads wrongly", len(reasons))
 	}
 	for _, reason := range reasons {
