@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"compaction/internal/queue":          {},
 	"compaction":                         {"compaction/internal/learned", "compaction/internal/meter", "compaction/internal/queue", "record", "filtered", "selector", "summarizer", "tokens", "internal/adk", "internal/ids", "internal/promptsize", "internal/view", "compaction/internal/telemetry"},
 	"compaction/internal/telemetry":      {"record", "summarizer", "tokens"},
-	"compactiontest":                     {"record", "summarizer", "tokens", "internal/adk", "internal/oracle"},
+	"compactiontest":                     {"record", "summarizer", "tokens", "internal/adk", "internal/oracle", "internal/view"},
 	"persistence":                        {"record", "internal/adk", "internal/ids"},
 	"integration_test":                   anything,
 	"examples/*":                         anything,

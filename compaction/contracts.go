@@ -7,7 +7,7 @@ import (
 )
 
 // The interfaces in this file are optional. An inner session service that implements one is used better:
-// [NewCompactionService] finds out which ones it has.
+// [NewCompactionService] finds out which ones it has. compactiontest.RunInner checks an implementation.
 
 // RecordAppender is an inner session service that can store a record at any time without harm to
 // anybody's turn, in this process or in another. Package persistence has one. A service that lacks it gets
@@ -75,14 +75,15 @@ type PartialSession interface {
 	Covered(eventID string) bool
 	// Overtaken reports whether the invocation of a loaded event with calls is over because of a message of
 	// the user that was not loaded: one of another invocation, behind the event, in a branch that the event's
-	// agent sees. Where a loaded message shows the same, either answer is right. For example:
+	// agent sees. Where a loaded message shows the same, either answer is right. For example, two runs on
+	// one session take turns:
 	//
 	//	call "book"    invocation 1   loaded: no record covers it
-	//	user: hello    invocation 2   covered, so not loaded
-	//	agent: hi      invocation 2   covered, so not loaded
+	//	user: hello    invocation 2   not loaded: a record covers it
+	//	user: and?     invocation 1   loaded: the newest message
 	//
-	// Nobody will answer the call any more, so the view must show a stand-in for its response. If Overtaken
-	// wrongly says no, the prompt has a call without a response, which providers refuse. If it wrongly says
-	// yes, the model reads that a call was interrupted while its tool still runs.
+	// The view must show a stand-in for the response to the call. If Overtaken wrongly says no, the prompt has
+	// a call without a response, which providers refuse. If it wrongly says yes, the model reads that a call
+	// was interrupted while its tool still runs.
 	Overtaken(eventID string) bool
 }

@@ -46,11 +46,17 @@ func Cases() []Case {
 // Over a [StrictService] the cases find what other backends forgive.
 func Run(t *testing.T, open func(t *testing.T) session.Service) {
 	t.Helper()
-	for _, c := range Cases() {
+	run(t, Cases(), open)
+}
+
+// run checks cases, each on a service of its own.
+func run(t *testing.T, cases []Case, open func(t *testing.T) session.Service) {
+	t.Helper()
+	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			switch err := c.Check(t.Context(), open(t)); {
-			case errors.Is(err, ErrNotShown):
+			case errors.Is(err, ErrNotShown), errors.Is(err, ErrNotOffered):
 				t.Skip(err)
 			case err != nil:
 				t.Errorf("%v\n\n%s", err, c.Explain)

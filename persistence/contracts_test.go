@@ -1,7 +1,12 @@
 package persistence_test
 
 import (
+	"testing"
+
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -13,3 +18,8 @@ var (
 	_ compaction.PartialService = (*persistence.Snapshot)(nil)
 	_ compaction.PartialSession = (*persistence.ActiveSession)(nil)
 )
+
+func TestContractsOfInnerServicesAreKept(t *testing.T) {
+	t.Parallel()
+	compactiontest.RunInner(t, func(t *testing.T) session.Service { return open(t, newPath(t)) })
+}

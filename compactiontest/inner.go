@@ -1,0 +1,187 @@
+package compactiontest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/view"
+)
+
+// ErrNotOffered is what a [Case] of [InnerCases] returns for a service that does not implement the
+// interface that the case is about.
+var ErrNotOffered = errors.New("the service does not implement the interface that this case is about")
+
+// The optional interfaces of inner services, as package compaction declares them.
+type (
+	recordAppender interface {
+		AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error
+	}
+	partialService interface {
+		GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error)
+	}
+	partialSession interface {
+		session.Session
+		Partial() bool
+		StoredEvents() int
+		Covered(eventID string) bool
+		Overtaken(eventID string) bool
+	}
+)
+
+// InnerCases returns the cases that [RunInner] checks.
+func InnerCases() []Case { return slices.Concat(appenderCases(), partialCases()) }
+
+// RunInner checks a session service that implements compaction.RecordAppender or
+// compaction.PartialService, for its author. Whether it is a good session service is checked by ADK's own
+// suite, package session/sessiontestsuite. open returns the service over empty storage; every case opens
+// its own. Cases about an interface that the service does not implement are skipped.
+//
+//	func TestContracts(t *testing.T) {
+//		compactiontest.RunInner(t, func(t *testing.T) session.Service { return newService(t) })
+//	}
+func RunInner(t *testing.T, open func(t *testing.T) session.Service) {
+	t.Helper()
+	run(t, InnerCases(), open)
+}
+
+// innerPlay is a conversation on an inner service, with records that the play itself writes.
+type innerPlay struct {
+	findings
+	ctx     context.Context
+	service session.Service
+	// live is the handle that events are appended through.
+	live session.Session
+	h    History
+	// stored counts the events of h that were appended.
+	stored int
+}
+
+// playingInner makes the check of a case from what is played in it.
+func playingInner(f func(p *innerPlay)) func(context.Context, session.Service) error {
+	return func(ctx context.Context, service session.Service) error {
+		resp, err := service.Create(ctx, &session.CreateRequest{AppName: suiteApp, UserID: suiteUser, SessionID: suiteSession})
+		if err != nil {
+			return fmt.Errorf("create a session: %w", err)
+		}
+		p := &innerPlay{ctx: ctx, service: service, live: resp.Session}
+		f(p)
+		return p.join()
+	}
+}
+
+// say appends the events that the builder added since the last time.
+func (p *innerPlay) say() {
+	for _, ev := range p.h.Events[p.stored:] {
+		if err := p.service.AppendEvent(p.ctx, p.live, ev); err != nil {
+			p.add("append event %s: %w", ev.ID, err)
+		}
+	}
+	p.stored = len(p.h.Events)
+}
+
+// turns plays n turns of a question and an answer.
+func (p *innerPlay) turns(n int) {
+	for range n {
+		at := len(p.h.Events)
+		p.h.Turn(fmt.Sprintf("inv%d", at), "agent", "Please remember "+Fact(at)+".", "I have noted "+Fact(at+1)+".")
+	}
+	p.say()
+}
+
+// load reads the whole session.
+func (p *innerPlay) load() session.Session {
+	resp, err := p.service.Get(p.ctx, suiteRequest())
+	if err != nil {
+		p.add("get the session: %w", err)
+		return stray{}
+	}
+	return resp.Session
+}
+
+// storedEvents reads all events, records among them.
+func (p *innerPlay) storedEvents() []*session.Event {
+	return slices.Collect(p.load().Events().All())
+}
+
+// recordOf makes a record of that ID over stored events, from the position from to before to.
+func (p *innerPlay) recordOf(id string, from, to int) *session.Event {
+	events := p.storedEvents()
+	return recordOver(events, id, IDs(events[min(from, len(events)):min(to, len(events))]))
+}
+
+// compact stores a record over stored events as a service without AppendRecord would: with an append.
+func (p *innerPlay) compact(id string, from, to int) *session.Event {
+	return p.append(p.recordOf(id, from, to))
+}
+
+func (p *innerPlay) append(rec *session.Event) *session.Event {
+	rec.Timestamp = p.load().LastUpdateTime()
+	if err := p.service.AppendEvent(p.ctx, p.live, rec); err != nil {
+		p.add("append record event %s: %w", rec.ID, err)
+	}
+	return rec
+}
+
+// part loads what the view shows.
+func (p *innerPlay) part() session.Session {
+	resp, err := p.service.(partialService).GetActive(p.ctx, suiteRequest())
+	if err != nil {
+		p.add("GetActive: %w", err)
+		return stray{}
+	}
+	return resp.Session
+}
+
+// viewOf is the view of a session as package compaction makes it.
+func viewOf(sess session.Session) []*session.Event {
+	loaded := view.Collect(sess.Events())
+	part, ok := sess.(partialSession)
+	if !ok || !part.Partial() {
+		return view.Project(loaded)
+	}
+	return slices.Collect(view.NewPartial(loaded, view.Unloaded{
+		Covered:   func(ev *session.Event) bool { return part.Covered(ev.ID) },
+		Overtaken: func(ev *session.Event) bool { return part.Overtaken(ev.ID) },
+	}).Events().All())
+}
+
+// checkPart: the part of the session gives the same view as the whole.
+func (p *innerPlay) checkPart(when string) {
+	whole, part := p.load(), p.part()
+	want, got := viewOf(whole), viewOf(part)
+	same := func(a, b *session.Event) bool {
+		return a.ID == b.ID && a.Author == b.Author && asJSON(a.Content) == asJSON(b.Content)
+	}
+	if !slices.EqualFunc(want, got, same) {
+		p.add("%s, the view of what GetActive loads is %q, and that of the whole session %q", when, IDs(got), IDs(want))
+	}
+	stored := slices.Collect(whole.Events().All())
+	if ps, ok := part.(partialSession); ok && ps.StoredEvents() != len(stored) {
+		p.add("%s, StoredEvents is %d, and %d events are stored", when, ps.StoredEvents(), len(stored))
+	}
+	from := 0
+	for ev := range part.Events().All() {
+		at := slices.IndexFunc(stored[from:], func(s *session.Event) bool { return s.ID == ev.ID })
+		if at < 0 {
+			p.add("%s, event %s is loaded twice, or not in the order of storage", when, ev.ID)
+			return
+		}
+		from += at + 1
+	}
+}
+
+// elsewhere names a session that does not exist.
+type elsewhere struct{ stray }
+
+func (elsewhere) ID() string { return "no such session" }
+
+// sameTime compares times at microseconds, which is all that some databases keep.
+func sameTime(a, b time.Time) bool {
+	return a.Truncate(time.Microsecond).Equal(b.Truncate(time.Microsecond))
+}
