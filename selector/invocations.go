@@ -2,6 +2,7 @@ package selector
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/adk-go-ext/longsession/record"
@@ -59,8 +60,8 @@ func (a *analysis) in(branch string, kind func(*invocation) bool) []*invocation 
 // after the furthest event that a current record names as its Through. If no such event is at hand,
 // because the history was loaded in part, its time decides.
 func (a *analysis) beganAfter(branch string, invocations []*invocation) int {
-	position := -1
-	var moment time.Time
+	position := -1       // of the furthest Through at hand
+	var moment time.Time // of the furthest Through that is not at hand
 	for _, m := range a.Current {
 		if m.Branch != record.Normalize(branch) || m.Through.IsZero() {
 			continue
@@ -74,7 +75,7 @@ func (a *analysis) beganAfter(branch string, invocations []*invocation) int {
 	n := 0
 	for _, v := range invocations {
 		if position >= 0 && v.displaced {
-			continue
+			continue // its events are shown later than they happened
 		}
 		if v.first > position && (moment.IsZero() || a.Events[v.first].Timestamp.After(moment)) {
 			n++
@@ -87,6 +88,8 @@ func (a *analysis) beganAfter(branch string, invocations []*invocation) int {
 // least 1, even if no more need to begin: an answer may complete invocations that have begun, or
 // set free events of old ones. The caller can skip its check until that many have begun.
 func (a *analysis) missing(branch string) int {
+	// Count as Invocations does, but optimistically: every invocation might be complete, and every
+	// uncovered event might be free to be summarized.
 	possible := a.in(branch, func(*invocation) bool { return true })
 	known := map[*invocation]bool{}
 	for _, v := range possible {
@@ -151,28 +154,22 @@ func (a *analysis) backlog(branch string, invocations []*invocation, keep int) *
 }
 
 // window selects the oldest invocations of a backlog, as many as the summarizer can read in one
-// call.
+// call, and the changes of state before their end.
 func (a *analysis) window(b *backlog) Selection {
 	if len(b.older) == 0 {
-		return a.windowOf(b.branch, b.groups) // empty, with the reason
+		return a.pack(b.branch, b.groups) // empty, with the reason
 	}
-	return a.unlessTooSmall(a.windowOver(b, b.older))
-}
-
-// windowOver selects from the chosen invocations, and from changes of state before their end.
-func (a *analysis) windowOver(b *backlog, chosen []*invocation) Selection {
-	in := map[*invocation]bool{}
-	for _, v := range chosen {
-		in[v] = true
+	chosen := map[*invocation]bool{}
+	for _, v := range b.older {
+		chosen[v] = true
 	}
-	last := chosen[len(chosen)-1].ordinal
-	var groups []unitGroup
-	for _, p := range b.groups {
-		if in[p.owner] || !p.speaks && p.owner.ordinal <= last {
-			groups = append(groups, p)
-		}
-	}
-	sel := a.windowOf(b.branch, groups)
-	a.absorb(&sel, in)
-	return sel
+	// An invocation that has nothing left to say may have changes of state left. They go along, or
+	// they would stay in the view for good.
+	last := b.older[len(b.older)-1].ordinal
+	groups := slices.DeleteFunc(slices.Clone(b.groups), func(g unitGroup) bool {
+		return !chosen[g.owner] && (g.speaks || g.owner.ordinal > last)
+	})
+	sel := a.pack(b.branch, groups)
+	a.absorb(&sel, chosen)
+	return a.unlessTooSmall(sel)
 }

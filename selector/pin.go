@@ -12,6 +12,7 @@ func (a *analysis) pin() {
 	a.pinned = make([]bool, len(a.Events))
 	a.held = make([]bool, len(a.Events))
 	a.giveUpOldest()
+	a.findInterrupted()
 	a.pinQuestions()
 	a.pinRouting()
 	a.pinRemoteAgents()
@@ -21,6 +22,7 @@ func (a *analysis) pin() {
 			a.pinned[i] = true
 		}
 	}
+	// Now the units: one pinned member pins all of them, and so does a call that still waits.
 	a.units.Each(func(members []int) {
 		if slices.ContainsFunc(members, func(i int) bool { return a.pinned[i] }) {
 			mark(a.pinned, members)
@@ -58,12 +60,18 @@ func (a *analysis) giveUpOldest() {
 			a.givenUp[j] = true
 		}
 	}
+}
+
+// findInterrupted marks the events with calls that no tool will answer any more, because the user
+// has gone on in another invocation.
+func (a *analysis) findInterrupted() {
 	a.interrupted = map[int]bool{}
 	for _, m := range a.units.Missing() {
 		a.interrupted[m.Event] = a.interrupted[m.Event] || m.Over && !m.Waits
 	}
 }
 
+// mark sets the members of a unit.
 func mark(set []bool, members []int) {
 	for _, i := range members {
 		set[i] = true
@@ -147,20 +155,25 @@ func (a *analysis) mustStayInPlace(m *record.Metadata) bool {
 	}
 	i, ok := a.index.Find(m.After)
 	if !ok {
-		return true
+		return true // the event is not at hand: leave the summary where the record puts it
 	}
+	return a.speakersIn(m.Branch).latestBesides(m.Agent) == a.Events[i]
+}
+
+// speakersIn returns the latest speakers that an agent in a branch sees.
+func (a *analysis) speakersIn(branch string) *lastSpeakers {
 	if a.speakers == nil {
 		a.speakers = map[string]*lastSpeakers{}
 	}
-	speakers := a.speakers[m.Branch]
+	speakers := a.speakers[branch]
 	if speakers == nil {
 		speakers = &lastSpeakers{}
-		a.speakers[m.Branch] = speakers
+		a.speakers[branch] = speakers
 		for _, ev := range a.Events {
-			if ev != nil && adk.Visible(m.Branch, record.Normalize(ev.Branch)) {
+			if ev != nil && adk.Visible(branch, record.Normalize(ev.Branch)) {
 				speakers.add(ev)
 			}
 		}
 	}
-	return speakers.latestBesides(m.Agent) == a.Events[i]
+	return speakers
 }

@@ -26,7 +26,7 @@ func Tokens(h Input, p Params, branch string) Selection {
 	turns, rounds := a.partition(branch)
 	best := a.unlessTooSmall(a.turnsWindow(branch, turns))
 	for _, r := range rounds {
-		sel := a.windowOf(branch, a.groups(branch, r.events))
+		sel := a.pack(branch, a.groups(branch, r.events))
 		if !sel.Empty() {
 			sel.Agent, sel.After = r.agent, r.after
 		}
@@ -134,7 +134,7 @@ func (v *lastSpeakers) latestBesides(author string) *session.Event {
 // turnsWindow selects from earlier turns. The window absorbs the summaries of tool rounds of the
 // finished invocations that it touches.
 func (a *analysis) turnsWindow(branch string, turns []int) Selection {
-	sel := a.windowOf(branch, a.groups(branch, turns))
+	sel := a.pack(branch, a.groups(branch, turns))
 	chosen := map[*session.Event]bool{}
 	for _, ev := range sel.Events {
 		chosen[ev] = true

@@ -46,8 +46,8 @@ func (a *analysis) groups(branch string, candidates []int) []unitGroup {
 			candidate := a.offered[j] == a.offers
 			a.offered[j] = 0
 			switch {
-			case a.Events[j].Branch != branch || a.covered(j):
-			case !candidate || a.pinned[j] && !a.held[j]:
+			case a.Events[j].Branch != branch || a.covered(j): // not part of this summary
+			case !candidate || a.pinned[j] && !a.held[j]: // it stays, so the rest stays too
 				whole = false
 			default:
 				g.add(a, j)
@@ -86,20 +86,20 @@ func (a *analysis) fits(g unitGroup) bool {
 	return !g.held && (a.MaxTokens <= 0 || g.cost <= a.MaxTokens)
 }
 
-// windowOf selects the oldest groups that the summarizer can read in one call. It skips a group
+// pack selects the oldest groups that the summarizer can read in one call. It skips a group
 // that is too large alone, or everything after that group would wait forever.
 //
 // With room for 100 tokens:
 //
 //	groups of 60, 150, 30 and 20 tokens    the window has 60 and 30; 150 is skipped; 20 waits (Cut)
-func (a *analysis) windowOf(branch string, groups []unitGroup) Selection {
+func (a *analysis) pack(branch string, groups []unitGroup) Selection {
 	sel := Selection{Branch: branch, Reason: NothingEligible, Through: a.newestOf(branch)}
 	var taken []int
 	cost, speaks := 0, false
 	for _, g := range groups {
 		if !a.fits(g) {
 			switch {
-			case !g.speaks:
+			case !g.speaks: // nobody misses a change of state
 			case !g.held:
 				sel.Reason = TooLarge
 			case sel.Reason == NothingEligible:
@@ -119,7 +119,7 @@ func (a *analysis) windowOf(branch string, groups []unitGroup) Selection {
 		taken = append(taken, g.events...)
 	}
 	if !speaks {
-		return sel
+		return sel // there is nothing to tell about changes of state alone
 	}
 	sel.Reason = ""
 	slices.Sort(taken)
