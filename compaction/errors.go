@@ -1,16 +1,15 @@
 package compaction
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/compaction/internal/journal"
 )
 
 // ErrCompaction marks an error of the bookkeeping: a compaction failed, the history is as it was and
 // no turn was harmed. Get and AppendEvent never return it; Compact, Checkpoint and observations do.
 // The cause is joined to it, so errors.Is finds both.
-var ErrCompaction = errors.New("compaction failed")
+var ErrCompaction = journal.ErrCompaction
 
 // ConfigError is one value of a [Config] that is refused. [NewCompactionService] reports all of them
 // at once, joined: errors.As finds the first.
@@ -30,17 +29,4 @@ func (e *ConfigError) Error() string {
 		value = fmt.Sprintf("%.40q", v)
 	}
 	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
-}
-
-var (
-	errDeleted   = errors.New("session was deleted meanwhile")
-	errDropped   = errors.New("summary is dropped")
-	errPanicked  = telemetry.ErrPanicked
-	errHanging   = telemetry.ErrHanging
-	errNotStored = telemetry.ErrNotStored
-)
-
-// dropped marks the error of the last try to store a draft.
-func dropped(d *draft, cause error) error {
-	return fmt.Errorf("%w after %d tries to store it: %w", errDropped, d.tries.Load(), cause)
 }

@@ -3,18 +3,14 @@ package compaction
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 
-	"google.golang.org/adk/session"
-
-	"github.com/adk-go-ext/longsession/compaction/internal/meter"
-	"github.com/adk-go-ext/longsession/compaction/internal/queue"
-	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
+	"github.com/adk-go-ext/longsession/compaction/internal/job"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -71,7 +67,7 @@ type CompactResult struct {
 // if a summary could not be written or stored; what was stored before that stays.
 func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, opts CompactOptions) (CompactResult, error) {
 	if opts.KeepRecent < 0 {
-		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d: it must not be negative; 0 keeps the configured %d", opts.KeepRecent, s.policy.OverlapSize)
+		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d: it must not be negative; 0 keeps the configured %d", opts.KeepRecent, s.overlap)
 	}
 	if opts.KeepEvents < 0 {
 		return CompactResult{}, fmt.Errorf("compact: KeepEvents is %d: it must not be negative; 0 keeps invocations", opts.KeepEvents)
@@ -82,11 +78,11 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 	if opts.Pack != "" && !opts.Pack.Known() {
 		return CompactResult{}, fmt.Errorf("compact: Pack is %.40q: use one of the Pack constants of package summarizer, or \"\" for the configured one", string(opts.Pack))
 	}
-	t := task{byHand: true, trigger: record.TriggerManual, focus: cleanText(opts.Focus), pack: opts.Pack}
+	j := job.Job{Trigger: record.TriggerManual, Focus: cleanText(opts.Focus), Pack: opts.Pack}
 	if opts.KeepEvents > 0 {
-		return s.byHand(ctx, ref, t, newestEvents(opts.KeepEvents))
+		return s.byHand(ctx, ref, j, compactor.KeepEvents(opts.KeepEvents))
 	}
-	return s.byHand(ctx, ref, t, newestInvocations(orDefault(opts.KeepRecent, s.policy.OverlapSize)))
+	return s.byHand(ctx, ref, j, compactor.KeepInvocations(cmp.Or(opts.KeepRecent, s.overlap)))
 }
 
 // Checkpoint summarizes a finished task, as Compact does but with the prompt and the framing of a
@@ -96,8 +92,23 @@ func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRe
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("checkpoint: KeepRecent is %d: it must not be negative; 0 keeps 1", opts.KeepRecent)
 	}
-	t := task{byHand: true, trigger: record.TriggerCheckpoint, kind: record.KindCheckpoint, note: cleanText(opts.Note)}
-	return s.byHand(ctx, ref, t, newestInvocations(orDefault(opts.KeepRecent, 1)))
+	j := job.Job{Trigger: record.TriggerCheckpoint, Kind: record.KindCheckpoint, Note: cleanText(opts.Note)}
+	return s.byHand(ctx, ref, j, compactor.KeepInvocations(cmp.Or(opts.KeepRecent, 1)))
+}
+
+// byHand has the engine compact, and translates what that did.
+func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, j job.Job, choose compactor.Choice) (CompactResult, error) {
+	did, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, choose)
+	result := CompactResult{
+		BeforeTokens: did.Before.Tokens, AfterTokens: did.After.Tokens,
+		BeforeEvents: did.Before.Events, AfterEvents: did.After.Events,
+		TokensSaved: did.Before.Tokens - did.After.Tokens,
+		RecordID:    did.RecordID, Summary: did.Summary, Skipped: did.Skipped, Reason: did.Reason,
+	}
+	if did.After.Tokens > 0 {
+		result.CompressionRatio = float64(did.Before.Tokens) / float64(did.After.Tokens)
+	}
+	return result, err
 }
 
 // cleanText returns a person's words without what storage cannot keep: PostgreSQL refuses a NUL in
@@ -110,155 +121,4 @@ func cleanText(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-// choice selects what a person has asked to be summarized.
-type choice func(h selector.Input, p selector.Params, branch string) selector.Selection
-
-func newestInvocations(keep int) choice {
-	return func(h selector.Input, p selector.Params, branch string) selector.Selection {
-		return selector.Manual(h, p, branch, keep)
-	}
-}
-
-func newestEvents(keep int) choice {
-	return func(h selector.Input, p selector.Params, branch string) selector.Selection {
-		p.Retain = keep
-		return selector.Tokens(h, p, branch)
-	}
-}
-
-func orDefault(value, fallback int) int {
-	if value == 0 {
-		return fallback
-	}
-	return value
-}
-
-func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, t task, choose choice) (result CompactResult, err error) {
-	st := s.states.of(ref)
-	err = queue.ByHand(ctx, s.queue, st.line, func() error {
-		result, err = s.compactNow(ctx, st, t, choose)
-		return err
-	})
-	if errors.Is(err, queue.ErrClosed) {
-		err = failure(err)
-	}
-	return result, err
-}
-
-// compactNow is byHand for a caller that holds the session's slot.
-func (s *CompactionSessionService) compactNow(ctx context.Context, st *sessionState, t task, choose choice) (result CompactResult, err error) {
-	h, err := s.handleOf(ctx, st.ref)
-	if err != nil {
-		return result, err
-	}
-	defer s.remember(st)
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = failure(fmt.Errorf("%w: %v", errPanicked, cause))
-			s.fail(ctx, st, t, err)
-		}
-	}()
-	s.reportUnreadable(ctx, h)
-
-	defer func() { result.compare() }()
-	result.BeforeTokens, result.BeforeEvents = s.extent(h)
-	result.Skipped = true
-	if !s.storeLeftovers(ctx, h, t) {
-		result.AfterTokens, result.AfterEvents = result.BeforeTokens, result.BeforeEvents
-		return result, cmp.Or(ctx.Err(), st.learned.Attempts.Status().Err)
-	}
-	tried := false
-	for _, branch := range meter.BranchesOf(h.view.Events().Slice()) {
-		attempted, failed := s.compactBranch(ctx, h, t, branch, choose, &result)
-		tried = tried || attempted
-		if err = failed; err != nil {
-			break
-		}
-	}
-	if !tried {
-		s.decline(ctx, st, t, selector.Selection{}, result.Reason)
-	}
-	result.AfterTokens, result.AfterEvents = s.extent(h)
-	return result, err
-}
-
-// compare fills in what follows from the numbers before and after.
-func (r *CompactResult) compare() {
-	r.TokensSaved = r.BeforeTokens - r.AfterTokens
-	if r.AfterTokens > 0 {
-		r.CompressionRatio = float64(r.BeforeTokens) / float64(r.AfterTokens)
-	}
-}
-
-// compactBranch writes one window of a branch after the other until none is left. It reports whether
-// there was any.
-func (s *CompactionSessionService) compactBranch(ctx context.Context, h *handle, t task, branch string, choose choice, result *CompactResult) (tried bool, err error) {
-	c := &compactor{CompactionSessionService: s, h: h, task: t}
-	for range maxSteps {
-		if c.chosen == nil {
-			now := c.snapshot()
-			now.params.MinTokens = leastWindow // a person asked: try again
-			window := choose(now.input, now.params, branch)
-			if window.Empty() {
-				if result.Skipped && result.Reason == "" {
-					result.Reason = string(window.Reason)
-				}
-				return tried, nil
-			}
-			tried = true
-			c.chosen = &candidate{Relief: selector.Relief{Selection: window}, trigger: t.trigger}
-		}
-		next := plan(c.snapshot())
-		switch got, d := c.write(ctx, next); got {
-		case written:
-			if next.makesRoom {
-				continue
-			}
-			c.chosen = nil
-			result.Skipped, result.Reason = false, ""
-			result.RecordID, result.Summary = d.meta.RecordID, d.text
-		case failed:
-			return tried, h.state.learned.Attempts.Status().Err
-		default:
-			if result.Skipped {
-				result.Reason = h.state.learned.Attempts.Status().Reason
-			}
-			return tried, nil
-		}
-	}
-	return tried, nil
-}
-
-// extent is how much the view holds: tokens, estimated, and events.
-func (s *CompactionSessionService) extent(h *handle) (tokens, events int) {
-	h.catchUp()
-	for ev := range h.view.Events().All() {
-		tokens += promptsize.OfEvent(ev)
-		events++
-	}
-	return tokens, events
-}
-
-// handleOf reads a session into a handle of its own.
-func (s *CompactionSessionService) handleOf(ctx context.Context, ref SessionRef) (*handle, error) {
-	resp, err := s.Get(ctx, ref.request())
-	if err != nil {
-		return nil, err
-	}
-	if resp == nil || resp.Session == nil {
-		return nil, fmt.Errorf("inner service returned no session for %q: %w", ref.SessionID, session.ErrNotFound)
-	}
-	_, h := s.peel(resp.Session)
-	return h, nil
-}
-
-// tryHandleOf is handleOf for those who have nobody to tell an error.
-func (s *CompactionSessionService) tryHandleOf(ctx context.Context, ref SessionRef) *handle {
-	h, err := s.handleOf(ctx, ref)
-	if err != nil {
-		return nil
-	}
-	return h
 }

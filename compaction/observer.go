@@ -57,9 +57,6 @@ const (
 	GivenUp Outcome = "given up"
 )
 
-// written reports whether a summary was written that the next decision may build on.
-func (o Outcome) written() bool { return o == Stored || o == Waiting }
-
 // Observation is one thing that happened.
 type Observation struct {
 	Outcome Outcome
@@ -95,4 +92,17 @@ func observation(o telemetry.Observation) Observation {
 		RecordID: o.RecordID, Calls: o.Calls, Duration: o.Duration, Usage: o.Usage, Cost: o.Cost, Model: o.Model,
 		Reason: o.Reason, Err: o.Err,
 	}
+}
+
+// newReporter makes the reporter for a policy.
+func newReporter(p *policy) *telemetry.Reporter {
+	cfg := telemetry.Config{
+		TracerProvider: p.TracerProvider, MeterProvider: p.MeterProvider, Logger: p.Logger,
+		Registry: p.Registry, OmitErrorText: p.OmitErrorText,
+		Interval: p.InvocationThreshold, Overlap: p.OverlapSize, Retention: p.RetainEvents,
+	}
+	if p.Observer != nil {
+		cfg.Observe = func(ctx context.Context, o telemetry.Observation) { p.Observer.Observe(ctx, observation(o)) }
+	}
+	return telemetry.New(cfg)
 }

@@ -1,13 +1,14 @@
 package compaction
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
-	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -23,9 +24,28 @@ type policy struct {
 	limits *meter.Limits
 	// windowTokens bounds what one summarizer call is given.
 	windowTokens int
-	reporter     *telemetry.Reporter
-	// assumed are the models whose window is assumed, and of whom that was told.
-	assumed sync.Map
+}
+
+// engine translates the policy for the engine.
+func (p *policy) engine() compactor.Config {
+	cfg := compactor.Config{
+		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, MaxSummaries: p.MaxSummaries,
+		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin,
+		Sizes: p.sizes, Limits: p.limits,
+	}
+	if p.AgentModelFunc != nil {
+		cfg.ModelOf = func(ctx context.Context, ref sessions.Ref) string { return p.AgentModelFunc(ctx, SessionRef(ref)) }
+	}
+	return cfg
+}
+
+// provider is what may know whose model writes the summaries: the model, where the service made the
+// summarizer for it, else the summarizer.
+func (p *policy) provider() any {
+	if p.Summarizer != nil {
+		return p.Summarizer
+	}
+	return p.Model
 }
 
 // templatePlaceholder is what a prompt template must contain.
@@ -48,7 +68,6 @@ func newPolicy(cfg Config) (*policy, error) {
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("compaction config: %w", errors.Join(problems...))
 	}
-	p.reporter = newReporter(p)
 	return p, p.setSummarizer()
 }
 
@@ -90,7 +109,7 @@ func checkValues(cfg Config) []error {
 		name  string
 		value any
 	}{{"Model", cfg.Model}, {"Summarizer", cfg.Summarizer}, {"Observer", cfg.Observer}} {
-		if field.value != nil && isNil(field.value) {
+		if field.value != nil && sessions.IsNil(field.value) {
 			problem(field.name, nil, "it holds a nil %T, and every call would panic", field.value)
 		}
 	}

@@ -1,11 +1,11 @@
 package compaction
 
 import (
-	"fmt"
 	"testing"
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
@@ -23,7 +23,7 @@ func TestJobOfADeletedSessionLeavesTheNewOneAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	createFor(t, svc, innerRef)
-	old := svc.states.of(innerRef)
+	old := svc.sessions.Of(sessions.Ref(innerRef))
 	err = svc.Delete(t.Context(), &session.DeleteRequest{AppName: innerRef.AppName, UserID: innerRef.UserID, SessionID: innerRef.SessionID})
 	if err != nil {
 		t.Fatal(err)
@@ -34,38 +34,15 @@ func TestJobOfADeletedSessionLeavesTheNewOneAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	st := svc.states.of(innerRef)
-	if err := st.line.Wait(t.Context()); err != nil {
+	st := svc.sessions.Of(sessions.Ref(innerRef))
+	if err := st.Line.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(st.waiting.All()); n != 1 {
+	if n := len(st.Waiting.All()); n != 1 {
 		t.Fatalf("%d drafts wait, want 1", n)
 	}
-	svc.remember(old)
-	if n := len(st.waiting.All()); n != 1 {
+	svc.storage.Remember(old)
+	if n := len(st.Waiting.All()); n != 1 {
 		t.Errorf("%d drafts wait once the old session's job has ended, want 1", n)
-	}
-}
-
-// TestOnlyTheLongestUnusedSessionIsGivenUp: where too many have something to remember, its drafts are
-// reported.
-func TestOnlyTheLongestUnusedSessionIsGivenUp(t *testing.T) {
-	t.Parallel()
-	known := newStates(nil)
-	var all []*sessionState
-	for n := range maxRetained + 1 {
-		st := known.of(SessionRef{SessionID: fmt.Sprint(n)})
-		st.waiting.Add(&draft{})
-		all = append(all, st)
-		givenUp := known.remember(st)
-		switch {
-		case n < maxRetained && givenUp != nil:
-			t.Fatalf("session %s is given up for session %d", givenUp.ref.SessionID, n)
-		case n == maxRetained && givenUp != all[0]:
-			t.Fatalf("%v is given up, want the first session", givenUp)
-		}
-	}
-	if givenUp := known.remember(all[1]); givenUp != nil {
-		t.Errorf("session %s is given up for one that is kept already", givenUp.ref.SessionID)
 	}
 }

@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"time"
 
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/queue"
-	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
-	"github.com/adk-go-ext/longsession/filtered"
-	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
+	"github.com/adk-go-ext/longsession/compaction/internal/journal"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/storage"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 )
 
 var _ session.Service = (*CompactionSessionService)(nil)
@@ -20,28 +21,15 @@ var _ session.Service = (*CompactionSessionService)(nil)
 // SessionRef names one session.
 type SessionRef struct{ AppName, UserID, SessionID string }
 
-func refOf(sess session.Session) SessionRef {
-	return SessionRef{AppName: sess.AppName(), UserID: sess.UserID(), SessionID: sess.ID()}
-}
-
-// tryRef is refOf for sessions that may be nil pointers or half-made fakes.
-func tryRef(sess session.Session) (ref SessionRef, ok bool) {
-	defer func() { ok = recover() == nil }()
-	return refOf(sess), true
-}
-
-func (r SessionRef) request() *session.GetRequest {
-	return &session.GetRequest{AppName: r.AppName, UserID: r.UserID, SessionID: r.SessionID}
-}
-
-// CompactionSessionService decorates a session.Service; see the package comment.
+// CompactionSessionService decorates a session.Service; see the package comment. All of its methods are
+// safe for concurrent use if the inner service's are.
 type CompactionSessionService struct {
-	inner   session.Service
-	storing storing
-	policy  *policy
-	states  *states
-	bases   *bases
-	queue   *queue.Queue
+	inner    session.Service
+	overlap  int // Config.OverlapSize
+	sessions *sessions.Sessions
+	storage  *storage.Storage
+	journal  *journal.Journal
+	engine   *compactor.Engine
 }
 
 // NewCompactionService decorates inner. It returns an error that names field, value and effect for a
@@ -56,7 +44,7 @@ type CompactionSessionService struct {
 // Close must be called before the process ends, or jobs that are under way and records that wait are
 // lost. Stored events never are: they stay in view, and are summarized again.
 func NewCompactionService(inner session.Service, cfg Config) (*CompactionSessionService, error) {
-	if isNil(inner) {
+	if sessions.IsNil(inner) {
 		return nil, errors.New("compaction: inner session service is nil")
 	}
 	if layer := findLayer(inner); layer != nil {
@@ -67,26 +55,31 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 		return nil, err
 	}
 	s := &CompactionSessionService{
-		inner:   inner,
-		storing: storingOf(inner),
-		policy:  p,
-		bases:   newBases(),
-		queue:   queue.New(),
+		inner: inner, overlap: p.OverlapSize,
+		sessions: sessions.New(inner, p.limits),
+		journal:  &journal.Journal{Reporter: newReporter(p), Summarizer: p.summarizer, Provider: p.provider()},
 	}
-	s.states = newStates(p.limits)
-	if cfg.AgentModelFunc == nil {
-		s.reportAssumed(context.Background(), p.limits)
-	}
+	s.storage = storage.New(s.sessions, s.journal)
+	s.engine = compactor.New(p.engine(), s.sessions, s.journal, s.storage)
 	return s, nil
 }
 
-// appendNil has the inner service refuse what is nil. A typed nil is refused here: there is no method of
-// it that the inner service could call.
-func (s *CompactionSessionService) appendNil(ctx context.Context, sess session.Session, ev *session.Event) error {
-	if sess != nil && isNil(sess) {
-		return fmt.Errorf("append event: session is a nil %T", sess)
+// maxLayers bounds how far a chain of decorators is followed: one that unwraps to itself must not hang.
+const maxLayers = 64
+
+// findLayer returns the compaction service that service is or wraps, nil if there is none.
+func findLayer(service session.Service) *CompactionSessionService {
+	for range maxLayers {
+		if layer, ok := service.(*CompactionSessionService); ok {
+			return layer
+		}
+		wrapper, ok := service.(interface{ Unwrap() session.Service })
+		if !ok {
+			return nil
+		}
+		service = wrapper.Unwrap()
 	}
-	return s.inner.AppendEvent(ctx, sess, ev)
+	return nil
 }
 
 // Unwrap returns the inner service, as it was given.
@@ -95,10 +88,10 @@ func (s *CompactionSessionService) Unwrap() session.Service { return s.inner }
 // Create creates a session in the inner service and returns a view of it.
 func (s *CompactionSessionService) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
 	resp, err := s.inner.Create(ctx, req)
-	if err != nil || resp == nil || isNil(resp.Session) {
+	if err != nil || resp == nil || sessions.IsNil(resp.Session) {
 		return resp, err
 	}
-	return &session.CreateResponse{Session: s.wrap(resp.Session, nil)}, nil
+	return &session.CreateResponse{Session: s.sessions.Wrap(resp.Session, false)}, nil
 }
 
 // Get returns a view of a session. The filters of the request apply to the view: the newest events
@@ -107,156 +100,7 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 	if req == nil {
 		return s.inner.Get(ctx, req)
 	}
-	// The place in line comes first: a record stored while the events are read is seen twice, not missed.
-	st := s.states.of(SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
-	c := st.news.open()
-	var h *handle
-	defer func() {
-		if h == nil { // also where the inner service panics
-			st.news.close(c)
-		}
-	}()
-	whole := *req
-	whole.NumRecentEvents, whole.After = 0, time.Time{}
-	resp, err := s.load(ctx, &whole)
-	if err != nil || resp == nil || isNil(resp.Session) {
-		return resp, err
-	}
-	h = s.newHandle(st, c, resp.Session)
-	h.recent.Store(int64(max(0, req.NumRecentEvents)))
-	h.after = req.After
-	return &session.GetResponse{Session: filtered.NewSession(resp.Session, h)}, nil
-}
-
-// List lists the inner service's sessions. As everywhere in ADK they come without events.
-func (s *CompactionSessionService) List(ctx context.Context, req *session.ListRequest) (*session.ListResponse, error) {
-	resp, err := s.inner.List(ctx, req)
-	if err != nil || resp == nil {
-		return resp, err
-	}
-	sessions := make([]session.Session, len(resp.Sessions))
-	for i, sess := range resp.Sessions {
-		if sess != nil {
-			sessions[i] = s.wrap(sess, func(h *handle) { h.listed = true })
-		}
-	}
-	return &session.ListResponse{Sessions: sessions}, nil
-}
-
-// Delete deletes a session. Jobs that still work on it store nothing.
-func (s *CompactionSessionService) Delete(ctx context.Context, req *session.DeleteRequest) error {
-	if req == nil {
-		return s.inner.Delete(ctx, req)
-	}
-	ref := SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID}
-	st := s.states.of(ref)
-	if err := s.deleteLocked(ctx, st, req); err != nil {
-		return err
-	}
-	s.discardWaiting(ctx, st, errDeleted.Error())
-	return nil
-}
-
-// deleteLocked deletes a session while no event or record is being stored in it: a record must not land
-// in a session created anew.
-func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *sessionState, req *session.DeleteRequest) error {
-	if err := st.append.Acquire(ctx); err != nil {
-		return lockError(st.ref, err)
-	}
-	defer st.append.Release()
-	if err := s.inner.Delete(ctx, req); err != nil {
-		return err
-	}
-	s.states.drop(st.ref)
-	s.bases.forget(st.ref)
-	return nil
-}
-
-// AppendEvent appends an event to the inner session and then looks whether a compaction is due. Its
-// errors are the inner service's: nothing that goes wrong in a compaction is among them. A record in
-// the event's metadata is stripped: only the service writes records. A tool's result is stored even
-// if ctx has ended, for which the inner service gets up to 5 seconds more.
-//
-// A session that this service did not give out is passed through to the inner service as it is.
-func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
-	if isNil(sess) || ev == nil {
-		return s.appendNil(ctx, sess, ev)
-	}
-	ev = withoutRecord(ev)
-	deliver, release := delivery(ctx, ev)
-	defer release()
-	inner, h := s.peel(sess)
-	if h == nil {
-		return s.appendForeign(deliver, sess, ev)
-	}
-	ev = s.named(ctx, ev)
-	alone, err := s.appendThrough(deliver, h, inner, ev)
-	if err != nil {
-		return err
-	}
-	if alone != nil {
-		s.policy.reporter.Observe(ctx, telemetry.Observation{
-			Outcome: telemetry.Failed, Session: telemetry.Session(h.state.ref), Branch: ev.Branch, InvocationID: ev.InvocationID, Err: failure(alone),
-		})
-	}
-	if !ev.Partial {
-		s.afterAppend(ctx, h, ev)
-	}
-	return nil
-}
-
-// appendForeign passes a session of unknown origin on, in line with the other appends to it.
-func (s *CompactionSessionService) appendForeign(ctx context.Context, sess session.Session, ev *session.Event) error {
-	if ref, ok := tryRef(sess); ok {
-		st := s.states.of(ref)
-		if err := st.append.Acquire(ctx); err != nil {
-			return lockError(ref, err)
-		}
-		defer st.append.Release()
-	}
-	return s.inner.AppendEvent(ctx, sess, ev)
-}
-
-// appendThrough stores an event and adds it to the view. alone says why a late answer stands in the view
-// without its call.
-func (s *CompactionSessionService) appendThrough(ctx context.Context, h *handle, inner session.Session, ev *session.Event) (alone, err error) {
-	if err := h.state.append.Acquire(ctx); err != nil {
-		return nil, lockError(h.state.ref, err)
-	}
-	handedOn := false
-	defer func() { // whatever happens: a caller may recover from an inner service that panics
-		if !handedOn {
-			h.state.append.Release()
-		}
-	}()
-	if alone, err = s.appendLocked(ctx, h, inner, ev); err != nil {
-		return alone, err
-	}
-	if drafts := s.draftsFor(h, ev); len(drafts) > 0 {
-		handedOn = true
-		s.storeWaiting(ctx, h, drafts, ev.InvocationID)
-	}
-	return alone, nil
-}
-
-// appendLocked is appendThrough for a caller that holds the session's lock.
-func (s *CompactionSessionService) appendLocked(ctx context.Context, h *handle, inner session.Session, ev *session.Event) (alone, err error) {
-	if err := s.inner.AppendEvent(ctx, inner, ev); err != nil {
-		return nil, err
-	}
-	switch {
-	case ev.Partial:
-	case h.isLate(ev):
-		alone = s.bringBack(ctx, h, ev)
-	default:
-		h.appended(ev)
-	}
-	return alone, nil
-}
-
-// lockError is returned where a context ended while another append to the session was under way.
-func lockError(ref SessionRef, err error) error {
-	return fmt.Errorf("wait for another append to session %q: %w", ref.SessionID, err)
+	return s.sessions.Get(ctx, req)
 }
 
 // Raw returns the session as the inner service has it: the full history, records among it. Errors
@@ -265,15 +109,84 @@ func (s *CompactionSessionService) Raw(ctx context.Context, req *session.GetRequ
 	return s.inner.Get(ctx, req)
 }
 
-// withoutRecord returns the event without a record in its metadata: the event itself where there is
-// none, else a copy. An event without content, which alone can be a record, is copied wherever it has
-// metadata: the in-memory service keeps the caller's map, and a record could be put into it later.
-func withoutRecord(ev *session.Event) *session.Event {
-	if _, forged := ev.CustomMetadata[record.Key]; !forged && (ev.Content != nil || len(ev.CustomMetadata) == 0) {
-		return ev
+// List lists the inner service's sessions. As everywhere in ADK they come without events.
+func (s *CompactionSessionService) List(ctx context.Context, req *session.ListRequest) (*session.ListResponse, error) {
+	resp, err := s.inner.List(ctx, req)
+	if err != nil || resp == nil {
+		return resp, err
 	}
-	clean := *ev
-	clean.CustomMetadata = maps.Clone(ev.CustomMetadata)
-	delete(clean.CustomMetadata, record.Key)
-	return &clean
+	listed := make([]session.Session, len(resp.Sessions))
+	for i, sess := range resp.Sessions {
+		if sess != nil {
+			listed[i] = s.sessions.Wrap(sess, true)
+		}
+	}
+	return &session.ListResponse{Sessions: listed}, nil
+}
+
+// Delete deletes a session. Jobs that still work on it store nothing.
+func (s *CompactionSessionService) Delete(ctx context.Context, req *session.DeleteRequest) error {
+	if req == nil {
+		return s.inner.Delete(ctx, req)
+	}
+	st := s.sessions.Of(sessions.Ref{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
+	if err := s.deleteLocked(ctx, st, req); err != nil {
+		return err
+	}
+	s.storage.Discard(ctx, st, storage.Deleted)
+	return nil
+}
+
+// deleteLocked deletes a session while no event or record is being stored in it: a record must not land
+// in a session created anew.
+func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *sessions.State, req *session.DeleteRequest) error {
+	if err := st.Append.Acquire(ctx); err != nil {
+		return lockError(st.Ref, err)
+	}
+	defer st.Append.Release()
+	if err := s.inner.Delete(ctx, req); err != nil {
+		return err
+	}
+	s.sessions.Drop(st.Ref)
+	return nil
+}
+
+// Flush waits until nothing runs and nothing is due for a session: jobs under way and in line, the
+// windows and merges that follow from them, and what was due before this process saw the session. It
+// starts nothing that is not due, and gives up on what fails. The error is the context's only.
+//
+// Records that wait for the session's next append are stored at once. Over an inner service that is
+// no [RecordAppender], this can cost another process that is in a turn on the session at that moment
+// its state or its turn: call it where only this process uses the session.
+func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) error {
+	return s.engine.Flush(ctx, sessions.Ref(ref))
+}
+
+// Close waits for all jobs of the service and starts no new ones. Sessions can still be read and
+// appended to. When the context ends first, the jobs are cancelled and its error is returned.
+//
+// Records that wait for the next append of their session are stored at once, at the same risk as with
+// [CompactionSessionService.Flush]; those that cannot be stored in time are lost with the process,
+// and their events stay visible.
+func (s *CompactionSessionService) Close(ctx context.Context) error { return s.engine.Close(ctx) }
+
+// ObserveRequest tells the service what a request really holds, for apps whose plugins or callbacks
+// shorten requests on their way to the model (truncate results, mask or drop messages). Without it, and
+// where the provider reports no usage, the service measures the view and compacts what was never sent.
+//
+// It has the form of a BeforeModelCallback, for the last plugin of a runner:
+//
+//	plugin.New(plugin.Config{Name: "observe", BeforeModelCallback: sessions.ObserveRequest})
+//
+// It changes nothing, always returns nil, nil, and may be called from several goroutines. What it
+// learns is kept for each agent and branch of a session, in this process, like everything that it
+// learns of a session.
+func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
+	if sessions.IsNil(ctx) || req == nil {
+		return nil, nil
+	}
+	contents, fixed := promptsize.OfRequest(req)
+	ref := sessions.Ref{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()}
+	s.engine.Requested(ref, ctx.Branch(), ctx.AgentName(), contents, fixed)
+	return nil, nil
 }

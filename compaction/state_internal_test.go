@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -63,19 +64,13 @@ func collected(condition func() bool) bool {
 	return false
 }
 
-func (st *sessionState) kept() int {
-	st.news.mu.Lock()
-	defer st.news.mu.Unlock()
-	return len(st.news.records)
-}
-
 // TestRecordsAreForgottenWithTheLastOlderView: a process that runs for weeks must not keep what only
 // handles long gone had still to see.
 func TestRecordsAreForgottenWithTheLastOlderView(t *testing.T) {
 	t.Parallel()
 	svc := serviceFor(t, &compactiontest.Oracle{})
 	sess := createFor(t, svc, innerRef)
-	old, err := svc.Get(t.Context(), innerRef.request())
+	old, err := svc.Get(t.Context(), sessions.Ref(innerRef).Request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +80,14 @@ func TestRecordsAreForgottenWithTheLastOlderView(t *testing.T) {
 		}
 	}
 	sess.Events()
-	st := svc.states.of(innerRef)
-	if st.kept() == 0 {
+	st := svc.sessions.Of(sessions.Ref(innerRef))
+	if st.Unread() == 0 {
 		t.Fatal("nothing is kept for the old handle")
 	}
 	runtime.KeepAlive(old)
 	old = nil
-	if !collected(func() bool { return st.kept() == 0 }) {
-		t.Errorf("%d records are kept for a handle that is gone", st.kept())
+	if !collected(func() bool { return st.Unread() == 0 }) {
+		t.Errorf("%d records are kept for a handle that is gone", st.Unread())
 	}
 	runtime.KeepAlive(sess)
 }
@@ -101,7 +96,7 @@ func TestReadingForgetsRecords(t *testing.T) {
 	t.Parallel()
 	svc := serviceFor(t, &compactiontest.Oracle{})
 	sess := createFor(t, svc, innerRef)
-	old, err := svc.Get(t.Context(), innerRef.request())
+	old, err := svc.Get(t.Context(), sessions.Ref(innerRef).Request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,10 +107,10 @@ func TestReadingForgetsRecords(t *testing.T) {
 	}
 	sess.Events()
 	old.Session.Events()
-	st := svc.states.of(innerRef)
+	st := svc.sessions.Of(sessions.Ref(innerRef))
 	// Status, Compact and the like may leave handles behind that are garbage.
-	if !collected(func() bool { return st.kept() == 0 }) {
-		t.Errorf("%d records are kept though every handle has seen them", st.kept())
+	if !collected(func() bool { return st.Unread() == 0 }) {
+		t.Errorf("%d records are kept though every handle has seen them", st.Unread())
 	}
 	runtime.KeepAlive(sess)
 	runtime.KeepAlive(old)
@@ -134,13 +129,8 @@ func TestIdleSessionsLeaveNoState(t *testing.T) {
 			}
 		}
 	}
-	size := func() int {
-		svc.states.known.mu.Lock()
-		defer svc.states.known.mu.Unlock()
-		return len(svc.states.known.byRef)
-	}
-	if !collected(func() bool { return size() <= 1 }) {
-		t.Errorf("%d states are kept for sessions that nobody holds", size())
+	if !collected(func() bool { return svc.sessions.Known() <= 1 }) {
+		t.Errorf("%d states are kept for sessions that nobody holds", svc.sessions.Known())
 	}
 }
 
@@ -150,7 +140,7 @@ func TestFailuresBackOffAfterThree(t *testing.T) {
 	s := &failing{err: errors.New("quota")}
 	svc := serviceFor(t, s)
 	sess := createFor(t, svc, innerRef)
-	attempts := &svc.states.of(innerRef).learned.Attempts
+	attempts := &svc.sessions.Of(sessions.Ref(innerRef)).Learned.Attempts
 	events := (&compactiontest.History{}).Turns(30, "agent").Events
 	next := 0
 	turn := func() {

@@ -2,16 +2,15 @@ package compaction
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
 
+	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 // Status is how a session stands: what is stored, what the model would see, and what is due.
@@ -69,49 +68,40 @@ type SummaryStatus struct {
 
 // Status reports how a session stands. It changes nothing. Errors are the inner service's.
 func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (Status, error) {
-	h, err := s.handleOf(ctx, ref)
+	h, err := s.sessions.Handle(ctx, sessions.Ref(ref))
 	if err != nil {
 		return Status{}, err
 	}
-	s.followModel(ctx, h.state)
-	h.catchUp()
-	state := h.view.State()
+	due, trigger, reason := s.engine.Prospect(ctx, h)
+	state, limits, attempts := h.View.State(), h.State.Prompts.Limits(), h.State.Learned.Attempts.Status()
 	status := Status{
-		StoredEvents:      state.Stored + h.unloaded,
+		StoredEvents:      state.Stored + h.Unloaded(),
 		VisibleEvents:     len(state.View),
 		UnreadableRecords: state.Unreadable,
-		PromptTokens:      h.meter.Prompt("").Likely,
-		TokenThreshold:    h.state.prompts.Limits().Threshold,
-		HardLimit:         h.state.prompts.Limits().HardLimit,
-		ContextWindow:     h.state.prompts.Limits().ContextWindow,
-		Running:           h.state.line.Busy(),
+		PromptTokens:      h.Meter.Prompt("").Likely,
+		TokenThreshold:    limits.Threshold,
+		HardLimit:         limits.HardLimit,
+		ContextWindow:     limits.ContextWindow,
+		Due:               due,
+		Trigger:           trigger,
+		Reason:            reason,
+		WaitingSummaries:  len(h.State.Waiting.All()),
+		Running:           h.State.Line.Busy(),
+		Failures:          attempts.Failures,
+		RetryAt:           attempts.RetryAt,
 	}
-	absorbed := absorbedBy(h.view.Raw())
+	if status.Failures > 0 {
+		status.LastError = attempts.Err
+	}
+	absorbed := absorbedBy(h.View.Raw())
 	for _, m := range state.Current {
-		prose, _ := m.Text() // a live record has one
+		prose, _ := m.Text() // a current record has one
 		status.Summaries = append(status.Summaries, SummaryStatus{
 			RecordID: m.RecordID, Kind: m.Kind, Trigger: m.Trigger, Branch: m.Branch, CreatedAt: m.CreatedAt, Level: m.Level,
-			Age: now(ctx).Sub(m.CreatedAt), Focus: m.Focus, Note: m.Note, Absorbed: absorbed(m),
+			Age: platform.Now(ctx).Sub(m.CreatedAt), Focus: m.Focus, Note: m.Note, Absorbed: absorbed(m),
 			Events: m.EventCount, Characters: utf8.RuneCountInString(prose),
 			OriginalTokens: m.OriginalTokens, CompactedTokens: m.CompactedTokens,
 		})
-	}
-	switch f, err := s.prospect(h); {
-	case !s.policy.automatic():
-		status.Reason = "automatic triggers are off"
-	case err != nil:
-		status.Reason = err.Error()
-	default:
-		status.Reason = s.waitsFor(h, f, state.View)
-		if status.Due = status.Reason == ""; status.Due {
-			status.Trigger = f.trigger
-		}
-	}
-	status.WaitingSummaries = len(h.state.waiting.All())
-	attempts := h.state.learned.Attempts.Status()
-	status.Failures, status.RetryAt = attempts.Failures, attempts.RetryAt
-	if status.Failures > 0 {
-		status.LastError = attempts.Err
 	}
 	return status, nil
 }
@@ -140,51 +130,4 @@ func absorbedBy(events []*session.Event) func(*record.Metadata) int {
 		}
 		return len(seen) - 1
 	}
-}
-
-// waitsFor names what a compaction waits for, "" for the next event.
-func (s *CompactionSessionService) waitsFor(h *handle, f candidate, view []*session.Event) string {
-	if f.Empty() {
-		if reason := s.waitsForGrowth(h); f.Reason == selector.NotDue && reason != "" {
-			return reason
-		}
-		return string(f.Reason)
-	}
-	over := f.trigger == record.TriggerTokens && f.prompt.AtMost >= h.state.prompts.Limits().HardLimit
-	var last *session.Event
-	if len(view) > 0 {
-		last = view[len(view)-1]
-	}
-	attempts := h.state.learned.Attempts.Status()
-	tried := attempts.TriedInline
-	switch {
-	case over: // then it starts in any case, without a model if need be
-		return ""
-	case time.Now().Before(attempts.RetryAt):
-		return fmt.Sprintf("%d attempts in a row failed: the next one waits until %s", attempts.Failures, attempts.RetryAt.Format(time.RFC3339))
-	case h.state.learned.Attempts.Hanging():
-		return errHanging.Error()
-	case s.policy.Synchronous && last != nil && tried != "" && last.InvocationID == tried:
-		return "an attempt failed in this turn: the next one waits for the next turn"
-	case f.trigger == record.TriggerTokens && h.state.prompts.IsQuiet(f.reader, f.prompt):
-		return fmt.Sprintf("there was nothing to summarize: the next look waits until the prompt of %d tokens has %d", f.prompt.Likely, h.state.learned.Windows.QuietUntil(f.reader))
-	case f.trigger == record.TriggerInvocations && last != nil && !adk.Classify(last).Is(adk.EndsTurn):
-		return "due by turns: waits for the end of the turn that is under way"
-	}
-	return ""
-}
-
-// waitsForGrowth says that a prompt is over the threshold, and the last compaction could not bring it
-// under; "" where there is none.
-func (s *CompactionSessionService) waitsForGrowth(h *handle) string {
-	threshold := h.state.prompts.Limits().Threshold
-	for _, branch := range h.meter.Branches() {
-		size := h.meter.Prompt(branch).Likely
-		floor := h.state.learned.Windows.Floor(branch)
-		if threshold > 0 && size >= threshold && size < floor {
-			return fmt.Sprintf("the last compaction could not bring the prompt under the threshold of %d tokens: the next one waits until it has grown from %d to %d",
-				threshold, size, floor)
-		}
-	}
-	return ""
 }

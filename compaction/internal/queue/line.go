@@ -9,11 +9,11 @@ import (
 // one in line does the job that was asked for last, whose handle knows the session best.
 //
 //	turn 5 ends: job A begins      turn 6 ends: job B waits      turn 7 ends: job C replaces B
-type Line[J any] struct {
+type Line struct {
 	slot chan struct{} // holds a token while nobody works
 
 	mu     sync.Mutex
-	queued *J
+	queued func(context.Context)
 	// urgent counts turns at the hard limit that wait for the slot, and interrupt ends the background
 	// job that holds it; nil while none does.
 	urgent    int
@@ -23,28 +23,28 @@ type Line[J any] struct {
 }
 
 // NewLine returns a line in which nobody works.
-func NewLine[J any]() *Line[J] {
-	l := &Line[J]{slot: make(chan struct{}, 1), idle: make(chan struct{})}
+func NewLine() *Line {
+	l := &Line{slot: make(chan struct{}, 1), idle: make(chan struct{})}
 	l.slot <- struct{}{}
 	close(l.idle)
 	return l
 }
 
 // begin announces a piece of work; every begin is followed by a done.
-func (l *Line[J]) begin() {
+func (l *Line) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.beginLocked()
 }
 
-func (l *Line[J]) beginLocked() {
+func (l *Line) beginLocked() {
 	if l.active == 0 {
 		l.idle = make(chan struct{})
 	}
 	l.active++
 }
 
-func (l *Line[J]) done() {
+func (l *Line) done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.active--; l.active == 0 {
@@ -54,11 +54,11 @@ func (l *Line[J]) done() {
 
 // enqueue puts a job in line and reports whether somebody must come and do it. Otherwise the goroutine
 // that waits in line already does this job in place of its own.
-func (l *Line[J]) enqueue(job J) bool {
+func (l *Line) enqueue(job func(context.Context)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	waiting := l.queued != nil
-	l.queued = &job
+	l.queued = job
 	if !waiting {
 		l.beginLocked()
 	}
@@ -66,16 +66,16 @@ func (l *Line[J]) enqueue(job J) bool {
 }
 
 // dequeue takes the job out of the line, so that another may get in.
-func (l *Line[J]) dequeue() J {
+func (l *Line) dequeue() func(context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	job := *l.queued
+	job := l.queued
 	l.queued = nil
 	return job
 }
 
 // acquire waits for the session's slot. The error is the context's.
-func (l *Line[J]) acquire(ctx context.Context) error {
+func (l *Line) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -87,10 +87,10 @@ func (l *Line[J]) acquire(ctx context.Context) error {
 	}
 }
 
-func (l *Line[J]) release() { l.slot <- struct{}{} }
+func (l *Line) release() { l.slot <- struct{}{} }
 
 // prioritize announces a turn at the hard limit that waits, until the returned function is called.
-func (l *Line[J]) prioritize() (done func()) {
+func (l *Line) prioritize() (done func()) {
 	add := func(n int) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -101,21 +101,21 @@ func (l *Line[J]) prioritize() (done func()) {
 }
 
 // Prioritized reports whether a turn at the hard limit waits. A background job then gives way.
-func (l *Line[J]) Prioritized() bool {
+func (l *Line) Prioritized() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.urgent > 0
 }
 
 // interruptible notes how to end the background job that holds the slot; nil when it is done.
-func (l *Line[J]) interruptible(cancel context.CancelFunc) {
+func (l *Line) interruptible(cancel context.CancelFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.interrupt = cancel
 }
 
 // preempt ends the background job that holds the slot, if one does.
-func (l *Line[J]) preempt() {
+func (l *Line) preempt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.interrupt != nil {
@@ -124,14 +124,14 @@ func (l *Line[J]) preempt() {
 }
 
 // Busy reports whether work is under way or in line.
-func (l *Line[J]) Busy() bool {
+func (l *Line) Busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.active > 0
 }
 
 // Wait waits until nothing works and nothing is in line. The error is the context's.
-func (l *Line[J]) Wait(ctx context.Context) error {
+func (l *Line) Wait(ctx context.Context) error {
 	l.mu.Lock()
 	idle := l.idle
 	l.mu.Unlock()

@@ -40,10 +40,10 @@ func New() *Queue {
 	return &Queue{slots: semaphore.NewWeighted(maxJobs), running: ctx, stop: stop}
 }
 
-// Background has a job done in a goroutine of its own. The job outlives the caller's turn: do gets the
-// context's values without its end. Where a job waits in line already, the new one takes its place. A
-// closed queue does nothing.
-func Background[J any](ctx context.Context, q *Queue, line *Line[J], job J, do func(context.Context, J)) {
+// Background has a job done in a goroutine of its own. The job outlives the caller's turn: it gets the
+// context's values without its end. Where a job waits in line already, the new one takes its place, with
+// the context of the old one. A closed queue does nothing.
+func (q *Queue) Background(ctx context.Context, line *Line, job func(context.Context)) {
 	if !q.life.begin() {
 		return
 	}
@@ -71,7 +71,7 @@ func Background[J any](ctx context.Context, q *Queue, line *Line[J], job J, do f
 		defer line.release()
 		line.interruptible(cancel)
 		defer line.interruptible(nil)
-		do(ctx, line.dequeue())
+		line.dequeue()(ctx)
 	}()
 }
 
@@ -91,7 +91,7 @@ type Turn struct {
 // Inline does work that a turn waits for, before it returns. What is under way for the session is
 // waited for first. preempted says that a job under way was ended for the turn. A closed queue, and a
 // turn that waited in vain, do nothing.
-func Inline[J any](ctx context.Context, q *Queue, line *Line[J], t Turn, do func(preempted bool)) {
+func (q *Queue) Inline(ctx context.Context, line *Line, t Turn, do func(preempted bool)) {
 	if !q.life.begin() {
 		return
 	}
@@ -108,7 +108,7 @@ func Inline[J any](ctx context.Context, q *Queue, line *Line[J], t Turn, do func
 
 // acquireFor waits for the session's slot for a turn, until its deadline. A turn at the hard limit then
 // ends the job that holds the slot: a rough summary now is worth more than a good one later.
-func (l *Line[J]) acquireFor(ctx context.Context, t Turn) (got, preempted bool) {
+func (l *Line) acquireFor(ctx context.Context, t Turn) (got, preempted bool) {
 	if t.AtLimit {
 		defer l.prioritize()()
 	}
@@ -131,22 +131,23 @@ func (l *Line[J]) acquireFor(ctx context.Context, t Turn) (got, preempted bool) 
 
 // ByHand does work that a person asked for, once what is under way for the session is done. The error
 // is [ErrClosed], the context's, or that of do.
-func ByHand[J any](ctx context.Context, q *Queue, line *Line[J], do func() error) error {
+func (q *Queue) ByHand(ctx context.Context, line *Line, do func() error) error {
 	if !q.life.begin() {
 		return ErrClosed
 	}
 	defer q.life.done()
-	return Exclusively(ctx, line, do)
+	return line.Exclusively(ctx, do)
 }
 
-// Exclusively is [ByHand] for work that a closed queue must still do.
-func Exclusively[J any](ctx context.Context, line *Line[J], do func() error) error {
-	line.begin()
-	defer line.done()
-	if err := line.acquire(ctx); err != nil {
+// Exclusively does work once what is under way for the session is done, even if the queue is closed. The
+// error is the context's, or that of do.
+func (l *Line) Exclusively(ctx context.Context, do func() error) error {
+	l.begin()
+	defer l.done()
+	if err := l.acquire(ctx); err != nil {
 		return err
 	}
-	defer line.release()
+	defer l.release()
 	return do()
 }
 

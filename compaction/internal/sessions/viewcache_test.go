@@ -1,4 +1,4 @@
-package compaction
+package sessions
 
 import (
 	"fmt"
@@ -19,9 +19,9 @@ func (l eventList) At(i int) *session.Event       { return l[i] }
 
 func TestAViewStartsFromTheLastOneWhereTheBackendSharesEvents(t *testing.T) {
 	t.Parallel()
-	ref := SessionRef{SessionID: "s"}
+	ref := Ref{SessionID: "s"}
 	shared := eventList((&ct.History{}).Turns(5, "bot").Events)
-	b := newBases()
+	b := newViewCache()
 	for i, want := range []int{0, 10, 10} {
 		b.view(ref, shared)
 		if got := b.get(ref).len(); got != want {
@@ -40,29 +40,29 @@ func TestAViewStartsFromTheLastOneWhereTheBackendSharesEvents(t *testing.T) {
 // Idle sessions cost nothing, or thousands of them would hold what nobody reads.
 func TestFewSessionsAreKept(t *testing.T) {
 	t.Parallel()
-	b := newBases()
+	b := newViewCache()
 	events := eventList((&ct.History{}).Turns(5, "bot").Events)
 	for n := range 10_000 {
-		ref := SessionRef{SessionID: fmt.Sprint(n)}
+		ref := Ref{SessionID: fmt.Sprint(n)}
 		b.view(ref, events)
 		b.view(ref, events)
 	}
-	if n := b.byRef.Len(); n != maxOrigins || b.events != maxOrigins*len(events) {
+	if n := b.byRef.Len(); n != maxCached || b.events != maxCached*len(events) {
 		t.Errorf("%d sessions with %d events are kept", n, b.events)
 	}
-	long := make(eventList, maxBaseEvents*2/3)
+	long := make(eventList, maxCachedEvents*2/3)
 	for i := range long {
 		long[i] = events[0]
 	}
 	for n := range 2 {
-		ref := SessionRef{SessionID: fmt.Sprint("long", n)}
+		ref := Ref{SessionID: fmt.Sprint("long", n)}
 		b.view(ref, long)
 		b.view(ref, long)
 	}
 	if n := b.byRef.Len(); n != 1 || b.events != len(long) {
 		t.Errorf("%d sessions with %d events are kept, want the last long one", n, b.events)
 	}
-	b.forget(SessionRef{SessionID: "long1"})
+	b.forget(Ref{SessionID: "long1"})
 	if b.events != 0 {
 		t.Errorf("%d events are kept of a session that was deleted", b.events)
 	}

@@ -1,9 +1,9 @@
-package compaction
+package sessions
 
 import "reflect"
 
-// isNil reports whether a value is nil, or an interface that holds a nil pointer.
-func isNil(value any) bool {
+// IsNil reports whether a value is nil, or an interface that holds a nil pointer.
+func IsNil(value any) bool {
 	if value == nil {
 		return true
 	}

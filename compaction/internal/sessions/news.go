@@ -1,4 +1,4 @@
-package compaction
+package sessions
 
 import (
 	"sync"
@@ -62,6 +62,13 @@ func (n *news) publish(ev *session.Event) {
 	n.records = append(n.records, ev)
 	n.stored.Add(1)
 	n.forget()
+}
+
+// unread counts the records that some handle has not seen yet.
+func (n *news) unread() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.records)
 }
 
 // forget drops the records that every handle has seen. The caller holds mu.

@@ -1,41 +1,13 @@
-package compaction
+package compactor
 
 import (
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/tokens"
 )
-
-// snapshot is everything that the next step of a job depends on: one moment of a session.
-type snapshot struct {
-	task task
-
-	// state is the view, and input the part of it that windows are selected from.
-	state    *view.State
-	input    selector.Input
-	params   selector.Params
-	branches []string // of the view, the root's first
-	// at gives the position at which a summary has to stay.
-	at func(*record.Metadata) selector.Position
-	// measure returns the size of the prompt of an agent in a branch, and whether that size sets off the
-	// token trigger.
-	measure func(reader string) (size meter.Prompt, due bool)
-
-	limits       *meter.Limits
-	maxSummaries int
-	// failures counts failed attempts in a row, and oldest bounds how many events the invocation trigger
-	// looks at first.
-	failures, oldest int
-
-	// chosen is a window that was chosen earlier, nil for none: room is being made for its summary.
-	// worthless says that not even the extractive summarizer made it shorter.
-	chosen    *candidate
-	worthless bool
-}
 
 // action is what a job does next.
 type action int
@@ -81,7 +53,7 @@ type step struct {
 func plan(s snapshot) step {
 	switch {
 	case s.worthless:
-		end := step{action: nothing, candidate: *s.chosen, extractive: s.task.extractive}
+		end := step{action: nothing, candidate: *s.chosen, extractive: s.job.Extractive}
 		if st, found := s.shrinkSummaries(*s.chosen); found {
 			st.otherwise = &end
 			return st
@@ -95,8 +67,8 @@ func plan(s snapshot) step {
 	if reason := s.whyNoWindow(c, hopeless); reason != "" {
 		return s.withoutWindow(c, reason, hopeless)
 	}
-	s.task.extractive = s.task.extractive || c.Unbounded
-	if s.task.forced && c.Tokens < leastWindow("") {
+	s.job.Extractive = s.job.Extractive || c.Unbounded
+	if s.job.Forced && c.Tokens < leastWindow() {
 		c.AbsorbNewest(s.summariesOf(c.Branch), s.at)
 	}
 	return s.makeRoom(c)
@@ -118,9 +90,9 @@ func (s *snapshot) whyNoWindow(c candidate, hopeless bool) string {
 func (s *snapshot) makeRoom(c candidate) step {
 	merge, needed := selector.MakeRoom(&c.Selection, s.summariesOf(c.Branch), s.at, s.maxSummaries)
 	if needed {
-		return step{action: mergeSummary, window: merge, candidate: c, makesRoom: true, extractive: s.task.extractive}
+		return step{action: mergeSummary, window: merge, candidate: c, makesRoom: true, extractive: s.job.Extractive}
 	}
-	return step{action: summarize, window: c.Selection, candidate: c, extractive: s.task.extractive}
+	return step{action: summarize, window: c.Selection, candidate: c, extractive: s.job.Extractive}
 }
 
 // withoutWindow is the step where a trigger is due, or none, and no window can be summarized. Over the
@@ -134,10 +106,10 @@ func (s *snapshot) withoutWindow(c candidate, reason string, hopeless bool) step
 		st.otherwise = &end
 		return st
 	}
-	if !s.task.extractive && c.prompt.Likely >= s.limits.HardLimit {
+	if !s.job.Extractive && c.prompt.Likely >= s.limits.HardLimit {
 		// A window whose summary by the model was not shorter may be tried again without one.
 		without := *s
-		without.task.extractive = true
+		without.job.Extractive = true
 		return plan(without)
 	}
 	return end
@@ -147,7 +119,7 @@ func (s *snapshot) withoutWindow(c candidate, reason string, hopeless bool) step
 // waits until the prompt has grown by a hundredth, half of what lies between the hard limit and the end
 // of the window. Otherwise every event would start a job.
 func (s *snapshot) end(c candidate, reason string) step {
-	st := step{action: nothing, candidate: c, reason: reason, extractive: s.task.extractive}
+	st := step{action: nothing, candidate: c, reason: reason, extractive: s.job.Extractive}
 	if c.Reason == selector.NotDue {
 		st.reason = ""
 		return st
@@ -165,13 +137,13 @@ func (s *snapshot) end(c candidate, reason string) step {
 // merges two of them, or, if no two may be merged, cuts the longest to half, or as far below as the
 // prompt needs. found is false if the prompt would exceed the window even with the shortest summaries.
 func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
-	if !s.task.forced || c.trigger != record.TriggerTokens || c.prompt.AtMost < s.limits.HardLimit {
+	if !s.job.Forced || c.trigger != record.TriggerTokens || c.prompt.AtMost < s.limits.HardLimit {
 		return st, false
 	}
 	if c.prompt.Without(s.reclaimable(c.reader)) > s.limits.Capacity {
 		return st, false
 	}
-	st = step{action: mergeSummary, candidate: c, extractive: s.task.extractive, overLimit: c.prompt.Likely >= s.limits.HardLimit}
+	st = step{action: mergeSummary, candidate: c, extractive: s.job.Extractive, overLimit: c.prompt.Likely >= s.limits.HardLimit}
 	var longest selector.Selection
 	for _, branch := range s.branches {
 		if !adk.Visible(c.reader, branch) {
@@ -234,11 +206,6 @@ func (s *snapshot) reclaimable(reader string) int {
 		sum -= size
 	}
 	return sum
-}
-
-// summariesOf returns the branch's current records in the order of the view.
-func (s *snapshot) summariesOf(branch string) []*record.Metadata {
-	return currentOf(s.state, branch)
 }
 
 // floorAfter returns the size that the reader's prompt must reach before the token trigger fires again,

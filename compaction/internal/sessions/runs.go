@@ -1,4 +1,4 @@
-package compaction
+package sessions
 
 import (
 	"context"
@@ -18,11 +18,11 @@ type runs struct {
 // alive, so it holds no context.
 type run struct {
 	done   <-chan struct{}
-	handle weak.Pointer[handle]
+	handle weak.Pointer[Handle]
 }
 
 // started notes that an invocation runs in this process, and forgets those that are over.
-func (r *runs) started(ctx context.Context, invocationID string, h *handle) {
+func (r *runs) started(ctx context.Context, invocationID string, h *Handle) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, known := r.byID[invocationID]; known {

@@ -1,0 +1,198 @@
+package compactor
+
+import (
+	"context"
+	"time"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/job"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+)
+
+// maxSteps bounds how many steps one job takes: far more than any backlog needs, and the end of a job
+// that, against all design, makes no progress.
+const maxSteps = 1000
+
+// compactor owns one job on one session. It takes a snapshot, plans one step, carries the step out, and
+// notes what was learned, again and again, until nothing is due or an attempt fails. One goroutine at a
+// time uses it, and that goroutine holds the session's slot.
+type compactor struct {
+	*Engine
+	h *sessions.Handle
+	// job says what the work is for. A job that a turn waits for may give the model up on the way:
+	// job.Extractive is then set.
+	job job.Job
+
+	// chosen is the window whose summary room is being made for, nil for none, and worthless says that
+	// not even the extractive summarizer made it shorter.
+	chosen    *candidate
+	worthless bool
+	// carriedOn says that a step was carried out, so that the job has made progress.
+	carriedOn bool
+}
+
+// compactDue does the work that is due for a handle's session, until nothing is, or an attempt fails.
+func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j job.Job) {
+	defer e.survive(ctx, h.State, j)
+	defer e.storage.Remember(h.State)
+	e.journal.Unreadable(ctx, h)
+	c := &compactor{Engine: e, h: h, job: j}
+	if !c.mayStart() || !e.storage.StoreLeftovers(ctx, h, j) {
+		return
+	}
+	if e.storage.MustWait(j) && len(h.State.Waiting.All()) > 0 {
+		c.h = h.Ahead()
+	}
+	for range maxSteps {
+		if c.chosen == nil && c.givesWay(ctx) {
+			return
+		}
+		looked := c.h.Turns.Checking()
+		next := plan(c.snapshot())
+		if missing := next.candidate.missing; c.chosen == nil && missing >= 0 {
+			looked(missing)
+		}
+		if !c.carryOut(ctx, next) {
+			return
+		}
+		c.carriedOn = true
+	}
+}
+
+// snapshot is the session as it is now, for the next step.
+func (c *compactor) snapshot() snapshot {
+	s := c.Engine.snapshot(c.h, c.job)
+	s.chosen, s.worthless = c.chosen, c.worthless
+	return s
+}
+
+// mayStart reports whether an attempt may be made now: not while the service backs off from failures,
+// and for a turn that waits only once. At the hard limit it may always be, without a model if need be.
+func (c *compactor) mayStart() bool {
+	st := c.h.State
+	if !st.Learned.Attempts.BacksOff(time.Now()) && !(c.job.Inline && st.Learned.Attempts.TriedInline(c.job.InvocationID)) {
+		return true
+	}
+	c.job.Extractive = c.job.Extractive || c.job.Forced
+	return c.job.Forced
+}
+
+// givesWay reports whether the job ends here although more may be due: its caller has gone, the session
+// was deleted, the turn that waits can go on, or a turn at the hard limit waits for a background job.
+// In the last two cases a background job is put in line that continues.
+func (c *compactor) givesWay(ctx context.Context) bool {
+	switch {
+	case ctx.Err() != nil || c.h.State.Deleted():
+	case c.carriedOn && c.job.Inline && c.turnCanGoOn():
+		c.background(ctx, c.h, job.Job{InvocationID: c.job.InvocationID})
+	case !c.job.Inline && c.h.State.Line.Prioritized():
+		c.background(ctx, c.h, c.job)
+	default:
+		return false
+	}
+	return true
+}
+
+// turnCanGoOn reports whether the turn that waits has waited long enough: until the time-out, or, where
+// only the hard limit made it wait, until the prompt is under that. A prompt that is over the limit at
+// the time-out is still made smaller, without a model.
+func (c *compactor) turnCanGoOn() bool {
+	late := time.Now().After(c.job.Deadline)
+	if !c.job.Forced {
+		return late
+	}
+	if c.cfg.Synchronous && !late {
+		return false
+	}
+	c.h.CatchUp()
+	return !c.h.Meter.AnyOverLimit()
+}
+
+// carryOut does one step and notes what it taught. It reports whether another step may follow.
+func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
+	c.job.Trigger = st.candidate.trigger
+	c.job.Extractive = st.extractive
+	if st.action == nothing || st.action == wait {
+		c.end(ctx, st)
+		return false
+	}
+	if c.storage.MustWait(c.job) {
+		c.h = c.h.Ahead()
+	}
+	c.chosen, c.worthless = nil, false
+	got, _ := c.summarizeWindow(ctx, st)
+	switch st.after(got, c.job, c.h.State.Learned.Attempts.Hanging()) {
+	case goOn:
+		switch {
+		case got != job.Written:
+		case st.makesRoom:
+			c.chosen = &st.candidate
+		case st.action == summarize:
+			c.raiseFloor(st.candidate)
+		}
+		return true
+	case goOnWithoutModel:
+		c.job.Extractive = true
+		return true
+	case shrinkInstead:
+		c.chosen, c.worthless = &st.candidate, true
+		return true
+	case endAsPlanned:
+		c.end(ctx, *st.otherwise)
+	}
+	return false
+}
+
+// continuation is how a job goes on after a step.
+type continuation int
+
+const (
+	stop             continuation = iota // the job is over
+	goOn                                 // plan the next step
+	goOnWithoutModel                     // plan the next step; no model is asked from here on
+	shrinkInstead                        // nothing makes the window shorter: make summaries shorter
+	endAsPlanned                         // carry out step.otherwise, which ends the job
+)
+
+// after decides how the job goes on, given what became of the step.
+func (st *step) after(got job.Result, j job.Job, hanging bool) continuation {
+	if st.otherwise != nil { // summaries are made shorter because there is no window
+		switch {
+		case got == job.Written:
+			return goOn
+		case !j.Extractive && (got == job.Failed || got == job.Declined && st.overLimit):
+			return goOnWithoutModel // the model fails, or does not make it shorter
+		default:
+			return endAsPlanned
+		}
+	}
+	switch {
+	case got == job.Written:
+		return goOn
+	case got == job.Declined && j.Forced && j.Extractive:
+		return shrinkInstead
+	case got == job.Declined && j.Forced, got == job.Failed && j.Forced && !j.Extractive:
+		return goOnWithoutModel
+	case got == job.Declined && !hanging:
+		return goOn // the window must grow before it is tried again; something else may be due
+	default:
+		return stop
+	}
+}
+
+// end ends a job that found nothing to do, and reports why if that is not told yet.
+func (c *compactor) end(ctx context.Context, st step) {
+	if st.action == wait {
+		c.h.State.Learned.Windows.DeferUntil(st.candidate.reader, st.until)
+	}
+	if st.reason != "" {
+		c.journal.Decline(ctx, c.h.State, c.job, st.candidate.Selection, st.reason)
+	}
+}
+
+// raiseFloor holds the token trigger back after a compaction that left the prompt over the threshold.
+func (c *compactor) raiseFloor(done candidate) {
+	s := c.snapshot()
+	if floor := s.floorAfter(done); floor > 0 {
+		c.h.State.Learned.Windows.RaiseFloor(done.reader, floor)
+	}
+}

@@ -1,0 +1,100 @@
+package compactor
+
+import (
+	"math"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+)
+
+// candidate is a window and the trigger that made it due. An empty one has the reason why there is none.
+type candidate struct {
+	selector.Relief
+	trigger record.Trigger
+	// reader is the branch whose prompt the token trigger measured, and prompt its size.
+	reader string
+	prompt meter.Prompt
+	// atLimitOnly says that only the hard limit made it due: the threshold is off, or the floor that an
+	// earlier compaction left holds it back.
+	atLimitOnly bool
+	// missing is how many more invocations must begin before the invocation trigger can be due; -1 if
+	// that was not found out.
+	missing int
+}
+
+// findDue finds the next window that is due, in any branch. The invocation trigger goes first: it takes
+// whole turns, and what it summarizes makes the prompt smaller as well.
+func (s *snapshot) findDue() candidate {
+	params := s.params
+	if s.job.Forced && s.job.Extractive {
+		params.MinTokens = nil // a model's summary was not shorter; this one will be, or is not stored
+	}
+	missing := math.MaxInt
+	blocked := candidate{Relief: selector.Relief{Selection: selector.Selection{Reason: selector.NotDue}}}
+	for _, branch := range s.branches {
+		sel := s.invocations(params, branch)
+		if !sel.Empty() {
+			return candidate{Relief: selector.Relief{Selection: sel}, trigger: record.TriggerInvocations, missing: -1}
+		}
+		if sel.Reason == selector.NotDue {
+			missing = min(missing, sel.Missing)
+			continue
+		}
+		missing = min(missing, 1)
+		blocked = candidate{Relief: selector.Relief{Selection: sel}, trigger: record.TriggerInvocations}
+	}
+	for _, reader := range s.branches {
+		size, due := s.measure(reader)
+		if !due && !(s.job.Forced && size.AtMost >= s.limits.HardLimit) {
+			continue
+		}
+		c := candidate{
+			Relief:  selector.Relieve(s.input, params, s.branches, reader, s.mustFree(size.Likely)),
+			trigger: record.TriggerTokens, reader: reader, prompt: size, atLimitOnly: !due, missing: missing,
+		}
+		if !c.Empty() {
+			return c
+		}
+		if blocked.prompt.AtMost < s.limits.HardLimit { // nothing is more urgent than a prompt over the hard limit
+			blocked = c
+		}
+	}
+	blocked.missing = missing
+	return blocked
+}
+
+// invocations selects for the invocation trigger. After failures it takes less at a time, down to an
+// eighth of what the summarizer says it can read: it may know its own limit wrong, and windows that
+// only grow would fail for ever.
+func (s *snapshot) invocations(params selector.Params, branch string) selector.Selection {
+	smaller := params
+	smaller.MaxTokens >>= min(s.failures, 3)
+	if s.oldest < len(s.input.Events) {
+		part := s.input
+		part.Events = s.input.Events[:s.oldest]
+		if sel := selector.Invocations(part, smaller, branch); !sel.Empty() {
+			sel.Cut = true
+			return sel
+		}
+	}
+	sel := selector.Invocations(s.input, smaller, branch)
+	if sel.Reason == selector.TooLarge {
+		return selector.Invocations(s.input, params, branch)
+	}
+	return sel
+}
+
+// mustFree is how many tokens a compaction must free at least that the hard limit forces, 0 for any
+// other. It aims at the threshold: one that stopped just below the hard limit would be due again with
+// the next event.
+func (s *snapshot) mustFree(prompt int) int {
+	if !s.job.Forced {
+		return 0
+	}
+	target := s.limits.HardLimit
+	if s.limits.Threshold > 0 {
+		target = s.limits.Threshold
+	}
+	return max(1, prompt-target+s.limits.SummaryTokens)
+}

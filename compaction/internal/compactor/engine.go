@@ -1,0 +1,197 @@
+// Package compactor decides what is compacted when, and does it.
+//
+// An [Engine] serves all sessions of one service. It looks after every append whether something is due,
+// and starts jobs. A compactor owns one job on one session: it takes a snapshot, plans a step, carries
+// the step out, and starts again. The plan is a pure function; nothing else decides.
+//
+//	append -> AfterAppend: due? -> queue -> snapshot -> plan: summarize -> writer -> storage
+//	                                        snapshot -> plan: nothing
+package compactor
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/job"
+	"github.com/adk-go-ext/longsession/compaction/internal/journal"
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
+	"github.com/adk-go-ext/longsession/compaction/internal/queue"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/storage"
+)
+
+// Config are the fields of compaction.Config that decisions follow from, with their defaults filled in. A
+// trigger that is off is 0.
+type Config struct {
+	// Threshold and Overlap count invocations, Retain events, and MaxSummaries summaries of a branch.
+	Threshold, Overlap, Retain, MaxSummaries int
+	// WindowTokens bounds what one summarizer call is given.
+	WindowTokens int
+	Timeout      time.Duration
+	Synchronous  bool
+	Pin          func(*session.Event) bool
+
+	// Sizes are what limits follow from, and Limits those for the agent's model as it is known from the
+	// start. ModelOf, if not nil, names the model that a session's agent has now.
+	Sizes   meter.Config
+	Limits  *meter.Limits
+	ModelOf func(context.Context, sessions.Ref) string
+}
+
+// automatic reports whether any trigger is on.
+func (c *Config) automatic() bool { return c.Threshold > 0 || c.Limits.Threshold > 0 }
+
+// Engine compacts the sessions of one service, and is safe for concurrent use.
+type Engine struct {
+	cfg      Config
+	sessions *sessions.Sessions
+	journal  *journal.Journal
+	storage  *storage.Storage
+	queue    *queue.Queue
+	// assumed are the models whose window is assumed, once that has been reported.
+	assumed sync.Map
+}
+
+// New returns an engine.
+func New(cfg Config, s *sessions.Sessions, j *journal.Journal, st *storage.Storage) *Engine {
+	e := &Engine{cfg: cfg, sessions: s, journal: j, storage: st, queue: queue.New()}
+	if cfg.ModelOf == nil {
+		e.reportAssumed(context.Background(), cfg.Limits)
+	}
+	return e
+}
+
+// AfterAppend looks whether something is due now that an event was appended, and has it done. It must
+// never harm the turn that appended the event.
+func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *session.Event) {
+	j := job.Job{InvocationID: ev.InvocationID}
+	defer e.survive(ctx, h.State, j)
+	if invocation, ok := ctx.(agent.InvocationContext); ok {
+		j.InvocationID = invocation.InvocationID()
+		h.State.Started(ctx, j.InvocationID, h)
+	}
+	if h.Listed() || !e.cfg.automatic() {
+		return
+	}
+	e.followModel(ctx, h.State)
+	e.journal.Misreport(ctx, h, ev)
+	h.CatchUp()
+	due := h.Turns.Add(ev) && e.cfg.Threshold > 0
+	switch h.Meter.Pressure(ev) {
+	case meter.OverLimit:
+		due, j.Forced = true, true
+	case meter.OverThreshold:
+		due = true
+	}
+	switch {
+	case !due:
+	case j.Forced || e.cfg.Synchronous:
+		e.inline(ctx, h, j)
+	default:
+		e.background(ctx, h, j)
+	}
+}
+
+// background does the work that is due for a handle's session after the turn, in its own time. The work
+// belongs to the trace of the append that asked for it, whichever goroutine does it.
+func (e *Engine) background(ctx context.Context, h *sessions.Handle, j job.Job) {
+	caller := trace.SpanContextFromContext(ctx)
+	e.queue.Background(ctx, h.State.Line, func(ctx context.Context) {
+		e.compactDue(trace.ContextWithSpanContext(ctx, caller), h, j)
+	})
+}
+
+// inline does the work that is due before it returns, within the time-out: the next prompt shall be
+// smaller. A turn at the hard limit that waited in vain goes on without a model.
+func (e *Engine) inline(ctx context.Context, h *sessions.Handle, j job.Job) {
+	j.Inline = true
+	j.Deadline = time.Now().Add(e.cfg.Timeout)
+	attempts := &h.State.Learned.Attempts
+	turn := queue.Turn{
+		Deadline: j.Deadline, AtLimit: j.Forced,
+		Impatient: attempts.TriedInline(j.InvocationID),
+		GivenUp:   func() { attempts.NoteInline(j.InvocationID) },
+	}
+	e.queue.Inline(ctx, h.State.Line, turn, func(preempted bool) {
+		j.Extractive = preempted
+		e.compactDue(ctx, h, j)
+	})
+}
+
+// Flush waits until nothing runs and nothing is due for a session, and stores what waits.
+func (e *Engine) Flush(ctx context.Context, ref sessions.Ref) error {
+	st := e.sessions.Of(ref)
+	if err := st.Line.Wait(ctx); err != nil {
+		return err
+	}
+	e.storage.StoreNow(ctx, st)
+	if h, err := e.sessions.Handle(ctx, ref); err == nil && e.isDue(h) {
+		e.background(ctx, h, job.Job{})
+		st = h.State // another one, if the session was created anew in the meantime
+	}
+	if err := st.Line.Wait(ctx); err != nil {
+		return err
+	}
+	e.storage.StoreNow(ctx, st)
+	return ctx.Err()
+}
+
+// Close starts no new work, waits for what is under way, and stores what waits.
+func (e *Engine) Close(ctx context.Context) error {
+	return e.queue.Close(ctx, func() {
+		for _, st := range e.sessions.WithDrafts() {
+			if ctx.Err() != nil {
+				return
+			}
+			e.storage.StoreNow(ctx, st)
+		}
+	})
+}
+
+// Requested notes what an agent in a branch is sent, in estimated tokens.
+func (e *Engine) Requested(ref sessions.Ref, branch, agent string, contents, fixed int) {
+	if st := e.sessions.Of(ref); st.Prompts.Requested(branch, agent, contents, fixed) {
+		e.storage.Remember(st)
+	}
+}
+
+// followModel brings a session's limits up to date with the model that its agent has now. A function of
+// the caller's that panics changes nothing.
+func (e *Engine) followModel(ctx context.Context, st *sessions.State) {
+	if e.cfg.ModelOf == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	model := e.cfg.ModelOf(ctx, st.Ref)
+	if model == "" || model == st.Prompts.Limits().Model {
+		return
+	}
+	l := e.cfg.Sizes.Limits(model)
+	st.Prompts.SetLimits(l)
+	e.reportAssumed(ctx, l)
+}
+
+// reportAssumed logs once for each model that its context window is assumed.
+func (e *Engine) reportAssumed(ctx context.Context, l *meter.Limits) {
+	if !l.Assumed || !e.cfg.automatic() {
+		return
+	}
+	if _, told := e.assumed.LoadOrStore(l.Model, true); !told {
+		e.journal.Reporter.Log(ctx, slog.LevelWarn, "the agent's model is not known, so its context window is assumed; set ContextWindow, AgentModel or Registry",
+			slog.String("model", l.Model), slog.Int("context_window", l.ContextWindow))
+	}
+}
+
+// survive keeps a panic, of a caller's Pin function above all, away from the turn.
+func (e *Engine) survive(ctx context.Context, st *sessions.State, j job.Job) {
+	if cause := recover(); cause != nil {
+		e.journal.Fail(ctx, st, j, journal.Panicked(cause))
+	}
+}

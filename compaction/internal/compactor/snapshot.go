@@ -1,0 +1,104 @@
+package compactor
+
+import (
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/job"
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/view"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// snapshot is everything that the next step of a job depends on: one moment of a session.
+type snapshot struct {
+	job job.Job
+
+	// state is the view, and input the part of it that windows are selected from.
+	state    *view.State
+	input    selector.Input
+	params   selector.Params
+	branches []string // of the view, the root's first
+	// at gives the position at which a summary has to stay.
+	at func(*record.Metadata) selector.Position
+	// measure returns the size of the prompt of an agent in a branch, and whether that size sets off the
+	// token trigger.
+	measure func(reader string) (size meter.Prompt, due bool)
+
+	limits       *meter.Limits
+	maxSummaries int
+	// failures counts failed attempts in a row, and oldest bounds how many events the invocation trigger
+	// looks at first.
+	failures, oldest int
+
+	// chosen is a window that was chosen earlier, nil for none: room is being made for its summary.
+	// worthless says that not even the extractive summarizer made it shorter.
+	chosen    *candidate
+	worthless bool
+}
+
+// snapshot is the handle's session as it is now, for a job.
+func (e *Engine) snapshot(h *sessions.Handle, j job.Job) snapshot {
+	h.CatchUp()
+	state := h.View.State()
+	input, params := inputOf(state), e.params(h.State)
+	return snapshot{
+		job: j, state: state, input: input, params: params, branches: meter.BranchesOf(state.View),
+		at: selector.Positions(input, params),
+		measure: func(reader string) (meter.Prompt, bool) {
+			size := h.Meter.Prompt(reader)
+			return size, h.State.Prompts.IsDue(reader, size)
+		},
+		limits: h.State.Prompts.Limits(), maxSummaries: e.cfg.MaxSummaries,
+		failures: h.State.Learned.Attempts.Status().Failures, oldest: e.cfg.oldestEvents(),
+	}
+}
+
+// oldestEvents is how many of the oldest visible events the invocation trigger looks at first, so that a
+// window of a history of a million events costs no more than that of a few thousand. They hold more than
+// the summarizer can read, if an event takes 8 tokens. What they leave raw because it is their newest, or
+// because its answer lies beyond them, is taken with what follows.
+func (c *Config) oldestEvents() int { return max(4096, c.WindowTokens/8) }
+
+func (e *Engine) params(st *sessions.State) selector.Params {
+	return selector.Params{
+		Threshold: e.cfg.Threshold,
+		Overlap:   e.cfg.Overlap,
+		Retain:    e.cfg.Retain,
+		MaxTokens: e.cfg.WindowTokens,
+		Cost:      summarizer.Cost,
+		Size:      promptsize.OfEvent,
+		MinTokens: func(window string) int { return max(st.Learned.Windows.Least(window), leastWindow()) },
+		Running:   st.Running,
+		Pin: func(ev *session.Event) bool {
+			return st.Learned.Events.Unreferencable(ev) || e.cfg.Pin != nil && e.cfg.Pin(ev)
+		},
+	}
+}
+
+// leastWindow is what a window must have for a summary of it to be any shorter: the frame of a summary
+// alone takes up as much as a few short messages.
+func leastWindow() int { return promptsize.Frame(record.KindSummary, false) + meter.MinSummary }
+
+// inputOf is the part of a view that selections are made from: what is stored.
+func inputOf(state *view.State) selector.Input {
+	events := make([]*session.Event, 0, len(state.View))
+	for _, ev := range state.View {
+		if state.IsStored(ev) {
+			events = append(events, ev)
+		}
+	}
+	return selector.Input{Events: events, Covered: state.Covered, Current: state.Current}
+}
+
+// summariesOf returns the branch's current records in the order of the view.
+func (s *snapshot) summariesOf(branch string) []*record.Metadata { return currentOf(s.state, branch) }
+
+func currentOf(state *view.State, branch string) []*record.Metadata {
+	return slices.DeleteFunc(slices.Clone(state.Current), func(m *record.Metadata) bool { return m.Branch != record.Normalize(branch) })
+}

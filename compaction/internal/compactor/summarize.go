@@ -1,0 +1,91 @@
+package compactor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/draft"
+	"github.com/adk-go-ext/longsession/compaction/internal/job"
+	"github.com/adk-go-ext/longsession/compaction/internal/journal"
+	"github.com/adk-go-ext/longsession/compaction/internal/storage"
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// summarizeWindow carries out a step that writes a summary: it has the summary written, and stores it. It
+// returns the draft too, nil if there is none.
+func (c *compactor) summarizeWindow(ctx context.Context, st step) (job.Result, *draft.Draft) {
+	j := c.job
+	if st.action != summarize {
+		j.Trigger, j.Kind, j.Focus, j.Note, j.Pack = record.TriggerMerge, "", "", "", ""
+	}
+	ctx, a := c.journal.Begin(ctx, c.h.State, j, st.window)
+	result := a.Guard(ctx, func() job.Result {
+		d, result := c.writeDraft(ctx, j, st, a)
+		if d == nil {
+			return result
+		}
+		return c.storage.StoreDraft(ctx, c.h, j, a, d)
+	})
+	if result != job.Written {
+		return result, nil
+	}
+	c.h.State.Learned.Windows.WorthTrying(st.window.Key())
+	return result, a.Draft
+}
+
+// writeDraft has a summary written, and puts it in the line of drafts that are not stored yet. The draft
+// is nil if there is none; then the attempt is concluded.
+func (c *compactor) writeDraft(ctx context.Context, j job.Job, st step, a *journal.Attempt) (*draft.Draft, job.Result) {
+	window, facts, began := &st.window, &c.h.State.Learned, time.Now()
+	text, answer, err := writer.Write(ctx, c.journal.Writer(j), c.assignment(j, st), &facts.Attempts)
+	var d *draft.Draft
+	if err == nil {
+		d, err = draft.New(ctx, draft.Purpose{Trigger: j.Trigger, Kind: j.Kind, Focus: j.Focus, Note: j.Note}, *window, text, answer)
+	}
+	a.Duration = time.Since(began)
+	a.Spent(answer)
+	if err != nil && (ctx.Err() != nil || errors.Is(err, telemetry.ErrHanging) && !j.Forced && !j.ByHand) {
+		// Whoever waited for it has gone, or a call is out already: neither says that the summarizer fails.
+		return nil, a.Decline(ctx, err.Error())
+	}
+	if err != nil {
+		return nil, a.Fail(ctx, err)
+	}
+	a.Summarized(d)
+	if d.Meta.CompactedTokens >= window.Tokens {
+		facts.Windows.NotShorter(window.Key(), window.Tokens)
+		return nil, a.Decline(ctx, fmt.Sprintf("summary is not shorter: %d tokens for %d", d.Meta.CompactedTokens, window.Tokens))
+	}
+	if !c.h.State.Waiting.Add(d) {
+		return nil, a.Discard(ctx, storage.Deleted)
+	}
+	c.h.Meter.Learn(window.Branch)
+	return d, job.Written
+}
+
+func (c *compactor) assignment(j job.Job, st step) writer.Assignment {
+	return writer.Assignment{
+		Window: st.window, Kind: j.Kind, Focus: j.Focus, Note: j.Note, Pack: j.Pack, Rewrites: st.action != summarize,
+		SummaryTokens: c.h.State.Prompts.Limits().SummaryTokens, Shorter: st.shorter, Room: c.roomFor(st),
+		Deadline: j.Deadline, Timeout: c.cfg.Timeout, Extractive: j.Extractive,
+	}
+}
+
+// roomFor is what the summary of a step may take up next to the branch's others.
+func (c *compactor) roomFor(st step) int {
+	c.h.CatchUp()
+	limits := c.h.State.Prompts.Limits()
+	room := limits.AllSummaries
+	for _, m := range currentOf(c.h.View.State(), st.window.Branch) {
+		if !slices.ContainsFunc(st.window.Absorb, func(a *record.Metadata) bool { return a.RecordID == m.RecordID }) {
+			room -= promptsize.OfSummary(m)
+		}
+	}
+	return max(room, limits.SummaryTokens)
+}

@@ -1,0 +1,142 @@
+// Package draft has compaction records that are written and not stored yet.
+package draft
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"google.golang.org/adk/platform"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/ids"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// Draft is a record that is not stored yet.
+type Draft struct {
+	Meta *record.Metadata
+	Text string // the summary
+	// Events are those that Meta.Covered names, in the same order, as the handle has them.
+	Events []*session.Event
+	// GivenUp are those of the events whose calls wait for an answer, until that has been reported.
+	GivenUp []*session.Event
+	// Tokens is what the record replaces in the view.
+	Tokens int
+	// Span is that of the attempt that wrote it.
+	Span trace.SpanContext
+
+	// eventID and invocationID are those of the record's event: the same for every try, so that a
+	// service that checks IDs stores it once.
+	eventID, invocationID string
+
+	// Tries counts how often an inner service was offered the record and failed. TriedIn is the invocation
+	// of the latest try; it is guarded by the session's append lock.
+	Tries   atomic.Int32
+	TriedIn string
+	// Stored is the event that stores the record once it is in storage; guarded by the session's append
+	// lock. A turn and somebody who stores by hand may both be at it.
+	Stored *session.Event
+}
+
+// Purpose is what a record is written for.
+type Purpose struct {
+	Trigger record.Trigger
+	// Kind is "" for a summary.
+	Kind        record.Kind
+	Focus, Note string
+}
+
+// Event returns the event that stores a record of the draft: without content, so that ADK ignores it.
+func (d *Draft) Event(m *record.Metadata, timestamp time.Time) *session.Event {
+	ev := &session.Event{
+		ID:           d.eventID,
+		InvocationID: d.invocationID,
+		Author:       "user",
+		Branch:       m.Branch,
+		Timestamp:    timestamp,
+	}
+	record.Set(ev, m)
+	return ev
+}
+
+// Preview returns the event that stores the draft as it is now, for views that show it already.
+func (d *Draft) Preview() *session.Event { return d.Event(d.Meta, d.Meta.CreatedAt) }
+
+// New makes the record of a window from its summary.
+func New(ctx context.Context, p Purpose, window selector.Selection, text string, result summarizer.Result) (*Draft, error) {
+	m := &record.Metadata{
+		RecordID:  ids.New(ctx),
+		Kind:      record.KindSummary,
+		CreatedAt: platform.Now(ctx),
+		Branch:    record.Normalize(window.Branch),
+		Agent:     record.Normalize(window.Agent),
+		Trigger:   p.Trigger,
+		Focus:     p.Focus,
+		Note:      p.Note,
+		Model:     result.Model,
+		Usage:     record.Usage{PromptTokens: result.Usage.PromptTokens, OutputTokens: result.Usage.OutputTokens},
+	}
+	if p.Kind != "" {
+		m.Kind = p.Kind
+	}
+	if err := m.SetText(text); err != nil {
+		return nil, err
+	}
+	for _, ev := range window.Events {
+		cover(m, ev)
+	}
+	for _, a := range window.Absorb {
+		absorb(m, a)
+	}
+	if window.Through != nil {
+		m.Through = record.RefTo(window.Through)
+	}
+	if window.After != nil {
+		m.After = record.RefTo(window.After)
+	}
+	m.CompactedTokens = promptsize.OfSummary(m)
+	if m.CompactedTokens > 0 {
+		m.CompressionRatio = float64(m.OriginalTokens) / float64(m.CompactedTokens)
+	}
+	return &Draft{
+		Meta: m, Events: window.Events, GivenUp: window.GivenUp, Tokens: window.Tokens, Text: text,
+		eventID: ids.New(ctx), invocationID: "e-" + ids.New(ctx),
+	}, nil
+}
+
+// cover lets the record stand for an event.
+func cover(m *record.Metadata, ev *session.Event) {
+	m.Covered = append(m.Covered, record.RefTo(ev))
+	m.EventCount++
+	m.OriginalTokens += promptsize.OfEvent(ev)
+	extend(m, ev.Timestamp, ev.InvocationID, ev.Timestamp, ev.InvocationID)
+}
+
+// absorb lets the record stand for all that another one stands for.
+func absorb(m, other *record.Metadata) {
+	m.Absorbed = append(m.Absorbed, other.RecordID)
+	m.EventCount += other.EventCount
+	m.OriginalTokens += other.OriginalTokens
+	m.Level = max(m.Level, other.Level+1)
+	extend(m, other.StartTimestamp, other.StartInvocationID, other.EndTimestamp, other.EndInvocationID)
+	if other.Through.Timestamp.After(m.Through.Timestamp) || m.Through.IsZero() {
+		m.Through = other.Through
+	}
+}
+
+// extend widens the span of time that the record stands for.
+func extend(m *record.Metadata, start time.Time, startInvocation string, end time.Time, endInvocation string) {
+	first := m.EventCount == 0 || m.StartInvocationID == "" && m.StartTimestamp.IsZero()
+	if first || start.Before(m.StartTimestamp) {
+		m.StartTimestamp, m.StartInvocationID = start, startInvocation
+	}
+	if first || !end.Before(m.EndTimestamp) {
+		m.EndTimestamp, m.EndInvocationID = end, endInvocation
+	}
+}

@@ -1,0 +1,64 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Unreadable reports the records that cannot be read, each once. The caller holds the session's slot.
+func (j *Journal) Unreadable(ctx context.Context, h *sessions.Handle) {
+	if h.View.State().Unreadable == 0 {
+		return
+	}
+	found := 0
+	for _, ev := range h.View.Raw() {
+		_, err := record.From(ev)
+		if err == nil || !h.State.Learned.Events.FirstReport(ev) {
+			continue
+		}
+		found++
+		j.Reporter.Observe(ctx, telemetry.Observation{
+			Outcome: telemetry.Unreadable, Session: telemetry.Session(h.State.Ref), Branch: ev.Branch,
+			Err: Mark(fmt.Errorf("record in event %q is ignored: %w", ev.ID, err)),
+		})
+	}
+	if found > 0 {
+		j.Reporter.LogAbout(ctx, slog.LevelWarn, telemetry.Session(h.State.Ref), "compaction records cannot be read: they hide nothing", slog.Int("records", found))
+	}
+}
+
+// Misreport reports a provider's count that cannot be right, once for each agent, and again after some
+// that are believed. Only one that is too high is observed: a low one may be of an agent that is shown
+// little, which is in order.
+func (j *Journal) Misreport(ctx context.Context, h *sessions.Handle, ev *session.Event) {
+	d, news := h.Meter.Doubt(ev)
+	if !news {
+		return
+	}
+	about := telemetry.Session(h.State.Ref)
+	attrs := []slog.Attr{slog.Int("reported", d.Counted), slog.Int("estimated", d.Estimated), slog.String("agent", ev.Author)}
+	if !d.TooHigh {
+		j.Reporter.LogAbout(ctx, slog.LevelInfo, about, "a prompt is counted far below its estimate: the estimate is followed", attrs...)
+		return
+	}
+	j.Reporter.LogAbout(ctx, slog.LevelWarn, about, "a prompt is counted at more than a compaction could change: the estimate is followed", attrs...)
+	j.Reporter.Observe(ctx, telemetry.Observation{
+		Outcome: telemetry.Misreported, Session: about, Branch: ev.Branch, InvocationID: ev.InvocationID, TokensBefore: d.Estimated,
+		Reason: fmt.Sprintf("the provider counts %d tokens for a prompt of %s that is estimated at %d: instructions alone would exceed the hard limit of %d",
+			d.Counted, ev.Author, d.Estimated, h.State.Prompts.Limits().HardLimit),
+	})
+}
+
+// Orphan reports that a late answer is shown without its call.
+func (j *Journal) Orphan(ctx context.Context, st *sessions.State, ev *session.Event, cause error) {
+	j.Reporter.Observe(ctx, telemetry.Observation{
+		Outcome: telemetry.Failed, Session: telemetry.Session(st.Ref), Branch: ev.Branch, InvocationID: ev.InvocationID, Err: Mark(cause),
+	})
+}

@@ -1,0 +1,156 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/ids"
+	"github.com/adk-go-ext/longsession/internal/view"
+)
+
+// partialService is compaction.PartialService.
+type partialService interface {
+	GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error)
+}
+
+// PartialSession is compaction.PartialSession.
+type PartialSession interface {
+	session.Session
+	Partial() bool
+	StoredEvents() int
+	Covered(eventID string) bool
+	Overtaken(eventID string) bool
+}
+
+// partial is what a handle knows of events that were left in storage. It is guarded by State.Append; nil
+// for a handle that has everything.
+type partial struct {
+	loaded   PartialSession
+	unloaded int // how many events were left
+	// called are the calls made through the handle since it was loaded, and restored the covered events
+	// that late answers brought back.
+	called   map[adk.CallKey]bool
+	restored map[string]bool
+}
+
+func unloadedOf(sess PartialSession) view.Unloaded {
+	return view.Unloaded{
+		Covered:   func(ev *session.Event) bool { return sess.Covered(ev.ID) },
+		Overtaken: func(ev *session.Event) bool { return sess.Overtaken(ev.ID) },
+	}
+}
+
+// loaded notes what the handle was loaded with, nil for everything.
+func (h *Handle) loaded(sess PartialSession) {
+	if sess == nil {
+		return
+	}
+	h.partial = &partial{
+		loaded: sess, unloaded: max(0, sess.StoredEvents()-len(h.View.Raw())),
+		called: map[adk.CallKey]bool{}, restored: map[string]bool{},
+	}
+}
+
+// Unloaded counts the events that were left in storage when the handle was loaded.
+func (h *Handle) Unloaded() int {
+	if h.partial == nil {
+		return 0
+	}
+	return h.partial.unloaded
+}
+
+// WithID gives an event an ID where the inner service would give one to its own copy: references to the
+// event are resolved by nothing else.
+func (s *Sessions) WithID(ctx context.Context, ev *session.Event) *session.Event {
+	if _, partial := s.Inner.(partialService); !partial || ev.ID != "" || ev.Partial {
+		return ev
+	}
+	other := *ev
+	other.ID = ids.New(ctx)
+	return &other
+}
+
+// note notes the calls of an event that is appended.
+func (p *partial) note(ev *session.Event) {
+	if p == nil {
+		return
+	}
+	for _, call := range adk.FunctionCalls(ev) {
+		p.called[adk.CallKey{Branch: ev.Branch, ID: call.ID}] = true
+	}
+}
+
+// lacksCallOf reports whether an event answers a call that was not made through the handle: the call, or
+// what goes with it, may have been left in storage.
+//
+//	stored:  call "transfer" (covered, not loaded)   ...   the handle is loaded
+//	append:  the response to "transfer", days later: its call is read again
+func (p *partial) lacksCallOf(ev *session.Event) bool {
+	if p == nil {
+		return false
+	}
+	return slices.ContainsFunc(adk.FunctionResponses(ev), func(response *genai.FunctionResponse) bool {
+		return !p.called[adk.CallKey{Branch: ev.Branch, ID: response.ID}]
+	})
+}
+
+// restoreCall adds a late answer that was stored to the view, and with it the members of its unit that
+// were left in storage, in one step. The handle sees nothing else of what others did meanwhile. If the unit
+// cannot be read, the answer is shown without its call, and the error says why. The caller holds
+// State.Append.
+func (h *Handle) restoreCall(ctx context.Context, ev *session.Event) error {
+	resp, err := h.owner.Load(ctx, h.State.Ref.Request())
+	if err != nil {
+		h.appended(ev)
+		return fmt.Errorf("load the call that a late answer is for: %w", err)
+	}
+	now := view.Collect(resp.Session.Events())
+	fresh, _ := resp.Session.(PartialSession)
+	h.noteAppend(ev)
+	p := h.partial
+	h.View.Replace(func(raw []*session.Event) ([]*session.Event, view.Unloaded) {
+		raw = p.withUnit(append(slices.Clone(raw), adk.WithoutTemp(ev)), now, ev.ID, fresh)
+		unloaded := unloadedOf(p.loaded)
+		unloaded.Covered = func(ev *session.Event) bool { return p.loaded.Covered(ev.ID) || p.restored[ev.ID] }
+		if fresh != nil { // only this reading knows the members that were restored
+			unloaded.Overtaken = func(ev *session.Event) bool { return p.loaded.Overtaken(ev.ID) || fresh.Overtaken(ev.ID) }
+		}
+		return raw, unloaded
+	})
+	return nil
+}
+
+// withUnit returns what the handle has, and the other members of the unit of the event of an ID, each
+// before the event that it precedes in the session as it is now.
+func (p *partial) withUnit(raw, now []*session.Event, id string, fresh PartialSession) []*session.Event {
+	own := map[string]bool{}
+	for _, ev := range raw {
+		own[ev.ID] = true
+	}
+	at := slices.IndexFunc(now, func(ev *session.Event) bool { return ev.ID == id })
+	if at < 0 {
+		return raw
+	}
+	for _, i := range adk.GroupUnits(now).Of(at) {
+		member := now[i]
+		if own[member.ID] {
+			continue
+		}
+		place := len(raw)
+		if next := slices.IndexFunc(now[i+1:], func(ev *session.Event) bool { return own[ev.ID] }); next >= 0 {
+			place = slices.IndexFunc(raw, func(ev *session.Event) bool { return ev.ID == now[i+1+next].ID })
+		}
+		raw = slices.Insert(raw, place, member)
+		own[member.ID] = true
+		if fresh != nil && fresh.Covered(member.ID) {
+			p.restored[member.ID] = true
+		}
+	}
+	return raw
+}

@@ -1,0 +1,33 @@
+package sessions
+
+import (
+	"fmt"
+	"testing"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/draft"
+)
+
+// TestOnlyTheLongestUnusedSessionIsGivenUp: where too many have something to remember, its drafts are
+// reported.
+func TestOnlyTheLongestUnusedSessionIsGivenUp(t *testing.T) {
+	t.Parallel()
+	known := New(session.InMemoryService(), nil)
+	var all []*State
+	for n := range maxRetained + 1 {
+		st := known.Of(Ref{SessionID: fmt.Sprint(n)})
+		st.Waiting.Add(&draft.Draft{})
+		all = append(all, st)
+		givenUp := known.Remember(st)
+		switch {
+		case n < maxRetained && givenUp != nil:
+			t.Fatalf("session %s is given up for session %d", givenUp.Ref.SessionID, n)
+		case n == maxRetained && givenUp != all[0]:
+			t.Fatalf("%v is given up, want the first session", givenUp)
+		}
+	}
+	if givenUp := known.Remember(all[1]); givenUp != nil {
+		t.Errorf("session %s is given up for one that is kept already", givenUp.Ref.SessionID)
+	}
+}

@@ -1,0 +1,174 @@
+// Package sessions has what a compaction service knows about sessions: the handles that it gave out, the
+// views that these show, and the state that all handles of a session share.
+//
+//	Sessions   one for each service   finds states, reads sessions, makes and finds handles
+//	State      one for each session   locks, the line of jobs, drafts, what was learned, new records
+//	Handle     one for each Get       a view, kept up to date by appends and by records of others
+//
+// A state lives as long as somebody needs it, and is garbage afterwards: a process that serves a million
+// sessions keeps those in use, and at most 1,024 others about which it has something to remember.
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+	"weak"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
+	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
+)
+
+// Ref names one session. It has the fields of compaction.SessionRef, and converts to it.
+type Ref struct{ AppName, UserID, SessionID string }
+
+// RefOf returns the name of a session.
+func RefOf(sess session.Session) Ref {
+	return Ref{AppName: sess.AppName(), UserID: sess.UserID(), SessionID: sess.ID()}
+}
+
+// Request returns the request that reads the session as a whole.
+func (r Ref) Request() *session.GetRequest {
+	return &session.GetRequest{AppName: r.AppName, UserID: r.UserID, SessionID: r.SessionID}
+}
+
+// Sessions are those of one service, safe for concurrent use.
+type Sessions struct {
+	Inner session.Service
+
+	known    *registry
+	retained *retained
+	views    *viewCache
+}
+
+// New returns the sessions of an inner service. The state of each begins with the limits.
+func New(inner session.Service, limits *meter.Limits) *Sessions {
+	return &Sessions{
+		Inner: inner, retained: newRetained(), views: newViewCache(),
+		known: &registry{limits: limits, byRef: map[Ref]weak.Pointer[State]{}},
+	}
+}
+
+// Of returns the state of a session, making it if need be.
+func (s *Sessions) Of(ref Ref) *State { return s.known.of(ref) }
+
+// WithDrafts returns the states of all sessions that have drafts in line.
+func (s *Sessions) WithDrafts() []*State {
+	return slices.DeleteFunc(s.known.all(), func(st *State) bool { return len(st.Waiting.All()) == 0 })
+}
+
+// Known counts the states that are in use or not collected yet.
+func (s *Sessions) Known() int { return s.known.count() }
+
+// Remember keeps a state alive while it has something to remember. It returns the state that is given
+// up for it, nil for none. It must be called after each change of what is remembered.
+func (s *Sessions) Remember(st *State) (givenUp *State) { return s.retained.update(st) }
+
+// Drop makes a deleted session's state unreachable, so that a session created anew under the same ID
+// starts with a fresh one. What waits in the old one can still be reported.
+func (s *Sessions) Drop(ref Ref) {
+	s.views.forget(ref)
+	if st := s.known.remove(ref); st != nil {
+		st.Waiting.Close()
+		s.retained.forget(st)
+	}
+}
+
+// Get reads a session and returns it with the service's layer around it. The filters of the request apply
+// to the view. The session is nil if the inner service returned none; errors are the inner service's.
+func (s *Sessions) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	// The cursor comes first: a record stored while the events are read is seen twice, not missed.
+	st := s.Of(Ref{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
+	c := st.news.open()
+	var h *Handle
+	defer func() {
+		if h == nil { // also where the inner service panics
+			st.news.close(c)
+		}
+	}()
+	whole := *req
+	whole.NumRecentEvents, whole.After = 0, time.Time{}
+	resp, err := s.Load(ctx, &whole)
+	if err != nil || resp == nil || IsNil(resp.Session) {
+		return resp, err
+	}
+	h = s.newHandle(st, c, resp.Session)
+	h.recent.Store(int64(max(0, req.NumRecentEvents)))
+	h.after = req.After
+	return &session.GetResponse{Session: filtered.NewSession(resp.Session, h)}, nil
+}
+
+// Handle reads a session into a handle of its own.
+func (s *Sessions) Handle(ctx context.Context, ref Ref) (*Handle, error) {
+	resp, err := s.Get(ctx, ref.Request())
+	if err != nil {
+		return nil, err
+	}
+	if resp == nil || resp.Session == nil {
+		return nil, fmt.Errorf("inner service returned no session for %q: %w", ref.SessionID, session.ErrNotFound)
+	}
+	_, h := s.Peel(resp.Session)
+	return h, nil
+}
+
+// Wrap puts the service's layer around a session of the inner service. listed says that the session comes
+// from List, without its events.
+func (s *Sessions) Wrap(sess session.Session, listed bool) session.Session {
+	st := s.Of(RefOf(sess))
+	h := s.newHandle(st, st.news.open(), sess)
+	h.listed = listed
+	return filtered.NewSession(sess, h)
+}
+
+func (s *Sessions) newHandle(st *State, c *cursor, sess session.Session) *Handle {
+	h := &Handle{owner: s, State: st, Inner: sess, cursor: c}
+	v, partial := s.ViewOf(st.Ref, sess)
+	h.View, h.Meter = v, meter.New(v, st.Prompts)
+	h.loaded(partial)
+	st.closeWith(h, c)
+	return h
+}
+
+// maxLayers bounds how far a chain of decorators is followed: one that unwraps to itself must not
+// hang a turn.
+const maxLayers = 64
+
+// Peel finds the service's own layer in a session and returns what lies directly below it: another
+// decorator may sit there, and another one above. A session without such a layer is returned as it is.
+func (s *Sessions) Peel(sess session.Session) (session.Session, *Handle) {
+	layer := sess
+	for range maxLayers {
+		if own, ok := layer.(*filtered.FilteredSession); ok {
+			if h, ok := own.Source().(*Handle); ok && h.owner == s {
+				return own.Unwrap(), h
+			}
+		}
+		wrapper, ok := layer.(interface{ Unwrap() session.Session })
+		if !ok {
+			break
+		}
+		layer = wrapper.Unwrap()
+	}
+	return sess, nil
+}
+
+// Load reads a session from the inner service, as much of it as views need.
+func (s *Sessions) Load(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	if partial, ok := s.Inner.(partialService); ok {
+		return partial.GetActive(ctx, req)
+	}
+	return s.Inner.Get(ctx, req)
+}
+
+// ViewOf makes the view of a session that was loaded. The session is returned too if events of it are
+// still in storage.
+func (s *Sessions) ViewOf(ref Ref, sess session.Session) (*view.View, PartialSession) {
+	if partial, ok := sess.(PartialSession); ok && partial.Partial() {
+		return view.NewPartial(view.Collect(sess.Events()), unloadedOf(partial)), partial
+	}
+	return s.views.view(ref, sess.Events()), nil
+}

@@ -1,0 +1,66 @@
+package sessions
+
+import (
+	"context"
+	"runtime"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/draft"
+	"github.com/adk-go-ext/longsession/compaction/internal/learned"
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
+	"github.com/adk-go-ext/longsession/compaction/internal/queue"
+)
+
+// State is what a service knows of one session while somebody holds a handle to it, a job works on it,
+// or there is something to remember. Otherwise it is garbage. Each part locks itself.
+type State struct {
+	Ref Ref
+	// Append is held around every append of an event and every store of a record: ADK's services
+	// compare a handle's last update time with the stored one, and a record that came between the two
+	// would make the runner's handle stale and end its turn.
+	Append queue.Lock
+	// Line orders the jobs on the session.
+	Line *queue.Line
+	// Waiting are drafts that are not stored yet: those of background jobs that wait for the next append,
+	// and those that could not be stored. It is closed when the session was deleted: what a job still
+	// finds out must not be stored in a session that was created anew under the same ID.
+	Waiting queue.Waiting[*draft.Draft]
+	Learned learned.Facts
+	Prompts *meter.Session
+
+	news news
+	runs runs
+}
+
+func newState(ref Ref, limits *meter.Limits) *State {
+	st := &State{Ref: ref, Append: queue.NewLock(), Line: queue.NewLine(), news: news{cursors: map[*cursor]struct{}{}}}
+	st.Prompts = meter.NewSession(limits, &st.Learned)
+	return st
+}
+
+// Deleted reports whether the session was deleted through this service.
+func (st *State) Deleted() bool { return st.Waiting.Closed() }
+
+// Publish makes a stored record known to all handles.
+func (st *State) Publish(record *session.Event) { st.news.publish(record) }
+
+// Unread counts the records that some handle has not seen yet.
+func (st *State) Unread() int { return st.news.unread() }
+
+// Started notes that an invocation runs in this process, through a handle.
+func (st *State) Started(ctx context.Context, invocationID string, h *Handle) {
+	st.runs.started(ctx, invocationID, h)
+}
+
+// Running reports whether an invocation is known to be running in this process.
+func (st *State) Running(invocationID string) bool { return st.runs.running(invocationID) }
+
+// worthKeeping reports whether there is something to remember about a session to which nobody holds a
+// handle.
+func (st *State) worthKeeping() bool {
+	return !st.Deleted() && (st.Learned.WorthKeeping() || st.Prompts.WorthKeeping() || len(st.Waiting.All()) > 0)
+}
+
+// closeWith closes a cursor when its handle is garbage.
+func (st *State) closeWith(h *Handle, c *cursor) { runtime.AddCleanup(h, st.news.close, c) }

@@ -1,0 +1,156 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/draft"
+	"github.com/adk-go-ext/longsession/compaction/internal/job"
+	"github.com/adk-go-ext/longsession/compaction/internal/journal"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+)
+
+// Over a service that stores records in turns only, a background job touches no storage: it works from
+// the events of the turn's handle, and its drafts wait until this process appends to the session again.
+//
+//	turn 5 ends     a background job summarizes; its draft waits, and no view shows it yet
+//	turn 6 begins   the user's event is appended, then the record, through the same handle
+//	turn 6          the first prompt has the summary
+
+// StoreDraft stores a draft that is in line, or leaves it there for the next append, and concludes the
+// attempt.
+func (s *Storage) StoreDraft(ctx context.Context, h *sessions.Handle, j job.Job, a *journal.Attempt, d *draft.Draft) job.Result {
+	if s.MustWait(j) {
+		h.View.AppendRecord(d.Preview())
+		return a.Wait(ctx)
+	}
+	began := time.Now()
+	result, err := s.store(ctx, h, j.ByHand, d)
+	a.Duration += time.Since(began)
+	return s.conclude(ctx, h.State, a, d, result, err)
+}
+
+// StoreLeftovers stores what earlier attempts summarized and did not store, so that it is not paid for
+// again. It reports whether none is left that this job's drafts would have to wait behind.
+func (s *Storage) StoreLeftovers(ctx context.Context, h *sessions.Handle, j job.Job) bool {
+	if s.MustWait(j) {
+		return true
+	}
+	for _, d := range h.State.Waiting.All() {
+		ctx, a := s.journal.Resume(ctx, h.State, j, d)
+		result := a.Guard(ctx, func() job.Result { return s.StoreDraft(ctx, h, j, a, d) })
+		if result != job.Written && result != job.Discarded {
+			return false
+		}
+	}
+	return true
+}
+
+// StoreNow stores the drafts that wait for a session at once, through a handle of its own. Another
+// process that is in a turn on the session at that moment may lose state by it, or its turn.
+func (s *Storage) StoreNow(ctx context.Context, st *sessions.State) {
+	if len(st.Waiting.All()) == 0 {
+		return
+	}
+	_ = st.Line.Exclusively(ctx, func() error {
+		if h, err := s.sessions.Handle(ctx, st.Ref); err == nil && h.State == st {
+			defer s.Remember(st)
+			s.StoreLeftovers(ctx, h, job.Job{ByHand: true})
+		}
+		return nil
+	})
+}
+
+// DraftsFor returns the drafts that the append of an event should store. A draft that failed in this
+// invocation waits for the next: a refusal must not slow down every event of a turn. The caller holds
+// the session's append lock.
+func (s *Storage) DraftsFor(h *sessions.Handle, ev *session.Event) []*draft.Draft {
+	if s.mode != inTurns || h.Listed() || ev.Partial {
+		return nil
+	}
+	drafts := h.State.Waiting.All()
+	if len(drafts) > 0 && drafts[0].Tries.Load() > 0 && ev.InvocationID != "" && drafts[0].TriedIn == ev.InvocationID {
+		return nil
+	}
+	return drafts
+}
+
+// StoreWaiting stores drafts through the handle of a turn that has just appended an event, and then
+// releases the session's append lock, which the caller holds. The turn waits for it until its context or
+// the time-out ends. A service that has not returned by then keeps the lock, because what it still does
+// must not meet another append.
+func (s *Storage) StoreWaiting(ctx context.Context, h *sessions.Handle, drafts []*draft.Draft, invocationID string) {
+	waiting, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	_, _ = untilDone(waiting, func() (struct{}, error) {
+		for _, report := range s.storeAll(ctx, h, drafts, invocationID) {
+			report()
+		}
+		s.Remember(h.State)
+		return struct{}{}, nil
+	})
+}
+
+// storeAll stores drafts in order, releases the append lock, and returns what reports on each: an observer
+// may take its time. It stops at the first draft that fails, because later ones may absorb it.
+func (s *Storage) storeAll(ctx context.Context, h *sessions.Handle, drafts []*draft.Draft, invocationID string) (reports []func()) {
+	defer h.State.Append.Release()
+	until := time.Now().Add(timeout)
+	for _, d := range drafts {
+		ctx, a := s.journal.Resume(ctx, h.State, job.Job{InvocationID: invocationID, Inline: true}, d)
+		began := time.Now()
+		result, err := s.storeThroughHandle(ctx, h, d)
+		a.Duration = time.Since(began)
+		d.TriedIn = invocationID
+		reports = append(reports, func() { s.conclude(ctx, h.State, a, d, result, err) })
+		if err != nil || time.Now().After(until) {
+			break
+		}
+	}
+	return reports
+}
+
+// Discard reports the drafts of a session that will never be stored.
+func (s *Storage) Discard(ctx context.Context, st *sessions.State, reason string) {
+	for _, d := range st.Waiting.All() {
+		ctx, a := s.journal.Resume(ctx, st, job.Job{}, d)
+		s.conclude(ctx, st, a, d, Settlement{Reason: reason}, nil)
+	}
+}
+
+// Remember keeps the session's state alive while it has something to remember. What waits in a session
+// that is given up for it is discarded.
+func (s *Storage) Remember(st *sessions.State) {
+	if givenUp := s.sessions.Remember(st); givenUp != nil {
+		s.Discard(context.Background(), givenUp, "too many sessions are remembered")
+	}
+}
+
+// conclude concludes the attempt for a draft that was offered to the inner service, and takes the draft
+// out of the line unless it is to be offered again.
+func (s *Storage) conclude(ctx context.Context, st *sessions.State, a *journal.Attempt, d *draft.Draft, result Settlement, err error) job.Result {
+	switch {
+	case err != nil && ctx.Err() != nil: // the caller has gone: that says nothing about the storage
+		return a.Decline(ctx, err.Error())
+	case err != nil && d.Tries.Load() < maxTries:
+		return a.Fail(ctx, err)
+	}
+	if !st.Waiting.Take(d) { // another attempt has reported on it
+		a.Abandon()
+		if result.Event == nil {
+			return job.Discarded
+		}
+		return job.Written
+	}
+	switch {
+	case err != nil:
+		return a.Fail(ctx, fmt.Errorf("%w after %d tries to store it: %w", journal.ErrDropped, d.Tries.Load(), err))
+	case result.Event == nil:
+		return a.Discard(ctx, result.Reason)
+	default:
+		return a.Store(ctx, result.Event.ID)
+	}
+}

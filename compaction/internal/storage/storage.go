@@ -1,0 +1,118 @@
+// Package storage stores compaction records without harm to anybody's turn: at once where the inner
+// service can do that, else with this process's next append to the session.
+package storage
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/draft"
+	"github.com/adk-go-ext/longsession/compaction/internal/job"
+	"github.com/adk-go-ext/longsession/compaction/internal/journal"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+)
+
+const (
+	// timeout bounds one attempt to store a record. A turn may be waiting for it.
+	timeout = 5 * time.Second
+	// triesPerAttempt is how often one attempt offers a record to the inner service: an answer may be
+	// lost, or another process may be in the way for a moment.
+	triesPerAttempt = 2
+	// maxTries is how often a record is offered before it is dropped. A service that refuses a record
+	// for good must not end compaction for its session.
+	maxTries = 2 * triesPerAttempt
+)
+
+// Deleted is why the summary of a session that was deleted is not stored.
+const Deleted = "session was deleted meanwhile"
+
+// recordAppender is compaction.RecordAppender.
+type recordAppender interface {
+	AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error
+}
+
+// mode says when the records of background jobs may be stored over an inner service.
+type mode int
+
+const (
+	// inTurns is for any service that is not known to be safer: ADK's database service writes the whole
+	// session row with every append, so a record that is appended between turns can erase the state that
+	// another process writes, make its handle stale, or lock it out. A record is therefore stored by this
+	// process's next append to the session, through the same handle: by then nobody else is in a turn.
+	inTurns mode = iota
+	// atOnce is for a recordAppender.
+	atOnce
+	// freely is for ADK's in-memory service: at once, through a handle of its own. That service lives in
+	// one process, checks no update time and merges state key by key.
+	freely
+)
+
+// inMemoryType is the type of ADK's in-memory service.
+var inMemoryType = reflect.TypeOf(session.InMemoryService())
+
+// Storage stores the records of one service, and is safe for concurrent use.
+type Storage struct {
+	sessions *sessions.Sessions
+	journal  *journal.Journal
+	appender recordAppender // nil if the inner service is none
+	mode     mode
+}
+
+// New returns the storage for the inner service of the sessions.
+func New(s *sessions.Sessions, j *journal.Journal) *Storage {
+	out := &Storage{sessions: s, journal: j}
+	out.appender, _ = s.Inner.(recordAppender)
+	switch {
+	case reflect.TypeOf(s.Inner) == inMemoryType:
+		out.mode = freely
+	case out.appender != nil:
+		out.mode = atOnce
+	}
+	return out
+}
+
+// MustWait reports whether a job's drafts wait for the next append instead of being stored by the job.
+func (s *Storage) MustWait(j job.Job) bool { return s.mode == inTurns && !j.Inline && !j.ByHand }
+
+// Settlement is what became of a draft: the event that stores it, or the reason why it has become
+// pointless. The zero value stands for neither.
+type Settlement struct {
+	Event  *session.Event
+	Reason string
+}
+
+// store stores a draft now: with AppendRecord, through a handle fetched for it, or through the handle
+// of the turn that waits for it.
+func (s *Storage) store(ctx context.Context, h *sessions.Handle, byHand bool, d *draft.Draft) (Settlement, error) {
+	switch {
+	case s.mode == atOnce:
+		return offer(ctx, h.State, d, func(ctx context.Context) (Settlement, error) {
+			return untilDone(ctx, func() (Settlement, error) { return s.appendRecord(ctx, h, d) })
+		})
+	case s.mode == freely || byHand:
+		return offer(ctx, h.State, d, func(ctx context.Context) (Settlement, error) {
+			return untilDone(ctx, func() (Settlement, error) { return s.storeThroughNewHandle(ctx, h.State, d) })
+		})
+	}
+	if err := h.State.Append.Acquire(ctx); err != nil {
+		return Settlement{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
+	defer cancel()
+	return untilDone(ctx, func() (Settlement, error) {
+		// A service that does not return in time keeps the lock: what it still does must not meet
+		// another append.
+		defer h.State.Append.Release()
+		return s.storeThroughHandle(ctx, h, d)
+	})
+}
+
+// superseded reports whether a recordAppender refused a record because others have done its work.
+func superseded(err error) bool {
+	var refused interface{ Superseded() bool }
+	return errors.As(err, &refused) && refused.Superseded()
+}
