@@ -82,20 +82,20 @@ func project(raw []*session.Event, before *projection, gaps *gaps) *projection {
 	}
 	nodes := p.readRecords()
 	p.consistent = resolveCurrent(nodes)
-	seen := map[*recordNode]bool{}
 	var keys []uint32
+	var current []*recordNode
 	for _, n := range nodes {
 		keys = n.keys(keys, raw)
-		if !n.current {
-			continue
+		if n.current {
+			current = append(current, n)
+			p.current = append(p.current, before.summaryOf(n))
 		}
-		p.current = append(p.current, before.summaryOf(n))
-		n.each(seen, func(d *recordNode) {
-			for _, i := range d.covered {
-				p.working.cover(int(i))
-			}
-		})
 	}
+	walk(current, absorbed, func(_, n *recordNode) {
+		for _, i := range n.covered {
+			p.working.cover(int(i))
+		}
+	})
 	p.watched = p.watched.with(keys)
 	if before == nil {
 		p.complete(nil)

@@ -17,10 +17,11 @@ type recordNode struct {
 	after   int32            // position of meta.After, -1 if it does not resolve
 
 	// Set by resolveCurrent.
-	absorbs []*recordNode
-	absent  []string // absorbed records that this history does not hold
-	circle  int      // nodes with the same number absorb each other in a circle
-	current bool
+	absorbs    []*recordNode
+	absorbedBy []*recordNode
+	absent     []string    // absorbed records that this history does not hold
+	circle     *recordNode // nodes with the same one absorb each other in a circle
+	current    bool
 }
 
 // newRecordNode resolves the references of m. A record covers events of its own branch only, and a
@@ -112,19 +113,4 @@ func loosePoint(ref record.Ref) point {
 		return point{unresolved, ref.ID}
 	}
 	return point{unresolved, ref.InvocationID + "\x00" + ref.Author + "\x00" + ref.Timestamp.UTC().String()}
-}
-
-// each calls f once for n and for every record that it absorbs, directly or not.
-func (n *recordNode) each(seen map[*recordNode]bool, f func(*recordNode)) {
-	stack := []*recordNode{n}
-	for len(stack) > 0 {
-		top := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if seen[top] {
-			continue
-		}
-		seen[top] = true
-		f(top)
-		stack = append(stack, top.absorbs...)
-	}
 }

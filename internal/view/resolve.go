@@ -31,6 +31,7 @@ func resolveCurrent(nodes []*recordNode) (consistent bool) {
 				consistent = false
 			case child.meta.Branch == n.meta.Branch:
 				n.absorbs = append(n.absorbs, child)
+				child.absorbedBy = append(child.absorbedBy, n)
 			}
 		}
 	}
@@ -56,8 +57,10 @@ func resolveCurrent(nodes []*recordNode) (consistent bool) {
 func anyRepeated(nodes []*recordNode) bool {
 	var covered []bool
 	named := map[point]bool{}
-	parent := make(map[*recordNode]*recordNode, len(nodes))
 	for _, n := range nodes {
+		if slices.ContainsFunc(n.absorbedBy, func(other *recordNode) bool { return other != n.absorbedBy[0] }) {
+			return true
+		}
 		for _, i := range n.covered {
 			covered = append(covered, make([]bool, max(0, int(i)+1-len(covered)))...)
 			if covered[i] {
@@ -70,12 +73,6 @@ func anyRepeated(nodes []*recordNode) bool {
 				return true
 			}
 			named[p] = true
-		}
-		for _, child := range n.absorbs {
-			if other := parent[child]; other != nil && other != n {
-				return true
-			}
-			parent[child] = n
 		}
 	}
 	return false
@@ -90,7 +87,6 @@ func anyRepeated(nodes []*recordNode) bool {
 type competing struct {
 	nodes    []*recordNode
 	coverers map[point][]*recordNode
-	parents  map[*recordNode][]*recordNode
 	coverage map[*recordNode]coverage
 }
 
@@ -100,19 +96,16 @@ type coverage struct {
 	points  map[point]bool
 }
 
+// compare prepares to compare the given records, all of one history.
 func compare(nodes []*recordNode) *competing {
 	r := &competing{
 		nodes:    slices.Clone(nodes),
 		coverers: map[point][]*recordNode{},
-		parents:  map[*recordNode][]*recordNode{},
 		coverage: map[*recordNode]coverage{},
 	}
-	for _, e := range nodes {
-		for _, p := range e.points() {
-			r.coverers[p] = append(r.coverers[p], e)
-		}
-		for _, child := range e.absorbs {
-			r.parents[child] = append(r.parents[child], e)
+	for _, n := range nodes {
+		for _, p := range n.points() {
+			r.coverers[p] = append(r.coverers[p], n)
 		}
 	}
 	return r
@@ -122,65 +115,58 @@ func compare(nodes []*recordNode) *competing {
 // that a record is never replaced by one that it has replaced.
 func (r *competing) resolve() {
 	slices.SortFunc(r.nodes, func(a, b *recordNode) int { return later(b.meta, a.meta) })
-	for _, e := range r.nodes {
-		if e.current && r.replaced(e) {
-			e.current = false
+	for _, n := range r.nodes {
+		if n.current && r.replaced(n) {
+			n.current = false
 		}
 	}
 }
 
-// replaced reports whether a later record of the branch stands for all that e stands for, and is
-// itself shown or stood for by one that is.
-func (r *competing) replaced(e *recordNode) bool {
-	own := r.coverageOf(e)
+// replaced reports whether a later record of the branch stands for everything that n stands for, and is
+// shown itself or is absorbed by one that is.
+func (r *competing) replaced(n *recordNode) bool {
+	own := r.coverageOf(n)
 	for p := range own.points {
-		for candidate := range r.above(r.coverers[p]...) {
-			if !own.records[candidate] && candidate.meta.Branch == e.meta.Branch && candidate.meta.Later(e.meta) &&
-				contains(r.coverageOf(candidate).points, own.points) && r.shown(candidate, e) {
+		for candidate := range above(r.coverers[p]...) {
+			if !own.records[candidate] && candidate.meta.Branch == n.meta.Branch && candidate.meta.Later(n.meta) &&
+				contains(r.coverageOf(candidate).points, own.points) && isShown(candidate, n) {
 				return true
 			}
 		}
-		break // a record that stands for all of it stands for any one point
+		break // a record that stands for all of the points stands for any one of them
 	}
 	return false
 }
 
-// shown reports whether a current record other than e stands for all that candidate stands for.
-func (r *competing) shown(candidate, e *recordNode) bool {
-	for above := range r.above(candidate) {
-		if above.current && above != e {
+// isShown reports whether a current record other than n is, or absorbs, the candidate.
+func isShown(candidate, n *recordNode) bool {
+	for m := range above(candidate) {
+		if m.current && m != n {
 			return true
 		}
 	}
 	return false
 }
 
-func (r *competing) coverageOf(e *recordNode) coverage {
-	c, ok := r.coverage[e]
+func (r *competing) coverageOf(n *recordNode) coverage {
+	c, ok := r.coverage[n]
 	if !ok {
 		c = coverage{records: map[*recordNode]bool{}, points: map[point]bool{}}
-		e.each(c.records, func(d *recordNode) {
+		walk([]*recordNode{n}, absorbed, func(_, d *recordNode) {
+			c.records[d] = true
 			for _, p := range d.points() {
 				c.points[p] = true
 			}
 		})
-		r.coverage[e] = c
+		r.coverage[n] = c
 	}
 	return c
 }
 
-// above returns the given records and all that absorb them, transitively.
-func (r *competing) above(of ...*recordNode) map[*recordNode]bool {
+// above returns the given records and all that absorb them, directly or not.
+func above(of ...*recordNode) map[*recordNode]bool {
 	out := map[*recordNode]bool{}
-	stack := slices.Clone(of)
-	for len(stack) > 0 {
-		top := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if !out[top] {
-			out[top] = true
-			stack = append(stack, r.parents[top]...)
-		}
-	}
+	walk(of, absorbers, func(_, n *recordNode) { out[n] = true })
 	return out
 }
 
