@@ -9,8 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// layout is one pass over a working set: what it hides, and in which order it shows the rest. All
-// slices and maps go by index into the working set.
+// layout is one pass over a working set, which decides what is hidden and in which order the rest is
+// shown. Its slices and maps, and the anchors of summaries, are indexes into the working set.
 type layout struct {
 	*projection
 	events   []*session.Event
@@ -19,8 +19,8 @@ type layout struct {
 	standIns map[int]*session.Event
 }
 
-// complete makes the view of p.working and reduces it to what is visible. made are the stand-ins of
-// an earlier view of the same session.
+// complete makes the view of p.working, and reduces p.working to the visible events. made are the
+// stand-ins of an earlier view of the same session.
 func (p *projection) complete(made map[*session.Event]*session.Event) {
 	l := &layout{projection: p, events: p.working.events, hidden: make([]bool, len(p.working.events))}
 	for i, ev := range l.events {
@@ -46,9 +46,17 @@ func (p *projection) isOvertaken(ev *session.Event) bool {
 	return p.standIns[ev] != nil || p.gaps != nil && p.gaps.overtaken != nil && p.gaps.overtaken(ev)
 }
 
-// anchorSummaries finds the event that each mid-turn summary stands behind, and keeps it visible: the
-// one that the record names, else the one that opened the invocation. A summary without either is
-// shown in front, like any other.
+// anchorSummaries finds the anchor of each mid-turn summary, the event that it is shown behind, and
+// keeps the anchor visible. The anchor is the event that the record names, or else the one that opened
+// the invocation. A summary without either is shown in front, like any other. For example,
+//
+//	e1     user: Compare all offers.       the anchor of r
+//	e2-e9  calls and responses             hidden
+//	r      mid-turn record of e2-e9, which names e1
+//	e10    call
+//
+// is shown as e1, the summary, e10. ADK begins the prompts of some agents at the last event that the
+// user or another agent wrote, so the model would not see a summary in front of e1.
 func (l *layout) anchorSummaries() {
 	for _, s := range l.current {
 		s.anchor = -1
@@ -78,8 +86,8 @@ func speaksAsAgent(ev *session.Event) bool {
 }
 
 // keepNewest shows the newest event of a kind, and reports whether it would be hidden otherwise. ADK
-// takes the newest event of the user for the message to answer, and routes by the newest event of an
-// agent. Our own selection never covers these two; a record from elsewhere may.
+// answers the newest event of the user, and routes by the newest event of an agent. The selector never
+// chooses these two, but a record from elsewhere may cover them.
 func (l *layout) keepNewest(is func(*session.Event) bool) (hidden bool) {
 	for i, ev := range slices.Backward(l.events) {
 		if is(ev) {
@@ -124,16 +132,16 @@ func (l *layout) arrange() {
 		}
 		p.view = append(p.view, s.event())
 	}
-	// due holds summaries whose anchor has been shown but whose unit has not ended yet: text between a
-	// call and its response would part them.
+	// due are the summaries whose anchor has been shown. They wait until the anchor's unit ends at end,
+	// because text must not come between a call and its response.
 	var due []*summary
 	end := -1
-	// show shows event i in the place of event at, which is another one if i belongs to a late answer.
+	// show shows event i in the place of event at: another one if i belongs to a late answer.
 	show := func(i, at int) {
 		if l.hidden[i] {
 			return
 		}
-		if !ahead.displaced[i] { // else its place is empty, and a summary behind it stays there
+		if !ahead.displaced[i] { // a displaced event leaves its stand-in and its summaries behind
 			p.view = append(p.view, l.events[i])
 		}
 		if made := l.standIns[i]; made != nil {

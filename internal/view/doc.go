@@ -1,28 +1,39 @@
-// Package filtered computes what a model sees of a session: live summaries in place of the events
-// they stand for, and everything else as it was stored.
+// Package view computes what a model sees of a session: summaries in place of the events that current
+// records cover, and every other event as it was stored.
 //
-// [Project] is the definition: pure, total, and the same for every backend. [View] computes the
-// same thing step by step for a session that is being appended to, and [FilteredSession] puts either
-// in front of an inner session.session without touching it.
+// [Project] is the definition: pure, for any input, and the same for every backend. A [View] shows the
+// same for a session that is being appended to. [State] adds what a view is made of, for the code that
+// decides what to summarize next.
 //
-// The view is, in this order:
+// A record is current if no other record absorbs or replaces it. The view is, in this order,
 //
-//   - the live summaries of earlier turns, by the start of what they stand for;
-//   - every event that no live summary stands for, in the order of the backend.
+//   - the summaries of the current records, by the start of what they stand for;
+//   - every event that no current record covers, in the order of the backend.
 //
-// Three things stand elsewhere. A call whose latest response lies in a later invocation is shown
-// directly before that response, because ADK deletes every event between the two that is not a tool
-// event. And the summary of tool rounds of an invocation that was still running stands behind the
-// event it names, because ADK starts some prompts at the last user event and would cut it off. And what a
-// remote agent said stands in front of the first summary in front that tells of anything later, because
-// ADK sends such an agent only what stands behind its newest event.
+// For example:
 //
-// Directly behind a call that was interrupted stands a response that is not stored, see [IsStandIn]:
-// model providers refuse a prompt with a call that has no response. A call is interrupted when it has an
-// ID and no stored response, and the user has said something in another invocation since, in a branch
-// that the call's agent sees.
+//	stored                              view
+//	e1  user: Book a table.             summary of r
+//	e2  agent: At which restaurant?     e3
+//	r   record that covers e1 and e2
+//	e3  user: Casa Lola, at eight.
 //
-// A call and its responses are visible together or not at all. And whatever records say, the newest
-// event of the user and the newest of an agent stay visible: ADK answers the one and routes by the
-// other.
+// A call and its responses, a unit, are shown together or not at all. Whatever records cover, the
+// newest event of the user and the newest event of an agent are shown: ADK answers the first and
+// routes by the second.
+//
+// Four rules put an event in another place, or add one. Each has an example where it is implemented:
+//
+//   - The rest of a unit is shown directly in front of its late answer (layout.lateAnswers).
+//   - A summary of tool rounds in a running turn is shown behind an event (layout.anchorSummaries).
+//   - The words of a remote agent are shown in front of a later summary (layout.remoteWords).
+//   - A stand-in is shown directly behind a call that was interrupted (standin.go).
+//
+// # How a view is kept
+//
+// A projection is made in one way only: layout arranges a working set of events. The first working set
+// is the whole history. Afterwards it is the events that were visible, because they decide alone what
+// most events change: a new record hides some of them, a late answer moves some of them. If hidden
+// events may bear on the outcome, such as a response to a hidden call, the history is read again.
+// [projection.effectOf] makes that choice for each event.
 package view

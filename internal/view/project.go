@@ -64,14 +64,6 @@ type projection struct {
 	standIns map[*session.Event]*session.Event
 }
 
-// gaps describes a partial history, in which hidden events and absorbed records may be absent.
-type gaps struct {
-	covered []bool // by position: some record, absent or not, covers the event
-	// overtaken reports whether a message of the user that is absent ended the invocation of an
-	// event with calls; nil if there is no such message.
-	overtaken func(*session.Event) bool
-}
-
 // project makes the view from the whole history. It takes over the summaries and stand-ins of
 // before, an earlier projection of the same session, so that readers who compare events by pointer
 // see no change; before may be nil.

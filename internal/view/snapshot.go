@@ -17,7 +17,7 @@ type Snapshot struct {
 // the slice afterwards.
 func NewSnapshot(events []*session.Event) *Snapshot { return &Snapshot{view: events} }
 
-// All yields the events of the view in order.
+// All yields the events in the order of the view.
 func (e *Snapshot) All() iter.Seq[*session.Event] {
 	return func(yield func(*session.Event) bool) {
 		for _, ev := range e.view {
@@ -28,10 +28,10 @@ func (e *Snapshot) All() iter.Seq[*session.Event] {
 	}
 }
 
-// Len returns the number of events in the view.
+// Len returns the number of events.
 func (e *Snapshot) Len() int { return len(e.view) }
 
-// At returns the event at index i of the view, nil outside of it.
+// At returns the event at index i, nil if there is none.
 func (e *Snapshot) At(i int) *session.Event {
 	if i < 0 || i >= len(e.view) {
 		return nil
@@ -39,10 +39,10 @@ func (e *Snapshot) At(i int) *session.Event {
 	return e.view[i]
 }
 
-// Slice returns the events of the view. It must not be changed.
+// Slice returns the events in the order of the view. The caller must not change the slice.
 func (e *Snapshot) Slice() []*session.Event { return e.view[:len(e.view):len(e.view)] }
 
-// From returns the part of the view from index i on; all of it for i <= 0.
+// From returns the part of the snapshot from index i on: all of it for i <= 0, nothing past the end.
 func (e *Snapshot) From(i int) *Snapshot {
 	if i <= 0 {
 		return e
@@ -50,7 +50,7 @@ func (e *Snapshot) From(i int) *Snapshot {
 	return &Snapshot{view: e.view[min(i, len(e.view)):]}
 }
 
-// Collect copies a list of events into a new slice; a nil list is empty.
+// Collect copies a list of events into a new slice. A nil list is empty.
 func Collect(events session.Events) []*session.Event {
 	if events == nil {
 		return nil

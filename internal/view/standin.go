@@ -12,14 +12,19 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// A turn that is cut off, by Ctrl-C or the end of the process, may leave a call without a response in
-// storage. Gemini, OpenAI and Anthropic refuse every prompt that holds such a call, so the view shows
-// a response that was never stored, a stand-in, until the real one comes.
+// If a turn is cut off, by Ctrl-C or because the process ends, storage may keep a call without a
+// response. Gemini, OpenAI and Anthropic refuse every prompt with such a call. So the view shows a
+// response that is not stored, a stand-in, until the real one arrives. For example,
+//
+//	e1  call c of invocation i
+//	    stand-in for c             shown from e2 on
+//	e2  user, in invocation j
+//	e3  response to c              from here on, the view shows e3 and not the stand-in
 
-// What a stand-in says, by the kind of call.
+// The responses of a stand-in.
 var (
 	interrupted = map[string]any{"error": "interrupted: the result is not known"}
-	pending     = map[string]any{"status": "unknown: no result has arrived yet"}
+	pending     = map[string]any{"status": "unknown: no result has arrived yet"} // of a call that may wait
 )
 
 // standInKey marks a stand-in in its CustomMetadata, and standInPrefix begins its ID.
@@ -28,8 +33,8 @@ const (
 	standInPrefix = "interrupted-"
 )
 
-// IsStandIn reports whether an event of a view is a stand-in: the response that a view shows directly
-// behind a call that was interrupted. It is not in storage and must not be appended to a session.
+// IsStandIn reports whether an event of a view is a stand-in: an error response that the view shows
+// directly behind an interrupted call. A stand-in is not stored and must not be appended to a session.
 func IsStandIn(ev *session.Event) bool {
 	if ev == nil {
 		return false
@@ -88,9 +93,9 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-// standInFor returns the event that answers the missing calls of one event. It is derived from that
-// event alone, so it is the same in every process and at every reading, and ADK pairs it with the
-// call: same author, branch and invocation.
+// standInFor returns the event that answers the missing calls of one event. It depends on that event
+// alone, so it is the same in every process and whenever the session is read. It has the author, branch
+// and invocation of the calls, so ADK pairs the two.
 func standInFor(call *session.Event, missing []adk.Missing) *session.Event {
 	content := &genai.Content{Role: genai.RoleUser}
 	for _, m := range missing {

@@ -1,0 +1,62 @@
+package view
+
+import (
+	"maps"
+	"slices"
+
+	"google.golang.org/adk/session"
+)
+
+// Fork returns a view of the same history that grows apart from this one.
+func (v *View) Fork() *View {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return &View{p: v.p.fork(slices.Clip(v.p.raw)), generation: v.generation}
+}
+
+// Continue returns a new view of the given events if they begin with the stored events of v, compared
+// by pointer, and nil otherwise. It does not change v. It costs a copy of the list, and an append for
+// each further event.
+func (v *View) Continue(events session.Events) *View {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n := len(v.p.raw)
+	if n == 0 || events == nil || events.Len() < n {
+		return nil
+	}
+	raw := make([]*session.Event, 0, events.Len()+room)
+	for ev := range events.All() {
+		if len(raw) < n && ev != v.p.raw[len(raw)] {
+			return nil // another session, or a decorator that shows something else now
+		}
+		raw = append(raw, ev)
+	}
+	if len(raw) < n {
+		return nil
+	}
+	more := raw[n:]
+	next := &View{p: v.p.fork(raw[:n])}
+	for _, ev := range more {
+		next.append(ev) // writes it to its place in raw once more
+	}
+	return next
+}
+
+// room is the number of events that a continued view can take before its list is copied: those of a
+// turn.
+const room = 64
+
+// fork returns a copy of p that grows apart from it. raw is a list of the same events, whose spare room
+// belongs to the copy.
+func (p *projection) fork(raw []*session.Event) *projection {
+	next := *p
+	next.raw, next.view, next.open = raw, slices.Clip(p.view), maps.Clone(p.open)
+	next.working = workingSet{slices.Clip(p.working.events), slices.Clip(p.working.at), p.working.covered}
+	if next.working.at == nil {
+		next.working.events = raw
+	}
+	if p.identity {
+		next.view = raw
+	}
+	return &next
+}
