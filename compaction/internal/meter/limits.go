@@ -73,11 +73,12 @@ type Limits struct {
 // Limits derives the limits for an agent's model. Numbers that do not fit the model's window give way;
 // package compaction refuses those that could not fit from the start.
 func (c *Config) Limits(model string) *Limits {
-	known, ok := c.Registry.Lookup(model)
+	window, windowKnown := c.Registry.Window(model)
+	known, _ := c.Registry.Lookup(model)
 	l := &Limits{
 		Model:         model,
-		Assumed:       !ok && c.ContextWindow == 0,
-		ContextWindow: cmp.Or(c.ContextWindow, known.ContextWindow, tokens.DefaultContextWindow),
+		Assumed:       !windowKnown && c.ContextWindow == 0,
+		ContextWindow: cmp.Or(c.ContextWindow, window),
 	}
 	l.Capacity = l.ContextWindow
 	switch fits := c.MaxOutputTokens <= l.ContextWindow/2; {

@@ -6,6 +6,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/view"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 func TestTheTokenTriggerWaitsForTheFloor(t *testing.T) {
@@ -65,6 +66,10 @@ func TestPressureOfAnEvent(t *testing.T) {
 
 func TestLimitsFollowFromTheModel(t *testing.T) {
 	t.Parallel()
+	priced, err := tokens.NewRegistry(tokens.Model{Name: "home-made", InputPrice: 1, OutputPrice: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range []struct {
 		name   string
 		config Config
@@ -75,6 +80,9 @@ func TestLimitsFollowFromTheModel(t *testing.T) {
 			Limits{Model: "gemini-2.5-flash", ContextWindow: 1_048_576, Reply: 65_536, Threshold: 734_004, HardLimit: 963_379,
 				Capacity: 1_048_576, Margin: 19_661, SummaryTokens: 500, AllSummaries: 722_534}},
 		{"an unknown one", Config{TokenThreshold: 5_000, MaxSummaries: 5, MaxSummaryTokens: 500}, "home-made",
+			Limits{Model: "home-made", Assumed: true, ContextWindow: 128_000, Reply: 8_192, Threshold: 5_000, HardLimit: 117_411,
+				Capacity: 128_000, Margin: 2_397, SummaryTokens: 500, AllSummaries: 88_058}},
+		{"one of which only the price is known", Config{Registry: priced, TokenThreshold: 5_000, MaxSummaries: 5, MaxSummaryTokens: 500}, "home-made",
 			Limits{Model: "home-made", Assumed: true, ContextWindow: 128_000, Reply: 8_192, Threshold: 5_000, HardLimit: 117_411,
 				Capacity: 128_000, Margin: 2_397, SummaryTokens: 500, AllSummaries: 88_058}},
 		{"a small window that the caller set", Config{ContextWindow: 1_000, MaxOutputTokens: 200, MaxSummaries: 5, MaxSummaryTokens: 500}, "home-made",
