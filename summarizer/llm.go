@@ -25,9 +25,11 @@ type LLMConfig struct {
 	// GenerateConfig is optional. Only its Temperature, TopP, TopK, Seed, SafetySettings,
 	// HTTPOptions and Labels reach the model. NewLLM copies it, so later changes have no effect.
 	GenerateConfig *genai.GenerateContentConfig
-	// ContextWindow is the context window of the model, in tokens. 0 means the window that package
-	// tokens knows for the model's name, or 128,000 if it knows none.
+	// ContextWindow is the context window of the model, in tokens. 0 means the window that Registry has
+	// for the model's name, or 128,000 if it has none.
 	ContextWindow int
+	// Registry has the context windows of models. Nil is the built-in table of package tokens.
+	Registry *tokens.Registry
 	// MaxInputTokens is the limit of one transcript, in estimated tokens. 0 derives it from the
 	// context window: 8,192 tokens, or a quarter of a small window, are set aside for the prompt,
 	// earlier summaries and the answer. Three quarters of the rest are for the transcript, and one
@@ -72,7 +74,7 @@ func NewLLM(cfg LLMConfig) (*LLM, error) {
 		return nil, fmt.Errorf("summarizer: LLMConfig.ContextWindow is %d; set a number of tokens, or 0 to look it up by the model's name", cfg.ContextWindow)
 	}
 	if cfg.ContextWindow == 0 {
-		cfg.ContextWindow = tokens.ContextWindow(name)
+		cfg.ContextWindow, _ = cfg.Registry.Window(name)
 	}
 	if cfg.MaxInputTokens == 0 {
 		cfg.MaxInputTokens = deriveMaxInput(cfg.ContextWindow)

@@ -214,6 +214,14 @@ func TestInputLimitFollowsTheModelsWindow(t *testing.T) {
 			t.Errorf("%d of a window of %d, want %d", got, window, want)
 		}
 	}
+	m.name = "home-made"
+	own, err := tokens.NewRegistry(tokens.Model{Name: "home-made", ContextWindow: 32_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := newLLM(t, summarizer.LLMConfig{Model: m, Registry: own}).MaxInputTokens(); got != 18_000 {
+		t.Errorf("%d of a window that the registry gives as 32000, want 18000", got)
+	}
 }
 
 func TestFuncIsASummarizer(t *testing.T) {
