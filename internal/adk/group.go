@@ -131,7 +131,7 @@ func (u *Units) answer(s, event int32) {
 		return
 	}
 	call.answered = true
-	call.truly = call.truly || Answers(u.events[call.event], u.events[event])
+	call.truly = call.truly || settles(u.events[call.event], u.events[event])
 }
 
 // finish numbers the units, lists their members and finds out what each waits for.

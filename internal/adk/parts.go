@@ -67,14 +67,14 @@ func Prompted(function string) bool {
 	return function != toolconfirmation.FunctionCallName && function != requestCredential
 }
 
-// Answers reports whether the response in event response settles a call in event call even when
+// settles reports whether the response in event response settles a call in event call even when
 // that call is long-running or waits for a confirmation: it comes from another invocation or from
 // the user. The placeholder that ADK stores at once is neither.
 //
 //	bot,  turn 1: calls ship(order 7), long-running
 //	bot,  turn 1: the response "pending"               settles nothing
 //	user, turn 2: the response "shipped"               settles the call
-func Answers(call, response *session.Event) bool {
+func settles(call, response *session.Event) bool {
 	return response.InvocationID != call.InvocationID || response.Author == userAuthor
 }
 

@@ -33,7 +33,7 @@ type CallKey struct{ Branch, ID string }
 type site struct {
 	event    int32
 	call     *genai.FunctionCall
-	patient  bool // its first response is only a placeholder, see Answers
+	patient  bool // its first response is only a placeholder, see settles
 	answered bool
 	truly    bool // some response is more than the placeholder
 	over     bool // no response exists, and its invocation is over

@@ -59,7 +59,7 @@ func (rec *recording) addEvent(ev *session.Event, where place) {
 	if left == 0 {
 		return
 	}
-	switch byUser := ev.Author == "user" || ev.Author == "" && ev.Content.Role != genai.RoleModel; {
+	switch byUser := adk.Classify(ev).Is(adk.ByUser) || ev.Author == "" && ev.Content.Role != genai.RoleModel; {
 	case len(m.parts) == 0:
 		m.from = tool
 	case byUser:

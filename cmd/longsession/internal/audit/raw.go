@@ -51,10 +51,11 @@ func (e *examination) opening() *session.Event {
 		if id := ev.InvocationID; !seen[id] {
 			seen[id], newest = true, id
 		}
-		if adk.Classify(ev).Is(adk.ByUser) && first[ev.InvocationID] == nil {
+		class := adk.Classify(ev)
+		if class.Is(adk.ByUser) && first[ev.InvocationID] == nil {
 			first[ev.InvocationID] = ev
 		}
-		if adk.Classify(ev).Is(adk.EndsTurn) {
+		if class.Is(adk.EndsTurn) {
 			answered[ev.InvocationID] = true
 		}
 	}
