@@ -392,7 +392,7 @@ func TestDependenciesAreUsedWhereTheTableSays(t *testing.T) {
 // TestFilesNamedInDocumentsExist: a path of a Go file leads to it, and a function named behind it is there.
 func TestFilesNamedInDocumentsExist(t *testing.T) {
 	t.Parallel()
-	named := regexp.MustCompile("`((?:[\\w.-]+/)+[\\w.-]+\\.go)`(?: \\(([A-Za-z]+(?:, [A-Za-z]+)*)\\))?")
+	named := regexp.MustCompile("`((?:[\\w.-]+/)+[\\w.-]+\\.go)`(?: \\(([A-Za-z]+(?:, [A-Za-z]+)*)(?:: [^)]*)?\\))?")
 	found := 0
 	for _, file := range documents(t) {
 		if filepath.Base(file) == "CHANGELOG.md" {
