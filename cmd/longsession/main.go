@@ -1,5 +1,5 @@
-// Command longsession replays recorded conversations with and without compaction, and audits session
-// files. docs/command.md is its manual.
+// Command longsession replays recorded conversations with and without compaction, and audits
+// session files. docs/command.md is its manual.
 package main
 
 import (

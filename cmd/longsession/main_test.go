@@ -31,7 +31,8 @@ const (
 	second = `{"id":"second","messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hello!"}]}` + "\n"
 )
 
-// running is a replay of standard input that has reported its first conversation and waits for more.
+// running is a replay of standard input that has reported its first conversation and waits for
+// more.
 type running struct {
 	cmd    *exec.Cmd
 	folder string

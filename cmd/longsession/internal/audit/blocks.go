@@ -6,7 +6,8 @@ import (
 
 // Block is a part of an event for people to read.
 type Block struct {
-	// Kind is "text", "thought", "call", "response", "other", "state", "error", "summary" or "problem".
+	// Kind is "text", "thought", "call", "response", "other", "state", "error", "summary" or
+	// "problem".
 	Kind string
 	// Title is empty for text that was said.
 	Title string

@@ -36,9 +36,9 @@ func (e *examination) checkChain(ctx context.Context, f *File, snap *persistence
 	return e.checkUndigested(ctx, snap, chain, firstDigested)
 }
 
-// checkUndigested checks that all events without a digest were stored before any event with one, in whatever
-// session: an upgrade adds digests to the whole file at once. Otherwise somebody removed digests and changed the
-// session's row to match.
+// checkUndigested checks that all events without a digest were stored before any event with one, in
+// whatever session: an upgrade adds digests to the whole file at once. Otherwise somebody removed
+// digests and changed the session's row to match.
 func (e *examination) checkUndigested(ctx context.Context, snap *persistence.Snapshot, chain persistence.Chain, firstDigested int64) error {
 	const question = `SELECT seq, id FROM events WHERE session = ? AND seq <= ? AND digest IS NULL AND key > ? ORDER BY seq LIMIT 1`
 	return answers(ctx, snap, question, func(rows *sql.Rows) error {
@@ -52,8 +52,8 @@ func (e *examination) checkUndigested(ctx context.Context, snap *persistence.Sna
 	}, e.key, chain.Undigested, firstDigested)
 }
 
-// firstDigested returns the key of the first row with a digest, or the highest number if there is none. It runs
-// the query once, since rows are only added at the end.
+// firstDigested returns the key of the first row with a digest, or the highest number if there is
+// none. It runs the query once, since rows are only added at the end.
 func (f *File) firstDigested(ctx context.Context, snap *persistence.Snapshot) (int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -38,13 +38,13 @@ type Compaction struct {
 	CreatedAt string `json:"created_at,omitempty"`
 	Start     string `json:"start,omitempty"`
 	End       string `json:"end,omitempty"`
-	// Covers counts the events of its own window, Absorbs the records that it absorbed, Events all events that
-	// it covers.
+	// Covers counts the events of its own window, Absorbs the records that it absorbed, Events all
+	// events that it covers.
 	Covers  int `json:"covers"`
 	Absorbs int `json:"absorbs"`
 	Events  int `json:"events"`
-	// Sizes of the covered events and of the summary (estimates), and the counts that the summarizer's model
-	// reported.
+	// Sizes of the covered events and of the summary (estimates), and the counts that the
+	// summarizer's model reported.
 	OriginalTokens  int     `json:"original_tokens"`
 	CompactedTokens int     `json:"compacted_tokens"`
 	Ratio           float64 `json:"ratio"`
@@ -53,7 +53,8 @@ type Compaction struct {
 	OutputTokens    int     `json:"summarizer_output_tokens"`
 	Focus           string  `json:"focus,omitempty"`
 	Note            string  `json:"note,omitempty"`
-	// State is [Live], [Absorbed], [Replaced], [Copy] or [Unreadable]; empty in a history, which has no view.
+	// State is [Live], [Absorbed], [Replaced], [Copy] or [Unreadable]; empty in a history, which
+	// has no view.
 	State string `json:"state,omitempty"`
 	// AbsorbedBy is the record that absorbed it, by the mark in the file.
 	AbsorbedBy string `json:"absorbed_by,omitempty"`

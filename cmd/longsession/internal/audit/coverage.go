@@ -11,11 +11,11 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// wantCoverage is the content that the column covered_by must have, worked out from the records alone, in the
-// order in which they were stored. docs/schema.md has the rules.
+// wantCoverage is the content that the column covered_by must have, worked out from the records
+// alone, in the order in which they were stored. docs/schema.md has the rules.
 //
-// For example, if record r1 covers events 1 and 2, and record r2 covers event 3 and absorbs r1, then events 1 and 2
-// are marked with r1, and event 3 and the record r1 with r2.
+// For example, if record r1 covers events 1 and 2, and record r2 covers event 3 and absorbs r1,
+// then events 1 and 2 are marked with r1, and event 3 and the record r1 with r2.
 type wantCoverage struct {
 	coveredBy map[int64]string // by seq
 	anchor    map[int64]int64  // by seq of a record, the seq of the event behind which its summary is shown
@@ -49,7 +49,8 @@ func wantCoverageOf(rows []*persistence.Row) *wantCoverage {
 	return c
 }
 
-// store marks what a record covers. Like persistence, it skips references whose bytes are not UTF-8.
+// store marks what a record covers. Like persistence, it skips references whose bytes are not
+// UTF-8.
 func (c *wantCoverage) store(row *persistence.Row, meta *record.Metadata) {
 	clean := row.Event.Branch == meta.Branch
 	may := func(ev *session.Event) bool {
@@ -91,8 +92,8 @@ func (c *wantCoverage) mark(i int, may bool, by string) bool {
 	return true
 }
 
-// known reports whether an ID in a record can name only one stored ID. In a record, bytes that are not UTF-8
-// become U+FFFD.
+// known reports whether an ID in a record can name only one stored ID. In a record, bytes that are
+// not UTF-8 become U+FFFD.
 func known(id string) bool { return id != "" && !strings.ContainsRune(id, utf8.RuneError) }
 
 // checkCoverage compares the marks in the file with the records and, if whole, with the links.

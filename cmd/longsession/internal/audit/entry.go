@@ -38,7 +38,8 @@ type Entry struct {
 	Record *Compaction `json:"record,omitempty"`
 	// CoveredBy is the ID of the record that covers the event, by the mark in the file.
 	CoveredBy string `json:"covered_by,omitempty"`
-	// Unreadable is the reason why an event cannot be read. Then only Seq, ID and CoveredBy are set.
+	// Unreadable is the reason why an event cannot be read. Then only Seq, ID and CoveredBy are
+	// set.
 	Unreadable string `json:"unreadable,omitempty"`
 	// Content is the genai content, in views only.
 	Content *genai.Content `json:"content,omitempty"`

@@ -29,14 +29,15 @@ type writer interface {
 	end() error
 }
 
-// Export writes everything that a session has stored, records included, in the order of the commits, without the
-// matches of r. It returns the number of events. [JSONL] is one session.Event per line, as encoding/json writes
-// it, with its time moved to the nearest year from 0 to 9999. [Markdown] and [HTML] are for people; they escape
-// everything that a terminal or a page would obey. Export holds one page of the history in memory at a time.
+// Export writes everything that a session has stored, records included, in the order of the
+// commits, without the matches of r. It returns the number of events. [JSONL] is one session.Event
+// per line, as encoding/json writes it, with its time moved to the nearest year from 0 to 9999.
+// [Markdown] and [HTML] are for people; they escape everything that a terminal or a page would
+// obey. Export holds one page of the history in memory at a time.
 //
-// An event that cannot be read is an error. So is a match that cannot be redacted; that error wraps [ErrRedact].
-// With r, Export goes through the session twice, or three times if it has summaries, and writes nothing to to
-// before it knows that the whole export is clean.
+// An event that cannot be read is an error. So is a match that cannot be redacted; that error wraps
+// [ErrRedact]. With r, Export goes through the session twice, or three times if it has summaries,
+// and writes nothing to to before it knows that the whole export is clean.
 func (f *File) Export(ctx context.Context, s *Session, format string, r *redact.Redactor, to io.Writer) (n int, err error) {
 	limit, x := -1, newRedaction(r)
 	for again := r != nil; again; {
@@ -88,7 +89,8 @@ func (f *File) export(ctx context.Context, s *Session, format string, x *redacti
 	return n, w.end()
 }
 
-// writable returns an event whose time JSON can write. It moves times before year 0 and after year 9999.
+// writable returns an event whose time JSON can write. It moves times before year 0 and after year
+// 9999.
 func writable(ev *session.Event) *session.Event {
 	at := ev.Timestamp
 	switch year := at.UTC().Year(); {

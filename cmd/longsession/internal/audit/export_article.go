@@ -19,8 +19,8 @@ func titleOf(s *Session, x *redaction) (*title, error) {
 	return t, x.clean("the title", t.Name, t.Created)
 }
 
-// article is an event in a document for people. All texts are visible, and all except those of blocks are on one
-// line.
+// article is an event in a document for people. All texts are visible, and all except those of
+// blocks are on one line.
 type article struct {
 	Seq          int64
 	Time, Author string

@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// visible escapes invisible characters that affect how a text is shown: control characters except line breaks and
-// tabs, marks that change the direction of text, invisible tags. It drops a carriage return at the end of a line,
-// and escapes any other, which would begin a line in Markdown.
+// visible escapes invisible characters that affect how a text is shown: control characters except
+// line breaks and tabs, marks that change the direction of text, invisible tags. It drops a
+// carriage return at the end of a line, and escapes any other, which would begin a line in
+// Markdown.
 func visible(text string) string {
 	if utf8.ValidString(text) && strings.IndexFunc(text, hidden) < 0 {
 		return text

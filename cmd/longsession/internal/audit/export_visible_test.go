@@ -9,8 +9,8 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// TestNothingInADocumentIsActedOn: a pager, an editor or a browser would otherwise show something else than what
-// was said, and a lone carriage return ends a block of Markdown.
+// TestNothingInADocumentIsActedOn: a pager, an editor or a browser would otherwise show something
+// else than what was said, and a lone carriage return ends a block of Markdown.
 func TestNothingInADocumentIsActedOn(t *testing.T) {
 	t.Parallel()
 	const evil = "x\x1b[31my\u202ez\u2066\x00\a\u0085\U000E0041"

@@ -14,16 +14,17 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// page is the number of events that are read at a time. A page takes little memory, and its snapshot is short, so
-// writers do not have to keep old states of the file for long.
+// page is the number of events that are read at a time. A page takes little memory, and its
+// snapshot is short, so writers do not have to keep old states of the file for long.
 const page = 256
 
-// first is a number before all events, even those whose number is wrongly below 1: an app reads them too.
+// first is a number before all events, even those whose number is wrongly below 1: an app reads
+// them too.
 const first = math.MinInt64
 
-// Rows yields the stored events of a session in order: at most limit events, beginning with number from. A
-// negative limit means all, and a from of 0 or 1 means all from the start. Rows includes events that are stored
-// while it runs. An error ends it.
+// Rows yields the stored events of a session in order: at most limit events, beginning with number
+// from. A negative limit means all, and a from of 0 or 1 means all from the start. Rows includes
+// events that are stored while it runs. An error ends it.
 func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter.Seq2[*persistence.Row, error] {
 	return func(yield func(*persistence.Row, error) bool) {
 		next := from

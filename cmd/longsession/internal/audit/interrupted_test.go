@@ -8,7 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// TestAnInterruptedCallIsNoDamage: the view answers the call, and that is neither a stored event nor a summary.
+// TestAnInterruptedCallIsNoDamage: the view answers the call, and that is neither a stored event
+// nor a summary.
 func TestAnInterruptedCallIsNoDamage(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).Turns(2, "bot").User("i", "q").Call("i", "bot", "t", "c").User("j", "again").Agent("j", "bot", "a").Compact("r1", "e1", "e2")
@@ -31,7 +32,8 @@ func TestAnInterruptedCallIsNoDamage(t *testing.T) {
 	}
 }
 
-// TestACallThatWasGivenUpIsNoDamage: more calls wait than are kept raw, and the oldest was summarized.
+// TestACallThatWasGivenUpIsNoDamage: more calls wait than are kept raw, and the oldest was
+// summarized.
 func TestACallThatWasGivenUpIsNoDamage(t *testing.T) {
 	t.Parallel()
 	for n, damage := range map[int]bool{selector.MaxWaiting: true, selector.MaxWaiting + 1: false} {

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 )
 
-// marshal returns a value as JSON on one line, without escapes for HTML and without a line break at the end.
+// marshal returns a value as JSON on one line, without escapes for HTML and without a line break at
+// the end.
 func marshal(value any) ([]byte, error) {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)

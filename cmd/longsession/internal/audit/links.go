@@ -14,11 +14,11 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// wantLinks are the links between events that the file must hold, worked out from the events alone, in the order
-// in which they were stored. docs/schema.md has the rules.
+// wantLinks are the links between events that the file must hold, worked out from the events alone,
+// in the order in which they were stored. docs/schema.md has the rules.
 //
-// For example, if event 2 calls c1 and c2, event 3 answers c1 and event 4 answers c2, then 2, 3 and 4 are one
-// unit with the number 2, and the table calls has two rows for event 2.
+// For example, if event 2 calls c1 and c2, event 3 answers c1 and event 4 answers c2, then 2, 3 and
+// 4 are one unit with the number 2, and the table calls has two rows for event 2.
 type wantLinks struct {
 	unit  map[int64]int64 // by seq, the first event of its unit; only for calls and responses
 	calls map[callRow]bool
@@ -77,8 +77,8 @@ func wantLinksOf(rows []*persistence.Row) *wantLinks {
 	return t
 }
 
-// answers links an event to the calls that it answers: the nearest earlier ones of its branch, or else of any
-// branch.
+// answers links an event to the calls that it answers: the nearest earlier ones of its branch, or
+// else of any branch.
 func (t *wantLinks) answers(seq int64, ev *session.Event, orphans map[string]bool) {
 	for _, id := range names(oracle.ResponseIDs(ev)) {
 		t.touch(seq)

@@ -13,7 +13,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestAnAuditBesideAnAppFindsNothing: each look sees one moment, whatever is appended and compacted meanwhile.
+// TestAnAuditBesideAnAppFindsNothing: each look sees one moment, whatever is appended and compacted
+// meanwhile.
 func TestAnAuditBesideAnAppFindsNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")

@@ -81,7 +81,8 @@ func compacting(t *testing.T, inner session.Service) *compaction.CompactionSessi
 	return svc
 }
 
-// made returns the path of a file in which an app has compacted a session "order-1" of so many turns.
+// made returns the path of a file in which an app has compacted a session "order-1" of so many
+// turns.
 func made(t *testing.T, turns int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sessions.db")

@@ -8,7 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// markdown writes a heading for each event and its content in fenced blocks, so that no text is taken for Markdown.
+// markdown writes a heading for each event and its content in fenced blocks, so that no text is
+// taken for Markdown.
 type markdown struct {
 	to   io.Writer
 	x    *redaction

@@ -11,8 +11,9 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// checkRaw checks that events which must stay raw are shown raw. It does not know the events that an app pins, and
-// it can tell only the newest running turn from finished ones. checkView checks the newest agent event.
+// checkRaw checks that events which must stay raw are shown raw. It does not know the events that
+// an app pins, and it can tell only the newest running turn from finished ones. checkView checks
+// the newest agent event.
 func (e *examination) checkRaw() {
 	shown := map[*session.Event]bool{}
 	for _, ev := range e.view {
@@ -76,8 +77,8 @@ func (e *examination) remote() map[string]*session.Event {
 	return newest
 }
 
-// newerWaiting counts, for each unit by its first event, the later units that waited for a person or a long-running
-// tool.
+// newerWaiting counts, for each unit by its first event, the later units that waited for a person
+// or a long-running tool.
 func newerWaiting(units *adk.Units) map[int]int {
 	newer, n := map[int]int{}, 0
 	var firsts []int
@@ -91,7 +92,8 @@ func newerWaiting(units *adk.Units) map[int]int {
 	return newer
 }
 
-// speaks reports whether an event is a part of the conversation, and not only a change of state or a record.
+// speaks reports whether an event is a part of the conversation, and not only a change of state or
+// a record.
 func speaks(ev *session.Event) bool {
 	return !record.Is(ev) && adk.Classify(ev).Is(adk.Speaks)
 }

@@ -20,17 +20,19 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// ErrRedact is the error of a match that cannot be taken out, such as a flag or the year of a time. Its text
-// names the event and the field, and nothing of the match.
-var ErrRedact = errors.New("a pattern matches what cannot be left out: make the pattern narrower")
+// ErrRedact is the error of a match that cannot be redacted, such as a bool or the year of a time.
+// Its text names the event and the field, but not the match.
+var ErrRedact = errors.New("a pattern matches a value that cannot be redacted: make the pattern narrower")
 
-// redaction redacts one export. A nil Redactor leaves everything as it is. It is not safe for concurrent use.
+// redaction redacts one export. With a nil Redactor it changes nothing. It is not safe for
+// concurrent use.
 type redaction struct {
 	*redact.Redactor
-	// names has what each name with a match has become: the same name the same in every event, and no two the
-	// same, so that answers still name their calls and records their events.
+	// names has the replacement of each name with a match. The same name gets the same replacement
+	// in every event, and different names get different ones, so that responses still name their
+	// calls, and records their events.
 	names map[string]string
-	used  map[string]int // how many names became this one
+	used  map[string]int // by replacement without its number, how many names have it
 	cuts  cuts
 }
 
@@ -38,7 +40,7 @@ func newRedaction(r *redact.Redactor) *redaction {
 	return &redaction{Redactor: r, names: map[string]string{}, used: map[string]int{}}
 }
 
-// name redacts what other events refer to: an ID, an author or a branch.
+// name redacts a text that other events refer to: an ID, an author or a branch.
 func (x *redaction) name(text string) string {
 	if x.Redactor == nil {
 		return text
@@ -53,14 +55,14 @@ func (x *redaction) name(text string) string {
 	plain := name
 	if x.used[plain]++; x.used[plain] > 1 {
 		if name = fmt.Sprintf("%s %d", plain, x.used[plain]); x.Matches(name) {
-			name = strings.Repeat(redact.Mark, x.used[plain]) // the number itself matches
+			name = strings.Repeat(redact.Mark, x.used[plain]) // the number is a match
 		}
 	}
 	x.names[text] = name
 	return name
 }
 
-// session returns a session as an export names it, also without what matches across app, user and ID.
+// session returns a copy of a session without matches, including those across app, user and ID.
 func (x *redaction) session(s *Session) *Session {
 	named := *s
 	named.App, named.User, named.ID, named.Created = x.Text(s.App), x.Text(s.User), x.Text(s.ID), x.Text(s.Created)
@@ -68,9 +70,9 @@ func (x *redaction) session(s *Session) *Session {
 	return &named
 }
 
-// event returns a copy of an event without matches: in every text, name and value that it holds, and in what its
-// parts say together. A time that matches is cut to the second, a count becomes 0, and data is left out. A
-// compaction record can be read as one afterwards.
+// event returns a copy of an event without matches in its texts, names and values, and across its
+// parts. A time that matches is cut to the second, a count becomes 0, and data is left out. A
+// compaction record stays readable.
 func (x *redaction) event(ev *session.Event) (*session.Event, error) {
 	if x.Redactor == nil {
 		return ev, nil
@@ -94,7 +96,7 @@ func (x *redaction) event(ev *session.Event) (*session.Event, error) {
 	return out, nil
 }
 
-// remember notes what matches in an event that is no record, for the summaries that quote it.
+// remember notes the matches in an event that is not a record, for the summaries that quote it.
 func (x *redaction) remember(ev *session.Event) error {
 	if record.Is(ev) {
 		return nil
@@ -119,11 +121,11 @@ var (
 	bytesType = reflect.TypeFor[[]byte]()
 )
 
-// referred are the fields by which events, calls and records refer to each other.
+// referred are the fields through which events, calls and records refer to one another.
 var referred = []string{"ID", "InvocationID", "Author", "Branch", "LongRunningToolIDs", "TransferToAgent", "Name",
 	"RecordID", "Absorbed", "StartInvocationID", "EndInvocationID", "Agent"}
 
-// walk redacts what a value holds. With names, its texts are names.
+// walk redacts a value. With names, its texts are names.
 func (x *redaction) walk(v reflect.Value, names bool) {
 	switch v.Type() {
 	case timeType:
@@ -171,7 +173,7 @@ func (x *redaction) walk(v reflect.Value, names bool) {
 	}
 }
 
-// walkMap redacts a map: as one value of JSON where anything may stand in it, else key by key.
+// walkMap redacts a map: as one JSON value if it can hold anything, else key by key.
 func (x *redaction) walkMap(v reflect.Value) {
 	switch {
 	case v.IsNil():
@@ -196,8 +198,9 @@ func (x *redaction) walkMap(v reflect.Value) {
 	}
 }
 
-// parts redacts what the parts of a message say together, and what its thoughts say: as they are shown, as a model
-// that sends its answer in pieces means them, and as words.
+// parts redacts matches across the parts of a message, and across its thoughts. It joins the parts
+// with a line break, as documents show them; with nothing, as a model streams them; and with a
+// blank, as words.
 func (x *redaction) parts(content *genai.Content, heard ...*genai.Transcription) {
 	var said, thought []*string
 	for _, t := range heard {
@@ -222,14 +225,14 @@ func (x *redaction) parts(content *genai.Content, heard ...*genai.Transcription)
 	}
 }
 
-// fieldsOfRecord are the names of all fields that a record may have.
+// fieldsOfRecord has the names of all fields of a record.
 var fieldsOfRecord = record.Encode(&record.Metadata{
 	StartInvocationID: "x", EndInvocationID: "x", Covered: []record.Ref{{ID: "x"}}, Through: record.Ref{ID: "x"}, After: record.Ref{ID: "x"},
 	Agent: "x", Focus: "x", Note: "x", Model: "x", Usage: record.Usage{PromptTokens: 1, OutputTokens: 1},
 })
 
-// record returns a compaction record as it is stored, without matches in its summary, names, focus and note. One
-// that could not be read before is a value like any other.
+// record returns a stored compaction record without matches in its summary, names, focus and note.
+// It redacts an unreadable record like any other value.
 func (x *redaction) record(stored any) (any, error) {
 	m, err := record.Decode(stored)
 	if err != nil {
@@ -238,7 +241,7 @@ func (x *redaction) record(stored any) (any, error) {
 	kind, text := m.Kind, m.CompactedContentJSON
 	m.CompactedContentJSON = ""
 	x.walk(reflect.ValueOf(m).Elem(), false)
-	m.Kind = kind // a word of the format: without it nobody can read the record
+	m.Kind = kind // a word of the format, without which the record is unreadable
 	m.Focus, m.Note = x.cuts.take(m.Focus), x.cuts.take(m.Note)
 	if m.EndTimestamp.Before(m.StartTimestamp) {
 		m.StartTimestamp = m.StartTimestamp.Truncate(time.Second)
@@ -269,13 +272,13 @@ func (x *redaction) record(stored any) (any, error) {
 		maps.Copy(out, redacted)
 	}
 	if _, err := record.Decode(out); err != nil {
-		return nil, fmt.Errorf("%w: the record could not be read without it", ErrRedact)
+		return nil, fmt.Errorf("%w: without it the record would be unreadable", ErrRedact)
 	}
 	return out, nil
 }
 
-// check looks once more at a line of JSON before it is written. Names of fields are words of the format: a match
-// within one is none. Any other is an error.
+// check searches a JSON line again before it is written. A match within the name of a field does
+// not count, since that is a word of the format. Any other match is an error.
 func (x *redaction) check(line string) error {
 	spans := x.Spans(line)
 	if len(spans) == 0 {
@@ -299,7 +302,7 @@ func (x *redaction) check(line string) error {
 	return nil
 }
 
-// redactedError is an error whose text has no match.
+// redactedError is an error with a redacted text.
 type redactedError struct {
 	text string
 	err  error
@@ -308,7 +311,7 @@ type redactedError struct {
 func (e *redactedError) Error() string { return e.text }
 func (e *redactedError) Unwrap() error { return e.err }
 
-// err returns an error that quotes nothing that matches.
+// err returns an error without matches in its text.
 func (x *redaction) err(err error) error {
 	if err == nil || !x.Matches(err.Error()) {
 		return err

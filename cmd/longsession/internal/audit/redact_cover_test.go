@@ -71,7 +71,8 @@ func everywhere(t *testing.T, secret string) string {
 	return path
 }
 
-// TestNoPlaceAndNoDisguiseKeepsASecret: in no field, name, key or file name of any format, however it is encoded.
+// TestNoPlaceAndNoDisguiseKeepsASecret: in no field, name, key or file name of any format, however
+// it is encoded.
 func TestNoPlaceAndNoDisguiseKeepsASecret(t *testing.T) {
 	t.Parallel()
 	const secret = "Ada.L+x@example.org"
@@ -120,7 +121,8 @@ func TestNoPlaceAndNoDisguiseKeepsASecret(t *testing.T) {
 	}
 }
 
-// TestRedactedNamesStillRefer: an answer names its call and a record its events, also where names become alike.
+// TestRedactedNamesStillRefer: an answer names its call and a record its events, also where names
+// become alike.
 func TestRedactedNamesStillRefer(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).User("i", "q").Call("i", "ada@x.org", "t", "k11", "k22").Response("i", "ada@x.org", "t", "one", "k11").Response("i", "ada@x.org", "t", "two", "k22").
@@ -178,7 +180,8 @@ func TestAnErrorTellsNothingPrivate(t *testing.T) {
 	}
 }
 
-// TestPresetsLeaveAnOrdinarySessionAsItIs: IDs, times and counts are neither cards nor telephone numbers.
+// TestPresetsLeaveAnOrdinarySessionAsItIs: IDs, times and counts are neither cards nor telephone
+// numbers.
 func TestPresetsLeaveAnOrdinarySessionAsItIs(t *testing.T) {
 	t.Parallel()
 	path := made(t, 10)

@@ -9,26 +9,27 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 )
 
-// cuts takes the beginnings of private values out of summaries. A summary may have been cut to its length in the
-// middle of such a value, and what is left has its form no more: half a card number has no check digit. So
-// what matches in the events is remembered, without its white space.
+// cuts removes the beginnings of private values from summaries. A summary may have been cut in the
+// middle of such a value, and the rest no longer has its form: half a card number has no check
+// digit. So cuts remembers the matches in the events, without their white space. For example, after
+// an event with "4111 1111 1111 1111", the summary "card 4111 1111…" becomes "card [redacted]…".
 type cuts struct {
 	values  map[string]bool
-	sorted  []string // the values, if they are sorted
+	sorted  []string // the values in order; nil if there are new ones
 	longest int
-	asked   bool // there was a text that is cut
+	asked   bool // a summary, a focus or a note was redacted
 }
 
 const (
-	// fewestCut is how many bytes of a value tell something of it.
+	// fewestCut is the least number of bytes that reveal something of a value.
 	fewestCut = 4
-	// mostCut is how much of a value is remembered, in bytes: no summary quotes more of one.
+	// mostCut bounds the bytes of a value that are remembered: no summary quotes more of one.
 	mostCut = 4096
-	// cutMark stands where a summarizer has cut a text.
+	// cutMark is where a summarizer has cut a text.
 	cutMark = "…"
 )
 
-// remember notes what matches in a text.
+// remember notes the matches in a text.
 func (c *cuts) remember(r *redact.Redactor, text string) {
 	for _, s := range r.Spans(text) {
 		value := squeezed(text[s[0]:s[1]])
@@ -44,7 +45,7 @@ func (c *cuts) remember(r *redact.Redactor, text string) {
 
 func squeezed(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// take takes the beginnings of values out of a text, in front of each mark of a cut and at its end.
+// take redacts the beginning of a value at the end of a text and in front of each cut.
 func (c *cuts) take(text string) string {
 	c.asked = c.asked || text != ""
 	if len(c.values) == 0 {
@@ -65,7 +66,7 @@ func (c *cuts) take(text string) string {
 	return strings.Join(pieces, cutMark)
 }
 
-// begun returns where the end of a text begins a value, -1 if it does not.
+// begun returns the offset at which the beginning of a value ends the text, or -1.
 func (c *cuts) begun(text string) int {
 	end, found := "", -1
 	for i := len(text); i > 0 && len(end) <= c.longest; {

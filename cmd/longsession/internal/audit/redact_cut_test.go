@@ -10,8 +10,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// TestASummaryKeepsNoBeginningOfASecret: a summary that was cut in the middle of a card number has most of it, in no
-// form that a preset knows. So does one that stands in front of the only event with the number.
+// TestASummaryKeepsNoBeginningOfASecret: a summary that was cut in the middle of a card number has
+// most of it, in no form that a preset knows. So does one that stands in front of the only event
+// with the number.
 func TestASummaryKeepsNoBeginningOfASecret(t *testing.T) {
 	t.Parallel()
 	const card = "4111 1111 1111 1111"

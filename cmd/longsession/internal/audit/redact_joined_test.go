@@ -32,7 +32,8 @@ func eventsOf(t *testing.T, lines string) []*session.Event {
 	return events
 }
 
-// refused exports with patterns that cannot be taken out, and returns what was written and the error.
+// refused exports with patterns that cannot be taken out, and returns what was written and the
+// error.
 func refused(t *testing.T, path, format string, patterns ...string) (string, error) {
 	t.Helper()
 	r, err := redact.New(patterns, nil)
@@ -45,7 +46,8 @@ func refused(t *testing.T, path, format string, patterns ...string) (string, err
 	return out.String(), err
 }
 
-// TestAMatchOfAKeyAndItsValueIsGone: a pattern is written for what people see, which is JSON on one line.
+// TestAMatchOfAKeyAndItsValueIsGone: a pattern is written for what people see, which is JSON on one
+// line.
 func TestAMatchOfAKeyAndItsValueIsGone(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).User("i", `{"password": "hunter2", "shown": 1}`).Call("i", "bot", "login", "c").Response("i", "bot", "login", `{"password":"hunter2"}`, "c").
@@ -116,8 +118,8 @@ func TestTheNameOfASessionIsRedactedAsAWhole(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenIfAnythingMatchesStill: not even the events in front of the one that matches. The error names
-// the event and the field, and nothing of the match.
+// TestNothingIsWrittenIfAnythingMatchesStill: not even the events in front of the one that matches.
+// The error names the event and the field, and nothing of the match.
 func TestNothingIsWrittenIfAnythingMatchesStill(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).Turns(3, "bot").User("last", "hello")

@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// TestARedactedRecordCanBeRead: its counts become 0 and its times are cut. Its summary would be missing
-// otherwise, and nobody be told.
+// TestARedactedRecordCanBeRead: its counts become 0 and its times are cut. Its summary would be
+// missing otherwise, and nobody be told.
 func TestARedactedRecordCanBeRead(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).Turns(4, "bot").Compact("r1", "e1", "e2")

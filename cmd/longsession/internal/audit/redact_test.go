@@ -74,8 +74,8 @@ func leaks(format, out string, re *regexp.Regexp) []string {
 	return left
 }
 
-// TestNothingThatMatchesIsLeft: secrets in every place of an event, of any characters, whole or beside each
-// other, in every format.
+// TestNothingThatMatchesIsLeft: secrets in every place of an event, of any characters, whole or
+// beside each other, in every format.
 func TestNothingThatMatchesIsLeft(t *testing.T) {
 	t.Parallel()
 	const alphabet = "sk\"<&\\\n\t/é漢\u2028 '`-"

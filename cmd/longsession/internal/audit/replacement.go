@@ -15,15 +15,15 @@ import (
 // Replacement is a summary and the events that it covers.
 type Replacement struct {
 	Compaction
-	// Replaced are the events, in order. Through are the records through which the summary covers them: its own,
-	// those that its own record absorbed, and so on.
+	// Replaced are the events, in order. Through are the records through which the summary covers
+	// them: its own, those that its own record absorbed, and so on.
 	Replaced []Entry  `json:"replaced"`
 	Through  []string `json:"through"`
 }
 
-// Replacements returns what each summary in the view replaced. With all it includes every other record. With an
-// id it returns only the record with that ID or, if there is none, the one whose ID begins with id. Copies replace
-// nothing.
+// Replacements returns what each summary in the view replaced. With all it includes every other
+// record. With an id it returns only the record with that ID or, if there is none, the one whose ID
+// begins with id. Copies replace nothing.
 func (f *File) Replacements(ctx context.Context, s *Session, id string, all bool) ([]Replacement, error) {
 	l, err := f.load(ctx, s)
 	if err != nil {

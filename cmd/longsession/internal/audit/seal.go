@@ -16,8 +16,8 @@ const (
 	sealVersion = 1
 )
 
-// Seal describes what a session file held at one moment. It contains no content of events, but the names of
-// sessions.
+// Seal describes what a session file held at one moment. It contains no content of events, but the
+// names of sessions.
 type Seal struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -36,11 +36,11 @@ type SealedSession struct {
 	// Created is the column created_at.
 	Created string `json:"created"`
 	Events  int64  `json:"events"`
-	// Digest is the digest of the newest event, in hexadecimal. For a session without events, it is the
-	// digest that the first one will follow.
+	// Digest is the digest of the newest event, in hexadecimal. For a session without events, it is
+	// the digest that the first one will follow.
 	Digest string `json:"digest"`
-	// Rows has the first 8 bytes of the digest of each event's content, in order. Digest proves that no
-	// event was changed; Rows only helps to find the events that were.
+	// Rows has the first 8 bytes of the digest of each event's content, in order. Digest proves
+	// that no event was changed; Rows only helps to find the events that were.
 	Rows []byte `json:"rows"`
 }
 
@@ -79,8 +79,9 @@ func (s *Seal) check() error {
 	return nil
 }
 
-// Seal makes the seal of the selected sessions, all of them at one moment. It calls report for each event that
-// does not fit the chain, and seals that event as it is. It calls sealed for each session.
+// Seal makes the seal of the selected sessions, all of them at one moment. It calls report for each
+// event that does not fit the chain, and seals that event as it is. It calls sealed for each
+// session.
 func (f *File) Seal(ctx context.Context, which Which, report func(Finding) error, sealed func(events int64)) (*Seal, error) {
 	seal := &Seal{Format: sealFormat, Version: sealVersion, Made: time.Now().UTC().Format(time.RFC3339), Sessions: []SealedSession{}}
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {

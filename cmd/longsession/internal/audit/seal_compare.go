@@ -23,8 +23,8 @@ type Compared struct {
 	Findings int `json:"findings"`
 }
 
-// Against compares the file with a seal. It reports events that were changed, deleted, inserted or moved
-// since; events that were added at the end are no findings. An error ends the comparison.
+// Against compares the file with a seal. It reports events that were changed, deleted, inserted or
+// moved since; events that were added at the end are no findings. An error ends the comparison.
 func (f *File) Against(ctx context.Context, seal *Seal, which Which, report func(Finding) error) (Compared, error) {
 	c := comparison{Compared: Compared{Made: seal.Made}, report: report}
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error { return c.compare(ctx, snap, seal, which) })

@@ -13,8 +13,8 @@ type rowNow struct {
 	id    string
 }
 
-// rowDiff describes what happened to the events of a sealed session. It names sealed events by their numbers in
-// the seal, and other events by their positions among the rows now.
+// rowDiff describes what happened to the events of a sealed session. It names sealed events by
+// their numbers in the seal, and other events by their positions among the rows now.
 type rowDiff struct {
 	changed  []rowPair
 	moved    []rowPair
@@ -30,12 +30,13 @@ type rowPair struct {
 	now    int
 }
 
-// diffRows compares the fingerprints of a sealed session with its rows now. Rows with the same content are the
-// same event, because IDs are unique in a session. As many of them as possible count as unmoved, the others as
-// moved. Between two unmoved events, one that is missing and one that is new are one event that was changed.
+// diffRows compares the fingerprints of a sealed session with its rows now. Rows with the same
+// content are the same event, because IDs are unique in a session. As many of them as possible
+// count as unmoved, the others as moved. Between two unmoved events, one that is missing and one
+// that is new are one event that was changed.
 //
-// For example, if A B C D was sealed and the file has A C x B D, then A, B and D did not move, C was moved, and x
-// was inserted.
+// For example, if A B C D was sealed and the file has A C x B D, then A, B and D did not move, C
+// was moved, and x was inserted.
 func diffRows(sealed []fingerprint, now []rowNow) rowDiff {
 	at := make(map[fingerprint]int, len(sealed))
 	for i, m := range sealed {
@@ -87,8 +88,8 @@ func diffRows(sealed []fingerprint, now []rowNow) rowDiff {
 	return d
 }
 
-// pair decides, between two unmoved events, which events were changed, deleted and inserted. It pairs a missing
-// and a new event of the same number, and then the remaining ones in order.
+// pair decides, between two unmoved events, which events were changed, deleted and inserted. It
+// pairs a missing and a new event of the same number, and then the remaining ones in order.
 func (d *rowDiff) pair(missing []int64, fresh []int, now []rowNow, last bool) {
 	bySeq := make(map[int64]int, len(fresh))
 	for _, j := range fresh {

@@ -61,8 +61,8 @@ func keyName(key ed25519.PublicKey) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// ReadSeal reads a seal. With a key it also checks the signature, which must exist. signed reports whether there
-// is a signature, checked or not.
+// ReadSeal reads a seal. With a key it also checks the signature, which must exist. signed reports
+// whether there is a signature, checked or not.
 func ReadSeal(text []byte, key ed25519.PublicKey) (seal *Seal, signed bool, err error) {
 	var file sealFile
 	if err := json.Unmarshal(text, &file); err != nil {
@@ -108,7 +108,8 @@ func (f *sealFile) checkSignature(key ed25519.PublicKey) error {
 	return errors.New("the signature does not match: the seal was changed after it was signed")
 }
 
-// ParsePrivateKey reads an ed25519 key in PEM, PKCS #8, as `openssl genpkey -algorithm ed25519` writes it.
+// ParsePrivateKey reads an ed25519 key in PEM, PKCS #8, as `openssl genpkey -algorithm ed25519`
+// writes it.
 func ParsePrivateKey(text []byte) (ed25519.PrivateKey, error) {
 	der, err := pemOf(text, "PRIVATE KEY")
 	if err != nil {

@@ -219,8 +219,8 @@ func TestVerifyFindsRowsThatLeftTheChain(t *testing.T) {
 	}
 }
 
-// A session whose digests were all taken away looks like one that is older than digests, but for the events that were
-// stored before its own and have some.
+// A session whose digests were all taken away looks like one that is older than digests, but for
+// the events that were stored before its own and have some.
 func TestDigestsThatWereTakenAwayAreMissed(t *testing.T) {
 	t.Parallel()
 	forge := "UPDATE events SET content = replace(content, 'says 3', 'forged') WHERE seq = 3 AND session = (SELECT key FROM sessions WHERE id = 'b')"

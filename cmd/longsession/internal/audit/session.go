@@ -19,13 +19,13 @@ type Session struct {
 	// Events counts all events including compaction records; Compactions counts the records.
 	Events      int64 `json:"events"`
 	Compactions int   `json:"compactions"`
-	// Contested reports that the records conflict, so the marks in the file cannot express them and an app
-	// loads the whole session.
+	// Contested reports that the records conflict, so the marks in the file cannot express them and
+	// an app loads the whole session.
 	Contested bool `json:"contested"`
 
 	key int64
-	// lastUser and lastAgent are the seq of the newest events of their kind, which the model always sees; 0 for
-	// none.
+	// lastUser and lastAgent are the seq of the newest events of their kind, which the model always
+	// sees; 0 for none.
 	lastUser, lastAgent int64
 }
 
@@ -96,8 +96,8 @@ type ErrWhich struct{ text string }
 
 func (e *ErrWhich) Error() string { return e.text }
 
-// Find returns the session with an ID, or with an app, user and ID joined by slashes. An empty name means the
-// only session. The error of a name that fits none or several is an [*ErrWhich].
+// Find returns the session with an ID, or with an app, user and ID joined by slashes. An empty name
+// means the only session. The error of a name that fits none or several is an [*ErrWhich].
 func (f *File) Find(ctx context.Context, name string, narrow Narrow) (*Session, error) {
 	all, err := f.Sessions(ctx, narrow)
 	if err != nil {

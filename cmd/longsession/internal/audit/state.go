@@ -16,9 +16,9 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// checkState checks that each key of the session's own state has the value that the newest event set. It skips
-// keys that no event set, since the session may have been created with them, and the state of the app and the
-// user, since other sessions set it too.
+// checkState checks that each key of the session's own state has the value that the newest event
+// set. It skips keys that no event set, since the session may have been created with them, and the
+// state of the app and the user, since other sessions set it too.
 func (e *examination) checkState(ctx context.Context, snap *persistence.Snapshot) error {
 	type set struct {
 		seq   int64

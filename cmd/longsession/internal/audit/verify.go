@@ -42,7 +42,8 @@ type Finding struct {
 	App     string `json:"app,omitempty"`
 	User    string `json:"user,omitempty"`
 	Session string `json:"session,omitempty"`
-	// Seq and Event name the event, if it is about one; Event may also be the ID of a summary's record.
+	// Seq and Event name the event, if it is about one; Event may also be the ID of a summary's
+	// record.
 	Seq   int64  `json:"seq,omitempty"`
 	Event string `json:"event,omitempty"`
 	Rule  string `json:"rule"`
@@ -57,18 +58,19 @@ type Checked struct {
 	Sessions int   `json:"sessions"`
 	Events   int64 `json:"events"`
 	Records  int   `json:"records"`
-	// Undigested counts the events without a digest, from versions that wrote none. The file alone does not
-	// reveal whether they were changed.
+	// Undigested counts the events without a digest, from versions that wrote none. The file alone
+	// does not reveal whether they were changed.
 	Undigested int64 `json:"undigested"`
 	// Views counts the sessions whose view could be made.
 	Views int `json:"views"`
-	// Gone counts the sessions that were deleted before they were checked; Sessions does not include them.
+	// Gone counts the sessions that were deleted before they were checked; Sessions does not
+	// include them.
 	Gone     int `json:"gone"`
 	Findings int `json:"findings"`
 }
 
-// Verify checks the file itself and the given sessions. It calls report for each finding, and checked after each
-// session, even if that was deleted meanwhile. An error ends the check.
+// Verify checks the file itself and the given sessions. It calls report for each finding, and
+// checked after each session, even if that was deleted meanwhile. An error ends the check.
 func (f *File) Verify(ctx context.Context, sessions []*Session, maxSummaries int, report func(Finding) error, checked func(*Session)) (Checked, error) {
 	var done Checked
 	each := func(found []Finding) error {
@@ -120,8 +122,8 @@ func (e *examination) find(seq int64, event, rule, format string, args ...any) {
 	e.found = append(e.found, Finding{e.App, e.User, e.ID, seq, event, rule, fmt.Sprintf(format, args...)})
 }
 
-// examine checks a session. An event that cannot be read is a finding; the view is then not made. For a deleted
-// session the error wraps [session.ErrNotFound].
+// examine checks a session. An event that cannot be read is a finding; the view is then not made.
+// For a deleted session the error wraps [session.ErrNotFound].
 func (f *File) examine(ctx context.Context, s *Session, maxSummaries int) (*loaded, []Finding, error) {
 	e := &examination{loaded: &loaded{Session: s}}
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error { return e.check(ctx, f, snap, maxSummaries) })
@@ -198,7 +200,8 @@ func (e *examination) checkView() {
 // seqOf returns the number of the event of an ID, 0 for a summary.
 func (e *examination) seqOf(id string) int64 { return e.seq[e.byID[id]] }
 
-// checkBound counts the summaries of each branch. Those of tool rounds may have one more for each agent.
+// checkBound counts the summaries of each branch. Those of tool rounds may have one more for each
+// agent.
 func (e *examination) checkBound(most int) {
 	count, agents := map[string]int{}, map[string]map[string]bool{}
 	for _, ev := range e.summaries() {

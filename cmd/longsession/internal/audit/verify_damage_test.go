@@ -45,8 +45,8 @@ func copied(t *testing.T, path string) string {
 	return path
 }
 
-// TestAChangedRecordIsFound: each damage is done by SQL to a copy of a file that the real service wrote, and
-// every other mark is set as a careful forger would set it.
+// TestAChangedRecordIsFound: each damage is done by SQL to a copy of a file that the real service
+// wrote, and every other mark is set as a careful forger would set it.
 func TestAChangedRecordIsFound(t *testing.T) {
 	t.Parallel()
 	cfg := compaction.DefaultConfig()
@@ -72,7 +72,8 @@ func TestAChangedRecordIsFound(t *testing.T) {
 	last := func(field string) string {
 		return fmt.Sprintf("(SELECT %s FROM events WHERE record_id IS NULL ORDER BY seq DESC LIMIT 1)", field)
 	}
-	// The event in front of the newest record's window that is still visible is added to a record, and marked.
+	// The event in front of the newest record's window that is still visible is added to a record,
+	// and marked.
 	victim := fmt.Sprintf("(SELECT id FROM events WHERE record_id IS NULL AND covered_by IS NULL AND seq < %d ORDER BY seq LIMIT 1)", seqs[len(seqs)-1])
 	newest := seqs[len(seqs)-1]
 	hide := fmt.Sprintf("UPDATE events SET covered_by = (SELECT record_id FROM events WHERE seq = %d) WHERE id = %s", newest, victim)

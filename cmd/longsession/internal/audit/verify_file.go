@@ -61,8 +61,8 @@ func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 	return found, err
 }
 
-// identityText describes what is wrong with the identity by which a seal finds its file. It is empty if the identity
-// is fine.
+// identityText describes what is wrong with the identity by which a seal finds its file. It is
+// empty if the identity is fine.
 func identityText(ctx context.Context, snap *persistence.Snapshot) (text string, err error) {
 	var n, named int
 	err = answers(ctx, snap, "SELECT count(*), coalesce(sum(length(id) > 0), 0) FROM identity", func(rows *sql.Rows) error {

@@ -20,12 +20,13 @@ type recordCheck struct {
 	m     *record.Metadata
 	index *record.Index
 	whole bool // no rows are missing, so everything that the record names must exist
-	// complete reports that everything the record names was found, so its numbers can be recomputed.
+	// complete reports that everything the record names was found, so its numbers can be
+	// recomputed.
 	complete bool
 }
 
-// checkRecords recomputes what each readable record claims about the events and records that it covers. It skips
-// the numbers of a record with references that cannot be resolved.
+// checkRecords recomputes what each readable record claims about the events and records that it
+// covers. It skips the numbers of a record with references that cannot be resolved.
 func (e *examination) checkRecords(whole bool) {
 	index := record.NewIndex(e.events)
 	for _, row := range e.rows {
@@ -70,7 +71,8 @@ func (c *recordCheck) checkCovered() {
 	}
 }
 
-// checkRef compares a reference with the event of its ID: author, invocation, time, branch and order.
+// checkRef compares a reference with the event of its ID: author, invocation, time, branch and
+// order.
 func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 	ev := c.byID[ref.ID]
 	if ev == nil {
@@ -92,8 +94,8 @@ func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 	}
 }
 
-// checkAbsorbed checks that the absorbed records exist, are earlier and of the record's branch, and that the level
-// is one more than the highest of theirs.
+// checkAbsorbed checks that the absorbed records exist, are earlier and of the record's branch, and
+// that the level is one more than the highest of theirs.
 func (c *recordCheck) checkAbsorbed() {
 	seen, level, found := map[string]bool{}, 0, true
 	for _, id := range c.m.Absorbed {
@@ -175,8 +177,9 @@ func (c *recordCheck) checkNumbers() {
 // micros is a time as records keep it: within four-digit years, in microseconds.
 func micros(t time.Time) int64 { return record.Ref{Timestamp: t}.AltKey().Micros }
 
-// checkTokens recomputes the sizes in a record, if it has any. The overhead that an estimate adds to the text of an
-// event differs between versions, so checkTokens accepts any overhead that is the same for each event.
+// checkTokens recomputes the sizes in a record, if it has any. The overhead that an estimate adds
+// to the text of an event differs between versions, so checkTokens accepts any overhead that is the
+// same for each event.
 func (c *recordCheck) checkTokens(covered, absorbed int, counted bool) {
 	m := c.m
 	if m.OriginalTokens == 0 && m.CompactedTokens == 0 && m.CompressionRatio == 0 {
@@ -195,7 +198,8 @@ func (c *recordCheck) checkTokens(covered, absorbed int, counted bool) {
 			c.report("claims to cover %d tokens, but names events of %d: the record or an event was changed", m.OriginalTokens, absorbed+covered+events*promptsize.EventOverhead)
 		}
 	}
-	// Early versions counted the text and the overhead of an event, and not the frame of the summary.
+	// Early versions counted the text and the overhead of an event, and not the frame of the
+	// summary.
 	text, err := m.Text()
 	early, size := tokens.Estimate(text)+promptsize.EventOverhead, promptsize.OfSummary(m)
 	if err == nil && m.CompactedTokens != early && m.CompactedTokens != size {

@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// checkNumbers checks that events are numbered 1, 2, 3... and that the session has the right count. It reports
-// whether both hold.
+// checkNumbers checks that events are numbered 1, 2, 3... and that the session has the right count.
+// It reports whether both hold.
 func (e *examination) checkNumbers() bool {
 	before, last := len(e.found), int64(0)
 	for _, row := range e.rows {
@@ -56,8 +56,8 @@ func (e *examination) checkRows() {
 	}
 }
 
-// checkOrder checks that keys and numbers rise together: rows get their keys in the order in which they are
-// inserted. An event that was moved, or inserted between others, has a key out of order.
+// checkOrder checks that keys and numbers rise together: rows get their keys in the order in which
+// they are inserted. An event that was moved, or inserted between others, has a key out of order.
 func (e *examination) checkOrder(ctx context.Context, snap *persistence.Snapshot) error {
 	const question = `SELECT seq, id, key, before FROM
 		(SELECT seq, id, key, lag(key) OVER (ORDER BY seq) AS before FROM events WHERE session = ?) WHERE key < before ORDER BY seq`
@@ -76,8 +76,8 @@ func (e *examination) checkOrder(ctx context.Context, snap *persistence.Snapshot
 	return nil
 }
 
-// checkTypes checks that text is stored as text. SQLite can store the same bytes as a blob, which the views of the
-// file cannot read and which has the same digest.
+// checkTypes checks that text is stored as text. SQLite can store the same bytes as a blob, which
+// the views of the file cannot read and which has the same digest.
 func (e *examination) checkTypes(ctx context.Context, snap *persistence.Snapshot) error {
 	columns := []string{"id", "time", "invocation_id", "author", "branch", "record_id", "covered_by", "content", "actions",
 		"usage_metadata", "custom_metadata", "long_running_tool_ids", "extra"}

@@ -57,8 +57,8 @@ func TestAFileThatAnAppMadeIsFine(t *testing.T) {
 	}
 }
 
-// TestGeneratedHistoriesAreFine: whatever calls, branches and records there are, marks that persistence has
-// set are those that the records say.
+// TestGeneratedHistoriesAreFine: whatever calls, branches and records there are, marks that
+// persistence has set are those that the records say.
 func TestGeneratedHistoriesAreFine(t *testing.T) {
 	t.Parallel()
 	records, contested := 0, 0
@@ -181,7 +181,8 @@ func TestEachKindOfDamageIsFound(t *testing.T) {
 	}
 }
 
-// TestACopyOfARecordIsFine: the first record of an ID counts, and the copy is marked as covered by itself.
+// TestACopyOfARecordIsFine: the first record of an ID counts, and the copy is marked as covered by
+// itself.
 func TestACopyOfARecordIsFine(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).Turns(4, "bot").Compact("r1", "e1", "e2")

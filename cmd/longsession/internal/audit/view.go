@@ -20,8 +20,9 @@ type Size struct {
 	AllTokens int `json:"all_tokens"`
 }
 
-// View returns what the model would see of a session now, in order, with contents. A summary has no Seq, and the
-// ID of its record. The response that a view adds for an interrupted call has no Seq either.
+// View returns what the model would see of a session now, in order, with contents. A summary has no
+// Seq, and the ID of its record. The response that a view adds for an interrupted call has no Seq
+// either.
 func (f *File) View(ctx context.Context, s *Session) ([]Entry, error) {
 	l, err := f.load(ctx, s)
 	if err != nil {
@@ -44,8 +45,9 @@ func (f *File) View(ctx context.Context, s *Session) ([]Entry, error) {
 	return out, nil
 }
 
-// Size returns the sizes of a session and its view, and the session as it is now. It holds the view and one event
-// of the history in memory at a time. The error wraps [session.ErrNotFound] if the session was deleted meanwhile.
+// Size returns the sizes of a session and its view, and the session as it is now. It holds the view
+// and one event of the history in memory at a time. The error wraps [session.ErrNotFound] if the
+// session was deleted meanwhile.
 func (f *File) Size(ctx context.Context, s *Session) (now *Session, of Size, err error) {
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
 		if now, err = sessionIn(ctx, snap, s); err != nil {
@@ -103,7 +105,8 @@ type Overview struct {
 	// Newest is the newest readable compaction, or nil.
 	Newest   *Compaction `json:"newest,omitempty"`
 	Findings []Finding   `json:"findings"`
-	// Error is the reason why the view could not be made. Then the sizes of the view are 0, and Newest is nil.
+	// Error is the reason why the view could not be made. Then the sizes of the view are 0, and
+	// Newest is nil.
 	Error string `json:"error,omitempty"`
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// TestViewIsWhatAnAppWouldGet, event by event, and what package filtered makes of the whole history.
+// TestViewIsWhatAnAppWouldGet, event by event, and what package filtered makes of the whole
+// history.
 func TestViewIsWhatAnAppWouldGet(t *testing.T) {
 	t.Parallel()
 	path := made(t, 30)
@@ -202,8 +203,8 @@ func TestASessionThatCannotBeReadIsNotToldToBeEmpty(t *testing.T) {
 	}
 }
 
-// TestRowsShowWhatSomebodyPutThere, with whatever number: an app reads it too. They end with the last number
-// that there is.
+// TestRowsShowWhatSomebodyPutThere, with whatever number: an app reads it too. They end with the
+// last number that there is.
 func TestRowsShowWhatSomebodyPutThere(t *testing.T) {
 	t.Parallel()
 	path := built(t, (&ct.History{}).Turns(256, "bot")) // two pages

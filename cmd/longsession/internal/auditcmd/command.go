@@ -81,8 +81,8 @@ func meantCommand(c *cobra.Command, file string) string {
 	return suggest.DidYouMean(file, suggest.Commands(c), "")
 }
 
-// open opens the file for do. A file that cannot be opened and a session that does not exist are errors
-// of usage.
+// open opens the file for do. A file that cannot be opened and a session that does not exist are
+// errors of usage.
 func (a *command) open(cmd *cobra.Command, args []string, do func(ctx context.Context, f *audit.File, out *output) error) (err error) {
 	ctx := cmd.Context()
 	f, err := audit.Open(args[0])

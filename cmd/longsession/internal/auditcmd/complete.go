@@ -27,8 +27,8 @@ func (a *command) completeArgs(c *cobra.Command, args []string, typed string) ([
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// sessionFilesHere returns the session files whose names begin with the typed text. It is for a place where
-// a shell, which is offered commands too, does not look for files itself.
+// sessionFilesHere returns the session files whose names begin with the typed text. It is for a
+// place where a shell, which is offered commands too, does not look for files itself.
 func sessionFilesHere(typed string) []string {
 	folder, begin := filepath.Split(typed)
 	entries, err := os.ReadDir(filepath.Clean("./" + folder))
@@ -48,8 +48,8 @@ func sessionFilesHere(typed string) []string {
 	return found
 }
 
-// sessionNames returns the names to offer for SESSION: the ID of each session, or its full name if the ID is
-// not unique or a slash was typed.
+// sessionNames returns the names to offer for SESSION: the ID of each session, or its full name if
+// the ID is not unique or a slash was typed.
 func (a *command) sessionNames(ctx context.Context, file, typed string) []string {
 	sessions := sessionsOf(ctx, file, a.narrow)
 	times := map[string]int{}
@@ -109,7 +109,8 @@ func (a *command) completeRecords(c *cobra.Command, args []string, typed string)
 	return offered, cobra.ShellCompDirectiveNoFileComp
 }
 
-// recordsOf returns the records of the session that the arguments name, or none if it cannot be read.
+// recordsOf returns the records of the session that the arguments name, or none if it cannot be
+// read.
 func (a *command) recordsOf(ctx context.Context, args []string) []audit.Compaction {
 	if len(args) == 0 {
 		return nil

@@ -44,7 +44,8 @@ func writeAll[T any](o *output, items []T, show func(T)) error {
 	return nil
 }
 
-// printf writes text that is safe to show. On a terminal it wraps long lines, as [terminal.Hang] does.
+// printf writes text that is safe to show. On a terminal it wraps long lines, as [terminal.Hang]
+// does.
 func (o *output) printf(format string, args ...any) {
 	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
 		line, ended := strings.CutSuffix(line, "\n")

@@ -8,8 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// sessionHeads are the columns of the table of sessions. The first three are names. over and under are the
-// heading in two lines, for a terminal.
+// sessionHeads are the columns of the table of sessions. The first three are names. over and under
+// are the heading in two lines, for a terminal.
 var sessionHeads = []struct{ name, over, under string }{
 	{"app", "", "app"}, {"user", "", "user"}, {"session", "", "session"},
 	{"events", "", "events"}, {"compactions", "com-", "pact."}, {"seen", "", "seen"},
@@ -26,8 +26,8 @@ const (
 // sessionLines are the columns that share a line where there is no room for a table.
 var sessionLines = [][]int{{3, 4}, {5, 6, 7}, {8, 9}}
 
-// sessionTable lists sessions in a table or, on a narrow screen, in lines of "name: value". It never
-// shortens a name, since the other commands take it as an argument.
+// sessionTable lists sessions in a table or, on a narrow screen, in lines of "name: value". It
+// never shortens a name, since the other commands take it as an argument.
 type sessionTable struct {
 	screen terminal.Screen
 	rows   [][]string
@@ -65,8 +65,8 @@ func (t *sessionTable) String() string {
 	return t.lines()
 }
 
-// fitColumns drops the column "created" if a screen is too narrow for all columns. It reports whether the
-// rest fits.
+// fitColumns drops the column "created" if a screen is too narrow for all columns. It reports
+// whether the rest fits.
 func fitColumns(widths []int, columns int) bool {
 	excess := -columns - columnGap
 	for _, w := range widths {

@@ -11,8 +11,8 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// The page holds one style and one script. The policy names them by their sums, so that nothing else can
-// run, wherever it came from.
+// The page holds one style and one script. The policy names them by their sums, so that nothing
+// else can run, wherever it came from.
 var (
 	style  = template.CSS(joined("uPlot.min.css", "report.css", "curve.css"))
 	script = template.JS("/*\n" + joined("uPlot.LICENSE") + "*/\n" + joined("uPlot.iife.min.js", "curve.js", "marks.js", "report.js"))

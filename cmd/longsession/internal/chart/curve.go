@@ -2,9 +2,9 @@ package chart
 
 import "slices"
 
-// curve is what the page's script draws of a run. A long session has thousands of calls, and a grid many
-// policies: so numbers stand in arrays, and what a conversation's first curve already says is left out of
-// the others.
+// curve is what the page's script draws of a run. A long session has thousands of calls, and a grid
+// many policies: so numbers stand in arrays, and what a conversation's first curve already says is
+// left out of the others.
 type curve struct {
 	Policy int `json:"policy"`
 	// Limit is the context window in tokens.
@@ -42,7 +42,8 @@ func curves(runs []run) []curve {
 	return out
 }
 
-// turnSize is the largest prompt of a turn, both ways: the curve as a table for readers without scripts.
+// turnSize is the largest prompt of a turn, both ways: the curve as a table for readers without
+// scripts.
 type turnSize struct {
 	Turn, Calls, Without, With int
 }

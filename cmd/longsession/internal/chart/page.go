@@ -19,19 +19,20 @@ type Page struct {
 	Summary string
 	// Ran are lines that say what was run: policies, windows, prices.
 	Ran []string
-	// Totals has one for each policy, in the order in which they are shown. A policy that only Reports
-	// name comes behind them.
+	// Totals has one for each policy, in the order in which they are shown. A policy that only
+	// Reports name comes behind them.
 	Totals []replay.Total
-	// Reports in the order in which conversations are shown. Those of one conversation (File, Line and ID)
-	// are shown together, wherever they stand; none may be nil.
+	// Reports in the order in which conversations are shown. Those of one conversation (File, Line
+	// and ID) are shown together, wherever they stand; none may be nil.
 	Reports []*replay.Report
 	// Time is shown as the time of the run; the zero value is none.
 	Time time.Time
 }
 
-// Write writes the page to w. The same page gives the same bytes. It holds nothing back and reads nothing
-// but page, so it may be called by several goroutines at once; none may change the reports meanwhile. An
-// error is w's, or names a report that cannot be shown; what was written by then is no whole page.
+// Write writes the page to w. The same page gives the same bytes. It holds nothing back and reads
+// nothing but page, so it may be called by several goroutines at once; none may change the reports
+// meanwhile. An error is w's, or names a report that cannot be shown; what was written by then is
+// no whole page.
 func Write(w io.Writer, page Page) error {
 	for i, r := range page.Reports {
 		if r == nil {

@@ -19,7 +19,8 @@ import (
 const hostile = "\n" + `</script></pre></title></style></noscript><b>bold</b><script>alert(1)</script><img src="https://example.com/x" onerror=alert(1)>` +
 	"\u2028\u2029\"'`${alert(1)}{{.}}<!--]]>&amp;\\"
 
-// hostilePage has that text in every field that a conversation or a caller fills, and its twin has "x".
+// hostilePage has that text in every field that a conversation or a caller fills, and its twin has
+// "x".
 func hostilePage(t *testing.T, s string) (string, *html.Node) {
 	t.Helper()
 	r := made(s, s, 40, 8000)

@@ -17,8 +17,8 @@ type view struct {
 	Totals        []totalRow
 	Conversations []*conversation
 
-	// Priced, Asked and Judged report whether anything has dollars, a summarizer that is a model, or
-	// questions. Columns that would be empty are left out.
+	// Priced, Asked and Judged report whether anything has dollars, a summarizer that is a model,
+	// or questions. Columns that would be empty are left out.
 	Priced, Asked, Judged bool
 
 	Style          template.CSS
@@ -121,8 +121,8 @@ func (v *view) markBest(best replay.Total) {
 	}
 }
 
-// cheaper compares dollars where there are prices, and tokens where there are none. Sums of fractions that
-// differ in their last digits are the same.
+// cheaper compares dollars where there are prices, and tokens where there are none. Sums of
+// fractions that differ in their last digits are the same.
 func cheaper(a, b replay.Total) bool {
 	if x, y := a.With.Dollars+a.Summarizer.Dollars, b.With.Dollars+b.Summarizer.Dollars; x > 0 || y > 0 {
 		return y-x > 1e-9*max(x, y)

@@ -9,8 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
-// TestRealConversationsPassTheAudit: what the library does to conversations that nobody here wrote keeps all
-// the rules, and an export of each is read back as a conversation.
+// TestRealConversationsPassTheAudit: what the library does to conversations that nobody here wrote
+// keeps all the rules, and an export of each is read back as a conversation.
 func TestRealConversationsPassTheAudit(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("LONGSESSION_DATA")

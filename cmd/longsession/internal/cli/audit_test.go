@@ -104,7 +104,8 @@ func TestTheBoundOfSummariesIsTheAppsOwn(t *testing.T) {
 	}
 }
 
-// TestNothingReachesATerminalAsItIs: whatever strangers wrote, in any name or text, also in messages of errors.
+// TestNothingReachesATerminalAsItIs: whatever strangers wrote, in any name or text, also in
+// messages of errors.
 func TestNothingReachesATerminalAsItIs(t *testing.T) {
 	t.Parallel()
 	const evil = "x\x1b[2Jy\u202ez\x07\u0085"

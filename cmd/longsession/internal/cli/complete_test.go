@@ -23,8 +23,8 @@ import (
 // conversationFiles are the endings of the files that replay reads.
 var conversationFiles = append([]string{"jsonl", "json", "gz"}, suggest.SessionFiles...)
 
-// completed asks as a shell's script does, and returns what is offered without what it means, and the
-// directive, such as ":4".
+// completed asks as a shell's script does, and returns what is offered without what it means, and
+// the directive, such as ":4".
 func completed(t *testing.T, args ...string) (offered []string, directive string) {
 	t.Helper()
 	code, out, _ := called(t.Context(), append([]string{"__complete"}, args...)...)

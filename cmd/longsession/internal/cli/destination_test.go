@@ -16,7 +16,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
-// writers are the commands that write to a file, each with what it needs in front of the file's name.
+// writers are the commands that write to a file, each with what it needs in front of the file's
+// name.
 func writers(t *testing.T) map[string][]string {
 	t.Helper()
 	db := storeSession(t, (&ct.History{}).Turns(2, "bot"), "shop", "ada", "s1")

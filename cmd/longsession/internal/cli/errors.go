@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
 )
 
-// flagError rewords pflag's errors: a refused value goes behind the name of its flag, as in "--limit is -3: it
-// must not be negative", and an unknown flag comes with the nearest known one.
+// flagError rewords pflag's errors: a refused value goes behind the name of its flag, as in
+// "--limit is -3: it must not be negative", and an unknown flag comes with the nearest known one.
 func flagError(c *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError

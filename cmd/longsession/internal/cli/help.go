@@ -100,9 +100,9 @@ func eachLine(text string, f func(string) string) string {
 	return b.String()
 }
 
-// reflow wraps a help text. Lines without an indent form paragraphs. An indented line is a term and, after
-// two blanks or more, its meaning, which continues in lines that are indented further. A line that begins
-// with a tab is a command for a shell, which continues after mark.
+// reflow wraps a help text. Lines without an indent form paragraphs. An indented line is a term
+// and, after two blanks or more, its meaning, which continues in lines that are indented further. A
+// line that begins with a tab is a command for a shell, which continues after mark.
 func reflow(text string, width int, mark string) string {
 	var b strings.Builder
 	var paragraph, term, meaning string
@@ -148,8 +148,9 @@ func reflow(text string, width int, mark string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// definition writes a term and its meaning. If there is little room next to the term, the meaning begins on
-// the next line, indented by below. The term includes its own indent and the gap behind it.
+// definition writes a term and its meaning. If there is little room next to the term, the meaning
+// begins on the next line, indented by below. The term includes its own indent and the gap behind
+// it.
 func definition(term, meaning string, width, below int) string {
 	const leastMeaning = 34
 	if meaning == "" {
@@ -163,8 +164,8 @@ func definition(term, meaning string, width, below int) string {
 	return term + strings.Join(terminal.Wrap(meaning, width-column), "\n"+strings.Repeat(" ", column)) + "\n"
 }
 
-// shellLine wraps a command between its words, with the mark that continues a command at the end of each
-// line. It does not break quoted text.
+// shellLine wraps a command between its words, with the mark that continues a command at the end of
+// each line. It does not break quoted text.
 func shellLine(line string, width int, mark string) string {
 	const deeper = 2
 	if uniseg.StringWidth(line) <= width {

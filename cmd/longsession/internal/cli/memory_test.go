@@ -15,7 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
-// manyTalks are the lines of n conversations of about half a megabyte each, made while they are read.
+// manyTalks are the lines of n conversations of about half a megabyte each, made while they are
+// read.
 type manyTalks struct {
 	n    int
 	read int64

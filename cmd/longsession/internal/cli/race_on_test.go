@@ -2,5 +2,6 @@
 
 package cli
 
-// raceDetector reports whether the tests run with the race detector, which makes them ten times slower.
+// raceDetector reports whether the tests run with the race detector, which makes them ten times
+// slower.
 const raceDetector = true

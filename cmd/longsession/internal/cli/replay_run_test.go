@@ -200,7 +200,8 @@ func TestFileThatCannotBeOpenedEndsTheRunDespiteKeepGoing(t *testing.T) {
 	}
 }
 
-// meddling puts a file somewhere when it is read from: --db was looked at by then, and is not open yet.
+// meddling puts a file somewhere when it is read from: --db was looked at by then, and is not open
+// yet.
 type meddling struct {
 	io.Reader
 	file string

@@ -31,14 +31,15 @@ Exit codes:
   3    the command failed midway, or left out a part of the input
   130  interrupted`
 
-// Run runs the command and returns its exit code. args do not include the name of the program. Reports go
-// to stdout, errors and progress to stderr. Run returns soon after ctx ends and leaves no partial files.
+// Run runs the command and returns its exit code. args do not include the name of the program.
+// Reports go to stdout, errors and progress to stderr. Run returns soon after ctx ends and leaves
+// no partial files.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return execute(ctx, rootCommand(replay.Compare), args, stdin, stdout, stderr)
 }
 
-// withLongFlags replaces -json by --json, since Go's own commands take one dash. It leaves arguments behind
-// "--" alone.
+// withLongFlags replaces -json by --json, since Go's own commands take one dash. It leaves
+// arguments behind "--" alone.
 func withLongFlags(args []string) []string {
 	args = slices.Clone(args)
 	for i, arg := range args {
@@ -113,8 +114,8 @@ func rootCommand(compare replaycmd.Compare) *cobra.Command {
 	return root
 }
 
-// refuseUnknown makes a command that only has subcommands fail for an unknown one. Cobra would show its help
-// and report success. For the root command cobra fails by itself.
+// refuseUnknown makes a command that only has subcommands fail for an unknown one. Cobra would show
+// its help and report success. For the root command cobra fails by itself.
 func refuseUnknown(c *cobra.Command) {
 	if c.Runnable() || !c.HasParent() {
 		return

@@ -15,7 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
-// shopFile is a session file that an app keeps: one session, and state of the whole app if withState.
+// shopFile is a session file that an app keeps: one session, and state of the whole app if
+// withState.
 func shopFile(t *testing.T, withSession, withState bool) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "shop.db")

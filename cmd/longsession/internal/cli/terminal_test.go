@@ -32,8 +32,8 @@ import (
 // escapes are what a terminal acts on: colours, and the commands of a progress bar.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 
-// onTerminal runs the command on a terminal of so many columns and returns what it wrote there, without
-// colours, and its exit code.
+// onTerminal runs the command on a terminal of so many columns and returns what it wrote there,
+// without colours, and its exit code.
 func onTerminal(t *testing.T, columns int, args ...string) (text string, code int) {
 	t.Helper()
 	return onTerminalWith(t, replay.Compare, columns, args...)
@@ -61,7 +61,8 @@ func onTerminalWith(t *testing.T, compare replaycmd.Compare, columns int, args .
 	return text, <-ended
 }
 
-// remembered plays each conversation once, however often it is asked to. Its policies must not change.
+// remembered plays each conversation once, however often it is asked to. Its policies must not
+// change.
 func remembered() replaycmd.Compare {
 	var mu sync.Mutex
 	played := map[string][]*replay.Report{}
@@ -77,8 +78,8 @@ func remembered() replaycmd.Compare {
 	}
 }
 
-// asProcess does the same in a process of its own, in an environment, and leaves the colours. The test binary is
-// the command: see TestMain.
+// asProcess does the same in a process of its own, in an environment, and leaves the colours. The
+// test binary is the command: see TestMain.
 func asProcess(t *testing.T, columns int, env []string, args ...string) (text string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "longsession", args...)

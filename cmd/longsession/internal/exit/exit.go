@@ -1,5 +1,5 @@
-// Package exit defines how the command ends: its exit codes, the errors that carry them, and the line
-// that reports an error.
+// Package exit defines how the command ends: its exit codes, the errors that carry them, and the
+// line that reports an error.
 package exit
 
 import (
@@ -36,8 +36,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // Findings is the error of a command that did its work and found n problems.
 func Findings(n int) error { return &Error{CodeFindings, errors.New(terminal.Plural(n, "finding"))} }
 
-// Usage is the error of a command that cannot work with its input: the value of a flag, or a file. The
-// text should name the input, its value and the remedy. The arguments are those of [fmt.Errorf].
+// Usage is the error of a command that cannot work with its input: the value of a flag, or a file.
+// The text should name the input, its value and the remedy. The arguments are those of
+// [fmt.Errorf].
 func Usage(format string, args ...any) error { return &Error{CodeUsage, fmt.Errorf(format, args...)} }
 
 // Failed is the error of a command that did only part of its work. The arguments are those of
@@ -49,8 +50,8 @@ func Interrupted(done string) error {
 	return &Error{CodeInterrupted, errors.New("interrupted: " + done)}
 }
 
-// CodeOf returns the exit code for an error. The end of ctx counts only if it caused err: work that was
-// complete when the signal came was not interrupted.
+// CodeOf returns the exit code for an error. The end of ctx counts only if it caused err: work that
+// was complete when the signal came was not interrupted.
 func CodeOf(ctx context.Context, err error) int {
 	var e *Error
 	switch {
@@ -65,8 +66,8 @@ func CodeOf(ctx context.Context, err error) int {
 	}
 }
 
-// Line writes an error on one line that is safe to show: the names of files and recorded text may be part
-// of it. Joined errors follow one another, separated by "; ", without repetitions.
+// Line writes an error on one line that is safe to show: the names of files and recorded text may
+// be part of it. Joined errors follow one another, separated by "; ", without repetitions.
 func Line(err error) string {
 	var texts []string
 	var add func(error)

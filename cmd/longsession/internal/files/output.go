@@ -1,5 +1,5 @@
-// Package files keeps the command from destroying anything it writes next to or over: it decides which
-// files may be replaced, and replaces a file as a whole or not at all.
+// Package files keeps the command from destroying anything it writes next to or over: it decides
+// which files may be replaced, and replaces a file as a whole or not at all.
 package files
 
 import (
@@ -16,8 +16,8 @@ import (
 // Output is a file that a flag names for writing.
 type Output struct{ Flag, Name string }
 
-// Check refuses to replace anything a user would miss: a file that is not regular, a read-only file, and
-// any file that belongs to a database. The file need not exist.
+// Check refuses to replace anything a user would miss: a file that is not regular, a read-only
+// file, and any file that belongs to a database. The file need not exist.
 func (o Output) Check() error {
 	if _, err := o.target(); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (o Output) Check() error {
 	return nil
 }
 
-// CheckApart refuses an output that is the session file at path, or one of the files that SQLite keeps
-// next to that session file.
+// CheckApart refuses an output that is the session file at path, or one of the files that SQLite
+// keeps next to that session file.
 func (o Output) CheckApart(path string) error {
 	switch {
 	case Same(o.Name, path):
@@ -73,8 +73,8 @@ func (o Output) Create(options ...renameio.Option) (*Pending, error) {
 	return &Pending{o, file}, nil
 }
 
-// target returns the path of the file that is replaced. Only a regular file may be replaced: a device or
-// a pipe would be gone for everybody.
+// target returns the path of the file that is replaced. Only a regular file may be replaced: a
+// device or a pipe would be gone for everybody.
 func (o Output) target() (string, error) {
 	switch info, err := os.Stat(o.Name); {
 	case err == nil && info.IsDir():
@@ -112,7 +112,8 @@ func (p *Pending) Write(data []byte) (int, error) {
 	return n, p.unwritten(err)
 }
 
-// Commit checks the output again, since another process may have created it meanwhile, and replaces it.
+// Commit checks the output again, since another process may have created it meanwhile, and replaces
+// it.
 func (p *Pending) Commit() error {
 	if err := p.Check(); err != nil {
 		return err

@@ -5,26 +5,26 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// maxDepth is how many layers of base64 are taken off.
+// maxDepth is the number of layers of base64 that are decoded.
 const maxDepth = 3
 
-// certain is how long a text among other bytes must be to count, in bytes.
+// certain is the least length of a text among other bytes that counts as text.
 const certain = 4
 
-// run is what may be base64 of either alphabet, over several lines, with padding or not.
+// run finds possible base64 in either alphabet, over several lines, with or without padding.
 var run = regexp.MustCompile(`[A-Za-z0-9+/_-]{4,}(?:[ \t]*\r?\n[ \t]*[A-Za-z0-9+/_-]+)*={0,2}`)
 
 var standard = strings.NewReplacer("-", "+", "_", "/", "=", "", " ", "", "\t", "", "\r", "", "\n", "")
 
-// encoded returns the runs of base64 in a text that hold something to take out.
+// encoded returns the runs of base64 in a text that contain a match.
 func (r *Redactor) encoded(text string, depth int) (found [][]int) {
 	for _, at := range run.FindAllStringIndex(text, -1) {
 		letters := standard.Replace(text[at[0]:at[1]])
-		// What stands in front of the data, such as the folders of a URL, may be letters of the alphabet too.
+		// Text before the data, such as the folders of a URL, can consist of letters of the
+		// alphabet too.
 		for begin := range min(4, len(letters)) {
 			part := letters[begin:]
 			if len(part)%4 == 1 {
@@ -39,8 +39,8 @@ func (r *Redactor) encoded(text string, depth int) (found [][]int) {
 	return found
 }
 
-// holds reports whether decoded data has something to take out. Words decode to random bytes, in which only a
-// stretch of text means anything.
+// holds reports whether decoded data contains a match. Ordinary words decode to random bytes, so
+// holds only looks at runs of text.
 func (r *Redactor) holds(data string, depth int) bool {
 	for from := 0; from < len(data); {
 		to := from
@@ -60,6 +60,3 @@ func (r *Redactor) holds(data string, depth int) bool {
 	}
 	return false
 }
-
-// utf16Pair returns the character that two escapes are together, utf8.RuneError if they are none.
-func utf16Pair(high, low rune) rune { return utf16.DecodeRune(high, low) }

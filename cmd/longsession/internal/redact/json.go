@@ -9,29 +9,30 @@ import (
 	"strings"
 )
 
-// Token is a key or a value in a text of JSON.
+// Token is a key or a value in a JSON text.
 type Token struct {
-	// From and To are its place, without quotes. A null is empty: it says nothing.
+	// From and To are its offsets, without quotes. A null is empty.
 	From, To int
 	Key      bool
-	// Path is where it is, such as "Content.parts[0].text".
+	// Path is its path, such as "Content.parts[0].text".
 	Path string
 
-	text   string // what a string is, "" for other values
+	text   string // of a string, without escapes; empty for other values
 	quoted bool
-	object int // number of the object that a key is in
+	object int // number of the object of a key
 }
 
-// Said returns what a key or a text says, without the escapes of JSON; "" for other values.
+// Said returns the text of a key or a string, without the escapes of JSON. It is empty for other
+// values.
 func (t Token) Said() string { return t.text }
 
-// Tokens returns the keys and values of a text of JSON, in order.
+// Tokens returns the keys and values of a JSON text, in order.
 func Tokens(text string) ([]Token, error) {
 	type level struct {
 		path   string
 		key    string
 		list   bool
-		number int // elements so far, or the number of the object
+		number int // of elements so far, or of the object
 		value  bool
 	}
 	var out []Token
@@ -85,7 +86,7 @@ func Tokens(text string) ([]Token, error) {
 	}
 }
 
-// longest is where a path is cut off: one of a value in ten thousand lists would be long.
+// longest bounds the length of a path: one through ten thousand lists would be long.
 const longest = 200
 
 func joinPath(path, step string) string {
@@ -95,7 +96,8 @@ func joinPath(path, step string) string {
 	return strings.TrimPrefix(path+step, ".")
 }
 
-// compact returns a text that is a JSON object, list or string on one line without spaces, "" for any other text.
+// compact returns a JSON object, list or string on one line without spaces. It returns "" for any
+// other text.
 func compact(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || !strings.ContainsRune(`{["`, rune(text[0])) {
@@ -108,9 +110,11 @@ func compact(text string) string {
 	return line.String()
 }
 
-// JSON returns a text of JSON without matches, as JSON: every key and value is redacted by itself, and those are
-// taken out whole that have a part in a match over several, such as a key and its value. A number or a truth
-// becomes a text. Keys that become the same are numbered.
+// JSON returns a JSON text without matches, as JSON. It redacts every key and value by itself. If a
+// match spans several, such as a key and its value, each of them becomes [Mark] as a whole. A
+// number or a bool becomes a string. Keys that become equal are numbered:
+//
+//	{"sk-1":1,"sk-2":2} becomes {"[redacted]":1,"[redacted] 2":2}
 func (r *Redactor) JSON(text string) string {
 	for range rounds {
 		tokens, err := Tokens(text)
@@ -123,12 +127,6 @@ func (r *Redactor) JSON(text string) string {
 			return text
 		}
 		text = redacted
-	}
-	switch strings.TrimSpace(text)[0] {
-	case '{':
-		return string(marshal(map[string]string{Mark: Mark}))
-	case '[':
-		return string(marshal([]string{Mark}))
 	}
 	return string(marshal(Mark))
 }
@@ -171,18 +169,19 @@ func (r *Redactor) tokens(text string, tokens []Token, spans [][]int) string {
 	return out.String() + text[done:]
 }
 
-// unused numbers a name that redaction has made the same as another one.
+// unused numbers a name that redaction made equal to another one.
 func (r *Redactor) unused(name string, taken func(string) bool) string {
 	out := name
 	for n := 2; taken(out); n++ {
 		if out = fmt.Sprintf("%s %d", name, n); r.Matches(out) {
-			out = strings.Repeat(Mark, n) // the number itself matches
+			out = strings.Repeat(Mark, n) // the number is a match
 		}
 	}
 	return out
 }
 
-// Value returns a value as JSON has it, without matches. One that JSON cannot write is redacted as a whole.
+// Value returns a value without matches, as JSON decodes it. A value that JSON cannot write becomes
+// [Mark].
 func (r *Redactor) Value(value any) any {
 	if r == nil || value == nil {
 		return value
@@ -204,7 +203,8 @@ func (r *Redactor) Value(value any) any {
 	return out
 }
 
-// marshal returns JSON on one line with as few escapes as can be, nil for what JSON cannot write.
+// marshal returns JSON on one line with as few escapes as possible, or nil for a value that JSON
+// cannot write.
 func marshal(value any) []byte {
 	var line bytes.Buffer
 	e := json.NewEncoder(&line)

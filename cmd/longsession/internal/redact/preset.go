@@ -2,13 +2,12 @@ package redact
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// All names all presets together.
+// All is the preset of all presets.
 const All = "all"
 
 var presets = map[string][]rule{
@@ -19,11 +18,11 @@ var presets = map[string][]rule{
 	"phone": phoneRules,
 }
 
-// Presets are the names of what can be taken out without a pattern: keys and tokens, e-mail addresses, payment
-// cards (by their check digit), IBANs (by theirs), and phone numbers.
+// Presets names the forms that need no pattern: keys and tokens, e-mail addresses, payment cards
+// and IBANs (both by their check digits), and phone numbers.
 var Presets = []string{"keys", "email", "card", "iban", "phone", All}
 
-// preset returns the rules of a name.
+// preset returns the rules of a preset.
 func preset(name string) ([]rule, error) {
 	if name == All {
 		var all []rule
@@ -39,8 +38,9 @@ func preset(name string) ([]rule, error) {
 	return rules, nil
 }
 
-// alone reports whether a match is no part of a longer word or number: neither side touches a letter or a digit, or
-// a mark that leads to a word with a digit, as within a UUID or a decimal fraction.
+// alone reports whether a match is not a part of a longer word or number. On neither side may it
+// touch a letter, a digit, or one of the marks if a word with a digit follows it, as in a UUID or a
+// decimal fraction.
 func alone(text string, from, to int, marks string) bool {
 	before, after := text[:from], text[to:]
 	last, _ := utf8.DecodeLastRuneInString(before)
@@ -78,8 +78,4 @@ func digits(text string) string {
 		}
 		return -1
 	}, text)
-}
-
-func hasPrefix(text string, prefixes ...string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// keyRules find keys by the form that their issuers give them, and values by the names that people give them.
+// keyRules find keys by the forms of their issuers, and values by the names that people give them.
 var keyRules = []rule{issued, named(assignment, secret), named(password, anything), named(option, secret), named(header, secret), named(credentials, anything)}
 
-// issued are keys with a form of their own. The forms are those that the issuers document.
+// issued finds keys with a form of their own, as their issuers document it.
 var issued rule = func() rule {
 	re := regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)|` +
 		`\b(?:` + strings.Join([]string{
@@ -42,20 +42,21 @@ var issued rule = func() rule {
 	return func(text string) [][]int { return re.FindAllStringIndex(text, -1) }
 }()
 
-// assignment is a value under a name that tells that it is secret; a name may be quoted, as in JSON, and have
-// something in front of it, as in AWS_SECRET_ACCESS_KEY.
+// assignment is a value under a name for secrets. The name may be quoted, as in JSON, or be the end
+// of a longer name, as in AWS_SECRET_ACCESS_KEY.
 var assignment = regexp.MustCompile(`(?i)(?:password|passwd|passphrase|passwort|kennwort|contraseña|mot de passe|secret|credentials?|pwd|` +
 	`(?:api|access|account|auth|private|secret|signing|encryption|master|shared)[_ -]?key|token|apikey)` +
 	announced + `([^\s"'<>(){}\[\],;]{6,})`)
 
-// announced is what stands between the name of a value and the value.
+// announced is the text between the name of a value and the value.
 const announced = `["'\]]*\s{0,3}(?:=>|->|:=|==?|:|\b(?:is|was|ist|war|lautet|est|es)\b:?)\s{0,3}["']{0,2}`
 
-// password is what somebody chose under a name that leaves no doubt. It may be a number.
+// password is a value under a name that is only used for passwords. It may be a number.
 var password = regexp.MustCompile(`(?i)(?:password|passwd|passphrase|passcode|passwort|kennwort|contraseña|mot de passe|pwd)` +
 	announced + `(\d{4,})(?:[^\w.:/-]|[.](?:\s|$)|$)`)
 
-// option is a value on a command line, such as that of --password, or the password in -u NAME:PASSWORD.
+// option is a secret on a command line, such as that of --password, or the password in -u
+// NAME:PASSWORD.
 var option = regexp.MustCompile(`(?i)(?:--?(?:password|passwd|passphrase|pass|token|secret|api[_-]?key)[ =]|(?:^|\s)(?:-u|--user)[ =]?["']?[^\s:"']+:)["']?([^\s"'<>(){}\[\],;]{6,})`)
 
 // header is the value of an HTTP header that authenticates.
@@ -64,7 +65,8 @@ var header = regexp.MustCompile(`(?i)\b(?:bearer|basic|authorization: *token)\s+
 // credentials is the password in an address.
 var credentials = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@"'<>]*:([^\s/?#"'<>]{3,})@`)
 
-// named finds the values of an expression's only group that look like secrets and not like words or code.
+// named finds the values of an expression's only group that look like secrets and not like words or
+// code.
 func named(re *regexp.Regexp, looks func(string) bool) rule {
 	return func(text string) (found [][]int) {
 		for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
@@ -79,11 +81,12 @@ func named(re *regexp.Regexp, looks func(string) bool) rule {
 
 func anything(string) bool { return true }
 
-// reference is what programs and manuals write where a secret belongs: a variable, a member, a call, a place to be
-// filled in.
+// reference is what programs and manuals write in the place of a secret: a variable, a member, a
+// call, a placeholder.
 var reference = regexp.MustCompile(`(?i)^(?:[$%]|(?:os|process|env|config|self|this|settings|secrets|vault|ctx|req|request|args|options|opts|params)\.|your|my[_-]|example|changeme|x{3,}|\*{3,}|\.{3})|\.(?:com|org|net|io|go|py|js|ts|md|html)(?:/|$)`)
 
-// secret reports whether a value looks like one: letters together with digits or signs, and no reference.
+// secret reports whether a value looks like a secret: it has letters together with digits or signs,
+// and it is not a reference.
 func secret(value string) bool {
 	value = strings.TrimRight(value, ".,:!?)")
 	if len(value) < 6 || strings.HasPrefix(value, Mark) || reference.MatchString(value) {

@@ -7,13 +7,13 @@ import (
 
 var address = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{N}._%+'-]*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+(?:xn--[A-Za-z0-9-]+|[\p{L}]{2,})`)
 
-// notDomain ends the name of a file or a host in a local network, and no address.
+// notDomain matches endings of files and of hosts in a local network, which are not domains.
 var notDomain = regexp.MustCompile(`(?i)\.(?:png|jpe?g|gif|svg|webp|ico|css|js|ts|tsx|jsx|json|ya?ml|html?|txt|md|csv|log|docx?|xlsx?|pdf|eml|vcf|zip|gz|tgz|whl|jar|local|internal)$`)
 
-// emails finds e-mail addresses, also those with letters outside ASCII.
+// emails finds e-mail addresses, including those with letters outside ASCII.
 func emails(text string) (found [][]int) {
 	for _, m := range address.FindAllStringIndex(text, -1) {
-		// git@host:path and ssh://git@host/path are how Git names a repository.
+		// git@host:path and ssh://git@host/path name a Git repository.
 		if strings.HasPrefix(text[m[0]:], "git@") && (strings.HasPrefix(text[m[1]:], ":") || strings.HasSuffix(text[:m[0]], "://")) {
 			continue
 		}
@@ -28,16 +28,22 @@ func emails(text string) (found [][]int) {
 	return found
 }
 
-var numberGroups = regexp.MustCompile(`\d+(?:[ -]{1,3}\d+)*`)
+var (
+	digitGroup   = regexp.MustCompile(`\d+`)
+	numberGroups = regexp.MustCompile(`\d+(?:[ -]{1,3}\d+)*`)
+)
 
-// otherGroups are four groups with the same sign or a line break between them.
+// otherGroups are four groups separated by the same sign or by line breaks.
 var otherGroups = regexp.MustCompile(`\d{4}(?:(?:\.\d{4}){3}|(?:/\d{4}){3}|(?:_\d{4}){3}|(?:\r?\n\d{4}){3})`)
 
-// cards finds numbers of payment cards: those of a known issuer, of the right length and with a right check digit,
-// in one piece or in groups of four or more.
+// cards finds numbers of payment cards of a known issuer, with the right length and the right check
+// digit, in one piece or in groups of four or more digits.
 func cards(text string) (found [][]int) {
 	for _, at := range numberGroups.FindAllStringIndex(text, -1) {
-		groups := groupsIn(text[at[0]:at[1]], at[0])
+		groups := digitGroup.FindAllStringIndex(text[at[0]:at[1]], -1)
+		for _, group := range groups {
+			group[0], group[1] = at[0]+group[0], at[0]+group[1]
+		}
 		for i := 0; i < len(groups); i++ {
 			if j := cardFrom(text, groups, i); j > i {
 				found = append(found, []int{groups[i][0], groups[j-1][1]})
@@ -53,21 +59,7 @@ func cards(text string) (found [][]int) {
 	return found
 }
 
-func groupsIn(text string, offset int) (groups [][]int) {
-	for i := 0; i < len(text); i++ {
-		if text[i] < '0' || text[i] > '9' {
-			continue
-		}
-		from := i
-		for i < len(text) && text[i] >= '0' && text[i] <= '9' {
-			i++
-		}
-		groups = append(groups, []int{offset + from, offset + i})
-	}
-	return groups
-}
-
-// cardFrom returns the index behind the last group of a card's number that begins with group i, or 0.
+// cardFrom returns the index behind the last group of a card number that begins with group i, or 0.
 func cardFrom(text string, groups [][]int, i int) int {
 	number := ""
 	for j := i; j < len(groups) && len(number) < 19; j++ {
@@ -85,37 +77,23 @@ func cardFrom(text string, groups [][]int, i int) int {
 	return 0
 }
 
-// isCard reports whether a number can be that of a card, by its issuer, its length and its check digit (ISO/IEC 7812).
+// issuers matches the numbers that issuers of cards give, by their first digits and their lengths.
+var issuers = regexp.MustCompile(`^(?:` + strings.Join([]string{
+	`4\d{12}(?:\d{3}){0,2}`, // Visa
+	`(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}`, // Mastercard
+	`3[47]\d{13}`, // American Express
+	`(?:6011|64[4-9]\d|65\d\d|62\d\d|81\d\d)\d{12,}`,   // Discover, UnionPay
+	`3(?:0[0-5]|[689]\d)\d{11,}`,                       // Diners Club
+	`(?:352[89]|35[3-8]\d)\d{12,}`,                     // JCB
+	`220[0-4]\d{12,}`,                                  // Mir
+	`(?:5018|5020|5038|5893|6304|6759|676[1-3])\d{8,}`, // Maestro
+}, "|") + `)$`)
+
+// isCard reports whether a number can be that of a card, by its issuer, its length and its check
+// digit (ISO/IEC 7812). It refuses a number of equal digits.
 func isCard(number string) bool {
 	n := len(number)
-	first := func(digits int) int {
-		value := 0
-		for _, c := range number[:digits] {
-			value = 10*value + int(c-'0')
-		}
-		return value
-	}
-	two, three, four := first(2), first(3), first(4)
-	issued := false
-	switch {
-	case number[0] == '4': // Visa
-		issued = n == 13 || n == 16 || n == 19
-	case two >= 51 && two <= 55, four >= 2221 && four <= 2720: // Mastercard
-		issued = n == 16
-	case two == 34 || two == 37: // American Express
-		issued = n == 15
-	case four == 6011, three >= 644 && three <= 649, two == 65, two == 62, two == 81: // Discover, UnionPay
-		issued = n >= 16
-	case three >= 300 && three <= 305, two == 36, two == 38, two == 39: // Diners Club
-		issued = n >= 14
-	case four >= 3528 && four <= 3589: // JCB
-		issued = n >= 16
-	case four >= 2200 && four <= 2204: // Mir
-		issued = n >= 16
-	case hasPrefix(number, "5018", "5020", "5038", "5893", "6304", "6759", "6761", "6762", "6763"): // Maestro
-		issued = true
-	}
-	if !issued || strings.Count(number, number[:1]) == n {
+	if !issuers.MatchString(number) || strings.Count(number, number[:1]) == n {
 		return false
 	}
 	sum := 0
@@ -131,7 +109,7 @@ func isCard(number string) bool {
 	return sum%10 == 0
 }
 
-// ibanLength has the length of the IBANs of each country, as the registry (ISO 13616) lists them.
+// ibanLength has the length of the IBANs of each country, from the registry of ISO 13616.
 var ibanLength = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28, "CH": 21, "CR": 22,
 	"CY": 28, "CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FK": 18, "FO": 18, "FR": 27, "GB": 22,
@@ -144,7 +122,8 @@ var ibanLength = map[string]int{
 
 var ibanStart = regexp.MustCompile(`[A-Za-z]{2}[ -]?\d{2}[ -]?[A-Za-z0-9]`)
 
-// ibans finds bank accounts, with or without blanks, by the length that their country has and their check digits.
+// ibans finds bank accounts, with or without blanks, by the length for their country and the check
+// digits.
 func ibans(text string) (found [][]int) {
 	for at := 0; ; {
 		m := ibanStart.FindStringIndex(text[at:])
@@ -161,7 +140,7 @@ func ibans(text string) (found [][]int) {
 	}
 }
 
-// ibanFrom returns the end of an IBAN that begins at some place, 0 if there is none.
+// ibanFrom returns the end of an IBAN that begins at from, or 0.
 func ibanFrom(text string, from int) int {
 	want, iban := ibanLength[strings.ToUpper(text[from:from+2])], ""
 	for i := from; i < len(text) && len(iban) < want; i++ {
@@ -180,7 +159,8 @@ func ibanFrom(text string, from int) int {
 	return 0
 }
 
-// isIBAN reports whether the check digits are right: the number that letters and digits make leaves 1 by 97.
+// isIBAN reports whether the check digits are right: as a number, with letters as 10 to 35, the
+// IBAN leaves the remainder 1 when divided by 97.
 func isIBAN(iban string) bool {
 	rest := 0
 	for _, c := range iban[4:] + iban[:4] {

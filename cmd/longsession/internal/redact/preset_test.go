@@ -208,7 +208,8 @@ var labelled = map[string][]struct{ text, private string }{
 	},
 }
 
-// TestPresets: what each takes out of labelled texts of several countries, and what it leaves alone.
+// TestPresets: what each takes out of labelled texts of several countries, and what it leaves
+// alone.
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	for name, samples := range labelled {

@@ -5,23 +5,25 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxDecoded is how many layers of URL encoding, escapes and entities are taken off.
+// maxDecoded is the number of layers of URL encoding, escapes and entities that are decoded.
 const maxDecoded = 4
 
-// reading is a text as somebody may mean it.
+// reading is one way to read a text. For example, "a%41" reads as "aA", whose byte 1 comes from the
+// offset 1 of the text, and whose end comes from its end, 4.
 type reading struct {
 	text string
-	// from has for each byte of text, and for its end, the offset of what it stands for in the stored text.
-	// It is nil for the stored text itself.
+	// from has, for each byte of text and for its end, the offset in the stored text that it comes
+	// from. It is nil for the stored text itself.
 	from []int
 }
 
-// steps are the ways to read a text, each with the characters that it may change.
+// steps are the ways to read a text, each with the characters that it can change.
 var steps = []struct {
 	changes func(rune) bool
 	read    func(text string, emit func(piece string, at int))
@@ -31,19 +33,19 @@ var steps = []struct {
 	{func(char rune) bool { return char == '%' || char == '\\' || char == '&' }, decoded},
 }
 
-// origin returns the span of the stored text that a span of the reading stands for.
+// origin returns the span of the stored text that a span of the reading comes from.
 func (as reading) origin(span []int) []int {
 	if as.from == nil {
 		return span[:2]
 	}
 	from, to := as.from[span[0]], span[1]
-	for to < len(as.text) && as.from[to] == as.from[span[1]-1] { // one character may have become several
+	for to < len(as.text) && as.from[to] == as.from[span[1]-1] { // one character can become several
 		to++
 	}
 	return []int{from, as.from[to]}
 }
 
-// readings returns a text as it is written, and every other way to read it.
+// readings returns a text as it is written and in every other way.
 func readings(text string) []reading {
 	current := reading{text: text}
 	all := []reading{current}
@@ -61,14 +63,14 @@ func readings(text string) []reading {
 			break
 		}
 	}
-	// A query has a plus for each blank, and a phone number one of its own.
+	// In a query a plus is a blank; in a phone number it is a plus.
 	if strings.ContainsRune(current.text, '+') {
 		all = append(all, current.read(blanks))
 	}
 	return all
 }
 
-// read applies one way to read. A step emits the pieces of what it makes of a text, with their offsets in that.
+// read applies a step, which emits the pieces of its result with their offsets in the text.
 func (as reading) read(step func(text string, emit func(piece string, at int))) reading {
 	var out strings.Builder
 	from := make([]int, 0, len(as.text)+1)
@@ -87,7 +89,7 @@ func (as reading) read(step func(text string, emit func(piece string, at int))) 
 	return reading{out.String(), append(from, at(len(as.text)))}
 }
 
-// visible leaves out what nobody sees, and writes dashes, blanks and digits of all scripts as ASCII.
+// visible drops invisible characters and writes dashes, blanks and digits of all scripts as ASCII.
 func visible(text string, emit func(string, int)) {
 	for i := 0; i < len(text); {
 		char, size := utf8.DecodeRuneInString(text[i:])
@@ -108,7 +110,7 @@ func visible(text string, emit func(string, int)) {
 	}
 }
 
-// invisible reports whether a character takes up no room: formats such as joiners, marks of direction and soft
+// invisible reports whether a character takes up no room: joiners, marks of direction, soft
 // hyphens, control characters, fillers and variation selectors.
 func invisible(char rune) bool {
 	switch {
@@ -120,24 +122,18 @@ func invisible(char rune) bool {
 	return unicode.In(char, unicode.Cf, unicode.Cc, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || char == '\u2800'
 }
 
-// digit is a decimal digit of any script as ASCII. Unicode has them in runs of ten, from zero on.
+// digit writes a decimal digit of any script as ASCII. Unicode has digits in runs of ten that begin
+// with zero; runs may follow one another.
 func digit(char rune) string {
-	value := rune(0)
-	for _, r := range unicode.Nd.R16 {
-		if char >= rune(r.Lo) && char <= rune(r.Hi) {
-			value = (char - rune(r.Lo)) % 10
-		}
+	zero := char
+	for unicode.IsDigit(zero - 1) {
+		zero--
 	}
-	for _, r := range unicode.Nd.R32 {
-		if char >= rune(r.Lo) && char <= rune(r.Hi) {
-			value = (char - rune(r.Lo)) % 10
-		}
-	}
-	return string('0' + value)
+	return string('0' + (char-zero)%10)
 }
 
-// normal writes characters in their ordinary form: full-width and mathematical letters as plain ones, accents
-// together with their letters.
+// normal writes characters in their ordinary form: full-width and mathematical letters as plain
+// ones, and accents together with their letters.
 func normal(text string, emit func(string, int)) {
 	var it norm.Iter
 	for it.InitString(norm.NFKC, text); !it.Done(); {
@@ -146,7 +142,7 @@ func normal(text string, emit func(string, int)) {
 	}
 }
 
-// decoded takes off one layer of URL encoding, of the escapes that JSON and programs write, and of entities.
+// decoded decodes one layer of URL encoding, of the escapes of JSON and programs, and of entities.
 func decoded(text string, emit func(string, int)) {
 	for i := 0; i < len(text); {
 		out, size := text[i:i+1], 1
@@ -171,7 +167,7 @@ func decoded(text string, emit func(string, int)) {
 	}
 }
 
-// unescaped returns what an escape at the beginning of a text stands for, and its length.
+// unescaped decodes an escape at the beginning of a text, and returns its length.
 func unescaped(text string) (string, int) {
 	if len(text) > 1 && text[1] == '/' {
 		return "/", 2
@@ -179,7 +175,7 @@ func unescaped(text string) (string, int) {
 	if len(text) > 11 && text[1] == 'u' && text[6] == '\\' && text[7] == 'u' {
 		high, _ := strconv.ParseUint(text[2:6], 16, 32)
 		low, _ := strconv.ParseUint(text[8:12], 16, 32)
-		if char := utf16Pair(rune(high), rune(low)); char != utf8.RuneError {
+		if char := utf16.DecodeRune(rune(high), rune(low)); char != utf8.RuneError {
 			return string(char), 12
 		}
 	}
@@ -195,6 +191,7 @@ func unescaped(text string) (string, int) {
 	return text[:1], 1
 }
 
+// blanks reads a plus as a blank.
 func blanks(text string, emit func(string, int)) {
 	for i := range len(text) {
 		if text[i] == '+' {

@@ -1,6 +1,9 @@
-// Package redact takes private things out of texts and JSON: what regular expressions match, and what presets
-// know, such as e-mail addresses. A match is also found where base64, URL encoding, escapes or invisible
-// characters hide it.
+// Package redact removes private data from text and JSON: the matches of regular expressions, and
+// well-known forms such as e-mail addresses. It also finds a match that is hidden by base64, URL
+// encoding, escapes or invisible characters.
+//
+// A text is read in several ways (see readings), and each way knows where its bytes come from in
+// the text. The rules look at every reading, and the matches are cut from the text itself.
 package redact
 
 import (
@@ -12,21 +15,24 @@ import (
 	"strings"
 )
 
-// Mark takes the place of what is taken out.
+// Mark replaces every match.
 const Mark = "[redacted]"
 
-// rounds bounds how often a result is looked at again: the text on both sides of a match may match in turn.
+// rounds bounds how often a result is redacted again: the text on both sides of a match may match
+// in turn.
 const rounds = 10
 
-// rule returns where a text holds what is to be taken out: pairs of the first byte and the one behind the last.
+// rule finds private data in a text. It returns pairs of offsets: of the first byte, and behind the
+// last one.
 type rule func(text string) [][]int
 
-// Redactor takes out what any of its rules matches. A nil one takes out nothing. It is safe for concurrent use.
+// Redactor redacts the matches of its rules. A nil Redactor redacts nothing. It is safe for
+// concurrent use.
 type Redactor struct{ rules []rule }
 
-// New compiles regular expressions in Go's syntax and adds the rules of presets, see [Presets]. It returns nil if
-// there are neither. A pattern that matches the empty text or [Mark] is refused, because its matches could never
-// be gone.
+// New compiles regular expressions in Go's syntax and adds the rules of presets, see [Presets]. It
+// returns nil if there are neither. It refuses a pattern that matches the empty text or [Mark],
+// since its matches would never end.
 func New(patterns, presets []string) (*Redactor, error) {
 	r := &Redactor{}
 	for _, p := range patterns {
@@ -37,7 +43,7 @@ func New(patterns, presets []string) (*Redactor, error) {
 		case re.MatchString(""):
 			return nil, fmt.Errorf("pattern %q matches the empty text, which is everywhere: make it match at least one character", p)
 		case re.MatchString(Mark) || re.MatchString(strconv.Quote(Mark)):
-			return nil, fmt.Errorf("pattern %q matches %q, which takes the place of what is redacted: make it narrower", p, Mark)
+			return nil, fmt.Errorf("pattern %q matches %q, which replaces every match: make it narrower", p, Mark)
 		}
 		r.rules = append(r.rules, func(text string) [][]int { return re.FindAllStringIndex(text, -1) })
 	}
@@ -54,12 +60,13 @@ func New(patterns, presets []string) (*Redactor, error) {
 	return r, nil
 }
 
-// Matches reports whether a text has anything to take out, also as the JSON that it may be.
+// Matches reports whether a text has a match. If the text is JSON, Matches also looks at it without
+// spaces.
 func (r *Redactor) Matches(text string) bool {
 	return r != nil && (len(r.Spans(text)) > 0 || len(r.Spans(compact(text))) > 0)
 }
 
-// Text returns a text without matches. Text that is JSON stays JSON.
+// Text returns a text without matches. Text that is JSON stays JSON, unless it becomes [Mark].
 func (r *Redactor) Text(text string) string {
 	for range rounds {
 		if !r.Matches(text) {
@@ -72,7 +79,7 @@ func (r *Redactor) Text(text string) string {
 		case len(spans) > 0:
 			text = r.JSON(text)
 		default:
-			text = r.JSON(line) // the blanks between a key and its value stood in the way
+			text = r.JSON(line) // a blank between a key and its value had hidden the match
 		}
 	}
 	return Mark
@@ -83,7 +90,9 @@ func (r *Redactor) Data(data []byte) bool {
 	return r != nil && (r.Matches(string(data)) || r.Matches(base64.StdEncoding.EncodeToString(data)))
 }
 
-// Joined redacts texts that are read one behind the other with sep between them: each loses its part of a match.
+// Joined redacts texts that people read one after the other, separated by sep. Each text loses its
+// part of a match: with "one sec" and "ret two", a match of "secret" leaves "one [redacted]" and
+// "[redacted] two".
 func (r *Redactor) Joined(sep string, texts ...*string) {
 	if r == nil {
 		return
@@ -109,7 +118,8 @@ func (r *Redactor) Joined(sep string, texts ...*string) {
 	}
 }
 
-// cut replaces the parts of a text that spans cover, where the text begins at some offset of what they are of.
+// cut replaces the parts of a text that spans cover. The spans count from offset bytes before the
+// text.
 func cut(text string, spans [][]int, offset int) (string, bool) {
 	var out strings.Builder
 	done := 0
@@ -125,8 +135,8 @@ func cut(text string, spans [][]int, offset int) (string, bool) {
 	return out.String() + text[done:], done > 0
 }
 
-// Spans returns where a text matches as it is written, or as anybody may decode it: pairs of offsets, in order.
-// Those that overlap are one.
+// Spans returns the matches in a text, as it is written or decoded, as pairs of offsets in order.
+// Overlapping matches are one.
 func (r *Redactor) Spans(text string) [][]int {
 	if r == nil || text == "" {
 		return nil
@@ -162,7 +172,7 @@ func (r *Redactor) spans(text string, depth int) [][]int {
 	return merged
 }
 
-// Overlaps reports whether any of the spans has a byte between from and to.
+// Overlaps reports whether a span has a byte between from and to.
 func Overlaps(spans [][]int, from, to int) bool {
 	i, _ := slices.BinarySearchFunc(spans, from, func(s []int, at int) int {
 		if s[1] <= at {

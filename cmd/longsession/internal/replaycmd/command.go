@@ -103,8 +103,8 @@ func (f *flags) settings() []setting.Setting {
 	)
 }
 
-// Command returns the command. Reports name the version; compare is [replay.Compare], or a stand-in for a
-// test.
+// Command returns the command. Reports name the version; compare is [replay.Compare], or a stand-in
+// for a test.
 func Command(version string, compare Compare) *cobra.Command {
 	f := &flags{policy: defaultPolicy(), model: "gemini-2.5-flash", summaryModel: "gemini-2.5-flash", fixed: replay.FixedAuto, jobs: min(runtime.GOMAXPROCS(0), maxJobs)}
 	cmd := &cobra.Command{

@@ -35,7 +35,8 @@ func completeGrid(_ *cobra.Command, _ []string, typed string) ([]cobra.Completio
 	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// Bounds of the search for conversations to offer: their number, and the bytes of input that are read.
+// Bounds of the search for conversations to offer: their number, and the bytes of input that are
+// read.
 const (
 	maxOffered  = 200
 	maxOffering = 64 << 20

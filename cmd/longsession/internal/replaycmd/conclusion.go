@@ -12,8 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 )
 
-// conclusion sums a run up in a sentence, such as "Saves 84% of the prompt tokens, $0.95 of $1.13, over 5
-// conversations; nothing was lost." For a grid it describes the cheapest policy.
+// conclusion sums a run up in a sentence, such as "Saves 84% of the prompt tokens, $0.95 of $1.13,
+// over 5 conversations; nothing was lost." For a grid it describes the cheapest policy.
 func conclusion(p *plan, sum *summary) string {
 	if sum.conversations() == 0 {
 		return ""
@@ -126,7 +126,8 @@ func shareInWords(part, whole int) string {
 	return fmt.Sprintf("%.1f%%", percent)
 }
 
-// lost lists what a policy lost: calls without results, broken rules of the view, answers to questions.
+// lost lists what a policy lost: calls without results, broken rules of the view, answers to
+// questions.
 func lost(t replay.Total) string {
 	var parts []string
 	switch {

@@ -8,7 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 )
 
-// details collects the sections below the total. Its size is bounded, however many conversations there are.
+// details collects the sections below the total. Its size is bounded, however many conversations
+// there are.
 type details struct {
 	counts   counted
 	findings section

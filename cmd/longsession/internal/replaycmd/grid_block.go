@@ -14,10 +14,12 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// maxBlock bounds the policies that are listed for one conversation: the cheapest ones. --json has all.
+// maxBlock bounds the policies that are listed for one conversation: the cheapest ones. --json has
+// all.
 const maxBlock = 12
 
-// gridBlock lists for one conversation how much each policy saves, and the turns at which it compacts.
+// gridBlock lists for one conversation how much each policy saves, and the turns at which it
+// compacts.
 func gridBlock(s terminal.Screen, p *plan, reports []*replay.Report) string {
 	var b strings.Builder
 	first := reports[0]
@@ -77,8 +79,9 @@ func gain(s terminal.Screen, percent float64) func(string) string {
 // longPoint is the longest name of a policy that is shown in full.
 const longPoint = 44
 
-// point names a policy of a grid. It replaces a long name by the values alone, which then stand under their
-// keys: "extractive / 1 / 250" for "summarizer=extractive max-summaries=1 max-summary-tokens=250".
+// point names a policy of a grid. It replaces a long name by the values alone, which then stand
+// under their keys: "extractive / 1 / 250" for "summarizer=extractive max-summaries=1
+// max-summary-tokens=250".
 func point(policy string) string {
 	if len(policy) <= longPoint {
 		return policy
@@ -104,8 +107,8 @@ func each(policy string, f func(key, value string) string) []string {
 	return out
 }
 
-// fired names the turns during or after which a policy compacted. If they do not all fit, it names the
-// first and the last ones.
+// fired names the turns during or after which a policy compacted. If they do not all fit, it names
+// the first and the last ones.
 func fired(r *replay.Report, columns int) string {
 	var turns []string
 	last := 0

@@ -24,8 +24,8 @@ func costOf(with replay.Sent, s replay.Summaries, priced bool) float64 {
 // sameCost reports whether two costs differ by no more than rounding errors.
 func sameCost(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) }
 
-// cheapest returns the indexes of the policies of a grid that cost least, which are several in a tie. It is
-// empty without a grid.
+// cheapest returns the indexes of the policies of a grid that cost least, which are several in a
+// tie. It is empty without a grid.
 func cheapest(p *plan, sum *summary) []int {
 	if !p.isGrid() || sum.conversations() == 0 {
 		return nil
@@ -46,7 +46,8 @@ func cheapest(p *plan, sum *summary) []int {
 	return best
 }
 
-// gridColumns are the columns of a grid's result. The last one is left out if there are no questions.
+// gridColumns are the columns of a grid's result. The last one is left out if there are no
+// questions.
 var gridColumns = []column{
 	{"prompt", "tokens", 12}, {"", "saved", 6}, {"", "US $", 9}, {"com-", "pact.", 6},
 	{"largest", "prompt", 10}, {"prefix", "kept", 7}, {"", "facts", 9},

@@ -88,7 +88,8 @@ func lookInto(name string) (input, error) {
 	return in, f.Close()
 }
 
-// each yields the items of the input, until yield returns false. It holds one conversation at a time.
+// each yields the items of the input, until yield returns false. It holds one conversation at a
+// time.
 func (in input) each(ctx context.Context, stdin io.Reader, yield func(item) bool) bool {
 	switch {
 	case in.database:

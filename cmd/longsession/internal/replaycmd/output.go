@@ -6,8 +6,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
-// output is the destination of a report. It refuses all writes after one that failed, for example because
-// the reader of a pipe is gone.
+// output is the destination of a report. It refuses all writes after one that failed, for example
+// because the reader of a pipe is gone.
 type output struct {
 	to  io.Writer
 	err error // of the failed write

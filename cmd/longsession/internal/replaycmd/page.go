@@ -68,7 +68,8 @@ func (p *page) write(plan *plan, sum *summary) error {
 	return p.Commit()
 }
 
-// checkOutputs refuses to write over a file that the run reads, or to write two outputs to one file.
+// checkOutputs refuses to write over a file that the run reads, or to write two outputs to one
+// file.
 func checkOutputs(f *flags, inputs []input) error {
 	for _, in := range inputs {
 		switch {

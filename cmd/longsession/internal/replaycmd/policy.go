@@ -129,8 +129,8 @@ func (p *policy) describe(mirror bool) string {
 	return fmt.Sprintf("%s; %s of up to %s tokens, %s", strings.Join(when, ", "), summaries, terminal.Commas(c.MaxSummaryTokens), p.summarizer)
 }
 
-// automatic reports whether the policy compacts by itself. If not, it leaves prompts alone even at the end
-// of the window.
+// automatic reports whether the policy compacts by itself. If not, it leaves prompts alone even at
+// the end of the window.
 func (p *policy) automatic() bool {
 	return p.cfg.InvocationThreshold > 0 || p.cfg.TokenThreshold > 0 || p.cfg.SafetyRatio > 0
 }
@@ -146,7 +146,8 @@ func (p *policy) name(given func(flag string) bool) string {
 	return strings.Join(words, " ")
 }
 
-// geminiModel returns the model that writes summaries. It fails without a key, before any work is done.
+// geminiModel returns the model that writes summaries. It fails without a key, before any work is
+// done.
 func geminiModel(ctx context.Context, name string) (model.LLM, error) {
 	key := cmp.Or(os.Getenv("GOOGLE_API_KEY"), os.Getenv("GEMINI_API_KEY"))
 	if key == "" {

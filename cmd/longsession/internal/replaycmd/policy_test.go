@@ -65,9 +65,9 @@ func changedFields(a, b compaction.Config) []string {
 	return names
 }
 
-// TestEveryConfigFieldThatAFlagSetsIsMapped sets each flag to another value and looks at the config that comes
-// of it: the only field that changes must be the one that the setting names, so that the library's errors
-// find the flag.
+// TestEveryConfigFieldThatAFlagSetsIsMapped sets each flag to another value and looks at the config
+// that comes of it: the only field that changes must be the one that the setting names, so that the
+// library's errors find the flag.
 func TestEveryConfigFieldThatAFlagSetsIsMapped(t *testing.T) {
 	t.Parallel()
 	mapped := 0

@@ -21,7 +21,8 @@ var models = []string{
 	"gpt-4.1", "gpt-4.1-mini", "gpt-4o", "gpt-4o-mini", "gpt-5",
 }
 
-// agentModel finds the agent's model. It accepts an unknown name only together with prices and a window.
+// agentModel finds the agent's model. It accepts an unknown name only together with prices and a
+// window.
 func agentModel(name string, price tokens.Model, windowGiven bool) (tokens.Model, error) {
 	m, known := tokens.Lookup(name)
 	if !known && !(price.Priced() && windowGiven) {
@@ -36,8 +37,8 @@ func agentModel(name string, price tokens.Model, windowGiven bool) (tokens.Model
 	return m, nil
 }
 
-// summaryModel finds the model whose prices apply to summaries. An unknown model can write summaries, but
-// without prices it cannot be used for an estimate.
+// summaryModel finds the model whose prices apply to summaries. An unknown model can write
+// summaries, but without prices it cannot be used for an estimate.
 func summaryModel(f *flags) (tokens.Model, error) {
 	m, known := tokens.Lookup(f.summaryModel)
 	if !known && !usesGemini(&f.policy, f.grid) {
@@ -49,8 +50,9 @@ func summaryModel(f *flags) (tokens.Model, error) {
 // maxPrice is in USD per million tokens. No model costs as much, and sums of it stay finite.
 const maxPrice = 1_000_000
 
-// priceFlag is the value of --price: 'input=3,cached=0.3,output=15'. It replaces all prices of a model, so
-// that two price lists are never mixed. Without cached, cached tokens cost as much as other input.
+// priceFlag is the value of --price: 'input=3,cached=0.3,output=15'. It replaces all prices of a
+// model, so that two price lists are never mixed. Without cached, cached tokens cost as much as
+// other input.
 type priceFlag struct{ to *tokens.Model }
 
 // Set parses prices.

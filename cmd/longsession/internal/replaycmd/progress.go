@@ -7,8 +7,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// progress shows how far a replay is: a bar of the input that was read, and the number of conversations
-// and messages that were played. It is safe for concurrent use.
+// progress shows how far a replay is: a bar of the input that was read, and the number of
+// conversations and messages that were played. It is safe for concurrent use.
 type progress struct {
 	*terminal.Progress
 	conversations, messages atomic.Int64

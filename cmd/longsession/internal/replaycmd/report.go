@@ -48,8 +48,8 @@ func (s *summary) add(p *plan, reports []*replay.Report) {
 	}
 }
 
-// judge returns the findings in a report. A bare policy does not keep prompts under the limit, so for it a
-// prompt over the limit is no finding.
+// judge returns the findings in a report. A bare policy does not keep prompts under the limit, so
+// for it a prompt over the limit is no finding.
 func judge(r *replay.Report, bare bool) []string {
 	var found []string
 	if r.Orphans > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// jsonReport writes JSON Lines, which docs/command.md describes. A later version may add fields, but none
-// changes its meaning.
+// jsonReport writes JSON Lines, which docs/command.md describes. A later version may add fields,
+// but none changes its meaning.
 type jsonReport struct {
 	plan *plan
 	out  *json.Encoder

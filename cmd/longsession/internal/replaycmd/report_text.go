@@ -8,8 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 )
 
-// textReport writes tables for people, or lines of "name: value" on a narrow screen: a header, a line for
-// each conversation, the total, a sentence that sums it up, and the details.
+// textReport writes tables for people, or lines of "name: value" on a narrow screen: a header, a
+// line for each conversation, the total, a sentence that sums it up, and the details.
 type textReport struct {
 	plan    *plan
 	screen  terminal.Screen

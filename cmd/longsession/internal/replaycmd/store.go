@@ -18,8 +18,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/files"
 )
 
-// store is the session file of --db. It creates a new file for the first conversation, so that a run
-// without conversations leaves no file behind.
+// store is the session file of --db. It creates a new file for the first conversation, so that a
+// run without conversations leaves no file behind.
 type store struct {
 	name  string
 	force bool              // accepts a file with data of other apps
@@ -94,7 +94,8 @@ func (s *store) check(ctx context.Context, c *conversation.Conversation) error {
 // sessions returns the service that stores the conversations.
 func (s *store) sessions() session.Service { return noted{s.service, s} }
 
-// noted notes the sessions that this run creates. Another process may share the file and create others.
+// noted notes the sessions that this run creates. Another process may share the file and create
+// others.
 type noted struct {
 	*persistence.SQLiteSessionService
 	store *store

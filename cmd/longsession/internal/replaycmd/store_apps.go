@@ -15,9 +15,9 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// refuseOtherApps refuses a session file that holds sessions or state of another app: replayed sessions do
-// not belong in the working data of an app. It opens the file read-only. A file that does not exist or is
-// not a session file is left to the caller.
+// refuseOtherApps refuses a session file that holds sessions or state of another app: replayed
+// sessions do not belong in the working data of an app. It opens the file read-only. A file that
+// does not exist or is not a session file is left to the caller.
 func refuseOtherApps(ctx context.Context, name string) error {
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// column is a column of a table: its heading in two lines, and its width. The width is fixed because rows
-// are written while the replay runs.
+// column is a column of a table: its heading in two lines, and its width. The width is fixed
+// because rows are written while the replay runs.
 type column struct {
 	over, under string
 	width       int
@@ -27,7 +27,8 @@ type table struct {
 	name    int // width of the first column
 }
 
-// newTable returns a table of the given width. The names get the room that the numbers leave, up to most.
+// newTable returns a table of the given width. The names get the room that the numbers leave, up to
+// most.
 func newTable(width, most int, columns []column) table {
 	for _, c := range columns {
 		width -= c.width + 1
@@ -47,8 +48,8 @@ func (t table) head(name string) (over, under string) {
 // leastName is the width of a name below which wide numbers are rounded.
 const leastName = 12
 
-// row returns a line without its end. A value that is wider than its column takes room from the name. If
-// the name has no room to give, the value is rounded to thousands or more.
+// row returns a line without its end. A value that is wider than its column takes room from the
+// name. If the name has no room to give, the value is rounded to thousands or more.
 func (t table) row(name string, values []string) string {
 	over := func(i int) int { return max(0, uniseg.StringWidth(values[i])-t.columns[i].width) }
 	room := t.name
@@ -193,7 +194,8 @@ func replayValues(t replay.Total, priced bool) []string {
 // saved writes a share that reports give in percent.
 func saved(percent float64) string { return fmt.Sprintf("%.1f%%", percent) }
 
-// dollars writes USD with enough decimals to tell small amounts apart, or "-" if no prices are known.
+// dollars writes USD with enough decimals to tell small amounts apart, or "-" if no prices are
+// known.
 func dollars(amount float64, priced bool) string {
 	switch {
 	case !priced:

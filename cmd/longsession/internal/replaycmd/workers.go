@@ -21,16 +21,16 @@ type outcome struct {
 	err     error
 }
 
-// workers play conversations concurrently and return them in the order of the input. At most about two
-// conversations for each worker are in memory at once.
+// workers play conversations concurrently and return them in the order of the input. At most about
+// two conversations for each worker are in memory at once.
 type workers struct {
 	play func(context.Context, *conversation.Conversation) ([]*replay.Report, error)
 	jobs int
 }
 
-// run reads tasks and passes them to done in order. It returns the first error of done. If ctx ends, it
-// passes on every task that was played by then and returns the error of ctx. It does not wait for the
-// reader, which may be blocked in a read that cannot be interrupted.
+// run reads tasks and passes them to done in order. It returns the first error of done. If ctx
+// ends, it passes on every task that was played by then and returns the error of ctx. It does not
+// wait for the reader, which may be blocked in a read that cannot be interrupted.
 func (w workers) run(ctx context.Context, read func(yield func(item) bool), done func(task, outcome) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	line := &line{order: make(chan task, w.jobs), done: done}

@@ -1,5 +1,5 @@
-// Package setting describes each flag once: its name and help, the values it takes, the values a shell
-// offers for it and, if the flag sets a field of a library's config, the name of that field.
+// Package setting describes each flag once: its name and help, the values it takes, the values a
+// shell offers for it and, if the flag sets a field of a library's config, the name of that field.
 package setting
 
 import (
@@ -17,7 +17,8 @@ type Setting struct {
 	Value pflag.Value
 	// Complete offers values to a shell. If nil, Value offers them; most offer nothing.
 	Complete cobra.CompletionFunc
-	// Field is the field of the library's config that the flag sets, as the library's errors call it.
+	// Field is the field of the library's config that the flag sets, as the library's errors call
+	// it.
 	Field string
 }
 

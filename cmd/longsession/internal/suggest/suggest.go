@@ -1,5 +1,5 @@
-// Package suggest offers names: to the shell while a user types, and in an error for a name that was
-// mistyped.
+// Package suggest offers names: to the shell while a user types, and in an error for a name that
+// was mistyped.
 package suggest
 
 import (
@@ -14,8 +14,8 @@ import (
 // SessionFiles are the usual endings of session files.
 var SessionFiles = []string{"db", "sqlite", "sqlite3"}
 
-// DidYouMean is a part of an error: the names that are most like the typed one, each behind prefix, as in
-// " (did you mean --limit?)". It is empty if no name is near.
+// DidYouMean is a part of an error: the names that are most like the typed one, each behind prefix,
+// as in " (did you mean --limit?)". It is empty if no name is near.
 func DidYouMean(typed string, names []string, prefix string) string {
 	found := nearest(typed, names)
 	if len(found) == 0 {
@@ -31,8 +31,8 @@ func DidYouMean(typed string, names []string, prefix string) string {
 	return " (did you mean " + strings.Join(found[:last], ", ") + " or " + found[last] + "?)"
 }
 
-// nearest returns the names that begin with the typed one. If there are none, it returns those that a
-// few typing errors away, at equal distance.
+// nearest returns the names that begin with the typed one. If there are none, it returns those that
+// a few typing errors away, at equal distance.
 func nearest(typed string, names []string) []string {
 	typed = strings.ToLower(typed)
 	var found, begun []string
@@ -81,6 +81,6 @@ func Starting(values []string, typed string) []string {
 	return found
 }
 
-// Plain reports whether a shell can be offered a name. Shells read one name a line, with a tab in front
-// of its description.
+// Plain reports whether a shell can be offered a name. Shells read one name a line, with a tab in
+// front of its description.
 func Plain(name string) bool { return name != "" && name == terminal.Printable(name) }

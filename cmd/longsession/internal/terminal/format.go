@@ -21,8 +21,8 @@ func Plural[N int | int64](n N, thing string) string {
 	return Commas(n) + " " + thing + "s"
 }
 
-// Shorten cuts the middle out of a text that is wider than width columns: similar names often differ at
-// their ends.
+// Shorten cuts the middle out of a text that is wider than width columns: similar names often
+// differ at their ends.
 func Shorten(s string, width int) string {
 	if uniseg.StringWidth(s) <= width {
 		return s
@@ -49,8 +49,8 @@ func fitting(clusters []string, width int) []string {
 	return clusters
 }
 
-// Printable escapes the characters that a terminal would obey or not show. Recordings contain text of
-// unknown origin. For example, the sequence that clears the screen becomes \x1b[2J.
+// Printable escapes the characters that a terminal would obey or not show. Recordings contain text
+// of unknown origin. For example, the sequence that clears the screen becomes \x1b[2J.
 func Printable(s string) string {
 	plain := func(r rune) bool { return r != utf8.RuneError && strconv.IsPrint(r) }
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {

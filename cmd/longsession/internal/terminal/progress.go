@@ -15,8 +15,8 @@ const (
 	blink = 100 * time.Millisecond
 )
 
-// Progress is a bar on a terminal that appears once a run takes longer than two seconds. Writers that
-// are no terminals never get a bar. A Progress is safe for concurrent use.
+// Progress is a bar on a terminal that appears once a run takes longer than two seconds. Writers
+// that are no terminals never get a bar. A Progress is safe for concurrent use.
 type Progress struct {
 	mu    sync.Mutex
 	w     io.Writer // nil shows nothing
@@ -40,8 +40,8 @@ func NewProgress(w io.Writer, total int64) *Progress {
 	return p
 }
 
-// Advance adds work that was done. describe returns the text next to the bar; Advance calls it only to
-// draw, under the lock of the Progress.
+// Advance adds work that was done. describe returns the text next to the bar; Advance calls it only
+// to draw, under the lock of the Progress.
 func (p *Progress) Advance(done int64, describe func() string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

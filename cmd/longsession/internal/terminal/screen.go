@@ -71,8 +71,8 @@ func (s Screen) paint(text string, as ...color.Attribute) string {
 	return c.Sprint(text)
 }
 
-// Wrap breaks a text between words to fit the screen. It indents every line but the first, which the
-// caller has indented already.
+// Wrap breaks a text between words to fit the screen. It indents every line but the first, which
+// the caller has indented already.
 func (s Screen) Wrap(text string, indent int) string {
 	return strings.Join(Wrap(text, max(s.Width()-indent, Narrowest/2)), "\n"+strings.Repeat(" ", indent))
 }
@@ -127,8 +127,8 @@ func (s Screen) Values(indent int, all []Value) string {
 	return b.String() + "\n"
 }
 
-// Complain writes an error or a warning to w, behind the name of the command. It takes one line, or as
-// many as the text needs on a terminal.
+// Complain writes an error or a warning to w, behind the name of the command. It takes one line, or
+// as many as the text needs on a terminal.
 func Complain(w io.Writer, text string) {
 	const who = "longsession:"
 	s := Of(w)

@@ -6,8 +6,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Wrap breaks a text of one line between words into lines of at most width columns. It also breaks a
-// word that is longer than a line. A wide character counts as the two columns that it takes up.
+// Wrap breaks a text of one line between words into lines of at most width columns. It also breaks
+// a word that is longer than a line. A wide character counts as the two columns that it takes up.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line, used := "", 0
@@ -48,8 +48,9 @@ func WrapText(text string, width int) []string {
 	return lines
 }
 
-// Hang breaks a line that is wider than width. In a line such as "  label   value" the rest of the value
-// is indented to its beginning; the rest of any other line is indented by two columns more than the line.
+// Hang breaks a line that is wider than width. In a line such as "  label   value" the rest of the
+// value is indented to its beginning; the rest of any other line is indented by two columns more
+// than the line.
 func Hang(line string, width int) string {
 	if uniseg.StringWidth(line) <= width {
 		return line
