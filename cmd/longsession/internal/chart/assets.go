@@ -11,8 +11,8 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// The page holds one style and one script. The policy names them by their sums, so that nothing
-// else can run, wherever it came from.
+// The page has one style and one script. The policy names both by their hashes, so that nothing
+// else can run.
 var (
 	style  = template.CSS(joined("uPlot.min.css", "report.css", "curve.css"))
 	script = template.JS("/*\n" + joined("uPlot.LICENSE") + "*/\n" + joined("uPlot.iife.min.js", "curve.js", "marks.js", "report.js"))
@@ -21,13 +21,13 @@ var (
 		"; style-src " + sum(string(style)) + "; script-src " + sum(string(script))
 )
 
-// joined returns files of the assets, one behind the other.
+// joined returns the concatenation of asset files.
 func joined(names ...string) string {
 	var b strings.Builder
 	for _, name := range names {
 		data, err := assets.ReadFile("assets/" + name)
 		if err != nil {
-			panic(err) // it is part of the binary
+			panic(err) // the file is a part of the binary
 		}
 		b.Write(data)
 		b.WriteByte('\n')

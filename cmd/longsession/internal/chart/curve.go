@@ -2,18 +2,18 @@ package chart
 
 import "slices"
 
-// curve is what the page's script draws of a run. A long session has thousands of calls, and a grid
-// many policies: so numbers stand in arrays, and what a conversation's first curve already says is
-// left out of the others.
+// curve is the data from which the page's script draws a run. A long session has thousands of calls
+// and a grid many policies, so the numbers are in arrays, and other curves leave out what they
+// share with the first curve of a conversation.
 type curve struct {
 	Policy int `json:"policy"`
 	// Limit is the context window in tokens.
 	Limit int `json:"limit"`
-	// Turns and Without are of each call; nil if they are those of the section's first curve.
+	// Turns and Without have a value for each call; nil if equal to those of the first curve.
 	Turns   []int `json:"turns,omitempty"`
 	Without []int `json:"without,omitempty"`
 	With    []int `json:"with"`
-	// Marks are the calls before which the compactions happened, in order.
+	// Marks are the calls that followed the compactions, in order.
 	Marks []int `json:"marks"`
 }
 
@@ -42,13 +42,13 @@ func curves(runs []run) []curve {
 	return out
 }
 
-// turnSize is the largest prompt of a turn, both ways: the curve as a table for readers without
-// scripts.
+// turnSize has the largest prompts of a turn. Readers without scripts get the curve as a table of
+// turnSizes.
 type turnSize struct {
 	Turn, Calls, Without, With int
 }
 
-// TurnSizes of a run, in order.
+// TurnSizes returns the sizes of the turns of a run, in order.
 func (r run) TurnSizes() []turnSize {
 	var out []turnSize
 	for _, call := range r.Calls {

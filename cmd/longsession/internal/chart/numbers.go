@@ -10,7 +10,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 )
 
-// count writes a number with its thousands apart.
+// count writes a number with thousands separators.
 func count(n int) string { return humanize.Comma(int64(n)) }
 
 // few writes "1 turn", "2 turns".
@@ -21,7 +21,7 @@ func few(n int, noun string) string {
 	return count(n) + " " + noun
 }
 
-// percent has a tenth, and a sign that does not break a line.
+// percent writes a tenth, and a minus sign at which no line breaks.
 func percent(p float64) string {
 	if math.Abs(p) < 0.05 {
 		p = 0
@@ -29,7 +29,7 @@ func percent(p float64) string {
 	return strings.Replace(fmt.Sprintf("%.1f%%", p), "-", "−", 1)
 }
 
-// share is part of whole in percent, "–" of nothing.
+// share is part of whole in percent, or "–" if whole is 0.
 func share(part, whole int) string {
 	if whole == 0 {
 		return "–"
@@ -37,7 +37,7 @@ func share(part, whole int) string {
 	return percent(100 * float64(part) / float64(whole))
 }
 
-// dollars keeps two digits that tell something also of cents.
+// dollars writes an amount with cents, or with hundredths of cents if it is under ten cents.
 func dollars(d float64) string {
 	switch {
 	case d == 0:
@@ -49,7 +49,7 @@ func dollars(d float64) string {
 	}
 }
 
-// tokensOf says how the sizes of prompts were counted.
+// tokensOf names the source of the prompt sizes.
 func tokensOf(c replay.Counts, calls int) string {
 	var b strings.Builder
 	if c.Recorded == 0 {
@@ -75,7 +75,7 @@ func were(n int) string {
 	return count(n) + " were"
 }
 
-// overlong names a prompt over the limit and why it is.
+// overlong describes a prompt over the limit and the reason.
 func overlong(o replay.Overlong) string {
 	s := fmt.Sprintf("Call %s (turn %s): a prompt of %s, over the limit", count(o.Call+1), count(o.Turn), few(o.Tokens, "token"))
 	if o.Event == "" {
@@ -88,7 +88,7 @@ func overlong(o replay.Overlong) string {
 	case o.Unavoidable:
 		s += fmt.Sprintf(" of %s, too long together", count(o.KeptTokens))
 	case o.Unforeseen:
-		s += fmt.Sprintf("; by the counts so far %s were expected", count(o.Expected))
+		s += fmt.Sprintf("; the counts so far predicted %s", count(o.Expected))
 	}
 	return s
 }

@@ -11,28 +11,28 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 )
 
-// Page is what the page shows. The zero value is a page that says that nothing was replayed.
+// Page is the content of the page. The zero value is a page that says that no conversation was
+// replayed.
 type Page struct {
-	// Title is the heading and the name of the browser's tab; "Replay" if empty.
+	// Title is the heading and the title of the browser's tab; "Replay" if empty.
 	Title string
 	// Summary is a sentence that sums the replay up; none if empty.
 	Summary string
-	// Ran are lines that say what was run: policies, windows, prices.
+	// Ran are lines that describe the run: policies, windows, prices.
 	Ran []string
-	// Totals has one for each policy, in the order in which they are shown. A policy that only
-	// Reports name comes behind them.
+	// Totals has one total for each policy, in the order of the page. A policy that only Reports
+	// name comes after them.
 	Totals []replay.Total
-	// Reports in the order in which conversations are shown. Those of one conversation (File, Line
-	// and ID) are shown together, wherever they stand; none may be nil.
+	// Reports are in the order of the page. Those of one conversation (File, Line and ID) are shown
+	// together, wherever they are in the list. None may be nil.
 	Reports []*replay.Report
-	// Time is shown as the time of the run; the zero value is none.
+	// Time is the time of the run; the zero value is not shown.
 	Time time.Time
 }
 
-// Write writes the page to w. The same page gives the same bytes. It holds nothing back and reads
-// nothing but page, so it may be called by several goroutines at once; none may change the reports
-// meanwhile. An error is w's, or names a report that cannot be shown; what was written by then is
-// no whole page.
+// Write writes the page to w. Equal pages give equal bytes. Several goroutines may call Write at
+// once, as long as none changes the reports. An error comes from w, or names a report that cannot
+// be shown; the output is then not a whole page.
 func Write(w io.Writer, page Page) error {
 	for i, r := range page.Reports {
 		if r == nil {

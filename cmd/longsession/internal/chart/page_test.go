@@ -48,7 +48,7 @@ func TestEveryNumberOfAReportStandsOnThePage(t *testing.T) {
 	}
 	seen = text(all(root, named("section"))[0])
 	for _, want := range append(findings, "sessions.jsonl:3", "15 turns", "120 messages", "60 model calls", "8,000", "70,707", "20,202", "10,101",
-		"3 word for word", "5,150", "One answer was made up.", "1 attempt to summarize came to nothing", "leave out the 12,345 tokens", "30 were counted", "31,313", "times 1.07") {
+		"3 word for word", "5,150", "One answer was made up.", "1 attempt to summarize failed", "leave out the 12,345 tokens", "30 were counted", "31,313", "times 1.07") {
 		if !strings.Contains(seen, want) {
 			t.Errorf("the section lacks %q: %s", want, seen)
 		}

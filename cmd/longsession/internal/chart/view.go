@@ -7,7 +7,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 )
 
-// view is what the templates read.
+// view is the data of the templates.
 type view struct {
 	Title, Time   string
 	Summary       string
@@ -17,8 +17,8 @@ type view struct {
 	Totals        []totalRow
 	Conversations []*conversation
 
-	// Priced, Asked and Judged report whether anything has dollars, a summarizer that is a model,
-	// or questions. Columns that would be empty are left out.
+	// Priced, Asked and Judged report whether there are dollars, summaries by a model, or
+	// questions. Empty columns are left out.
 	Priced, Asked, Judged bool
 
 	Style          template.CSS
@@ -26,19 +26,19 @@ type view struct {
 	SecurityPolicy string
 }
 
-// totalRow is a policy's row; of a row for no compaction, only Without counts.
+// totalRow is the row of a policy, or of the whole history, which only uses Without.
 type totalRow struct {
 	replay.Total
 	Whole  bool
 	Policy int
-	// Best marks what cost least, and Tied that another policy cost the same.
+	// Best marks the cheapest policies, Tied one that shares its cost with another.
 	Best, Tied bool
 }
 
 // conversation is a section of the page.
 type conversation struct {
 	Number int
-	// Previous and Next are the numbers of its neighbours, 0 for none.
+	// Previous and Next are the numbers of its neighbours, or 0.
 	Previous, Next int
 	Runs           []run
 }
@@ -50,13 +50,13 @@ type run struct {
 	Policy int // index in view.Policies
 }
 
-// Several reports whether there are policies to choose from.
+// Several reports whether there is more than one policy.
 func (v *view) Several() bool { return len(v.Policies) > 1 }
 
-// First is what is the same under every policy: the conversation's name and size.
+// First has the values that are equal under every policy: the conversation's name and size.
 func (c *conversation) First() run { return c.Runs[0] }
 
-// Curves is the data of the section's chart.
+// Curves returns the data of the section's chart.
 func (c *conversation) Curves() []curve { return curves(c.Runs) }
 
 func newView(page Page) *view {
@@ -82,7 +82,7 @@ func newView(page Page) *view {
 	return v
 }
 
-// addTotals gives each policy its row, behind one for what it is compared with.
+// addTotals adds a row for each policy, after a row for the whole history that it is compared with.
 func (v *view) addTotals(totals []replay.Total, number func(string) int) {
 	for i, t := range totals {
 		if i == 0 || t.Without != totals[i-1].Without {
@@ -102,7 +102,8 @@ func (v *view) addTotals(totals []replay.Total, number func(string) int) {
 	}
 }
 
-// markBest marks the policies that cost as little as the best one, if there is a choice.
+// markBest marks all policies that cost as little as the best one, if there is more than one
+// policy.
 func (v *view) markBest(best replay.Total) {
 	var least []int
 	policies := 0
@@ -121,8 +122,7 @@ func (v *view) markBest(best replay.Total) {
 	}
 }
 
-// cheaper compares dollars where there are prices, and tokens where there are none. Sums of
-// fractions that differ in their last digits are the same.
+// cheaper compares dollars or, without prices, tokens. It ignores rounding errors.
 func cheaper(a, b replay.Total) bool {
 	if x, y := a.With.Dollars+a.Summarizer.Dollars, b.With.Dollars+b.Summarizer.Dollars; x > 0 || y > 0 {
 		return y-x > 1e-9*max(x, y)
@@ -130,7 +130,7 @@ func cheaper(a, b replay.Total) bool {
 	return a.With.PromptTokens+a.Summarizer.PromptTokens < b.With.PromptTokens+b.Summarizer.PromptTokens
 }
 
-// addReports puts the reports of one conversation together.
+// addReports groups the reports by conversation.
 func (v *view) addReports(reports []*replay.Report, number func(string) int) {
 	type name struct {
 		file string

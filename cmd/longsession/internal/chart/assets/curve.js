@@ -1,6 +1,6 @@
 "use strict";
 
-// A page has one palette; the colour scheme may change while it is open, so it is asked for at every draw.
+// The palette of the page. The colour scheme may change while the page is open, so every drawing reads it.
 const color = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const thousands = n => n.toLocaleString("en-US");
 
@@ -11,8 +11,8 @@ function element(tag, className, ...content) {
   return e;
 }
 
-// linesOf lists the curves of a chart: the whole history, the shown policy, perhaps another one beside it,
-// and the context window where it is in reach: far above, it would press the curves flat onto the axis.
+// linesOf lists the curves of a chart: the whole history, the shown policy, perhaps another policy, and the
+// context window if it is near: far above, it would flatten the curves.
 function linesOf(shown, beside, names) {
   const lines = [
     {label: "whole history", key: "without", values: shown.without, width: 1.5},
@@ -26,8 +26,8 @@ function linesOf(shown, beside, names) {
   return lines;
 }
 
-// drawCurve draws a section's chart into box and returns the plot. Call numbers count from 1. changed is
-// called when the reader has zoomed or hidden a line, drawn after every drawing.
+// drawCurve draws the chart of a section into box and returns the plot. Call numbers start at 1. It calls
+// changed when the reader zooms or hides a line, and drawn after every drawing.
 function drawCurve(box, shown, lines, changed, drawn) {
   const calls = Math.max(...lines.map(l => l.values.length));
   const x = Array.from({length: calls}, (_, i) => i + 1);
@@ -77,7 +77,7 @@ function drawCurve(box, shown, lines, changed, drawn) {
   return plot;
 }
 
-// toggle is the legend's entry of a line: a button that hides and shows it.
+// toggle is the entry of a line in the legend: a button that hides and shows the line.
 function toggle(plot, series, line, changed) {
   const button = element("button", "", element("i", "key " + line.key), line.label);
   button.type = "button";
@@ -92,7 +92,7 @@ function toggle(plot, series, line, changed) {
   return button;
 }
 
-// tell has a tip follow the cursor, with the turn and the sizes of the call below it.
+// tell shows a tip at the cursor, with the turn and the sizes of the call.
 function tell(plot, turns, lines) {
   const tip = element("div", "tip");
   tip.hidden = true;

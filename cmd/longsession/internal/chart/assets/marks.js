@@ -1,8 +1,8 @@
 "use strict";
 
-// marksOn puts a marker on the curve for each call before which something was compacted. Under the pointer
-// or the keyboard's focus it tells about those compactions; a click keeps that open. articles are the
-// compactions as the page has them, in the order of shown.marks. It returns {place, remove}.
+// marksOn puts a marker on the curve for each call that followed a compaction. A marker under the pointer or
+// with the keyboard's focus shows its compactions; a click keeps them open. articles are the elements of the
+// compactions, in the order of shown.marks. marksOn returns {place, remove}.
 function marksOn(box, shown, articles) {
   const about = element("div", "about");
   about.hidden = true;
@@ -29,17 +29,17 @@ function marksOn(box, shown, articles) {
     open.setAttribute("aria-expanded", "true");
     about.replaceChildren(...mark.articles.map(a => {
       const copy = a.cloneNode(true);
-      copy.querySelector("pre").tabIndex = 0; // so that the keyboard can scroll it
+      copy.querySelector("pre").tabIndex = 0; // the keyboard can scroll it
       return copy;
     }));
     about.hidden = false;
     about.scrollTop = 0;
     const left = plot.over.offsetLeft + open.offsetLeft - about.offsetWidth / 2;
     about.style.left = Math.max(0, Math.min(left, box.clientWidth - about.offsetWidth)) + "px";
-    about.style.top = plot.root.offsetTop + plot.root.offsetHeight + "px"; // below, so that the curve stays in sight
+    about.style.top = plot.root.offsetTop + plot.root.offsetHeight + "px"; // below the curve, which stays visible
   }
 
-  // The way from the marker to the box leads over neither.
+  // The pointer leaves both on its way from the marker to the box.
   const leave = () => {
     clearTimeout(leaving);
     if (!kept) leaving = setTimeout(close, 500);
@@ -48,7 +48,7 @@ function marksOn(box, shown, articles) {
   const byCall = new Map();
   shown.marks.forEach((call, i) => {
     if (!articles[i]) return;
-    call = Math.max(0, Math.min(call, shown.with.length - 1)); // one behind the last call stands at that
+    call = Math.max(0, Math.min(call, shown.with.length - 1)); // a compaction after the last call is shown at that call
     if (!byCall.has(call)) byCall.set(call, []);
     byCall.get(call).push(articles[i]);
   });
@@ -62,7 +62,7 @@ function marksOn(box, shown, articles) {
     button.onpointerleave = leave;
     button.onfocus = () => { if (!kept && !returning && button.matches(":focus-visible")) show(mark); };
     button.onblur = e => { if (!about.contains(e.relatedTarget)) leave(); };
-    button.onmousedown = e => e.stopPropagation(); // no zoom begins here
+    button.onmousedown = e => e.stopPropagation(); // do not begin a zoom
     button.onclick = () => {
       if (open === button && kept) return close();
       show(mark);
@@ -78,7 +78,7 @@ function marksOn(box, shown, articles) {
     if (e.key !== "Escape") return;
     const back = open;
     close();
-    returning = true; // and not to open again
+    returning = true; // do not open again
     back?.focus({preventScroll: true});
     returning = false;
   };
@@ -88,7 +88,7 @@ function marksOn(box, shown, articles) {
   document.addEventListener("keydown", escape);
 
   return {
-    // place moves the markers to where their calls are drawn now.
+    // place moves the markers to their calls.
     place(u) {
       if (!plot) {
         plot = u;

@@ -1,7 +1,7 @@
 "use strict";
 
-// The sections of the page: a chart is drawn when its section comes near the window, and given up when it
-// is far away again, because a hundred canvases are a lot of memory.
+// The sections of the page. A chart is drawn when its section comes near the window and dropped when the
+// section is far away, because a hundred canvases take a lot of memory.
 (() => {
   const policy = document.getElementById("policy"), besides = document.getElementById("beside");
   const names = policy ? Array.from(policy.options, o => o.text) : [""];
