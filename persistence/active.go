@@ -6,9 +6,9 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// selectActive reads the rows of the view: those that no record covers (records included), covered rows that the
-// view shows nevertheless, and the rest of every unit of these. It reads no row that it does not return. For
-// example, of
+// selectActive reads the rows of the view: those that no record covers (records included), covered
+// rows that the view shows nevertheless, and the rest of every unit of these. It reads no row that
+// it does not return. For example, of
 //
 //	1 user     covered by r
 //	2 agent    covered by r, calls a tool
@@ -34,10 +34,10 @@ const selectActive = `WITH shown (seq, unit) AS (
 
 var _ session.Session = (*ActiveSession)(nil)
 
-// ActiveSession is a session with the events of its view only. Events that are visible only through a summary are
-// not loaded. Its additional methods describe the events that are not loaded, as of the time of loading: the
-// view and the next compaction need these facts. It is safe for concurrent use, and
-// [SQLiteSessionService.AppendEvent] accepts it.
+// ActiveSession is a session with the events of its view only. Events that are visible only through
+// a summary are not loaded. Its additional methods describe the events that are not loaded, as of
+// the time of loading: the view and the next compaction need these facts. It is safe for concurrent
+// use, and [SQLiteSessionService.AppendEvent] accepts it.
 type ActiveSession struct {
 	*storedSession
 	stored  int
@@ -53,21 +53,23 @@ func (s *ActiveSession) Partial() bool { return s.partial }
 // StoredEvents returns the number of stored events, loaded or not, records included.
 func (s *ActiveSession) StoredEvents() int { return s.stored }
 
-// Covered reports whether a record covers a loaded event. The view shows such an event as the newest of its
-// author's kind, as part of a unit, or as the anchor of a summary. The record itself may not be loaded.
+// Covered reports whether a record covers a loaded event. The view shows such an event as the
+// newest of its author's kind, as part of a unit, or as the anchor of a summary. The record itself
+// may not be loaded.
 func (s *ActiveSession) Covered(eventID string) bool { return s.covered[eventID] }
 
-// Overtaken reports, for a loaded event with function calls, whether a later message of the user that is not loaded
-// ended the calls' invocation. Such a message belongs to another invocation and to a branch that the event's
-// agent sees. Overtaken is false if a loaded message shows the same.
+// Overtaken reports, for a loaded event with function calls, whether a later message of the user
+// that is not loaded ended the calls' invocation. Such a message belongs to another invocation and
+// to a branch that the event's agent sees. Overtaken is false if a loaded message shows the same.
 func (s *ActiveSession) Overtaken(eventID string) bool { return s.overtaken[eventID] }
 
-// GetActive reads a session with only the events that the view shows and the records of its summaries, in the order
-// in which they were committed. The cost depends on the size of the view, however long the history is.
+// GetActive reads a session with only the events that the view shows and the records of its
+// summaries, in the order in which they were committed. The cost depends on the size of the view,
+// however long the history is.
 //
-// The view of these events is the view of the whole history, if references are resolved by ID only. A view that
-// then grows also needs [ActiveSession.Covered]. If records of the session conflict, for example after two
-// processes compacted it at once, GetActive loads the whole history.
+// The view of these events is the view of the whole history, if references are resolved by ID only.
+// A view that then grows also needs [ActiveSession.Covered]. If records of the session conflict,
+// for example after two processes compacted it at once, GetActive loads the whole history.
 //
 // It ignores NumRecentEvents and After of the request, because they apply to the view. Errors wrap
 // [session.ErrNotFound] if there is no such session.

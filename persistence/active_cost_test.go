@@ -6,8 +6,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestAViewOfALongSessionLoadsLittle: a few dozen events of 20,000, although every turn uses the same call
-// ID.
+// TestAViewOfALongSessionLoadsLittle: a few dozen events of 20,000, although every turn uses the
+// same call ID.
 func TestAViewOfALongSessionLoadsLittle(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t), persistence.WithSynchronousNormal())

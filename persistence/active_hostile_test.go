@@ -14,8 +14,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// TestHostileHistoriesAreShownAlike: with odd clocks, authors, parts and answers, and with records that are
-// circular, forged or about other branches; or with sound records in their place, so that less is loaded.
+// TestHostileHistoriesAreShownAlike: with odd clocks, authors, parts and answers, and with records
+// that are circular, forged or about other branches; or with sound records in their place, so that
+// less is loaded.
 func TestHostileHistoriesAreShownAlike(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t), persistence.WithSynchronousNormal())
@@ -63,8 +64,8 @@ func soundRecord(id string, stored []*session.Event, random *rand.Rand) *session
 	return (&ct.History{Events: stored}).Record(id, covered...)
 }
 
-// TestTwoWritersThatCompactTheSameTurnsAreShownAlike, whichever handle reads, and also after the next
-// merge.
+// TestTwoWritersThatCompactTheSameTurnsAreShownAlike, whichever handle reads, and also after the
+// next merge.
 func TestTwoWritersThatCompactTheSameTurnsAreShownAlike(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

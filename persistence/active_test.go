@@ -120,8 +120,8 @@ func broken(h *ct.History) *ct.History {
 	return h
 }
 
-// TestAnInterruptedCallIsAnsweredAlthoughTheMessageBehindItIsNotLoaded: only a message that a record
-// covers shows that the invocation is over. The newest one belongs to the same invocation.
+// TestAnInterruptedCallIsAnsweredAlthoughTheMessageBehindItIsNotLoaded: only a message that a
+// record covers shows that the invocation is over. The newest one belongs to the same invocation.
 func TestAnInterruptedCallIsAnsweredAlthoughTheMessageBehindItIsNotLoaded(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

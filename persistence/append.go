@@ -12,11 +12,11 @@ import (
 	"github.com/adk-go-ext/longsession/internal/ids"
 )
 
-// These statements run for every event, so their parameters have no numbers: the driver looks up the name of each
-// numbered parameter.
+// These statements run for every event, so their parameters have no numbers: the driver looks up
+// the name of each numbered parameter.
 const (
-	// insertEvent stores an event only if last_seq is the expected one. It also compares the session's name, because
-	// a handle may come from a service on another file.
+	// insertEvent stores an event only if last_seq is the expected one. It also compares the
+	// session's name, because a handle may come from a service on another file.
 	insertEvent = `INSERT INTO events (session, seq, id, time, invocation_id, author, branch, content, actions,
 			usage_metadata, custom_metadata, long_running_tool_ids, extra, record_id, unit, digest)
 		SELECT key, last_seq + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CASE ? WHEN 0 THEN last_seq + 1 ELSE ? END, ?
@@ -29,15 +29,17 @@ const (
 	selectEventID = `SELECT 1 FROM events WHERE session = ? AND id = ?`
 )
 
-// AppendEvent stores an event at the end of its session and merges its state delta by key into the state, in one
-// transaction. Afterwards the handle has both. An error means that neither the file nor the handle changed.
+// AppendEvent stores an event at the end of its session and merges its state delta by key into the
+// state, in one transaction. Afterwards the handle has both. An error means that neither the file
+// nor the handle changed.
 //
-// An event without an ID gets one, in the handle and in the file. An ID that the session has already is refused
-// with [ErrEventExists]. AppendEvent does not change event, and does not store partial events. Errors wrap
-// [session.ErrNotFound] if the session was deleted, even if another one now has its ID.
+// An event without an ID gets one, in the handle and in the file. An ID that the session has
+// already is refused with [ErrEventExists]. AppendEvent does not change event, and does not store
+// partial events. Errors wrap [session.ErrNotFound] if the session was deleted, even if another one
+// now has its ID.
 //
-// If ctx ends before the transaction begins, nothing is stored. If it ends later, AppendEvent waits and returns
-// the true outcome.
+// If ctx ends before the transaction begins, nothing is stored. If it ends later, AppendEvent waits
+// and returns the true outcome.
 func (s *SQLiteSessionService) AppendEvent(ctx context.Context, curSession session.Session, event *session.Event) error {
 	switch {
 	case isNil(curSession):
@@ -81,8 +83,8 @@ func (s *SQLiteSessionService) AppendEvent(ctx context.Context, curSession sessi
 	}))
 }
 
-// append runs one AppendEvent inside the transaction: it inserts the row, updates its session, and stores the
-// links of the event to others.
+// append runs one AppendEvent inside the transaction: it inserts the row, updates its session, and
+// stores the links of the event to others.
 func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
 	unit, err := w.findUnit(to.key, r)
 	if err != nil {
@@ -119,9 +121,9 @@ func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
 	return w.setState(to.key, to.app, to.user, values)
 }
 
-// insert adds the row of an event after the newest one of its session, and returns its key. The digest of the row
-// depends on the row before it. If another process appended since this one remembered that row, insert reads it
-// again and tries once more.
+// insert adds the row of an event after the newest one of its session, and returns its key. The
+// digest of the row depends on the row before it. If another process appended since this one
+// remembered that row, insert reads it again and tries once more.
 func (w *writer) insert(to *storedSession, r *row, unit unit) (key int64, err error) {
 	content := w.digests.content(r)
 	for {
@@ -160,7 +162,8 @@ func (w *writer) affected(stmt *sql.Stmt, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// orExists returns ErrEventExists if the session has the event's ID already, and the failure otherwise.
+// orExists returns ErrEventExists if the session has the event's ID already, and the failure
+// otherwise.
 func (w *writer) orExists(failure error, to *storedSession, id string) error {
 	var found int
 	err := w.findEvent.QueryRowContext(context.Background(), to.key, id).Scan(&found)

@@ -21,29 +21,31 @@ const (
 
 // ErrRecordSuperseded marks a compaction record that [SQLiteSessionService.AppendRecord] did not
 // store because the session has moved on: one of its references no longer names an event, another
-// record already covers one of its events, or a record that it absorbs has been absorbed or replaced.
-// Code that must not import this package recognizes it with errors.As and interface{ Superseded() bool }.
+// record already covers one of its events, or a record that it absorbs has been absorbed or
+// replaced. Code that must not import this package recognizes it with errors.As and interface{
+// Superseded() bool }.
 var ErrRecordSuperseded error = superseded{}
 
 type superseded struct{}
 
 func (superseded) Error() string { return "the record is superseded" }
 
-// Superseded reports that the record was not stored because it is out of date. It always returns true.
+// Superseded reports that the record was not stored because it is out of date. It always returns
+// true.
 func (superseded) Superseded() bool { return true }
 
 // AppendRecord stores a compaction record: an event without content that carries the record in
 // CustomMetadata[record.Key]. sess only names the session. It may be stale, wrapped, or a handle of
 // another service, and it is not changed.
 //
-// The record is an insertion and no more. It sets no state, and it does not move the session's update
-// time: the event is stored with that time as its Timestamp, whatever ev says. ev gets the Timestamp
-// that was stored, and an ID if it had none.
+// The record is an insertion and no more. It sets no state, and it does not move the session's
+// update time: the event is stored with that time as its Timestamp, whatever ev says. ev gets the
+// Timestamp that was stored, and an ID if it had none.
 //
 // In the same transaction AppendRecord checks that each event that the record covers exists and is
-// not covered yet, and that each record that it absorbs is still current. Otherwise it stores nothing
-// and returns an error wrapping [ErrRecordSuperseded]. Of two processes that summarize the same
-// events, one stores its record and the other gets this error.
+// not covered yet, and that each record that it absorbs is still current. Otherwise it stores
+// nothing and returns an error wrapping [ErrRecordSuperseded]. Of two processes that summarize the
+// same events, one stores its record and the other gets this error.
 //
 // A call whose outcome is unknown can be repeated. If the session already has a record with this
 // record ID, nothing is stored, *ev becomes that event, and the result is nil. Errors wrap
@@ -106,7 +108,8 @@ func encodeRecord(ctx context.Context, ev *session.Event) (*session.Event, row, 
 	return &kept, r, nil
 }
 
-// recordAppend is one call of AppendRecord. The writer may call run again after a failed transaction.
+// recordAppend is one call of AppendRecord. The writer may call run again after a failed
+// transaction.
 type recordAppend struct {
 	app, user, id string
 	row           row
@@ -132,8 +135,8 @@ func (a *recordAppend) run(w *writer) error {
 	if a.updatedAt, err = parseTime(a.row.time, nil); err != nil {
 		return err
 	}
-	// If the column covered_by is exact, marking the covered rows is the check. Otherwise the records
-	// themselves decide.
+	// If the column covered_by is exact, marking the covered rows is the check. Otherwise the
+	// records themselves decide.
 	exact := !size.conflicted && unambiguousRefs(a.row.meta)
 	if !exact {
 		if err := w.checkByRecords(to.key, size.events, a.row.meta); err != nil {

@@ -288,7 +288,8 @@ const racer = "racer"
 // windows is how many windows the children of a race summarize.
 const windows = 25
 
-// race stores a record over each of the windows when the file "go" appears, and prints whose it won.
+// race stores a record over each of the windows when the file "go" appears, and prints whose it
+// won.
 func race(path, name string) (err error) {
 	s, err := persistence.NewSQLiteSessionService(path)
 	if err != nil {

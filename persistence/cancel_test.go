@@ -59,8 +59,8 @@ func (c *impatient) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// TestACallerWhoGivesUpWaitingStoresNothing: another process holds the lock, so the event's transaction
-// has not begun. The caller does not wait for the lock.
+// TestACallerWhoGivesUpWaitingStoresNothing: another process holds the lock, so the event's
+// transaction has not begun. The caller does not wait for the lock.
 func TestACallerWhoGivesUpWaitingStoresNothing(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -13,13 +13,14 @@ import (
 // Chain is the hash chain of one session as the file has it.
 type Chain struct {
 	App, User, Session string
-	// Created is the column created_at. A session that is later created under the same name has another.
+	// Created is the column created_at. A session that is later created under the same name has
+	// another.
 	Created string
-	// Events is the number of events by the table sessions. Undigested of them were stored before events
-	// had digests.
+	// Events is the number of events by the table sessions. Undigested of them were stored before
+	// events had digests.
 	Events, Undigested int64
-	// Head is the stored digest of the newest event. It is nil if the session has no events, or if all of
-	// them were stored before events had digests.
+	// Head is the stored digest of the newest event. It is nil if the session has no events, or if
+	// all of them were stored before events had digests.
 	Head *Digest
 
 	key int64
@@ -36,8 +37,9 @@ type Link struct {
 	Digest Digest
 	// Stored is the column digest, nil for NULL.
 	Stored []byte
-	// Fits reports whether Stored follows from this row and from the stored digest of the row before. In a
-	// changed chain only the links that somebody touched do not fit. It is false if Stored is nil.
+	// Fits reports whether Stored follows from this row and from the stored digest of the row
+	// before. In a changed chain only the links that somebody touched do not fit. It is false if
+	// Stored is nil.
 	Fits bool
 }
 
@@ -48,8 +50,8 @@ const (
 	selectIdentity = `SELECT id FROM identity LIMIT 1`
 )
 
-// Identity returns the random ID that the file got when it was created, "" if somebody deleted it. Copies of a file
-// have the same ID.
+// Identity returns the random ID that the file got when it was created, "" if somebody deleted it.
+// Copies of a file have the same ID.
 func (s *Snapshot) Identity(ctx context.Context) (id string, err error) {
 	err = s.conn.QueryRowContext(ctx, selectIdentity).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -61,8 +63,8 @@ func (s *Snapshot) Identity(ctx context.Context) (id string, err error) {
 // Chains returns the chains of all sessions, in the order of their names.
 func (s *Snapshot) Chains(ctx context.Context) ([]Chain, error) { return s.chains(ctx, 0) }
 
-// Chain returns the chain of the session with this key in the table sessions. Errors wrap [session.ErrNotFound] if
-// there is no such row.
+// Chain returns the chain of the session with this key in the table sessions. Errors wrap
+// [session.ErrNotFound] if there is no such row.
 func (s *Snapshot) Chain(ctx context.Context, row int64) (Chain, error) {
 	found, err := s.chains(ctx, row)
 	if err == nil && (row == 0 || len(found) == 0) {
@@ -97,8 +99,8 @@ func (s *Snapshot) chains(ctx context.Context, row int64) ([]Chain, error) {
 	return all, rows.Err()
 }
 
-// Links recomputes a chain from its rows, in order, and compares it with the stored digests. It holds one row at a
-// time. An error ends the sequence.
+// Links recomputes a chain from its rows, in order, and compares it with the stored digests. It
+// holds one row at a time. An error ends the sequence.
 func (s *Snapshot) Links(ctx context.Context, c Chain) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		rows, err := s.Query(ctx, selectChain, c.key)
@@ -110,8 +112,9 @@ func (s *Snapshot) Links(ctx context.Context, c Chain) iter.Seq2[Link, error] {
 	}
 }
 
-// chainLinks recomputes the chain of the rows of selectChain, and closes them. It follows the recomputed digests and
-// the stored ones at the same time. For example, if somebody changes the text of event 2 of 3,
+// chainLinks recomputes the chain of the rows of selectChain, and closes them. It follows the
+// recomputed digests and the stored ones at the same time. For example, if somebody changes the
+// text of event 2 of 3,
 //
 //	event  Digest      Stored  Fits
 //	1      as stored   yes     true

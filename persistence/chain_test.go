@@ -45,7 +45,8 @@ func chained(t testing.TB, path string) (chains []persistence.Chain, links map[s
 	return chains, links
 }
 
-// checkChains fails the test unless every digest of a file fits, and returns how many events it has.
+// checkChains fails the test unless every digest of a file fits, and returns how many events it
+// has.
 func checkChains(t testing.TB, path string) (events int) {
 	t.Helper()
 	chains, links := chained(t, path)

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 // lanes is how many goroutines of a child append at once.
 const lanes = 3
 
-// child appends events "<name>/<lane>/<n>" to session "s" and prints the ID of each that is acknowledged.
-// Every fifth one is a compaction record. count 0 is without end.
+// child appends events "<name>/<lane>/<n>" to session "s" and prints the ID of each that is
+// acknowledged. Every fifth one is a compaction record. count 0 is without end.
 func child(job string) error {
 	var path, name string
 	fields := strings.Split(job, "\n")

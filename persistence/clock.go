@@ -20,8 +20,8 @@ type instant struct {
 	Nanoseconds int   `json:"nanoseconds"`
 }
 
-// formatTime returns t as text. A time outside of the range of the layout becomes the earliest or the latest time,
-// and the second result is the exact one.
+// formatTime returns t as text. A time outside of the range of the layout becomes the earliest or
+// the latest time, and the second result is the exact one.
 func formatTime(t time.Time) (string, *instant) {
 	t = t.UTC()
 	switch {

@@ -10,15 +10,16 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 )
 
-// row is an event as the columns of the table events. A JSON column is nil, for NULL, if the event has nil or
-// nothing there.
+// row is an event as the columns of the table events. A JSON column is nil, for NULL, if the event
+// has nil or nothing there.
 type row struct {
 	id, time, invocationID, author, branch              string
 	content, actions, usage, custom, longRunning, extra any
 	links
 }
 
-// actions is the JSON of an event's actions. Unlike omitempty, omitzero keeps an empty map apart from nil.
+// actions is the JSON of an event's actions. Unlike omitempty, omitzero keeps an empty map apart
+// from nil.
 type actions struct {
 	StateDelta                 map[string]any                               `json:"state_delta,omitzero"`
 	ArtifactDelta              map[string]int64                             `json:"artifact_delta,omitzero"`
@@ -28,7 +29,8 @@ type actions struct {
 	Escalate                   bool                                         `json:"escalate,omitzero"`
 }
 
-// newEventActions is the JSON of the actions that ADK's constructor of events sets. Most events have these.
+// newEventActions is the JSON of the actions that ADK's constructor of events sets. Most events
+// have these.
 const newEventActions = `{"state_delta":{},"artifact_delta":{}}`
 
 // encode returns the row of an event. It does not change the event.

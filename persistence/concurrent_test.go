@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestAppendsOfManyGoroutinesInterleaveWithoutLoss: on one handle and on several, to one session and to
-// several, also in memory where there is only one connection.
+// TestAppendsOfManyGoroutinesInterleaveWithoutLoss: on one handle and on several, to one session
+// and to several, also in memory where there is only one connection.
 func TestAppendsOfManyGoroutinesInterleaveWithoutLoss(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{newPath(t), ":memory:"} {

@@ -16,8 +16,8 @@ const (
 		WHERE events.key = ?1 AND a.session = ?2 AND a.id = ?3 AND a.record_id IS NULL`
 )
 
-// markCovered sets covered_by in the rows that a new record covers or absorbs, so that readers can skip them. For
-// example, with record r of events 1 and 2,
+// markCovered sets covered_by in the rows that a new record covers or absorbs, so that readers can
+// skip them. For example, with record r of events 1 and 2,
 //
 //	1 user    covered_by r
 //	2 agent   covered_by r
@@ -25,12 +25,14 @@ const (
 //
 // GetActive skips 1 and 2, unless the view shows them for another reason.
 //
-// The record remains the truth, and covered_by is an index of it. The index is exact while every reference names
-// a stored event or record of the record's branch that no other record covers. Then the uncovered records are
-// those that the view shows, and the uncovered events are those that it does not hide.
+// The record remains the truth, and covered_by is an index of it. The index is exact while every
+// reference names a stored event or record of the record's branch that no other record covers. Then
+// the uncovered records are those that the view shows, and the uncovered events are those that it
+// does not hide.
 //
-// clean is false for a record that breaks this rule, such as a second record of event 1 by another process, or a
-// record with a reference to a missing event. The session is then conflicted, and is always loaded whole.
+// clean is false for a record that breaks this rule, such as a second record of event 1 by another
+// process, or a record with a reference to a missing event. The session is then conflicted, and is
+// always loaded whole.
 func (w *writer) markCovered(session, key int64, r *row) (clean bool, err error) {
 	m := r.meta
 	if n, err := w.affected(w.ignoreCopy, key, session, m.RecordID); n > 0 || err != nil {
@@ -68,6 +70,6 @@ func (w *writer) markCovered(session, key int64, r *row) (clean bool, err error)
 	return clean, nil
 }
 
-// unambiguous reports whether an ID in a record can match only one stored ID. In a record, bytes that are not UTF-8
-// are U+FFFD: the stored IDs "a\xff" and "a\xfe" are both "a\uFFFD" there.
+// unambiguous reports whether an ID in a record can match only one stored ID. In a record, bytes
+// that are not UTF-8 are U+FFFD: the stored IDs "a\xff" and "a\xfe" are both "a\uFFFD" there.
 func unambiguous(id string) bool { return id != "" && !strings.ContainsRune(id, utf8.RuneError) }

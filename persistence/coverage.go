@@ -10,8 +10,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// checkByRecords is the check of AppendRecord if the column covered_by is not exact, or if a reference is ambiguous.
-// It decodes the whole session, as every reading of a conflicted session does.
+// checkByRecords is the check of AppendRecord if the column covered_by is not exact, or if a
+// reference is ambiguous. It decodes the whole session, as every reading of a conflicted session
+// does.
 func (w *writer) checkByRecords(session int64, events int, m *record.Metadata) error {
 	rows, err := w.allEvents.QueryContext(context.Background(), session)
 	loaded, err := scan(rows, err, events, nil)
@@ -36,14 +37,16 @@ func (w *writer) checkByRecords(session int64, events int, m *record.Metadata) e
 	return nil
 }
 
-// coverage is what the records of a session cover, computed from the records alone. Its rules are those of the view:
+// coverage is what the records of a session cover, computed from the records alone. Its rules are
+// those of the view:
 //
-//   - A reference resolves to one event of the record's branch. For a mid-turn record it must also be of the
-//     record's agent.
-//   - A record is current unless another record of its branch absorbs it, or a later one covers everything that
-//     it covers.
+//   - A reference resolves to one event of the record's branch. For a mid-turn record it must also
+//     be of the record's agent.
+//   - A record is current unless another record of its branch absorbs it, or a later one covers
+//     everything that it covers.
 //
-// For example, record r of events 1 and 2 is not current beside a later record s of events 1, 2 and 3.
+// For example, record r of events 1 and 2 is not current beside a later record s of events 1, 2 and
+// 3.
 type coverage struct {
 	events  []*session.Event
 	index   *record.Index
@@ -100,7 +103,8 @@ func (c *coverage) current(branch, id string) bool {
 	return true
 }
 
-// family returns the IDs of a record and of all records of its branch that it absorbs, directly or indirectly.
+// family returns the IDs of a record and of all records of its branch that it absorbs, directly or
+// indirectly.
 func (c *coverage) family(m *record.Metadata) map[string]bool {
 	ids := map[string]bool{m.RecordID: true}
 	for queue := []*record.Metadata{m}; len(queue) > 0; queue = queue[1:] {

@@ -21,14 +21,15 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // chainLabel begins the bytes of a genesis digest, so that no other data can have the same digest.
 const chainLabel = "longsession chain 1"
 
-// digester computes the digests of a hash chain. The digest of an event depends on the digest before it:
+// digester computes the digests of a hash chain. The digest of an event depends on the digest
+// before it:
 //
 //	genesis  = SHA-256(label, app, user, session, created_at)
 //	digest 1 = SHA-256(genesis,  1, content of event 1)
 //	digest 2 = SHA-256(digest 1, 2, content of event 2)
 //
-// So whoever changes, removes or moves event 1 must also recompute every digest after it. A digester is not safe
-// for concurrent use.
+// So whoever changes, removes or moves event 1 must also recompute every digest after it. A
+// digester is not safe for concurrent use.
 type digester struct{ buf []byte }
 
 // field adds a text, or NULL if it is nil.
@@ -62,7 +63,8 @@ func (d *digester) sum() Digest {
 	return sum
 }
 
-// genesis returns the digest before the first event of a session. It binds the chain to the session.
+// genesis returns the digest before the first event of a session. It binds the chain to the
+// session.
 func (d *digester) genesis(app, user, id, created string) Digest {
 	for _, text := range []string{chainLabel, app, user, id, created} {
 		d.field(text)
@@ -81,7 +83,8 @@ func (d *digester) content(r *row) Digest {
 	return d.sum()
 }
 
-// next returns the digest of an event with this number, where before is the digest of the event before it.
+// next returns the digest of an event with this number, where before is the digest of the event
+// before it.
 func (d *digester) next(before Digest, seq int64, content Digest) Digest {
 	d.buf = append(d.buf, before[:]...)
 	d.buf = binary.BigEndian.AppendUint64(d.buf, uint64(seq))
@@ -105,9 +108,9 @@ const (
 		custom_metadata, long_running_tool_ids, extra FROM events WHERE session = ? ORDER BY seq`
 )
 
-// head returns the end of a session's chain, from memory if the writer remembers it. A remembered head may be out
-// of date, because another process can append. insertEvent therefore stores nothing unless the head is the newest
-// event.
+// head returns the end of a session's chain, from memory if the writer remembers it. A remembered
+// head may be out of date, because another process can append. insertEvent therefore stores nothing
+// unless the head is the newest event.
 func (w *writer) head(to *storedSession) (_ head, remembered bool, err error) {
 	if h, ok := w.heads[to.key]; ok {
 		return h, true, nil
@@ -143,7 +146,8 @@ func (w *writer) head(to *storedSession) (_ head, remembered bool, err error) {
 	return h, false, nil
 }
 
-// remember keeps the end of a session's chain. The writer forgets all of them when it undoes a transaction.
+// remember keeps the end of a session's chain. The writer forgets all of them when it undoes a
+// transaction.
 func (w *writer) remember(session int64, h head) {
 	if w.heads == nil || len(w.heads) >= maxHeads {
 		w.heads = map[int64]head{}

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// BenchmarkAppendDigests tells how much longer an append takes for the digests. It appends in turns with
-// them and without to one file, and reports the ratio of the medians.
+// BenchmarkAppendDigests tells how much longer an append takes for the digests. It appends in turns
+// with them and without to one file, and reports the ratio of the medians.
 func BenchmarkAppendDigests(b *testing.B) {
 	for mode, opts := range map[string][]Option{"FULL": nil, "NORMAL": {WithSynchronousNormal()}} {
 		for _, words := range []int{20, 400} {

@@ -5,13 +5,14 @@ import (
 	"fmt"
 )
 
-// eraser schedules the removal of deleted data from the write-ahead log. SQLite overwrites deleted data in the file
-// (secure_delete), but the log keeps it until a checkpoint copies the log into the file and truncates it. A
-// running reader prevents the checkpoint. The writer then tries again after 1, 2, 4, ... further transactions, at
-// most maxEraseWait.
+// eraser schedules the removal of deleted data from the write-ahead log. SQLite overwrites deleted
+// data in the file (secure_delete), but the log keeps it until a checkpoint copies the log into the
+// file and truncates it. A running reader prevents the checkpoint. The writer then tries again
+// after 1, 2, 4, ... further transactions, at most maxEraseWait.
 type eraser struct {
 	pending bool
-	// wait is the number of transactions to skip before the next try, and passed the number skipped so far.
+	// wait is the number of transactions to skip before the next try, and passed the number skipped
+	// so far.
 	wait, passed int
 }
 
@@ -39,8 +40,8 @@ func (e *eraser) tried(done bool) {
 	e.wait, e.passed = min(max(1, 2*e.wait), maxEraseWait), 0
 }
 
-// erase truncates the log if a transaction deleted data. It does not wait for locks, and ignores failures, because
-// the transaction is committed in any case.
+// erase truncates the log if a transaction deleted data. It does not wait for locks, and ignores
+// failures, because the transaction is committed in any case.
 func (w *writer) erase() {
 	if !w.eraser.due() {
 		return

@@ -90,7 +90,8 @@ func TestWhatIsDeletedIsNotInTheFileAnyMore(t *testing.T) {
 	}
 }
 
-// A reading that goes on still sees the session, and so do the files. It is erased when the reading is over.
+// A reading that goes on still sees the session, and so do the files. It is erased when the reading
+// is over.
 func TestADeletionDuringAReadingIsErasedLater(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -38,8 +38,8 @@ var remedies = map[int]string{
 	26: "this is not a SQLite database, or its header is damaged: choose another path, or restore a backup",
 }
 
-// explain adds the file and the operation to an error, and a remedy if the error has a SQLite result code. Errors
-// that need no explanation are returned unchanged.
+// explain adds the file and the operation to an error, and a remedy if the error has a SQLite
+// result code. Errors that need no explanation are returned unchanged.
 func (s *SQLiteSessionService) explain(doing string, err error) error {
 	var c coded
 	if s.full != "" && errors.As(err, &c) && mayBeTruncated(c.Code()) {
@@ -80,11 +80,12 @@ func remedyFor(err error) string {
 	return remedies[c.Code()&0xff]
 }
 
-// cutOff is SQLITE_READONLY_ROLLBACK: a journal must be rolled back, which a read-only connection cannot do.
+// cutOff is SQLITE_READONLY_ROLLBACK: a journal must be rolled back, which a read-only connection
+// cannot do.
 const cutOff = 776
 
-// mayBeTruncated reports whether a truncated file can be the cause of a SQLite result code: a read error, a damaged
-// database, or no database at all.
+// mayBeTruncated reports whether a truncated file can be the cause of a SQLite result code: a read
+// error, a damaged database, or no database at all.
 func mayBeTruncated(code int) bool {
 	return code&0xff == 10 || code&0xff == 11 || code&0xff == 26
 }

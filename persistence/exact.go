@@ -13,9 +13,9 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// exactly has the values that genai's own JSON loses, by their path of Go field names and indexes: empty maps and
-// slices become nil, durations are cut to seconds, and a date without a year cannot be decoded. For example, a
-// call with empty, non-nil arguments needs
+// exactly has the values that genai's own JSON loses, by their path of Go field names and indexes:
+// empty maps and slices become nil, durations are cut to seconds, and a date without a year cannot
+// be decoded. For example, a call with empty, non-nil arguments needs
 //
 //	{"/LLMResponse/Content/Parts/0/FunctionCall/Args": {}}
 type exactly map[string]json.RawMessage
@@ -100,8 +100,8 @@ func structBehind(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// collect adds the values that the JSON of v would lose. v is a struct, or a pointer to one. unreadable reports
-// whether v has a value whose own JSON could not be decoded.
+// collect adds the values that the JSON of v would lose. v is a struct, or a pointer to one.
+// unreadable reports whether v has a value whose own JSON could not be decoded.
 func (e *exactly) collect(v reflect.Value, path string) (unreadable bool, err error) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -153,8 +153,8 @@ func (e *exactly) add(path string, v reflect.Value) error {
 	return nil
 }
 
-// without returns a copy of a struct, or of a pointer to one, in which every value of a type in plain is zero. It
-// does not change the original, and shares all unchanged parts with it.
+// without returns a copy of a struct, or of a pointer to one, in which every value of a type in
+// plain is zero. It does not change the original, and shares all unchanged parts with it.
 func without(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -187,7 +187,8 @@ func without(v reflect.Value) reflect.Value {
 	return out
 }
 
-// restore sets the lost values in target, a pointer to a struct of the type that they were collected from.
+// restore sets the lost values in target, a pointer to a struct of the type that they were
+// collected from.
 func (e exactly) restore(target any) error {
 	for path, text := range e {
 		v := reflect.ValueOf(target)

@@ -63,7 +63,8 @@ func overwrite(at int64, with string) func(*testing.T, string) {
 	}
 }
 
-// crashed replaces the file by a foreign one whose program died: all of it is in the write-ahead log.
+// crashed replaces the file by a foreign one whose program died: all of it is in the write-ahead
+// log.
 func crashed(t *testing.T, path string) {
 	alive := filepath.Join(t.TempDir(), "alive.db")
 	db, err := sql.Open("sqlite", alive)
@@ -86,8 +87,8 @@ func crashed(t *testing.T, path string) {
 	writeFile(t, path+"-shm", "")
 }
 
-// TestAFileThatIsNotOursIsRefusedAndLeftAlone: the error names the path, the cause and what to do, and
-// not one byte of the folder changes.
+// TestAFileThatIsNotOursIsRefusedAndLeftAlone: the error names the path, the cause and what to do,
+// and not one byte of the folder changes.
 func TestAFileThatIsNotOursIsRefusedAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	replaced := func(statements ...string) func(*testing.T, string) {

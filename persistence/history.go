@@ -9,13 +9,14 @@ import (
 
 const selectPage = `SELECT ` + eventColumns + ` FROM events WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?`
 
-// History reads a page of all stored events of a session, records included, in the order in which they were committed.
-// The page has at most limit events, at least 1, beginning with the event number from. The first event has the
-// number 1, and 0 means 1 too. next is the number with which the following page begins. At the end of the session
-// the page is empty, and next is unchanged until new events are appended.
+// History reads a page of all stored events of a session, records included, in the order in which
+// they were committed. The page has at most limit events, at least 1, beginning with the event
+// number from. The first event has the number 1, and 0 means 1 too. next is the number with which
+// the following page begins. At the end of the session the page is empty, and next is unchanged
+// until new events are appended.
 //
-// History ignores NumRecentEvents and After of the request. Errors wrap [session.ErrNotFound] if there is no such
-// session.
+// History ignores NumRecentEvents and After of the request. Errors wrap [session.ErrNotFound] if
+// there is no such session.
 func (s *SQLiteSessionService) History(ctx context.Context, req *session.GetRequest, from int64, limit int) (page []*session.Event, next int64, err error) {
 	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
 		return nil, 0, err

@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// A crash in the moment in which the file is made leaves a journal that must be rolled back. Opening
-// looks first and writes nothing, so it must say what to do.
+// A crash in the moment in which the file is made leaves a journal that must be rolled back.
+// Opening looks first and writes nothing, so it must say what to do.
 func TestAFileWhoseFirstWriteWasCutOffSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -55,8 +55,8 @@ func TestAFileWhoseFirstWriteWasCutOffSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// The time-out holds for the first look at a file too: this test would take ten seconds otherwise, and
-// the package's own time-out is for a slow disk.
+// The time-out holds for the first look at a file too: this test would take ten seconds otherwise,
+// and the package's own time-out is for a slow disk.
 func TestTheBusyTimeoutHoldsForTheFirstLook(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// keeper appends to a session and keeps it compacted: of the root branch, with five summaries at most,
-// the oldest two of them merged to make room.
+// keeper appends to a session and keeps it compacted: of the root branch, with five summaries at
+// most, the oldest two of them merged to make room.
 type keeper struct {
 	testing.TB
 	service *persistence.SQLiteSessionService
@@ -57,8 +57,8 @@ func (k *keeper) add(rec *session.Event) {
 	k.live = append(k.live, rec)
 }
 
-// turns adds turns of four events with a call of a tool, whose IDs count from one in every turn as those
-// of some providers do. Windows are of five turns, and the newest two stay.
+// turns adds turns of four events with a call of a tool, whose IDs count from one in every turn as
+// those of some providers do. Windows are of five turns, and the newest two stay.
 func (k *keeper) turns(n int) {
 	k.Helper()
 	for i := range n {

@@ -9,7 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// speaker is who an event speaks for: the view always shows the newest event of the user and of the agents.
+// speaker is who an event speaks for: the view always shows the newest event of the user and of the
+// agents.
 type speaker int
 
 const (
@@ -18,8 +19,8 @@ const (
 	speakerAgent
 )
 
-// links are the relations of an event to other events of its session. They are computed from the event as it is after
-// decoding, because the view is computed from decoded events. For example, of
+// links are the relations of an event to other events of its session. They are computed from the
+// event as it is after decoding, because the view is computed from decoded events. For example, of
 //
 //	user   "Is it cold?"       speaker user,  conversation
 //	agent  calls weather (c1)  speaker agent, conversation, call c1
@@ -62,7 +63,8 @@ func linksOf(ev *session.Event, r *row) (links, error) {
 	return l, nil
 }
 
-// callsOf returns the IDs of an event's function calls and responses, normalized as JSON normalizes them.
+// callsOf returns the IDs of an event's function calls and responses, normalized as JSON normalizes
+// them.
 func callsOf(ev *session.Event) (calls, answers []string) {
 	return distinct(adk.CallIDs(ev)), distinct(adk.ResponseIDs(ev))
 }

@@ -28,7 +28,8 @@ func duplicate(t *testing.T, path string, endings ...string) (to string) {
 	return to
 }
 
-// wantComplete fails the test unless a file can be opened in both ways, and says that it is complete.
+// wantComplete fails the test unless a file can be opened in both ways, and says that it is
+// complete.
 func wantComplete(t *testing.T, path, what string) {
 	t.Helper()
 	for _, opts := range [][]persistence.Option{{persistence.WithReadOnly()}, nil, {persistence.WithReadOnly()}} {

@@ -14,7 +14,8 @@ import (
 // applicationID marks a file of this package, in SQLite's own header field: "LSES".
 const applicationID = 0x4c534553
 
-// migrations are numbered from 1. A released one is never edited, because files were created with it.
+// migrations are numbered from 1. A released one is never edited, because files were created with
+// it.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -36,9 +37,10 @@ func scripts() ([]string, error) {
 	return texts, nil
 }
 
-// migrate brings the schema to the newest version, each step in one transaction. It reads the version under the
-// write lock, so only one of two processes runs each step. It writes even if there is no step to run, so that a
-// file which cannot be written fails here and not in the first turn.
+// migrate brings the schema to the newest version, each step in one transaction. It reads the
+// version under the write lock, so only one of two processes runs each step. It writes even if
+// there is no step to run, so that a file which cannot be written fails here and not in the first
+// turn.
 func migrate(ctx context.Context, conn *sql.Conn) error {
 	steps, err := scripts()
 	if err != nil {
@@ -78,8 +80,8 @@ func step(ctx context.Context, conn *sql.Conn, steps []string) (done bool, err e
 	return false, pragmas(ctx, conn, fmt.Sprintf("application_id = %d", applicationID), fmt.Sprintf("user_version = %d", version+1))
 }
 
-// checkOwner returns the version of the schema, 0 for an empty database. It returns an error for a database that does
-// not belong to this package, or to a newer version of it.
+// checkOwner returns the version of the schema, 0 for an empty database. It returns an error for a
+// database that does not belong to this package, or to a newer version of it.
 func checkOwner(ctx context.Context, conn *sql.Conn) (version int, err error) {
 	var id, objects int
 	err = conn.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
@@ -109,7 +111,8 @@ func checkHeader(id uint32, version, objects int) error {
 	return nil
 }
 
-// smallestFile is the size of SQLite's smallest page, in bytes. SQLite treats a smaller file as an empty one.
+// smallestFile is the size of SQLite's smallest page, in bytes. SQLite treats a smaller file as an
+// empty one.
 const smallestFile = 512
 
 // tooSmall returns an error for a regular file that is smaller than any database.
@@ -120,7 +123,8 @@ func tooSmall(full string, info os.FileInfo) error {
 	return nil
 }
 
-// hasLog reports whether a file has a log or a journal next to it: an app is writing to it, or crashed while it was.
+// hasLog reports whether a file has a log or a journal next to it: an app is writing to it, or
+// crashed while it was.
 func hasLog(full string) bool {
 	for _, beside := range []string{"-wal", "-journal"} {
 		if _, err := os.Lstat(full + beside); err == nil {
@@ -130,9 +134,9 @@ func hasLog(full string) bool {
 	return false
 }
 
-// inspect refuses a file that is not a session file, before anything is written to it. It reads the file through
-// SQLite and not with os.Open: closing a file that SQLite also has open in this process would release SQLite's
-// locks.
+// inspect refuses a file that is not a session file, before anything is written to it. It reads the
+// file through SQLite and not with os.Open: closing a file that SQLite also has open in this
+// process would release SQLite's locks.
 func inspect(full string, busy time.Duration) (err error) {
 	info, err := os.Stat(full)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
@@ -150,8 +154,9 @@ func inspect(full string, busy time.Duration) (err error) {
 	if err := logMissing(full); err != nil {
 		return explain(full, "open", fmt.Errorf("%w%s", err, ignoreLogRemedy))
 	}
-	// A read-only connection does not copy a crashed app's log into the file. Without a log, a connection for
-	// writing is better, because it removes the files that reading a database creates.
+	// A read-only connection does not copy a crashed app's log into the file. Without a log, a
+	// connection for writing is better, because it removes the files that reading a database
+	// creates.
 	mode := "rw"
 	if hasLog(full) {
 		mode = "ro"

@@ -21,11 +21,12 @@ import (
 // memory is the path of a database in memory, which lasts as long as its service.
 const memory = ":memory:"
 
-// readers is how many reads run at once. More would not help, because the processor is the limit of SQLite's reads.
+// readers is how many reads run at once. More would not help, because the processor is the limit of
+// SQLite's reads.
 const readers = 4
 
-// SQLiteSessionService is a [session.Service] on one SQLite file. It is safe for concurrent use, and services in
-// several processes may share a file. Close it after use.
+// SQLiteSessionService is a [session.Service] on one SQLite file. It is safe for concurrent use,
+// and services in several processes may share a file. Close it after use.
 type SQLiteSessionService struct {
 	name string // of the file, for errors
 	full string // its path, "" for a database in memory
@@ -36,8 +37,8 @@ type SQLiteSessionService struct {
 	queue  chan *write
 	done   chan struct{} // closed when the writer has ended
 
-	// pool has the connections for reading, nil for each that is not open yet. If the database has a single
-	// connection, it is here, and the writer takes it for each batch.
+	// pool has the connections for reading, nil for each that is not open yet. If the database has
+	// a single connection, it is here, and the writer takes it for each batch.
 	pool   chan *reader
 	single bool
 	busy   time.Duration
@@ -53,11 +54,12 @@ type SQLiteSessionService struct {
 
 var _ session.Service = (*SQLiteSessionService)(nil)
 
-// NewSQLiteSessionService opens the session file at path, and creates it if it does not exist. Its folder must exist.
-// The path ":memory:" keeps everything in memory until Close. URIs ("file:...") are refused.
+// NewSQLiteSessionService opens the session file at path, and creates it if it does not exist. Its
+// folder must exist. The path ":memory:" keeps everything in memory until Close. URIs ("file:...")
+// are refused.
 //
-// A file of an older version of this package is brought up to date. Unusable files are refused and not changed. Errors
-// wrap
+// A file of an older version of this package is brought up to date. Unusable files are refused and
+// not changed. Errors wrap
 //
 //   - [ErrForeignFile] for a file that is not a session file,
 //   - [ErrNewerSchema] for a file of a newer version of this package,
@@ -121,8 +123,8 @@ func (s *SQLiteSessionService) openDB(path string, o options) error {
 	return nil
 }
 
-// makeFile creates an empty file if there is none. SQLite itself must not create files: after the file was moved away,
-// a connection that is opened later would create another one.
+// makeFile creates an empty file if there is none. SQLite itself must not create files: after the
+// file was moved away, a connection that is opened later would create another one.
 func makeFile(full string) error {
 	f, err := os.OpenFile(full, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
@@ -247,8 +249,9 @@ func useWAL(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// retry calls try until it succeeds, or until the deadline if the file is locked. SQLite itself does not wait for
-// every lock that it needs to switch to WAL, so two processes that open a new file at once need this.
+// retry calls try until it succeeds, or until the deadline if the file is locked. SQLite itself
+// does not wait for every lock that it needs to switch to WAL, so two processes that open a new
+// file at once need this.
 func retry(deadline time.Time, try func() error) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		err := try()
@@ -259,8 +262,9 @@ func retry(deadline time.Time, try func() error) error {
 	}
 }
 
-// Close waits for running calls, ends the writer and closes the file. Later calls return errors wrapping [ErrClosed]. A
-// database of [WithDB] stays open. A second Close has no effect and returns nil.
+// Close waits for running calls, ends the writer and closes the file. Later calls return errors
+// wrapping [ErrClosed]. A database of [WithDB] stays open. A second Close has no effect and returns
+// nil.
 func (s *SQLiteSessionService) Close() error {
 	s.closing.Lock()
 	defer s.closing.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// defaultBusyTimeout is long enough for several processes that share a slow disk, and short enough that a forgotten
-// lock does not block a turn for long.
+// defaultBusyTimeout is long enough for several processes that share a slow disk, and short enough
+// that a forgotten lock does not block a turn for long.
 const defaultBusyTimeout = 10 * time.Second
 
 // Option changes how [NewSQLiteSessionService] opens its file. A nil Option has no effect.
@@ -20,9 +20,9 @@ type options struct {
 	readOnly    bool
 }
 
-// WithSynchronousNormal makes appends faster, because SQLite no longer waits for the disk at every commit. A crash of
-// the process still loses nothing, but a power cut or a crash of the system can undo the newest commits. The
-// default is SQLite's synchronous=FULL.
+// WithSynchronousNormal makes appends faster, because SQLite no longer waits for the disk at every
+// commit. A crash of the process still loses nothing, but a power cut or a crash of the system can
+// undo the newest commits. The default is SQLite's synchronous=FULL.
 func WithSynchronousNormal() Option {
 	return func(o *options) error {
 		o.synchronous = "NORMAL"
@@ -30,8 +30,9 @@ func WithSynchronousNormal() Option {
 	}
 }
 
-// WithBusyTimeout sets how long a call waits while another process holds the lock of the file. The default, also for
-// 0, is 10 s, and the minimum is 1 ms. After that time the call returns SQLite's error and has stored nothing.
+// WithBusyTimeout sets how long a call waits while another process holds the lock of the file. The
+// default, also for 0, is 10 s, and the minimum is 1 ms. After that time the call returns SQLite's
+// error and has stored nothing.
 func WithBusyTimeout(d time.Duration) Option {
 	return func(o *options) error {
 		if d == 0 {
@@ -45,9 +46,11 @@ func WithBusyTimeout(d time.Duration) Option {
 	}
 }
 
-// WithDB uses the caller's database, of any SQLite driver. The path must then be empty. The database must belong to
-// this service alone. The service keeps up to 5 of its connections until Close, which does not close the database.
-// With a limit of fewer than 5, fewer reads run at once. If the database is limited to 1 connection, as one in memory must be, the service keeps the only one.
+// WithDB uses the caller's database, of any SQLite driver. The path must then be empty. The
+// database must belong to this service alone. The service keeps up to 5 of its connections until
+// Close, which does not close the database. With a limit of fewer than 5, fewer reads run at once.
+// If the database is limited to 1 connection, as one in memory must be, the service keeps the only
+// one.
 func WithDB(db *sql.DB) Option {
 	return func(o *options) error {
 		if db == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// A call that a late answer brings back is covered by a record that is not loaded. Offered to the next
-// window, it would be covered twice.
+// A call that a late answer brings back is covered by a record that is not loaded. Offered to the
+// next window, it would be covered twice.
 func TestACallThatIsBroughtBackIsKnownToBeCovered(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).LongCall("i1", "bot", "t", "a").Turns(3, "bot").

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkPath refuses paths that are surely a mistake. A URI is refused because a file with its literal name would hide
-// that the parameters have no effect.
+// checkPath refuses paths that are surely a mistake. A URI is refused because a file with its
+// literal name would hide that the parameters have no effect.
 func checkPath(path string) error {
 	bare, isURI := strings.CutPrefix(path, "file:")
 	name, query, _ := strings.Cut(strings.TrimPrefix(bare, "//"), "?")

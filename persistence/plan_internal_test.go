@@ -13,8 +13,8 @@ import (
 // scans matches the step of a plan that goes through a whole table of the file.
 var scans = regexp.MustCompile(`^SCAN (e|a|o|r|s|events|calls|invocations|sessions|session_state|user_state|app_state)\b`)
 
-// TestNoStatementGoesThroughATable: what a statement reads does not grow with the session, nor with other
-// sessions in the file.
+// TestNoStatementGoesThroughATable: what a statement reads does not grow with the session, nor with
+// other sessions in the file.
 func TestNoStatementGoesThroughATable(t *testing.T) {
 	t.Parallel()
 	s, err := NewSQLiteSessionService(filepath.Join(t.TempDir(), "x.db"))

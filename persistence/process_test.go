@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// TestAKilledProcessLosesNothingItAcknowledged: SIGKILL at random points, twenty times LONGSESSION_SOAK
-// says.
+// TestAKilledProcessLosesNothingItAcknowledged: SIGKILL at random points, twenty times
+// LONGSESSION_SOAK says.
 func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 	t.Parallel()
 	runs := 5

@@ -77,8 +77,9 @@ func (r *reader) close(own bool) error {
 	return errors.Join(err, pragmas(context.Background(), r.conn, "query_only = OFF"), r.conn.Close())
 }
 
-// read calls do with a reader, in one transaction, so that do sees one state of the database. If the file was moved or
-// changed, read returns that error instead of any other, because the result is not that of the file at the path.
+// read calls do with a reader, in one transaction, so that do sees one state of the database. If
+// the file was moved or changed, read returns that error instead of any other, because the result
+// is not that of the file at the path.
 func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error) error {
 	err := s.readState(ctx, do)
 	if changed := s.unchanged(); changed != nil && ctx.Err() == nil {
@@ -179,8 +180,9 @@ func (r *reader) load(ctx context.Context, key int64, count int, req *session.Ge
 // chunk is how many events one goroutine decodes while the reader scans more.
 const chunk = 64
 
-// scan returns the events of rows. It calls note, which may be nil, for each row. Decoding costs more than reading,
-// so scan decodes full chunks on all processors and only the last, smaller one by itself.
+// scan returns the events of rows. It calls note, which may be nil, for each row. Decoding costs
+// more than reading, so scan decodes full chunks on all processors and only the last, smaller one
+// by itself.
 func scan(rows *sql.Rows, err error, count int, note func(*stored)) ([]*session.Event, error) {
 	if err != nil {
 		return nil, err

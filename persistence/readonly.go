@@ -14,22 +14,25 @@ import (
 var (
 	// ErrReadOnly marks a write through a service that was opened with [WithReadOnly].
 	ErrReadOnly = errors.New("opened for reading only")
-	// ErrOlderSchema marks a file of an older version, which [WithReadOnly] cannot bring up to date.
+	// ErrOlderSchema marks a file of an older version, which [WithReadOnly] cannot bring up to
+	// date.
 	ErrOlderSchema = errors.New("written by an older version")
-	// ErrWritten marks a reading during which another process wrote to the file; see [WithReadOnly].
+	// ErrWritten marks a reading during which another process wrote to the file; see
+	// [WithReadOnly].
 	ErrWritten = errors.New("the file was written to while it was read")
 )
 
-// WithReadOnly opens a file for reading only. Create, AppendEvent and Delete return errors wrapping [ErrReadOnly]. The
-// file must exist and have the newest schema. Other processes may continue to write. Every reading sees one state
-// of the file.
+// WithReadOnly opens a file for reading only. Create, AppendEvent and Delete return errors wrapping
+// [ErrReadOnly]. The file must exist and have the newest schema. Other processes may continue to
+// write. Every reading sees one state of the file.
 //
-// While an app uses the file, or after it crashed, the newest events are in a file next to it that ends in -wal. Then
-// SQLite also needs a file that ends in -shm, and if there is none, the folder must be writable.
+// While an app uses the file, or after it crashed, the newest events are in a file next to it that
+// ends in -wal. Then SQLite also needs a file that ends in -shm, and if there is none, the folder
+// must be writable.
 //
-// Without a -wal no app is writing, and the file is opened as immutable: SQLite takes no lock and creates no file, so
-// the folder may be read-only. If an app begins to write nevertheless, or if the file is moved, a reading ends with
-// an error wrapping [ErrWritten]. Then open the file again.
+// Without a -wal no app is writing, and the file is opened as immutable: SQLite takes no lock and
+// creates no file, so the folder may be read-only. If an app begins to write nevertheless, or if
+// the file is moved, a reading ends with an error wrapping [ErrWritten]. Then open the file again.
 func WithReadOnly() Option {
 	return func(o *options) error {
 		o.readOnly = true
@@ -37,7 +40,8 @@ func WithReadOnly() Option {
 	}
 }
 
-// readOnly is the state of a file that was opened for reading only. It is nil for a service that writes.
+// readOnly is the state of a file that was opened for reading only. It is nil for a service that
+// writes.
 type readOnly struct {
 	full   string
 	before os.FileInfo // as it was when it was opened
@@ -94,7 +98,8 @@ func statFile(full string) (os.FileInfo, error) {
 	return info, tooSmall(full, info)
 }
 
-// startReading reads the file once, so that an unusable file fails here and not at the first reading.
+// startReading reads the file once, so that an unusable file fails here and not at the first
+// reading.
 func (s *SQLiteSessionService) startReading(ctx context.Context, _ options) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -138,8 +143,8 @@ func checkVersion(version, newest int) error {
 	return nil
 }
 
-// still returns an error if the file is not there any more, or if nobody wrote to it when it was opened and
-// somebody has begun to since.
+// still returns an error if the file is not there any more, or if nobody wrote to it when it was
+// opened and somebody has begun to since.
 func (r *readOnly) check() error {
 	if r == nil {
 		return nil
@@ -160,8 +165,8 @@ func (r *readOnly) check() error {
 	return nil
 }
 
-// hasNewPages reports whether the log or the journal next to a file has data. SQLite creates an empty -wal even for
-// reading.
+// hasNewPages reports whether the log or the journal next to a file has data. SQLite creates an
+// empty -wal even for reading.
 func hasNewPages(full string) bool {
 	for _, beside := range []string{"-wal", "-journal"} {
 		if info, err := os.Lstat(full + beside); err == nil && info.Size() > 0 {
@@ -179,9 +184,9 @@ var readOnlyRemedies = map[int]string{
 	14: "allow this process to read the file; if there is a -wal file next to it, copy both files to a writable folder, and open the copy",
 }
 
-// Incomplete returns an error wrapping [ErrLogMissing] if the newest events are probably missing, because the file had
-// no -wal when it was opened for reading, although an app was using it when it was copied. A service that writes
-// refuses to open such a file, so for it Incomplete returns nil.
+// Incomplete returns an error wrapping [ErrLogMissing] if the newest events are probably missing,
+// because the file had no -wal when it was opened for reading, although an app was using it when it
+// was copied. A service that writes refuses to open such a file, so for it Incomplete returns nil.
 func (s *SQLiteSessionService) Incomplete() error {
 	if s.readOnly == nil {
 		return nil

@@ -148,7 +148,8 @@ func TestSomebodyWhoOnlyLooksDisturbsNoReading(t *testing.T) {
 	}
 }
 
-// TestAFileThatIsTakenAwayIsNoReading, also while an app uses it: what SQLite still holds open is no state of it.
+// TestAFileThatIsTakenAwayIsNoReading, also while an app uses it: what SQLite still holds open is
+// no state of it.
 func TestAFileThatIsTakenAwayIsNoReading(t *testing.T) {
 	t.Parallel()
 	for _, live := range []bool{false, true} {

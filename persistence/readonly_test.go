@@ -19,8 +19,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// unchanged returns a function that fails the test if a byte of the folder of a file, or a name in it, is not
-// what it was. Only what stands in -shm may change: SQLite keeps there who reads.
+// unchanged returns a function that fails the test if a byte of the folder of a file, or a name in
+// it, is not what it was. Only what stands in -shm may change: SQLite keeps there who reads.
 func unchanged(t *testing.T, path string) func() {
 	t.Helper()
 	before := folder(t, path)

@@ -23,8 +23,8 @@ type message struct {
 	} `json:"tool_calls"`
 }
 
-// TestRealConversationsAreShownAlike: LONGSESSION_DATA names a folder of JSON lines files. Windows end
-// anywhere, also between a call and its answer.
+// TestRealConversationsAreShownAlike: LONGSESSION_DATA names a folder of JSON lines files. Windows
+// end anywhere, also between a call and its answer.
 func TestRealConversationsAreShownAlike(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("LONGSESSION_DATA")

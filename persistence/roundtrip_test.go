@@ -18,8 +18,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestEveryFieldOfAnEventComesBack sets every field that there is. It fails when ADK or genai adds one
-// that is not stored.
+// TestEveryFieldOfAnEventComesBack sets every field that there is. It fails when ADK or genai adds
+// one that is not stored.
 func TestEveryFieldOfAnEventComesBack(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))

@@ -35,8 +35,8 @@ func partialView(few *persistence.ActiveSession) *view.View {
 	})
 }
 
-// sameView compares the view of what GetActive loads with that of everything, and holds what is loaded
-// against what it should be. It returns whether something was left out.
+// sameView compares the view of what GetActive loads with that of everything, and holds what is
+// loaded against what it should be. It returns whether something was left out.
 func sameView(t tester, s *persistence.SQLiteSessionService, id string) (partial bool) {
 	t.Helper()
 	few := active(t, s, id)

@@ -18,8 +18,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// audited makes the file that docs/schema.md asks: a session of user ada with two compactions, of which
-// the second absorbs the first, and one of another user.
+// audited makes the file that docs/schema.md asks: a session of user ada with two compactions, of
+// which the second absorbs the first, and one of another user.
 func audited(t *testing.T) *sql.DB {
 	t.Helper()
 	path := newPath(t)
@@ -71,7 +71,8 @@ func audited(t *testing.T) *sql.DB {
 	return db
 }
 
-// TestQueriesInTheDocumentAnswer: each returns rows, except where the document says that none are good.
+// TestQueriesInTheDocumentAnswer: each returns rows, except where the document says that none are
+// good.
 func TestQueriesInTheDocumentAnswer(t *testing.T) {
 	t.Parallel()
 	db := audited(t)

@@ -17,9 +17,9 @@ const (
 	deleteSession = `DELETE FROM sessions WHERE app = ? AND user = ? AND id = ?`
 )
 
-// Create stores a new session. State keys with the prefixes "app:" and "user:" become state of the app and of the
-// user, and keys with "temp:" are dropped. Without a session ID, the session gets one. An existing session is
-// refused with [ErrSessionExists].
+// Create stores a new session. State keys with the prefixes "app:" and "user:" become state of the
+// app and of the user, and keys with "temp:" are dropped. Without a session ID, the session gets
+// one. An existing session is refused with [ErrSessionExists].
 func (s *SQLiteSessionService) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
 	if req.AppName == "" || req.UserID == "" {
 		return nil, fmt.Errorf("app_name and user_id are required, got app_name: %q, user_id: %q", req.AppName, req.UserID)
@@ -61,9 +61,9 @@ func (s *SQLiteSessionService) Create(ctx context.Context, req *session.CreateRe
 	return &session.CreateResponse{Session: created}, nil
 }
 
-// Get reads a session with its events, in the order in which they were committed. After leaves out events with an
-// older timestamp, and NumRecentEvents keeps only the newest of the rest. Errors wrap [session.ErrNotFound] if there
-// is no such session.
+// Get reads a session with its events, in the order in which they were committed. After leaves out
+// events with an older timestamp, and NumRecentEvents keeps only the newest of the rest. Errors
+// wrap [session.ErrNotFound] if there is no such session.
 func (s *SQLiteSessionService) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
 		return nil, err
@@ -89,7 +89,8 @@ func (s *SQLiteSessionService) Get(ctx context.Context, req *session.GetRequest)
 	return &session.GetResponse{Session: found}, nil
 }
 
-// List returns the sessions of an app, or of one of its users, without events. They are sorted by user and ID.
+// List returns the sessions of an app, or of one of its users, without events. They are sorted by
+// user and ID.
 func (s *SQLiteSessionService) List(ctx context.Context, req *session.ListRequest) (*session.ListResponse, error) {
 	if req.AppName == "" {
 		return nil, fmt.Errorf("app_name is required, got app_name: %q", req.AppName)
@@ -125,11 +126,12 @@ func (s *SQLiteSessionService) List(ctx context.Context, req *session.ListReques
 	return &session.ListResponse{Sessions: listed}, nil
 }
 
-// Delete removes a session with its events and its state. The state of its user and its app remains. Deleting a session
-// that does not exist is not an error.
+// Delete removes a session with its events and its state. The state of its user and its app
+// remains. Deleting a session that does not exist is not an error.
 //
-// SQLite overwrites the text in the file at once, and in the write-ahead log as soon as no other connection is
-// reading from it. Delete cannot reach backups, or copies that the file system keeps of overwritten blocks.
+// SQLite overwrites the text in the file at once, and in the write-ahead log as soon as no other
+// connection is reading from it. Delete cannot reach backups, or copies that the file system keeps
+// of overwritten blocks.
 func (s *SQLiteSessionService) Delete(ctx context.Context, req *session.DeleteRequest) error {
 	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
 		return err

@@ -35,7 +35,8 @@ func TestOrderIsThatOfAppendsWhateverTheClocksSay(t *testing.T) {
 	}
 }
 
-// TestFiltersCountByOrderAndCompareByTime: After keeps what is not older, NumRecentEvents the newest.
+// TestFiltersCountByOrderAndCompareByTime: After keeps what is not older, NumRecentEvents the
+// newest.
 func TestFiltersCountByOrderAndCompareByTime(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))

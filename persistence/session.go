@@ -16,10 +16,11 @@ var (
 	_ session.State   = state{}
 )
 
-// storedSession is a handle: a session as it was when it was read, with the events that were appended through this
-// handle since. It is safe for concurrent use.
+// storedSession is a handle: a session as it was when it was read, with the events that were
+// appended through this handle since. It is safe for concurrent use.
 type storedSession struct {
-	// key is the row of the session. A session that is created again under the same ID has another key.
+	// key is the row of the session. A session that is created again under the same ID has another
+	// key.
 	key           int64
 	app, user, id string
 
@@ -27,7 +28,8 @@ type storedSession struct {
 	events    []*session.Event
 	state     map[string]any
 	updatedAt time.Time
-	// invocation is the invocation of the newest conversation event that was appended through this handle.
+	// invocation is the invocation of the newest conversation event that was appended through this
+	// handle.
 	invocation string
 }
 
@@ -78,7 +80,8 @@ func (s *storedSession) appended(ev *session.Event, delta map[string]any) {
 	maps.Copy(s.state, delta)
 }
 
-// noteInvocation remembers the invocation of a stored event, so that later events of it need not store it again.
+// noteInvocation remembers the invocation of a stored event, so that later events of it need not
+// store it again.
 func (s *storedSession) noteInvocation(invocation string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +115,8 @@ func (e events) At(i int) *session.Event {
 	return e[i]
 }
 
-// state is the state of a handle. Set changes the handle only. An event's state delta changes the file.
+// state is the state of a handle. Set changes the handle only. An event's state delta changes the
+// file.
 type state struct{ of *storedSession }
 
 func (s state) Get(key string) (any, error) {

@@ -8,7 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestTheFileIsNotMuchLargerThanItsEvents: at most 1.3 times the JSON of the events, indexes included.
+// TestTheFileIsNotMuchLargerThanItsEvents: at most 1.3 times the JSON of the events, indexes
+// included.
 func TestTheFileIsNotMuchLargerThanItsEvents(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

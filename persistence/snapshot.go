@@ -15,8 +15,8 @@ const selectRows = `SELECT ` + eventColumns + `, coalesce(record_id, ''), coales
 		coalesce(unit, 0), coalesce(anchor, 0)
 	FROM events WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?`
 
-// Snapshot is one state of a session file, for questions that a session service cannot answer. It is not safe for
-// concurrent use, and is valid only until the function that received it returns.
+// Snapshot is one state of a session file, for questions that a session service cannot answer. It
+// is not safe for concurrent use, and is valid only until the function that received it returns.
 type Snapshot struct {
 	conn *sql.Conn
 	r    *reader // nil until a session is loaded, so that a file with a damaged schema can be queried too
@@ -29,23 +29,25 @@ type Row struct {
 	ID string
 	// Time is the column time.
 	Time string
-	// Record reports whether the event is marked as a compaction record. RecordID is the record's ID, "" if
-	// the record was unreadable when it was stored.
+	// Record reports whether the event is marked as a compaction record. RecordID is the record's
+	// ID, "" if the record was unreadable when it was stored.
 	Record   bool
 	RecordID string
-	// Covered reports whether the row is marked as covered, and CoveredBy is the ID of the covering record.
+	// Covered reports whether the row is marked as covered, and CoveredBy is the ID of the covering
+	// record.
 	Covered   bool
 	CoveredBy string
 	// Unit and Anchor are the columns of that name, 0 for NULL.
 	Unit, Anchor int64
-	// Event is nil if the row cannot be decoded, and Err is the reason. In arguments, results, state and
-	// metadata, a number that float64 cannot represent exactly is an [encoding/json.Number].
+	// Event is nil if the row cannot be decoded, and Err is the reason. In arguments, results,
+	// state and metadata, a number that float64 cannot represent exactly is an
+	// [encoding/json.Number].
 	Event *session.Event
 	Err   error
 }
 
-// Snapshot calls do with the current state of the file, and returns the error of do. The service must have been opened
-// with [WithReadOnly].
+// Snapshot calls do with the current state of the file, and returns the error of do. The service
+// must have been opened with [WithReadOnly].
 func (s *SQLiteSessionService) Snapshot(ctx context.Context, do func(*Snapshot) error) error {
 	if s.readOnly == nil {
 		return fmt.Errorf("persistence: %s: snapshot: open the file with WithReadOnly, so that no query can write", s.name)
@@ -116,9 +118,9 @@ func (s *Snapshot) Query(ctx context.Context, query string, args ...any) (*sql.R
 	return s.conn.QueryContext(ctx, query, args...)
 }
 
-// Rows yields the events of the session with this key in the table sessions, in order: at most limit events, or all if
-// limit is negative, beginning with the first whose number is at least from. It holds one row at a time. An error
-// ends the sequence.
+// Rows yields the events of the session with this key in the table sessions, in order: at most
+// limit events, or all if limit is negative, beginning with the first whose number is at least
+// from. It holds one row at a time. An error ends the sequence.
 func (s *Snapshot) Rows(ctx context.Context, session, from int64, limit int) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		rows, err := s.Query(ctx, selectRows, session, from, limit)

@@ -12,9 +12,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// withDigits replaces numbers of an event that float64 cannot represent exactly with the digits in the columns of its
-// row. For example, the account number 12345678901234567890 decodes as the float64 12345678901234567000. It does
-// not change records, whose numbers are all float64.
+// withDigits replaces numbers of an event that float64 cannot represent exactly with the digits in
+// the columns of its row. For example, the account number 12345678901234567890 decodes as the
+// float64 12345678901234567000. It does not change records, whose numbers are all float64.
 func withDigits(ev *session.Event, r *stored) error {
 	var content *genai.Content
 	var a actions
@@ -61,7 +61,8 @@ func replace(into, from map[string]any) {
 	}
 }
 
-// shortest turns each number of a JSON value into a float64 if JSON writes that float64 with the same digits.
+// shortest turns each number of a JSON value into a float64 if JSON writes that float64 with the
+// same digits.
 func shortest(value any) any {
 	switch v := value.(type) {
 	case json.Number:

@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// Difference is a table, view, index or trigger of a file that differs from what the migrations create.
+// Difference is a table, view, index or trigger of a file that differs from what the migrations
+// create.
 type Difference struct {
 	// Kind is table, view, index or trigger.
 	Kind, Name string
@@ -24,9 +25,10 @@ type object struct{ kind, name, sql string }
 
 const selectSchema = `SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
 
-// Differences compares the schema of the file with the one that the migrations create. Additional objects are
-// differences too: a trigger or a unique index changes what is stored, and a table or a view can be mistaken for one
-// of the schema. SQLite's own tables, such as those of ANALYZE, are ignored.
+// Differences compares the schema of the file with the one that the migrations create. Additional
+// objects are differences too: a trigger or a unique index changes what is stored, and a table or a
+// view can be mistaken for one of the schema. SQLite's own tables, such as those of ANALYZE, are
+// ignored.
 func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
 	want, err := newestSchema()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// statements are the prepared statements of one connection. database/sql does not close them by itself, and SQLite
-// cannot copy the write-ahead log into the file while one of them is open.
+// statements are the prepared statements of one connection. database/sql does not close them by
+// itself, and SQLite cannot copy the write-ahead log into the file while one of them is open.
 type statements struct {
 	conn *sql.Conn
 	all  []*sql.Stmt

@@ -26,7 +26,8 @@ type tale struct {
 	h       ct.History
 	records int
 	called  []string
-	// wild lets answers come before their calls, and records come that a single well-behaved writer never makes.
+	// wild lets answers come before their calls, and records come that a single well-behaved writer
+	// never makes.
 	wild bool
 }
 
@@ -80,8 +81,8 @@ func (x *tale) speak() {
 	}
 }
 
-// uncovered returns the IDs of events of a branch that no record stands for, and the records there that
-// are live.
+// uncovered returns the IDs of events of a branch that no record stands for, and the records there
+// that are live.
 func (x *tale) uncovered(branch, author string) (events, records []string) {
 	state := view.Inspect(x.h.Events)
 	for i, ev := range x.h.Events {

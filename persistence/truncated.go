@@ -13,8 +13,8 @@ import (
 // ErrTruncated marks a file that is shorter than the size in its header.
 var ErrTruncated = errors.New("the file is truncated")
 
-// checkLength returns an error wrapping [ErrTruncated] if a file is shorter than the size in its header. It does not
-// check a file that an app is writing to, which may be shorter for a time.
+// checkLength returns an error wrapping [ErrTruncated] if a file is shorter than the size in its
+// header. It does not check a file that an app is writing to, which may be shorter for a time.
 func checkLength(full string) error {
 	if hasLog(full) {
 		return nil
@@ -26,9 +26,9 @@ func checkLength(full string) error {
 	return err
 }
 
-// truncation returns an error if a file is shorter than the size in its header. It opens the file through SQLite as
-// immutable, so it takes no lock and creates no file. It returns nil if it cannot read the header, because the next
-// use of the file reports the cause.
+// truncation returns an error if a file is shorter than the size in its header. It opens the file
+// through SQLite as immutable, so it takes no lock and creates no file. It returns nil if it cannot
+// read the header, because the next use of the file reports the cause.
 func truncation(full string) error {
 	var header []byte
 	var pageSize int64

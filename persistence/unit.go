@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// An answer belongs to the nearest call with its ID before it, first in its own branch and then in any. Package
-// internal/adk has the same rule. The unit is stored, because providers reuse IDs: by the ID alone, all calls of a
-// long history would be one unit. For example,
+// An answer belongs to the nearest call with its ID before it, first in its own branch and then in
+// any. Package internal/adk has the same rule. The unit is stored, because providers reuse IDs: by
+// the ID alone, all calls of a long history would be one unit. For example,
 //
 //	1 agent  calls a     unit 1
 //	2 agent  answers a   unit 1
@@ -65,8 +65,9 @@ func (w *writer) findUnit(session int64, r *row) (unit, error) {
 	return u, nil
 }
 
-// link joins the units that an event answers, and stores its calls and orphaned answers, so that later events find
-// them. A call with the ID of an earlier orphaned answer makes the session conflicted. For example, of
+// link joins the units that an event answers, and stores its calls and orphaned answers, so that
+// later events find them. A call with the ID of an earlier orphaned answer makes the session
+// conflicted. For example, of
 //
 //	1 agent  answers a   no call before it: an orphan
 //	2 agent  calls a
@@ -86,8 +87,8 @@ func (w *writer) link(session, key int64, r *row, u unit) error {
 		}
 	}
 	for _, id := range r.calls {
-		// Orphaned answers belong to the last call with their ID, so each further call would move them to
-		// another unit. The whole session is loaded instead.
+		// Orphaned answers belong to the last call with their ID, so each further call would move
+		// them to another unit. The whole session is loaded instead.
 		var claims bool
 		if err := w.addCall.QueryRowContext(context.Background(), id, 0, key, session, id).Scan(&claims); err != nil {
 			return err

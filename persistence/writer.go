@@ -9,29 +9,32 @@ import (
 	"time"
 )
 
-// maxBatch limits how many writes share a commit. It also limits how long readers of a database in memory wait.
+// maxBatch limits how many writes share a commit. It also limits how long readers of a database in
+// memory wait.
 const maxBatch = 128
 
-// write is one change of the file. Writes that wait at the same time share one transaction, because most of the cost of
-// a write is that of the commit. For example, if a, b and c wait and b fails, the writer runs
+// write is one change of the file. Writes that wait at the same time share one transaction, because
+// most of the cost of a write is that of the commit. For example, if a, b and c wait and b fails,
+// the writer runs
 //
 //	BEGIN, a, savepoint, b, rollback to the savepoint, c, COMMIT
 //
 // and only the caller of b gets an error.
 type write struct {
 	ctx context.Context
-	// run makes the change inside the transaction. It may be called again after a failed transaction.
+	// run makes the change inside the transaction. It may be called again after a failed
+	// transaction.
 	run func(*writer) error
-	// committed is called after the commit, in the order of commits, before the caller continues. It may be
-	// nil.
+	// committed is called after the commit, in the order of commits, before the caller continues.
+	// It may be nil.
 	committed func()
 
 	claimed atomic.Bool // by the writer, or by a caller that gave up
 	done    chan error
 }
 
-// submit passes w to the writer and waits. If ctx ends before the writer claims w, nothing is stored. After that, submit
-// waits for the true outcome.
+// submit passes w to the writer and waits. If ctx ends before the writer claims w, nothing is
+// stored. After that, submit waits for the true outcome.
 func (s *SQLiteSessionService) submit(ctx context.Context, w *write) error {
 	if s.writer == nil {
 		return fmt.Errorf("%w: open the file without WithReadOnly", ErrReadOnly)
@@ -129,8 +132,8 @@ func (s *SQLiteSessionService) storeAlone(w *write) {
 	w.done <- err
 }
 
-// claim returns the writes whose callers still wait. From then on these callers wait for the outcome, whatever becomes of
-// their contexts.
+// claim returns the writes whose callers still wait. From then on these callers wait for the
+// outcome, whatever becomes of their contexts.
 func claim(batch []*write) []*write {
 	claimed := batch[:0]
 	for _, w := range batch {
@@ -169,7 +172,8 @@ type writer struct {
 
 	busy   time.Duration
 	eraser eraser
-	// keepsLog is false for a database in memory. unmarked counts the writes since the log mark was renewed.
+	// keepsLog is false for a database in memory. unmarked counts the writes since the log mark was
+	// renewed.
 	keepsLog bool
 	unmarked int
 	digests  digester
@@ -216,8 +220,8 @@ func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer
 	return w, nil
 }
 
-// transact runs a batch in the current transaction and commits it. errs has the outcome of each write. If err is not
-// nil, nothing is stored.
+// transact runs a batch in the current transaction and commits it. errs has the outcome of each
+// write. If err is not nil, nothing is stored.
 func (w *writer) transact(batch []*write) (errs []error, err error) {
 	if len(batch) == 1 {
 		err = batch[0].run(w)
@@ -246,8 +250,9 @@ func (w *writer) transact(batch []*write) (errs []error, err error) {
 	return errs, nil
 }
 
-// runApart runs one write in a savepoint, so that its failure does not affect the others. broken means that the whole
-// transaction is lost. For example, SQLite ends it by itself when the disk is full.
+// runApart runs one write in a savepoint, so that its failure does not affect the others. broken
+// means that the whole transaction is lost. For example, SQLite ends it by itself when the disk is
+// full.
 func (w *writer) runApart(one *write) (failed, broken error) {
 	if err := w.do(w.savepoint); err != nil {
 		return nil, err

@@ -48,8 +48,8 @@ func batchOf(t *testing.T, events ...string) (*SQLiteSessionService, *storedSess
 	return s, handle, batch
 }
 
-// storeTogether has the writer store a batch in one transaction: the batch waits in the queue until the
-// writer is done with the write before it.
+// storeTogether has the writer store a batch in one transaction: the batch waits in the queue until
+// the writer is done with the write before it.
 func storeTogether(t *testing.T, s *SQLiteSessionService, batch []*write) {
 	t.Helper()
 	begun, release := make(chan struct{}), make(chan struct{})

@@ -18,11 +18,12 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// AgentName is the name of the agent that gives the recorded answers, and their author in the session.
+// AgentName is the name of the agent that gives the recorded answers, and their author in the
+// session.
 const AgentName = "agent"
 
-// App is an ADK application to play conversations on. The agent, its model and its tools come from the
-// recording.
+// App is an ADK application to play conversations on. The agent, its model and its tools come from
+// the recording.
 type App struct {
 	// Service stores the session. It is required.
 	Service session.Service
@@ -30,16 +31,17 @@ type App struct {
 	Plugins []*plugin.Plugin
 	// Ref names the session. Run creates it, and fails if it exists.
 	Ref compaction.SessionRef
-	// Request receives each request as the model gets it, before the model answers. The call and the turn
-	// count from 0. The model reports the returned number of tokens as the size of the prompt, as a
-	// provider does, and 0 means that it reports none. Request must not change or keep req. If nil, no
-	// size is reported.
+	// Request receives each request as the model gets it, before the model answers. The call and
+	// the turn count from 0. The model reports the returned number of tokens as the size of the
+	// prompt, as a provider does, and 0 means that it reports none. Request must not change or keep
+	// req. If nil, no size is reported.
 	Request func(call, turn int, req *model.LLMRequest) (promptTokens int)
-	// Ratio is the number of tokens that the model reports for each estimated token of an answer. 0 means 1.
+	// Ratio is the number of tokens that the model reports for each estimated token of an answer. 0
+	// means 1.
 	Ratio float64
 	// Before is called between two steps of the runner, before the model answers with
-	// Turns[turn].Steps[step], or with a placeholder if there is no such step. An error ends the run. It
-	// may be nil.
+	// Turns[turn].Steps[step], or with a placeholder if there is no such step. An error ends the
+	// run. It may be nil.
 	Before func(ctx context.Context, turn, step int) error
 }
 
@@ -51,10 +53,10 @@ type Played struct {
 	Extra int
 }
 
-// Run plays c through the ADK runner. It sends the recorded user messages, a scripted model gives the
-// recorded answers, and function tools serve the recorded results. The model answers a message without
-// a recorded answer with a placeholder. Run abandons a turn that was interrupted before the model read
-// the results of its tools, as the recorded application did.
+// Run plays c through the ADK runner. It sends the recorded user messages, a scripted model gives
+// the recorded answers, and function tools serve the recorded results. The model answers a message
+// without a recorded answer with a placeholder. Run abandons a turn that was interrupted before the
+// model read the results of its tools, as the recorded application did.
 //
 // Errors come from the service, the runner, the context and Before.
 func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, error) {

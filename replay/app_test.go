@@ -22,8 +22,8 @@ func (a *appends) AppendEvent(ctx context.Context, sess session.Session, ev *ses
 	return a.Service.AppendEvent(ctx, sess, ev)
 }
 
-// TestAnInterruptedTurnIsOver: the service knows that a turn ended unanswered by its context, else only
-// when the garbage collector has run, and the same replay gives other figures every time.
+// TestAnInterruptedTurnIsOver: the service knows that a turn ended unanswered by its context, else
+// only when the garbage collector has run, and the same replay gives other figures every time.
 func TestAnInterruptedTurnIsOver(t *testing.T) {
 	t.Parallel()
 	call := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{FunctionCall: &genai.FunctionCall{ID: "1", Name: "look"}}}}

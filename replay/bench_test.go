@@ -13,8 +13,9 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// BenchmarkRealSessions plays files of real conversations on all cores, as the command does, and reports
-// events a second: those that were stored with compaction, and those that went through the runner both ways.
+// BenchmarkRealSessions plays files of real conversations on all cores, as the command does, and
+// reports events a second: those that were stored with compaction, and those that went through the
+// runner both ways.
 func BenchmarkRealSessions(b *testing.B) {
 	folder := os.Getenv("LONGSESSION_DATA")
 	if folder == "" {

@@ -13,14 +13,14 @@ import (
 //   - [RuleLimit]: no prompt is over the limit without need (see [Overlong.Needless]).
 //   - [RuleFacts]: every fact of Options.Facts survives.
 type Checker struct {
-	// MinKept is the smallest share of the recording's questions, in percent from 0 to 100, whose answer
-	// must be in the last prompt ([RuleQuestions]). Zero demands none. Questions that the whole history
-	// does not answer either do not count.
+	// MinKept is the smallest share of the recording's questions, in percent from 0 to 100, whose
+	// answer must be in the last prompt ([RuleQuestions]). Zero demands none. Questions that the
+	// whole history does not answer either do not count.
 	MinKept float64
 	// MinSaved is the smallest Report.SavedPercent ([RuleSavings]). Zero demands nothing.
 	MinSaved float64
-	// AllowOverlong drops RuleLimit, for a policy without a token trigger: nothing keeps its prompts
-	// below the limit.
+	// AllowOverlong drops RuleLimit, for a policy without a token trigger: nothing keeps its
+	// prompts below the limit.
 	AllowOverlong bool
 }
 
@@ -45,8 +45,8 @@ type Failure struct {
 	Text string
 }
 
-// CheckError lists every demand that a report does not meet, at least one. [Checker.Check] always returns
-// it as a pointer.
+// CheckError lists every demand that a report does not meet, at least one. [Checker.Check] always
+// returns it as a pointer.
 type CheckError struct {
 	// Conversation and Policy are the report's ID and policy.
 	Conversation, Policy string

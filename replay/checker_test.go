@@ -111,7 +111,8 @@ func TestAFactThatWasNeverSaidIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheWindowOfAPolicyComesFromItsRegistry also checks that an unknown name is refused, not assumed.
+// TestTheWindowOfAPolicyComesFromItsRegistry also checks that an unknown name is refused, not
+// assumed.
 func TestTheWindowOfAPolicyComesFromItsRegistry(t *testing.T) {
 	t.Parallel()
 	registry, err := tokens.NewRegistry(tokens.Model{Name: "house-model", ContextWindow: 7_000})

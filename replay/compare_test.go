@@ -174,7 +174,8 @@ func (r reporting) Summarize(ctx context.Context, req summarizer.Request) (summa
 	return result, err
 }
 
-// TestUsageThatIsALieIsSaidAndNotFollowed: prompts are then counted as if the recording had no counts.
+// TestUsageThatIsALieIsSaidAndNotFollowed: prompts are then counted as if the recording had no
+// counts.
 func TestUsageThatIsALieIsSaidAndNotFollowed(t *testing.T) {
 	t.Parallel()
 	honest := compare(t, chat(20), policy(4_000))[0]
@@ -196,7 +197,8 @@ func TestUsageThatIsALieIsSaidAndNotFollowed(t *testing.T) {
 	}
 }
 
-// TestInterruptedToolRoundsArePlayed: a call without its response gets one, and nothing is sent without it.
+// TestInterruptedToolRoundsArePlayed: a call without its response gets one, and nothing is sent
+// without it.
 func TestInterruptedToolRoundsArePlayed(t *testing.T) {
 	t.Parallel()
 	var file strings.Builder
@@ -290,8 +292,9 @@ func TestInterruptedTurnAsksNoMore(t *testing.T) {
 
 func TestRecordedCompactionIsPlayedAgainWithItsSummary(t *testing.T) {
 	t.Parallel()
-	// The recorded application has 4,000 tokens of instructions and tools in each prompt, and compacted in the
-	// midst of a long turn: what was before it, and what is of it, stand in two places.
+	// The recorded application has 4,000 tokens of instructions and tools in each prompt, and
+	// compacted in the midst of a long turn: what was before it, and what is of it, stand in two
+	// places.
 	c := chat(6)
 	for range 3 {
 		c.Turns[4].Steps = append(chat(6).Turns[4].Steps[:1], c.Turns[4].Steps...)

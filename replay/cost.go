@@ -13,8 +13,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// charged wraps a summarizer that calls no model, or reports no usage. For each summary it reports the tokens
-// that a model would have read, with the library's own prompt, and written.
+// charged wraps a summarizer that calls no model, or reports no usage. For each summary it reports
+// the tokens that a model would have read, with the library's own prompt, and written.
 type charged struct {
 	compaction.Summarizer
 	charge func(tokens.Usage) // receives estimated tokens
@@ -46,8 +46,8 @@ func (c charged) Summarize(ctx context.Context, req summarizer.Request) (summari
 	if err != nil {
 		return result, nil
 	}
-	// The reader returns the summary that exists already. The library may refuse it, but by then the
-	// reader has counted the prompt.
+	// The reader returns the summary that exists already. The library may refuse it, but by then
+	// the reader has counted the prompt.
 	_, _ = llm.Summarize(ctx, req)
 	if reader.usage.Total() > 0 {
 		c.charge(reader.usage)

@@ -43,7 +43,8 @@ func (r *run) finish(ctx context.Context, played Played) error {
 	return nil
 }
 
-// atRecorded compares our prompts with the recorded ones, at each compaction of the recorded application.
+// atRecorded compares our prompts with the recorded ones, at each compaction of the recorded
+// application.
 func (r *run) atRecorded() []AtRecorded {
 	var found []AtRecorded
 	for _, theirs := range r.c.Compactions {

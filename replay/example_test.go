@@ -13,7 +13,8 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// everyThreeTurns is a policy as an app has it. An app's test takes the configuration of the app itself.
+// everyThreeTurns is a policy as an app has it. An app's test takes the configuration of the app
+// itself.
 func everyThreeTurns(s compaction.Summarizer) replay.Policy {
 	return replay.Policy{Name: "every 3 turns", Config: compaction.Config{
 		Summarizer:          s,
@@ -73,8 +74,8 @@ func ExampleChecker() {
 	//   questions: the last prompt answers 0 of 2 questions (0.0%, want 100.0%); the first that it does not: "Which booking code does Dana have?"
 }
 
-// Compare plays a conversation under two policies. The recorded messages, and so the prompts without
-// compaction, are the same for both.
+// Compare plays a conversation under two policies. The recorded messages, and so the prompts
+// without compaction, are the same for both.
 func ExampleCompare() {
 	trips, err := conversation.ReadFile("testdata/trip.jsonl")
 	if err != nil {

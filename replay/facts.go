@@ -37,8 +37,8 @@ func (p lastPrompt) size() (n int) {
 	return n
 }
 
-// newest returns the texts at the end that take up at most budget tokens together. With sizes 5, 3 and 2, a
-// budget of 4 leaves the last text only.
+// newest returns the texts at the end that take up at most budget tokens together. With sizes 5, 3
+// and 2, a budget of 4 leaves the last text only.
 func (p lastPrompt) newest(budget int) []string {
 	i := len(p.texts)
 	for i > 0 && p.sizes[i-1] <= budget {
@@ -85,8 +85,9 @@ func writeText(b *strings.Builder, v any) {
 	}
 }
 
-// facts looks for the accepted answers in the last prompt. It scores only questions whose answer is in the last
-// prompt of the whole history, because no policy could answer the others. For example, with
+// facts looks for the accepted answers in the last prompt. It scores only questions whose answer is
+// in the last prompt of the whole history, because no policy could answer the others. For example,
+// with
 //
 //	whole history  "a cat", "a dog", "an owl"
 //	policy         "Summary: a cat", "an owl"
@@ -168,8 +169,8 @@ func isEdge(left, right string) bool {
 	return !isWord(l) || !isWord(r)
 }
 
-// isWord reports whether r is part of a word. Chinese and Japanese have no space between words, so each of
-// their characters is a word.
+// isWord reports whether r is part of a word. Chinese and Japanese have no space between words, so
+// each of their characters is a word.
 func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// gauge measures the requests of one run, one after the other. It remembers the size of every content, so a
-// prompt of a thousand contents costs a thousand hashes, and an estimate only for new ones.
+// gauge measures the requests of one run, one after the other. It remembers the size of every
+// content, so a prompt of a thousand contents costs a thousand hashes, and an estimate only for new
+// ones.
 type gauge struct {
 	seed  maphash.Seed
 	known map[uint64]int // identity of a content -> estimated tokens
@@ -22,8 +23,8 @@ type gauge struct {
 
 // measured is one request, in estimated tokens.
 type measured struct {
-	// size is the whole prompt. prefix is the part at its start that is the same as in the request before,
-	// which a provider's cache can serve.
+	// size is the whole prompt. prefix is the part at its start that is the same as in the request
+	// before, which a provider's cache can serve.
 	size, prefix int
 	// orphans counts calls without a response and responses without a call.
 	orphans int
@@ -33,8 +34,8 @@ func newGauge() *gauge {
 	return &gauge{seed: maphash.MakeSeed(), known: map[uint64]int{}}
 }
 
-// measure measures the next request. For example, the requests [A B], [A B C] and [S C] have the prefixes 0,
-// size of A and B, and 0.
+// measure measures the next request. For example, the requests [A B], [A B C] and [S C] have the
+// prefixes 0, size of A and B, and 0.
 func (g *gauge) measure(req *model.LLMRequest) measured {
 	var m measured
 	var seen []uint64
@@ -64,8 +65,8 @@ func (g *gauge) measure(req *model.LLMRequest) measured {
 	return m
 }
 
-// orphans counts the calls and responses of a request that have no counterpart. One without an ID is matched by
-// its name.
+// orphans counts the calls and responses of a request that have no counterpart. One without an ID
+// is matched by its name.
 func orphans(contents []*genai.Content) int {
 	open := map[string]int{}
 	count := 0

@@ -9,8 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// observe is the policy's observer. It records each compaction and its cost, and then calls the app's own
-// observer, if there is one.
+// observe is the policy's observer. It records each compaction and its cost, and then calls the
+// app's own observer, if there is one.
 func (r *run) observe(ctx context.Context, o compaction.Observation) {
 	if theirs := r.policy.Config.Observer; theirs != nil {
 		defer theirs.Observe(ctx, o)

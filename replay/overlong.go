@@ -16,14 +16,15 @@ import (
 // shownRunes is how many characters of a text describe a message.
 const shownRunes = 40
 
-// shortestProse is the text of a summary, in estimated tokens, that the compaction service never cuts further.
+// shortestProse is the text of a summary, in estimated tokens, that the compaction service never
+// cuts further.
 const shortestProse = 32
 
 // shortestSummary is the smallest size of a summary in a prompt, in estimated tokens.
 func shortestSummary() int { return promptsize.Frame(record.KindSummary, false) + shortestProse }
 
-// overlong explains why a prompt of the reported size is over the limit. It uses the numbers that the library
-// has: the counts that the model reported, and the library's own estimates.
+// overlong explains why a prompt of the reported size is over the limit. It uses the numbers that
+// the library has: the counts that the model reported, and the library's own estimates.
 func (r *run) overlong(call, turn, reported int, req *model.LLMRequest) Overlong {
 	o := Overlong{Call: call, Turn: turn + 1, Tokens: reported}
 	raw := mustStay(req, r.c.Turns[turn].User)
@@ -46,9 +47,10 @@ func (r *run) overlong(call, turn, reported int, req *model.LLMRequest) Overlong
 	return o
 }
 
-// leastSummarized is the smallest size of the rest of a prompt, where kept tokens must stay raw. The rest is at
-// best two shortest summaries: one of the earlier turns, and one of the older tool rounds of the running
-// turn. It is never larger than the raw rest. For example, at the third call of the second turn
+// leastSummarized is the smallest size of the rest of a prompt, where kept tokens must stay raw.
+// The rest is at best two shortest summaries: one of the earlier turns, and one of the older tool
+// rounds of the running turn. It is never larger than the raw rest. For example, at the third call
+// of the second turn
 //
 //	user "one", agent "two", user "three", call and result a, call and result b
 //
@@ -92,8 +94,9 @@ func (p part) name() string {
 	return describe(p.Content)
 }
 
-// mustStay returns the parts of a request that no compaction may hide: the instruction, the newest message of the
-// user, and the newest event of the agent, a result together with its calls. For example, of
+// mustStay returns the parts of a request that no compaction may hide: the instruction, the newest
+// message of the user, and the newest event of the agent, a result together with its calls. For
+// example, of
 //
 //	user "go", agent calls a tool, its result, user "stop"
 //

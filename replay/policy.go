@@ -16,17 +16,17 @@ import (
 type Policy struct {
 	// Name identifies the policy in reports. It may be empty.
 	Name string
-	// Config configures the compaction service, as the app does. Its context window must be known: set
-	// ContextWindow, or name a model that Config.Registry or the built-in table knows. With When
-	// AsConfigured or AlsoWhereRecorded, Summarizer or Model must be set.
+	// Config configures the compaction service, as the app does. Its context window must be known:
+	// set ContextWindow, or name a model that Config.Registry or the built-in table knows. With
+	// When AsConfigured or AlsoWhereRecorded, Summarizer or Model must be set.
 	//
 	// Set Synchronous for reports that are the same in every run. Without it, the time at which a
 	// background job ends decides where a summary is stored.
 	Config compaction.Config
 	// When is when the policy compacts. The zero value is AsConfigured.
 	When When
-	// Service stores the session, as AppName/UserID/the conversation's ID, and keeps it. The session
-	// must not exist. If nil, the session is kept in memory and dropped.
+	// Service stores the session, as AppName/UserID/the conversation's ID, and keeps it. The
+	// session must not exist. If nil, the session is kept in memory and dropped.
 	Service session.Service
 }
 
@@ -38,20 +38,22 @@ const (
 	AsConfigured When = iota
 	// Never plays without compaction. The limit of the report is still that of Policy.Config.
 	Never
-	// AsRecorded compacts where the recorded application did, and nowhere else, with the recorded summaries.
+	// AsRecorded compacts where the recorded application did, and nowhere else, with the recorded
+	// summaries.
 	AsRecorded
-	// AlsoWhereRecorded compacts as configured and, in addition, where the recorded application did.
+	// AlsoWhereRecorded compacts as configured and, in addition, where the recorded application
+	// did.
 	AlsoWhereRecorded
 )
 
-// Fixed is how many tokens every prompt has in addition to the messages: instructions and tool declarations
-// of the recorded application that the recording does not contain. It is a number of tokens or one of
-// the constants. Zero adds none.
+// Fixed is how many tokens every prompt has in addition to the messages: instructions and tool
+// declarations of the recorded application that the recording does not contain. It is a number of
+// tokens or one of the constants. Zero adds none.
 type Fixed int
 
 const (
-	// FixedAuto takes the number that the recording's token counts show, unless that is more than half of
-	// the context window. Then it adds none, and the report has Counts.Left.
+	// FixedAuto takes the number that the recording's token counts show, unless that is more than
+	// half of the context window. Then it adds none, and the report has Counts.Left.
 	FixedAuto Fixed = -1
 	// FixedRecorded takes the number that the recording's token counts show.
 	FixedRecorded Fixed = -2
@@ -59,24 +61,26 @@ const (
 
 // Options of [Play] and [Compare]. The zero value is usable.
 type Options struct {
-	// Facts must survive: words of the conversation, such as a booking code, that must still be in a
-	// message or in a summary when the conversation ends. A fact matches whole words in any case. Each
-	// one that is gone is in Report.Lost. A fact that the conversation never mentions is an error.
+	// Facts must survive: words of the conversation, such as a booking code, that must still be in
+	// a message or in a summary when the conversation ends. A fact matches whole words in any case.
+	// Each one that is gone is in Report.Lost. A fact that the conversation never mentions is an
+	// error.
 	Facts []string
 	// Model has the prices of the agent's model, in dollars per million tokens. Without prices, all
 	// dollars of a report are 0.
 	Model tokens.Model
-	// SummaryModel has the prices of the model that writes summaries. Without prices, a report takes the
-	// cost that the compaction service reports, and Model's prices for summaries that no model wrote.
+	// SummaryModel has the prices of the model that writes summaries. Without prices, a report
+	// takes the cost that the compaction service reports, and Model's prices for summaries that no
+	// model wrote.
 	SummaryModel tokens.Model
-	// Registry knows the context windows of recorded models. A recorded count above the window cannot be
-	// right, and is ignored. If nil, the built-in table is used.
+	// Registry knows the context windows of recorded models. A recorded count above the window
+	// cannot be right, and is ignored. If nil, the built-in table is used.
 	Registry *tokens.Registry
 	// Fixed is how many tokens every prompt has in addition to the messages.
 	Fixed Fixed
-	// Progress receives the number of messages played since the previous call: each message once for the
-	// run without compaction and once for each policy. Concurrent calls of [Play] that share Progress
-	// call it concurrently. It may be nil.
+	// Progress receives the number of messages played since the previous call: each message once
+	// for the run without compaction and once for each policy. Concurrent calls of [Play] that
+	// share Progress call it concurrently. It may be nil.
 	Progress func(messages int)
 }
 
@@ -86,8 +90,8 @@ const (
 	UserID  = "replay"
 )
 
-// Play plays c without compaction and then under one policy, through the real ADK runner, and reports both.
-// It neither changes nor keeps c. It is safe for concurrent use.
+// Play plays c without compaction and then under one policy, through the real ADK runner, and
+// reports both. It neither changes nor keeps c. It is safe for concurrent use.
 //
 // Errors come from the policy's configuration and service, from the runner and from ctx.
 func Play(ctx context.Context, c *conversation.Conversation, policy Policy, opts Options) (*Report, error) {
@@ -98,8 +102,8 @@ func Play(ctx context.Context, c *conversation.Conversation, policy Policy, opts
 	return reports[0], nil
 }
 
-// Compare is [Play] for several policies. It plays c without compaction once, and returns one report for
-// each policy, in their order.
+// Compare is [Play] for several policies. It plays c without compaction once, and returns one
+// report for each policy, in their order.
 func Compare(ctx context.Context, c *conversation.Conversation, policies []Policy, opts Options) ([]*Report, error) {
 	windows := make([]int, len(policies))
 	for i, policy := range policies {
@@ -231,8 +235,8 @@ func lastCall(c *conversation.Conversation) int {
 	return n - 1
 }
 
-// progress reports the messages that belong to each model call: the user's message to the first call of a
-// turn, and the answer and its responses to each.
+// progress reports the messages that belong to each model call: the user's message to the first
+// call of a turn, and the answer and its responses to each.
 func progress(c *conversation.Conversation, report func(int)) func(context.Context, int, int) error {
 	return func(_ context.Context, turn, step int) error {
 		if report == nil {

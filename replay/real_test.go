@@ -55,8 +55,8 @@ func compare(t *testing.T, c *conversation.Conversation, policies ...replay.Poli
 	return reports
 }
 
-// TestRealSessionsLoseNothing plays real sessions with windows that they hardly need and that they never
-// fit into.
+// TestRealSessionsLoseNothing plays real sessions with windows that they hardly need and that they
+// never fit into.
 func TestRealSessionsLoseNothing(t *testing.T) {
 	t.Parallel()
 	files := map[string]int{"coding_agent_sessions.jsonl": 3, "tau_airline_gpt4o.jsonl": 60, "memorybank_zh_en.jsonl": 20, "bfcl_memory.jsonl": 20}
@@ -99,7 +99,8 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 	}
 }
 
-// TestNoPromptIsNeedlesslyOverASmallWindow plays coding sessions with windows that a single tool result fills.
+// TestNoPromptIsNeedlesslyOverASmallWindow plays coding sessions with windows that a single tool
+// result fills.
 func TestNoPromptIsNeedlesslyOverASmallWindow(t *testing.T) {
 	t.Parallel()
 	if raced {
@@ -129,7 +130,8 @@ func TestNoPromptIsNeedlesslyOverASmallWindow(t *testing.T) {
 	}
 }
 
-// TestPromptAfterARecordedCompactionIsNoLargerThanTheirs compacts where the recorded application did.
+// TestPromptAfterARecordedCompactionIsNoLargerThanTheirs compacts where the recorded application
+// did.
 func TestPromptAfterARecordedCompactionIsNoLargerThanTheirs(t *testing.T) {
 	t.Parallel()
 	with := func(window int, change func(*replay.Policy)) replay.Policy {

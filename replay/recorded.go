@@ -17,16 +17,17 @@ import (
 // errNoSummary makes a compaction fail where the recording has none, so the history stays as it is.
 var errNoSummary = errors.New("the recording has no summary of this")
 
-// coveredBefore is the text of a second record for one recorded summary. One record cannot cover both earlier
-// turns and the tool rounds of the running turn, because the view shows their summaries in different
-// places. For example, a recorded summary of
+// coveredBefore is the text of a second record for one recorded summary. One record cannot cover
+// both earlier turns and the tool rounds of the running turn, because the view shows their
+// summaries in different places. For example, a recorded summary of
 //
 //	user "one", agent "two", user "three", agent calls a tool
 //
 // becomes two records: the first has the recorded text, the second this one.
 const coveredBefore = "(This part is covered by the other summary of this conversation.)"
 
-// recorded is a summarizer that returns the summaries of the recorded application, each where it was made.
+// recorded is a summarizer that returns the summaries of the recorded application, each where it
+// was made.
 type recorded struct {
 	mu      sync.Mutex
 	due     bool

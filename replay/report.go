@@ -1,24 +1,25 @@
 package replay
 
-// Report is the result of playing one conversation under one policy. Its JSON is the documented output of the
-// command: later versions may add fields, and keep the meaning of these.
+// Report is the result of playing one conversation under one policy. Its JSON is the documented
+// output of the command: later versions may add fields, and keep the meaning of these.
 //
-// All sizes are tokens of the agent's model, and all counts and sizes are 0 if there was none. Turns count
-// from 1, calls from 0.
+// All sizes are tokens of the agent's model, and all counts and sizes are 0 if there was none.
+// Turns count from 1, calls from 0.
 type Report struct {
-	// File, Line and ID name the conversation. File is "" and Line is 0 if it was not read from a file.
+	// File, Line and ID name the conversation. File is "" and Line is 0 if it was not read from a
+	// file.
 	File string `json:"file"`
 	Line int    `json:"line"`
 	ID   string `json:"id"`
 	// Policy is the name of the policy.
 	Policy string `json:"policy"`
-	// Turns and Messages count those of the recording. Events counts the events that were stored under
-	// the policy, compaction records included.
+	// Turns and Messages count those of the recording. Events counts the events that were stored
+	// under the policy, compaction records included.
 	Turns    int `json:"turns"`
 	Messages int `json:"messages"`
 	Events   int `json:"events"`
-	// Without is what the model gets with the whole history in every prompt. With is what it gets under
-	// the policy.
+	// Without is what the model gets with the whole history in every prompt. With is what it gets
+	// under the policy.
 	Without Sent `json:"without"`
 	With    Sent `json:"with"`
 	// SavedPercent is the share of Without.PromptTokens that the policy saved, from 0 to 100. It is
@@ -30,14 +31,15 @@ type Report struct {
 	Compactions []Compaction `json:"compactions"`
 	// Summarizer is the cost of writing the summaries. It is estimated if no model wrote them.
 	Summarizer Summaries `json:"summarizer"`
-	// Orphans counts function calls without a response, and responses without a call, over all requests.
+	// Orphans counts function calls without a response, and responses without a call, over all
+	// requests.
 	Orphans int `json:"orphans"`
-	// Hidden counts violations of the invariants of a view, such as an event that is hidden and in no
-	// summary. Problems describes the first 20.
+	// Hidden counts violations of the invariants of a view, such as an event that is hidden and in
+	// no summary. Problems describes the first 20.
 	Hidden   int      `json:"hidden"`
 	Problems []string `json:"problems,omitempty"`
-	// Limit is the context window, less MaxOutputTokens if the policy sets it. Over has the prompts that
-	// exceed it, by the counts that the library got.
+	// Limit is the context window, less MaxOutputTokens if the policy sets it. Over has the prompts
+	// that exceed it, by the counts that the library got.
 	Limit int        `json:"limit"`
 	Over  []Overlong `json:"over,omitempty"`
 	// Recorded compares prompts after each compaction of the recorded application.
@@ -54,8 +56,8 @@ type Report struct {
 	// Lost has each of Options.Facts that neither the instruction nor the view at the end of the
 	// conversation mentions.
 	Lost []string `json:"-"`
-	// Unanswered has the questions that the last prompt of the whole history answers and the last prompt
-	// under the policy does not. There are Facts.Questions - Facts.Kept of them.
+	// Unanswered has the questions that the last prompt of the whole history answers and the last
+	// prompt under the policy does not. There are Facts.Questions - Facts.Kept of them.
 	Unanswered []string `json:"-"`
 }
 
@@ -63,26 +65,26 @@ type Report struct {
 type Sent struct {
 	// ModelCalls is the number of requests.
 	ModelCalls int `json:"model_calls"`
-	// PromptTokens is the sum over all requests. CachedTokens is the part that a provider's cache could
-	// serve: the start of each prompt that is the same as in the request before.
+	// PromptTokens is the sum over all requests. CachedTokens is the part that a provider's cache
+	// could serve: the start of each prompt that is the same as in the request before.
 	PromptTokens int `json:"prompt_tokens"`
 	CachedTokens int `json:"cached_tokens"`
 	// OutputTokens is the sum over all answers.
 	OutputTokens int `json:"output_tokens"`
 	// LargestPrompt is the size of the largest request.
 	LargestPrompt int `json:"largest_prompt"`
-	// Dollars is the price of all requests at Options.Model, 0 if it has no prices. The cost of writing
-	// summaries is in [Summaries].
+	// Dollars is the price of all requests at Options.Model, 0 if it has no prices. The cost of
+	// writing summaries is in [Summaries].
 	Dollars float64 `json:"dollars"`
 }
 
 // Counts is where the sizes of prompts come from.
 type Counts struct {
-	// Recorded is how many prompts without compaction the recording's provider counted. All other sizes
-	// are estimates times Ratio, plus Fixed.
+	// Recorded is how many prompts without compaction the recording's provider counted. All other
+	// sizes are estimates times Ratio, plus Fixed.
 	Recorded int `json:"recorded"`
-	// Ratio is the number of recorded tokens for each estimated token, from 0.5 to 2. It is 1 if nothing
-	// was recorded.
+	// Ratio is the number of recorded tokens for each estimated token, from 0.5 to 2. It is 1 if
+	// nothing was recorded.
 	Ratio float64 `json:"ratio"`
 	// Fixed is the part of every prompt that the recording does not contain: instructions and tool
 	// declarations of the recorded application. Every size includes it, unless Left is true.
@@ -92,16 +94,16 @@ type Counts struct {
 
 // Compaction is one stored compaction record.
 type Compaction struct {
-	// Call is the index in Calls of the first model call after it. Turn is the turn in which it happened,
-	// or after which it happened.
+	// Call is the index in Calls of the first model call after it. Turn is the turn in which it
+	// happened, or after which it happened.
 	Call int `json:"call"`
 	Turn int `json:"turn"`
 	// Kind, Trigger and Level are those of the record.
 	Kind    string `json:"kind"`
 	Trigger string `json:"trigger"`
 	Level   int    `json:"level"`
-	// Events is how many events it covers. OriginalTokens is their size, and CompactedTokens the size of
-	// the summary, both in estimated tokens.
+	// Events is how many events it covers. OriginalTokens is their size, and CompactedTokens the
+	// size of the summary, both in estimated tokens.
 	Events          int    `json:"events"`
 	OriginalTokens  int    `json:"original_tokens"`
 	CompactedTokens int    `json:"compacted_tokens"`
@@ -110,16 +112,16 @@ type Compaction struct {
 
 // Summaries is the cost of writing summaries.
 type Summaries struct {
-	// Calls counts calls of the summary model. Estimated is how many of them were not made, because the
-	// summarizer calls no model. Their tokens are those of the prompt that a model would have read and of
-	// the summary that was written, at the recording's scale.
+	// Calls counts calls of the summary model. Estimated is how many of them were not made, because
+	// the summarizer calls no model. Their tokens are those of the prompt that a model would have
+	// read and of the summary that was written, at the recording's scale.
 	Calls     int `json:"calls"`
 	Estimated int `json:"estimated_calls"`
 	// PromptTokens and OutputTokens are sums over Calls.
 	PromptTokens int `json:"prompt_tokens"`
 	OutputTokens int `json:"output_tokens"`
-	// Dollars is at the prices of Options.SummaryModel. If it has none, it is the cost that the compaction
-	// service reports, and estimated calls are at the prices of Options.Model.
+	// Dollars is at the prices of Options.SummaryModel. If it has none, it is the cost that the
+	// compaction service reports, and estimated calls are at the prices of Options.Model.
 	Dollars float64 `json:"dollars"`
 	// Failed counts compactions that failed.
 	Failed int `json:"failed"`
@@ -131,35 +133,38 @@ type Overlong struct {
 	Call   int `json:"call"`
 	Turn   int `json:"turn"`
 	Tokens int `json:"tokens"`
-	// Event names the largest part that must stay raw, such as "result of weather". Those parts are the
-	// instruction, the newest message of the user, and the newest event of the agent, a result together
-	// with its calls. EventTokens is its size. KeptTokens is the size of all of them, with Counts.Fixed.
+	// Event names the largest part that must stay raw, such as "result of weather". Those parts are
+	// the instruction, the newest message of the user, and the newest event of the agent, a result
+	// together with its calls. EventTokens is its size. KeptTokens is the size of all of them, with
+	// Counts.Fixed.
 	Event       string `json:"event"`
 	EventTokens int    `json:"event_tokens"`
 	KeptTokens  int    `json:"kept_tokens"`
-	// Alone reports whether that one part exceeds the limit by itself. Unavoidable reports whether all of
-	// them do, or leave no room for the shortest summary of the rest.
+	// Alone reports whether that one part exceeds the limit by itself. Unavoidable reports whether
+	// all of them do, or leave no room for the shortest summary of the rest.
 	Alone       bool `json:"alone"`
 	Unavoidable bool `json:"unavoidable"`
-	// Expected is the size that the library expected before the prompt was sent, from the counts that it
-	// had by then. It is 0 if Unavoidable, or without compaction. Unforeseen reports whether Expected was
-	// within the limit: early in a conversation there are too few counts to know the provider's scale.
+	// Expected is the size that the library expected before the prompt was sent, from the counts
+	// that it had by then. It is 0 if Unavoidable, or without compaction. Unforeseen reports
+	// whether Expected was within the limit: early in a conversation there are too few counts to
+	// know the provider's scale.
 	Expected   int  `json:"expected_tokens,omitempty"`
 	Unforeseen bool `json:"unforeseen,omitempty"`
 }
 
-// Needless reports whether the prompt could have been kept under the limit, and the library could have known.
+// Needless reports whether the prompt could have been kept under the limit, and the library could
+// have known.
 func (o Overlong) Needless() bool { return !o.Unavoidable && !o.Unforeseen }
 
-// AtRecorded compares the first prompt after a compaction of the recorded application with the same prompt under
-// the policy.
+// AtRecorded compares the first prompt after a compaction of the recorded application with the same
+// prompt under the policy.
 type AtRecorded struct {
 	Call int `json:"call"`
 	Turn int `json:"turn"`
 	// Trigger is the recorded reason, such as "auto".
 	Trigger string `json:"trigger"`
-	// Before is the recorded prompt before the compaction, and Theirs the recorded one after it, 0 if
-	// not recorded. Ours is the prompt under the policy at the same call.
+	// Before is the recorded prompt before the compaction, and Theirs the recorded one after it, 0
+	// if not recorded. Ours is the prompt under the policy at the same call.
 	Before int `json:"before"`
 	Theirs int `json:"theirs"`
 	Ours   int `json:"ours"`
@@ -167,18 +172,20 @@ type AtRecorded struct {
 
 // Facts is how many of the recording's questions the last prompt can answer.
 type Facts struct {
-	// Questions counts the questions with an accepted answer in the last prompt of the whole history.
+	// Questions counts the questions with an accepted answer in the last prompt of the whole
+	// history.
 	Questions int `json:"questions"`
-	// Kept is how many of them have an answer in the last prompt under the policy. Raw is how many of those
-	// have it in an original message, and not only in a summary. KeepLast is how many have it in the
-	// newest messages that take up as many tokens as that prompt.
+	// Kept is how many of them have an answer in the last prompt under the policy. Raw is how many
+	// of those have it in an original message, and not only in a summary. KeepLast is how many have
+	// it in the newest messages that take up as many tokens as that prompt.
 	Kept     int `json:"kept"`
 	Raw      int `json:"raw"`
 	KeepLast int `json:"keep_last"`
 	// Tokens is the size of the last prompt under the policy.
 	Tokens int `json:"tokens"`
-	// These questions are not scored: Unanswerable by the recording's own account, Empty without a question
-	// or an answer, and Unsaid without an accepted answer in the conversation, word for word.
+	// These questions are not scored: Unanswerable by the recording's own account, Empty without a
+	// question or an answer, and Unsaid without an accepted answer in the conversation, word for
+	// word.
 	Unanswerable int `json:"unanswerable"`
 	Empty        int `json:"empty"`
 	Unsaid       int `json:"unsaid"`
@@ -188,7 +195,7 @@ type Facts struct {
 type Call struct {
 	// Turn counts from 1. It is 0 if there is no such call without compaction.
 	Turn int
-	// Without and With are the size of the prompt without compaction and under the policy. Without is 0
-	// if there is no such call.
+	// Without and With are the size of the prompt without compaction and under the policy. Without
+	// is 0 if there is no such call.
 	Without, With int
 }

@@ -30,8 +30,8 @@ type run struct {
 	ref      compaction.SessionRef
 
 	prompts []int // tokens of each call
-	// overAsRecorded counts prompts that are over the limit by the recording's counts, but not by those
-	// that the library got.
+	// overAsRecorded counts prompts that are over the limit by the recording's counts, but not by
+	// those that the library got.
 	overAsRecorded int
 	last           lastPrompt
 
@@ -121,8 +121,8 @@ func (r *run) before(ctx context.Context, turn, step int) error {
 	return progress(r.c, r.opts.Progress)(ctx, turn, step)
 }
 
-// compactAsRecorded compacts where the recorded application did, and as thoroughly: its summary replaced
-// everything before it.
+// compactAsRecorded compacts where the recorded application did, and as thoroughly: its summary
+// replaced everything before it.
 func (r *run) compactAsRecorded(ctx context.Context, turn, step int) error {
 	if r.policy.When != AsRecorded && r.policy.When != AlsoWhereRecorded {
 		return nil
@@ -149,8 +149,8 @@ func (r *run) compactAsRecorded(ctx context.Context, turn, step int) error {
 // request measures a request, and returns the count that the model reports for it.
 func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	m := r.gauge.measure(req)
-	// The model must count every prompt in the same way, as a provider does. If it reported the recorded
-	// count of one prompt and an estimate of the next, tokens would seem to come and go.
+	// The model must count every prompt in the same way, as a provider does. If it reported the
+	// recorded count of one prompt and an estimate of the next, tokens would seem to come and go.
 	size := r.scale.of(m.size)
 	counted := r.scale.at(call, m.size)
 	r.prompts = append(r.prompts, counted)

@@ -103,7 +103,8 @@ func TestWhatMustStayRawExplainsALongPrompt(t *testing.T) {
 	}
 }
 
-// TestTheShortestSummaryIsMeasured keeps the report's idea of it in step with the frame that the view shows.
+// TestTheShortestSummaryIsMeasured keeps the report's idea of it in step with the frame that the
+// view shows.
 func TestTheShortestSummaryIsMeasured(t *testing.T) {
 	t.Parallel()
 	cfg := compaction.DefaultConfig()

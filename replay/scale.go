@@ -8,25 +8,25 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// scale turns the estimate of a prompt into tokens as the recording's provider counts them: fixed + ratio x
-// estimate. The fixed part is what the recording does not contain, such as tool declarations. For example,
-// the recorded counts 5,150, 8,000 and 14,000 of prompts estimated at 100, 2,000 and 6,000 tokens give a
-// ratio of 1.5 and a fixed part of 5,000.
+// scale turns the estimate of a prompt into tokens as the recording's provider counts them: fixed +
+// ratio x estimate. The fixed part is what the recording does not contain, such as tool
+// declarations. For example, the recorded counts 5,150, 8,000 and 14,000 of prompts estimated at
+// 100, 2,000 and 6,000 tokens give a ratio of 1.5 and a fixed part of 5,000.
 type scale struct {
 	ratio   float64
 	fixed   float64
 	leftOut bool // sizes do not include fixed
-	// implausible is how many recorded counts cannot be right. The first of them is firstCount, of a prompt
-	// estimated at firstEstimate.
+	// implausible is how many recorded counts cannot be right. The first of them is firstCount, of
+	// a prompt estimated at firstEstimate.
 	implausible, firstCount, firstEstimate int
-	// estimates are those of the prompts with the whole history, and recorded is what the provider counted
-	// for them, 0 if unknown.
+	// estimates are those of the prompts with the whole history, and recorded is what the provider
+	// counted for them, 0 if unknown.
 	estimates, recorded []int
 }
 
-// recordedPrompts returns the provider's counts for the calls of c, 0 where there is none. After the first
-// compaction of the recorded application they are all 0, because its prompts no longer had the whole
-// history.
+// recordedPrompts returns the provider's counts for the calls of c, 0 where there is none. After
+// the first compaction of the recorded application they are all 0, because its prompts no longer
+// had the whole history.
 func recordedPrompts(c *conversation.Conversation) []int {
 	var counts []int
 	for i, turn := range c.Turns {
@@ -46,11 +46,11 @@ func recordedPrompts(c *conversation.Conversation) []int {
 	return counts
 }
 
-// newScale fits recorded counts to estimates of the same prompts. The line goes through the first recorded
-// prompt, which holds next to no messages, so its count is the fixed part.
+// newScale fits recorded counts to estimates of the same prompts. The line goes through the first
+// recorded prompt, which holds next to no messages, so its count is the fixed part.
 //
-// newScale leaves out counts that cannot be right, and the report names them. window is the context window
-// of the recorded model, 0 if it is unknown.
+// newScale leaves out counts that cannot be right, and the report names them. window is the context
+// window of the recorded model, 0 if it is unknown.
 func newScale(estimates, recorded []int, window int) scale {
 	s := scale{ratio: 1, estimates: estimates, recorded: recorded}
 	s.dropImplausible(window)
@@ -73,11 +73,12 @@ func newScale(estimates, recorded []int, window int) scale {
 	return s
 }
 
-// minSpread is how far apart estimates must be, in tokens, before counts that do not grow with them are
-// implausible.
+// minSpread is how far apart estimates must be, in tokens, before counts that do not grow with them
+// are implausible.
 const minSpread = 2_000
 
-// dropImplausible removes counts that no tokenizer gives. For prompts estimated at 100, 2,000 and 6,000 tokens:
+// dropImplausible removes counts that no tokenizer gives. For prompts estimated at 100, 2,000 and
+// 6,000 tokens:
 //
 //	5,150  8,000  120      the last is less than half of the messages: a cache served the rest
 //	5,150  900,000  14,000 the second is more than the model's window of 200,000
@@ -158,8 +159,8 @@ func (s scale) of(estimate int) int { return s.base() + s.scaled(estimate) }
 // scaled is the size of a part of a prompt, without the fixed part.
 func (s scale) scaled(estimate int) int { return int(math.Round(s.ratio * float64(estimate))) }
 
-// at is the size of the prompt of a call with that estimate. It is the recorded count, if there is one and the
-// estimate shows that the prompt has the whole history.
+// at is the size of the prompt of a call with that estimate. It is the recorded count, if there is
+// one and the estimate shows that the prompt has the whole history.
 func (s scale) at(call, estimate int) int {
 	if call < len(s.recorded) && s.recorded[call] > 0 && estimate == s.estimates[call] {
 		return s.recorded[call]

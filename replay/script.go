@@ -18,7 +18,8 @@ const placeholder = "(The recording has no answer here.)"
 
 var _ model.LLM = (*script)(nil)
 
-// script is the agent's model. It gives the recorded answers, in order. The runner asks for one at a time.
+// script is the agent's model. It gives the recorded answers, in order. The runner asks for one at
+// a time.
 type script struct {
 	c       *conversation.Conversation
 	request func(call, turn int, req *model.LLMRequest) int
@@ -56,8 +57,8 @@ func (s *script) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 
 func (s *script) begin(turn int) { s.turn, s.step = turn, 0 }
 
-// next returns the next answer of the turn. Beyond the recording it is the placeholder, which counts as an
-// extra call unless it answers a message that has no recorded answer.
+// next returns the next answer of the turn. Beyond the recording it is the placeholder, which
+// counts as an extra call unless it answers a message that has no recorded answer.
 func (s *script) next() *genai.Content {
 	steps := s.c.Turns[s.turn].Steps
 	i := s.step
@@ -71,16 +72,16 @@ func (s *script) next() *genai.Content {
 	return textContent(placeholder, genai.RoleModel)
 }
 
-// interrupted reports whether the recording has no further answer in this turn. After the results of a call,
-// this means that the recorded turn was interrupted.
+// interrupted reports whether the recording has no further answer in this turn. After the results
+// of a call, this means that the recorded turn was interrupted.
 func (s *script) interrupted() bool { return s.step >= len(s.c.Turns[s.turn].Steps) }
 
 // longestAnswer is more tokens than any model writes in one answer, thoughts included.
 const longestAnswer = 200_000
 
-// outputTokens is the recorded size of an answer, or an estimate where the recorded one cannot be right: some
-// recordings hold the count of a stream's first chunk, which is far less than the text, and others a count
-// that no model can write.
+// outputTokens is the recorded size of an answer, or an estimate where the recorded one cannot be
+// right: some recordings hold the count of a stream's first chunk, which is far less than the text,
+// and others a count that no model can write.
 func outputTokens(step conversation.Step) int {
 	if estimate := tokens.OfContent(step.Answer); step.OutputTokens < estimate/2 || step.OutputTokens > longestAnswer {
 		return estimate

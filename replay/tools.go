@@ -12,8 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// recordedTools are function tools that answer each call of c with its recorded response. A call finds its
-// response by its ID, which is unique in the conversation.
+// recordedTools are function tools that answer each call of c with its recorded response. A call
+// finds its response by its ID, which is unique in the conversation.
 func recordedTools(c *conversation.Conversation) ([]tool.Tool, error) {
 	responses := map[string]*genai.FunctionResponse{}
 	serve := func(ctx agent.ToolContext, _ map[string]any) (map[string]any, error) {

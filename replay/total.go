@@ -1,7 +1,7 @@
 package replay
 
-// Total adds up reports of one policy. Its zero value is the total of no reports, ready to use. It is for one
-// goroutine.
+// Total adds up reports of one policy. Its zero value is the total of no reports, ready to use. It
+// is for one goroutine.
 type Total struct {
 	Policy        string    `json:"policy"`
 	Conversations int       `json:"conversations"`
@@ -15,8 +15,8 @@ type Total struct {
 	Summarizer    Summaries `json:"summarizer"`
 	Orphans       int       `json:"orphans"`
 	Hidden        int       `json:"hidden"`
-	// Over counts prompts over the limit. Unavoidable counts those whose raw parts alone exceed it, and
-	// Unforeseen those that the library expected to be within it.
+	// Over counts prompts over the limit. Unavoidable counts those whose raw parts alone exceed it,
+	// and Unforeseen those that the library expected to be within it.
 	Over        int `json:"over"`
 	Unavoidable int `json:"over_unavoidable"`
 	Unforeseen  int `json:"over_unforeseen"`

@@ -13,8 +13,8 @@ import (
 // maxProblems is how many violations a report describes. It counts them all.
 const maxProblems = 20
 
-// checkIfDue checks the view if a record was stored since the last check: nothing else changes what is
-// hidden.
+// checkIfDue checks the view if a record was stored since the last check: nothing else changes what
+// is hidden.
 func (r *run) checkIfDue(ctx context.Context) error {
 	r.mu.Lock()
 	due := r.unchecked
@@ -35,9 +35,9 @@ func (r *run) checkIfDue(ctx context.Context) error {
 	return nil
 }
 
-// checkView reports every invariant that a view of events violates. Package oracle identifies an event
-// by its pointer, and a service that reads a file returns new pointers each time, so the view gets those
-// of events first.
+// checkView reports every invariant that a view of events violates. Package oracle identifies an
+// event by its pointer, and a service that reads a file returns new pointers each time, so the view
+// gets those of events first.
 func (r *run) checkView(events, view []*session.Event) {
 	byID := map[string]*session.Event{}
 	for _, ev := range events {
@@ -69,7 +69,8 @@ func (r *run) addProblems(err error) {
 	}
 }
 
-// viewAtTheEnd reads the view with a new service, as another process does that opens the session later.
+// viewAtTheEnd reads the view with a new service, as another process does that opens the session
+// later.
 func (r *run) viewAtTheEnd(ctx context.Context) ([]*session.Event, error) {
 	svc, err := compaction.NewCompactionService(r.inner, r.config())
 	if err != nil {

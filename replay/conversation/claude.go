@@ -6,8 +6,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// isClaude reports whether a line belongs to a Claude Code transcript. A run of such lines is a session and, in
-// older files, its sub-agents.
+// isClaude reports whether a line belongs to a Claude Code transcript. A run of such lines is a
+// session and, in older files, its sub-agents.
 func isClaude(line object) bool {
 	if isConversation(line) || isEvent(line) || isLocomo(line) || !line["type"].is('"') {
 		return false
@@ -20,7 +20,8 @@ func isClaude(line object) bool {
 	return false
 }
 
-// synthetic is the model name of answers that the application wrote itself, such as errors of the API.
+// synthetic is the model name of answers that the application wrote itself, such as errors of the
+// API.
 const synthetic = "<synthetic>"
 
 // entry is a line of a transcript: a message, or a link between messages.
@@ -293,8 +294,8 @@ func sourcePart(where string, v value) (*genai.Part, error) {
 	return nil, v.fail("%s has the type %q; expected base64, url, file or text", where, kind)
 }
 
-// usageIn reads a provider's counts for a call. OpenAI's prompt_tokens include cached tokens, Anthropic's
-// input_tokens exclude them. For example, each of these is a prompt of 83 tokens:
+// usageIn reads a provider's counts for a call. OpenAI's prompt_tokens include cached tokens,
+// Anthropic's input_tokens exclude them. For example, each of these is a prompt of 83 tokens:
 //
 //	{"prompt_tokens": 83, "prompt_tokens_details": {"cached_tokens": 80}}
 //	{"input_tokens": 3, "cache_read_input_tokens": 80}
@@ -330,7 +331,8 @@ func usageIn(name string, v value) (prompt, output int, err error) {
 	return withCached(count(whole), count(cached)), count(counts["completion_tokens"]), nil
 }
 
-// withCached adds the cached part if it is larger than the prompt, which shows that the prompt excludes it.
+// withCached adds the cached part if it is larger than the prompt, which shows that the prompt
+// excludes it.
 func withCached(prompt, cached int) int {
 	if cached > prompt && prompt > 0 {
 		return prompt + cached

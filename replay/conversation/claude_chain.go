@@ -16,9 +16,9 @@ type thread struct {
 	whole bool
 }
 
-// threads divides the lines of a run into conversations. A session may continue under a new name, with its old
-// lines copied, so a line belongs to the thread of its parent. Only a line without a parent begins a thread, if
-// the name of its session is new. For example,
+// threads divides the lines of a run into conversations. A session may continue under a new name,
+// with its old lines copied, so a line belongs to the thread of its parent. Only a line without a
+// parent begins a thread, if the name of its session is new. For example,
 //
 //	u1 session s            begins a thread
 //	a1 session s, parent u1
@@ -83,8 +83,8 @@ type placed struct {
 	line int
 }
 
-// recordings returns those of all threads with a message. If there is none, it returns an empty recording, which
-// becomes an error later.
+// recordings returns those of all threads with a message. If there is none, it returns an empty
+// recording, which becomes an error later.
 func (t *transcript) recordings(session string, first int) []placed {
 	var all []placed
 	for _, th := range t.threads() {
@@ -106,13 +106,13 @@ func (th *thread) last() *entry {
 	return th.entries[len(th.entries)-1]
 }
 
-// kept returns the lines of the chain that ends with the newest message, and counts the messages that are not in
-// it: the user went back and said something else. For example,
+// kept returns the lines of the chain that ends with the newest message, and counts the messages
+// that are not in it: the user went back and said something else. For example,
 //
 //	u1, a1 (parent u1), u2 (parent a1), a2 (parent u2), u3 (parent a1)
 //
-// keeps u1, a1 and u3, and leaves out u2 and a2. Results of parallel calls and blocks of one answer have parents of
-// their own, so kept adds those that belong to a kept call or answer.
+// keeps u1, a1 and u3, and leaves out u2 and a2. Results of parallel calls and blocks of one answer
+// have parents of their own, so kept adds those that belong to a kept call or answer.
 func (th *thread) kept() (kept []*entry, left int) {
 	if th.whole {
 		return th.entries, 0
@@ -201,7 +201,8 @@ func (th *thread) recording(t *transcript) *recording {
 			rec.messages = append(rec.messages, m)
 			continue
 		}
-		// Each block of an answer has a line of its own, with the counts for the whole answer so far.
+		// Each block of an answer has a line of its own, with the counts for the whole answer so
+		// far.
 		m := &rec.messages[at]
 		for _, p := range e.parts {
 			if !m.calls(p.FunctionCall) {

@@ -41,7 +41,8 @@ func TestAClaudeCodeTranscriptIsRead(t *testing.T) {
 		t.Errorf("session %q of %q at line %d", c.ID, c.Model, c.Line)
 	}
 	first := c.Turns[0].Steps[0]
-	// What no cache held, was put into it, and was taken from it; the last line of the answer has all its output.
+	// What no cache held, was put into it, and was taken from it; the last line of the answer has
+	// all its output.
 	if first.PromptTokens != 3+900+11_000 || first.OutputTokens != 61 || first.Time.IsZero() {
 		t.Errorf("%d tokens in, %d out at %v", first.PromptTokens, first.OutputTokens, first.Time)
 	}

@@ -1,10 +1,11 @@
-// Package conversation reads recorded conversations: OpenAI-style and Gemini-style ones, ADK events, Claude Code
-// transcripts, and LoCoMo-style files.
+// Package conversation reads recorded conversations: OpenAI-style and Gemini-style ones, ADK
+// events, Claude Code transcripts, and LoCoMo-style files.
 //
 // # Files
 //
-// A file has one conversation on each line, as JSON, in any of the forms below. Lines of one file may have
-// different forms. The reader recognizes the form by the content, and ignores the name of the file.
+// A file has one conversation on each line, as JSON, in any of the forms below. Lines of one file
+// may have different forms. The reader recognizes the form by the content, and ignores the name of
+// the file.
 //
 //   - A value may take several lines, as in a pretty-printed file.
 //   - A list of conversations is read as if each were on a line of its own.
@@ -44,15 +45,16 @@
 //	         {"type": "input_audio", "input_audio": {"data", "format"}}
 //	ts       when it was recorded: RFC 3339, or seconds or milliseconds since 1970
 //
-// An assistant's message may have reasoning or reasoning_content (a string, read as a thought before the answer),
-// tool_calls or the old function_call, and usage. Usage is as above, or Anthropic's: input_tokens, which excludes
-// cached tokens, plus cache_read_input_tokens and cache_creation_input_tokens. Arguments are a JSON object in a
-// string, or the object itself; anything else becomes {"arguments": the text}.
+// An assistant's message may have reasoning or reasoning_content (a string, read as a thought
+// before the answer), tool_calls or the old function_call, and usage. Usage is as above, or
+// Anthropic's: input_tokens, which excludes cached tokens, plus cache_read_input_tokens and
+// cache_creation_input_tokens. Arguments are a JSON object in a string, or the object itself;
+// anything else becomes {"arguments": the text}.
 //
-// A tool's message becomes {"result": content}, or {"error": content} with is_error true. Content that is JSON stays
-// text, because the model read it as text. A user's message with compact_summary true is the application's own
-// summary. The user did not write it, so it becomes the summary of a compaction and no message, unless
-// compactions has an entry for it.
+// A tool's message becomes {"result": content}, or {"error": content} with is_error true. Content
+// that is JSON stays text, because the model read it as text. A user's message with compact_summary
+// true is the application's own summary. The user did not write it, so it becomes the summary of a
+// compaction and no message, unless compactions has an entry for it.
 //
 // # Gemini-style
 //
@@ -62,10 +64,11 @@
 //	  {"role": "user", "parts": [{"functionResponse": {"name": "weather", "response": {"degrees": -3}}}]},
 //	  {"role": "model", "parts": [{"text": "Yes."}]}]}
 //
-// The instruction may be a content, parts or a string, and may be in config. Roles are user (the default), model, and
-// function or tool for responses. Parts are those of the API: text, thought, inlineData, fileData, functionCall,
-// functionResponse, executableCode, codeExecutionResult. Base64 may use either alphabet. Calls and responses need
-// no IDs: a response without one answers the first open call of its name, in the newest answer with such a call.
+// The instruction may be a content, parts or a string, and may be in config. Roles are user (the
+// default), model, and function or tool for responses. Parts are those of the API: text, thought,
+// inlineData, fileData, functionCall, functionResponse, executableCode, codeExecutionResult. Base64
+// may use either alphabet. Calls and responses need no IDs: a response without one answers the
+// first open call of its name, in the newest answer with such a call.
 //
 // # ADK events
 //
@@ -74,15 +77,17 @@
 //	  {"author": "bot", "content": {"role": "model", "parts": [{"text": "Yes."}]},
 //	   "timestamp": 1767222000.5, "usageMetadata": {"promptTokenCount": 80, "candidatesTokenCount": 2}}]}
 //
-// is a session as ADK's REST server and adk-python write it, or as Go writes it with its own field names. A file may
-// also have one event on each line. Events on consecutive lines are one conversation, whose ID is the first
-// sessionId, or the name of the file if no event has one. A line with another sessionId begins another
-// conversation. If one line cannot be read, its whole conversation is lost, because the rest would look complete.
+// is a session as ADK's REST server and adk-python write it, or as Go writes it with its own field
+// names. A file may also have one event on each line. Events on consecutive lines are one
+// conversation, whose ID is the first sessionId, or the name of the file if no event has one. A
+// line with another sessionId begins another conversation. If one line cannot be read, its whole
+// conversation is lost, because the rest would look complete.
 //
-// Events of the author user are the user's. All others are the agent's, so several agents become one. The reader
-// skips compaction records, partial events, events without content, and the calls with which ADK asks the user
-// for a confirmation or a credential. After the first compaction record it also ignores the provider's counts of
-// prompts, because those prompts no longer had the whole history.
+// Events of the author user are the user's. All others are the agent's, so several agents become
+// one. The reader skips compaction records, partial events, events without content, and the calls
+// with which ADK asks the user for a confirmation or a credential. After the first compaction
+// record it also ignores the provider's counts of prompts, because those prompts no longer had the
+// whole history.
 //
 // # Claude Code transcripts
 //
@@ -90,22 +95,23 @@
 //	{"type": "assistant", "uuid": "a1", "parentUuid": "u1", "sessionId": "s", "message": {"id": "m1", "role": "assistant",
 //	 "content": [{"type": "text", "text": "Yes."}], "usage": {"input_tokens": 3, "cache_read_input_tokens": 80, "output_tokens": 2}}}
 //
-// are the files ~/.claude/projects/*/*.jsonl. The reader takes consecutive lines of this form together:
+// are the files ~/.claude/projects/*/*.jsonl. The reader takes consecutive lines of this form
+// together:
 //
-//   - A line belongs to the conversation of its parent. A line without a parent begins a conversation if its
-//     session is new. The ID is the last sessionId.
-//   - Sub-agents (isSidechain) are conversations of their own, called SESSION/agent-ID, or SESSION/sidechain-N in
-//     older files.
-//   - If the user went back to an earlier message, the reader follows the parents of the newest line. It leaves
-//     out the abandoned messages.
-//   - The blocks of one answer, each on a line, become one answer again, followed by the results of its parallel
-//     calls.
+//   - A line belongs to the conversation of its parent. A line without a parent begins a
+//     conversation if its session is new. The ID is the last sessionId.
+//   - Sub-agents (isSidechain) are conversations of their own, called SESSION/agent-ID, or
+//     SESSION/sidechain-N in older files.
+//   - If the user went back to an earlier message, the reader follows the parents of the newest
+//     line. It leaves out the abandoned messages.
+//   - The blocks of one answer, each on a line, become one answer again, followed by the results of
+//     its parallel calls.
 //   - The count of a prompt includes the tokens read from the cache and those written to it.
 //
-// A system line of the subtype compact_boundary is a compaction of the recorded application, with its
-// compactMetadata. The user's message with isCompactSummary is its summary. Answers of the model "<synthetic>" and
-// lines of other types never reached the model. They are left out, as are blocks other than text, thinking,
-// tool_use, tool_result, image and document. A note counts them.
+// A system line of the subtype compact_boundary is a compaction of the recorded application, with
+// its compactMetadata. The user's message with isCompactSummary is its summary. Answers of the
+// model "<synthetic>" and lines of other types never reached the model. They are left out, as are
+// blocks other than text, thinking, tool_use, tool_result, image and document. A note counts them.
 //
 // # LoCoMo-style
 //
@@ -114,23 +120,27 @@
 //	  "session_1": [{"speaker": "Ida", "dia_id": "D1:1", "text": "The boat is called Petrel.", "blip_caption": "a blue boat"}]},
 //	 "qa": [{"question": "What is it called?", "answer": "Petrel", "evidence": ["D1:1"], "category": 4}]}
 //
-// The first speaker becomes the user and the second the agent. Sessions are read in the order of their numbers. The
-// first message of a session begins with the date, in brackets, and a picture becomes its caption. Questions of
-// category 5, and those that have only an adversarial_answer, are unanswerable.
+// The first speaker becomes the user and the second the agent. Sessions are read in the order of
+// their numbers. The first message of a session begins with the date, in brackets, and a picture
+// becomes its caption. Questions of category 5, and those that have only an adversarial_answer, are
+// unanswerable.
 //
 // # The normal form
 //
-// Every form becomes the same kind of [Conversation]. [Conversation.Notes] lists the changes that this took:
+// Every form becomes the same kind of [Conversation]. [Conversation.Notes] lists the changes that
+// this took:
 //
-//   - Consecutive answers are joined: their parts follow one another, the count of the prompt is that of the
-//     first, and output tokens add up. They stay separate if the first made calls and a result is between them.
-//   - Consecutive user messages are joined, unless the recording has no answer at all. An empty message becomes
-//     "(empty)".
+//   - Consecutive answers are joined: their parts follow one another, the count of the prompt is
+//     that of the first, and output tokens add up. They stay separate if the first made calls and a
+//     result is between them.
+//   - Consecutive user messages are joined, unless the recording has no answer at all. An empty
+//     message becomes "(empty)".
 //   - A recording that begins with an answer gets the user message "(start)" before it.
-//   - A result goes to its call, however far before it the call is. If several results answer one call, the last
-//     one counts. A call without a result gets {"error": "the recording has no result for this call"}.
-//   - Missing and repeated IDs are replaced, with the same ones in every reading. A call without a name is named
-//     "tool".
+//   - A result goes to its call, however far before it the call is. If several results answer one
+//     call, the last one counts. A call without a result gets {"error": "the recording has no
+//     result for this call"}.
+//   - Missing and repeated IDs are replaced, with the same ones in every reading. A call without a
+//     name is named "tool".
 //   - All system messages together are the instruction.
 //
 // For example, the messages
@@ -140,12 +150,14 @@
 //	user "In Oslo?"
 //	assistant calls weather
 //
-// become two turns: "(start)" with the answer "Hello.", and "Is it cold?" and "In Oslo?" with the call, which gets
-// the error as its result. The notes count one made-up message, one joined message and one call without a result.
+// become two turns: "(start)" with the answer "Hello.", and "Is it cold?" and "In Oslo?" with the
+// call, which gets the error as its result. The notes count one made-up message, one joined message
+// and one call without a result.
 //
 // # Errors
 //
-// An [*Error] has the file, line and column of what cannot be read: damaged JSON, a field of another type than the one
-// described, an unknown role or part, a result without a call, or a conversation without a message. [Reader.Next]
-// continues with the next conversation after such an error.
+// An [*Error] has the file, line and column of what cannot be read: damaged JSON, a field of
+// another type than the one described, an unknown role or part, a result without a call, or a
+// conversation without a message. [Reader.Next] continues with the next conversation after such an
+// error.
 package conversation

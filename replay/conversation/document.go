@@ -9,14 +9,16 @@ import (
 	"strings"
 )
 
-// document returns the JSON value that begins with a line: the line itself or, if the value continues after it, all
-// of its lines. The attempt ends at the end of the file, and at a line that is a complete object, so that one
-// broken line does not swallow the conversations after it. For example,
+// document returns the JSON value that begins with a line: the line itself or, if the value
+// continues after it, all of its lines. The attempt ends at the end of the file, and at a line that
+// is a complete object, so that one broken line does not swallow the conversations after it. For
+// example,
 //
 //	{"id": "a",
 //	{"id": "b", "messages": []}
 //
-// gives an error for the first line, and the second is read by itself. Errors come from the underlying reader.
+// gives an error for the first line, and the second is read by itself. Errors come from the
+// underlying reader.
 func (r *Reader) document(first []byte) ([]byte, error) {
 	if !unfinished(first) {
 		return first, nil
@@ -81,7 +83,8 @@ func (d *depth) add(line []byte) {
 	}
 }
 
-// located converts the column of err, if the current value takes several lines, into a line and its column.
+// located converts the column of err, if the current value takes several lines, into a line and its
+// column.
 func (r *Reader) located(err error) error {
 	var e *Error
 	if r.starts == nil || !errors.As(err, &e) || e.Line != 0 || e.Column == 0 {

@@ -132,7 +132,8 @@ func (rec *recording) readCompactions(v value) error {
 	return nil
 }
 
-// addSummaries turns summary messages into compactions, except those that compactions has an entry for.
+// addSummaries turns summary messages into compactions, except those that compactions has an entry
+// for.
 func (rec *recording) addSummaries() {
 	for _, m := range rec.messages {
 		if !m.summary {
@@ -150,7 +151,8 @@ func (rec *recording) addSummaries() {
 	slices.SortStableFunc(rec.compactions, func(a, b compactedAt) int { return a.index - b.index })
 }
 
-// conversationsIn returns the elements of a list that begins with a whole conversation, and nil for any other value.
+// conversationsIn returns the elements of a list that begins with a whole conversation, and nil for
+// any other value.
 func conversationsIn(v value) []value {
 	if !v.is('[') {
 		return nil

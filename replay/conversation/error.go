@@ -6,23 +6,25 @@ import (
 	"strings"
 )
 
-// Error is a problem in a recording, with its place and with what was expected there. Functions return it as a
-// pointer.
+// Error is a problem in a recording, with its place and with what was expected there. Functions
+// return it as a pointer.
 type Error struct {
 	// File is the name given to [NewReader], "" for events that were not read from a file.
 	File string
-	// Line and Column count from 1, and columns count bytes. They are 0 if the problem has no single line,
-	// or no place in the line.
+	// Line and Column count from 1, and columns count bytes. They are 0 if the problem has no
+	// single line, or no place in the line.
 	Line, Column int
 	// Conversation is the ID, "" if it is not known.
 	Conversation string
-	// Message is the index of the message or event, from 0. It is -1 if the problem is in none of them.
+	// Message is the index of the message or event, from 0. It is -1 if the problem is in none of
+	// them.
 	Message int
 	// Problem is what was found, and what was expected instead.
 	Problem string
 }
 
-// Error returns "file:line:column: conversation X, message N: problem", and leaves out parts that are not known.
+// Error returns "file:line:column: conversation X, message N: problem", and leaves out parts that
+// are not known.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)

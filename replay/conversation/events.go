@@ -10,9 +10,10 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// FromEvents converts the events of an ADK session, in their order. Several agents become one. It skips compaction
-// records, partial events and events without content. It copies the events and does not change them. Errors are
-// of type *[Error]: a response without its call, or no message at all.
+// FromEvents converts the events of an ADK session, in their order. Several agents become one. It
+// skips compaction records, partial events and events without content. It copies the events and
+// does not change them. Errors are of type *[Error]: a response without its call, or no message at
+// all.
 func FromEvents(id string, events []*session.Event) (*Conversation, error) {
 	rec := &recording{id: id}
 	for i, ev := range events {

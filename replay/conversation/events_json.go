@@ -24,8 +24,8 @@ func (rec *recording) readEvents(v value) error {
 	return nil
 }
 
-// readEvent reads an event as ADK's REST server, Python or Go writes it. It ignores fields that no message needs
-// (actions, grounding, log probabilities), so these can have any shape.
+// readEvent reads an event as ADK's REST server, Python or Go writes it. It ignores fields that no
+// message needs (actions, grounding, log probabilities), so these can have any shape.
 func (rec *recording) readEvent(fields object, where place) error {
 	ev := &session.Event{}
 	var err error

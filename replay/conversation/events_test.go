@@ -244,8 +244,8 @@ func TestEventLinesTogetherAreBounded(t *testing.T) {
 	}
 }
 
-// A session that was stored under compaction has counts of short prompts. Taken for those of the whole
-// history they would show that compaction saves nothing.
+// A session that was stored under compaction has counts of short prompts. Taken for those of the
+// whole history they would show that compaction saves nothing.
 func TestCountsFromBehindACompactionAreNotTakenForThoseOfTheWholeHistory(t *testing.T) {
 	t.Parallel()
 	answer := func(prompt int32) *session.Event {

@@ -9,7 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// A Reader continues after a line that cannot be read. The error names the place and what was expected there.
+// A Reader continues after a line that cannot be read. The error names the place and what was
+// expected there.
 func ExampleReader() {
 	const file = `{"id": "oslo", "messages": [{"role": "user", "content": "Is it cold?"}, {"role": "assistant", "content": "Yes."}]}
 {"id": "rome", "messages": [{"role": "human", "content": "Is it warm?"}]}

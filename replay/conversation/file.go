@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// ReadFile returns all conversations of a file, in any of the forms that the package comment describes. It
-// holds them all in memory; [Reader] holds one at a time. Errors about the content are of type *[Error],
-// whose File is the last element of path. The first error ends the reading.
+// ReadFile returns all conversations of a file, in any of the forms that the package comment
+// describes. It holds them all in memory; [Reader] holds one at a time. Errors about the content
+// are of type *[Error], whose File is the last element of path. The first error ends the reading.
 func ReadFile(path string) ([]*Conversation, error) {
 	f, err := os.Open(path)
 	if err != nil {

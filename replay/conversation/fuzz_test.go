@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// FuzzReader: whatever a file holds, reading it ends without a panic, every error says where, and every
-// conversation is well-formed.
+// FuzzReader: whatever a file holds, reading it ends without a panic, every error says where, and
+// every conversation is well-formed.
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		messages(hello, calls("a f", "a g"), gives("a", "1"), gives("a", "2"), calls("b f"), hi) + "\n" + named("b"),

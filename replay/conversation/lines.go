@@ -23,9 +23,9 @@ type lines struct {
 // keep is the largest buffer, in bytes, that is kept for the next line.
 const keep = 4 << 20
 
-// next returns the next line without its end, valid until the next call. It skips a line of more than limit bytes
-// and returns an *Error for it. Damaged gzip data gives an *Error and then io.EOF. io.EOF and errors of the
-// underlying reader repeat.
+// next returns the next line without its end, valid until the next call. It skips a line of more
+// than limit bytes and returns an *Error for it. Damaged gzip data gives an *Error and then io.EOF.
+// io.EOF and errors of the underlying reader repeat.
 func (l *lines) next(limit int) ([]byte, error) {
 	if l.done != nil {
 		return nil, l.done

@@ -36,7 +36,8 @@ func sessionNumbers(fields object) []int {
 	return numbers
 }
 
-// readLocomo reads a conversation of two people. The first speaker becomes the user, the second the agent.
+// readLocomo reads a conversation of two people. The first speaker becomes the user, the second the
+// agent.
 func readLocomo(fields object) (*recording, error) {
 	rec := &recording{}
 	var err error
@@ -87,7 +88,8 @@ type locomo struct {
 	counts   map[string]int
 }
 
-// readSession reads the messages of one day. The first begins with the date, because questions ask for it.
+// readSession reads the messages of one day. The first begins with the date, because questions ask
+// for it.
 func (l *locomo) readSession(key string, v, date value) error {
 	day, err := date.text(key + "_date_time")
 	if err != nil {

@@ -36,8 +36,8 @@ const (
 	tool // has results only
 )
 
-// result is the response of a tool. It answers the call with its ID. Without an ID it answers an open call of its
-// name, and without a name any open call.
+// result is the response of a tool. It answers the call with its ID. Without an ID it answers an
+// open call of its name, and without a name any open call.
 type result struct {
 	place
 	*genai.FunctionResponse

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// momentIn reads a time: RFC 3339, the same without a zone (UTC), or seconds or milliseconds since 1970. It returns
-// the zero time and false for anything else, and no error: a bad time must not cost a conversation.
+// momentIn reads a time: RFC 3339, the same without a zone (UTC), or seconds or milliseconds since
+// 1970. It returns the zero time and false for anything else, and no error: a bad time must not
+// cost a conversation.
 func momentIn(v value) (t time.Time, ok bool) {
 	if v.missing() {
 		return time.Time{}, true

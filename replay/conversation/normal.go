@@ -25,7 +25,8 @@ type builder struct {
 	pairing
 }
 
-// stepEnd is the position of a step in the conversation, and the index of its last message in the recording.
+// stepEnd is the position of a step in the conversation, and the index of its last message in the
+// recording.
 type stepEnd struct{ turn, step, index int }
 
 // conversation normalizes a recording. Errors are of type *Error, without a file.
@@ -94,9 +95,9 @@ func (b *builder) user(m message) error {
 	return nil
 }
 
-// agent adds an answer. It begins a new step if it opens a turn, or if a result came since an answer with calls.
-// Otherwise it joins the last step. For example, "Let me look.", a call, its result and "Sunny." are two steps:
-// the text with the call, and "Sunny.".
+// agent adds an answer. It begins a new step if it opens a turn, or if a result came since an
+// answer with calls. Otherwise it joins the last step. For example, "Let me look.", a call, its
+// result and "Sunny." are two steps: the text with the call, and "Sunny.".
 func (b *builder) agent(m message) {
 	if len(m.parts) == 0 {
 		b.rec.notes.add("empty answers, left out", 1)
@@ -129,7 +130,8 @@ func (b *builder) agent(m message) {
 	}
 }
 
-// turn begins a turn if user messages wait for an answer, or if the recording begins with an answer.
+// turn begins a turn if user messages wait for an answer, or if the recording begins with an
+// answer.
 func (b *builder) turn() {
 	switch {
 	case len(b.waiting) > 0:
@@ -146,8 +148,8 @@ func (b *builder) turn() {
 	}
 }
 
-// unanswered adds the user messages without an answer: as one last turn or, if the recording has no answer at all,
-// as one turn each.
+// unanswered adds the user messages without an answer: as one last turn or, if the recording has no
+// answer at all, as one turn each.
 func (b *builder) unanswered() {
 	if len(b.c.Turns) > 0 {
 		b.turn()
@@ -158,7 +160,8 @@ func (b *builder) unanswered() {
 	}
 }
 
-// placeCompactions finds the first answer after each compaction: the first that ends at its index or later.
+// placeCompactions finds the first answer after each compaction: the first that ends at its index
+// or later.
 func (b *builder) placeCompactions() {
 	b.rec.addSummaries()
 	i := 0

@@ -62,8 +62,8 @@ func (rec *recording) readMessage(v value, where place) error {
 	return nil
 }
 
-// readAssistant reads the fields that only the model's messages have: thoughts, which come before the text, calls,
-// which come after it, and token counts.
+// readAssistant reads the fields that only the model's messages have: thoughts, which come before
+// the text, calls, which come after it, and token counts.
 func (m *message) readAssistant(fields object) error {
 	for _, field := range []string{"reasoning", "reasoning_content"} {
 		v := fields[fold(field)]
@@ -125,7 +125,8 @@ func (m *message) readCall(name, id string, around, v value) error {
 	return nil
 }
 
-// openaiArguments reads arguments: a string as the model wrote it, which may not be an object or even JSON.
+// openaiArguments reads arguments: a string as the model wrote it, which may not be an object or
+// even JSON.
 func openaiArguments(name string, v value) (map[string]any, error) {
 	if v.is('{') {
 		return v.mapping(name)
@@ -162,8 +163,8 @@ func (m *message) readToolResult(fields object) error {
 	return nil
 }
 
-// fillResponse fills a response from the parts of a tool's message. JSON stays text, so that its size is that of the
-// text which the model read.
+// fillResponse fills a response from the parts of a tool's message. JSON stays text, so that its
+// size is that of the text which the model read.
 func fillResponse(response *genai.FunctionResponse, parts []*genai.Part, failed bool) {
 	key := "result"
 	if failed {

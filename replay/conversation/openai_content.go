@@ -140,7 +140,8 @@ func bytesIn(name string, v value) ([]byte, error) {
 	return data, nil
 }
 
-// fromBase64 reads both alphabets, with and without padding. Go writes one, Python's genai the other.
+// fromBase64 reads both alphabets, with and without padding. Go writes one, Python's genai the
+// other.
 func fromBase64(text string) ([]byte, error) {
 	text = strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "").Replace(text)
 	return base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))

@@ -9,18 +9,20 @@ import (
 // noResult is the error in place of a result that the recording does not have.
 const noResult = "the recording has no result for this call"
 
-// pairing finds the call of each result. Providers reuse IDs, and some recordings have none, so an ID means the
-// newest answer that uses it. For example,
+// pairing finds the call of each result. Providers reuse IDs, and some recordings have none, so an
+// ID means the newest answer that uses it. For example,
 //
 //	step 0 calls a, and its result is a
 //	step 1 calls a and a, and its results are a and a
 //
-// pairs the first result with step 0, the second with the first call of step 1, and the third with the second.
+// pairs the first result with step 0, the second with the first call of step 1, and the third with
+// the second.
 type pairing struct {
 	calls []*call
 	// byID has, for each ID, the calls of the newest step that uses it.
 	byID map[string]*group
-	// byName has, for each name, the groups that may have an open call. Under "" are the groups of all calls.
+	// byName has, for each name, the groups that may have an open call. Under "" are the groups of
+	// all calls.
 	byName map[string][]*group
 	// last has the newest call of each name.
 	last map[string]*call
@@ -102,8 +104,8 @@ func (p *pairing) answer(r result, notes *notes) error {
 	return nil
 }
 
-// find returns the call of a result: the first open one, or else the newest with its ID or name, whose result it
-// replaces. It returns nil if there is none.
+// find returns the call of a result: the first open one, or else the newest with its ID or name,
+// whose result it replaces. It returns nil if there is none.
 func (p *pairing) find(r result) *call {
 	if r.ID != "" {
 		g := p.byID[r.ID]
@@ -147,8 +149,8 @@ func (b *builder) finishCalls() {
 	}
 }
 
-// nameCalls replaces missing and repeated IDs. For example, the IDs a, a, "" and a-1 become a, a-2, call-1 and
-// a-1: a replacement is never an ID that the recording uses.
+// nameCalls replaces missing and repeated IDs. For example, the IDs a, a, "" and a-1 become a, a-2,
+// call-1 and a-1: a replacement is never an ID that the recording uses.
 func (b *builder) nameCalls() {
 	taken, used, next := map[string]bool{}, map[string]bool{}, map[string]int{}
 	for _, c := range b.calls {

@@ -49,8 +49,8 @@ func (rec *recording) readQuestions(v value, locomo bool) error {
 	return nil
 }
 
-// answersIn reads a list of answers, or a single one, and leaves out empty ones. A number, true and false are read
-// as text.
+// answersIn reads a list of answers, or a single one, and leaves out empty ones. A number, true and
+// false are read as text.
 func answersIn(where string, v value) ([]string, error) {
 	list := []value{v}
 	if v.is('[') {

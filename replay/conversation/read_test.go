@@ -13,7 +13,8 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// one reads the only conversation of a file named f. It stands on one line, however the test writes it.
+// one reads the only conversation of a file named f. It stands on one line, however the test writes
+// it.
 func one(t *testing.T, text string) *conversation.Conversation {
 	t.Helper()
 	all, errs := readAll(strings.ReplaceAll(text, "\n", ""))

@@ -9,12 +9,12 @@ import (
 // MaxLine is the default of [Reader.MaxLine], in bytes: 256 MiB.
 const MaxLine = 256 << 20
 
-// Reader reads conversations one after the other, in any of the forms that the package comment describes. It
-// holds one conversation in memory at a time, however large the file is. A transcript or a list counts as
-// one. A Reader is for one goroutine.
+// Reader reads conversations one after the other, in any of the forms that the package comment
+// describes. It holds one conversation in memory at a time, however large the file is. A transcript
+// or a list counts as one. A Reader is for one goroutine.
 type Reader struct {
-	// MaxLine limits the length of a line in bytes, and the length of all lines of a conversation that has
-	// one event on each. [NewReader] sets it to [MaxLine]. Set it before the first Next.
+	// MaxLine limits the length of a line in bytes, and the length of all lines of a conversation
+	// that has one event on each. [NewReader] sets it to [MaxLine]. Set it before the first Next.
 	MaxLine int
 
 	lines   lines
@@ -22,8 +22,8 @@ type Reader struct {
 	current line
 	// again means that advance must return the current line once more: it ended a run of lines.
 	again bool
-	// session is the session of the current run of lines. lost means that a line of the run is broken, so
-	// Next skips the other lines of that session.
+	// session is the session of the current run of lines. lost means that a line of the run is
+	// broken, so Next skips the other lines of that session.
 	session string
 	lost    bool
 	seen    bool // a line that is not blank was read
@@ -31,7 +31,8 @@ type Reader struct {
 	ready []ready
 	// held is a line that was read ahead, nil if there is none.
 	held []byte
-	// starts has the offsets at which the lines of the current value begin, nil if it takes one line.
+	// starts has the offsets at which the lines of the current value begin, nil if it takes one
+	// line.
 	starts []int
 }
 
@@ -49,15 +50,15 @@ type line struct {
 	number int // of its first line
 }
 
-// NewReader returns a reader of r, which may be compressed with gzip. Errors and [Conversation.File] have the
-// name.
+// NewReader returns a reader of r, which may be compressed with gzip. Errors and
+// [Conversation.File] have the name.
 func NewReader(r io.Reader, name string) *Reader {
 	return &Reader{MaxLine: MaxLine, lines: lines{from: r}, name: name}
 }
 
-// Next returns the next conversation. After the last one it returns io.EOF. An error of type *[Error] concerns one
-// conversation, or one line, and the next call continues after it. Any other error comes from the reader, and
-// Next returns it from then on.
+// Next returns the next conversation. After the last one it returns io.EOF. An error of type
+// *[Error] concerns one conversation, or one line, and the next call continues after it. Any other
+// error comes from the reader, and Next returns it from then on.
 func (r *Reader) Next() (*Conversation, error) {
 	for {
 		if len(r.ready) > 0 {
@@ -96,8 +97,8 @@ func (r *Reader) Next() (*Conversation, error) {
 	}
 }
 
-// advance moves to the next value. A broken one has its error in r.current. Next returns the errors of advance
-// unchanged.
+// advance moves to the next value. A broken one has its error in r.current. Next returns the errors
+// of advance unchanged.
 func (r *Reader) advance() error {
 	if r.again {
 		r.again = false
@@ -185,8 +186,8 @@ func (r *Reader) readList(list []value) {
 	}
 }
 
-// readRun reads a conversation that has one event on each line, beginning with the current one. If a line cannot
-// be read, the whole conversation is lost, because the rest would look complete.
+// readRun reads a conversation that has one event on each line, beginning with the current one. If
+// a line cannot be read, the whole conversation is lost, because the rest would look complete.
 func (r *Reader) readRun() (*Conversation, error) {
 	rec := &recording{}
 	events := run{
@@ -205,9 +206,9 @@ func (r *Reader) readRun() (*Conversation, error) {
 	return r.finish(rec, err, first)
 }
 
-// readTranscript reads the conversations of a Claude Code transcript that begins with the current line. If a line
-// cannot be read, all of them are lost, because the rest would look complete. Next returns the errors of
-// readTranscript unchanged.
+// readTranscript reads the conversations of a Claude Code transcript that begins with the current
+// line. If a line cannot be read, all of them are lost, because the rest would look complete. Next
+// returns the errors of readTranscript unchanged.
 func (r *Reader) readTranscript() error {
 	t := &transcript{}
 	first, lost, err := r.readRunOf(run{
@@ -232,7 +233,8 @@ func (r *Reader) readTranscript() error {
 
 // run is how to read a conversation, or several, from consecutive lines.
 type run struct {
-	// tooLong is the error for a run above Reader.MaxLine. It is a format with the limit as its argument.
+	// tooLong is the error for a run above Reader.MaxLine. It is a format with the limit as its
+	// argument.
 	tooLong string
 	// read reads the fields of one line.
 	read func(fields object, at place) error
@@ -240,9 +242,10 @@ type run struct {
 	follows func() bool
 }
 
-// readRunOf reads the current line and the following lines of its run, and returns the number of the first. If a
-// line cannot be read, lost is true and the error has its place. Next returns all other errors unchanged. For
-// example, of three event lines of the sessions a, a and b, it reads two and leaves the third for the next call.
+// readRunOf reads the current line and the following lines of its run, and returns the number of
+// the first. If a line cannot be read, lost is true and the error has its place. Next returns all
+// other errors unchanged. For example, of three event lines of the sessions a, a and b, it reads
+// two and leaves the third for the next call.
 func (r *Reader) readRunOf(what run) (first int, lost bool, err error) {
 	first, size := r.current.number, 0
 	r.session = ""
@@ -290,7 +293,8 @@ func (r *Reader) sameSession() bool {
 	return err != nil || id == "" || r.session == "" || id == r.session
 }
 
-// finish converts a recording, or completes the error that reading it gave. number is the line for both.
+// finish converts a recording, or completes the error that reading it gave. number is the line for
+// both.
 func (r *Reader) finish(rec *recording, err error, number int) (*Conversation, error) {
 	if rec.id == "" {
 		rec.id = fmt.Sprintf("%s:%d", r.name, number)

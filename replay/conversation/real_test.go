@@ -51,8 +51,8 @@ func TestRealConversationsAreReadWhole(t *testing.T) {
 		conversations, messages, turns, steps, question int
 	}{
 		{"bfcl_memory.jsonl", 3, 191, 191, 0, 80},
-		// Of 1398 messages three are summaries by the recorded application, and user messages that follow
-		// one another count as one.
+		// Of 1398 messages three are summaries by the recorded application, and user messages that
+		// follow one another count as one.
 		{"coding_agent_sessions.jsonl", 10, 1385, 20, 655, 0},
 		{"memorybank_zh_en.jsonl", 12, 1034, 517, 517, 0},
 		{"tau_airline_gpt4o.jsonl", 100, 2426, 686, 1163, 0},

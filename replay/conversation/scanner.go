@@ -21,7 +21,8 @@ func (s *scanner) more(closing byte) bool {
 	return false
 }
 
-// value returns the value that begins here, and moves behind it. base is the offset of the list in its line.
+// value returns the value that begins here, and moves behind it. base is the offset of the list in
+// its line.
 func (s *scanner) value(base int) value {
 	start, depth := s.i, 0
 	for s.i < len(s.json) {

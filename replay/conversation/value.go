@@ -10,8 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// value is a part of a line that is known to be valid JSON. It keeps its offset in the line, so that every error has
-// a column. encoding/json loses the offset of values that are decoded one by one.
+// value is a part of a line that is known to be valid JSON. It keeps its offset in the line, so
+// that every error has a column. encoding/json loses the offset of values that are decoded one by
+// one.
 type value struct {
 	json []byte // without space around it; empty for a missing field
 	at   int    // its offset in the line, in bytes
@@ -121,7 +122,8 @@ func count(n float64) int {
 // truth reports whether a value is true. Missing values and values of other types are not.
 func (v value) truth() bool { return v.is('t') }
 
-// mapping decodes an object whose field names are data and stay unchanged. It returns nil if the value is missing.
+// mapping decodes an object whose field names are data and stay unchanged. It returns nil if the
+// value is missing.
 func (v value) mapping(name string) (map[string]any, error) {
 	if !v.missing() && !v.is('{') {
 		return nil, v.want(name, "an object")
@@ -177,8 +179,8 @@ func (v value) object(name string) (object, error) {
 	return out, nil
 }
 
-// fold gives the same name to a field as the API, Python and Go write it: functionCall, function_call and
-// FunctionCall become functioncall.
+// fold gives the same name to a field as the API, Python and Go write it: functionCall,
+// function_call and FunctionCall become functioncall.
 func fold(name string) string {
 	return strings.ToLower(strings.ReplaceAll(name, "_", ""))
 }
