@@ -8,7 +8,7 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// A session of 10,000 visible events, none summarized yet: far more than a view should ever hold.
+// benchmarkHistory has 10,000 visible events and no summary: far more than a view should ever have.
 func benchmarkHistory() selector.Input {
 	var words strings.Builder
 	for i := range 2500 {

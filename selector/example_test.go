@@ -8,7 +8,7 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// After five turns the oldest three may be summarized; the newest two stay as they are.
+// After five turns, the oldest three may be summarized. The newest two stay raw.
 func ExampleInvocations() {
 	params := selector.Params{Threshold: 5, Overlap: 2, Size: tokens.OfEvent}
 	var session compactiontest.History

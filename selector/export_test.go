@@ -1,7 +1,7 @@
 package selector
 
-// LiveInvocations returns the IDs of the invocations that may still send prompts.
-func LiveInvocations(h Input, p Params) map[string]bool {
+// ActiveInvocations returns the IDs of the active invocations.
+func ActiveInvocations(h Input, p Params) map[string]bool {
 	s := analyze(h, p)
 	out := map[string]bool{}
 	for _, v := range s.invocations {

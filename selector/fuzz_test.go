@@ -17,8 +17,8 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// FuzzSelect offers generated histories to every selection, stores each window as the service would,
-// and goes on until nothing is offered any more.
+// FuzzSelect makes every kind of selection from generated histories, and stores each window as the
+// service would, until no selection returns a window.
 func FuzzSelect(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -54,7 +54,8 @@ func TestSelectionsOfAnyHistoryEndInAGoodView(t *testing.T) {
 	}
 }
 
-// doors are the ways to a window: two triggers, and by hand with the overlap or one turn kept.
+// doors are the kinds of selections: the two triggers, and by hand with the overlap or one turn
+// kept.
 var doors = []func(selector.Input, selector.Params, string) selector.Selection{
 	selector.Invocations,
 	selector.Tokens,
@@ -66,8 +67,8 @@ var doors = []func(selector.Input, selector.Params, string) selector.Selection{
 	},
 }
 
-// summarizeAll stores the windows of a history of n events one after the other and returns how many
-// there were, and how many of tool rounds.
+// summarizeAll stores all windows of a history of n events, one after the other. It returns the
+// number of windows, and the number of those over tool rounds.
 func summarizeAll(t *testing.T, n int, pick func(k int) int) (windows, rounds int) {
 	t.Helper()
 	parked := map[*session.Event]bool{}
@@ -105,7 +106,8 @@ func summarizeAll(t *testing.T, n int, pick func(k int) int) (windows, rounds in
 	return windows, rounds
 }
 
-// offered checks what every door offers in every branch and returns the first window, from a door on.
+// offered checks the selections of every door in every branch. It returns the first window, counted
+// from door from.
 func offered(t *testing.T, h selector.Input, p selector.Params, from int) selector.Selection {
 	t.Helper()
 	var first selector.Selection
@@ -136,7 +138,7 @@ func offered(t *testing.T, h selector.Input, p selector.Params, from int) select
 	return first
 }
 
-// checkWindow holds what is true of every window.
+// checkWindow checks the rules that hold for every window.
 func checkWindow(t *testing.T, h selector.Input, p selector.Params, why []string, units *adk.Units, sel selector.Selection) {
 	t.Helper()
 	cost, last := 0, -1
@@ -168,7 +170,7 @@ func checkWindow(t *testing.T, h selector.Input, p selector.Params, why []string
 	}
 }
 
-// checkRetained: the token trigger leaves the newest events of the branch alone.
+// checkRetained checks that the token trigger leaves the newest events of the branch raw.
 func checkRetained(t *testing.T, h selector.Input, p selector.Params, sel selector.Selection) {
 	t.Helper()
 	left := p.Retain
@@ -182,8 +184,8 @@ func checkRetained(t *testing.T, h selector.Input, p selector.Params, sel select
 	}
 }
 
-// recordOf makes the record of a window, as the service does: events that the stored references do not
-// name are left out and parked; nil if that is all of them.
+// recordOf makes the record of a window, as the service does. It leaves out events that the stored
+// references do not name. It returns nil if no event is left.
 func recordOf(events []*session.Event, sel selector.Selection, n int, parked map[*session.Event]bool) *session.Event {
 	m := &record.Metadata{
 		RecordID: fmt.Sprint("w", n), Kind: record.KindSummary, Trigger: record.TriggerManual, Branch: sel.Branch,
@@ -217,8 +219,8 @@ func recordOf(events []*session.Event, sel selector.Selection, n int, parked map
 	return compactiontest.RecordEvent(m, sel.Through.Timestamp)
 }
 
-// checkStored checks the view with the record of a window: good, and nothing hidden but what some
-// record stands for.
+// checkStored checks that the view with the record of a window is valid, and that it hides only
+// events that some record stands for.
 func checkStored(t *testing.T, before selector.Input, events []*session.Event, sel selector.Selection) {
 	t.Helper()
 	state := view.Inspect(events)
@@ -236,7 +238,7 @@ func checkStored(t *testing.T, before selector.Input, events []*session.Event, s
 	}
 }
 
-// partsOf is a size that grows with what an event holds.
+// partsOf is a size that grows with the content of an event.
 func partsOf(ev *session.Event) int {
 	if ev.Content == nil {
 		return 3

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// generated draws a session: up to four runs at a time speak in turn, with calls of every kind, in
-// three branches, with broken clocks, names and parts.
+// generated draws a session in which up to four runs alternate, with calls of every kind, in three
+// branches, with broken clocks, names and parts.
 func generated(t *rapid.T) []*session.Event {
 	n := rapid.IntRange(0, 70).Draw(t, "n")
 	invocation, calls := 1, 0
@@ -57,7 +57,7 @@ func generated(t *rapid.T) []*session.Event {
 	return events
 }
 
-// spoil does to a history what backends and importers do.
+// spoil damages a history in the ways that backends and importers do.
 func spoil(t *rapid.T, events []*session.Event) {
 	for i, ev := range events {
 		if ev == nil {

@@ -19,8 +19,8 @@ func callIDs(n int) []string {
 	return ids
 }
 
-// hostileHistories are histories of a size that grows with n, and of a shape that no agent has by
-// itself.
+// hostileHistories are histories whose size grows with n, of shapes that only an attacker or a
+// broken agent makes.
 var hostileHistories = map[string]func(n int) []*session.Event{
 	"pending calls in one turn": func(n int) []*session.Event {
 		h := (&compactiontest.History{}).User("i", "Go on.")
@@ -69,8 +69,8 @@ var hostileHistories = map[string]func(n int) []*session.Event{
 	},
 }
 
-// TestWorkOfASelectionGrowsWithTheHistoryOnly: a selection is made in the middle of turns. What it asks
-// its callers about an event it asks a fixed number of times.
+// TestWorkOfASelectionGrowsWithTheHistoryOnly: selections are made in the middle of turns. A
+// selection calls each of its callers' functions a fixed number of times for each event.
 func TestWorkOfASelectionGrowsWithTheHistoryOnly(t *testing.T) {
 	t.Parallel()
 	for name, build := range hostileHistories {
@@ -89,7 +89,8 @@ func TestWorkOfASelectionGrowsWithTheHistoryOnly(t *testing.T) {
 	}
 }
 
-// asked counts the questions that selections of every kind ask about the events of a history.
+// asked counts the calls of the callers' functions that selections of every kind make for a
+// history.
 func asked(events []*session.Event) (questions, selected int) {
 	p := defaults()
 	p.Retain = 4
@@ -108,8 +109,8 @@ func asked(events []*session.Event) (questions, selected int) {
 	return questions, selected
 }
 
-// TestWhatAnOpenCallHoldsIsNotRendered: thousands of calls may be pending, with megabytes of arguments,
-// and a look at the session comes at the end of every turn.
+// TestWhatAnOpenCallHoldsIsNotRendered: thousands of calls may be pending, with megabytes of
+// arguments, and the service checks the session at the end of every turn.
 func TestWhatAnOpenCallHoldsIsNotRendered(t *testing.T) {
 	t.Parallel()
 	h := (&compactiontest.History{}).User("i", "Go on.").Call("i", "agent", "tool", callIDs(100)...).Long("c99")
@@ -131,8 +132,8 @@ func TestWhatAnOpenCallHoldsIsNotRendered(t *testing.T) {
 	}
 }
 
-// TestHalfAnsweredCallsAreSummarizedTogether once their invocation is over: a window with half of a group
-// would show responses whose calls are gone.
+// TestHalfAnsweredCallsAreSummarizedTogether: once the invocation is over, the calls go into one
+// window. With half of a group in the window, the view would show responses without calls.
 func TestHalfAnsweredCallsAreSummarizedTogether(t *testing.T) {
 	t.Parallel()
 	const n = 1000
@@ -148,7 +149,7 @@ func TestHalfAnsweredCallsAreSummarizedTogether(t *testing.T) {
 	check(t, "while their invocation runs", next(p), "e4-e39")
 }
 
-// TestSelectionKnowsNoClock: machines disagree about the time, and some have none.
+// TestSelectionKnowsNoClock: the clocks of machines differ, and some machines have none.
 func TestSelectionKnowsNoClock(t *testing.T) {
 	t.Parallel()
 	far := time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)

@@ -70,8 +70,8 @@ func TestTwelveTurnsMakeTwoWindows(t *testing.T) {
 	check(t, "left", listed(tp.left()), "e17-e24")
 }
 
-// TestABacklogDrainsInWindowsOfTheSummarizersSize: a history that grew before compaction was turned on
-// costs few calls, and none that the summarizer could not read.
+// TestABacklogDrainsInWindowsOfTheSummarizersSize: a history that grew before compaction was turned
+// on costs few calls of the summarizer, and no window is too large for it.
 func TestABacklogDrainsInWindowsOfTheSummarizersSize(t *testing.T) {
 	t.Parallel()
 	for turnsStored, want := range map[int]int{7: 1, 13: 1, 100: 4, 109: 5} {
@@ -173,7 +173,7 @@ func TestTheTriggerCanBeTurnedOff(t *testing.T) {
 	}
 }
 
-// Two runs at once: what is known to run is waited for, what nobody runs any more is not.
+// Of two runs at once, the trigger waits for those that are known to be running, and for no others.
 func TestATurnInProgressIsNotSummarized(t *testing.T) {
 	t.Parallel()
 	const interrupted = "1q 1a 2q 2c:x 2r:x 3q 3a 4q 4a 5q 5a 6q 6a"

@@ -16,7 +16,8 @@ func summary(t *testing.T, id string, level int) *record.Metadata {
 	return m
 }
 
-// A window that is too small for a frame of its own joins the newest summary of its place, and no other.
+// A window that is too small for a frame of its own joins the newest summary of its position, and
+// no other.
 func TestSmallWindowTakesInTheNewestSummaryOfItsPlace(t *testing.T) {
 	t.Parallel()
 	oldest, newest, rounds := summary(t, "oldest", 0), summary(t, "newest", 0), summary(t, "rounds", 0)

@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// Each row lists all that is raw when everything else has been summarized, so that it fails when a
-// pin is missing and when it keeps too much.
+// Each row lists all events that stay raw when everything else has been summarized. So it fails if
+// a pin is missing, and if one keeps too much.
 func TestWhatStaysRawWhateverTheTrigger(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, script, running, want string }{
@@ -92,7 +92,8 @@ func TestAPinKeepsItsUnitAndNothingElse(t *testing.T) {
 	check(t, "in two branches", kept(t, p, "p.a|1l:x@a p.a|1r:x@a p.a|1a@a 2u:x 2a", turns(3, 2)), "e1 e2 e4 e8 e9")
 }
 
-// The summary of a turn's tool rounds stands behind an event: while the turn goes on, that stays.
+// The view shows the summary of a turn's tool rounds behind an event, which stays raw while the
+// turn goes on.
 func TestTheEventThatASummaryStandsBehindStays(t *testing.T) {
 	t.Parallel()
 	const words = "1q 1a 2q 2c:t@boss 2r:t@boss 2a@boss 2c:x 2r:x 2c:y 2r:y 2c:z 2r:z"
@@ -116,15 +117,15 @@ func TestTheEventThatASummaryStandsBehindStays(t *testing.T) {
 	}
 }
 
-// TestNobodyIsTooLateToAnswer: a call that waits is kept however many turns ago it was made.
+// TestNobodyIsTooLateToAnswer: a waiting call stays raw however many turns ago it was made.
 func TestNobodyIsTooLateToAnswer(t *testing.T) {
 	t.Parallel()
 	check(t, "long-running", kept(t, defaults(), "1q 1l:x 1r:x", turns(2, 200)), "e2 e3 e402 e403")
 	check(t, "a confirmation", kept(t, defaults(), "1q 1c:x 1f:y>x 1r:x", turns(2, 200)), "e2-e4 e403 e404")
 }
 
-// TestTheOldestOfTooManyWaitingCallsAreGivenUp: each turn leaves a call that waits. All are kept as long
-// as they are no more than the limit; of more, the newest.
+// TestTheOldestOfTooManyWaitingCallsAreGivenUp: each turn leaves a call that waits. Up to the
+// limit, all stay raw; beyond it, the newest do.
 func TestTheOldestOfTooManyWaitingCallsAreGivenUp(t *testing.T) {
 	t.Parallel()
 	for extra, want := range map[int][]string{0: nil, 1: {"e2"}, 5: {"e2", "e5", "e8", "e11", "e14"}} {
@@ -151,12 +152,13 @@ func TestTheOldestOfTooManyWaitingCallsAreGivenUp(t *testing.T) {
 	}
 }
 
-// What the view shows late beside its answer happened early: the turn being answered is the newest.
+// The view shows a displaced call late, although it happened early: the newest turn is the one that
+// the user asked last.
 func TestALateAnswerDoesNotMakeAnOldTurnTheNewest(t *testing.T) {
 	t.Parallel()
 	var h compactiontest.History
 	h.Events = script("1q 1l:x 1r:x 1a 2q 2a 3q 3c:y 3r:x 3r:y")
-	if live := selector.LiveInvocations(viewOf(h.Events), selector.Params{Running: running("1")}); !live["3"] || live["1"] {
+	if live := selector.ActiveInvocations(viewOf(h.Events), selector.Params{Running: running("1")}); !live["3"] || live["1"] {
 		t.Errorf("live before any summary: %v, want 3 alone", live)
 	}
 	h.Compact("r1", "e1", "e4")
@@ -165,7 +167,7 @@ func TestALateAnswerDoesNotMakeAnOldTurnTheNewest(t *testing.T) {
 	if sel := selector.Manual(viewOf(h.Events), p, "", 1); indexOf(sel.Events, "e7") >= 0 {
 		t.Errorf("the question being answered would be summarized: %s", shown(sel))
 	}
-	live := selector.LiveInvocations(viewOf(h.Events), p)
+	live := selector.ActiveInvocations(viewOf(h.Events), p)
 	if !live["3"] || live["1"] {
 		t.Errorf("live: %v, want 3 alone", live)
 	}

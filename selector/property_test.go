@@ -114,8 +114,8 @@ func checkSelection(t *rapid.T, h selector.Input, p selector.Params, branch stri
 	}
 }
 
-// checkRounds checks a window that must stay in its place: one agent's, behind the last event of
-// anybody else that the agent sees before it.
+// checkRounds checks a window of tool rounds: all its events are one agent's, and it is behind the
+// latest event of somebody else that the agent sees.
 func checkRounds(t *rapid.T, h selector.Input, sel selector.Selection) {
 	after := slices.Index(h.Events, sel.After)
 	last := slices.Index(h.Events, sel.Events[len(sel.Events)-1])
@@ -135,8 +135,8 @@ func checkRounds(t *rapid.T, h selector.Input, sel selector.Selection) {
 	}
 }
 
-// A summary is written once: whatever is offered and covered in turn, it ends, and then only what
-// must stay raw is left.
+// Selecting and covering windows in any order comes to an end, and then only events that must stay
+// raw are left.
 func TestEverythingElseIsSummarizedInTheEnd(t *testing.T) {
 	t.Parallel()
 	covered := 0
@@ -179,7 +179,7 @@ func TestTheTriggerIsNeverDueBeforeItSaid(t *testing.T) {
 		tp := newTape(nil)
 		missing, begun, latest := 0, 0, ""
 		for i, ev := range all {
-			// Who sees one event at a time counts an invocation again when two take turns.
+			// A caller that sees one event at a time counts an invocation again if two alternate.
 			if ev != nil && says(ev) && ev.InvocationID != "" && ev.InvocationID != latest {
 				latest = ev.InvocationID
 				begun++
@@ -208,7 +208,8 @@ func TestTheTriggerIsNeverDueBeforeItSaid(t *testing.T) {
 	}
 }
 
-// enough is how often a property must have met its case. Rapid makes a fifth of the histories with -short.
+// enough is how often a property must have met its case. With -short, rapid makes a fifth of the
+// histories.
 func enough() int {
 	if testing.Short() {
 		return 20

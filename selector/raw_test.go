@@ -19,11 +19,11 @@ const lastWords = "the user's last words"
 
 func identified(ev *session.Event) bool { return !record.RefTo(ev).IsZero() }
 
-// raw says of each event in view why it must stay raw, "" if it need not: the rules once more, each as
-// plainly as it can be put.
+// raw returns for each event in view why it must stay raw, "" if it need not. It states the rules
+// once more, each as plainly as possible.
 func raw(h selector.Input, p selector.Params) []string {
 	why := make([]string, len(h.Events))
-	live := selector.LiveInvocations(h, p)
+	live := selector.ActiveInvocations(h, p)
 	opened, words := map[string]bool{}, map[string]int{}
 	newestOf, remote := map[string]bool{}, map[string]bool{}
 	agentSeen := false
@@ -91,10 +91,10 @@ func raw(h selector.Input, p selector.Params) []string {
 	return why
 }
 
-// unfinished reports whether the event may be left although nothing pins it: of a live invocation only
-// an agent's own events are summarized, and only units that lie in one place.
+// unfinished reports whether the event may be left although no pin keeps it: of an active
+// invocation, only an agent's own events are summarized, and only units that are in one span.
 func unfinished(h selector.Input, p selector.Params, units *adk.Units, i int) bool {
-	live := selector.LiveInvocations(h, p)
+	live := selector.ActiveInvocations(h, p)
 	unit := units.Of(i)
 	if unit == nil {
 		unit = []int{i}
@@ -108,7 +108,7 @@ func unfinished(h selector.Input, p selector.Params, units *adk.Units, i int) bo
 	return false
 }
 
-// ownerOf is the invocation that an event goes with: its own if that says anything, else that of the
+// ownerOf is the invocation that an event goes with: its own if that speaks, else that of the
 // nearest event before it in its branch, else after it.
 func ownerOf(h selector.Input, i int) string {
 	speaks := map[string]bool{}

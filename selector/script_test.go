@@ -24,10 +24,15 @@ var word = regexp.MustCompile(`^(?:([\w.]+)\|)?(\d+|-)([a-zA-Z])(?::([\w,>]*))?(
 //
 //	[branch|]invocation kind [:call IDs] [@author] [*tokens]
 //
-// An invocation "-" is none. Kinds: q the user says something, a an agent does, c calls, l calls a
-// long-running tool, r an agent's response, u the user's, f:x>y a request x to confirm call y, v words
-// transcribed from the user's voice, x says something with a remote agent's metadata, s an agent
-// changes state, S the user does, n is no event at all. The author is "bot", or else the user.
+// The invocation "-" means none. The author is "bot" or the user, unless given. The kinds are:
+//
+//	q  the user's words               a  an agent's words
+//	v  transcribed speech of the user x  words with a remote agent's metadata
+//	c  a call                         l  a call of a long-running tool
+//	r  an agent's response            u  the user's response
+//	s  an agent's change of state     S  the user's change of state
+//	f:x>y  a request x to confirm call y
+//	n  a nil event
 func script(words ...string) []*session.Event {
 	var h compactiontest.History
 	for _, w := range strings.Fields(strings.Join(words, " ")) {
@@ -88,8 +93,8 @@ func script(words ...string) []*session.Event {
 
 const sizeKey = "size"
 
-// sizeOf is what the script says an event costs a summarizer, 6 tokens unless told; promptSizeOf is what
-// it takes up in a prompt.
+// sizeOf is how many tokens an event costs a summarizer: 6 unless the script says otherwise.
+// promptSizeOf is how many it takes up in a prompt.
 func sizeOf(ev *session.Event) int {
 	if size, ok := ev.CustomMetadata[sizeKey].(int); ok {
 		return size
@@ -97,7 +102,8 @@ func sizeOf(ev *session.Event) int {
 	return 6
 }
 
-// turns scripts n turns of a question and an answer, in invocations first, first+1 and so on.
+// turns is the script of n turns, each a question and an answer, in invocations first, first+1 and
+// so on.
 func turns(first, n int) string {
 	var b strings.Builder
 	for i := first; i < first+n; i++ {
@@ -106,7 +112,7 @@ func turns(first, n int) string {
 	return b.String()
 }
 
-// defaults are the library's own thresholds, with nothing retained beyond the pins.
+// defaults are the library's own thresholds, with no events retained besides the pins.
 func defaults() selector.Params {
 	return selector.Params{Threshold: 5, Overlap: 2, Size: promptSizeOf}
 }
@@ -115,7 +121,7 @@ func running(ids ...string) func(string) bool {
 	return func(id string) bool { return slices.Contains(ids, id) }
 }
 
-// shown is a window in one line, runs of events as "e1-e6", or the reason why there is none.
+// shown renders a window on one line, runs of events as "e1-e6", or the reason why there is none.
 func shown(sel selector.Selection) string {
 	if sel.Empty() {
 		return "(" + string(sel.Reason) + ")"

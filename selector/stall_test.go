@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// A session in which a call is never answered, whose tools answer late, or that holds something no
-// summarizer can read, must go on being compacted.
+// Compaction must go on in a session in which a call is never answered, tools answer late, or an
+// event is too large for the summarizer.
 func TestWhatCannotBeSummarizedDoesNotHoldUpTheRest(t *testing.T) {
 	t.Parallel()
 	// Each of the first eight turns starts a tool that answers in the tenth.
@@ -33,7 +33,7 @@ func TestWhatCannotBeSummarizedDoesNotHoldUpTheRest(t *testing.T) {
 		fmt.Fprintf(&open, "%dl:x%d ", i, i)
 	}
 	open.WriteString(turns(9, 14))
-	// So do these, and each changes state besides.
+	// The same, and each turn changes state.
 	var states strings.Builder
 	for i := 1; i <= 8; i++ {
 		fmt.Fprintf(&states, "%dl:x%d %ds ", i, i, i)
@@ -90,8 +90,7 @@ func TestNoClockStallsTheTrigger(t *testing.T) {
 	}
 }
 
-// Traps of others: parallel agents write event by event in turn, and each of a pair of branches alone
-// looks cut short.
+// Parallel agents write their events alternately, so that each branch alone looks cut short.
 func TestBranchesThatAlternateStallNoTrigger(t *testing.T) {
 	t.Parallel()
 	var words strings.Builder

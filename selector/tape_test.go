@@ -12,14 +12,14 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// failer is what *testing.T and *rapid.T have in common.
+// failer is the common part of *testing.T and *rapid.T.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// tape is a session in which windows are marked as covered by identity, which the stored format
-// cannot do for events without a name of their own.
+// tape is a session whose windows are marked as covered by pointer. The stored format cannot cover
+// events without an ID of their own.
 type tape struct {
 	events  []*session.Event
 	covered map[*session.Event]bool
@@ -31,7 +31,7 @@ func newTape(events []*session.Event) *tape {
 	return &tape{events: events, covered: map[*session.Event]bool{}}
 }
 
-// tapeOver is a tape of what is in view, with what is covered of it.
+// tapeOver makes a tape of a view, with its covered events.
 func tapeOver(h selector.Input) *tape {
 	t := newTape(h.Events)
 	for _, ev := range h.Events {
@@ -80,7 +80,8 @@ func (t *tape) cover(sel selector.Selection) {
 	t.live = append(t.live, m)
 }
 
-// drain covers windows of the invocation trigger until there is none, and returns them and the last word.
+// drain covers windows of the invocation trigger until there is none. It returns the windows and
+// the last, empty selection.
 func (t *tape) drain(tb failer, p selector.Params, branch string) ([]selector.Selection, selector.Selection) {
 	tb.Helper()
 	var windows []selector.Selection
@@ -96,7 +97,8 @@ func (t *tape) drain(tb failer, p selector.Params, branch string) ([]selector.Se
 	return nil, selector.Selection{}
 }
 
-// exhaust covers all that any of the selections offers in any branch when nothing recent is kept.
+// exhaust covers the windows of all kinds of selections in all branches, with no recent events
+// kept.
 func (t *tape) exhaust(tb failer, p selector.Params) {
 	tb.Helper()
 	p.Retain = 0
@@ -129,7 +131,7 @@ func (t *tape) branches() []string {
 	return out
 }
 
-// kept lists what is still raw when everything else has been summarized.
+// kept lists the events that are raw when everything else has been summarized.
 func kept(tb failer, p selector.Params, words ...string) string {
 	tb.Helper()
 	tp := newTape(script(words...))
@@ -137,7 +139,7 @@ func kept(tb failer, p selector.Params, words ...string) string {
 	return listed(tp.left())
 }
 
-// viewOf is what a service selects from after real records, with the view's order.
+// viewOf is what a service selects from after real records, in the view's order.
 func viewOf(events []*session.Event) selector.Input {
 	state := view.Inspect(events)
 	h := selector.Input{Covered: state.Covered, Current: state.Current}

@@ -11,7 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// placed is a window with the event that its summary stands behind.
+// placed renders a window with the event behind which its summary is shown.
 func placed(sel selector.Selection) string {
 	out := shown(sel)
 	if sel.After != nil {
@@ -81,8 +81,8 @@ func TestRoundsOfALiveTurnAreKeptApartFromEarlierTurns(t *testing.T) {
 	}
 }
 
-// A tool loop that goes on for ever is summarized again and again, and the summaries of a turn that
-// is over go into the window over it.
+// A tool loop that goes on forever is summarized again and again. Once the turn is over, the window
+// over the turn absorbs these summaries.
 func TestTheWindowOverATurnTakesInTheSummariesOfItsRounds(t *testing.T) {
 	t.Parallel()
 	all := script("1q 1a 2q 2c:x 2r:x 2c:y 2r:y 2c:z 2r:z 2a " + turns(3, 6))
@@ -120,8 +120,8 @@ func TestASummaryStandsBehindAnEventThatARecordCanName(t *testing.T) {
 	check(t, "rounds", placed(selector.Tokens(newTape(events).history(), defaults(), "")), "e3 e4 by bot after e1")
 }
 
-// In a bidirectional session earlier words of a live invocation are summarized; what stands behind
-// one of its events stays there.
+// In a bidirectional session, earlier words of an active invocation are summarized. A summary
+// behind one of its events stays there.
 func TestSummariesOfRoundsStayUntilTheTurnIsOver(t *testing.T) {
 	t.Parallel()
 	all := script("1q 1c:x 1r:x 1c:y 1r:y 1a 1a 1q 1a")

@@ -91,8 +91,8 @@ func TestAWindowIsCutBetweenUnits(t *testing.T) {
 	}
 }
 
-// One-word turns must not cost a call each: a window that did not come out shorter waits until it has
-// grown by half.
+// One-word turns must not cost a call each: if the summary of a window was not shorter, the window
+// waits until it has grown by half.
 func TestADeclinedWindowIsTriedAgainWhenItHasGrownByHalf(t *testing.T) {
 	t.Parallel()
 	const declined = 60 // three turns of two events of 10 tokens
@@ -111,7 +111,7 @@ func TestADeclinedWindowIsTriedAgainWhenItHasGrownByHalf(t *testing.T) {
 	check(t, "a backlog behind a window that was declined", shown(sel), "e1-e116")
 }
 
-// A unit may lie in two branches: each part goes into the summary of its own branch.
+// If a unit is in two branches, each part goes into the summary of its own branch.
 func TestAUnitInTwoBranchesIsCoveredInBoth(t *testing.T) {
 	t.Parallel()
 	tp := newTape(script("1q p.a|1l:x@a p.a|1r:x@a p.a|1a@a 2u:x 2a", turns(3, 3)))

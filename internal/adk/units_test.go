@@ -18,7 +18,7 @@ import (
 
 func h() *ct.History { return &ct.History{} }
 
-// units writes the units of a history as lists of event IDs, in order of their first event.
+// units renders the units of a history as lists of event IDs, in the order of their first events.
 func units(events []*session.Event) string {
 	u := adk.GroupUnits(events)
 	out := ""
@@ -113,8 +113,8 @@ func TestUnitIsOpenUntilItIsTrulyAnswered(t *testing.T) {
 	}
 }
 
-// confirm adds what ADK stores when the tool call c1 waits for a person: a refusal that names c1
-// and a call c2 that asks for the confirmation. Some backends keep only one of the two.
+// confirm adds the events that ADK stores when the tool call c1 waits for a person: a refusal that
+// names c1, and a call c2 that asks for the confirmation. Some backends keep only one of the two.
 func confirm(h *ct.History, invocation, c1, c2 string, requested, argument bool) *ct.History {
 	h.Call(invocation, "bot", "danger", c1).Response(invocation, "bot", "danger", "needs confirmation", c1)
 	if requested {
@@ -203,7 +203,8 @@ func TestEachNamesEveryMemberOnce(t *testing.T) {
 	}
 }
 
-// A session can have any number of calls that nobody answers; each event is looked at once.
+// A session may have any number of calls that nobody answers. Grouping must look at each event
+// once.
 func TestManyPendingCallsCostLinearTime(t *testing.T) {
 	t.Parallel()
 	pending := func(n int) []*session.Event {
