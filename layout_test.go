@@ -1,6 +1,7 @@
 package longsession_test
 
 import (
+	"cmp"
 	"errors"
 	"go/parser"
 	"go/token"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +21,8 @@ const module = "github.com/adk-go-ext/longsession"
 // anything is for folders that nothing imports.
 var anything = []string{"*"}
 
-// mayImport is the picture of imports in ARCHITECTURE.md: which packages of this module the code of
-// each folder may import. Imports point one way, and the pure cores stay pure.
+// mayImport lists which packages of this module the code of each folder may import. Imports point one
+// way, and the pure cores stay pure. The tree in ARCHITECTURE.md shows the same in ranks.
 var mayImport = map[string][]string{
 	".":                                  {"compaction", "tokens", "internal/adk"},
 	"historyhttp":                        {"compaction", "record"},
@@ -65,6 +67,43 @@ var mayImport = map[string][]string{
 	"persistence":                        {"record", "internal/adk", "internal/ids"},
 	"integration_test":                   anything,
 	"examples/*":                         anything,
+}
+
+// TestPictureInARCHITECTUREIsTrue: every folder with code is in the picture of the tree, and imports only
+// folders of lower rank.
+func TestPictureInARCHITECTUREIsTrue(t *testing.T) {
+	t.Parallel()
+	ranks := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^(\d+) {5,6}(\S+) +\S`).FindAllStringSubmatch(read(t, "ARCHITECTURE.md"), -1) {
+		folder := m[2]
+		if folder == path.Base(module) {
+			folder = "."
+		}
+		rank, err := strconv.Atoi(m[1])
+		if _, twice := ranks[folder]; err != nil || twice {
+			t.Errorf("ARCHITECTURE.md shows %s twice, or with a rank that is no number: %v", m[2], err)
+		}
+		ranks[folder] = rank
+	}
+	imports := readImports(t)
+	for folder, imported := range imports {
+		rank, shown := ranks[folder]
+		if !shown {
+			t.Errorf("ARCHITECTURE.md does not show %s: add it to the tree, with a rank above those of all that it imports", folder)
+			continue
+		}
+		for _, p := range imported {
+			own, ours := strings.CutPrefix(p, module)
+			if own = cmp.Or(strings.TrimPrefix(own, "/"), "."); ours && ranks[own] >= rank {
+				t.Errorf("ARCHITECTURE.md shows %s with rank %d, and it imports %s of rank %d: give it a higher rank", folder, rank, own, ranks[own])
+			}
+		}
+	}
+	for folder := range ranks {
+		if _, found := imports[folder]; !found {
+			t.Errorf("ARCHITECTURE.md shows %s, which has no code", folder)
+		}
+	}
 }
 
 // databases register drivers or drag one in. Whoever wraps a session service chooses it alone.
