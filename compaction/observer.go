@@ -9,13 +9,14 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Observer is told what the service does. Calls come from whatever goroutine does the work: several
-// at a time for different sessions, one at a time and in the order of what happened for one session.
-// No lock is held, so an observer may read the session (Get, Raw, Status). But the work waits for it,
-// and what is next in line for the session waits for the work: it must not block, append to the
-// session, or call Compact, Checkpoint, Flush or Close. A panic in it is swallowed.
+// Observer receives what the service does. Calls come from the goroutine that does the work. For one
+// session they come one at a time, in the order in which things happened; for different sessions several
+// may come at once. No lock is held, so an observer may read the session (Get, Raw, Status). But the work
+// waits for it, and the next work on the session waits for the work: an observer must not block, append to
+// the session, or call Compact, Checkpoint, Flush or Close. A panic in it is swallowed.
 //
-// The context is the work's: it carries the span of the compaction (ended, except for a started one).
+// The context is the work's. It carries the span of the compaction, which has ended unless the outcome is
+// [Started].
 type Observer interface {
 	Observe(ctx context.Context, o Observation)
 }
@@ -26,12 +27,13 @@ type ObserverFunc func(ctx context.Context, o Observation)
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
 
-// Outcome says what became of a compaction.
+// Outcome is what happened.
 type Outcome string
 
-// The outcomes. Every started one is followed by exactly one of the others. Others come alone: a
-// declined one where a trigger was due and nothing could be summarized; one of the last four where a
-// record that was summarized earlier, and was not stored then, is stored without a new summary.
+// The outcomes. Every [Started] is followed by exactly one [Waiting], [Stored], [Declined], [Discarded] or
+// [Failed] of the same compaction. These also come without a Started: Declined where a trigger was due and
+// nothing could be summarized, and each of them but Waiting where a summary that was written earlier is
+// stored now.
 const (
 	Started   Outcome = "started"   // a summarizer is about to be called
 	Waiting   Outcome = "waiting"   // summarized; this process's next append to the session stores the record
@@ -41,19 +43,21 @@ const (
 	Failed    Outcome = "failed"    // Err says why; the history is as it was
 
 	// Unreadable is not about a compaction: the session holds a record of another version, or one that
-	// is damaged or forged. It hides nothing. Err names its event and what is wrong with it. Each is
-	// told once, before the first work on the session; again when the process has forgotten the session.
+	// is damaged or forged. It hides nothing. Err has its event and what is wrong with it. Each record is
+	// reported once, before the first work on the session, and again if the process has forgotten the
+	// session in between.
 	Unreadable Outcome = "unreadable"
 
 	// Misreported is not about a compaction either: the provider's count of a prompt is so high that no
-	// compaction could help. It counts for nothing, and the estimate is followed. Told once, and again
-	// after a count that was believed. Reason has the numbers, TokensBefore the estimate.
+	// compaction could help. The service ignores the count and follows its estimate. It is reported once
+	// for each agent, and again after some counts that were believed. Reason has the numbers, TokensBefore
+	// the estimate.
 	Misreported Outcome = "misreported"
 
-	// GivenUp follows a summary that hides a long-running call or a confirmation for which nobody has an
-	// answer yet: more than selector.MaxWaiting of them wait in the session, and this one is the oldest.
-	// Calls and InvocationID name it. If an answer comes after all, the view shows both again, but ADK may
-	// have given the turn to another agent by then. Each is told once.
+	// GivenUp follows a summary that hides a long-running call or a confirmation that nobody has answered
+	// yet: more than selector.MaxWaiting of them wait in the session, and this one is the oldest. Calls and
+	// InvocationID identify it. If an answer comes after all, the view shows both again, but ADK may have
+	// given the turn to another agent by then. Each is reported once.
 	GivenUp Outcome = "given up"
 )
 
@@ -63,21 +67,21 @@ type Observation struct {
 	Session SessionRef
 	Trigger record.Trigger
 	Branch  string
-	// InvocationID is the invocation whose event set off the trigger, "" for manual ones.
+	// InvocationID is the invocation whose event set off the trigger, "" for a compaction by hand.
 	InvocationID string
-	// Inline says that a turn waited for it.
+	// Inline says that a turn waited for the compaction.
 	Inline bool
 
 	Events       int // how many events and summaries the record replaces in the view
-	TokensBefore int // what they took up in a prompt, estimated
-	TokensAfter  int // what the summary takes up, estimated; 0 unless there is one
+	TokensBefore int // estimate of their size in a prompt
+	TokensAfter  int // estimate of the summary's size; 0 if there is none
 
 	RecordID string
-	Calls    []string // of GivenUp: the IDs of the calls in one event; nil for any other outcome
-	Duration time.Duration
-	Usage    tokens.Usage // of the summarizer's own calls, where it reports it; told once, with the outcome of the calls
-	Cost     float64      // of Usage, in USD; 0 where package tokens does not know the model's price
-	Model    string       // that wrote the summary; "" for none
+	Calls    []string      // of GivenUp: the IDs of the calls in one event; nil for any other outcome
+	Duration time.Duration // of summarizing and storing
+	Usage    tokens.Usage  // of the summarizer's own calls, if it reports any; only with the outcome that follows Started
+	Cost     float64       // of Usage, in USD; 0 if Config.Registry has no price for the model
+	Model    string        // model that wrote the summary; "" for none
 
 	Reason string
 	Err    error // wraps ErrCompaction
