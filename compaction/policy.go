@@ -200,12 +200,9 @@ const windowShare = 0.5
 func (p *policy) setSummarizer() error {
 	p.summarizer = p.Summarizer
 	if p.summarizer == nil {
-		cfg := summarizer.LLMConfig{Model: p.Model, Template: p.PromptTemplate}
-		switch known, ok := p.Registry.Lookup(p.Model.Name()); {
-		case ok:
-			cfg.ContextWindow = known.ContextWindow
-		case p.AgentModel == "" && p.AgentModelFunc == nil: // it is the agent's own model
-			cfg.ContextWindow = p.limits.ContextWindow
+		cfg := summarizer.LLMConfig{Model: p.Model, Template: p.PromptTemplate, Registry: p.Registry}
+		if _, known := p.Registry.Window(p.Model.Name()); !known && p.AgentModel == "" && p.AgentModelFunc == nil {
+			cfg.ContextWindow = p.limits.ContextWindow // it is the agent's own model
 		}
 		llm, err := summarizer.NewLLM(cfg)
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 type named string
@@ -19,6 +21,10 @@ func (named) GenerateContent(context.Context, *model.LLMRequest, bool) iter.Seq2
 // A model of one's own has the window that one says it has: more would be refused by its server.
 func TestModelThatNoTableKnowsReadsNoMoreThanItsWindow(t *testing.T) {
 	t.Parallel()
+	own, err := tokens.NewRegistry(tokens.Model{Name: "priced", InputPrice: 1, OutputPrice: 2}, tokens.Model{Name: "known", ContextWindow: 32_000})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range []struct {
 		model, agent string
 		window, want int
@@ -27,9 +33,12 @@ func TestModelThatNoTableKnowsReadsNoMoreThanItsWindow(t *testing.T) {
 		{"home-made", "", 0, 89_856},
 		{"home-made", "gemini-2.5-pro", 8_000, 89_856},
 		{"gemini-2.5-flash", "", 8_000, 780_288},
+		{"priced", "", 8_000, 4_500}, // only the price is known, not the window
+		{"known", "", 8_000, 18_000},
+		{"known", "gemini-2.5-pro", 0, 18_000},
 	} {
 		cfg := DefaultConfig()
-		cfg.Model, cfg.AgentModel, cfg.ContextWindow = named(r.model), r.agent, r.window
+		cfg.Model, cfg.AgentModel, cfg.ContextWindow, cfg.Registry = named(r.model), r.agent, r.window, own
 		p, err := newPolicy(cfg)
 		if err != nil {
 			t.Fatal(err)
