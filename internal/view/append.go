@@ -79,7 +79,7 @@ func (p *projection) successor(ev *session.Event) *projection {
 // yet, and absorbs current records only.
 func (p *projection) withRecord(ev *session.Event) *projection {
 	m, err := record.From(ev)
-	if err != nil || p.fragile || !p.consistent || p.watched.has(hashID(m.RecordID)) {
+	if err != nil || p.fragile || !p.consistent || p.isKey(hashID(m.RecordID)) {
 		return nil
 	}
 	next := p.successor(ev)
@@ -103,7 +103,7 @@ func (p *projection) withRecord(ev *session.Event) *projection {
 		next.current = slices.Delete(next.current, i, i+1)
 	}
 	next.current = append(next.current, next.summaryOf(node))
-	next.watched = p.watched.with(node.keys(nil, p.raw))
+	next.added = node.keys(nil, p.raw)
 	next.complete(p.standIns)
 	return next
 }
@@ -133,12 +133,21 @@ func (p *projection) effectOf(ev *session.Event, calls []*genai.FunctionCall, re
 
 // isWatched reports whether a reference of some record names the new event, or may do so.
 func (p *projection) isWatched(ev *session.Event) bool {
-	if len(p.watched) == 0 {
+	if len(p.watched) == 0 && len(p.added) == 0 {
 		return false
 	}
 	id := record.Normalize(ev.ID)
-	return id != "" && p.watched.has(hashID(id)) || p.watched.has(hashAltKey(record.AltKeyOf(ev)))
+	return id != "" && p.isKey(hashID(id)) || p.isKey(hashAltKey(record.AltKeyOf(ev)))
 }
+
+// isKey reports whether a key is among those that decide what records mean.
+func (p *projection) isKey(key uint32) bool {
+	p.sortKeys()
+	return p.watched.has(key)
+}
+
+// sortKeys adds the keys that were added to the sorted ones.
+func (p *projection) sortKeys() { p.watched, p.added = p.watched.with(p.added), nil }
 
 // replacesNewest reports whether a covered event is no longer shown, because it was shown only as the
 // newest of its kind and the new event is newer.

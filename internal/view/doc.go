@@ -24,9 +24,9 @@
 //
 // Four rules put an event in another place, or add one. Each has an example where it is implemented:
 //
-//   - The rest of a unit is shown directly in front of its late answer (layout.lateAnswers).
+//   - The rest of a unit is shown directly in front of its late answer (layout.findLateAnswers).
 //   - A summary of tool rounds in a running turn is shown behind an event (layout.anchorSummaries).
-//   - The words of a remote agent are shown in front of a later summary (layout.remoteWords).
+//   - The words of a remote agent are shown in front of a later summary (layout.findRemoteWords).
 //   - A stand-in is shown directly behind a call that was interrupted (standin.go).
 //
 // # How a view is kept

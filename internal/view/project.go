@@ -49,6 +49,8 @@ type projection struct {
 	// watched are hashes of what records refer to. A new event or record that has one of them may
 	// change what a reference resolves to.
 	watched keySet
+	// added are keys that are not in watched yet. Sorting them takes time, and [Project] needs none.
+	added []uint32
 	// orphans are the IDs of calls that an event answered, or asked to confirm, before any call of
 	// that ID was stored.
 	orphans map[string]bool
@@ -74,10 +76,9 @@ func project(raw []*session.Event, before *projection, gaps *gaps) *projection {
 	}
 	nodes := p.readRecords()
 	p.consistent = resolveCurrent(nodes)
-	var keys []uint32
 	var current []*recordNode
 	for _, n := range nodes {
-		keys = n.keys(keys, raw)
+		p.added = n.keys(p.added, raw)
 		if n.current {
 			current = append(current, n)
 			p.current = append(p.current, before.summaryOf(n))
@@ -88,7 +89,6 @@ func project(raw []*session.Event, before *projection, gaps *gaps) *projection {
 			p.working.cover(int(i))
 		}
 	})
-	p.watched = p.watched.with(keys)
 	if before == nil {
 		p.complete(nil)
 	} else {
@@ -131,7 +131,7 @@ func (p *projection) finder(wanted []record.Ref) finder {
 	var index *record.Index
 	return func(ref record.Ref) (int, bool) {
 		// A watched ID may also belong to an event that is hidden.
-		if i, ok := visible[ref.ID]; ok && i >= 0 && !p.watched.has(hashID(ref.ID)) {
+		if i, ok := visible[ref.ID]; ok && i >= 0 && !p.isKey(hashID(ref.ID)) {
 			return i, true
 		}
 		if index == nil {

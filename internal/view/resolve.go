@@ -22,8 +22,9 @@ func resolveCurrent(nodes []*recordNode) (consistent bool) {
 	for _, n := range nodes {
 		byID[n.meta.RecordID] = n
 	}
+	higher := true // each record is of a higher level than those it absorbs, so there is no circle
 	for _, n := range nodes {
-		n.current = true
+		n.current, n.circle = true, n
 		for _, id := range n.meta.Absorbed {
 			switch child := byID[id]; {
 			case child == nil:
@@ -32,10 +33,13 @@ func resolveCurrent(nodes []*recordNode) (consistent bool) {
 			case child.meta.Branch == n.meta.Branch:
 				n.absorbs = append(n.absorbs, child)
 				child.absorbedBy = append(child.absorbedBy, n)
+				higher = higher && child.meta.Level < n.meta.Level
 			}
 		}
 	}
-	findCircles(nodes)
+	if !higher {
+		findCircles(nodes)
+	}
 	for _, n := range nodes {
 		for _, child := range n.absorbs {
 			if child.circle != n.circle {

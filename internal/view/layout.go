@@ -1,0 +1,128 @@
+package view
+
+import (
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// layout is one pass over a working set, which decides what is hidden and in which order the rest is
+// shown. All positions in it, and the anchors of summaries, are indexes into the working set.
+type layout struct {
+	*projection
+	events   []*session.Event
+	hidden   []bool
+	units    *adk.Units
+	standIns map[int]*session.Event
+
+	// The events of late answers, and for each late response those that are shown in front of it.
+	isLate     map[int]bool
+	lateBefore map[int][]int
+	// The words of remote agents that are shown in front, and for each summary those in front of it.
+	isAhead map[int]bool
+	aheadOf map[*summary][]int
+	// behind are the summaries that are shown behind an anchor.
+	behind map[int][]*summary
+	// due are the summaries whose anchor has been shown. They wait until the anchor's unit ends, at
+	// end, because text must not come between a call and its response.
+	due []*summary
+	end int
+}
+
+// complete makes the view of p.working, and reduces p.working to the visible events. made are the
+// stand-ins of an earlier view of the same session.
+func (p *projection) complete(made map[*session.Event]*session.Event) {
+	l := &layout{projection: p, events: p.working.events, hidden: make([]bool, len(p.working.events))}
+	for i, ev := range l.events {
+		l.hidden[i] = p.working.isCovered(i) || invisible(ev)
+	}
+	l.anchorSummaries()
+	p.keepsUser, p.keepsAgent = l.keepNewest(opens), l.keepNewest(speaksAsAgent)
+	l.units = adk.GroupSomeUnits(l.events, p.isOvertaken)
+	p.orphans = nil
+	for _, id := range l.units.Orphans() {
+		put(&p.orphans, id, true)
+	}
+	l.completeUnits()
+	l.findMissing(made)
+	l.arrange()
+	p.working = p.working.without(l.hidden)
+	p.settled = len(p.working.events)
+}
+
+// isOvertaken reports whether a message of the user that is not in the working set ended the
+// invocation of an event with calls.
+func (p *projection) isOvertaken(ev *session.Event) bool {
+	return p.standIns[ev] != nil || p.gaps != nil && p.gaps.overtaken != nil && p.gaps.overtaken(ev)
+}
+
+// anchorSummaries finds the anchor of each mid-turn summary, the event that it is shown behind, and
+// keeps the anchor visible. The anchor is the event that the record names, or else the one that opened
+// the invocation. A summary without either is shown in front, like any other. For example,
+//
+//	e1     user: Compare all offers.       the anchor of r
+//	e2-e9  calls and responses             hidden
+//	r      mid-turn record of e2-e9, which names e1
+//	e10    call
+//
+// is shown as e1, the summary, e10. ADK begins the prompts of some agents at the last event that the
+// user or another agent wrote, so the model would not see a summary in front of e1.
+func (l *layout) anchorSummaries() {
+	for _, s := range l.current {
+		s.anchor = -1
+		if !s.meta.MidTurn() {
+			continue
+		}
+		if s.after >= 0 {
+			s.anchor = l.working.index(int(s.after))
+		} else {
+			s.anchor = slices.IndexFunc(l.events, func(ev *session.Event) bool {
+				return opens(ev) && ev.InvocationID == s.meta.StartInvocationID
+			})
+		}
+		if s.anchor >= 0 {
+			l.hidden[s.anchor] = false
+		}
+	}
+}
+
+// opens reports whether an event may open an invocation.
+func opens(ev *session.Event) bool {
+	return adk.Classify(ev).Is(adk.ByUser) && ev.Content != nil && !record.Is(ev)
+}
+
+func speaksAsAgent(ev *session.Event) bool {
+	return adk.Classify(ev).Is(adk.ByAgent) && !record.Is(ev)
+}
+
+// keepNewest shows the newest event of a kind, and reports whether it would be hidden otherwise. ADK
+// answers the newest event of the user, and routes by the newest event of an agent. The selector never
+// chooses these two, but a record from elsewhere may cover them.
+func (l *layout) keepNewest(is func(*session.Event) bool) (hidden bool) {
+	for i, ev := range slices.Backward(l.events) {
+		if is(ev) {
+			hidden, l.hidden[i] = l.hidden[i], false
+			return hidden
+		}
+	}
+	return false
+}
+
+// completeUnits shows every unit of which a part is visible as a whole. For example, if a record
+// covers the call e1 but not its response e2, e1 is shown as well: providers refuse a response
+// without its call.
+func (l *layout) completeUnits() {
+	if !slices.Contains(l.hidden, true) {
+		return
+	}
+	l.units.Each(func(members []int) {
+		if slices.ContainsFunc(members, func(i int) bool { return !l.hidden[i] }) {
+			for _, i := range members {
+				l.hidden[i] = false
+			}
+		}
+	})
+}

@@ -1,0 +1,39 @@
+package view
+
+import (
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// findRemoteWords finds the words of remote agents that are shown in front of a summary: of the first one
+// that ends later. ADK sends a remote agent only what comes after that agent's newest event, so it
+// would never learn of a summary in front of that event. For example,
+//
+//	e1  remote agent: The flight is booked.   shown in front of the summary
+//	e2  user and another agent talk on
+//	r   record that covers e2
+func (l *layout) findRemoteWords(front []*summary) {
+	if len(front) == 0 {
+		return
+	}
+	for i, ev := range l.events {
+		if l.hidden[i] || !isRemoteWords(ev) {
+			continue
+		}
+		if k := slices.IndexFunc(front, func(s *summary) bool { return s.endsAfter(ev) }); k >= 0 {
+			put(&l.aheadOf, front[k], append(l.aheadOf[front[k]], i))
+			put(&l.isAhead, i, true)
+		}
+	}
+}
+
+// isRemoteWords reports whether an event is of a remote agent and neither calls nor responds: an event
+// that does must stay with its unit.
+func isRemoteWords(ev *session.Event) bool {
+	class := adk.Classify(ev)
+	return class.Is(adk.ByAgent|adk.Remote) && !class.Any(adk.Calls|adk.Responds) && !record.Is(ev)
+}
