@@ -8,12 +8,12 @@ test: ## run all tests, as the README says
 	go test ./...
 
 race: ## run all tests with the race detector, in random order
-	go test -race -shuffle=on -count=1 -timeout 30m ./...
+	go test -race -shuffle=on -timeout 30m ./...
 
 soak: ## run the long tests whole: 10,000 turns, many crashes, many random histories, every mode over every database
 	LONGSESSION_SOAK=10 go test -count=1 -timeout 60m ./...
 
-fuzz: ## run each fuzz target for FUZZTIME (20s)
+fuzz: ## run each fuzz target for FUZZTIME (10s)
 	.ci/run fuzz
 
 lint: ## check formatting, go vet, go.mod and staticcheck

@@ -30,7 +30,8 @@ var mayImport = map[string][]string{
 	"tokens":                             {},
 	"internal/adk":                       {},
 	"internal/oracle":                    {"record"},
-	"internal/testkit":                   {"persistence"},
+	"internal/testkit":                   {},
+	"internal/testkit/storages":          {"persistence"},
 	"replay/conversation":                {"record", "internal/adk"},
 	"replay":                             {"record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},
 	"cmd/longsession/internal/chart":     {"replay"},
@@ -163,8 +164,8 @@ func TestWhatWrapsAServiceImportsNoDatabase(t *testing.T) {
 // TestOnlyTestsImportWhatIsForTests: a command or an app must not carry the packages that tests share.
 func TestOnlyTestsImportWhatIsForTests(t *testing.T) {
 	t.Parallel()
-	forTests := map[string]bool{"testing": true, module + "/internal/testkit": true}
-	mayTest := []string{"internal/testkit", "compactiontest"} // compactiontest.Run takes a *testing.T
+	forTests := map[string]bool{"testing": true, module + "/internal/testkit": true, module + "/internal/testkit/storages": true}
+	mayTest := []string{"internal/testkit", "internal/testkit/storages", "compactiontest"} // compactiontest.Run takes a *testing.T
 	imports := readImports(t)
 	if _, found := imports["internal/testkit"]; !found {
 		t.Fatal("internal/testkit has no code: the test looks in the wrong place")

@@ -6,16 +6,17 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // backends are inner services, each with its own way to store events; see the tests of package
 // integration_test that pin ADK's behaviour.
-func backends(t *testing.T) []testkit.Backend {
+func backends(t *testing.T) []storages.Storage {
 	t.Helper()
 	if testkit.Race {
-		return []testkit.Backend{testkit.InMemory()}
+		return []storages.Storage{storages.InMemory()}
 	}
-	return []testkit.Backend{testkit.InMemory(), testkit.Database(t)}
+	return []storages.Storage{storages.InMemory(), storages.Database(t)}
 }
 
 // eachBackend runs f over every inner service.

@@ -18,6 +18,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -194,9 +195,9 @@ func TestEveryHandleShowsWhatTheRulesSay(t *testing.T) {
 	var seen tally
 	for range testkit.Rounds(t, 4) {
 		rapid.Check(t, func(r *rapid.T) {
-			in := testkit.InMemory()
+			in := storages.InMemory()
 			if rapid.IntRange(0, 39).Draw(r, "backend") == 39 && !testkit.Race {
-				in = testkit.Database(t)
+				in = storages.Database(t)
 			}
 			m := newMachine(r, in.Open(t), in.Name == "database", &seen)
 			r.Repeat(m.actions())

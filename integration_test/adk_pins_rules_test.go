@@ -20,7 +20,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // promptAfter stores events, asks an agent that runs in branch "par.a", and returns its prompt.
@@ -168,7 +168,7 @@ func TestPinRemoteContextIsKeptUnderA2AKeys(t *testing.T) {
 // TestPinHandlesDropTemporaryState: adk.WithoutTemp is what a handle shows of an event it was given.
 func TestPinHandlesDropTemporaryState(t *testing.T) {
 	t.Parallel()
-	for name, service := range map[string]session.Service{"inmemory": session.InMemoryService(), "database": testkit.Database(t).Open(t)} {
+	for name, service := range map[string]session.Service{"inmemory": session.InMemoryService(), "database": storages.Database(t).Open(t)} {
 		sess := createBare(t, service)
 		ev := said("e", "a", "Done.", time.Now())
 		ev.Actions.StateDelta = map[string]any{"kept": "yes", "temp:gone": "no"}

@@ -14,13 +14,13 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // bareApp is an application without the service; decorate may be nil.
 func bareApp(t *testing.T, decorate func(session.Service) session.Service) *app {
 	t.Helper()
-	a := newApp(t, testkit.InMemory(), mode{name: "bare"}, nil)
+	a := newApp(t, storages.InMemory(), mode{name: "bare"}, nil)
 	a.unchecked = true
 	if decorate != nil {
 		a.inner = decorate(a.inner)

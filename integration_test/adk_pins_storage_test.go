@@ -13,7 +13,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // The tests of the files adk_pins_*_test.go run ADK alone. One that fails says that a new release of
@@ -60,7 +60,7 @@ func idsOf(sess session.Session) []string {
 // stamped with the session's last update time disturbs nobody.
 func TestPinDatabaseRefusesAStaleHandle(t *testing.T) {
 	t.Parallel()
-	service := testkit.Database(t).Open(t)
+	service := storages.Database(t).Open(t)
 	createBare(t, service)
 	at := time.Now().Add(time.Hour).Truncate(time.Microsecond)
 	first, second := getBare(t, service), getBare(t, service)
@@ -89,7 +89,7 @@ func TestPinDatabaseRefusesAStaleHandle(t *testing.T) {
 // order of events nor the place of a record means anything.
 func TestPinDatabaseReversesTies(t *testing.T) {
 	t.Parallel()
-	service := testkit.Database(t).Open(t)
+	service := storages.Database(t).Open(t)
 	sess := createBare(t, service)
 	at := time.Now().Add(time.Hour)
 	for i, id := range []string{"a", "b", "c", "d"} {
@@ -105,7 +105,7 @@ func TestPinDatabaseReversesTies(t *testing.T) {
 // TestPinDatabaseChangesMetadataNumbers: numbers come back as float64 and times with microseconds.
 func TestPinDatabaseChangesMetadataNumbers(t *testing.T) {
 	t.Parallel()
-	service := testkit.Database(t).Open(t)
+	service := storages.Database(t).Open(t)
 	sess := createBare(t, service)
 	at := time.Date(2030, 1, 1, 0, 0, 0, 123456789, time.UTC)
 	ev := said("a", "user", "a", at)
@@ -130,7 +130,7 @@ func TestPinDatabaseChangesMetadataNumbers(t *testing.T) {
 func TestPinDatabaseKeepsEventsOfADeletedSessionWithoutForeignKeys(t *testing.T) {
 	t.Parallel()
 	for foreignKeys, left := range map[bool]int{false: 1, true: 0} {
-		service := testkit.OpenDatabase(t, filepath.Join(t.TempDir(), "sessions.db"), foreignKeys)
+		service := storages.OpenDatabase(t, filepath.Join(t.TempDir(), "sessions.db"), foreignKeys)
 		sess := createBare(t, service)
 		if err := service.AppendEvent(t.Context(), sess, said("a", "user", "a", time.Now().Add(time.Hour))); err != nil {
 			t.Fatal(err)
@@ -170,7 +170,7 @@ func TestPinInMemorySharesEvents(t *testing.T) {
 // TestPinHandlesOfOneSessionDoNotSeeEachOther: a handle is a snapshot plus what was appended through it.
 func TestPinHandlesOfOneSessionDoNotSeeEachOther(t *testing.T) {
 	t.Parallel()
-	for _, store := range testkit.Backends(t) {
+	for _, store := range storages.All(t) {
 		t.Run(store.Name, func(t *testing.T) {
 			t.Parallel()
 			service := store.Open(t)
@@ -190,7 +190,7 @@ func TestPinHandlesOfOneSessionDoNotSeeEachOther(t *testing.T) {
 // why a decorator must peel.
 func TestPinServicesRefuseSessionsOfOthers(t *testing.T) {
 	t.Parallel()
-	for _, store := range testkit.Backends(t) {
+	for _, store := range storages.All(t) {
 		t.Run(store.Name, func(t *testing.T) {
 			t.Parallel()
 			service := store.Open(t)

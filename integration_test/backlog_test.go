@@ -7,14 +7,14 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestABacklogDrainsInFewWindows: an app that has run without the service for a hundred turns gets it.
 // All of the past is summarized in windows as large as the summarizer reads, not turn by turn.
 func TestABacklogDrainsInFewWindows(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))

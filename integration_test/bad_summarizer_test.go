@@ -17,7 +17,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -85,7 +85,7 @@ func TestABadSummarizerHarmsNoTurn(t *testing.T) {
 			if variant.name == "changes what it is given" {
 				run = overStorages
 			}
-			run(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+			run(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a, f := newFickleApp(t, store, m, variant.bad)
 				f.spoil(a, variant.want)
 				f.mended.Store(true)
@@ -99,7 +99,7 @@ func TestABadSummarizerHarmsNoTurn(t *testing.T) {
 // a second time while it hangs.
 func TestAHangingSummarizerHarmsNoTurn(t *testing.T) {
 	t.Parallel()
-	inMemoryIn(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	inMemoryIn(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		wake := make(chan struct{})
 		var calls atomic.Int32
 		a, f := newFickleApp(t, store, m, summarizer.Func(func(context.Context, summarizer.Request) (summarizer.Result, error) {
@@ -117,7 +117,7 @@ func TestAHangingSummarizerHarmsNoTurn(t *testing.T) {
 	})
 }
 
-func newFickleApp(t *testing.T, store testkit.Backend, m mode, bad compaction.Summarizer) (*app, *fickle) {
+func newFickleApp(t *testing.T, store storages.Storage, m mode, bad compaction.Summarizer) (*app, *fickle) {
 	t.Helper()
 	f := &fickle{bad: bad}
 	a := newApp(t, store, m, func(cfg *compaction.Config) {
@@ -179,7 +179,7 @@ func (f *fickle) recover(a *app) {
 // TestAFewFailuresAreRetriedAtTheNextTrigger: no person has to step in for a hiccup.
 func TestAFewFailuresAreRetriedAtTheNextTrigger(t *testing.T) {
 	t.Parallel()
-	inMemoryIn(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	inMemoryIn(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		failures := 2
 		a := newApp(t, store, m, func(cfg *compaction.Config) {
 			oracle := cfg.Summarizer
@@ -205,7 +205,7 @@ func TestAFewFailuresAreRetriedAtTheNextTrigger(t *testing.T) {
 // it takes.
 func TestAtTheHardLimitAFailingSummarizerDoesNotEndTheSession(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, func(cfg *compaction.Config) {
 			smallWindow(cfg)
 			cfg.Summarizer = summarizer.Func(func(context.Context, summarizer.Request) (summarizer.Result, error) {

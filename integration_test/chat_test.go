@@ -6,14 +6,14 @@ import (
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/tool"
 
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestSixtyTurnsOfChatLoseNothing asks sixty questions; also with the service closed and opened anew
 // over the same storage every few turns.
 func TestSixtyTurnsOfChatLoseNothing(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, store testkit.Backend, m mode) {
+	everywhere(t, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, nil))
@@ -29,7 +29,7 @@ func TestSixtyTurnsOfChatLoseNothing(t *testing.T) {
 // several at once.
 func TestSixtyTurnsWithToolsLoseNothing(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, store testkit.Backend, m mode) {
+	everywhere(t, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))

@@ -18,7 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestTwoRunsOnOneSessionLoseNothing: two users of one session talk at once. ADK's database service
@@ -27,7 +27,7 @@ import (
 // stay visible.
 func TestTwoRunsOnOneSessionLoseNothing(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		a.unchecked, a.unordered = true, true
 		llm := compactiontest.NewModel("parrot", func(_ int, req *model.LLMRequest) *model.LLMResponse {
@@ -122,7 +122,7 @@ func (a *app) checkAcknowledged(yielded []*session.Event) {
 // for its status, flush and compact it. None of that may make a turn fail, on any backend.
 func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
@@ -172,7 +172,7 @@ func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 // TestACompactionOutOfAToolIsHarmless: the tool's own call is open while it runs.
 func TestACompactionOutOfAToolIsHarmless(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.InvocationThreshold = compaction.Off })
 		x := newActor(a, "assistant", "")
 		a.inTool = func() { a.compactAll() }

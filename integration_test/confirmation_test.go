@@ -15,7 +15,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // runs remembers with which arguments a tool really ran.
@@ -60,7 +60,7 @@ func TestAConfirmedToolRunsOnceWithItsArguments(t *testing.T) {
 				if byItself {
 					run = inMemoryIn // what is stored is the same
 				}
-				run(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+				run(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 					var ran runs
 					a := newApp(t, store, m, nil)
 					x := newActor(a, "assistant", "")

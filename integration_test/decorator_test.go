@@ -8,7 +8,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // foreign is somebody else's decorator: its sessions are its own.
@@ -77,7 +77,7 @@ func TestSeveralForeignDecoratorsDoNotMatter(t *testing.T) {
 			if variant.above != nil && variant.below != nil {
 				run = overStorages
 			}
-			run(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+			run(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, nil)
 				a.above = variant.above
 				if variant.below != nil {

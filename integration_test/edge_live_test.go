@@ -16,7 +16,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // connect runs one live connection in which the user says n things without waiting for answers, so
@@ -122,7 +122,7 @@ func TestLiveConnectionsLoseNothing(t *testing.T) {
 			if spoken {
 				run = inMemoryIn // the database service stores no transcriptions; see the pin below
 			}
-			run(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+			run(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.Summarizer = scribe })
 				a.unordered = true
 				x := newActor(a, "assistant", "")
@@ -167,7 +167,7 @@ func transcribed(events []*session.Event) int {
 // once the handle is, with or without this module, unless it was summarized before.
 func TestPinTheDatabaseStoresNoTranscription(t *testing.T) {
 	t.Parallel()
-	service := testkit.Database(t).Open(t)
+	service := storages.Database(t).Open(t)
 	created, err := service.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -92,7 +92,7 @@ func (a *app) show(parts []*genai.Part) {
 // every byte, what is hidden is in a summary, and storage has all of it.
 func TestMediaAndCodeAreNotLost(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.Summarizer = scribe })
 		a.plugins = []*plugin.Plugin{a.illustrated()}
 		x := newActor(a, "assistant", "")
@@ -166,7 +166,7 @@ func withoutID(p *genai.Part) *genai.Part {
 // sessions that hold nothing but media, and name each attachment that it covers or say how many.
 func TestMediaCanBeSummarizedWithoutAModel(t *testing.T) {
 	t.Parallel()
-	inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store testkit.Backend, m mode) {
+	inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.Summarizer = &summarizer.Extractive{} })
 		a.forgetful = true
 		x := newActor(a, "assistant", "")

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // remember puts a session into a new memory service.
@@ -38,7 +38,7 @@ func recall(t *testing.T, service memory.Service, word string) []memory.Entry {
 // Taken from the view, what is hidden is found in summaries only.
 func TestMemoryOfTheRawSessionHoldsWhatWasSaid(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestARecordThatAPluginPlantsHidesNothing: each way of putting a readable record, over all that was
@@ -22,7 +22,7 @@ func TestARecordThatAPluginPlantsHidesNothing(t *testing.T) {
 	for _, way := range []string{"into the event", "into a copy", "into an event of its own", "with the model's response", "once it is stored"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, nil)
 				a.unordered = way == "into an event of its own" // made later than the answer that it comes before
 				planted := 0

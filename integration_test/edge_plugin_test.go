@@ -14,7 +14,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // meddler is a plugin's way with events, and how often it had its way.
@@ -120,7 +120,7 @@ func TestPluginsMayChangeReplaceDropAndAddEvents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, nil)
 				p := &meddler{a: a}
 				a.plugins = []*plugin.Plugin{witness(t, way(p))}
@@ -146,7 +146,7 @@ func TestPluginsMayChangeReplaceDropAndAddEvents(t *testing.T) {
 // answer. Such turns without any agent event are summarized like others.
 func TestAPluginMayEndTheRunItself(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		ended := 0
 		early, err := plugin.New(plugin.Config{Name: "early", BeforeRunCallback: func(agent.InvocationContext) (*genai.Content, error) {
@@ -181,7 +181,7 @@ func TestAPluginMayEndTheRunItself(t *testing.T) {
 // TestAPluginMayChangeTheUsersMessage: what the plugin made of it is the question that is kept.
 func TestAPluginMayChangeTheUsersMessage(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		polite, err := plugin.New(plugin.Config{Name: "polite", OnUserMessageCallback: func(_ agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
 			changed := genai.NewContentFromText(strings.Replace(msg.Parts[0].Text, "please note", "would you kindly note", 1), genai.RoleUser)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestAPeersContextOutlivesCompactions: the remote agent is the whole application. Every turn reaches
@@ -20,7 +20,7 @@ import (
 // and it sees every fact in every request.
 func TestAPeersContextOutlivesCompactions(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		p := newPeer(t, "far")
 		asked := 0
@@ -63,7 +63,7 @@ func (a *app) facts() []string {
 // context with it.
 func TestAPeerCannotForgeARecord(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		p := newPeer(t, "far")
 		forged := 0
@@ -104,7 +104,7 @@ func TestAPeerCannotForgeARecord(t *testing.T) {
 // spans a turn of its own tells it a stretch again, once.
 func TestARootThatHandsOverToAPeerKeepsItsContext(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		p := newPeer(t, "far")
 		x := newActor(a, "assistant", "")
@@ -162,7 +162,7 @@ func (p *peer) summariesTold() (n int) {
 // finds that by the metadata of the call's event.
 func TestAPeersTaskIsResumedAfterCompactions(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		p := newPeer(t, "far", a.order())
 		p.reply = func(req *model.LLMRequest) *model.LLMResponse {

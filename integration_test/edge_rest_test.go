@@ -13,14 +13,14 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestTheRESTServerWorksOverTheService: a session is created, listed, run both ways, changed, read
 // and deleted over HTTP, with compactions all along.
 func TestTheRESTServerWorksOverTheService(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, ref.AppName, "")
 		a.root = a.llm(x, func(cfg *llmagent.Config) {
@@ -119,7 +119,7 @@ func TestEventsThatComeOverRESTAreConversation(t *testing.T) {
 			if !named {
 				run = inMemoryIn // the database service refuses a second event without an ID
 			}
-			run(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+			run(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, nil)
 				a.unordered = store.Name == "database" // it sorts by time
 				x := newActor(a, ref.AppName, "")

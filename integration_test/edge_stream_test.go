@@ -17,7 +17,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // streaming is a model that says its texts word by word before it says them whole, as a provider
@@ -55,7 +55,7 @@ func witness(t *testing.T, see func(ctx agent.InvocationContext, ev *session.Eve
 // stored, none changes the view that the runner holds, and none counts as a turn.
 func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		a.runConfig.StreamingMode = agent.StreamingModeSSE
 		pieces := 0
@@ -109,7 +109,7 @@ func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 // answer is never stored; the question stays, and the session goes on.
 func TestAStreamThatIsLeftMidwayLosesNoTurn(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		a.runConfig.StreamingMode = agent.StreamingModeSSE
 		x := newActor(a, "assistant", "")

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -107,7 +107,7 @@ func TestACancellationAtAnyStepDoesNotSpoilTheNextTurns(t *testing.T) {
 				if !heeds { // the database heeds contexts anyway
 					run, modes = inMemoryIn, modes[:1]
 				}
-				run(t, modes, func(t *testing.T, store testkit.Backend, m mode) {
+				run(t, modes, func(t *testing.T, store storages.Storage, m mode) {
 					s := &steps{}
 					var a *app
 					k := 0
@@ -146,7 +146,7 @@ func TestACancellationAtAnyStepDoesNotSpoilTheNextTurns(t *testing.T) {
 const sweep = 8
 
 // steppingApp is an app compacted at every turn, in which everything counts as a step.
-func steppingApp(t *testing.T, store testkit.Backend, m mode, s *steps, heeds bool) *app {
+func steppingApp(t *testing.T, store storages.Storage, m mode, s *steps, heeds bool) *app {
 	t.Helper()
 	store = store.Anew(t).Wrapped(func(inner session.Service) session.Service { return steppingService{inner, s, heeds} })
 	a := newApp(t, store, m, func(cfg *compaction.Config) {

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestADecisionReachesItsCallWhateverElseIsPending: several tools wait to be confirmed, asked for in
@@ -40,7 +40,7 @@ func TestADecisionReachesItsCallWhateverElseIsPending(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 				var ran runs
 				a := newApp(t, store, m, pressures[0].change)
 				a.requests = true
@@ -143,7 +143,7 @@ func (a *app) askToConfirm(x *actor, n int) []question {
 // comes again. Whatever ADK makes of that, it must not depend on what has been summarized.
 func TestADecisionTakenTwiceIsAsWithoutTheService(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		for _, between := range []int{0, 4, 12} {
 			with := confirmedTwice(t, store.Anew(t), m, between)
 			bare := confirmedTwice(t, store.Anew(t), mode{name: "bare"}, between)
@@ -154,7 +154,7 @@ func TestADecisionTakenTwiceIsAsWithoutTheService(t *testing.T) {
 	})
 }
 
-func confirmedTwice(t *testing.T, store testkit.Backend, m mode, between int) []int {
+func confirmedTwice(t *testing.T, store storages.Storage, m mode, between int) []int {
 	t.Helper()
 	var ran runs
 	a := newApp(t, store, m, pressures[0].change)

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/exitlooptool"
 
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestTurnsThatEndInAToolAreCompactedByTurns: the tool's result is the answer, and no words of the
@@ -17,7 +17,7 @@ func TestTurnsThatEndInAToolAreCompactedByTurns(t *testing.T) {
 	for name, requests := range map[string]bool{"a context for each": true, "one context": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newApp(t, testkit.InMemory(), synchronous, nil)
+			a := newApp(t, storages.InMemory(), synchronous, nil)
 			a.requests = requests
 			x := newActor(a, "assistant", "")
 			exit, err := exitlooptool.New()

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestAWholeTurnInTheMidstOfAnotherLosesNothing: while a turn is at its first step, another run on the
@@ -18,7 +18,7 @@ func TestAWholeTurnInTheMidstOfAnotherLosesNothing(t *testing.T) {
 	for _, played := range improvisations[:2] {
 		t.Run(played.name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, background}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{synchronous, background}, func(t *testing.T, store storages.Storage, m mode) {
 				s := &steps{}
 				var a *app
 				k, inner := 0, 0
@@ -65,7 +65,7 @@ func TestAWholeTurnInTheMidstOfAnotherLosesNothing(t *testing.T) {
 }
 
 // interleavedApp is an app in which a turn can begin at any append or tool call of another.
-func interleavedApp(t *testing.T, store testkit.Backend, m mode, s *steps) *app {
+func interleavedApp(t *testing.T, store storages.Storage, m mode, s *steps) *app {
 	t.Helper()
 	a := newApp(t, store.Anew(t), m, pressures[1].change)
 	a.above = func(service session.Service) session.Service { return steppingService{service, s, false} }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -94,7 +95,7 @@ func TestNoRequestIsRefusedAfterAKillOrACancellation(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s, %s, young %t", played.name, end, young), func(t *testing.T) {
 					t.Parallel()
-					run(t, []mode{synchronous}, func(t *testing.T, store testkit.Backend, m mode) {
+					run(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
 						spoilEveryStep(t, store, m, played, end, young)
 					})
 				})
@@ -103,7 +104,7 @@ func TestNoRequestIsRefusedAfterAKillOrACancellation(t *testing.T) {
 	}
 }
 
-func spoilEveryStep(t *testing.T, store testkit.Backend, m mode, played improvised, end string, young bool) {
+func spoilEveryStep(t *testing.T, store storages.Storage, m mode, played improvised, end string, young bool) {
 	s := &steps{}
 	var now *process
 	store = store.Wrapped(func(inner session.Service) session.Service {

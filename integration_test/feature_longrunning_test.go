@@ -9,7 +9,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestWhenALongRunningCallIsAnsweredDoesNotMatter: at once, after compactions, after a restart, again
@@ -38,7 +38,7 @@ func TestWhenALongRunningCallIsAnsweredDoesNotMatter(t *testing.T) {
 			if len(row.between) != 2 {
 				run = inMemoryIn
 			}
-			run(t, modes, func(t *testing.T, store testkit.Backend, m mode) {
+			run(t, modes, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, pressures[0].change)
 				a.requests = true
 				x := newActor(a, "assistant", "")
@@ -88,7 +88,7 @@ func (a *app) pass(x *actor, n int) {
 // long been the root's again.
 func TestALateAnswerReachesTheAgentThatCalled(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, pressures[0].change)
 		a.requests = true
 		root, sub := newActor(a, "root", ""), newActor(a, "shop", "")

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns: the app leaves the loop over a turn's
@@ -18,7 +18,7 @@ func TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns(t *testing.T) {
 	for _, played := range improvisations {
 		t.Run(played.name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, pressures[1].change)
 				played.start(a)
 				k := 0

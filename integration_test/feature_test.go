@@ -7,6 +7,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // feature is something that agents can do, done in every turn of a session that is compacted all
@@ -60,7 +61,7 @@ func playAll(t *testing.T, features []feature) {
 				}
 				t.Run(pressure.name, func(t *testing.T) {
 					t.Parallel()
-					run(t, modes, func(t *testing.T, store testkit.Backend, m mode) {
+					run(t, modes, func(t *testing.T, store storages.Storage, m mode) {
 						f.play(newApp(t, store, m, pressure.change))
 					})
 				})

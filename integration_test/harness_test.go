@@ -18,7 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // ref names the session of every test.
@@ -31,7 +31,7 @@ func getRequest() *session.GetRequest {
 // app is a small application: agents, a runner, and a compacting session service.
 type app struct {
 	t      *testing.T
-	store  testkit.Backend
+	store  storages.Storage
 	mode   mode
 	cfg    compaction.Config
 	oracle *compactiontest.Oracle
@@ -74,7 +74,7 @@ type app struct {
 }
 
 // newApp returns an application without agents; see start. change may be nil.
-func newApp(t *testing.T, store testkit.Backend, m mode, change func(*compaction.Config)) *app {
+func newApp(t *testing.T, store storages.Storage, m mode, change func(*compaction.Config)) *app {
 	t.Helper()
 	a := &app{t: t, store: store, mode: m, cfg: compaction.DefaultConfig(), oracle: &compactiontest.Oracle{}, ledger: &ledger{}, log: &journal{}}
 	a.cfg.Summarizer = a.oracle

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestAConsumerThatStopsEarlyDoesNotSpoilTheNextTurns: the app breaks out of the loop over a turn's
@@ -24,7 +24,7 @@ func TestAConsumerThatStopsEarlyDoesNotSpoilTheNextTurns(t *testing.T) {
 	for stop := 1; stop <= 3; stop++ {
 		t.Run(fmt.Sprintf("after %d events", stop), func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a, x := interruptible(t, store, m)
 				a.chat(x, 6)
 				for range 3 {
@@ -48,7 +48,7 @@ func TestACancelledTurnDoesNotSpoilTheNextTurns(t *testing.T) {
 	for _, inTool := range []bool{true, false} {
 		t.Run(fmt.Sprintf("in a tool %t", inTool), func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a, x := interruptible(t, store, m)
 				a.chat(x, 6)
 				for range 3 {
@@ -77,7 +77,7 @@ func TestACancelledTurnDoesNotSpoilTheNextTurns(t *testing.T) {
 	}
 }
 
-func interruptible(t *testing.T, store testkit.Backend, m mode) (*app, *actor) {
+func interruptible(t *testing.T, store storages.Storage, m mode) (*app, *actor) {
 	t.Helper()
 	a := newApp(t, store, m, nil)
 	x := newActor(a, "assistant", "")

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -31,7 +31,7 @@ func gated(inner compaction.Summarizer) (s compaction.Summarizer, asked <-chan s
 // by then. So what the later turns made due must be done by it.
 func TestAJobInLineSeesTheTurnsThatCameAfterIt(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{background}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{background}, func(t *testing.T, store storages.Storage, m mode) {
 		var asked <-chan struct{}
 		var release func()
 		a := newApp(t, store, m, func(cfg *compaction.Config) {
@@ -73,7 +73,7 @@ func TestAJobInLineSeesTheTurnsThatCameAfterIt(t *testing.T) {
 // if the record had moved the session's update time.
 func TestRecordsStoredInTheMidstOfATurnMakeNobodyStale(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{background}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{background}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.InvocationThreshold = compaction.Off })
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, nil))

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestAnAnswerReachesItsSubAgentHoweverLate: a sub-agent's long-running call, and its question whether a
@@ -22,7 +22,7 @@ func TestAnAnswerReachesItsSubAgentHoweverLate(t *testing.T) {
 	for _, confirms := range []bool{false, true} {
 		t.Run(fmt.Sprintf("confirmation %t", confirms), func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{flushed, background}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
 				var ran runs
 				a := newApp(t, store, m, pressures[0].change)
 				a.requests = true

@@ -15,7 +15,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestExtremeConfigsLoseNothing: as often as possible, as little raw as possible, as few summaries as
@@ -40,7 +40,7 @@ func TestExtremeConfigsLoseNothing(t *testing.T) {
 	} {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()
-			inMemoryIn(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+			inMemoryIn(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, variant.change)
 				x := newActor(a, "assistant", "")
 				a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
@@ -65,7 +65,7 @@ func TestExtremeConfigsLoseNothing(t *testing.T) {
 // stop the rest from being summarized.
 func TestPinnedEventsStayRaw(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, func(cfg *compaction.Config) {
 			cfg.Pin = func(ev *session.Event) bool {
 				return ev.Content != nil && len(ev.Content.Parts) > 0 && ev.Content.Parts[0].Text == "Never forget this."
@@ -98,7 +98,7 @@ func TestALateAnswerToAParallelBranchKeepsBranchesApart(t *testing.T) {
 	for _, between := range []int{0, 3, 12} {
 		t.Run(fmt.Sprintf("%d turns later", between), func(t *testing.T) {
 			t.Parallel()
-			inMemoryIn(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+			inMemoryIn(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, nil)
 				a.unordered = true
 				left, right := newActor(a, "left", "both.left"), newActor(a, "right", "both.right")
@@ -149,7 +149,7 @@ func TestSummariesOfALiveTurnAreNotMixedWithThePast(t *testing.T) {
 		for _, include := range []llmagent.IncludeContents{llmagent.IncludeContentsDefault, llmagent.IncludeContentsNone} {
 			t.Run(fmt.Sprintf("at most %d, include %s", limit, include), func(t *testing.T) {
 				t.Parallel()
-				inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store testkit.Backend, m mode) {
+				inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
 					a := newApp(t, store, m, func(cfg *compaction.Config) {
 						smallWindow(cfg)
 						cfg.MaxSummaries = limit

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // order is a long-running tool: it returns at once that it has begun, with a fact of its own.
@@ -44,7 +44,7 @@ func (a *app) callNamed(events []*session.Event, name string) *genai.FunctionCal
 // event that is no tool event between a call and its answer.
 func TestALateAnswerOfALongRunningToolKeepsItsCallAndTheTurnsBetween(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order()} }))
@@ -75,7 +75,7 @@ func TestALateAnswerOfALongRunningToolKeepsItsCallAndTheTurnsBetween(t *testing.
 // TestALateAnswerMayStartMoreTools: after the late answer the model goes on calling tools in that turn.
 func TestALateAnswerMayStartMoreTools(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, smallWindow)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order()} }))
@@ -97,7 +97,7 @@ func TestALateAnswerMayStartMoreTools(t *testing.T) {
 // the answers come in the wrong order with turns between them.
 func TestSeveralLongRunningCallsAreAnsweredInAnyOrder(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.order()} }))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestMatrixFailingStorageLosesNothing: every n-th call to storage fails, those of the turns and those
@@ -32,7 +32,7 @@ func TestMatrixFailingStorageLosesNothing(t *testing.T) {
 			t.Run(fmt.Sprintf("every %d/%s", every, m.name), func(t *testing.T) {
 				t.Parallel()
 				strict := compactiontest.NewStrictService(compactiontest.StrictOptions{FailEvery: every})
-				a, x := matrixApp(t, testkit.Holding("strict", func() session.Service { return strict }), m, arrangement{})
+				a, x := matrixApp(t, storages.Holding("strict", func() session.Service { return strict }), m, arrangement{})
 				failed := 0
 				for i := range 40 {
 					if i%3 == 0 {
@@ -63,7 +63,7 @@ func TestMatrixFailingStorageLosesNothing(t *testing.T) {
 func TestMatrixAnEventThatWasNotStoredIsNotShown(t *testing.T) {
 	t.Parallel()
 	strict := compactiontest.NewStrictService(compactiontest.StrictOptions{})
-	a, x := matrixApp(t, testkit.Holding("strict", func() session.Service { return strict }), synchronous, arrangement{})
+	a, x := matrixApp(t, storages.Holding("strict", func() session.Service { return strict }), synchronous, arrangement{})
 	a.chat(x, 6)
 	resp, err := a.svc.Get(t.Context(), getRequest())
 	if err != nil {

@@ -12,20 +12,21 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // backends are the rows of the matrix. The last one is the worst backend there is, which gives events IDs
 // of its own.
-func backends(t *testing.T) []testkit.Backend {
+func backends(t *testing.T) []storages.Storage {
 	t.Helper()
-	return append(testkit.Backends(t), onStrict(compactiontest.StrictOptions{}))
+	return append(storages.All(t), onStrict(compactiontest.StrictOptions{}))
 }
 
 // renames reports whether a backend gives events IDs of its own.
-func renames(store testkit.Backend) bool { return store.Name == "strict" }
+func renames(store storages.Storage) bool { return store.Name == "strict" }
 
-func onStrict(opts compactiontest.StrictOptions) testkit.Backend {
-	return testkit.Holding("strict", func() session.Service { return compactiontest.NewStrictService(opts) })
+func onStrict(opts compactiontest.StrictOptions) storages.Storage {
+	return storages.Holding("strict", func() session.Service { return compactiontest.NewStrictService(opts) })
 }
 
 // arrangement is one column of the matrix: what stands above and below our layer, nil for nothing.
@@ -70,7 +71,7 @@ func (arr arrangement) stack(t *testing.T, inner session.Service) session.Servic
 }
 
 // matrix runs f in every cell.
-func matrix(t *testing.T, f func(t *testing.T, store testkit.Backend, arr arrangement)) {
+func matrix(t *testing.T, f func(t *testing.T, store storages.Storage, arr arrangement)) {
 	t.Helper()
 	for _, store := range backends(t) {
 		for _, arr := range arrangements() {
@@ -86,7 +87,7 @@ func matrix(t *testing.T, f func(t *testing.T, store testkit.Backend, arr arrang
 func TestMatrixPassesADKsSuite(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "package compaction runs ADK's suite over one stack")
-	matrix(t, func(t *testing.T, store testkit.Backend, arr arrangement) {
+	matrix(t, func(t *testing.T, store storages.Storage, arr arrangement) {
 		opts := sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true, ProvidesServerAssignedEventID: renames(store)}
 		sessiontestsuite.RunServiceTests(t, opts, func(t *testing.T) session.Service { return arr.stack(t, store.Anew(t).Open(t)) })
 	})
@@ -96,7 +97,7 @@ func TestMatrixPassesADKsSuite(t *testing.T) {
 func TestMatrixPassesOurSuite(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "package compactiontest runs the suite over one stack")
-	matrix(t, func(t *testing.T, store testkit.Backend, arr arrangement) {
+	matrix(t, func(t *testing.T, store storages.Storage, arr arrangement) {
 		if arr.bare {
 			t.Skip("a bare service does not compact")
 		}
@@ -109,7 +110,7 @@ func TestMatrixPassesOurSuite(t *testing.T) {
 func TestMatrixRunsLoseNothing(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "every stack compacts synchronously here")
-	matrix(t, func(t *testing.T, store testkit.Backend, arr arrangement) {
+	matrix(t, func(t *testing.T, store storages.Storage, arr arrangement) {
 		a, x := matrixApp(t, store, synchronous, arr)
 		for i := range 12 {
 			for range i % 3 {
@@ -139,7 +140,7 @@ func lowThreshold(cfg *compaction.Config) {
 }
 
 // matrixApp is an app with one agent with a tool.
-func matrixApp(t *testing.T, store testkit.Backend, m mode, arr arrangement) (*app, *actor) {
+func matrixApp(t *testing.T, store storages.Storage, m mode, arr arrangement) (*app, *actor) {
 	t.Helper()
 	a := newApp(t, store, m, lowThreshold)
 	a.above = arr.above

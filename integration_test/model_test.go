@@ -17,7 +17,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // writer is the model that writes the summaries: it keeps all facts of its prompt. It has its own
@@ -51,7 +51,7 @@ func (w *writer) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 // TestAModelWritesTheSummaries is the service as it is configured normally: with a model.
 func TestAModelWritesTheSummaries(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		w := &writer{t: t}
 		a := newModelApp(t, store, m, w)
 		x := a.actors[0]
@@ -90,7 +90,7 @@ func TestABadModelHarmsNoTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store testkit.Backend, m mode) {
+			inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
 				w := &writer{t: t, spoiled: spoiled}
 				a := newModelApp(t, store, m, w)
 				a.chat(a.actors[0], 12)
@@ -114,7 +114,7 @@ func saying(resp *model.LLMResponse) func(yield func(*model.LLMResponse, error) 
 	return func(yield func(*model.LLMResponse, error) bool) { yield(resp, nil) }
 }
 
-func newModelApp(t *testing.T, store testkit.Backend, m mode, w *writer) *app {
+func newModelApp(t *testing.T, store storages.Storage, m mode, w *writer) *app {
 	t.Helper()
 	a := newApp(t, store, m, func(cfg *compaction.Config) {
 		cfg.Summarizer, cfg.Model, cfg.Timeout = nil, w, 10*time.Second

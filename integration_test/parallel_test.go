@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestParallelBranchesKeepTheirFactsAndDoNotLeak: two agents work at the same time, each with tools,
@@ -26,7 +26,7 @@ func TestParallelBranchesKeepTheirFactsAndDoNotLeak(t *testing.T) {
 			if tokens {
 				modes = modes[:2]
 			}
-			overStorages(t, modes, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, modes, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, func(cfg *compaction.Config) {
 					if tokens {
 						cfg.InvocationThreshold = compaction.Off

@@ -8,7 +8,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestAJobOfADeletedSessionLeavesNothingInItsSuccessor: while a summary is being written, the session
@@ -19,7 +19,7 @@ func TestAJobOfADeletedSessionLeavesNothingInItsSuccessor(t *testing.T) {
 		name := map[bool]string{false: "through the service", true: "by another process"}[behind]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{background}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{background}, func(t *testing.T, store storages.Storage, m mode) {
 				var asked <-chan struct{}
 				var release func()
 				a := newApp(t, store, m, func(cfg *compaction.Config) {

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestStatePassesThrough: state of every scope is written by the runner and by tools, read by
@@ -23,7 +23,7 @@ import (
 // the view.
 func TestStatePassesThrough(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		instructions := ""
@@ -88,7 +88,7 @@ func stateOf(sess session.Session) map[string]any {
 // the turn, and the events that the runner's own view shows hold none of it.
 func TestTemporaryStateIsSeenInItsTurnOnly(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		var leaked, during []string
@@ -151,7 +151,7 @@ func (a *app) bareTemporaryState(t *testing.T) int {
 // creates it, through the service, and it is compacted like any other.
 func TestASessionIsCreatedOnDemand(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		x := newActor(a, "assistant", "")
 		a.root = a.llm(x, nil)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // mode is how the service works on a session during a test.
@@ -29,7 +30,7 @@ var (
 
 // turns is how many turns a test of n turns takes: ADK's database service reads and decodes the whole
 // session at every turn, so only one mode goes all the way over it.
-func (m mode) turns(store testkit.Backend, n int) int {
+func (m mode) turns(store storages.Storage, n int) int {
 	if store.Name == "inmemory" || m.reopened > 0 {
 		return n
 	}
@@ -41,7 +42,7 @@ func (m mode) turns(store testkit.Backend, n int) int {
 // Unless [testkit.Whole], each database has one of these: ADK's, which refuses stale handles, the first,
 // and this module's own, which loads what is visible only, the last. Where [testkit.Brief] reports true,
 // sessions lie in memory.
-func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store testkit.Backend, m mode)) {
+func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
 	slow := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return m.synchronous && m.reopened == 0 || m == background })
 	if len(slow) == 0 {
@@ -51,7 +52,7 @@ func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store testkit
 		inMemoryIn(t, modes, f)
 		return
 	}
-	for _, store := range testkit.Backends(t) {
+	for _, store := range storages.All(t) {
 		run := modes
 		switch {
 		case store.Name == "inmemory" || store.Name == "persistence" && testkit.Whole():
@@ -67,22 +68,22 @@ func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store testkit
 }
 
 // inMemoryIn runs f over the in-memory service in every mode; for what no storage has a part in.
-func inMemoryIn(t *testing.T, modes []mode, f func(t *testing.T, store testkit.Backend, m mode)) {
+func inMemoryIn(t *testing.T, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
-	overModes(t, testkit.InMemory(), modes, f)
+	overModes(t, storages.InMemory(), modes, f)
 }
 
 // everywhere runs f over every storage in every mode there is.
-func everywhere(t *testing.T, f func(t *testing.T, store testkit.Backend, m mode)) {
+func everywhere(t *testing.T, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
-	for _, store := range testkit.Backends(t) {
+	for _, store := range storages.All(t) {
 		overModes(t, store, []mode{synchronous, flushed, background, reopened}, f)
 	}
 }
 
 // overModes runs f over empty storages like store. With the race detector, of several modes only one
 // remains in which compactions run next to turns.
-func overModes(t *testing.T, store testkit.Backend, modes []mode, f func(t *testing.T, store testkit.Backend, m mode)) {
+func overModes(t *testing.T, store storages.Storage, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
 	if testkit.Race {
 		modes = raced(modes)

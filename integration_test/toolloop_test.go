@@ -11,7 +11,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // rounds is how many times a model calls its tool within one turn; less often over a database, where
@@ -49,7 +49,7 @@ func TestSixtyToolRoundsInOneTurnLoseNothing(t *testing.T) {
 			if variant.noUsage {
 				run = inMemoryIn // token counts are the same on every backend
 			}
-			run(t, []mode{synchronous, flushed, background}, func(t *testing.T, store testkit.Backend, m mode) {
+			run(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, smallWindow)
 				x := newActor(a, "assistant", "")
 				x.scope, x.noUsage = variant.scope, variant.noUsage
@@ -114,7 +114,7 @@ func TestSixtyToolRoundsAfterATransferLoseNothing(t *testing.T) {
 	for _, include := range []llmagent.IncludeContents{llmagent.IncludeContentsDefault, llmagent.IncludeContentsNone} {
 		t.Run("include "+string(include), func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, smallWindow)
 				root, sub := newActor(a, "root", ""), newActor(a, "worker", "")
 				if include == llmagent.IncludeContentsNone {
@@ -145,7 +145,7 @@ func TestToolRoundsOfAWorkflowLoseNothing(t *testing.T) {
 	for _, include := range []llmagent.IncludeContents{llmagent.IncludeContentsDefault, llmagent.IncludeContentsNone} {
 		t.Run("include "+string(include), func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store testkit.Backend, m mode) {
+			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, smallWindow)
 				first, second := newActor(a, "researcher", ""), newActor(a, "writer", "")
 				if include == llmagent.IncludeContentsNone {
@@ -180,7 +180,7 @@ func TestToolRoundsOfAWorkflowLoseNothing(t *testing.T) {
 // know the results of a long turn.
 func TestAToolLoopSurvivesARestart(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, smallWindow)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))

@@ -8,14 +8,14 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestMessagesReachTheSubAgentAfterCompactions: ADK finds the agent for a message by the newest
 // agent event. After a transfer that must stay the sub-agent, whatever is summarized.
 func TestMessagesReachTheSubAgentAfterCompactions(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m, nil)
 		root, sub := newActor(a, "root", ""), newActor(a, "billing", "")
 		billing := a.llm(sub, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} })

@@ -10,14 +10,14 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestWithoutTheServiceASessionIsAsIfItHadNeverBeenThere: the service is taken away after many
 // compactions. From then on every request equals that of a twin that never had it.
 func TestWithoutTheServiceASessionIsAsIfItHadNeverBeenThere(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store testkit.Backend, m mode) {
+	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		var ran runs
 		with := unwrappedApp(t, store, m, &ran)
 		twin := unwrappedApp(t, store.Anew(t), mode{name: "bare"}, &ran)
@@ -58,7 +58,7 @@ func TestWithoutTheServiceASessionIsAsIfItHadNeverBeenThere(t *testing.T) {
 	})
 }
 
-func unwrappedApp(t *testing.T, store testkit.Backend, m mode, ran *runs) *app {
+func unwrappedApp(t *testing.T, store storages.Storage, m mode, ran *runs) *app {
 	t.Helper()
 	a := newApp(t, store, m, nil)
 	root, sub := newActor(a, "root", ""), newActor(a, "billing", "")

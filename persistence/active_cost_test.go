@@ -3,6 +3,7 @@ package persistence_test
 import (
 	"testing"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -10,6 +11,7 @@ import (
 // same call ID.
 func TestAViewOfALongSessionLoadsLittle(t *testing.T) {
 	t.Parallel()
+	testkit.SkipBrief(t, "5,000 turns in one goroutine")
 	s := open(t, newPath(t), persistence.WithSynchronousNormal())
 	newKeeper(t, s, "s").turns(5000)
 	few := active(t, s, "s")

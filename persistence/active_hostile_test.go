@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
@@ -19,6 +20,7 @@ import (
 // less is loaded.
 func TestHostileHistoriesAreShownAlike(t *testing.T) {
 	t.Parallel()
+	testkit.SkipBrief(t, "random histories in one goroutine")
 	s := open(t, newPath(t), persistence.WithSynchronousNormal())
 	random := rand.New(rand.NewPCG(3, 4))
 	hiding, partial := 0, 0

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -17,6 +18,7 @@ import (
 // reopenings. With records of one writer nothing is loaded that the view does not need.
 func TestTheViewOfWhatIsLoadedIsTheViewOfAll(t *testing.T) {
 	t.Parallel()
+	testkit.SkipBrief(t, "random histories in one goroutine")
 	for _, wild := range []bool{false, true} {
 		t.Run(fmt.Sprint("wild=", wild), func(t *testing.T) {
 			t.Parallel()

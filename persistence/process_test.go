@@ -11,20 +11,17 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// TestAKilledProcessLosesNothingItAcknowledged: SIGKILL at random points, twenty times
-// LONGSESSION_SOAK says.
+// TestAKilledProcessLosesNothingItAcknowledged: SIGKILL at random points; in a soak twenty times what
+// LONGSESSION_SOAK is.
 func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 	t.Parallel()
 	runs := 5
-	if text := os.Getenv("LONGSESSION_SOAK"); text != "" {
-		times, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs = 20 * times
+	if n := testkit.Soak(t); n > 1 {
+		runs = 20 * n
 	}
 	path := newPath(t)
 	s := open(t, path)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -12,6 +13,7 @@ import (
 // included.
 func TestTheFileIsNotMuchLargerThanItsEvents(t *testing.T) {
 	t.Parallel()
+	testkit.SkipBrief(t, "a long session in one goroutine")
 	path := newPath(t)
 	s, err := persistence.NewSQLiteSessionService(path, persistence.WithSynchronousNormal())
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -65,7 +66,7 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 			t.Parallel()
 			compactions, long := 0, 0
 			for i, c := range read(t, file) {
-				if raced && (i%4 != 0 || c.Messages() > 400) {
+				if testkit.Race && (i%4 != 0 || c.Messages() > 400) {
 					continue
 				}
 				for _, r := range compare(t, c, policy(200_000), policy(32_000), policy(8_000)) {
@@ -92,7 +93,7 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 			if compactions < least {
 				t.Errorf("%d compactions only, want %d", compactions, least)
 			}
-			if file == "coding_agent_sessions.jsonl" && long < 3 && !raced {
+			if file == "coding_agent_sessions.jsonl" && long < 3 && !testkit.Race {
 				t.Errorf("%d long conversations only", long)
 			}
 		})
@@ -103,7 +104,7 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 // result fills.
 func TestNoPromptIsNeedlesslyOverASmallWindow(t *testing.T) {
 	t.Parallel()
-	if raced {
+	if testkit.Race {
 		t.Skip("too slow with the race detector; other tests play with it")
 	}
 	step := 1_000
@@ -140,7 +141,7 @@ func TestPromptAfterARecordedCompactionIsNoLargerThanTheirs(t *testing.T) {
 		return p
 	}
 	mirror := func(p *replay.Policy) { p.When = replay.AlsoWhereRecorded }
-	if raced {
+	if testkit.Race {
 		t.Skip("too slow with the race detector; other tests play with it")
 	}
 	compared := 0

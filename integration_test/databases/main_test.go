@@ -12,9 +12,12 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
+	testkit.Quiet()
 	if spec := os.Getenv(childVariable); spec != "" {
 		if err := runChild(spec, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -34,9 +37,9 @@ func onCI() bool { return os.Getenv("CI") == "true" }
 // that with the race detector.
 func long(short, whole int) int {
 	switch {
-	case raced:
+	case testkit.Race:
 		return short / 3
-	case onCI() || os.Getenv("LONGSESSION_SOAK") != "":
+	case testkit.Whole():
 		return whole
 	default:
 		return short

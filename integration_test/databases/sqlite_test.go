@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // sqliteSetup is one way to open SQLite under ADK's database service, with as many connections as
@@ -66,7 +67,7 @@ func TestCompactionCostsNoTurnOnSQLite(t *testing.T) {
 	t.Parallel()
 	for _, setup := range sqliteSetups() {
 		for _, bare := range []bool{true, false} {
-			if raced && bare {
+			if testkit.Race && bare {
 				continue // ADK alone is there to compare figures with
 			}
 			name := setup.String() + "/compacted"
@@ -98,7 +99,7 @@ func rotate(t *testing.T, setup sqliteSetup, bare bool) tally {
 	t.Helper()
 	const sessions = 4
 	turns := 120
-	if raced {
+	if testkit.Race {
 		turns = 40
 	}
 	ctx := context.WithoutCancel(t.Context())

@@ -1,22 +1,14 @@
 package gemini_test
 
 import (
-	"database/sql"
-	"fmt"
-	"path/filepath"
 	"testing"
-
-	"gorm.io/driver/sqlite"
-	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
-	_ "modernc.org/sqlite"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/session"
-	"google.golang.org/adk/session/database"
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
 // TestLongConversationsStayValidForGemini: fifty turns of chat and tools, one and several calls at
@@ -35,8 +27,8 @@ func TestLongConversationsStayValidForGemini(t *testing.T) {
 		{"in memory, with call IDs", inMemory, agent.StreamingModeNone, true, 50},
 		{"in memory, streamed", inMemory, agent.StreamingModeSSE, false, 50},
 		{"in memory, streamed, with call IDs", inMemory, agent.StreamingModeSSE, true, 50},
-		{"database", onSQLite, agent.StreamingModeNone, false, 30},
-		{"database, streamed, with call IDs", onSQLite, agent.StreamingModeSSE, true, 30},
+		{"database", onDatabase, agent.StreamingModeNone, false, 30},
+		{"database, streamed, with call IDs", onDatabase, agent.StreamingModeSSE, true, 30},
 	} {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()
@@ -74,22 +66,8 @@ func (a *app) checkStreams(atLeast int) {
 
 func inMemory(*testing.T) session.Service { return session.InMemoryService() }
 
-// onSQLite is ADK's database service on a SQLite file.
-func onSQLite(t *testing.T) session.Service {
+// onDatabase is ADK's database service on a SQLite file.
+func onDatabase(t *testing.T) session.Service {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "sessions.db")
-	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=busy_timeout(5000)&_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)&_pragma=foreign_keys(1)", path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { _ = db.Close() })
-	service, err := database.NewSessionService(&sqlite.Dialector{Conn: db}, &gorm.Config{Logger: logger.Default.LogMode(logger.Silent)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := database.AutoMigrate(service); err != nil {
-		t.Fatal(err)
-	}
-	return service
+	return storages.Database(t).Open(t)
 }

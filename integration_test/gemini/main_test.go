@@ -10,7 +10,12 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // A summarizer call that was given up must end with its connection.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Quiet()
+	goleak.VerifyTestMain(m)
+}

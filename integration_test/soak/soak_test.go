@@ -1,12 +1,11 @@
 // Package soak_test runs one session for thousands of turns under ADK's runner and compares its end
-// with its beginning. The environment variable LONGSESSION_SOAK makes the runs as long as they are
-// reported in BENCHMARKS.md; without it they are a tenth of that.
+// with its beginning. With LONGSESSION_SOAK or CI=true in the environment the runs are as long as they
+// are reported in BENCHMARKS.md; without them they are a tenth of that.
 package soak_test
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -30,7 +30,7 @@ var ref = compaction.SessionRef{AppName: "app", UserID: "user", SessionID: "sess
 
 // long returns n turns for a whole soak, a tenth of it otherwise.
 func long(n int) int {
-	if os.Getenv("LONGSESSION_SOAK") != "" {
+	if testkit.Whole() {
 		return n
 	}
 	return n / 10
@@ -47,6 +47,7 @@ func (f *fixed) Summarize(context.Context, summarizer.Request) (summarizer.Resul
 }
 
 func TestAPromptStaysAsShortAsItWas(t *testing.T) {
+	testkit.SkipBrief(t, "every compaction is synchronous")
 	for name, writer := range map[string]compaction.Summarizer{"extractive": summarizer.Extractive{}, "1000 characters": &fixed{}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

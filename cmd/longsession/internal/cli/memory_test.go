@@ -13,6 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // manyTalks are the lines of n conversations of about half a megabyte each, made while they are
@@ -56,7 +57,7 @@ func TestMemoryStaysFlatHoweverLongTheInput(t *testing.T) {
 	// Not parallel: the heap is that of all tests at once.
 	const ceiling = 32 << 20
 	conversations := 200
-	if raceDetector {
+	if testkit.Race {
 		conversations = 80
 	}
 	var mu sync.Mutex

@@ -1,4 +1,4 @@
-package testkit
+package storages
 
 import (
 	"path/filepath"
@@ -9,53 +9,53 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// Backend is one storage for sessions. It outlasts the services that are opened over it.
-type Backend struct {
+// Storage is a place where sessions lie. It outlasts the services that are opened over it.
+type Storage struct {
 	// Name is "inmemory", "database" or "persistence".
 	Name string
 	open func(t testing.TB) session.Service
-	anew func(t testing.TB) Backend
+	anew func(t testing.TB) Storage
 }
 
 // Open returns a service over the storage, which the end of the test closes. Another call opens the same
 // storage again, as another process would.
-func (b Backend) Open(t testing.TB) session.Service {
+func (s Storage) Open(t testing.TB) session.Service {
 	t.Helper()
-	return b.open(t)
+	return s.open(t)
 }
 
 // Anew returns an empty storage of the same kind.
-func (b Backend) Anew(t testing.TB) Backend {
+func (s Storage) Anew(t testing.TB) Storage {
 	t.Helper()
-	return b.anew(t)
+	return s.anew(t)
 }
 
 // Wrapped returns the same storage, whose services are opened through wrap.
-func (b Backend) Wrapped(wrap func(session.Service) session.Service) Backend {
-	open, anew := b.open, b.anew
-	b.open = func(t testing.TB) session.Service { t.Helper(); return wrap(open(t)) }
-	b.anew = func(t testing.TB) Backend { t.Helper(); return anew(t).Wrapped(wrap) }
-	return b
+func (s Storage) Wrapped(wrap func(session.Service) session.Service) Storage {
+	open, anew := s.open, s.anew
+	s.open = func(t testing.TB) session.Service { t.Helper(); return wrap(open(t)) }
+	s.anew = func(t testing.TB) Storage { t.Helper(); return anew(t).Wrapped(wrap) }
+	return s
 }
 
 // Holding returns a storage that is one service, such as one in memory. build makes an empty one.
-func Holding(name string, build func() session.Service) Backend {
+func Holding(name string, build func() session.Service) Storage {
 	service := build()
-	return Backend{
+	return Storage{
 		Name: name,
 		open: func(testing.TB) session.Service { return service },
-		anew: func(testing.TB) Backend { return Holding(name, build) },
+		anew: func(testing.TB) Storage { return Holding(name, build) },
 	}
 }
 
 // InMemory is ADK's in-memory service.
-func InMemory() Backend { return Holding("inmemory", session.InMemoryService) }
+func InMemory() Storage { return Holding("inmemory", session.InMemoryService) }
 
 // Persistence is this module's service on a SQLite file of the test's own.
-func Persistence(t testing.TB) Backend {
+func Persistence(t testing.TB) Storage {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "own.db")
-	return Backend{
+	return Storage{
 		Name: "persistence",
 		open: func(t testing.TB) session.Service {
 			t.Helper()

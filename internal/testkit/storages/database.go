@@ -1,6 +1,6 @@
 //go:build !race
 
-package testkit
+package storages
 
 import (
 	"database/sql"
@@ -18,10 +18,10 @@ import (
 )
 
 // Database is ADK's database service on a SQLite file of the test's own.
-func Database(t testing.TB) Backend {
+func Database(t testing.TB) Storage {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sessions.db")
-	return Backend{
+	return Storage{
 		Name: "database",
 		open: func(t testing.TB) session.Service { t.Helper(); return OpenDatabase(t, path, true) },
 		anew: Database,
@@ -52,8 +52,8 @@ func OpenDatabase(t testing.TB, path string, foreignKeys bool) session.Service {
 	return service
 }
 
-// Backends are all storages that sessions of one process may lie in, each empty.
-func Backends(t testing.TB) []Backend {
+// All are all storages that sessions of one process may lie in, each empty.
+func All(t testing.TB) []Storage {
 	t.Helper()
-	return []Backend{InMemory(), Database(t), Persistence(t)}
+	return []Storage{InMemory(), Database(t), Persistence(t)}
 }

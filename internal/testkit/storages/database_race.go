@@ -1,6 +1,6 @@
 //go:build race
 
-package testkit
+package storages
 
 import (
 	"testing"
@@ -10,10 +10,10 @@ import (
 
 // Database skips the test: with the race detector SQLite takes most of the time, and ADK's database service
 // shares no memory with this module that its in-memory service does not share.
-func Database(t testing.TB) Backend {
+func Database(t testing.TB) Storage {
 	t.Helper()
 	OpenDatabase(t, "", true)
-	return Backend{}
+	return Storage{}
 }
 
 // OpenDatabase skips the test; see [Database].
@@ -23,8 +23,8 @@ func OpenDatabase(t testing.TB, _ string, _ bool) session.Service {
 	return nil
 }
 
-// Backends are the storages that goroutines of this module work on.
-func Backends(t testing.TB) []Backend {
+// All are the storages that goroutines of this module work on.
+func All(t testing.TB) []Storage {
 	t.Helper()
-	return []Backend{InMemory(), Persistence(t)}
+	return []Storage{InMemory(), Persistence(t)}
 }

@@ -1,5 +1,0 @@
-//go:build race
-
-package databases_test
-
-const raced = true
