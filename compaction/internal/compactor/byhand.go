@@ -83,7 +83,7 @@ func (e *Engine) compactNow(ctx context.Context, st *sessions.State, j job.Job, 
 	}
 	tried := false
 	for _, branch := range meter.BranchesOf(h.View.Events().Slice()) {
-		c := &compactor{Engine: e, h: h, job: j}
+		c := &compactor{engine: e, h: h, job: j}
 		attempted, failed := c.compactBranch(ctx, branch, choose, &result)
 		tried = tried || attempted
 		if err = failed; err != nil {

@@ -16,8 +16,8 @@ const maxSteps = 1000
 // notes what was learned, again and again, until nothing is due or an attempt fails. One goroutine at a
 // time uses it, and that goroutine holds the session's slot.
 type compactor struct {
-	*Engine
-	h *sessions.Handle
+	engine *Engine
+	h      *sessions.Handle
 	// job says what the work is for. A job that a turn waits for may give the model up on the way:
 	// job.Extractive is then set.
 	job job.Job
@@ -35,7 +35,7 @@ func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j job.Job) 
 	defer e.survive(ctx, h.State, j)
 	defer e.storage.Remember(h.State)
 	e.journal.Unreadable(ctx, h)
-	c := &compactor{Engine: e, h: h, job: j}
+	c := &compactor{engine: e, h: h, job: j}
 	if !c.mayStart() || !e.storage.StoreLeftovers(ctx, h, j) {
 		return
 	}
@@ -60,7 +60,7 @@ func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j job.Job) 
 
 // snapshot is the session as it is now, for the next step.
 func (c *compactor) snapshot() snapshot {
-	s := c.Engine.snapshot(c.h, c.job)
+	s := c.engine.snapshot(c.h, c.job)
 	s.chosen, s.worthless = c.chosen, c.worthless
 	return s
 }
@@ -83,9 +83,9 @@ func (c *compactor) givesWay(ctx context.Context) bool {
 	switch {
 	case ctx.Err() != nil || c.h.State.Deleted():
 	case c.carriedOn && c.job.Inline && c.turnCanGoOn():
-		c.background(ctx, c.h, job.Job{InvocationID: c.job.InvocationID})
+		c.engine.background(ctx, c.h, job.Job{InvocationID: c.job.InvocationID})
 	case !c.job.Inline && c.h.State.Line.Prioritized():
-		c.background(ctx, c.h, c.job)
+		c.engine.background(ctx, c.h, c.job)
 	default:
 		return false
 	}
@@ -100,7 +100,7 @@ func (c *compactor) turnCanGoOn() bool {
 	if !c.job.Forced {
 		return late
 	}
-	if c.cfg.Synchronous && !late {
+	if c.engine.cfg.Synchronous && !late {
 		return false
 	}
 	c.h.CatchUp()
@@ -115,7 +115,7 @@ func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 		c.end(ctx, st)
 		return false
 	}
-	if c.storage.MustWait(c.job) {
+	if c.engine.storage.MustWait(c.job) {
 		c.h = c.h.Ahead()
 	}
 	c.chosen, c.worthless = nil, false
@@ -185,7 +185,7 @@ func (c *compactor) end(ctx context.Context, st step) {
 		c.h.State.Learned.Windows.DeferUntil(st.candidate.reader, st.until)
 	}
 	if st.reason != "" {
-		c.journal.Decline(ctx, c.h.State, c.job, st.candidate.Selection, st.reason)
+		c.engine.journal.Decline(ctx, c.h.State, c.job, st.candidate.Selection, st.reason)
 	}
 }
 

@@ -24,13 +24,13 @@ func (c *compactor) summarizeWindow(ctx context.Context, st step) (job.Result, *
 	if st.action != summarize {
 		j.Trigger, j.Kind, j.Focus, j.Note, j.Pack = record.TriggerMerge, "", "", "", ""
 	}
-	ctx, a := c.journal.Begin(ctx, c.h.State, j, st.window)
+	ctx, a := c.engine.journal.Begin(ctx, c.h.State, j, st.window)
 	result := a.Guard(ctx, func() job.Result {
 		d, result := c.writeDraft(ctx, j, st, a)
 		if d == nil {
 			return result
 		}
-		return c.storage.StoreDraft(ctx, c.h, j, a, d)
+		return c.engine.storage.StoreDraft(ctx, c.h, j, a, d)
 	})
 	if result != job.Written {
 		return result, nil
@@ -43,7 +43,7 @@ func (c *compactor) summarizeWindow(ctx context.Context, st step) (job.Result, *
 // is nil if there is none; then the attempt is concluded.
 func (c *compactor) writeDraft(ctx context.Context, j job.Job, st step, a *journal.Attempt) (*draft.Draft, job.Result) {
 	window, facts, began := &st.window, &c.h.State.Learned, time.Now()
-	text, answer, err := writer.Write(ctx, c.journal.Writer(j), c.assignment(j, st), &facts.Attempts)
+	text, answer, err := writer.Write(ctx, c.engine.journal.Writer(j), c.assignment(j, st), &facts.Attempts)
 	var d *draft.Draft
 	if err == nil {
 		d, err = draft.New(ctx, draft.Purpose{Trigger: j.Trigger, Kind: j.Kind, Focus: j.Focus, Note: j.Note}, *window, text, answer)
@@ -73,7 +73,7 @@ func (c *compactor) assignment(j job.Job, st step) writer.Assignment {
 	return writer.Assignment{
 		Window: st.window, Kind: j.Kind, Focus: j.Focus, Note: j.Note, Pack: j.Pack, Rewrites: st.action != summarize,
 		SummaryTokens: c.h.State.Prompts.Limits().SummaryTokens, Shorter: st.shorter, Room: c.roomFor(st),
-		Deadline: j.Deadline, Timeout: c.cfg.Timeout, Extractive: j.Extractive,
+		Deadline: j.Deadline, Timeout: c.engine.cfg.Timeout, Extractive: j.Extractive,
 	}
 }
 
