@@ -39,8 +39,8 @@ func (superseded) Superseded() bool { return true }
 // another service, and it is not changed.
 //
 // The record is an insertion and no more. It sets no state, and it does not move the session's
-// update time: the event is stored with that time as its Timestamp, whatever ev says. ev gets the
-// Timestamp that was stored, and an ID if it had none.
+// update time: the event is stored with that time as its Timestamp, whatever Timestamp ev has. ev
+// gets the Timestamp that was stored, and an ID if it had none.
 //
 // In the same transaction AppendRecord checks that each event that the record covers exists and is
 // not covered yet, and that each record that it absorbs is still current. Otherwise it stores

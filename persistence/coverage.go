@@ -45,8 +45,8 @@ func (w *writer) checkByRecords(session int64, events int, m *record.Metadata) e
 //   - A record is current unless another record of its branch absorbs it, or a later one covers
 //     everything that it covers.
 //
-// For example, record r of events 1 and 2 is not current beside a later record s of events 1, 2 and
-// 3.
+// For example, record r of events 1 and 2 is not current next to a later record s of events 1, 2
+// and 3.
 type coverage struct {
 	events  []*session.Event
 	index   *record.Index

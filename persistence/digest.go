@@ -28,7 +28,7 @@ const chainLabel = "longsession chain 1"
 //	digest 1 = SHA-256(genesis,  1, content of event 1)
 //	digest 2 = SHA-256(digest 1, 2, content of event 2)
 //
-// So whoever changes, removes or moves event 1 must also recompute every digest after it. A
+// So a change, removal or move of event 1 makes it necessary to recompute every digest after it. A
 // digester is not safe for concurrent use.
 type digester struct{ buf []byte }
 

@@ -143,8 +143,8 @@ func checkVersion(version, newest int) error {
 	return nil
 }
 
-// still returns an error if the file is not there any more, or if nobody wrote to it when it was
-// opened and somebody has begun to since.
+// check returns an error if the file was moved or replaced, or if an app began to write to a file
+// that was opened as immutable.
 func (r *readOnly) check() error {
 	if r == nil {
 		return nil

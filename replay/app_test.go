@@ -22,9 +22,9 @@ func (a *appends) AppendEvent(ctx context.Context, sess session.Session, ev *ses
 	return a.Service.AppendEvent(ctx, sess, ev)
 }
 
-// TestAnInterruptedTurnIsOver: the service knows that a turn ended unanswered by its context, else
+// TestAnInterruptedTurnEndsItsContext: the service knows that a turn ended unanswered by its context, else
 // only when the garbage collector has run, and the same replay gives other figures every time.
-func TestAnInterruptedTurnIsOver(t *testing.T) {
+func TestAnInterruptedTurnEndsItsContext(t *testing.T) {
 	t.Parallel()
 	call := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{FunctionCall: &genai.FunctionCall{ID: "1", Name: "look"}}}}
 	c := &conversation.Conversation{ID: "c", Turns: []conversation.Turn{

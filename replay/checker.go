@@ -41,7 +41,7 @@ const (
 // Failure is one demand that a report does not meet.
 type Failure struct {
 	Rule Rule
-	// Text says what was found, in one line.
+	// Text is what was found, in one line.
 	Text string
 }
 

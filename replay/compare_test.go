@@ -104,8 +104,8 @@ func TestReportAddsUp(t *testing.T) {
 	}
 }
 
-// TestSummariesOfTheStandInAreCharged: an app has a model write them, and pays for what it reads.
-func TestSummariesOfTheStandInAreCharged(t *testing.T) {
+// TestSummariesWithoutAModelAreCharged: an app has a model write them, and pays for what it reads.
+func TestSummariesWithoutAModelAreCharged(t *testing.T) {
 	t.Parallel()
 	price := tokens.Model{Name: "agent", InputPrice: 1, OutputPrice: 10}
 	cheap := tokens.Model{Name: "writer", InputPrice: 0.5, OutputPrice: 5}
@@ -174,9 +174,9 @@ func (r reporting) Summarize(ctx context.Context, req summarizer.Request) (summa
 	return result, err
 }
 
-// TestUsageThatIsALieIsSaidAndNotFollowed: prompts are then counted as if the recording had no
+// TestImplausibleUsageIsNotedAndIgnored: prompts are then counted as if the recording had no
 // counts.
-func TestUsageThatIsALieIsSaidAndNotFollowed(t *testing.T) {
+func TestImplausibleUsageIsNotedAndIgnored(t *testing.T) {
 	t.Parallel()
 	honest := compare(t, chat(20), policy(4_000))[0]
 	for _, lie := range []int{0, 1, 1_000_000} {
@@ -224,7 +224,7 @@ func TestInterruptedToolRoundsArePlayed(t *testing.T) {
 	}
 }
 
-func TestSessionIsStoredWhereItIsAskedFor(t *testing.T) {
+func TestASessionIsStoredInThePolicysService(t *testing.T) {
 	t.Parallel()
 	inner := session.InMemoryService()
 	p := policy(100_000)
@@ -331,7 +331,7 @@ func TestRecordedCompactionIsPlayedAgainWithItsSummary(t *testing.T) {
 	}
 }
 
-func TestEachRecordedSummaryTakesThePlaceOfThoseBefore(t *testing.T) {
+func TestEachRecordedSummaryReplacesThoseBefore(t *testing.T) {
 	t.Parallel()
 	c := chat(40)
 	for i := 5; i < 40; i += 5 {
@@ -352,7 +352,7 @@ func TestEachRecordedSummaryTakesThePlaceOfThoseBefore(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotPlayedAsRecordedIsNoted(t *testing.T) {
+func TestDifferencesFromTheRecordingAreNoted(t *testing.T) {
 	t.Parallel()
 	c := chat(4)
 	c.Turns[1].Steps[1].Answer.Parts = append(c.Turns[1].Steps[1].Answer.Parts, &genai.Part{CodeExecutionResult: &genai.CodeExecutionResult{Output: "1"}})

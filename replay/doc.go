@@ -20,8 +20,9 @@
 // With Options.Facts of "XK7P2", [Checker.Check] returns an error if the summary does not mention
 // the code.
 //
-// [App.Run] drives any session service with any plugins and measures nothing by itself. It measures
-// other ways of keeping a session short.
+// [App.Run] drives any session service with any plugins. It reports nothing by itself, but
+// App.Request receives every request, which is enough to measure other ways of keeping a session
+// short.
 //
 // Package [github.com/adk-go-ext/longsession/replay/conversation] reads files of recorded
 // conversations.

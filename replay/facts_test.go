@@ -7,7 +7,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-func TestAnAnswerStandsInATextAsWordsOfItsOwn(t *testing.T) {
+func TestAnAnswerMatchesWholeWordsOnly(t *testing.T) {
 	t.Parallel()
 	for _, r := range []struct {
 		text, answer string
@@ -68,7 +68,7 @@ func TestFactsAreLookedForInRawMessagesAndSummaries(t *testing.T) {
 	}
 }
 
-func TestTextOfAContentHasAllThatItsCallsAndResultsSay(t *testing.T) {
+func TestTextOfAContentIncludesCallsAndResults(t *testing.T) {
 	t.Parallel()
 	c := called("1")
 	c.Parts[0].FunctionCall.Args = map[string]any{"degrees": 4711.0, "sure": true, "b": "bee", "a": "ant", "list": []any{"x", nil}}

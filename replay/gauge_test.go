@@ -31,7 +31,7 @@ func request(contents ...*genai.Content) *model.LLMRequest {
 	return &model.LLMRequest{Contents: contents, Config: &genai.GenerateContentConfig{SystemInstruction: said("", "Be kind.")}}
 }
 
-func TestPrefixIsWhatStaysTheSameFromTheStart(t *testing.T) {
+func TestThePrefixIsTheUnchangedStartOfAPrompt(t *testing.T) {
 	t.Parallel()
 	size := func(contents ...*genai.Content) int {
 		return tokens.OfContents(contents) + tokens.Estimate("Be kind.")
@@ -49,7 +49,7 @@ func TestPrefixIsWhatStaysTheSameFromTheStart(t *testing.T) {
 	}
 }
 
-func TestContentsAreToldApartByAllThatAPromptShows(t *testing.T) {
+func TestContentsDifferInEverythingThatAPromptShows(t *testing.T) {
 	t.Parallel()
 	g := newGauge()
 	seen := map[uint64]int{}

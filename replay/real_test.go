@@ -1,9 +1,7 @@
 package replay_test
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,30 +13,18 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// read returns the conversations of a file of real ones, or skips the test.
+// read returns the recorded conversations of a file, or skips the test if there is no data.
 func read(t *testing.T, file string) []*conversation.Conversation {
 	t.Helper()
 	folder := os.Getenv("LONGSESSION_DATA")
 	if folder == "" {
 		t.Skip("LONGSESSION_DATA is not set: no real conversations")
 	}
-	f, err := os.Open(filepath.Join(folder, file))
+	all, err := conversation.ReadFile(filepath.Join(folder, file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	r := conversation.NewReader(f, file)
-	var all []*conversation.Conversation
-	for {
-		c, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, c)
-	}
+	return all
 }
 
 func policy(window int) replay.Policy {

@@ -104,10 +104,11 @@ type Compaction struct {
 	Level   int    `json:"level"`
 	// Events is how many events it covers. OriginalTokens is their size, and CompactedTokens the
 	// size of the summary, both in estimated tokens.
-	Events          int    `json:"events"`
-	OriginalTokens  int    `json:"original_tokens"`
-	CompactedTokens int    `json:"compacted_tokens"`
-	Summary         string `json:"summary"`
+	Events          int `json:"events"`
+	OriginalTokens  int `json:"original_tokens"`
+	CompactedTokens int `json:"compacted_tokens"`
+	// Summary is the text of the summary.
+	Summary string `json:"summary"`
 }
 
 // Summaries is the cost of writing summaries.

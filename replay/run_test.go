@@ -69,7 +69,7 @@ func TestOrphansOfARequestAreReported(t *testing.T) {
 	}
 }
 
-func TestWhatMustStayRawExplainsALongPrompt(t *testing.T) {
+func TestRawPartsExplainALongPrompt(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 500)
 	r := &run{

@@ -55,7 +55,7 @@ func TestFixedPartIsLeftOutWhereItWouldFillTheWindow(t *testing.T) {
 	}
 }
 
-func TestCountsThatCannotBeRightAreNotFollowed(t *testing.T) {
+func TestImplausibleCountsAreIgnored(t *testing.T) {
 	t.Parallel()
 	estimates := []int{100, 2_000, 6_000, 9_000}
 	for _, r := range []struct {

@@ -214,7 +214,7 @@ func TestALocomoFileIsRead(t *testing.T) {
 			t.Errorf("question %d is %+v, want %+v", i, got, want)
 		}
 	}
-	for _, note := range []string{"messages of Ida, taken for the user's: 2", "messages of Tom, taken for the agent's: 1", "pictures, of which only the caption is read: 1"} {
+	for _, note := range []string{"messages of Ida, read as the user's: 2", "messages of Tom, read as the agent's: 1", "pictures, replaced by their captions: 1"} {
 		if !strings.Contains(strings.Join(c.Notes, "\n"), note) {
 			t.Errorf("notes %q lack %q", c.Notes, note)
 		}

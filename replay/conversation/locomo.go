@@ -68,7 +68,7 @@ func readLocomo(fields object) (*recording, error) {
 		}
 	}
 	for _, who := range slices.Sorted(maps.Keys(l.counts)) {
-		rec.notes.add("messages of "+who+", taken for the "+[]string{"user", "agent"}[speakers[who]]+"'s", l.counts[who])
+		rec.notes.add("messages of "+who+", read as the "+[]string{"user", "agent"}[speakers[who]]+"'s", l.counts[who])
 	}
 	return rec, rec.readQuestions(fields["qa"], true)
 }
@@ -142,7 +142,7 @@ func (l *locomo) readTurn(m *message, where string, v value) error {
 			continue
 		}
 		if field.before != "" {
-			l.rec.notes.add("pictures, of which only the caption is read", 1)
+			l.rec.notes.add("pictures, replaced by their captions", 1)
 		}
 		m.parts = append(m.parts, &genai.Part{Text: field.before + text + field.after})
 	}

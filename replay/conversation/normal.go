@@ -77,7 +77,7 @@ func (b *builder) system(m message) {
 		b.rec.instruction = append(b.rec.instruction, text)
 	}
 	if len(b.c.Turns)+len(b.waiting) > 0 {
-		b.rec.notes.add("system messages further on, added to the instruction", 1)
+		b.rec.notes.add("system messages after the beginning, added to the instruction", 1)
 	}
 }
 
@@ -110,7 +110,7 @@ func (b *builder) agent(m message) {
 		t.Steps = append(t.Steps, Step{Message: m.index, Answer: &genai.Content{Role: genai.RoleModel}})
 		b.ends = append(b.ends, stepEnd{turn: len(b.c.Turns) - 1, step: n})
 	} else {
-		b.rec.notes.add("answers directly behind another one, joined with it", 1)
+		b.rec.notes.add("answers directly after another one, joined with it", 1)
 	}
 	b.between = false
 	b.ends[len(b.ends)-1].index = m.index
@@ -139,11 +139,11 @@ func (b *builder) turn() {
 		for _, w := range b.waiting {
 			opening.Parts = append(opening.Parts, w.Parts...)
 		}
-		b.rec.notes.add("user messages directly behind another one, joined with it", len(b.waiting)-1)
+		b.rec.notes.add("user messages directly after another one, joined with it", len(b.waiting)-1)
 		b.c.Turns = append(b.c.Turns, Turn{User: opening})
 		b.waiting = nil
 	case len(b.c.Turns) == 0:
-		b.rec.notes.add("user messages "+startText+", made up in front of a first answer", 1)
+		b.rec.notes.add("user messages "+startText+", made up before a first answer", 1)
 		b.c.Turns = append(b.c.Turns, Turn{User: genai.NewContentFromText(startText, genai.RoleUser)})
 	}
 }
@@ -170,7 +170,7 @@ func (b *builder) placeCompactions() {
 			i++
 		}
 		if i == len(b.ends) {
-			b.rec.notes.add("recorded compactions behind the last answer, left out", len(b.rec.compactions)-n)
+			b.rec.notes.add("recorded compactions after the last answer, left out", len(b.rec.compactions)-n)
 			return
 		}
 		c.Turn, c.Step = b.ends[i].turn, b.ends[i].step

@@ -8,8 +8,8 @@ import (
 func TestAnyOrderBecomesTurns(t *testing.T) {
 	t.Parallel()
 	const text = `{"role":"assistant","content":"and"}`
-	const joined = "answers directly behind another one, joined with it"
-	const asked = "user messages directly behind another one, joined with it"
+	const joined = "answers directly after another one, joined with it"
+	const asked = "user messages directly after another one, joined with it"
 	const missing = `calls without a result, given ` + `{"error": "the recording has no result for this call"}`
 	check(t, []tale{
 		{"answers that follow one another are one", messages(hello, calls("a f"), calls("b g"), gives("a", "1"), gives("b", "2"), hi),
@@ -27,7 +27,7 @@ func TestAnyOrderBecomesTurns(t *testing.T) {
 		{"an ID is used again before it is answered", messages(hello, calls("a f"), hello, calls("a f"), gives("a", "1")),
 			lines("U hello", "A1 a=f{}", "R a f "+noResult, "U hello", "A3 a-2=f{}", `R a-2 f {"result":"1"}`), []string{"calls with the ID of an earlier one, given another: 1", missing + ": 1"}},
 		{"without answers each is a turn", messages(hello, hello), lines("U hello", "U hello"), nil},
-		{"an answer comes first", messages(hi, hello, hi), lines("U (start)", "A0 hi", "U hello", "A2 hi"), []string{"user messages (start), made up in front of a first answer: 1"}},
+		{"an answer comes first", messages(hi, hello, hi), lines("U (start)", "A0 hi", "U hello", "A2 hi"), []string{"user messages (start), made up before a first answer: 1"}},
 		{"empty messages", messages(`{"role":"user","content":""}`, `{"role":"assistant","content":""}`, hi, `{"role":"user","content":[]}`, hi),
 			lines("U (empty)", "A2 hi", "U (empty)", "A4 hi"), []string{"empty user messages, given the text (empty): 2", "empty answers, left out: 1"}},
 		{"IDs that are used again", messages(hello, calls("a f"), gives("a", "1"), calls("a f", "a f"), gives("a", "2"), gives("a", "3"), calls("a-2 f"), gives("a-2", "4")),
@@ -77,7 +77,7 @@ func TestCompactionsPointAtTheAnswerBehindThem(t *testing.T) {
 	if got := compact(c.Compactions); got != want {
 		t.Errorf("compactions %s, want %s", got, want)
 	}
-	if last := c.Notes[len(c.Notes)-1]; last != "recorded compactions behind the last answer, left out: 1" {
+	if last := c.Notes[len(c.Notes)-1]; last != "recorded compactions after the last answer, left out: 1" {
 		t.Errorf("notes %q", c.Notes)
 	}
 }

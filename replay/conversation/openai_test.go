@@ -95,7 +95,7 @@ func TestWhatStandsBesideTheMessagesIsRead(t *testing.T) {
 	if second.PromptTokens != 0 || !second.Time.Equal(time.Date(2026, 1, 2, 3, 4, 5, 5e8, time.UTC)) {
 		t.Errorf("the second answer: %+v", second)
 	}
-	if len(c.Notes) != 1 || c.Notes[0] != "system messages further on, added to the instruction: 1" {
+	if len(c.Notes) != 1 || c.Notes[0] != "system messages after the beginning, added to the instruction: 1" {
 		t.Errorf("notes %q", c.Notes)
 	}
 }

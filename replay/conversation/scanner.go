@@ -21,7 +21,7 @@ func (s *scanner) more(closing byte) bool {
 	return false
 }
 
-// value returns the value that begins here, and moves behind it. base is the offset of the list in
+// value returns the value that begins here, and moves past it. base is the offset of the list in
 // its line.
 func (s *scanner) value(base int) value {
 	start, depth := s.i, 0
@@ -54,7 +54,7 @@ func (s *scanner) value(base int) value {
 	return value{s.json[start:s.i], base + start}
 }
 
-// skipString moves behind the string that begins here.
+// skipString moves past the string that begins here.
 func (s *scanner) skipString() {
 	for s.i++; s.i < len(s.json); s.i++ {
 		next := bytes.IndexAny(s.json[s.i:], `"\`)
