@@ -16,10 +16,10 @@ import (
 )
 
 // Summarizer writes the prose that stands for a window of events. It gets copies of the events, and
-// returns text and usage; the service does everything else. It must be safe for concurrent use by different
-// sessions. It may fail, panic or hang: the service gives a call up after Config.Timeout. A text that
-// [summarizer.Check] refuses is a failure too. A Summarizer that implements [summarizer.InputLimiter] is
-// given windows of at most that size.
+// returns text and usage; the service does everything else. It must be safe for concurrent use by
+// different sessions. It may fail, panic or hang: the service gives a call up after Config.Timeout.
+// A text that [summarizer.Check] refuses is a failure too. A Summarizer that implements
+// [summarizer.InputLimiter] is given windows of at most that size.
 type Summarizer interface {
 	Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error)
 }
@@ -30,61 +30,65 @@ const Off = -1
 
 // Config says when to compact, how much stays raw, and who writes the summaries. The zero value of
 // every number is its default, so Config{Model: llm} equals [DefaultConfig] with a model. A trigger
-// is turned off with [Off] only; to turn off both, write it to InvocationThreshold and TokenThreshold.
+// is turned off with [Off] only; to turn off both, write it to InvocationThreshold and
+// TokenThreshold.
 type Config struct {
-	// Model writes the summaries: normally the agent's own model. Required unless Summarizer is set.
+	// Model writes the summaries: normally the agent's own model. Required unless Summarizer is
+	// set.
 	Model model.LLM
 	// Summarizer writes the summaries instead of Model. If nil, Model does.
 	Summarizer Summarizer
 
-	// InvocationThreshold is θ: after this many complete invocations (turns of the user) a window is
-	// summarized. 0 means 5. Off turns this trigger off.
+	// InvocationThreshold is θ: after this many complete invocations (turns of the user) a window
+	// is summarized. 0 means 5. Off turns this trigger off.
 	InvocationThreshold int
-	// OverlapSize is ω: how many of the newest complete invocations always stay raw. The next window
-	// begins with them. 0 means 2; the least is 1.
+	// OverlapSize is ω: how many of the newest complete invocations always stay raw. The next
+	// window begins with them. 0 means 2; the least is 1.
 	OverlapSize int
-	// TokenThreshold is the prompt size, in tokens, at which the token trigger fires, if that is less
-	// than SafetyRatio × ContextWindow. 0 means that SafetyRatio alone decides. Off turns the token trigger
-	// off, whatever SafetyRatio is.
+	// TokenThreshold is the prompt size, in tokens, at which the token trigger fires, if that is
+	// less than SafetyRatio × ContextWindow. 0 means that SafetyRatio alone decides. Off turns the
+	// token trigger off, whatever SafetyRatio is.
 	TokenThreshold int
 	// SafetyRatio is ρ: the share of the context window at which the token trigger fires, up to 1.
-	// 0 means 0.7. Off leaves the decision to TokenThreshold, and turns the token trigger off if that is 0.
+	// 0 means 0.7. Off leaves the decision to TokenThreshold, and turns the token trigger off if
+	// that is 0.
 	SafetyRatio float64
-	// ContextWindow is Λ, the context window of the *agent's* model, in tokens. 0 means the window that
-	// Registry has for AgentModel, or for Model if AgentModel is empty. If it has none, the service assumes
-	// 128,000 and logs a warning.
+	// ContextWindow is Λ, the context window of the *agent's* model, in tokens. 0 means the window
+	// that Registry has for AgentModel, or for Model if AgentModel is empty. If it has none, the
+	// service assumes 128,000 and logs a warning.
 	ContextWindow int
-	// AgentModel names the agent's model where Model is another, cheaper one. It is only used to look up
-	// the context window. If it is empty, Model is the agent's model, and a ContextWindow that is set here
-	// is Model's as well if Registry does not know that.
+	// AgentModel names the agent's model where Model is another, cheaper one. It is only used to
+	// look up the context window. If it is empty, Model is the agent's model, and a ContextWindow
+	// that is set here is Model's as well if Registry does not know that.
 	AgentModel string
-	// AgentModelFunc returns the name of the model that a session's agent has now, for apps that switch it
-	// while they run. It is called after every append, so it must be quick; "" means no change. Where
-	// ContextWindow is 0, the limits follow. Not together with AgentModel.
+	// AgentModelFunc returns the name of the model that a session's agent has now, for apps that
+	// switch it while they run. It is called after every append, so it must be quick; "" means no
+	// change. Where ContextWindow is 0, the limits follow. Not together with AgentModel.
 	AgentModelFunc func(ctx context.Context, ref SessionRef) string
-	// Registry has the windows, limits and prices of models. Use it for models that package tokens does not
-	// know, or knows other numbers of. If nil, the built-in table of package tokens is used.
+	// Registry has the windows, limits and prices of models. Use it for models that package tokens
+	// does not know, or knows other numbers of. If nil, the built-in table of package tokens is
+	// used.
 	Registry *tokens.Registry
 	// MaxOutputTokens is reserved for the model's reply, in tokens. The effective window is
-	// ContextWindow less this. 0 means the longest reply of the agent's model in Registry, or 8,192 if it
-	// has none, but at most a tenth of the window. The same holds where AgentModelFunc names a model and
-	// this is more than half of its window. Off reserves nothing.
+	// ContextWindow less this. 0 means the longest reply of the agent's model in Registry, or 8,192
+	// if it has none, but at most a tenth of the window. The same holds where AgentModelFunc names
+	// a model and this is more than half of its window. Off reserves nothing.
 	MaxOutputTokens int
 	// RetainEvents is how many of the newest events of a branch the token trigger leaves raw, at
 	// least; at the hard limit fewer. 0 means 10.
 	RetainEvents int
-	// MaxSummaries is how many summaries a branch may show. Before one more would exceed it, two are merged;
-	// 1 is a rolling summary that is rewritten every time. If there is no room for the tool rounds of a turn
-	// that is still running, each agent has one summary more for these, until the first window after the
-	// turn. 0 means 5.
+	// MaxSummaries is how many summaries a branch may show. Before one more would exceed it, two
+	// are merged; 1 is a rolling summary that is rewritten every time. If there is no room for the
+	// tool rounds of a turn that is still running, each agent has one summary more for these, until
+	// the first window after the turn. 0 means 5.
 	MaxSummaries int
 	// MaxSummaryTokens is how long a summary is asked to be at most, in tokens: less for a small
 	// window, and less where MaxSummaries of that length would take up more than half of the prompt
-	// that the token trigger allows. The LLM summarizer asks again, once, for a summary that is more than
-	// twice as long. 0 means 500.
+	// that the token trigger allows. The LLM summarizer asks again, once, for a summary that is
+	// more than twice as long. 0 means 500.
 	MaxSummaryTokens int
-	// PromptTemplate is the prompt for summaries; it must contain {{history}}. If empty, the default is
-	// used. It has no effect with Summarizer, so setting both is refused.
+	// PromptTemplate is the prompt for summaries; it must contain {{history}}. If empty, the
+	// default is used. It has no effect with Summarizer, so setting both is refused.
 	PromptTemplate string
 	// Timeout bounds one summarizer call, and all the compaction that one AppendEvent may wait for.
 	// 0 means 60 s.
@@ -92,8 +96,8 @@ type Config struct {
 	// Synchronous compacts before AppendEvent returns, so that the very next prompt is smaller, at
 	// the price of the wait. If false, compactions run in the background, except at the hard limit.
 	Synchronous bool
-	// Pin reports whether an event must stay raw for ever. It must not change the event. If nil, no event
-	// is pinned.
+	// Pin reports whether an event must stay raw for ever. It must not change the event. If nil, no
+	// event is pinned.
 	Pin func(*session.Event) bool
 	// Observer receives everything that happens. If nil, nothing is reported.
 	Observer Observer
@@ -107,14 +111,14 @@ type Config struct {
 	//
 	// If nil, slog.Default() at that time is used.
 	Logger *slog.Logger
-	// TracerProvider traces compactions: one span for each, in the trace of the append that set it off. If
-	// nil, OpenTelemetry's global provider at that time is used.
+	// TracerProvider traces compactions: one span for each, in the trace of the append that set it
+	// off. If nil, OpenTelemetry's global provider at that time is used.
 	TracerProvider trace.TracerProvider
-	// OmitErrorText leaves the text of errors out of spans: a provider's error may quote the prompt. If
-	// false, spans have its first 200 characters.
+	// OmitErrorText leaves the text of errors out of spans: a provider's error may quote the
+	// prompt. If false, spans have its first 200 characters.
 	OmitErrorText bool
-	// MeterProvider counts and measures compactions. If nil, OpenTelemetry's global provider at that time
-	// is used.
+	// MeterProvider counts and measures compactions. If nil, OpenTelemetry's global provider at
+	// that time is used.
 	MeterProvider metric.MeterProvider
 }
 
@@ -129,8 +133,8 @@ const (
 	defaultTimeout             = 60 * time.Second
 )
 
-// DefaultConfig returns the defaults, written out. Model or Summarizer must still be set. Fields that
-// are zero in it have defaults that depend on the agent's model, or none.
+// DefaultConfig returns the defaults, written out. Model or Summarizer must still be set. Fields
+// that are zero in it have defaults that depend on the agent's model, or none.
 func DefaultConfig() Config {
 	return Config{
 		InvocationThreshold: defaultInvocationThreshold,

@@ -4,42 +4,49 @@ import (
 	"context"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/storage"
 )
 
-// The interfaces in this file are optional. An inner session service that implements one is used better:
-// [NewCompactionService] finds out which ones it has. compactiontest.RunInner checks an implementation.
+// The interfaces in this file are optional. An inner session service that implements one is used
+// better: [NewCompactionService] finds out which ones it has. compactiontest.RunInner checks an
+// implementation.
 
 // RecordAppender is an inner session service that can store a record at any time without harm to
-// anybody's turn, in this process or in another. Package persistence has one. A service that lacks it gets
-// its records with the appends of turns; see [NewCompactionService].
+// anybody's turn, in this process or in another. Package persistence has one. A service that lacks
+// it gets its records with the appends of turns; see [NewCompactionService].
 type RecordAppender interface {
 	// AppendRecord stores a record event in the session that sess names. sess only identifies the
 	// session: it may be stale, and it is not changed. ev has no content, an ID that is unique, and
 	// the record in its CustomMetadata.
 	//
-	// The method stores the event and nothing else. It changes neither the session's state nor its last
-	// update time, stores the event with that time as its timestamp, and sets ev.Timestamp to it. A method
-	// that moved the update time would end the turns of other processes with a stale session.
+	// The method stores the event and nothing else. It changes neither the session's state nor its
+	// last update time, stores the event with that time as its timestamp, and sets ev.Timestamp to
+	// it. A method that moved the update time would end the turns of other processes with a stale
+	// session.
 	//
-	// In one transaction with that it checks that every event that the record covers is stored and not
-	// covered by another record, and that every record that it absorbs is still current. Otherwise it
-	// stores nothing and returns an error that has, in its chain, a method Superseded() bool that
-	// returns true. Without the check, two processes would summarize the same events twice.
+	// In one transaction with that it checks that every event that the record covers is stored and
+	// not covered by another record, and that every record that it absorbs is still current.
+	// Otherwise it stores nothing and returns an error that has, in its chain, a method
+	// Superseded() bool that returns true. Without the check, two processes would summarize the
+	// same events twice.
 	//
-	// A record whose record ID is stored already is not stored again, and *ev becomes the stored event: a
-	// call whose answer was lost can be repeated.
+	// A record whose record ID is stored already is not stored again, and *ev becomes the stored
+	// event: a call whose answer was lost can be repeated.
 	//
-	// A session that does not exist is [session.ErrNotFound]. The method must be safe for concurrent
-	// use with all others of the service. If ctx has ended before anything is stored, it stores nothing
-	// and returns an error.
+	// A session that does not exist is [session.ErrNotFound]. The method must be safe for
+	// concurrent use with all others of the service. If ctx has ended before anything is stored, it
+	// stores nothing and returns an error.
 	AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error
 }
 
-// PartialService is an inner session service that can load a session without the events that its view
-// hides, so that a turn costs what is visible, however long the history is. Package persistence has one.
-// From any other service the whole session is read with Get.
+// PartialService is an inner session service that can load a session without the events that its
+// view hides, so that a turn costs what is visible, however long the history is. Package
+// persistence has one. From any other service the whole session is read with Get.
 type PartialService interface {
-	// GetActive returns the session with every event that its view may show, in the order of storage:
+	// GetActive returns the session with every event that its view may show, in the order of
+	// storage:
 	//
 	//   - the events that no record covers, and the records that no other record absorbs or replaces
 	//   - the newest event of the user, and the newest of an agent
@@ -47,43 +54,55 @@ type PartialService interface {
 	//   - of each of these, the whole unit: a call, all of its responses, and the calls made with it
 	//
 	// More events do no harm. An event that should be there and is missing is shown to no model and
-	// summarized by nobody, as if it were hidden; storage still has it. Where records compete, because two
-	// processes wrote them at once, the safe answer is the whole session.
+	// summarized by nobody, as if it were hidden; storage still has it. Where records compete,
+	// because two processes wrote them at once, the safe answer is the whole session.
 	//
-	// The events that are loaded have IDs that are unique in the session: references in records are resolved
-	// by ID alone. So AppendEvent must keep the IDs of events. The filters of the request are ignored.
+	// The events that are loaded have IDs that are unique in the session: references in records are
+	// resolved by ID alone. So AppendEvent must keep the IDs of events. The filters of the request
+	// are ignored.
 	//
-	// A session that may lack events must be a [PartialSession]; any other is taken for whole. AppendEvent
-	// must accept it like one from Get. Errors are those of Get: a session that does not exist is
-	// [session.ErrNotFound]. The method must be safe for concurrent use with all others of the service.
+	// A session that may lack events must be a [PartialSession]; any other is taken for whole.
+	// AppendEvent must accept it like one from Get. Errors are those of Get: a session that does
+	// not exist is [session.ErrNotFound]. The method must be safe for concurrent use with all
+	// others of the service.
 	GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error)
 }
 
-// PartialSession is a session that may have left events in storage. Its methods answer for the moment of
-// loading, whatever is appended later, and must be safe for concurrent use. They are asked often, so they
-// must not read storage.
+// PartialSession is a session that may have left events in storage. Its methods answer for the
+// moment of loading, whatever is appended later, and must be safe for concurrent use. They are
+// asked often, so they must not read storage.
 type PartialSession interface {
 	session.Session
 	// Partial reports whether events were left in storage.
 	Partial() bool
-	// StoredEvents counts the events in storage, records among them. [Status] reports it; nothing else
-	// depends on it.
+	// StoredEvents counts the events in storage, records among them. [Status] reports it; nothing
+	// else depends on it.
 	StoredEvents() int
-	// Covered reports whether any record, loaded or not, stands for a loaded event. An event of which it
-	// wrongly says no may be summarized, and paid for, a second time. One of which it wrongly says yes is
-	// never summarized, and stays in every prompt.
+	// Covered reports whether any record, loaded or not, stands for a loaded event. If it wrongly
+	// says no, the event may be summarized, and paid for, a second time. If it wrongly says yes,
+	// the event is never summarized, and stays in every prompt.
 	Covered(eventID string) bool
-	// Overtaken reports whether the invocation of a loaded event with calls is over because of a message of
-	// the user that was not loaded: one of another invocation, behind the event, in a branch that the event's
-	// agent sees. Where a loaded message shows the same, either answer is right. For example, two runs on
-	// one session take turns:
+	// Overtaken reports whether the invocation of a loaded event with calls is over because of a
+	// message of the user that was not loaded: one of another invocation, behind the event, in a
+	// branch that the event's agent sees. Where a loaded message shows the same, either answer is
+	// right. For example, two runs on one session take turns:
 	//
 	//	call "book"    invocation 1   loaded: no record covers it
 	//	user: hello    invocation 2   not loaded: a record covers it
 	//	user: and?     invocation 1   loaded: the newest message
 	//
-	// The view must show a stand-in for the response to the call. If Overtaken wrongly says no, the prompt has
-	// a call without a response, which providers refuse. If it wrongly says yes, the model reads that a call
-	// was interrupted while its tool still runs.
+	// The view must show a stand-in for the response to the call. If Overtaken wrongly says no, the
+	// prompt has a call without a response, which providers refuse. If it wrongly says yes, the
+	// model reads that a call was interrupted while its tool still runs.
 	Overtaken(eventID string) bool
 }
+
+// The engine declares these interfaces once more, because it must not import this package.
+var (
+	_ storage.RecordAppender  = RecordAppender(nil)
+	_ sessions.PartialService = PartialService(nil)
+	_ sessions.PartialSession = PartialSession(nil)
+	_ RecordAppender          = storage.RecordAppender(nil)
+	_ PartialService          = sessions.PartialService(nil)
+	_ PartialSession          = sessions.PartialSession(nil)
+)

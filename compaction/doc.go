@@ -21,8 +21,8 @@
 // The first two run in the background. The third runs before AppendEvent returns, so that the next
 // prompt is smaller. With Config.Synchronous all of them do.
 //
-// With the defaults (5 turns, of which the newest 2 stay in full) a chat of turns t1, t2, ... is shown
-// to the model like this:
+// With the defaults (5 turns, of which the newest 2 stay in full) a chat of turns t1, t2, ... is
+// shown to the model like this:
 //
 //	after t4    t1 t2 t3 t4
 //	after t5    [summary of t1 to t3] t4 t5
@@ -31,32 +31,32 @@
 //
 // A branch shows at most MaxSummaries summaries. Before one more would exceed that, two are merged.
 //
-// The zero value of every number in [Config] is its default, and [Off] turns a trigger off. A compaction
-// never fails a turn: errors go to Config.Observer, and the history stays as it was.
+// The zero value of every number in [Config] is its default, and [Off] turns a trigger off. A
+// compaction never fails a turn: errors go to Config.Observer, and the history stays as it was.
 //
 // # Inner services
 //
-// Any session.Service works. One that also implements [RecordAppender] gets its records as soon as they are
-// written, and of one that implements [PartialService] a turn reads only what is visible.
+// Any session.Service works. One that also implements [RecordAppender] gets its records as soon as
+// they are written, and of one that implements [PartialService] a turn reads only what is visible.
 //
 // All session handles that a service gave out, and all its methods, are safe for concurrent use if
 // the inner service's are.
 //
-// This package does not import a database. In particular it never imports the SQLite service of this
-// module: its driver registers itself as "sqlite", and so does glebarez/sqlite, so one binary cannot hold
-// both.
+// This package does not import a database. In particular it never imports the SQLite service of
+// this module: its driver registers itself as "sqlite", and so does glebarez/sqlite, so one binary
+// cannot hold both.
 //
 // # Telemetry
 //
-// Every compaction that a trigger sets off has one OpenTelemetry span named "compact_events <trigger>".
-// The span belongs to the trace of the append that set the compaction off, even where the work runs in the
-// background after the turn, and ends when the outcome is known. ADK's runner appends with the context that
-// it was given, so the parent is the span that the app started around the run, and invoke_agent is a
-// sibling; without a span of the app, it begins a trace. A summary that is stored later than it was written
-// has a second span for that, linked to the first.
+// Every compaction that a trigger sets off has one OpenTelemetry span named "compact_events
+// <trigger>". The span belongs to the trace of the append that set the compaction off, even where
+// the work runs in the background after the turn, and ends when the outcome is known. ADK's runner
+// appends with the context that it was given, so the parent is the span that the app started around
+// the run, and invoke_agent is a sibling; without a span of the app, it begins a trace. A summary
+// that is stored later than it was written has a second span for that, linked to the first.
 //
-// Attributes of spans. Those marked * share name and type with adk-python, or with the compaction of
-// adk-go v2. Unknown values are left out.
+// Attributes of spans. Those marked * share name and type with adk-python, or with the compaction
+// of adk-go v2. Unknown values are left out.
 //
 //	gen_ai.operation.name                   *  "compact_events"
 //	gen_ai.conversation.id                  *  ID of the session
@@ -88,10 +88,10 @@
 //	gen_ai.usage.cache_read.input_tokens    *  int: part of the input tokens
 //	gen_ai.compaction.cost_usd                 float64: of these calls, if the registry has the price
 //
-// Metrics and their attributes, which take few values each: trigger and error.type are as above (trigger is
-// "none" for a panic before it is known), outcome is an [Outcome], and gen_ai.token.type is input or output.
-// An exporter for Prometheus turns the names into compaction_triggers_total, compaction_duration_seconds,
-// compaction_compression_ratio and so on.
+// Metrics and their attributes, which take few values each: trigger and error.type are as above
+// (trigger is "none" for a panic before it is known), outcome is an [Outcome], and
+// gen_ai.token.type is input or output. An exporter for Prometheus turns the names into
+// compaction_triggers_total, compaction_duration_seconds, compaction_compression_ratio and so on.
 //
 //	compaction.triggers           counter         trigger, outcome            compactions, by outcome
 //	compaction.duration           histogram, s    trigger, outcome            time to summarize and store

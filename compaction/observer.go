@@ -9,14 +9,15 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Observer receives what the service does. Calls come from the goroutine that does the work. For one
-// session they come one at a time, in the order in which things happened; for different sessions several
-// may come at once. No lock is held, so an observer may read the session (Get, Raw, Status). But the work
-// waits for it, and the next work on the session waits for the work: an observer must not block, append to
-// the session, or call Compact, Checkpoint, Flush or Close. A panic in it is swallowed.
+// Observer receives what the service does. Calls come from the goroutine that does the work. For
+// one session they come one at a time, in the order in which things happened; for different
+// sessions several may come at once. No lock is held, so an observer may read the session (Get,
+// Raw, Status). But the work waits for it, and the next work on the session waits for the work: an
+// observer must not block, append to the session, or call Compact, Checkpoint, Flush or Close. A
+// panic in it is swallowed.
 //
-// The context is the work's. It carries the span of the compaction, which has ended unless the outcome is
-// [Started].
+// The context is the work's. It carries the span of the compaction, which has ended unless the
+// outcome is [Started].
 type Observer interface {
 	Observe(ctx context.Context, o Observation)
 }
@@ -30,10 +31,10 @@ func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
 // Outcome is what happened.
 type Outcome string
 
-// The outcomes. Every [Started] is followed by exactly one [Waiting], [Stored], [Declined], [Discarded] or
-// [Failed] of the same compaction. These also come without a Started: Declined where a trigger was due and
-// nothing could be summarized, and each of them but Waiting where a summary that was written earlier is
-// stored now.
+// The outcomes. Every [Started] is followed by exactly one [Waiting], [Stored], [Declined],
+// [Discarded] or [Failed] of the same compaction. These also come without a Started: Declined where
+// a trigger was due and nothing could be summarized, and each of them but Waiting where a summary
+// that was written earlier is stored now.
 const (
 	Started   Outcome = "started"   // a summarizer is about to be called
 	Waiting   Outcome = "waiting"   // summarized; this process's next append to the session stores the record
@@ -42,22 +43,22 @@ const (
 	Discarded Outcome = "discarded" // summarized, but not stored: Reason says why
 	Failed    Outcome = "failed"    // Err says why; the history is as it was
 
-	// Unreadable is not about a compaction: the session holds a record of another version, or one that
-	// is damaged or forged. It hides nothing. Err has its event and what is wrong with it. Each record is
-	// reported once, before the first work on the session, and again if the process has forgotten the
-	// session in between.
+	// Unreadable is not about a compaction: the session holds a record of another version, or one
+	// that is damaged or forged. It hides nothing. Err has its event and what is wrong with it.
+	// Each record is reported once, before the first work on the session, and again if the process
+	// has forgotten the session in between.
 	Unreadable Outcome = "unreadable"
 
-	// Misreported is not about a compaction either: the provider's count of a prompt is so high that no
-	// compaction could help. The service ignores the count and follows its estimate. It is reported once
-	// for each agent, and again after some counts that were believed. Reason has the numbers, TokensBefore
-	// the estimate.
+	// Misreported is not about a compaction either: the provider's count of a prompt is so high
+	// that no compaction could help. The service ignores the count and follows its estimate. It is
+	// reported once for each agent, and again after some counts that were believed. Reason has the
+	// numbers, TokensBefore the estimate.
 	Misreported Outcome = "misreported"
 
-	// GivenUp follows a summary that hides a long-running call or a confirmation that nobody has answered
-	// yet: more than selector.MaxWaiting of them wait in the session, and this one is the oldest. Calls and
-	// InvocationID identify it. If an answer comes after all, the view shows both again, but ADK may have
-	// given the turn to another agent by then. Each is reported once.
+	// GivenUp follows a summary that hides a long-running call or a confirmation that nobody has
+	// answered yet: more than selector.MaxWaiting of them wait in the session, and this one is the
+	// oldest. Calls and InvocationID identify it. If an answer comes after all, the view shows both
+	// again, but ADK may have given the turn to another agent by then. Each is reported once.
 	GivenUp Outcome = "given up"
 )
 

@@ -71,7 +71,7 @@ func appenderCases() []Case {
 		{
 			Name: "AppendRecord says what went wrong",
 			Explain: "Guards that a session that does not exist is session.ErrNotFound, and that a call whose context has ended stores nothing. The compaction service drops the " +
-				"records of deleted sessions, and tries again what failed otherwise: an error that it cannot tell apart makes it try for ever, or lose a summary.",
+				"records of deleted sessions, and tries again what failed otherwise: an error that it cannot distinguish makes it try for ever, or lose a summary.",
 			Check: appending(func(p *innerPlay, a recordAppender) {
 				p.turns(3)
 				rec := p.recordOf("r", 0, 2)
@@ -139,7 +139,7 @@ func checkInsertion(p *innerPlay, a recordAppender) {
 			p.add("event %s stores record %q over %d events, want event %s and record r over 2, without content", ev.ID, m.RecordID, len(m.Covered), rec.ID)
 		}
 		if !sameTime(ev.Timestamp, before.LastUpdateTime()) || !sameTime(rec.Timestamp, ev.Timestamp) {
-			p.add("the record is stored with the time %v, and its caller is told %v; want %v, the last update", ev.Timestamp, rec.Timestamp, before.LastUpdateTime())
+			p.add("the record is stored with the time %v, and the caller got %v; want %v, the last update", ev.Timestamp, rec.Timestamp, before.LastUpdateTime())
 		}
 	}
 	if found != 1 || after.Events().Len() != before.Events().Len()+1 {

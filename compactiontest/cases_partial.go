@@ -59,7 +59,7 @@ func partialCases() []Case {
 			}),
 		},
 		{
-			Name: "GetActive loads what a summary in the middle stands behind",
+			Name: "GetActive loads the event in front of a summary of tool rounds",
 			Explain: "Guards that the event is loaded that a summary of a running turn's tool rounds is shown behind, even if a record covers it. Without it the view cannot place " +
 				"the summary, and the model reads the results before the question.",
 			Check: loading(func(p *innerPlay) {
@@ -77,13 +77,13 @@ func partialCases() []Case {
 				}))
 				p.checkPart("with a summary of rounds")
 				p.compact("rest", 0, opening+1)
-				p.checkPart("once the event that it stands behind is covered")
+				p.checkPart("once the event in front of it is covered")
 			}),
 		},
 		{
 			Name: "Covered knows what records stand for",
-			Explain: "Guards that Covered is true for the loaded events that some record covers, and for no others. An event of which it wrongly says no is summarized a second time; " +
-				"one of which it wrongly says yes is never summarized, and stays in every prompt.",
+			Explain: "Guards that Covered is true for the loaded events that some record covers, and for no others. If it wrongly says no, the event is summarized a second time; " +
+				"if it wrongly says yes, the event is never summarized, and stays in every prompt.",
 			Check: loading(func(p *innerPlay) {
 				p.turns(4)
 				p.compact("r", 0, 8)

@@ -38,9 +38,10 @@ type (
 func InnerCases() []Case { return slices.Concat(appenderCases(), partialCases()) }
 
 // RunInner checks a session service that implements compaction.RecordAppender or
-// compaction.PartialService, for its author. Whether it is a good session service is checked by ADK's own
-// suite, package session/sessiontestsuite. open returns the service over empty storage; every case opens
-// its own. Cases about an interface that the service does not implement are skipped.
+// compaction.PartialService, for its author. Whether it is a good session service is checked by
+// ADK's own suite, package session/sessiontestsuite. open returns the service over empty storage;
+// every case opens its own. Cases about an interface that the service does not implement are
+// skipped.
 //
 //	func TestContracts(t *testing.T) {
 //		compactiontest.RunInner(t, func(t *testing.T) session.Service { return newService(t) })
@@ -115,7 +116,8 @@ func (p *innerPlay) recordOf(id string, from, to int) *session.Event {
 	return recordOver(events, id, IDs(events[min(from, len(events)):min(to, len(events))]))
 }
 
-// compact stores a record over stored events as a service without AppendRecord would: with an append.
+// compact stores a record over stored events as a service without AppendRecord would: with an
+// append.
 func (p *innerPlay) compact(id string, from, to int) *session.Event {
 	return p.append(p.recordOf(id, from, to))
 }

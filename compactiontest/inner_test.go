@@ -201,7 +201,7 @@ func badInners() []badInner {
 		}},
 		{"loads nothing that is covered, newest or not", "GetActive loads the newest of each side", view, withoutCovered},
 		{"splits units", "GetActive loads a call with all that belongs to it", view, withoutCovered},
-		{"does not load what a summary stands behind", "GetActive loads what a summary in the middle stands behind", view, withoutCovered},
+		{"does not load the event in front of a summary", "GetActive loads the event in front of a summary of tool rounds", view, withoutCovered},
 		{"takes nothing for covered", "Covered knows what records stand for", "is false, want true", func(s *innerService) { s.part = func(p *part) { p.covered = always(false) } }},
 		{"takes everything for covered", "Covered knows what records stand for", "is true, want false", func(s *innerService) { s.part = func(p *part) { p.covered = always(true) } }},
 		{"takes no call for overtaken", "Overtaken knows that a call will get no answer", view, func(s *innerService) { s.part = func(p *part) { p.overtaken = always(false) } }},
@@ -244,7 +244,8 @@ func badInners() []badInner {
 	}
 }
 
-// checksFirst checks in one step and stores in another. The first two writers check before either stores.
+// checksFirst checks in one step and stores in another. The first two writers check before either
+// stores.
 func checksFirst(s *innerService) {
 	var both sync.WaitGroup
 	both.Add(2)

@@ -3,18 +3,19 @@ package promptsize
 import "math"
 
 const (
-	// MaxRatio bounds how many counted tokens one estimated token is taken to be. Claude's own counts of
-	// coding sessions are 1.2 to 1.5 times the estimate. More than twice has another cause: images, or
-	// messages that are not in the session.
+	// MaxRatio bounds how many counted tokens one estimated token is taken to be. Claude's own
+	// counts of coding sessions are 1.2 to 1.5 times the estimate. More than twice has another
+	// cause: images, or messages that are not in the session.
 	MaxRatio = 2
-	// maxSlopeStdErr is the largest standard error at which a ratio is known well enough to be used.
+	// maxSlopeStdErr is the largest standard error at which a ratio is known well enough to be
+	// used.
 	maxSlopeStdErr = 0.1
 	// minCounts is how many counts it takes to distinguish a line from noise.
 	minCounts = 3
 )
 
-// Line is how a provider counts prompts: Overhead + Ratio × the estimate of their contents. The overhead
-// is the system prompt and the tools, the ratio the error of the estimate.
+// Line is how a provider counts prompts: Overhead + Ratio × the estimate of their contents. The
+// overhead is the system prompt and the tools, the ratio the error of the estimate.
 type Line struct{ Ratio, Overhead float64 }
 
 // Of is the expected count of a prompt of that estimate, rounded up.
@@ -23,9 +24,9 @@ func (l Line) Of(estimate int) int { return int(math.Ceil(l.Overhead + l.Ratio*f
 // More is how much an estimate adds to the count of a prompt, rounded up.
 func (l Line) More(estimate int) int { return int(math.Ceil(l.Ratio * float64(estimate))) }
 
-// Fit fits lines to what a provider counted for prompts. For prompts with estimates of 1,000, 4,000 and
-// 9,000 tokens, counted as 4,500, 9,000 and 16,500, it finds an overhead of 3,000 and a ratio of 1.5.
-// The zero value has no counts, and takes estimates as they are.
+// Fit fits lines to what a provider counted for prompts. For prompts with estimates of 1,000, 4,000
+// and 9,000 tokens, counted as 4,500, 9,000 and 16,500, it finds an overhead of 3,000 and a ratio
+// of 1.5. The zero value has no counts, and takes estimates as they are.
 type Fit struct {
 	n, x, y, xx, xy, yy float64 // weighted sums: x is of estimates, y of counts
 }
@@ -59,9 +60,9 @@ func (f Fit) Weight() float64 { return f.n }
 // little of what was estimated.
 func (f Fit) Undercounts() bool { return f.y < f.x/2 }
 
-// Line is the line of least squares, for predicting prompts that must not grow too large. Its ratio is at
-// least 1, so it never takes a prompt to be smaller than its estimate, and 1 while the counts are too few,
-// or too close together for how much they scatter, to know better.
+// Line is the line of least squares, for predicting prompts that must not grow too large. Its ratio
+// is at least 1, so it never takes a prompt to be smaller than its estimate, and 1 while the counts
+// are too few, or too close together for how much they scatter, to know better.
 func (f Fit) Line() Line {
 	if f.n == 0 {
 		return Line{Ratio: 1}
@@ -77,8 +78,8 @@ func (f Fit) Line() Line {
 	return Line{ratio, max(0, meanY-ratio*meanX)}
 }
 
-// LineThrough is the line of least squares through one of the counts, for reading a recording as it was.
-// Its ratio is at least half.
+// LineThrough is the line of least squares through one of the counts, for reading a recording as it
+// was. Its ratio is at least half.
 func (f Fit) LineThrough(estimate, counted int) Line {
 	x, y := float64(estimate), float64(counted)
 	ratio := 1.0
@@ -88,8 +89,8 @@ func (f Fit) LineThrough(estimate, counted int) Line {
 	return Line{ratio, max(0, y-ratio*x)}
 }
 
-// through returns the slope of the line of least squares through a point, and how far the estimates are
-// spread around that point: the sum of the squares of their distances, 0 for less than a token.
+// through returns the slope of the line of least squares through a point, and how far the estimates
+// are spread around that point: the sum of the squares of their distances, 0 for less than a token.
 func (f Fit) through(x, y float64) (slope, spread float64) {
 	spread = f.xx - 2*x*f.x + x*x*f.n
 	if spread < 1 {

@@ -12,7 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// A record's size is that of the event that a view really shows for it, whatever its kind and place.
+// A record's size is that of the event that a view really shows for it, whatever its kind and
+// place.
 func TestSizeOfASummaryIsThatOfItsEventInTheView(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*record.Metadata, *compactiontest.History){

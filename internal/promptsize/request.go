@@ -12,8 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// OfRequest is the size of a request: of its contents, and of what is fixed, the system instruction and
-// the tool declarations. Both are 0 for nil.
+// OfRequest is the size of a request: of its contents, and of what is fixed, the system instruction
+// and the tool declarations. Both are 0 for nil.
 func OfRequest(req *model.LLMRequest) (contents, fixed int) {
 	if req == nil {
 		return 0, 0
@@ -47,8 +47,8 @@ func ofTools(tools []*genai.Tool) int {
 	return sum
 }
 
-// schemas has the sizes of schemas by their pointers. ADK makes a new declaration for every request, but
-// it keeps the schema.
+// schemas has the sizes of schemas by their pointers. ADK makes a new declaration for every
+// request, but it keeps the schema.
 var schemas, _ = lru.New[any, int](1024) // New fails only for a size that is not positive
 
 // ofSchema is the size of a schema as JSON, 0 for nil and for what has no JSON.

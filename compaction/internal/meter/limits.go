@@ -7,28 +7,28 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// HardLimit is the share of the effective window beyond which no prompt is sent without an attempt to
-// make it smaller first.
+// HardLimit is the share of the effective window beyond which no prompt is sent without an attempt
+// to make it smaller first.
 const HardLimit = 0.98
 
 // MinSummary is the least that a summary is asked to take up, in tokens: a sentence or two.
 const MinSummary = 32
 
 const (
-	// defaultReply is reserved for the reply of an unknown model: many models are limited to this, and
-	// servers that are given no limit reserve it.
+	// defaultReply is reserved for the reply of an unknown model: many models are limited to this,
+	// and servers that are given no limit reserve it.
 	defaultReply = 8_192
-	// replyShare caps a reserve that the caller did not ask for. Models are sold with replies of up to half
-	// of their window, and hardly any reply is that long.
+	// replyShare caps a reserve that the caller did not ask for. Models are sold with replies of up
+	// to half of their window, and hardly any reply is that long.
 	replyShare = 0.1
-	// summariesShare is how much of the hard limit the summaries of a branch may take up before they are
-	// cut. A summarizer that writes more than it is asked for is usually right; one that writes without end
-	// must not fill the prompt.
+	// summariesShare is how much of the hard limit the summaries of a branch may take up before
+	// they are cut. A summarizer that writes more than it is asked for is usually right; one that
+	// writes without end must not fill the prompt.
 	summariesShare = 0.75
 )
 
-// Config are the fields of compaction.Config that limits follow from, with its defaults filled in. A
-// trigger that is off is 0. ContextWindow and MaxOutputTokens are as the caller gave them.
+// Config are the fields of compaction.Config that limits follow from, with its defaults filled in.
+// A trigger that is off is 0. ContextWindow and MaxOutputTokens are as the caller gave them.
 type Config struct {
 	Registry                       *tokens.Registry
 	ContextWindow, MaxOutputTokens int
@@ -39,8 +39,8 @@ type Config struct {
 	ModelChanges bool
 }
 
-// WindowIsFixed reports whether the context window stays what it is, so that other numbers can be checked
-// against it once and for all.
+// WindowIsFixed reports whether the context window stays what it is, so that other numbers can be
+// checked against it once and for all.
 func (c *Config) WindowIsFixed() bool { return !c.ModelChanges || c.ContextWindow > 0 }
 
 // Share is the prompt size that SafetyRatio allows in a window, 0 if it is off.
@@ -57,21 +57,23 @@ type Limits struct {
 	Threshold int
 	// HardLimit is the prompt size that forces a compaction before the next prompt.
 	HardLimit int
-	// Capacity is the prompt size beyond which a provider refuses: the context window, less MaxOutputTokens
-	// only if the caller set it. A reserve by default is given up before a session is.
+	// Capacity is the prompt size beyond which a provider refuses: the context window, less
+	// MaxOutputTokens only if the caller set it. A reserve by default is given up before a session
+	// is.
 	Capacity int
-	// Margin lies between HardLimit and the end of the effective window. At the hard limit, a window that
-	// frees less is not worth a call for every event that comes in.
+	// Margin lies between HardLimit and the end of the effective window. At the hard limit, a
+	// window that frees less is not worth a call for every event that comes in.
 	Margin int
-	// SummaryTokens is how long a summary is asked to be: MaxSummaryTokens, or less where MaxSummaries of
-	// that length would fill half of the prompt that the token trigger allows.
+	// SummaryTokens is how long a summary is asked to be: MaxSummaryTokens, or less where
+	// MaxSummaries of that length would fill half of the prompt that the token trigger allows.
 	SummaryTokens int
-	// AllSummaries is how much the summaries of a branch may take up together. One that exceeds it is cut.
+	// AllSummaries is how much the summaries of a branch may take up together. One that exceeds it
+	// is cut.
 	AllSummaries int
 }
 
-// Limits derives the limits for an agent's model. Numbers that do not fit the model's window give way;
-// package compaction refuses those that could not fit from the start.
+// Limits derives the limits for an agent's model. Numbers that do not fit the model's window give
+// way; package compaction refuses those that could not fit from the start.
 func (c *Config) Limits(model string) *Limits {
 	window, windowKnown := c.Registry.Window(model)
 	known, _ := c.Registry.Lookup(model)

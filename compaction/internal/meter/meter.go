@@ -51,8 +51,8 @@ func (m *Meter) Branches() []string {
 // BranchesOf are those of events, the root's first.
 func BranchesOf(events []*session.Event) []string { return addBranches(nil, events) }
 
-// addBranches adds the branches of more events to known ones. Where none are known it begins with the
-// root's.
+// addBranches adds the branches of more events to known ones. Where none are known it begins with
+// the root's.
 func addBranches(known []string, events []*session.Event) []string {
 	if known == nil {
 		known = []string{""}
@@ -89,8 +89,8 @@ func (m *Meter) tally(branch string) *tally {
 	return t
 }
 
-// Doubt judges the count that the newest event of the view has. It reports one that cannot be right once
-// for each agent, and again after some that are believed.
+// Doubt judges the count that the newest event of the view has. It reports one that cannot be right
+// once for each agent, and again after some that are believed.
 func (m *Meter) Doubt(ev *session.Event) (what Misreport, news bool) {
 	if ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 || m.session.learned.Events.Stale(ev) {
 		return Misreport{}, false
@@ -105,10 +105,10 @@ func (m *Meter) Doubt(ev *session.Event) (what Misreport, news bool) {
 	return Misreport{Counted: count, Estimated: expected, TooHigh: v == tooHigh}, true
 }
 
-// Learn keeps what providers have counted for prompts of which the branch changing is part. It must be
-// called before a compaction of that branch changes the view. Counts in other branches stay where they
-// are: learned with each compaction of a sibling, two counts would pass for a line that is known for
-// certain.
+// Learn keeps what providers have counted for prompts that events of the branch changing are part
+// of. It must be called before a compaction of that branch changes the view. Counts in other
+// branches stay where they are: learned with each compaction of a sibling, two counts would pass
+// for a line that is known for certain.
 func (m *Meter) Learn(changing string) {
 	events, current := m.view.Events().Slice(), m.view.Current()
 	for _, branch := range BranchesOf(events) {

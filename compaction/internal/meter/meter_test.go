@@ -47,8 +47,8 @@ func TestBranchesAreFoundAsTheViewGrows(t *testing.T) {
 	want(3)
 }
 
-// What came after a count is added to it, and a count of a prompt that was built from an older view is
-// not that of the next prompt.
+// What came after a count is added to it, and a count of a prompt that was built from an older view
+// is not that of the next prompt.
 func TestAPromptIsTheLastCountAndWhatCameAfter(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).Turns(1, "bot")

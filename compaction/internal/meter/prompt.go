@@ -2,8 +2,8 @@ package meter
 
 import "math"
 
-// estimateErrorDivisor gives the error of estimates: one part in so many. Against real tokenizers it is 5%
-// to 12% for single messages of one kind.
+// estimateErrorDivisor gives the error of estimates: one part in so many. Against real tokenizers
+// it is 5% to 12% for single messages of one kind.
 const estimateErrorDivisor = 10
 
 // PlusError is a size with the error that its estimate may have.
@@ -11,8 +11,8 @@ func PlusError(size int) int { return size + size/estimateErrorDivisor }
 
 // Prompt is the size of a prompt in tokens.
 type Prompt struct {
-	// Likely is the expected size, and AtMost one that it should not exceed: the hard limit is compared with
-	// that.
+	// Likely is the expected size, and AtMost one that it should not exceed: the hard limit is
+	// compared with that.
 	Likely, AtMost int
 	// ratio is how many tokens one estimated token is taken to be; 0 for an empty prompt.
 	ratio float64
@@ -34,16 +34,17 @@ func (p Prompt) orLarger(other Prompt) Prompt {
 	return p
 }
 
-// request is what a request held when it was last seen on its way to the model, in estimated tokens.
+// request is what a request held when it was last seen on its way to the model, in estimated
+// tokens.
 type request struct {
-	// view is the view that the request was made from, contents what was left of that view, and fixed the
-	// instructions and tools.
+	// view is the view that the request was made from, contents what was left of that view, and
+	// fixed the instructions and tools.
 	view, contents, fixed int
 }
 
-// of is how much of a view of that estimate is expected to reach the model. A view that has grown since
-// is sent with all that was added; of one that has shrunk, the same share is sent as before. Of a view of
-// 1,000 tokens of which 400 were sent, 600 are sent once it has 1,200, and 200 once it has 500.
+// of is how much of a view of that estimate is expected to reach the model. A view that has grown
+// since is sent with all that was added; of one that has shrunk, the same share is sent as before.
+// If 400 of 1,000 tokens were sent, 600 are sent once the view has 1,200, and 200 once it has 500.
 func (r *request) of(estimate int) int {
 	switch {
 	case r == nil || r.view <= 0:

@@ -11,15 +11,15 @@ import (
 // maxBranches bounds for how many branches of a session requests are remembered.
 const maxBranches = 64
 
-// Session is what is known of the prompts of one session. All of its handles share it, and it is lost with
-// the process, which costs accuracy until the provider reports again.
+// Session is what is known of the prompts of one session. All of its handles share it, and it is
+// lost with the process, which costs accuracy until the provider reports again.
 type Session struct {
 	limits  atomic.Pointer[Limits]
 	learned *learned.Facts
 
 	mu sync.Mutex
-	// estimates are those of the view, by branch, and requests what agents were last sent, by branch and
-	// name.
+	// estimates are those of the view, by branch, and requests what agents were last sent, by
+	// branch and name.
 	estimates map[string]int
 	requests  map[string]map[string]request
 	// fits are what providers' counts teach, by branch and agent.
@@ -27,8 +27,8 @@ type Session struct {
 	doubts map[string]*doubts // by agent
 }
 
-// NewSession returns a Session that knows the limits of its agent's model, and what compactions of the
-// session have taught.
+// NewSession returns a Session that knows the limits of its agent's model, and what compactions of
+// the session have taught.
 func NewSession(l *Limits, facts *learned.Facts) *Session {
 	s := &Session{learned: facts}
 	s.limits.Store(l)
@@ -41,8 +41,8 @@ func (s *Session) Limits() *Limits { return s.limits.Load() }
 // SetLimits notes that the session's agent has another model.
 func (s *Session) SetLimits(l *Limits) { s.limits.Store(l) }
 
-// WorthKeeping reports whether there is anything to remember about a session to which nobody holds a
-// handle.
+// WorthKeeping reports whether there is anything to remember about a session to which nobody holds
+// a handle.
 func (s *Session) WorthKeeping() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,8 +50,8 @@ func (s *Session) WorthKeeping() bool {
 }
 
 // Requested notes how large a request of an agent was: its contents and what is fixed, in estimated
-// tokens. It returns false, and ignores the request, where no view of the branch was measured: no trigger
-// is on, or no event has come in.
+// tokens. It returns false, and ignores the request, where no view of the branch was measured: no
+// trigger is on, or no event has come in.
 func (s *Session) Requested(branch, agent string, contents, fixed int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

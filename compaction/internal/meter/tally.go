@@ -15,21 +15,21 @@ import (
 const (
 	// recentCounts is how many counts a fit goes by. Tools, instructions and models change.
 	recentCounts = 30
-	// maxSilent is for how many compactions an agent is remembered that reports no more. It may have gone,
-	// and its instructions and tools must not be counted in for ever.
+	// maxSilent is for how many compactions an agent is remembered that reports no more. It may
+	// have gone, and its instructions and tools must not be counted in for ever.
 	maxSilent = 5
 )
 
 // fit is what the provider's counts teach about one agent's prompts.
 type fit struct {
 	promptsize.Fit
-	// compactionsWithoutReport is for how many compactions in a row other agents have reported, and this one
-	// has not.
+	// compactionsWithoutReport is for how many compactions in a row other agents have reported, and
+	// this one has not.
 	compactionsWithoutReport int
 }
 
-// tally is what one branch's prompts hold: the estimate of the view, and the counts of the agents that run
-// in the branch. It grows with the view, so an append costs the event that was appended.
+// tally is what one branch's prompts hold: the estimate of the view, and the counts of the agents
+// that run in the branch. It grows with the view, so an append costs the event that was appended.
 type tally struct {
 	branch   string
 	session  *Session
@@ -44,12 +44,12 @@ type tally struct {
 // agentTally is the prompt of one agent.
 type agentTally struct {
 	fit fit
-	// counted is what the provider last counted for the prompt and its answer, 0 where it has counted
-	// nothing since the view changed. since is the estimate of all that came after.
+	// counted is what the provider last counted for the prompt and its answer, 0 where it has
+	// counted nothing since the view changed. since is the estimate of all that came after.
 	counted, since int
 }
 
-// newTally makes the tally of a branch for a view of which it has measured nothing yet.
+// newTally makes the tally of a branch. It has measured nothing of the view yet.
 func newTally(s *Session, branch string, generation int) *tally {
 	return &tally{
 		branch: branch, session: s, measured: extent{generation: generation},
@@ -57,10 +57,11 @@ func newTally(s *Session, branch string, generation int) *tally {
 	}
 }
 
-// prompt is the largest that any agent in the branch would send. The count of an agent is brought up to
-// date. Where there is none since the view changed, earlier counts correct the estimate, except those of
-// an agent that is shown little of the history: they say nothing about the prompts of others. Where the
-// provider has counted nothing, the request that an agent was last sent is brought up to date.
+// prompt is the largest that any agent in the branch would send. The count of an agent is brought
+// up to date. Where there is none since the view changed, earlier counts correct the estimate,
+// except those of an agent that is shown little of the history: they say nothing about the prompts
+// of others. Where the provider has counted nothing, the request that an agent was last sent is
+// brought up to date.
 func (t *tally) prompt() Prompt {
 	var largest Prompt
 	for name, agent := range t.agents {
@@ -107,8 +108,8 @@ func (t *tally) judge(ev *session.Event, estimate int) (count, expected int, v v
 	return count, expected, judge(count, expected, t.session.Limits().HardLimit), reported
 }
 
-// add measures more of the view. It ignores counts from before changed, when the view was another, and
-// stale ones.
+// add measures more of the view. It ignores counts from before changed, when the view was another,
+// and stale ones.
 func (t *tally) add(events []*session.Event, changed time.Time) {
 	for _, ev := range events {
 		if !adk.Visible(t.branch, ev.Branch) {
@@ -138,8 +139,8 @@ func (t *tally) count(ev *session.Event, count int) {
 	agent.counted, agent.since = count+outputOf(ev), 0
 }
 
-// forgetSilent drops agents that have gone: for maxSilent compactions others have reported, and they have
-// not.
+// forgetSilent drops agents that have gone: for maxSilent compactions others have reported, and
+// they have not.
 func (t *tally) forgetSilent() {
 	spoke := func(agent *agentTally) bool { return agent.counted > 0 }
 	if !slices.ContainsFunc(slices.Collect(maps.Values(t.agents)), spoke) {

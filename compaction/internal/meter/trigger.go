@@ -15,9 +15,9 @@ const (
 	OverLimit              // a prompt may be over the hard limit: compact before it is sent
 )
 
-// Pressure compares the prompts that a new event makes possible with the limits. After a call nothing can
-// be sent, so there is none. After an agent's event, the agents of its branch may send a prompt; after a
-// user's, those of any branch.
+// Pressure compares the prompts that a new event makes possible with the limits. After a call
+// nothing can be sent, so there is none. After an agent's event, the agents of its branch may send
+// a prompt; after a user's, those of any branch.
 func (m *Meter) Pressure(ev *session.Event) Pressure {
 	class := adk.Classify(ev)
 	if class.Is(adk.Calls) {
@@ -52,9 +52,10 @@ func (m *Meter) AnyOverLimit() bool {
 	return false
 }
 
-// IsDue reports whether a prompt of that size sets off the token trigger of a branch: it is over the
-// threshold, and over the floor that an earlier compaction left. A prompt under the threshold removes the
-// floor. For a threshold of 7,000 tokens and a compaction that could not get below 7,000:
+// IsDue reports whether a prompt of that size sets off the token trigger of a branch: it is over
+// the threshold, and over the floor that an earlier compaction left. A prompt under the threshold
+// removes the floor. For a threshold of 7,000 tokens and a compaction that could not get below
+// 7,000:
 //
 //	7,000 tokens after it   the floor is raised to 7,700
 //	7,500                   not due: a compaction could not help a moment ago
@@ -69,9 +70,9 @@ func (s *Session) IsDue(branch string, size Prompt) bool {
 	return on && size.Likely >= windows.Floor(branch)
 }
 
-// IsQuiet reports whether a prompt of that size is not worth a check: there was nothing to summarize the
-// last time, and the prompt has not grown enough since. Over the hard limit every event is worth one,
-// because it may be what makes the event before it summarizable.
+// IsQuiet reports whether a prompt of that size is not worth a check: there was nothing to
+// summarize the last time, and the prompt has not grown enough since. Over the hard limit every
+// event is worth one, because it may be what makes the event before it summarizable.
 func (s *Session) IsQuiet(branch string, size Prompt) bool {
 	return size.Likely < s.learned.Windows.QuietUntil(branch) && size.AtMost < s.Limits().HardLimit
 }

@@ -6,8 +6,8 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// A job checks while the next turn begins. If that turn were forgotten, the next check would come one turn
-// late or, at the end of a conversation, never.
+// A job checks while the next turn begins. If that turn were forgotten, the next check would come
+// one turn late or, at the end of a conversation, never.
 func TestATurnThatBeginsDuringACheckCountsForTheNext(t *testing.T) {
 	t.Parallel()
 	var turns Turns

@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// partialService is compaction.PartialService.
-type partialService interface {
+// PartialService is compaction.PartialService.
+type PartialService interface {
 	GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error)
 }
 
@@ -68,7 +68,7 @@ func (h *Handle) Unloaded() int {
 // WithID gives an event an ID where the inner service would give one to its own copy: references to the
 // event are resolved by nothing else.
 func (s *Sessions) WithID(ctx context.Context, ev *session.Event) *session.Event {
-	if _, partial := s.Inner.(partialService); !partial || ev.ID != "" || ev.Partial {
+	if _, partial := s.Inner.(PartialService); !partial || ev.ID != "" || ev.Partial {
 		return ev
 	}
 	other := *ev

@@ -158,7 +158,7 @@ func (s *Sessions) Peel(sess session.Session) (session.Session, *Handle) {
 
 // Load reads a session from the inner service, as much of it as views need.
 func (s *Sessions) Load(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
-	if partial, ok := s.Inner.(partialService); ok {
+	if partial, ok := s.Inner.(PartialService); ok {
 		return partial.GetActive(ctx, req)
 	}
 	return s.Inner.Get(ctx, req)

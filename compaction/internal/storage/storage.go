@@ -30,8 +30,8 @@ const (
 // Deleted is why the summary of a session that was deleted is not stored.
 const Deleted = "session was deleted meanwhile"
 
-// recordAppender is compaction.RecordAppender.
-type recordAppender interface {
+// RecordAppender is compaction.RecordAppender.
+type RecordAppender interface {
 	AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error
 }
 
@@ -44,7 +44,7 @@ const (
 	// another process writes, make its handle stale, or lock it out. A record is therefore stored by this
 	// process's next append to the session, through the same handle: by then nobody else is in a turn.
 	inTurns mode = iota
-	// atOnce is for a recordAppender.
+	// atOnce is for a RecordAppender.
 	atOnce
 	// freely is for ADK's in-memory service: at once, through a handle of its own. That service lives in
 	// one process, checks no update time and merges state key by key.
@@ -58,14 +58,14 @@ var inMemoryType = reflect.TypeOf(session.InMemoryService())
 type Storage struct {
 	sessions *sessions.Sessions
 	journal  *journal.Journal
-	appender recordAppender // nil if the inner service is none
+	appender RecordAppender // nil if the inner service is none
 	mode     mode
 }
 
 // New returns the storage for the inner service of the sessions.
 func New(s *sessions.Sessions, j *journal.Journal) *Storage {
 	out := &Storage{sessions: s, journal: j}
-	out.appender, _ = s.Inner.(recordAppender)
+	out.appender, _ = s.Inner.(RecordAppender)
 	switch {
 	case reflect.TypeOf(s.Inner) == inMemoryType:
 		out.mode = freely
@@ -111,7 +111,7 @@ func (s *Storage) store(ctx context.Context, h *sessions.Handle, byHand bool, d 
 	})
 }
 
-// superseded reports whether a recordAppender refused a record because others have done its work.
+// superseded reports whether a RecordAppender refused a record because others have done its work.
 func superseded(err error) bool {
 	var refused interface{ Superseded() bool }
 	return errors.As(err, &refused) && refused.Superseded()

@@ -32,17 +32,18 @@ type Opening struct {
 	// Writer is the summarizer that the attempt would ask, and Provider what may know the provider
 	// behind it: the Writer or its model. Both are nil where nothing is to be written.
 	Writer, Provider any
-	// Asks says that the Writer is about to be called. The attempt is then observed as Started, and its
-	// duration and cost are counted.
+	// Asks says that the Writer is about to be called. The attempt is then observed as Started, and
+	// its duration and cost are counted.
 	Asks bool
 	// Threshold is the prompt size that sets off the token trigger, 0 where that is off.
 	Threshold int
-	// WrittenBy is the span of the attempt that wrote the summary, for an attempt that stores it later.
+	// WrittenBy is the span of the attempt that wrote the summary, for an attempt that stores it
+	// later.
 	WrittenBy *trace.SpanContext
 }
 
-// Start starts an attempt and its span. The context that it returns is the one to work with: what the
-// summarizer does is traced below the attempt.
+// Start starts an attempt and its span. The context that it returns is the one to work with: what
+// the summarizer does is traced below the attempt.
 func (r *Reporter) Start(ctx context.Context, o Opening) (context.Context, *Attempt) {
 	a := &Attempt{Observation: o.Observation, reporter: r, asks: o.Asks}
 	ctx, a.span = r.startSpan(ctx, o)
@@ -70,8 +71,8 @@ func (a *Attempt) Summarized(m *record.Metadata) {
 	a.RecordID, a.TokensAfter, a.Model = m.RecordID, m.CompactedTokens, m.Model
 }
 
-// Fail notes that the attempt failed. The error's type, for spans, metrics and log lines, follows from
-// its chain: see [ErrPanicked] and the others.
+// Fail notes that the attempt failed. The error's type, for spans, metrics and log lines, follows
+// from its chain: see [ErrPanicked] and the others.
 func (a *Attempt) Fail(err error) { a.Outcome, a.Err = Failed, err }
 
 // Log writes a line about the attempt's failure. It describes the error without its text, which may
@@ -85,8 +86,8 @@ func (a *Attempt) Log(ctx context.Context, message string) {
 	a.reporter.LogAbout(ctx, slog.LevelWarn, a.Session, message, attrs...)
 }
 
-// End ends the attempt's span, counts its outcome and passes it to the observer. It reports whether it
-// did: only the first End or Abandon of an attempt has an effect.
+// End ends the attempt's span, counts its outcome and passes it to the observer. It reports whether
+// it did: only the first End or Abandon of an attempt has an effect.
 func (a *Attempt) End(ctx context.Context) bool {
 	if a.ended {
 		return false

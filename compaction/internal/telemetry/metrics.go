@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// The instruments and their attributes. Each attribute takes few values, so none holds a session, a user,
-// a branch or a model.
+// The instruments and their attributes. Each attribute takes few values, so none holds a session, a
+// user, a branch or a model.
 const (
 	metricTriggers = "compaction.triggers"
 	metricDuration = "compaction.duration"
@@ -23,8 +23,8 @@ const (
 	keyTokenType     = "gen_ai.token.type"
 )
 
-// durations are the upper bounds of the histogram's buckets in seconds: from an extractive summary to a
-// summary that takes the default time-out of 60 s, plus a slow store.
+// durations are the upper bounds of the histogram's buckets in seconds: from an extractive summary
+// to a summary that takes the default time-out of 60 s, plus a slow store.
 var durations = []float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120}
 
 // count adds the attempt's outcome to the metrics. It skips an instrument that cannot be made.

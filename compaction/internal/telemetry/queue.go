@@ -2,15 +2,16 @@ package telemetry
 
 import "sync"
 
-// queue calls functions one at a time and in order for each session. A session has a line only while
-// somebody works through it, so an idle one costs nothing.
+// queue calls functions one at a time and in order for each session. A session has a line only
+// while somebody works through it, so an idle one costs nothing.
 type queue struct {
 	mu    sync.Mutex
 	lines map[Session][]func() // what is still to be called, oldest first; no entry where nobody is at it
 }
 
-// inOrder calls f after everything that was put in line for the session before. Where another goroutine
-// is working through the line, or f comes from a function in the line, it leaves f to that goroutine.
+// inOrder calls f after everything that was put in line for the session before. Where another
+// goroutine is working through the line, or f comes from a function in the line, it leaves f to
+// that goroutine.
 func (q *queue) inOrder(about Session, f func()) {
 	q.mu.Lock()
 	line, busy := q.lines[about]
@@ -27,8 +28,8 @@ func (q *queue) inOrder(about Session, f func()) {
 	}
 }
 
-// next takes the oldest function out of a session's line. Once the line is empty it removes the line
-// and returns nil.
+// next takes the oldest function out of a session's line. Once the line is empty it removes the
+// line and returns nil.
 func (q *queue) next(about Session) func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// An observer that causes an observation gets it after it has returned, and a session that nothing is
-// reported about takes up no memory.
+// An observer that causes an observation gets it after it has returned, and a session that nothing
+// is reported about takes up no memory.
 func TestObservationsOfASessionAreInOrder(t *testing.T) {
 	t.Parallel()
 	var seen []record.Trigger

@@ -47,8 +47,8 @@ const (
 	keyCost           = "gen_ai.compaction.cost_usd"
 )
 
-// startSpan starts the span of an attempt with every attribute that is known by now, because samplers
-// see no later ones.
+// startSpan starts the span of an attempt with every attribute that is known by now, because
+// samplers see no later ones.
 func (r *Reporter) startSpan(ctx context.Context, o Opening) (context.Context, trace.Span) {
 	name := spanName
 	if o.Trigger != "" {
@@ -82,8 +82,8 @@ func (r *Reporter) startSpan(ctx context.Context, o Opening) (context.Context, t
 	return r.tracer().Start(ctx, name, append(options, trace.WithAttributes(attrs...))...)
 }
 
-// endSpan adds the outcome. Only a stored record has an event: a span that named one for a summary that
-// is not in storage would read as a success.
+// endSpan adds the outcome. Only a stored record has an event: a span that named one for a summary
+// that is not in storage would read as a success.
 func (a *Attempt) endSpan() {
 	defer a.span.End()
 	var attrs attributes
@@ -118,8 +118,8 @@ func (a *Attempt) endSpan() {
 // maxErrorText is how many characters of an error reach a span.
 const maxErrorText = 200
 
-// errorText is the beginning of the error's first line, so without the stack of a panic; "" where the
-// configuration omits it.
+// errorText is the beginning of the error's first line, so without the stack of a panic; "" where
+// the configuration omits it.
 func (a *Attempt) errorText() string {
 	if a.reporter.cfg.OmitErrorText {
 		return ""

@@ -1,6 +1,6 @@
-// Package telemetry reports what a compaction service does: OpenTelemetry spans and metrics, log lines,
-// and observations. Package compaction's comment lists the names of spans, attributes and metrics,
-// which dashboards depend on.
+// Package telemetry reports what a compaction service does: OpenTelemetry spans and metrics, log
+// lines, and observations. Package compaction's comment lists the names of spans, attributes and
+// metrics, which dashboards depend on.
 //
 // A [Reporter] serves all sessions of one service. Each compaction that a trigger sets off is one
 // [Attempt], which is started and ended once:
@@ -11,7 +11,8 @@
 //	a.Outcome = telemetry.Stored
 //	a.End(ctx)
 //
-// All methods of a Reporter are safe for concurrent use. An Attempt belongs to one goroutine at a time.
+// All methods of a Reporter are safe for concurrent use. An Attempt belongs to one goroutine at a
+// time.
 package telemetry
 
 import (
@@ -35,7 +36,8 @@ type Config struct {
 	MeterProvider  metric.MeterProvider
 	// Logger, if nil, is slog.Default() at the time of use.
 	Logger *slog.Logger
-	// Observe receives the observations of a session one at a time and in order. If nil, there are none.
+	// Observe receives the observations of a session one at a time and in order. If nil, there are
+	// none.
 	Observe func(context.Context, Observation)
 	// Registry has the prices of models; nil for the built-in table.
 	Registry *tokens.Registry
@@ -55,8 +57,9 @@ type Reporter struct {
 // New returns a Reporter for cfg.
 func New(cfg Config) *Reporter { return &Reporter{cfg: cfg} }
 
-// tracer and meter look their provider up for every attempt, so that one which the app installs after it
-// made the service is honoured. An attempt costs so much more that the lookup does not matter.
+// tracer and meter look their provider up for every attempt, so that one which the app installs
+// after it made the service is honoured. An attempt costs so much more that the lookup does not
+// matter.
 func (r *Reporter) tracer() trace.Tracer {
 	if r.cfg.TracerProvider != nil {
 		return r.cfg.TracerProvider.Tracer(scope)
@@ -71,9 +74,9 @@ func (r *Reporter) meter() metric.Meter {
 	return otel.Meter(scope)
 }
 
-// Observe passes an observation to Config.Observe, in order with the session's others. Where another
-// goroutine is passing one on at this moment, or Config.Observe itself caused this one, Observe returns
-// at once and that goroutine passes it on. A panic in Config.Observe is swallowed.
+// Observe passes an observation to Config.Observe, in order with the session's others. Where
+// another goroutine is passing one on at this moment, or Config.Observe itself caused this one,
+// Observe returns at once and that goroutine passes it on. A panic in Config.Observe is swallowed.
 func (r *Reporter) Observe(ctx context.Context, o Observation) {
 	if r.cfg.Observe == nil {
 		return
@@ -84,8 +87,8 @@ func (r *Reporter) Observe(ctx context.Context, o Observation) {
 	})
 }
 
-// Log writes one line about a change of state. Lines never hold content: no event, no summary, no text
-// of a provider's error. Observations have the errors. A panic in the logger is swallowed.
+// Log writes one line about a change of state. Lines never hold content: no event, no summary, no
+// text of a provider's error. Observations have the errors. A panic in the logger is swallowed.
 func (r *Reporter) Log(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
 	defer func() { _ = recover() }()
 	logger := r.cfg.Logger
