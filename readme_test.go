@@ -175,6 +175,24 @@ func TestQuickReferenceNamesEveryPublicPackage(t *testing.T) {
 	}
 }
 
+// TestDirectDependenciesComeFirst: go.mod has one block of direct modules, then one of indirect ones.
+// "go mod tidy" keeps blocks apart, and puts a module wherever one of its neighbours is.
+func TestDirectDependenciesComeFirst(t *testing.T) {
+	t.Parallel()
+	blocks := strings.Split(read(t, "go.mod"), "require (")[1:]
+	if len(blocks) != 2 {
+		t.Fatalf("go.mod has %d require blocks, want one of direct modules and one of indirect ones", len(blocks))
+	}
+	if strings.Contains(blocks[0], "// indirect") {
+		t.Error("the first block of go.mod names an indirect module")
+	}
+	for line := range strings.Lines(blocks[1]) {
+		if strings.Contains(line, " v") && !strings.Contains(line, "// indirect") {
+			t.Errorf("the second block of go.mod names a direct module: %s", strings.TrimSpace(line))
+		}
+	}
+}
+
 // TestDependenciesHaveReasons: a new dependency is a reviewed line in ARCHITECTURE.md.
 func TestDependenciesHaveReasons(t *testing.T) {
 	t.Parallel()
