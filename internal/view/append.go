@@ -103,7 +103,7 @@ func (p *projection) withRecord(ev *session.Event) *projection {
 		next.current = slices.Delete(next.current, i, i+1)
 	}
 	next.current = append(next.current, next.summaryOf(node))
-	next.added = node.keys(nil, p.raw)
+	next.unwatched = []*recordNode{node}
 	next.complete(p.standIns)
 	return next
 }
@@ -133,7 +133,7 @@ func (p *projection) effectOf(ev *session.Event, calls []*genai.FunctionCall, re
 
 // isWatched reports whether a reference of some record names the new event, or may do so.
 func (p *projection) isWatched(ev *session.Event) bool {
-	if len(p.watched) == 0 && len(p.added) == 0 {
+	if len(p.watched) == 0 && len(p.unwatched) == 0 {
 		return false
 	}
 	id := record.Normalize(ev.ID)
@@ -142,12 +142,18 @@ func (p *projection) isWatched(ev *session.Event) bool {
 
 // isKey reports whether a key is among those that decide what records mean.
 func (p *projection) isKey(key uint32) bool {
-	p.sortKeys()
+	p.watchRecords()
 	return p.watched.has(key)
 }
 
-// sortKeys adds the keys that were added to the sorted ones.
-func (p *projection) sortKeys() { p.watched, p.added = p.watched.with(p.added), nil }
+// watchRecords adds the keys of the records that are not watched yet.
+func (p *projection) watchRecords() {
+	var keys []uint32
+	for _, n := range p.unwatched {
+		keys = n.keys(keys, p.raw)
+	}
+	p.watched, p.unwatched = p.watched.with(keys), nil
+}
 
 // replacesNewest reports whether a covered event is no longer shown, because it was shown only as the
 // newest of its kind and the new event is newer.

@@ -14,7 +14,7 @@ func (l *layout) arrange() {
 	l.findLateAnswers()
 	l.findRemoteWords(front)
 	p := l.projection
-	p.identity = p.working.at == nil && len(l.lateBefore) == 0 && len(l.standIns) == 0 && !slices.ContainsFunc(l.events, invisible)
+	p.identity = p.working.at == nil && len(l.lateBefore) == 0 && len(l.standIns) == 0 && !slices.Contains(l.hidden, true)
 	if p.identity {
 		p.view = p.raw
 		return

@@ -14,13 +14,13 @@ import (
 )
 
 // long returns a history of about n events, of which all but the newest are covered by records that
-// were merged as a service merges them, five live at most. Records are as they come back from a
+// were merged as a service merges them, at most five of them current. Records are as they come back from a
 // database.
 func long(tb testing.TB, n, records int) []*session.Event {
 	tb.Helper()
 	h := h()
 	perRecord := n / records
-	var live []*record.Metadata
+	var current []*record.Metadata
 	store := func(m *record.Metadata) {
 		ev := ct.RecordEvent(m, h.Last().Timestamp)
 		data, err := json.Marshal(ev.CustomMetadata)
@@ -32,23 +32,23 @@ func long(tb testing.TB, n, records int) []*session.Event {
 			tb.Fatal(err)
 		}
 		h.Events = append(h.Events, ev)
-		live = append(live, m)
+		current = append(current, m)
 	}
 	for r := range records {
 		m := &record.Metadata{RecordID: fmt.Sprint("r", r), Kind: record.KindSummary, CreatedAt: at(len(h.Events))}
 		if err := m.SetText("What was said, in about as many words as a summary has."); err != nil {
 			tb.Fatal(err)
 		}
-		if r%2 == 1 && len(live) > 4 { // every other record is a merge
-			for _, part := range live[:2] {
+		if r%2 == 1 && len(current) > 4 { // every other record is a merge
+			for _, part := range current[:2] {
 				m.Absorbed = append(m.Absorbed, part.RecordID)
 				m.Level = max(m.Level, part.Level+1)
 			}
-			m.StartTimestamp, m.EndTimestamp = live[0].StartTimestamp, live[1].EndTimestamp
-			rest := live[2:]
-			live = nil
+			m.StartTimestamp, m.EndTimestamp = current[0].StartTimestamp, current[1].EndTimestamp
+			rest := current[2:]
+			current = nil
 			store(m)
-			live = append(live, rest...)
+			current = append(current, rest...)
 			continue
 		}
 		first := len(h.Events)

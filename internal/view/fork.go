@@ -49,7 +49,7 @@ const room = 64
 // fork returns a copy of p that grows apart from it. raw is a list of the same events, whose spare room
 // belongs to the copy.
 func (p *projection) fork(raw []*session.Event) *projection {
-	p.sortKeys() // once for both
+	p.watchRecords() // once for both
 	next := *p
 	next.raw, next.view, next.open = raw, slices.Clip(p.view), maps.Clone(p.open)
 	next.working = workingSet{slices.Clip(p.working.events), slices.Clip(p.working.at), p.working.covered}

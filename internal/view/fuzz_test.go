@@ -94,7 +94,8 @@ func holds(t tester, events []*session.Event) int {
 	return len(fronts(shown))
 }
 
-// grows compares a view that is told of one event after the other with the projection of all.
+// grows appends one event after the other to a view, and compares it each time with the projection of
+// the whole history.
 func grows(t tester, events []*session.Event) {
 	t.Helper()
 	v := view.New(nil)

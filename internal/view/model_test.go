@@ -73,11 +73,11 @@ func TestViewIsWhatTheRulesSay(t *testing.T) {
 	}
 }
 
-// TestLifeOfRecordsIsWhatTheRulesSay is the same for records that all tell of the same few events, so
+// TestCurrentRecordsAreWhatTheRulesSay is the same for records that all tell of the same few events, so
 // that nearly each of them absorbs or replaces others.
-func TestLifeOfRecordsIsWhatTheRulesSay(t *testing.T) {
+func TestCurrentRecordsAreWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
-	shown, dead := 0, 0
+	shown, replaced := 0, 0
 	for range testkit.Rounds(t, 60) {
 		rapid.Check(t, func(t *rapid.T) {
 			h := ct.History{Events: turns(2).Events}
@@ -92,11 +92,11 @@ func TestLifeOfRecordsIsWhatTheRulesSay(t *testing.T) {
 			projected := view.Project(h.Events)
 			obeys(t, h.Events, projected)
 			shown += len(fronts(projected))
-			dead += n - len(fronts(projected))
+			replaced += n - len(fronts(projected))
 		})
 	}
-	if shown < enough(1000) || dead < enough(1000) {
-		t.Errorf("%d summaries shown and %d records dead compare too little", shown, dead)
+	if shown < enough(1000) || replaced < enough(1000) {
+		t.Errorf("%d summaries shown and %d records replaced compare too little", shown, replaced)
 	}
 }
 

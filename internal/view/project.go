@@ -49,8 +49,9 @@ type projection struct {
 	// watched are hashes of what records refer to. A new event or record that has one of them may
 	// change what a reference resolves to.
 	watched keySet
-	// added are keys that are not in watched yet. Sorting them takes time, and [Project] needs none.
-	added []uint32
+	// unwatched are records whose keys are not in watched yet. Hashing them takes time, which [Project]
+	// can do without.
+	unwatched []*recordNode
 	// orphans are the IDs of calls that an event answered, or asked to confirm, before any call of
 	// that ID was stored.
 	orphans map[string]bool
@@ -76,9 +77,9 @@ func project(raw []*session.Event, before *projection, gaps *gaps) *projection {
 	}
 	nodes := p.readRecords()
 	p.consistent = resolveCurrent(nodes)
+	p.unwatched = nodes
 	var current []*recordNode
 	for _, n := range nodes {
-		p.added = n.keys(p.added, raw)
 		if n.current {
 			current = append(current, n)
 			p.current = append(p.current, before.summaryOf(n))

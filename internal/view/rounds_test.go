@@ -11,7 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// rounds is an earlier turn and a live invocation: e3 is its question, e4 to e7 are two tool rounds.
+// rounds is an earlier turn and a running invocation: e3 is its question, e4 to e7 are two tool rounds.
 func rounds() *ct.History {
 	return h().Turn("i", "bot", "q", "a").User("j", "q").
 		Call("j", "bot", "t", "c").Response("j", "bot", "t", "r", "c").

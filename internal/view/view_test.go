@@ -51,7 +51,7 @@ func TestRecordOfAnotherSessionHandleIsAddedOnce(t *testing.T) {
 		t.Errorf("view holds %d events, want 8: six and two records", n)
 	}
 	if n := len(v.Current()); n != 2 {
-		t.Errorf("%d records are live, want 2", n)
+		t.Errorf("%d records are current, want 2", n)
 	}
 }
 
@@ -107,15 +107,15 @@ func TestStateTellsWhatTheViewIsMadeOf(t *testing.T) {
 	if got, want := ids(state.View), "s r e3 e4 e5 e6 e7 e8 e9"; got != want {
 		t.Fatalf("view is %q, want %q", got, want)
 	}
-	var live []string
+	var current []string
 	for _, m := range state.Current {
-		live = append(live, m.RecordID)
+		current = append(current, m.RecordID)
 		if m.Covered != nil {
 			t.Errorf("record %s keeps its references", m.RecordID)
 		}
 	}
-	if !slices.Equal(live, []string{"s", "r"}) || state.Unreadable != 1 || state.Stored != 12 {
-		t.Errorf("state has %v live, %d unreadable, %d stored", live, state.Unreadable, state.Stored)
+	if !slices.Equal(current, []string{"s", "r"}) || state.Unreadable != 1 || state.Stored != 12 {
+		t.Errorf("state has %v current, %d unreadable, %d stored", current, state.Unreadable, state.Stored)
 	}
 	if m := state.Summary(state.View[0]); m == nil || m.RecordID != "s" || state.Summary(state.View[2]) != nil {
 		t.Errorf("the first event is the summary of %v", m)

@@ -40,7 +40,7 @@ func reordered(from *ct.History, order ...int) *ct.History {
 	return out
 }
 
-func TestCircleOfAbsorptionLeavesAllOfItLive(t *testing.T) {
+func TestCircleOfAbsorptionLeavesAllOfItCurrent(t *testing.T) {
 	t.Parallel()
 	circle := func() *ct.History {
 		return turns(4).Compact("s1", "e1", "e2").Amend(absorbs("s2")).Compact("s2", "e3", "e4").Amend(absorbs("s1"))
@@ -89,7 +89,7 @@ func TestRecordIsNotReplacedByOneThatLacksWhatItAbsorbed(t *testing.T) {
 	})
 }
 
-func TestSomeRecordOfEveryRivalryStaysLive(t *testing.T) {
+func TestSomeCompetingRecordStaysCurrent(t *testing.T) {
 	t.Parallel()
 	run(t, []row{
 		{"the absorbed is later than its equal absorber", turns(3).Compact("c", "e1", "e2").Amend(madeAt(50)).Merge("m", "c").Amend(madeAt(9)), "m e3 e4 e5 e6"},
