@@ -21,9 +21,11 @@ const (
 			usage_metadata, custom_metadata, long_running_tool_ids, extra, record_id, unit, digest)
 		SELECT key, last_seq + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CASE ? WHEN 0 THEN last_seq + 1 ELSE ? END, ?
 		FROM sessions WHERE key = ? AND app = ? AND user = ? AND id = ? AND last_seq = ?`
+	// updateSession counts the event. The second and third parameters are its speaker.
 	updateSession = `UPDATE sessions SET last_seq = last_seq + 1, updated_at = ?,
 			last_user = iif(? = 1, last_seq + 1, last_user), last_agent = iif(? = 2, last_seq + 1, last_agent)
 		WHERE key = ?`
+	// insertInvocation stores the first event of an invocation, and nothing for later ones.
 	insertInvocation = `INSERT INTO invocations (session, id, began) SELECT key, ?, last_seq FROM sessions WHERE key = ?
 		ON CONFLICT (session, id) DO NOTHING`
 	selectEventID = `SELECT 1 FROM events WHERE session = ? AND id = ?`

@@ -33,7 +33,13 @@ type actions struct {
 // have these.
 const newEventActions = `{"state_delta":{},"artifact_delta":{}}`
 
-// encode returns the row of an event. It does not change the event.
+// encode returns the row of an event. It does not change the event. Fields with a column of their
+// own go there, all others to the column extra. For example, an answer with the finish reason STOP
+// has
+//
+//	content  {"parts":[{"text":"Yes."}],"role":"model"}
+//	actions  {"state_delta":{},"artifact_delta":{}}
+//	extra    {"finish_reason":"STOP"}
 func encode(ev *session.Event) (row, error) {
 	r := row{id: ev.ID, invocationID: ev.InvocationID, author: ev.Author, branch: ev.Branch}
 	var exact exactly
@@ -66,14 +72,17 @@ func encode(ev *session.Event) (row, error) {
 	return r, err
 }
 
+// isNothing reports whether no action is set, so that the column is NULL.
 func isNothing(a *actions) bool {
 	return a.StateDelta == nil && a.ArtifactDelta == nil && doesNothing(a)
 }
 
+// isNewEvent reports whether actions are those of a new event: two empty maps.
 func isNewEvent(a *actions) bool {
 	return a.StateDelta != nil && len(a.StateDelta) == 0 && a.ArtifactDelta != nil && len(a.ArtifactDelta) == 0 && doesNothing(a)
 }
 
+// doesNothing reports whether all actions except the two maps are unset.
 func doesNothing(a *actions) bool {
 	return a.RequestedToolConfirmations == nil && !a.SkipSummarization && a.TransferToAgent == "" && !a.Escalate
 }
@@ -111,7 +120,8 @@ func (r *stored) fields() []any {
 		&r.content, &r.actions, &r.usage, &r.custom, &r.longRunning, &r.extra, &r.seq, &r.covered}
 }
 
-// decode returns the event of a row.
+// decode returns the event of a row. It is the inverse of encode, with the changes that the package
+// comment lists.
 func decode(r *stored) (*session.Event, error) {
 	ev := &session.Event{ID: r.id, InvocationID: r.invocationID, Author: r.author, Branch: r.branch}
 	d := decoder{}
@@ -144,6 +154,7 @@ func decode(r *stored) (*session.Event, error) {
 // decoder keeps the first error.
 type decoder struct{ err error }
 
+// json decodes a column into a field. NULL leaves the field as it is.
 func (d *decoder) json(name string, text []byte, into any) {
 	if text == nil || d.err != nil {
 		return

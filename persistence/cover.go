@@ -6,12 +6,26 @@ import (
 )
 
 const (
+	// updateCopy marks a record as covered by its own ID if an earlier record has the same ID.
 	updateCopy = `UPDATE events SET covered_by = record_id WHERE key = ?1
 		AND EXISTS (SELECT 1 FROM events o WHERE o.session = ?2 AND o.record_id = ?3 AND o.key < ?1)`
+	// updateCovered marks one event of a branch, unless a record covers it already. ?5 is the agent
+	// of a mid-turn record, "" for any author.
 	updateCovered = `UPDATE events SET covered_by = ?1 WHERE session = ?2 AND id = ?3 AND branch = ?4
 		AND (?5 = '' OR author = ?5) AND record_id IS NULL AND covered_by IS NULL`
+	// updateAbsorbed marks one earlier record of a branch, unless a record absorbs it already.
 	updateAbsorbed = `UPDATE events SET covered_by = ?1 WHERE session = ?2 AND record_id = ?3 AND branch = ?4
 		AND key <> ?5 AND covered_by IS NULL`
+	// updateAnchor stores the event after which the view shows the summary of a mid-turn record.
+	// For example, of
+	//
+	//	1 user    a question
+	//	2 agent   calls a tool   covered by r
+	//	3 agent   the result     covered by r
+	//	4 record r of 2 and 3, with After = 1
+	//
+	// the anchor of row 4 is 1. The view shows the summary after event 1, so GetActive loads that
+	// event even if another record covers it.
 	updateAnchor = `UPDATE events SET anchor = a.seq FROM events a
 		WHERE events.key = ?1 AND a.session = ?2 AND a.id = ?3 AND a.record_id IS NULL`
 )

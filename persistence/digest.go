@@ -102,6 +102,7 @@ type head struct {
 const maxHeads = 4096
 
 const (
+	// selectHead reads the newest digest. It is NULL if the event is older than digests.
 	selectHead = `SELECT last_seq, created_at, (SELECT digest FROM events WHERE session = sessions.key AND seq = last_seq)
 		FROM sessions WHERE key = ? AND app = ? AND user = ? AND id = ?`
 	selectChain = `SELECT seq, digest, id, time, invocation_id, author, branch, record_id, content, actions, usage_metadata,

@@ -26,6 +26,7 @@ type extra struct {
 	Exact exactly  `json:"exact,omitzero"`
 }
 
+// extraOf returns the fields of an event that have no column.
 func extraOf(ev *session.Event) extra {
 	return extra{
 		ErrorCode: ev.ErrorCode, ErrorMessage: ev.ErrorMessage, FinishReason: ev.FinishReason,
@@ -37,6 +38,7 @@ func extraOf(ev *session.Event) extra {
 	}
 }
 
+// set copies the fields into an event.
 func (x *extra) set(ev *session.Event) {
 	ev.ErrorCode, ev.ErrorMessage, ev.FinishReason = x.ErrorCode, x.ErrorMessage, x.FinishReason
 	ev.ModelVersion, ev.TurnComplete, ev.Interrupted = x.ModelVersion, x.TurnComplete, x.Interrupted

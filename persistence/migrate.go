@@ -20,7 +20,7 @@ const applicationID = 0x4c534553
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// scripts returns the migrations in order.
+// scripts returns the migrations in order. Their number is the newest version of the schema.
 func scripts() ([]string, error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
 	if err != nil {

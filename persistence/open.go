@@ -86,6 +86,7 @@ func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService
 	return s, nil
 }
 
+// openDB checks the path and opens the database, without running a statement on it.
 func (s *SQLiteSessionService) openDB(path string, o options) error {
 	switch {
 	case !s.owns && path != "":
@@ -292,6 +293,7 @@ func (s *SQLiteSessionService) Close() error {
 	return s.explain("close", errors.Join(errs...))
 }
 
+// closeDB closes the database, unless it is the caller's.
 func (s *SQLiteSessionService) closeDB() error {
 	if !s.owns {
 		return nil

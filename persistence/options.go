@@ -61,6 +61,7 @@ func WithDB(db *sql.DB) Option {
 	}
 }
 
+// collect applies options to the defaults, and refuses those that exclude each other.
 func collect(opts []Option) (options, error) {
 	o := options{synchronous: "FULL", busy: defaultBusyTimeout}
 	for _, opt := range opts {

@@ -19,7 +19,9 @@ const (
 	selectSession  = `SELECT key, updated_at, last_seq, contested FROM sessions WHERE app = ? AND user = ? AND id = ?`
 	selectSessions = `SELECT key, user, id, updated_at FROM sessions WHERE app = ?1 AND (user = ?2 OR ?2 = '') ORDER BY user, id`
 	selectEvents   = `SELECT ` + eventColumns + ` FROM events WHERE session = ? ORDER BY seq`
-	selectNewest   = `SELECT ` + eventColumns + ` FROM events WHERE session = ? AND time >= ? ORDER BY seq DESC LIMIT ?`
+	// selectNewest has the newest events first. The parameters are a session, the earliest time and
+	// a limit.
+	selectNewest = `SELECT ` + eventColumns + ` FROM events WHERE session = ? AND time >= ? ORDER BY seq DESC LIMIT ?`
 )
 
 // reader is a connection for reading, with its statements.
@@ -31,6 +33,7 @@ type reader struct {
 	active, overtaking, page     *sql.Stmt
 }
 
+// newReader prepares the statements of a reader on a connection.
 func newReader(ctx context.Context, conn *sql.Conn) (*reader, error) {
 	r := &reader{statements: statements{conn: conn}}
 	err := r.prepare(ctx, map[string]**sql.Stmt{
@@ -219,6 +222,7 @@ func scan(rows *sql.Rows, err error, count int, note func(*stored)) ([]*session.
 	return loaded, nil
 }
 
+// scanChunk reads up to one chunk of rows.
 func scanChunk(rows *sql.Rows) ([]stored, error) {
 	read := make([]stored, 0, chunk)
 	for len(read) < chunk && rows.Next() {
@@ -230,6 +234,7 @@ func scanChunk(rows *sql.Rows) ([]stored, error) {
 	return read, rows.Err()
 }
 
+// decodeAll decodes rows into events.
 func decodeAll(read []stored, into []*session.Event) (err error) {
 	for i := range read {
 		if into[i], err = decode(&read[i]); err != nil {

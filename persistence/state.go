@@ -24,7 +24,12 @@ const (
 		UNION ALL SELECT 'app:' || key, value FROM app_state WHERE app = ?2`
 )
 
-// stateValue is one key of a state delta, as the file stores it.
+// stateValue is one key of a state delta, as the file stores it. For example, the delta
+//
+//	{"app:theme": "dark", "user:name": "Ada", "cart": 2, "temp:draft": "..."}
+//
+// becomes "theme" in app_state, "name" in user_state and "cart" in session_state. The last key is
+// not stored.
 type stateValue struct {
 	scope string // ADK's prefix, "" for state of the session
 	key   string // without the prefix

@@ -16,10 +16,14 @@ import (
 //	3 agent  calls a     unit 3: a new call with the ID of an old one
 //	4 agent  answers a   unit 3: the nearest call is 3
 const (
+	// selectUnit finds the unit of the call that an answer belongs to.
 	selectUnit = `SELECT unit FROM events WHERE session = ? AND seq = coalesce(
 		(SELECT max(seq) FROM calls WHERE session = ? AND id = ? AND orphan = 0 AND branch = ?),
 		(SELECT max(seq) FROM calls WHERE session = ? AND id = ? AND orphan = 0))`
+	// updateUnit joins two units.
 	updateUnit = `UPDATE events SET unit = ?3 WHERE session = ?1 AND unit = ?2`
+	// insertCall stores a call or an orphaned answer, and returns whether an orphaned answer with
+	// the same ID exists.
 	insertCall = `INSERT INTO calls (session, id, orphan, branch, seq)
 		SELECT session, ?, ?, branch, seq FROM events WHERE key = ?
 		RETURNING EXISTS (SELECT 1 FROM calls o WHERE o.session = ? AND o.id = ? AND o.orphan = 1)`

@@ -59,7 +59,8 @@ func (s *SQLiteSessionService) submit(ctx context.Context, w *write) error {
 	}
 }
 
-// serve stores writes in batches until the queue is closed.
+// serve stores writes in batches until the queue is closed. A batch is everything that waits at
+// that moment, so a single caller never waits for others.
 func (s *SQLiteSessionService) serve() {
 	defer close(s.done)
 	for first := range s.queue {
@@ -80,7 +81,10 @@ func (s *SQLiteSessionService) serve() {
 	}
 }
 
-// store stores a batch in one transaction and reports the outcomes to its callers.
+// store stores a batch in one transaction and reports the outcomes to its callers. It takes the
+// write lock before it claims the writes, so a caller can still give up while another process holds
+// the lock. If the transaction as a whole fails, store repeats each write in a transaction of its
+// own, and only writes that fail again report an error.
 func (s *SQLiteSessionService) store(batch []*write) {
 	if s.single {
 		r := <-s.pool
@@ -180,6 +184,7 @@ type writer struct {
 	heads    map[int64]head // by session, of committed transactions and of the running one
 }
 
+// newWriter prepares the statements of the writer on its connection.
 func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer, error) {
 	w := &writer{statements: statements{conn: conn}, busy: busy}
 	err := w.prepare(ctx, map[string]**sql.Stmt{
