@@ -416,3 +416,19 @@ func TestFilesNamedInDocumentsExist(t *testing.T) {
 		t.Errorf("%d files named: the test reads wrongly", found)
 	}
 }
+
+// TestMakeTargetsExist: a command that a document names works.
+func TestMakeTargetsExist(t *testing.T) {
+	t.Parallel()
+	targets, found := read(t, "../Makefile"), 0
+	for _, file := range documents(t) {
+		for _, m := range regexp.MustCompile("`(?:[A-Z]+=\\w+ )?make (\\w+)`").FindAllStringSubmatch(read(t, file), -1) {
+			if found++; !strings.Contains(targets, "\n"+m[1]+": ## ") {
+				t.Errorf("%s names make %s, which the Makefile does not have", file, m[1])
+			}
+		}
+	}
+	if found < 7 {
+		t.Errorf("%d targets found: the test reads wrongly", found)
+	}
+}

@@ -94,7 +94,7 @@ func TestREADMEShowsTheOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := newFile(t)
-	out := strings.ReplaceAll(play40(t, file), file, "/tmp/quickstart-2041/sessions.db")
+	out := strings.ReplaceAll(play40(t, file), file, "quickstart-2041/sessions.db")
 	_, end, found := strings.Cut(out, "\nThe session stays in")
 	if !found || !strings.Contains(string(readme), "```\nThe session stays in"+end+"```\n") {
 		t.Errorf("README.md does not show the end of the output:\n%s", end)
