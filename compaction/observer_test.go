@@ -186,9 +186,9 @@ func TestObserverMayUseTheSession(t *testing.T) {
 	})
 }
 
-// TestObserverIsToldInOrder: for one session one call at a time, every start followed by its outcome,
+// TestObservationsComeInOrder: for one session one call at a time, every start followed by its outcome,
 // whoever does the work.
-func TestObserverIsToldInOrder(t *testing.T) {
+func TestObservationsComeInOrder(t *testing.T) {
 	t.Parallel()
 	cfg, _ := oracleConfig()
 	cfg.Synchronous, cfg.MaxSummaries = false, 2
@@ -228,8 +228,8 @@ func TestObserverIsToldInOrder(t *testing.T) {
 	}
 }
 
-// TestUnreadableRecordIsToldOnce: raw turns that stay in the prompt have a reason that somebody can see.
-func TestUnreadableRecordIsToldOnce(t *testing.T) {
+// TestUnreadableRecordIsReportedOnce: raw turns that stay in the prompt have a reason that somebody can see.
+func TestUnreadableRecordIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	broken := map[string]struct {
 		change func(fields map[string]any) any

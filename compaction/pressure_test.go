@@ -134,9 +134,9 @@ func TestNothingToSummarizeIsNotLookedForAtEveryEvent(t *testing.T) {
 	}
 }
 
-// TestRestEndsWhenThePromptHasBeenSmall: a look that found nothing must not hold back the next one
+// TestQuietEndsOnceThePromptHasBeenSmall: a look that found nothing must not hold back the next one
 // once something else made the prompt small.
-func TestRestEndsWhenThePromptHasBeenSmall(t *testing.T) {
+func TestQuietEndsOnceThePromptHasBeenSmall(t *testing.T) {
 	t.Parallel()
 	cfg, oracle := oracleConfig()
 	cfg.InvocationThreshold = compaction.Off

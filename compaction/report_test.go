@@ -71,7 +71,7 @@ func TestNoPromptExceedsTheWindowWhereTheProviderReportsTooLittle(t *testing.T) 
 
 // A provider that reports what no compaction could change is told of once, and then the estimate is
 // followed: as many compactions as without any report, and no look in vain for every event.
-func TestAProviderThatReportsTooMuchIsToldOfOnce(t *testing.T) {
+func TestAProviderThatCountsTooMuchIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	type usage = genai.GenerateContentResponseUsageMetadata
 	var j journal
@@ -102,7 +102,7 @@ func TestAProviderThatReportsTooMuchIsToldOfOnce(t *testing.T) {
 }
 
 // What is told again is a change: a provider that has come to its senses, and lost them again.
-func TestAProviderIsToldOfAgainAfterACountThatIsBelieved(t *testing.T) {
+func TestAProviderIsReportedAgainAfterBelievedCounts(t *testing.T) {
 	t.Parallel()
 	type usage = genai.GenerateContentResponseUsageMetadata
 	seen := &notes{}
@@ -121,7 +121,7 @@ func TestAProviderIsToldOfAgainAfterACountThatIsBelieved(t *testing.T) {
 
 // Agents and models may take turns under one session or one name, some counted well and some not: each
 // doubt is told once, not in every turn.
-func TestCountsThatTakeTurnsAreToldOfOnce(t *testing.T) {
+func TestAlternatingCountsAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	type usage = genai.GenerateContentResponseUsageMetadata
 	for name, report := range map[string]func(round, prompt int) *usage{

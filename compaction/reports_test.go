@@ -27,7 +27,7 @@ func said(id, author string, n, reported int) *session.Event {
 
 // A job runs beside the model: the answer then reports the prompt from before the summary. Taken for
 // the size of what is shown now, it would have the next turn compact what there is no need to.
-func TestTheReportOfAPromptOlderThanTheSummarySaysNothingOfTheNext(t *testing.T) {
+func TestACountFromBeforeTheSummaryIsIgnored(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()

@@ -186,8 +186,8 @@ func TestSummarizerTypeIsABareName(t *testing.T) {
 	}
 }
 
-// TestStandInAtTheHardLimitIsNamed: the failing model and what stepped in are two attempts.
-func TestStandInAtTheHardLimitIsNamed(t *testing.T) {
+// TestSummarizerAtTheHardLimitIsNamed: the failing model and what stepped in are two attempts.
+func TestSummarizerAtTheHardLimitIsNamed(t *testing.T) {
 	t.Parallel()
 	traced := newTraces()
 	cfg := compaction.DefaultConfig()
@@ -242,8 +242,8 @@ func TestEveryAttributeIsDocumented(t *testing.T) {
 	}
 }
 
-// TestUsageOfAFailedCallIsTold: it is paid for like any other.
-func TestUsageOfAFailedCallIsTold(t *testing.T) {
+// TestUsageOfAFailedCallIsReported: it is paid for like any other.
+func TestUsageOfAFailedCallIsReported(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()

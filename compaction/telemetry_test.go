@@ -18,9 +18,9 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// TestSpanSaysWhatBecameOfTheSummary: a cancelled, discarded or failed compaction must not read as a
+// TestSpanHasTheOutcome: a cancelled, discarded or failed compaction must not read as a
 // success, nor an idle session like one where nothing helps.
-func TestSpanSaysWhatBecameOfTheSummary(t *testing.T) {
+func TestSpanHasTheOutcome(t *testing.T) {
 	t.Parallel()
 	for name, o := range occasions {
 		t.Run(name, func(t *testing.T) {
@@ -55,8 +55,8 @@ func TestSpanSaysWhatBecameOfTheSummary(t *testing.T) {
 	}
 }
 
-// TestPanicBesideAnyAttemptIsTraced: it keeps every compaction from being tried, by hand too.
-func TestPanicBesideAnyAttemptIsTraced(t *testing.T) {
+// TestPanicOutsideOfAnAttemptIsTraced: it keeps every compaction from being tried, by hand too.
+func TestPanicOutsideOfAnAttemptIsTraced(t *testing.T) {
 	t.Parallel()
 	traced, reader := newTraces(), sdkmetric.NewManualReader()
 	cfg, _ := oracleConfig()
