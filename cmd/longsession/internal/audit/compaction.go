@@ -12,8 +12,8 @@ import (
 
 // States of a compaction.
 const (
-	// Live: its summary is shown.
-	Live = "live"
+	// Current: its summary is shown.
+	Current = "current"
 	// Absorbed: another record replaced it together with others.
 	Absorbed = "absorbed"
 	// Replaced: a later record covers everything that it covers.
@@ -53,7 +53,7 @@ type Compaction struct {
 	OutputTokens    int     `json:"summarizer_output_tokens"`
 	Focus           string  `json:"focus,omitempty"`
 	Note            string  `json:"note,omitempty"`
-	// State is [Live], [Absorbed], [Replaced], [Copy] or [Unreadable]; empty in a history, which
+	// State is [Current], [Absorbed], [Replaced], [Copy] or [Unreadable]; empty in a history, which
 	// has no view.
 	State string `json:"state,omitempty"`
 	// AbsorbedBy is the record that absorbed it, by the mark in the file.
@@ -110,7 +110,7 @@ func (l *loaded) compactions() []Compaction {
 		case seen[c.RecordID]:
 			c.State, c.AbsorbedBy = Copy, ""
 		case shown[c.RecordID]:
-			c.State = Live
+			c.State = Current
 		case c.AbsorbedBy != "":
 			c.State = Absorbed
 		default:

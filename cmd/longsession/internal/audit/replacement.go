@@ -34,7 +34,7 @@ func (f *File) Replacements(ctx context.Context, s *Session, id string, all bool
 	_, exact := l.records[id]
 	for _, c := range l.compactions() {
 		switch {
-		case c.State == Unreadable, c.State == Copy, id == "" && !all && c.State != Live:
+		case c.State == Unreadable, c.State == Copy, id == "" && !all && c.State != Current:
 			continue
 		case exact && c.RecordID != id, !strings.HasPrefix(c.RecordID, id):
 			continue

@@ -38,7 +38,7 @@ func (f *File) View(ctx context.Context, s *Session) ([]Entry, error) {
 		e := Entry{Seq: l.seq[ev], Content: ev.Content}
 		e.take(ev)
 		if e.CoveredBy = coveredBy[e.Seq]; e.Seq == 0 {
-			e.Record = latest(records, func(c *Compaction) bool { return c.RecordID == ev.ID && c.State == Live })
+			e.Record = latest(records, func(c *Compaction) bool { return c.RecordID == ev.ID && c.State == Current })
 		}
 		out = append(out, e)
 	}

@@ -44,7 +44,7 @@ func TestViewIsWhatAnAppWouldGet(t *testing.T) {
 		}
 		if e.Seq == 0 {
 			summaries++
-			if e.Record == nil || e.Record.RecordID != e.ID || !strings.Contains(e.Text, e.Record.Summary) || e.Record.State != audit.Live {
+			if e.Record == nil || e.Record.RecordID != e.ID || !strings.Contains(e.Text, e.Record.Summary) || e.Record.State != audit.Current {
 				t.Errorf("summary %+v", e)
 			}
 		}
@@ -119,8 +119,8 @@ func TestReplacementsAreAllThatASummaryStandsFor(t *testing.T) {
 		all  bool
 		want string
 	}{
-		{"", false, "m1[1 2 3 4][m1 r1 r2]live r3[5 6][r3]live"},
-		{"", true, "r1[1 2][r1]absorbed r2[3 4][r2]absorbed m1[1 2 3 4][m1 r1 r2]live r3[5 6][r3]live"},
+		{"", false, "m1[1 2 3 4][m1 r1 r2]current r3[5 6][r3]current"},
+		{"", true, "r1[1 2][r1]absorbed r2[3 4][r2]absorbed m1[1 2 3 4][m1 r1 r2]current r3[5 6][r3]current"},
 		{"r1", false, "r1[1 2][r1]absorbed"},
 		{"r", false, `session "shop/ada/order-1" has 3 records whose ID begins with "r": give more of it`},
 		{"x", false, `session "shop/ada/order-1" has no readable record whose ID begins with "x": see 'audit compactions'`},
@@ -147,7 +147,7 @@ func TestStatesOfCompactionsAreToldApart(t *testing.T) {
 	for _, c := range records {
 		got = append(got, c.RecordID+" "+c.State)
 	}
-	if want := []string{"r1 replaced", "r2 live", "r3 absorbed", "m live", " unreadable"}; !slices.Equal(got, want) {
+	if want := []string{"r1 replaced", "r2 current", "r3 absorbed", "m current", " unreadable"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -169,7 +169,7 @@ func TestACopyOfARecordIsNamedAsOne(t *testing.T) {
 	for _, c := range records {
 		got = append(got, c.RecordID+" "+c.State)
 	}
-	if want := []string{"r1 live", "r1 copy", "r12 live"}; !slices.Equal(got, want) {
+	if want := []string{"r1 current", "r1 copy", "r12 current"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for id, want := range map[string]int64{"r1": 13, "r12": 15} {
@@ -181,7 +181,7 @@ func TestACopyOfARecordIsNamedAsOne(t *testing.T) {
 		t.Errorf("all: %d replacements, %v", len(found), err)
 	}
 	entries, err := f.View(t.Context(), s)
-	if err != nil || entries[0].Record == nil || entries[0].Record.Seq != 13 || entries[0].Record.State != audit.Live {
+	if err != nil || entries[0].Record == nil || entries[0].Record.Seq != 13 || entries[0].Record.State != audit.Current {
 		t.Errorf("%+v, %v", entries[0].Record, err)
 	}
 }

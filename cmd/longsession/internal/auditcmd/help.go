@@ -82,7 +82,7 @@ covers, their size before and after, whether the model sees the summary, and the
 
 JSON: one object for each record:
   seq, record_id        number of its event, and its own ID
-  state                 live (shown), absorbed (another record replaced it together with others), replaced (a
+  state                 current (shown), absorbed (another record replaced it with others), replaced (a
                         later record covers everything that it covers), copy (of an earlier record, which
                         counts) or unreadable
   kind, trigger, level, branch, agent, focus, note, model

@@ -143,10 +143,10 @@ func (o *output) overview(v *audit.Overview) {
 	o.printf("session      %s\n", terminal.Printable(v.Name()))
 	o.printf("created      %s, last updated %s\n", moment(v.Created), moment(v.Updated))
 	if v.Error != "" {
-		o.printf("stored       %s in ? turns, %s of them compactions; ? tokens\n", stored, compactions)
+		o.printf("stored       %s, %s of them compactions, in ? turns; ? tokens\n", stored, compactions)
 		o.printf("model sees   ?\n")
 	} else {
-		o.printf("stored       %s in %s, %s of them compactions; %s tokens\n", stored, terminal.Plural(v.Turns, "turn"), compactions, terminal.Commas(v.AllTokens))
+		o.printf("stored       %s, %s of them compactions, in %s; %s tokens\n", stored, compactions, terminal.Plural(v.Turns, "turn"), terminal.Commas(v.AllTokens))
 		o.printf("model sees   %s, %s of them summaries; %s tokens\n", terminal.Plural(v.ViewEvents, "event"), terminal.Commas(v.Summaries), terminal.Commas(v.ViewTokens))
 	}
 	if v.Contested {

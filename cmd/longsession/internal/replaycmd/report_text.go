@@ -113,7 +113,7 @@ func windows(p *plan) string {
 
 // describeCounts names the source of the prompt sizes.
 func describeCounts(fixed replay.Fixed) string {
-	text := "the provider's for uncompacted prompts that it counted, else estimates on the same scale; "
+	text := "the provider's counts for uncompacted prompts, where recorded; else estimates on the same scale; "
 	switch f := (fixedFlag{&fixed}).String(); f {
 	case "auto":
 		return text + "instructions and tools as the recorded counts imply"

@@ -186,7 +186,7 @@ func (t Texts) Set(text string) error { *t.To = append(*t.To, text); return nil 
 func (t Texts) String() string { return strings.Join(*t.To, ",") }
 
 // Type names the kind of value in the help.
-func (t Texts) Type() string { return "stringArray" }
+func (t Texts) Type() string { return "string" }
 
 // Choices is any number of some values, separated by commas.
 type Choices struct {
