@@ -35,11 +35,11 @@ func Command() *cobra.Command {
 		RunE:    a.overview,
 	}
 	setting.AddPersistent(cmd,
-		setting.Setting{Name: "app", Value: setting.Text{To: &a.narrow.App}, Complete: completeSessions(func(s *audit.Session) string { return s.App }),
+		setting.Setting{Name: "app", Value: setting.Text(&a.narrow.App), Complete: completeSessions(func(s *audit.Session) string { return s.App }),
 			Help: "only sessions of this app"},
-		setting.Setting{Name: "user", Value: setting.Text{To: &a.narrow.User}, Complete: completeSessions(func(s *audit.Session) string { return s.User }),
+		setting.Setting{Name: "user", Value: setting.Text(&a.narrow.User), Complete: completeSessions(func(s *audit.Session) string { return s.User }),
 			Help: "only sessions of this user"},
-		setting.Setting{Name: "json", Value: setting.Switch{To: &a.json}, Help: "write JSON Lines; the help of each command lists the fields"})
+		setting.Setting{Name: "json", Value: setting.Switch(&a.json), Help: "write JSON Lines; the help of each command lists the fields"})
 	a.addMaxSummaries(cmd)
 	subs := []*cobra.Command{a.listCommand(), a.historyCommand(), a.contextCommand(), a.compactionsCommand(), a.diffCommand(), a.verifyCommand(), a.sealCommand(), a.exportCommand()}
 	cmd.AddCommand(subs...)
@@ -51,7 +51,7 @@ func Command() *cobra.Command {
 
 // addMaxSummaries adds the flag of the commands that check sessions.
 func (a *command) addMaxSummaries(cmd *cobra.Command) {
-	setting.Add(cmd, setting.Setting{Name: "max-summaries", Value: setting.Int{To: &a.maxSummaries, Least: 1},
+	setting.Add(cmd, setting.Setting{Name: "max-summaries", Value: setting.Int(&a.maxSummaries, 1, setting.NoLimit, ""),
 		Help: "summaries that a branch may show (the MaxSummaries of the app)"})
 }
 

@@ -48,9 +48,9 @@ func (a *command) diffCommand() *cobra.Command {
 		},
 	}
 	setting.Add(cmd,
-		setting.Setting{Name: "record", Value: setting.Text{To: &id}, Complete: a.completeRecords, Help: "only the record whose ID begins with this text"},
-		setting.Setting{Name: "all", Value: setting.Switch{To: &all}, Help: "include records whose summaries are no longer shown"},
-		setting.Setting{Name: "width", Value: setting.Int{To: &width, Most: widest, Zero: "is that of the terminal"}, Help: "columns to use, from 20 to 1,000; 0: those of the terminal, or 80"})
+		setting.Setting{Name: "record", Value: setting.Text(&id), Complete: a.completeRecords, Help: "only the record whose ID begins with this text"},
+		setting.Setting{Name: "all", Value: setting.Switch(&all), Help: "include records whose summaries are no longer shown"},
+		setting.Setting{Name: "width", Value: setting.Int(&width, 0, widest, "is that of the terminal"), Help: "columns to use, from 20 to 1,000; 0: those of the terminal, or 80"})
 	return cmd
 }
 

@@ -24,8 +24,8 @@ func (a *command) historyCommand() *cobra.Command {
 		},
 	}
 	setting.Add(cmd,
-		setting.Setting{Name: "from", Value: setting.Int{To: &from}, Help: "number of the first event to show"},
-		setting.Setting{Name: "limit", Value: setting.Int{To: &limit, Zero: "shows all"}, Help: "show this many events; 0: all"})
+		setting.Setting{Name: "from", Value: setting.Int(&from, 0, setting.NoLimit, ""), Help: "number of the first event to show"},
+		setting.Setting{Name: "limit", Value: setting.Int(&limit, 0, setting.NoLimit, "shows all"), Help: "show this many events; 0: all"})
 	return cmd
 }
 

@@ -55,10 +55,10 @@ func (a *command) exportCommand() *cobra.Command {
 		},
 	}
 	setting.Add(cmd,
-		setting.Setting{Name: "format", Value: setting.Choice{To: &format, Values: audit.Formats}, Help: "one of " + strings.Join(audit.Formats, ", ")},
-		setting.Setting{Name: "redact", Value: setting.Texts{To: &patterns}, Help: "redact all matches of this Go regular expression (may be repeated)"},
-		setting.Setting{Name: "redact-preset", Value: setting.Choices{To: &presets, Values: redact.Presets}, Help: "redact well-known forms of private data: " + strings.Join(redact.Presets, ", ")},
-		setting.Setting{Name: "output", Short: "o", Value: setting.File{To: &file, Endings: []string{"jsonl", "json", "md", "html"}}, Help: "write to this file instead of standard output"})
+		setting.Setting{Name: "format", Value: setting.Choice(&format, audit.Formats...), Help: "one of " + strings.Join(audit.Formats, ", ")},
+		setting.Setting{Name: "redact", Value: setting.Texts(&patterns, func(string) error { return nil }), Help: "redact all matches of this Go regular expression (may be repeated)"},
+		setting.Setting{Name: "redact-preset", Value: setting.Choices(&presets, redact.Presets...), Help: "redact well-known forms of private data: " + strings.Join(redact.Presets, ", ")},
+		setting.Setting{Name: "output", Short: "o", Value: setting.File(&file, "jsonl", "json", "md", "html"), Help: "write to this file instead of standard output"})
 	return cmd
 }
 

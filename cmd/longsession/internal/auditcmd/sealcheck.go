@@ -24,8 +24,8 @@ type sealCheck struct {
 
 func (c *sealCheck) addFlags(cmd *cobra.Command) {
 	setting.Add(cmd,
-		setting.Setting{Name: "against", Value: setting.File{To: &c.file, Endings: []string{"json", "seal"}}, Help: "compare with this seal, as audit seal wrote it"},
-		setting.Setting{Name: "public-key", Value: setting.File{To: &c.key, Endings: []string{"pem", "pub"}}, Help: "check the seal's signature with the ed25519 key in this file (PEM)"})
+		setting.Setting{Name: "against", Value: setting.File(&c.file, "json", "seal"), Help: "compare with this seal, as audit seal wrote it"},
+		setting.Setting{Name: "public-key", Value: setting.File(&c.key, "pem", "pub"), Help: "check the seal's signature with the ed25519 key in this file (PEM)"})
 }
 
 // read reads the seal, if one was given.

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,15 +32,10 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 	if short := invalid.GetFlag().Shorthand; short != "" {
 		name = "-" + short
 	}
-	err := invalid.Unwrap()
-	var syntax *strconv.NumError // of a switch, the only flags that pflag parses
-	if errors.As(err, &syntax) {
-		err = &setting.Refused{Value: strconv.Quote(syntax.Num), Reason: "it takes true or false"}
-	}
-	if refused, ok := err.(*setting.Refused); ok {
+	if refused, ok := invalid.Unwrap().(*setting.Refused); ok {
 		return exit.Usage("%s %w", name, refused)
 	}
-	return exit.Usage("%s: %w", name, err)
+	return exit.Usage("%s: %w", name, invalid.Unwrap())
 }
 
 func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError) error {

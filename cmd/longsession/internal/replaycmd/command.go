@@ -78,28 +78,28 @@ const maxJobs = 256
 func (f *flags) settings() []setting.Setting {
 	gemini := slices.DeleteFunc(slices.Clone(models), func(name string) bool { return !strings.HasPrefix(name, "gemini-") })
 	return append(f.policy.settings(),
-		setting.Setting{Name: "mirror", Value: setting.Switch{To: &f.mirror}, Help: "also compact where the recorded application did"},
-		setting.Setting{Name: "grid", Value: gridFlag{&f.grid}, Complete: completeGrid, Help: "compare policies: 'key=value,value key=value,...'"},
+		setting.Setting{Name: "mirror", Value: setting.Switch(&f.mirror), Help: "also compact where the recorded application did"},
+		setting.Setting{Name: "grid", Value: gridValue(&f.grid), Complete: completeGrid, Help: "compare policies: 'key=value,value key=value,...'"},
 
-		setting.Setting{Name: "model", Value: setting.Text{To: &f.model}, Complete: setting.OneOf(models...),
+		setting.Setting{Name: "model", Value: setting.Text(&f.model), Complete: setting.OneOf(models...),
 			Help: "the agent's model, for its prices and context window"},
-		setting.Setting{Name: "summary-model", Value: setting.Text{To: &f.summaryModel}, Complete: setting.OneOf(gemini...),
+		setting.Setting{Name: "summary-model", Value: setting.Text(&f.summaryModel), Complete: setting.OneOf(gemini...),
 			Help: "the model that writes the summaries of --summarizer gemini; for other summarizers, the model whose prices apply to summaries, instead of --model"},
-		setting.Setting{Name: "price", Value: priceFlag{&f.price}, Help: "prices of the agent's model in USD per million tokens: 'input=3,cached=0.3,output=15'"},
-		setting.Setting{Name: "fixed", Value: fixedFlag{&f.fixed}, Complete: setting.OneOf("auto\tas recorded, unless over half of the window", "recorded\tas recorded"),
+		setting.Setting{Name: "price", Value: priceValue(&f.price), Help: "prices of the agent's model in USD per million tokens: 'input=3,cached=0.3,output=15'"},
+		setting.Setting{Name: "fixed", Value: fixedValue(&f.fixed), Complete: setting.OneOf("auto\tas recorded, unless over half of the window", "recorded\tas recorded"),
 			Help: "tokens that every prompt has in addition to the messages (instructions, tools): a number, recorded (as the recorded counts imply), or auto (the same, unless that is over half of the window)"},
 
-		setting.Setting{Name: "db", Value: setting.File{To: &f.db, Endings: suggest.SessionFiles}, Help: "keep the sessions in this session file (package persistence)"},
-		setting.Setting{Name: "force", Value: setting.Switch{To: &f.force}, Help: "let --db add sessions to a file that holds sessions of another app; they stay as they are"},
-		setting.Setting{Name: "html", Value: setting.File{To: &f.html, Endings: []string{"html", "htm"}}, Help: "write a report with charts to this file"},
-		setting.Setting{Name: "json", Value: setting.Switch{To: &f.json}, Help: "write JSON Lines instead of tables"},
+		setting.Setting{Name: "db", Value: setting.File(&f.db, suggest.SessionFiles...), Help: "keep the sessions in this session file (package persistence)"},
+		setting.Setting{Name: "force", Value: setting.Switch(&f.force), Help: "let --db add sessions to a file that holds sessions of another app; they stay as they are"},
+		setting.Setting{Name: "html", Value: setting.File(&f.html, "html", "htm"), Help: "write a report with charts to this file"},
+		setting.Setting{Name: "json", Value: setting.Switch(&f.json), Help: "write JSON Lines instead of tables"},
 
-		setting.Setting{Name: "only", Value: patterns{setting.Texts{To: &f.only}}, Complete: completeConversations,
+		setting.Setting{Name: "only", Value: setting.Texts(&f.only, checkPattern), Complete: completeConversations,
 			Help: "replay only the conversation with this ID; * and ? match anything (may be repeated)"},
-		setting.Setting{Name: "limit", Value: setting.Int{To: &f.limit, Zero: "is no limit"}, Help: "stop after this many conversations; 0: no limit"},
-		setting.Setting{Name: "jobs", Value: setting.Int{To: &f.jobs, Least: 1, Most: maxJobs}, Help: "conversations to play at once"},
-		setting.Setting{Name: "keep-going", Value: setting.Switch{To: &f.keepGoing}, Help: "leave out conversations that cannot be read or played; the exit code is then 3"},
-		setting.Setting{Name: "quiet", Value: setting.Switch{To: &f.quiet}, Help: "write only the total, and show no progress"},
+		setting.Setting{Name: "limit", Value: setting.Int(&f.limit, 0, setting.NoLimit, "is no limit"), Help: "stop after this many conversations; 0: no limit"},
+		setting.Setting{Name: "jobs", Value: setting.Int(&f.jobs, 1, maxJobs, ""), Help: "conversations to play at once"},
+		setting.Setting{Name: "keep-going", Value: setting.Switch(&f.keepGoing), Help: "leave out conversations that cannot be read or played; the exit code is then 3"},
+		setting.Setting{Name: "quiet", Value: setting.Switch(&f.quiet), Help: "write only the total, and show no progress"},
 	)
 }
 
@@ -140,15 +140,12 @@ func (f *flags) check() error {
 	return nil
 }
 
-// patterns are IDs of conversations, in which * and ? match anything.
-type patterns struct{ setting.Texts }
-
-// Set adds a pattern.
-func (p patterns) Set(pattern string) error {
+// checkPattern refuses an ID whose [ is not closed. In a pattern, * and ? match anything.
+func checkPattern(pattern string) error {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return &setting.Refused{Value: fmt.Sprintf("%q", pattern), Reason: `a [ must be closed by a ]; write \[ for the character itself`}
 	}
-	return p.Texts.Set(pattern)
+	return nil
 }
 
 // selected reports whether --only asks for a conversation. Unlike in a path, * matches a slash.

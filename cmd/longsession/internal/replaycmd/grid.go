@@ -21,11 +21,13 @@ type axis struct {
 	values []string
 }
 
-// gridFlag is the value of --grid: 'key=value,value key=value', whose keys are flags of the policy.
-type gridFlag struct{ to *[]axis }
+// gridValue is the value of --grid: 'key=value,value key=value', whose keys are flags of the policy.
+func gridValue(to *[]axis) setting.Value {
+	return setting.New(func() string { return gridText(*to) }, func(text string) (err error) { *to, err = parseGrid(text); return err })
+}
 
-// Set parses a grid. It checks every value by itself; combinations are checked when they are built.
-func (g gridFlag) Set(text string) error {
+// parseGrid checks every value by itself. Combinations are checked when they are built.
+func parseGrid(text string) ([]axis, error) {
 	var scratch policy
 	settings := scratch.settings()
 	var axes []axis
@@ -33,45 +35,39 @@ func (g gridFlag) Set(text string) error {
 	for _, word := range strings.Fields(text) {
 		key, list, found := strings.Cut(word, "=")
 		if !found || list == "" {
-			return fmt.Errorf("%q is not key=value,value: %s", word, gridExample)
+			return nil, fmt.Errorf("%q is not key=value,value: %s", word, gridExample)
 		}
 		s, known := setting.Find(settings, key)
 		if !known {
-			return fmt.Errorf("unknown key %q: use %s", key, strings.Join(gridKeys(), ", "))
+			return nil, fmt.Errorf("unknown key %q: use %s", key, strings.Join(gridKeys(), ", "))
 		}
 		if slices.ContainsFunc(axes, func(a axis) bool { return a.key == key }) {
-			return fmt.Errorf("key %q appears twice: list all its values after one", key)
+			return nil, fmt.Errorf("key %q appears twice: list all its values after one", key)
 		}
 		a := axis{key: key}
 		for value := range strings.SplitSeq(list, ",") {
 			if err := s.Value.Set(value); err != nil {
-				return fmt.Errorf("%s %w", key, err)
+				return nil, fmt.Errorf("%s %w", key, err)
 			}
 			value = s.Value.String() // 05 is 5
 			if slices.Contains(a.values, value) {
-				return fmt.Errorf("%s=%s appears twice: leave one out", key, value)
+				return nil, fmt.Errorf("%s=%s appears twice: leave one out", key, value)
 			}
 			a.values = append(a.values, value)
 		}
 		axes = append(axes, a)
 		product *= len(a.values)
 		if product > maxPolicies {
-			return fmt.Errorf("more than %d combinations: list fewer values, or run several grids", maxPolicies)
+			return nil, fmt.Errorf("more than %d combinations: list fewer values, or run several grids", maxPolicies)
 		}
 	}
 	if len(axes) == 0 {
-		return &setting.Refused{Reason: gridExample}
+		return nil, &setting.Refused{Reason: gridExample}
 	}
-	*g.to = axes
-	return nil
+	return axes, nil
 }
 
-// String returns the grid as Set takes it.
-func (g gridFlag) String() string { return gridText(*g.to) }
-
-// Type names the kind of value in the help.
-func (g gridFlag) Type() string { return "string" }
-
+// gridText writes a grid as parseGrid takes it.
 func gridText(axes []axis) string {
 	var words []string
 	for _, a := range axes {

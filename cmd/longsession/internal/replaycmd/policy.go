@@ -43,21 +43,21 @@ type policy struct {
 func (p *policy) settings() []setting.Setting {
 	c := &p.cfg
 	return []setting.Setting{
-		{Name: "summarizer", Value: setting.Choice{To: &p.summarizer, Values: summarizers},
+		{Name: "summarizer", Value: setting.Choice(&p.summarizer, summarizers...),
 			Help: "the author of the summaries: extractive (no model), recorded (where and how the recording was compacted), gemini (needs GEMINI_API_KEY or GOOGLE_API_KEY), off (no compaction)"},
-		{Name: "threshold", Field: "InvocationThreshold", Value: setting.Int{To: &c.InvocationThreshold, Zero: "turns it off"},
+		{Name: "threshold", Field: "InvocationThreshold", Value: setting.Int(&c.InvocationThreshold, 0, setting.NoLimit, "turns it off"),
 			Help: "compact after this many turns; 0: never by turns"},
-		{Name: "overlap", Field: "OverlapSize", Value: setting.Int{To: &c.OverlapSize}, Help: "newest turns that stay raw"},
-		{Name: "context-window", Field: "ContextWindow", Value: setting.Int{To: &c.ContextWindow, Least: 1},
+		{Name: "overlap", Field: "OverlapSize", Value: setting.Int(&c.OverlapSize, 0, setting.NoLimit, ""), Help: "newest turns that stay raw"},
+		{Name: "context-window", Field: "ContextWindow", Value: setting.Int(&c.ContextWindow, 1, setting.NoLimit, ""),
 			Help: "context window of the agent's model in tokens (default: that of --model)"},
-		{Name: "token-threshold", Field: "TokenThreshold", Value: setting.Int{To: &c.TokenThreshold, Zero: "turns it off"},
+		{Name: "token-threshold", Field: "TokenThreshold", Value: setting.Int(&c.TokenThreshold, 0, setting.NoLimit, "turns it off"),
 			Help: "compact at this many prompt tokens; 0: --safety-ratio decides"},
-		{Name: "safety-ratio", Field: "SafetyRatio", Value: setting.Share{To: &c.SafetyRatio, Of: "the context window", Zero: "turns it off"},
+		{Name: "safety-ratio", Field: "SafetyRatio", Value: setting.Share(&c.SafetyRatio, "the context window", "turns it off"),
 			Help: "compact at this share of the context window; 0: never"},
-		{Name: "retain", Field: "RetainEvents", Value: setting.Int{To: &c.RetainEvents, Least: 1}, Help: "newest events that stay raw when compacting by tokens"},
-		{Name: "max-summaries", Field: "MaxSummaries", Value: setting.Int{To: &c.MaxSummaries, Least: 1},
+		{Name: "retain", Field: "RetainEvents", Value: setting.Int(&c.RetainEvents, 1, setting.NoLimit, ""), Help: "newest events that stay raw when compacting by tokens"},
+		{Name: "max-summaries", Field: "MaxSummaries", Value: setting.Int(&c.MaxSummaries, 1, setting.NoLimit, ""),
 			Help: "summaries that may be shown; with one more, two are merged"},
-		{Name: "max-summary-tokens", Field: "MaxSummaryTokens", Value: setting.Int{To: &c.MaxSummaryTokens, Least: 1},
+		{Name: "max-summary-tokens", Field: "MaxSummaryTokens", Value: setting.Int(&c.MaxSummaryTokens, 1, setting.NoLimit, ""),
 			Help: "requested length of a summary in tokens; less in a small window"},
 	}
 }

@@ -50,93 +50,82 @@ func summaryModel(f *flags) (tokens.Model, error) {
 // maxPrice is in USD per million tokens. No model costs as much, and sums of it stay finite.
 const maxPrice = 1_000_000
 
-// priceFlag is the value of --price: 'input=3,cached=0.3,output=15'. It replaces all prices of a
-// model, so that two price lists are never mixed. Without cached, cached tokens cost as much as
-// other input.
-type priceFlag struct{ to *tokens.Model }
+// priceValue is the value of --price, as parsePrice takes it.
+func priceValue(to *tokens.Model) setting.Value {
+	return setting.New(func() string {
+		if !to.Priced() {
+			return ""
+		}
+		return fmt.Sprintf("input=%v,cached=%v,output=%v", to.InputPrice, to.CachedInputPrice, to.OutputPrice)
+	}, func(text string) (err error) { *to, err = parsePrice(text); return err })
+}
 
-// Set parses prices.
-func (f priceFlag) Set(text string) error {
+// parsePrice parses 'input=3,cached=0.3,output=15'. The prices replace all prices of a model, so that
+// two price lists are never mixed. Without cached, cached tokens cost as much as other input.
+func parsePrice(text string) (m tokens.Model, err error) {
 	const form = "write --price 'input=3,cached=0.3,output=15', in USD per million tokens"
-	var m tokens.Model
 	seen := map[string]bool{}
 	for word := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(word), "=")
 		field := map[string]*float64{"input": &m.InputPrice, "cached": &m.CachedInputPrice, "output": &m.OutputPrice}[key]
 		if field == nil {
-			return fmt.Errorf("%q is not input, cached or output; %s", key, form)
+			return m, fmt.Errorf("%q is not input, cached or output; %s", key, form)
 		}
 		if seen[key] {
-			return fmt.Errorf("%s appears twice; %s", key, form)
+			return m, fmt.Errorf("%s appears twice; %s", key, form)
 		}
 		seen[key] = true
 		usd, err := strconv.ParseFloat(value, 64)
 		if err != nil || math.IsNaN(usd) || math.IsInf(usd, 0) || usd < 0 {
-			return fmt.Errorf("%s=%q is not a price; %s", key, value, form)
+			return m, fmt.Errorf("%s=%q is not a price; %s", key, value, form)
 		}
 		if usd > maxPrice {
-			return fmt.Errorf("%s=%s is more than %s; %s", key, value, terminal.Commas(maxPrice), form)
+			return m, fmt.Errorf("%s=%s is more than %s; %s", key, value, terminal.Commas(maxPrice), form)
 		}
 		if usd == 0 && key == "cached" { // package tokens takes 0 for unknown
-			return fmt.Errorf("cached=%s: a price of 0 for cached tokens is not supported; write a very small price, such as cached=0.000001, or leave it out: then cached tokens cost as much as input", value)
+			return m, fmt.Errorf("cached=%s: a price of 0 for cached tokens is not supported; write a very small price, such as cached=0.000001, or leave it out: then cached tokens cost as much as input", value)
 		}
 		*field = usd
 	}
 	if !m.Priced() {
-		return fmt.Errorf("%q: input and output must both be given, above 0; %s", text, form)
+		return m, fmt.Errorf("%q: input and output must both be given, above 0; %s", text, form)
 	}
-	*f.to = m
-	return nil
+	return m, nil
 }
-
-// String returns the prices as Set takes them.
-func (f priceFlag) String() string {
-	if !f.to.Priced() {
-		return ""
-	}
-	return fmt.Sprintf("input=%v,cached=%v,output=%v", f.to.InputPrice, f.to.CachedInputPrice, f.to.OutputPrice)
-}
-
-// Type names the kind of value in the help.
-func (f priceFlag) Type() string { return "string" }
 
 // maxFixed is in tokens: more than any context window holds.
 const maxFixed = 10_000_000
 
-// fixedFlag is the value of --fixed.
-type fixedFlag struct{ to *replay.Fixed }
+// fixedNames are the values of --fixed that are not numbers.
+var fixedNames = map[string]replay.Fixed{"auto": replay.FixedAuto, "recorded": replay.FixedRecorded}
 
-// Set parses auto, recorded or a number of tokens.
-func (f fixedFlag) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	switch {
-	case text == "auto":
-		*f.to = replay.FixedAuto
-	case text == "recorded":
-		*f.to = replay.FixedRecorded
-	case n < 0, err != nil && !errors.Is(err, strconv.ErrRange):
-		return &setting.Refused{Value: fmt.Sprintf("%q", text), Reason: "use auto, recorded, or a number of tokens"}
-	case n > maxFixed:
-		return &setting.Refused{Value: text, Reason: "it must be at most " + terminal.Commas(maxFixed) + " tokens"}
-	default:
-		*f.to = replay.Fixed(n)
-	}
-	return nil
+// fixedValue is the value of --fixed: auto, recorded or a number of tokens.
+func fixedValue(to *replay.Fixed) setting.Value {
+	return setting.New(func() string { return fixedText(*to) }, func(text string) error {
+		n, err := strconv.Atoi(text)
+		named, ok := fixedNames[text]
+		switch {
+		case ok:
+			*to = named
+		case n < 0, err != nil && !errors.Is(err, strconv.ErrRange):
+			return &setting.Refused{Value: fmt.Sprintf("%q", text), Reason: "use auto, recorded, or a number of tokens"}
+		case n > maxFixed:
+			return &setting.Refused{Value: text, Reason: "it must be at most " + terminal.Commas(maxFixed) + " tokens"}
+		default:
+			*to = replay.Fixed(n)
+		}
+		return nil
+	})
 }
 
-// String returns the value as Set takes it.
-func (f fixedFlag) String() string {
-	switch *f.to {
-	case replay.FixedAuto:
-		return "auto"
-	case replay.FixedRecorded:
-		return "recorded"
+func fixedText(fixed replay.Fixed) string {
+	for name, named := range fixedNames {
+		if named == fixed {
+			return name
+		}
 	}
-	return strconv.Itoa(int(*f.to))
+	return strconv.Itoa(int(fixed))
 }
-
-// Type names the kind of value in the help.
-func (f fixedFlag) Type() string { return "string" }
 
 // describePrices lists the prices of a million tokens.
 func describePrices(m tokens.Model) string {

@@ -76,7 +76,7 @@ func (r *jsonReport) begin() error {
 	if r.plan.quiet {
 		return nil
 	}
-	run := jsonRun{Type: "run", Version: r.plan.version, Model: r.plan.model.Name, Prices: pricesOf(r.plan.model), Fixed: fixedFlag{&r.plan.fixed}.String(), LeftOut: r.plan.leftOut}
+	run := jsonRun{Type: "run", Version: r.plan.version, Model: r.plan.model.Name, Prices: pricesOf(r.plan.model), Fixed: fixedText(r.plan.fixed), LeftOut: r.plan.leftOut}
 	for _, p := range r.plan.policies {
 		run.Policies = append(run.Policies, jsonPolicy{p.Name, p.says, p.window})
 	}

@@ -114,7 +114,7 @@ func windows(p *plan) string {
 // describeCounts names the source of the prompt sizes.
 func describeCounts(fixed replay.Fixed) string {
 	text := "the provider's counts for uncompacted prompts, where recorded; else estimates on the same scale; "
-	switch f := (fixedFlag{&fixed}).String(); f {
+	switch f := fixedText(fixed); f {
 	case "auto":
 		return text + "instructions and tools as the recorded counts imply"
 	case "recorded":

@@ -13,17 +13,13 @@ import (
 type Setting struct {
 	Name, Short string // Short is one letter, or empty
 	Help        string
-	// Value holds the default at first. Its Set refuses a wrong value with a [Refused].
-	Value pflag.Value
+	// Value holds the default at first. Its Set refuses a wrong value with a [*Refused].
+	Value Value
 	// Complete offers values to a shell. If nil, Value offers them; most offer nothing.
 	Complete cobra.CompletionFunc
-	// Field is the field of the library's config that the flag sets, as the library's errors call
-	// it.
+	// Field is the field of the library's config that the flag sets, as the library's errors call it.
 	Field string
 }
-
-// completer is a Value that knows what to offer to a shell.
-type completer interface{ complete() cobra.CompletionFunc }
 
 // Add gives a command the flags that the settings describe. Help lists them in this order.
 func Add(c *cobra.Command, settings ...Setting) { add(c, c.Flags(), settings) }
@@ -34,19 +30,14 @@ func AddPersistent(c *cobra.Command, settings ...Setting) { add(c, c.PersistentF
 func add(c *cobra.Command, flags *pflag.FlagSet, settings []Setting) {
 	flags.SortFlags = false
 	for _, s := range settings {
-		if on, ok := s.Value.(Switch); ok {
-			flags.BoolVarP(on.To, s.Name, s.Short, *on.To, s.Help)
+		f := flags.VarPF(s.Value, s.Name, s.Short, s.Help)
+		if s.Value.kind == "bool" {
+			f.NoOptDefVal = "true" // the flag alone turns it on
 			continue
 		}
-		flags.VarP(s.Value, s.Name, s.Short, s.Help)
-		complete := s.Complete
-		if known, ok := s.Value.(completer); ok && complete == nil {
-			complete = known.complete()
-		}
-		if complete == nil {
-			complete = cobra.NoFileCompletions
-		}
-		if err := c.RegisterFlagCompletionFunc(s.Name, complete); err != nil {
+		offers := []cobra.CompletionFunc{s.Complete, s.Value.offer, cobra.NoFileCompletions}
+		offer := offers[slices.IndexFunc(offers, func(f cobra.CompletionFunc) bool { return f != nil })]
+		if err := c.RegisterFlagCompletionFunc(s.Name, offer); err != nil {
 			panic(err) // two settings of one name
 		}
 	}

@@ -3,6 +3,7 @@ package setting
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,145 +13,140 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// Int is a whole number.
-type Int struct {
-	To          *int
-	Least, Most int    // Most 0 is no limit
-	Zero        string // what 0 does, such as "turns it off"; empty if that needs no words
+// Value is the value of a flag. It is a [pflag.Value] made of functions.
+type Value struct {
+	kind  string // as the help names it
+	text  func() string
+	set   func(text string) error
+	offer cobra.CompletionFunc // nil offers nothing
 }
 
-// Set parses a number and checks its range.
-func (i Int) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return &Refused{text, "the number is out of range"}
-	case err != nil:
-		return &Refused{strconv.Quote(text), "it takes a whole number"}
-	case n < i.Least && i.Least > 0:
-		return &Refused{text, fmt.Sprintf("it must be at least %s%s", terminal.Commas(i.Least), means(i.Zero))}
-	case n < i.Least:
-		return &Refused{text, "it must not be negative" + means(i.Zero)}
-	case n > i.Most && i.Most > 0:
-		return &Refused{text, fmt.Sprintf("it must be at most %s%s", terminal.Commas(i.Most), means(i.Zero))}
-	}
-	*i.To = n
-	return nil
+// New returns a value whose text is that of text, and that set parses. set returns a [*Refused], or
+// an error that goes behind the name of the flag and a colon.
+func New(text func() string, set func(text string) error) Value {
+	return Value{kind: "string", text: text, set: set}
 }
 
-func means(zero string) string {
+// Set parses a value.
+func (v Value) Set(text string) error { return v.set(text) }
+
+// String returns the value as Set takes it.
+func (v Value) String() string { return v.text() }
+
+// Type names the kind of value in the help.
+func (v Value) Type() string { return v.kind }
+
+// NoLimit is the most of an [Int] without an upper bound.
+const NoLimit = 0
+
+// Int is a whole number from least to most. zero says what 0 does, such as "turns it off"; it may be
+// empty.
+func Int(to *int, least, most int, zero string) Value {
+	return Value{kind: "int", text: func() string { return strconv.Itoa(*to) }, set: func(text string) error {
+		n, err := strconv.Atoi(text)
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return &Refused{text, "the number is out of range"}
+		case err != nil:
+			return &Refused{strconv.Quote(text), "it takes a whole number"}
+		case n < least && least > 0:
+			return &Refused{text, fmt.Sprintf("it must be at least %s%s", terminal.Commas(least), meaning(zero))}
+		case n < least:
+			return &Refused{text, "it must not be negative" + meaning(zero)}
+		case n > most && most != NoLimit:
+			return &Refused{text, fmt.Sprintf("it must be at most %s%s", terminal.Commas(most), meaning(zero))}
+		}
+		*to = n
+		return nil
+	}}
+}
+
+func meaning(zero string) string {
 	if zero == "" {
 		return ""
 	}
 	return "; 0 " + zero
 }
 
-// String returns the value.
-func (i Int) String() string { return strconv.Itoa(*i.To) }
-
-// Type names the kind of value in the help.
-func (i Int) Type() string { return "int" }
-
-// Share is a share of something, from 0 to 1.
-type Share struct {
-	To   *float64
-	Of   string // the whole, such as "the context window"
-	Zero string // what 0 does
+// Share is a share of a whole, such as "the context window", from 0 to 1. zero says what 0 does.
+func Share(to *float64, whole, zero string) Value {
+	return Value{kind: "float", text: func() string { return strconv.FormatFloat(*to, 'g', -1, 64) }, set: func(text string) error {
+		share, err := strconv.ParseFloat(text, 64)
+		switch {
+		case err != nil:
+			return &Refused{strconv.Quote(text), "it takes a share of " + whole + ", such as 0.7"}
+		case !(share >= 0 && share <= 1):
+			return &Refused{text, "it is a share of " + whole + ", from 0 to 1" + meaning(zero)}
+		}
+		*to = share
+		return nil
+	}}
 }
 
-// Set parses a share.
-func (s Share) Set(text string) error {
-	share, err := strconv.ParseFloat(text, 64)
-	switch {
-	case err != nil:
-		return &Refused{strconv.Quote(text), "it takes a share of " + s.Of + ", such as 0.7"}
-	case !(share >= 0 && share <= 1):
-		return &Refused{text, "it is a share of " + s.Of + ", from 0 to 1" + means(s.Zero)}
-	}
-	*s.To = share
-	return nil
+// Switch is on or off.
+func Switch(to *bool) Value {
+	return Value{kind: "bool", text: func() string { return strconv.FormatBool(*to) }, set: func(text string) error {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return &Refused{strconv.Quote(text), "it takes true or false"}
+		}
+		*to = on
+		return nil
+	}}
 }
-
-// String returns the value.
-func (s Share) String() string { return strconv.FormatFloat(*s.To, 'g', -1, 64) }
-
-// Type names the kind of value in the help.
-func (s Share) Type() string { return "float" }
 
 // Text is any text.
-type Text struct{ To *string }
-
-// Set takes the text.
-func (t Text) Set(text string) error { *t.To = text; return nil }
-
-// String returns the value.
-func (t Text) String() string { return *t.To }
-
-// Type names the kind of value in the help.
-func (t Text) Type() string { return "string" }
-
-// File is the name of a file.
-type File struct {
-	To      *string
-	Endings []string // that a shell offers, such as "html"
+func Text(to *string) Value {
+	return New(func() string { return *to }, func(text string) error { *to = text; return nil })
 }
 
-// Set takes a name, which must not be empty.
-func (f File) Set(name string) error {
-	if name == "" {
-		return &Refused{"", "name a file"}
-	}
-	*f.To = name
-	return nil
+// Texts is any number of texts, one for each time that the flag is given. check may refuse one.
+func Texts(to *[]string, check func(string) error) Value {
+	return New(func() string { return strings.Join(*to, ",") }, func(text string) error { *to = append(*to, text); return check(text) })
 }
 
-// String returns the value.
-func (f File) String() string { return *f.To }
-
-// Type names the kind of value in the help.
-func (f File) Type() string { return "string" }
-
-func (f File) complete() cobra.CompletionFunc { return Files(f.Endings...) }
-
-// Choice is one of some values.
-type Choice struct {
-	To *string
-	// Values are the values, each with its meaning behind a tab if it needs one.
-	Values []string
-}
-
-// Set takes one of the values.
-func (c Choice) Set(text string) error {
-	names := Names(c.Values)
-	for _, name := range names {
-		if name == text {
-			*c.To = text
-			return nil
+// File is the name of a file, which must not be empty. A shell offers files with the endings.
+func File(to *string, endings ...string) Value {
+	v := New(func() string { return *to }, func(name string) error {
+		if name == "" {
+			return &Refused{"", "name a file"}
 		}
+		*to = name
+		return nil
+	})
+	v.offer = Files(endings...)
+	return v
+}
+
+// Choice is one of some values, each with its meaning behind a tab if it needs one.
+func Choice(to *string, values ...string) Value {
+	v := New(func() string { return *to }, func(text string) error { *to = text; return choose(text, Names(values)) })
+	v.offer = OneOf(values...)
+	return v
+}
+
+// Choices is any number of some values, separated by commas.
+func Choices(to *[]string, values ...string) Value {
+	v := New(func() string { return strings.Join(*to, ",") }, func(text string) error {
+		for one := range strings.SplitSeq(text, ",") {
+			if err := choose(one, values); err != nil {
+				return err
+			}
+			*to = append(*to, one)
+		}
+		return nil
+	})
+	v.offer = OneOf(values...)
+	return v
+}
+
+func choose(text string, names []string) error {
+	if slices.Contains(names, text) {
+		return nil
 	}
 	last := len(names) - 1
 	return &Refused{strconv.Quote(text), "use " + strings.Join(names[:last], ", ") + " or " + names[last]}
 }
-
-// String returns the value.
-func (c Choice) String() string { return *c.To }
-
-// Type names the kind of value in the help.
-func (c Choice) Type() string { return "string" }
-
-func (c Choice) complete() cobra.CompletionFunc { return OneOf(c.Values...) }
-
-// Switch is on or off.
-type Switch struct{ To *bool }
-
-// Set parses true or false.
-func (s Switch) Set(text string) (err error) { *s.To, err = strconv.ParseBool(text); return err }
-
-// String returns the value.
-func (s Switch) String() string { return strconv.FormatBool(*s.To) }
-
-// Type names the kind of value in the help.
-func (s Switch) Type() string { return "bool" }
 
 // Names returns values without their meanings.
 func Names(values []string) []string {
@@ -175,41 +171,3 @@ func Files(endings ...string) cobra.CompletionFunc {
 		return endings, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
-
-// Texts is any number of texts, one for each time that the flag is given.
-type Texts struct{ To *[]string }
-
-// Set adds a text.
-func (t Texts) Set(text string) error { *t.To = append(*t.To, text); return nil }
-
-// String returns the texts.
-func (t Texts) String() string { return strings.Join(*t.To, ",") }
-
-// Type names the kind of value in the help.
-func (t Texts) Type() string { return "string" }
-
-// Choices is any number of some values, separated by commas.
-type Choices struct {
-	To     *[]string
-	Values []string
-}
-
-// Set adds values.
-func (c Choices) Set(text string) error {
-	for one := range strings.SplitSeq(text, ",") {
-		var value string
-		if err := (Choice{&value, c.Values}).Set(one); err != nil {
-			return err
-		}
-		*c.To = append(*c.To, value)
-	}
-	return nil
-}
-
-// String returns the values.
-func (c Choices) String() string { return strings.Join(*c.To, ",") }
-
-// Type names the kind of value in the help.
-func (c Choices) Type() string { return "strings" }
-
-func (c Choices) complete() cobra.CompletionFunc { return OneOf(c.Values...) }
