@@ -36,7 +36,11 @@ func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter
 			if limit > 0 {
 				size = min(page, limit)
 			}
-			rows, err := f.rows(ctx, s, next, size)
+			var rows []*persistence.Row
+			err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
+				rows, err = rowsIn(ctx, snap, s, next, size)
+				return err
+			})
 			if err != nil {
 				yield(nil, err)
 				return
@@ -55,14 +59,6 @@ func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter
 			}
 		}
 	}
-}
-
-func (f *File) rows(ctx context.Context, s *Session, from int64, limit int) (rows []*persistence.Row, err error) {
-	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
-		rows, err = rowsIn(ctx, snap, s, from, limit)
-		return err
-	})
-	return rows, err
 }
 
 func rowsIn(ctx context.Context, snap *persistence.Snapshot, s *Session, from int64, limit int) ([]*persistence.Row, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -78,7 +79,7 @@ func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, se
 		chain, found := now[key]
 		delete(now, key)
 		if !found {
-			err = c.find(sealed, 0, "", "the session was deleted, with its %s, or renamed", events(sealed.Events))
+			err = c.find(sealed, 0, "", "the session was deleted, with its %s, or renamed", terminal.Plural(sealed.Events, "event"))
 		} else {
 			err = c.session(ctx, snap, sealed, chain)
 		}
@@ -91,13 +92,6 @@ func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, se
 		c.AddedEvents += chain.Events
 	}
 	return nil
-}
-
-func events(n int64) string {
-	if n == 1 {
-		return "1 event"
-	}
-	return fmt.Sprintf("%d events", n)
 }
 
 // session compares one session with its seal.
@@ -127,7 +121,7 @@ func (c *comparison) session(ctx context.Context, snap *persistence.Snapshot, se
 	if sealed.Created != chain.Created {
 		if !anySealed(prints, rows) {
 			c.AddedEvents += int64(len(rows))
-			return c.find(sealed, 0, "", "the session was deleted, with its %s, and another one was created under its name at %s", events(sealed.Events), chain.Created)
+			return c.find(sealed, 0, "", "the session was deleted, with its %s, and another one was created under its name at %s", terminal.Plural(sealed.Events, "event"), chain.Created)
 		}
 		if err := c.find(sealed, 0, "", "the session was created at %s, but now claims %s", sealed.Created, chain.Created); err != nil {
 			return err
@@ -152,18 +146,17 @@ func anySealed(prints []fingerprint, rows []rowNow) bool {
 // rows reports what happened to the events of a session. A run of neighbours is one finding.
 func (c *comparison) rows(sealed *SealedSession, d rowDiff, now []rowNow) error {
 	for run := range runs(d.changed, func(p rowPair) int64 { return p.sealed }) {
-		id, text := "", "differs from the seal: it was changed, or replaced"
+		id := ""
 		if len(run) == 1 {
 			id = now[run[0].now].id
-		} else {
-			text = "differ from the seal: they were changed, or replaced"
 		}
-		if err := c.find(sealed, run[0].sealed, id, "%s %s", numbers(run[0].sealed, len(run)), text); err != nil {
+		text := eventRange(run[0].sealed, int64(len(run)), "differs from the seal: it was changed, or replaced", "differ from the seal: they were changed, or replaced")
+		if err := c.find(sealed, run[0].sealed, id, "%s", text); err != nil {
 			return err
 		}
 	}
 	for run := range runs(d.deleted, func(seq int64) int64 { return seq }) {
-		if err := c.find(sealed, run[0], "", "%s deleted", wereOrWas(run[0], len(run))); err != nil {
+		if err := c.find(sealed, run[0], "", "%s deleted", eventRange(run[0], int64(len(run)), "was", "were")); err != nil {
 			return err
 		}
 	}
@@ -172,7 +165,7 @@ func (c *comparison) rows(sealed *SealedSession, d rowDiff, now []rowNow) error 
 		if len(run) == 1 {
 			id = first.id
 		}
-		if err := c.find(sealed, first.seq, id, "%s inserted among the sealed ones", wereOrWas(first.seq, len(run))); err != nil {
+		if err := c.find(sealed, first.seq, id, "%s inserted among the sealed ones", eventRange(first.seq, int64(len(run)), "was", "were")); err != nil {
 			return err
 		}
 	}
@@ -200,16 +193,10 @@ func runs[T any](values []T, number func(T) int64) func(yield func([]T) bool) {
 	}
 }
 
-func numbers(first int64, n int) string {
+// eventRange begins a sentence about n events: "event 3 was" or "events 3 to 5 were".
+func eventRange(first, n int64, one, many string) string {
 	if n == 1 {
-		return fmt.Sprintf("event %d", first)
+		return fmt.Sprintf("event %d %s", first, one)
 	}
-	return fmt.Sprintf("events %d to %d", first, first+int64(n)-1)
-}
-
-func wereOrWas(first int64, n int) string {
-	if n == 1 {
-		return numbers(first, n) + " was"
-	}
-	return numbers(first, n) + " were"
+	return fmt.Sprintf("events %d to %d %s", first, first+n-1, many)
 }

@@ -3,11 +3,18 @@ package audit
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
+	"google.golang.org/adk/session"
 )
 
 // checkNumbers checks that events are numbered 1, 2, 3... and that the session has the right count.
@@ -20,7 +27,7 @@ func (e *examination) checkNumbers() bool {
 			e.find(0, row.ID, RuleAppended, "has the number %d, but events are numbered from 1: another program inserted it; restore a backup", row.Seq)
 			continue
 		case row.Seq-1 > last:
-			e.find(last+1, "", RuleAppended, "%s missing: rows were deleted or renumbered; restore a backup", span(last+1, row.Seq-1))
+			e.find(last+1, "", RuleAppended, "%s missing: rows were deleted or renumbered; restore a backup", eventRange(last+1, row.Seq-1-last, "is", "are"))
 		}
 		last = row.Seq
 	}
@@ -28,13 +35,6 @@ func (e *examination) checkNumbers() bool {
 		e.find(0, "", RuleAppended, "the newest event is %d according to the session, but it is %d", e.Events, last)
 	}
 	return len(e.found) == before
-}
-
-func span(from, to int64) string {
-	if from == to {
-		return fmt.Sprintf("event %d is", from)
-	}
-	return fmt.Sprintf("events %d to %d are", from, to)
 }
 
 // checkRows checks that events and records can be read and that records are marked as records.
@@ -100,4 +100,79 @@ func (e *examination) checkTypes(ctx context.Context, snap *persistence.Snapshot
 		return fmt.Errorf("table events: %w", err)
 	}
 	return nil
+}
+
+// checkState checks that each key of the session's own state has the value that the newest event
+// set. It skips keys that no event set, since the session may have been created with them, and the
+// state of the app and the user, since other sessions set it too.
+func (e *examination) checkState(ctx context.Context, snap *persistence.Snapshot) error {
+	type set struct {
+		seq   int64
+		value string
+	}
+	want := map[string]set{}
+	err := answers(ctx, snap, "SELECT seq, actions FROM events WHERE session = ? AND actions IS NOT NULL ORDER BY seq", func(rows *sql.Rows) error {
+		var seq int64
+		var actions []byte
+		if err := rows.Scan(&seq, &actions); err != nil {
+			return err
+		}
+		var of struct {
+			StateDelta map[string]json.RawMessage `json:"state_delta"`
+		}
+		if err := json.Unmarshal(actions, &of); err != nil {
+			return fmt.Errorf("event %d: %w", seq, err)
+		}
+		for key, value := range of.StateDelta {
+			// JSON cannot hold bytes that are not UTF-8, so it cannot name a key that has some.
+			shared := strings.HasPrefix(key, session.KeyPrefixApp) || strings.HasPrefix(key, session.KeyPrefixUser) || adk.IsTemp(key)
+			if !shared && !strings.ContainsRune(key, utf8.RuneError) {
+				want[key] = set{seq, string(value)}
+			}
+		}
+		return nil
+	}, e.key)
+	if err != nil || len(want) == 0 {
+		return err
+	}
+	is := map[string]string{}
+	err = answers(ctx, snap, "SELECT key, value FROM session_state WHERE session = ?", func(rows *sql.Rows) error {
+		var key, value string
+		if err := rows.Scan(&key, &value); err != nil {
+			return err
+		}
+		is[key] = value
+		return nil
+	}, e.key)
+	if err != nil {
+		return fmt.Errorf("table session_state: %w", err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		value, found := is[key]
+		switch {
+		case !found:
+			e.find(want[key].seq, "", RuleState, "sets %q, but the session's state does not have that key: it was deleted", key)
+		case value != want[key].value:
+			e.find(want[key].seq, "", RuleState, "is the newest event that sets %q, but the session's state has another value: one of the two was changed", key)
+		}
+	}
+	return nil
+}
+
+// written is the layout of times in the file.
+const written = "2006-01-02T15:04:05.000000000Z"
+
+// checkTimes checks that a session has a time of creation, and that it was last updated at the time
+// of its newest event.
+func (e *examination) checkTimes() {
+	if _, err := time.Parse(written, e.Created); err != nil {
+		e.find(0, "", RuleTimes, "created_at is %q, which is not a time of the form 2006-01-02T15:04:05.000000000Z", e.Created)
+	}
+	newest := e.Created
+	if n := len(e.rows); n > 0 {
+		newest = e.rows[n-1].Time
+	}
+	if e.Updated != newest {
+		e.find(0, "", RuleTimes, "updated_at is %q, but the newest event is of %q: set it so", e.Updated, newest)
+	}
 }

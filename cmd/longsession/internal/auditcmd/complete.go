@@ -1,6 +1,7 @@
 package auditcmd
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -31,10 +32,7 @@ func (a *command) completeArgs(c *cobra.Command, args []string, typed string) ([
 // place where a shell, which is offered commands too, does not look for files itself.
 func sessionFilesHere(typed string) []string {
 	folder, begin := filepath.Split(typed)
-	entries, err := os.ReadDir(filepath.Clean("./" + folder))
-	if filepath.IsAbs(folder) {
-		entries, err = os.ReadDir(folder)
-	}
+	entries, err := os.ReadDir(cmp.Or(folder, "."))
 	if err != nil {
 		return nil
 	}
@@ -76,10 +74,7 @@ func sessionsOf(ctx context.Context, file string, narrow audit.Narrow) []*audit.
 		return nil
 	}
 	defer f.Close()
-	sessions, err := f.Sessions(ctx, narrow)
-	if err != nil {
-		return nil
-	}
+	sessions, _ := f.Sessions(ctx, narrow) // a shell cannot show an error
 	return sessions
 }
 
@@ -120,13 +115,9 @@ func (a *command) recordsOf(ctx context.Context, args []string) []audit.Compacti
 		return nil
 	}
 	defer f.Close()
-	s, err := f.Find(ctx, sessionArg(args), a.narrow)
-	if err != nil {
-		return nil
-	}
-	records, err := f.Compactions(ctx, s)
-	if err != nil {
-		return nil
+	var records []audit.Compaction
+	if s, err := f.Find(ctx, sessionArg(args), a.narrow); err == nil {
+		records, _ = f.Compactions(ctx, s)
 	}
 	return records
 }

@@ -77,21 +77,16 @@ func (o *output) replacement(r *audit.Replacement, width int) {
 	column := (width - len(gutter)) / 2
 	left := append([]string{"replaced"}, replacedLines(r, column)...)
 	right := append([]string{"by"}, terminal.WrapText(r.Summary, column)...)
-	for i := range max(len(left), len(right)) {
-		line := strings.TrimRight(terminal.Pad(lineAt(left, i), column)+gutter+lineAt(right, i), " ")
+	left = append(left, make([]string, max(0, len(right)-len(left)))...)
+	right = append(right, make([]string, len(left)-len(right))...)
+	for i := range left {
+		line := strings.TrimRight(terminal.Pad(left[i], column)+gutter+right[i], " ")
 		if i == 0 {
 			line = o.screen.Strong(line)
 		}
 		o.raw(line + "\n")
 	}
 	o.printf("\n")
-}
-
-func lineAt(lines []string, i int) string {
-	if i >= len(lines) {
-		return ""
-	}
-	return lines[i]
 }
 
 // replacedLines returns the events that a summary replaced, in lines of at most width columns.

@@ -3,9 +3,9 @@ package auditcmd
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
@@ -63,21 +63,16 @@ func (a *command) exportCommand() *cobra.Command {
 }
 
 // exportTo writes an export to a file, as a whole or not at all.
-func exportTo(ctx context.Context, f *audit.File, s *audit.Session, format string, r *redact.Redactor, to files.Output, out *output) (err error) {
+func exportTo(ctx context.Context, f *audit.File, s *audit.Session, format string, r *redact.Redactor, to files.Output, out *output) error {
 	out.done = func() string { return to.Name + " was not written" }
 	if err := to.Check(); err != nil {
 		return err
 	}
-	pending, err := to.Create(renameio.WithPermissions(0o600))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pending.Cleanup()) }()
-	n, err := f.Export(ctx, s, format, r, pending)
-	if err != nil {
+	n := 0
+	if err := to.Replace(func(w io.Writer) (err error) {
+		n, err = f.Export(ctx, s, format, r, w)
 		return exportError(err)
-	}
-	if err := pending.Commit(); err != nil {
+	}); err != nil {
 		return err
 	}
 	if out.json != nil {

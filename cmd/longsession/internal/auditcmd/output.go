@@ -72,10 +72,8 @@ func (o *output) flush() error {
 // shortID is the beginning of a record's ID, enough for people to tell records apart.
 func shortID(id string) string {
 	const width = 8
-	if r := []rune(id); len(r) > width {
-		id = string(r[:width])
-	}
-	return terminal.Printable(id)
+	runes := []rune(id)
+	return terminal.Printable(string(runes[:min(width, len(runes))]))
 }
 
 // moment shows a time to the second.

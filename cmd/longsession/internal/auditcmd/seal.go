@@ -3,10 +3,9 @@ package auditcmd
 import (
 	"context"
 	"crypto/ed25519"
-	"errors"
 	"fmt"
+	"io"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
@@ -76,7 +75,7 @@ func (s *sealing) run(cmd *cobra.Command, args []string) error {
 		case s.file == "":
 			return audit.WriteSeal(out.to, seal, key)
 		}
-		if err := writeSeal(to, seal, key); err != nil {
+		if err := to.Replace(func(w io.Writer) error { return audit.WriteSeal(w, seal, key) }); err != nil {
 			return err
 		}
 		if s.json {
@@ -108,17 +107,4 @@ func (s *sealing) checkOutput(to files.Output, db string) error {
 		return exit.Usage("-o %s is the key: name another one", s.file)
 	}
 	return to.Check()
-}
-
-// writeSeal writes the seal to its file, as a whole or not at all.
-func writeSeal(to files.Output, seal *audit.Seal, key ed25519.PrivateKey) (err error) {
-	pending, err := to.Create(renameio.WithPermissions(0o600))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pending.Cleanup()) }()
-	if err := audit.WriteSeal(pending, seal, key); err != nil {
-		return err
-	}
-	return pending.Commit()
 }

@@ -7,19 +7,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
 )
-
-// count writes a number with thousands separators.
-func count(n int) string { return humanize.Comma(int64(n)) }
-
-// few writes "1 turn", "2 turns".
-func few(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return count(n) + " " + noun
-}
 
 // percent writes a tenth, and a minus sign at which no line breaks.
 func percent(p float64) string {
@@ -56,14 +46,14 @@ func tokensOf(c replay.Counts, calls int) string {
 		b.WriteString("All prompt sizes are estimates.")
 	} else {
 		fmt.Fprintf(&b, "Of the %s without compaction, %s counted by the recording's provider; all other sizes are estimates times %.2f.",
-			few(calls, "prompt"), were(c.Recorded), c.Ratio)
+			terminal.Plural(calls, "prompt"), were(c.Recorded), c.Ratio)
 	}
 	if c.Fixed > 0 {
 		verb := "count"
 		if c.Left {
 			verb = "leave out"
 		}
-		fmt.Fprintf(&b, " The sizes %s the %s of instructions and tools in every prompt that the recording does not hold.", verb, few(c.Fixed, "token"))
+		fmt.Fprintf(&b, " The sizes %s the %s of instructions and tools in every prompt that the recording does not hold.", verb, terminal.Plural(c.Fixed, "token"))
 	}
 	return b.String()
 }
@@ -72,23 +62,23 @@ func were(n int) string {
 	if n == 1 {
 		return "1 was"
 	}
-	return count(n) + " were"
+	return terminal.Commas(n) + " were"
 }
 
 // overlong describes a prompt over the limit and the reason.
 func overlong(o replay.Overlong) string {
-	s := fmt.Sprintf("Call %s (turn %s): a prompt of %s, over the limit", count(o.Call+1), count(o.Turn), few(o.Tokens, "token"))
+	s := fmt.Sprintf("Call %s (turn %s): a prompt of %s, over the limit", terminal.Commas(o.Call+1), terminal.Commas(o.Turn), terminal.Plural(o.Tokens, "token"))
 	if o.Event == "" {
 		return s
 	}
-	s += fmt.Sprintf("; the largest part that must stay raw is %s with %s", o.Event, few(o.EventTokens, "token"))
+	s += fmt.Sprintf("; the largest part that must stay raw is %s with %s", o.Event, terminal.Plural(o.EventTokens, "token"))
 	switch {
 	case o.Alone:
 		s += ", too long by itself"
 	case o.Unavoidable:
-		s += fmt.Sprintf(" of %s, too long together", count(o.KeptTokens))
+		s += fmt.Sprintf(" of %s, too long together", terminal.Commas(o.KeptTokens))
 	case o.Unforeseen:
-		s += fmt.Sprintf("; the counts so far predicted %s", count(o.Expected))
+		s += fmt.Sprintf("; the counts so far predicted %s", terminal.Commas(o.Expected))
 	}
 	return s
 }

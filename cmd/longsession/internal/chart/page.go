@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
 )
 
@@ -48,8 +49,8 @@ func Write(w io.Writer, page Page) error {
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"count":    count,
-	"few":      few,
+	"count":    terminal.Commas[int],
+	"few":      terminal.Plural[int],
 	"percent":  percent,
 	"dollars":  dollars,
 	"share":    share,

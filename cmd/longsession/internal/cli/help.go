@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"io"
 	"strings"
 
@@ -16,24 +15,12 @@ import (
 // helpWidth bounds the width of a help text: longer lines are hard to read.
 const helpWidth = 110
 
-// helpFailed is the key of a *error in a context: the reason why a help text could not be written.
-type helpFailed struct{}
-
 // showHelp writes the help of a command to fit the screen.
-func showHelp(c *cobra.Command, _ []string) {
-	s := terminal.Of(c.OutOrStdout())
-	_, err := io.WriteString(c.OutOrStdout(), helpText(c, s))
-	if ctx := c.Context(); ctx != nil && err != nil {
-		if failure, ok := ctx.Value(helpFailed{}).(*error); ok {
-			*failure = exit.Failed("the help could not be written: %w", err)
-		}
+func showHelp(c *cobra.Command) error {
+	if _, err := io.WriteString(c.OutOrStdout(), helpText(c, terminal.Of(c.OutOrStdout()))); err != nil {
+		return exit.Failed("the help could not be written: %w", err)
 	}
-}
-
-// withHelpFailure returns a context that keeps a failure to write help.
-func withHelpFailure(ctx context.Context) (context.Context, *error) {
-	failure := new(error)
-	return context.WithValue(ctx, helpFailed{}, failure), failure
+	return nil
 }
 
 func helpText(c *cobra.Command, s terminal.Screen) string {

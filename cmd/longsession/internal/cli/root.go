@@ -69,10 +69,11 @@ func execute(ctx context.Context, root *cobra.Command, args []string, stdin io.R
 			}
 		}
 	})
-	ctx, unwritten := withHelpFailure(ctx)
+	var unwritten error
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { unwritten = showHelp(c) })
 	called, err := root.ExecuteContextC(ctx)
-	if err == nil && *unwritten != nil {
-		started, err = true, *unwritten
+	if err == nil && unwritten != nil {
+		started, err = true, unwritten
 	}
 	if err == nil {
 		return exit.CodeOK
@@ -105,7 +106,7 @@ func rootCommand(compare replaycmd.Compare) *cobra.Command {
 	root.DisableSuggestions = true // unknownCommand has better ones
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetHelpFunc(showHelp)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _ = showHelp(c) }) // execute keeps the error
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(replaycmd.Command(version(), compare), auditcmd.Command(), versionCommand())
 	root.InitDefaultHelpCmd() // before execute, which has to see all commands

@@ -4,6 +4,7 @@ package files
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -71,6 +72,19 @@ func (o Output) Create(options ...renameio.Option) (*Pending, error) {
 		return nil, o.unwritable(err, "name a file in a folder that exists and is writable")
 	}
 	return &Pending{o, file}, nil
+}
+
+// Replace creates the output with what write writes, readable by its owner alone.
+func (o Output) Replace(write func(io.Writer) error) (err error) {
+	pending, err := o.Create(renameio.WithPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pending.Cleanup()) }()
+	if err := write(pending); err != nil {
+		return err
+	}
+	return pending.Commit()
 }
 
 // target returns the path of the file that is replaced. Only a regular file may be replaced: a

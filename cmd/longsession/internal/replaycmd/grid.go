@@ -1,7 +1,6 @@
 package replaycmd
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +20,8 @@ type axis struct {
 	values []string
 }
 
-// gridValue is the value of --grid: 'key=value,value key=value', whose keys are flags of the policy.
+// gridValue is the value of --grid: 'key=value,value key=value', whose keys are flags of the
+// policy.
 func gridValue(to *[]axis) setting.Value {
 	return setting.New(func() string { return gridText(*to) }, func(text string) (err error) { *to, err = parseGrid(text); return err })
 }
@@ -93,25 +93,20 @@ type combination struct {
 }
 
 // combine returns every combination of the axes on top of base. The last axis varies fastest.
-func combine(base policy, axes []axis) ([]combination, error) {
+func combine(base policy, axes []axis) []combination {
 	all := []combination{{policy: base}}
 	for _, a := range axes {
 		var next []combination
 		for _, c := range all {
 			for _, value := range a.values {
 				varied := c
-				s, known := setting.Find(varied.policy.settings(), a.key)
-				if !known {
-					return nil, errors.New("--grid: no flag " + a.key)
-				}
-				if err := s.Value.Set(value); err != nil {
-					return nil, fmt.Errorf("--grid: %s %w", a.key, err)
-				}
+				s, _ := setting.Find(varied.policy.settings(), a.key)
+				_ = s.Value.Set(value) // parseGrid has checked the key and the value
 				varied.name = strings.TrimSpace(c.name + " " + a.key + "=" + value)
 				next = append(next, varied)
 			}
 		}
 		all = next
 	}
-	return all, nil
+	return all
 }

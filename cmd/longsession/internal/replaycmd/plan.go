@@ -51,9 +51,7 @@ func newPlan(ctx context.Context, f *flags, version string, given func(flag stri
 	}
 	combinations := []combination{{policy: f.policy, name: f.policy.name(given)}}
 	if p.isGrid() {
-		if combinations, err = combine(f.policy, f.grid); err != nil {
-			return nil, err
-		}
+		combinations = combine(f.policy, f.grid)
 	}
 	p.says = f.policy.describe(f.mirror)
 	return p, p.addPolicies(ctx, combinations)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"google.golang.org/genai"
@@ -158,9 +157,4 @@ func geminiModel(ctx context.Context, name string) (model.LLM, error) {
 		return nil, exit.Usage("--summary-model %s: %v", name, err)
 	}
 	return llm, nil
-}
-
-// usesGemini reports whether a model is asked for summaries.
-func usesGemini(p *policy, grid []axis) bool {
-	return p.summarizer == geminis || slices.ContainsFunc(grid, func(a axis) bool { return slices.Contains(a.values, geminis) })
 }

@@ -41,7 +41,7 @@ func agentModel(name string, price tokens.Model, windowGiven bool) (tokens.Model
 // summaries, but without prices it cannot be used for an estimate.
 func summaryModel(f *flags) (tokens.Model, error) {
 	m, known := tokens.Lookup(f.summaryModel)
-	if !known && !usesGemini(&f.policy, f.grid) {
+	if !known && f.policy.summarizer != geminis && !strings.Contains(gridText(f.grid), geminis) {
 		return m, exit.Usage("--summary-model %q is in no table: without --summarizer gemini only its prices are used; name another, such as gemini-2.5-flash", f.summaryModel)
 	}
 	return m, nil
@@ -60,8 +60,8 @@ func priceValue(to *tokens.Model) setting.Value {
 	}, func(text string) (err error) { *to, err = parsePrice(text); return err })
 }
 
-// parsePrice parses 'input=3,cached=0.3,output=15'. The prices replace all prices of a model, so that
-// two price lists are never mixed. Without cached, cached tokens cost as much as other input.
+// parsePrice parses 'input=3,cached=0.3,output=15'. The prices replace all prices of a model, so
+// that two price lists are never mixed. Without cached, cached tokens cost as much as other input.
 func parsePrice(text string) (m tokens.Model, err error) {
 	const form = "write --price 'input=3,cached=0.3,output=15', in USD per million tokens"
 	seen := map[string]bool{}

@@ -2,7 +2,9 @@ package replaycmd
 
 import (
 	"fmt"
+	"io"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
 )
@@ -76,4 +78,22 @@ func needless(r *replay.Report) int {
 		}
 	}
 	return n
+}
+
+// output is the destination of a report. It refuses all writes after one that failed, for example
+// because the reader of a pipe is gone.
+type output struct {
+	to  io.Writer
+	err error // of the failed write
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.to.Write(p)
+	if err != nil {
+		o.err = exit.Failed("the report could not be written: %w", err)
+	}
+	return n, o.err
 }

@@ -17,7 +17,8 @@ type Setting struct {
 	Value Value
 	// Complete offers values to a shell. If nil, Value offers them; most offer nothing.
 	Complete cobra.CompletionFunc
-	// Field is the field of the library's config that the flag sets, as the library's errors call it.
+	// Field is the field of the library's config that the flag sets, as the library's errors call
+	// it.
 	Field string
 }
 

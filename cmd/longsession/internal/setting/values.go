@@ -39,8 +39,8 @@ func (v Value) Type() string { return v.kind }
 // NoLimit is the most of an [Int] without an upper bound.
 const NoLimit = 0
 
-// Int is a whole number from least to most. zero says what 0 does, such as "turns it off"; it may be
-// empty.
+// Int is a whole number from least to most. zero says what 0 does, such as "turns it off"; it may
+// be empty.
 func Int(to *int, least, most int, zero string) Value {
 	return Value{kind: "int", text: func() string { return strconv.Itoa(*to) }, set: func(text string) error {
 		n, err := strconv.Atoi(text)
