@@ -20,8 +20,7 @@ import (
 // bareApp is an application without the service; decorate may be nil.
 func bareApp(t *testing.T, decorate func(session.Service) session.Service) *app {
 	t.Helper()
-	a := newApp(t, storages.InMemory(), mode{name: "bare"}, nil)
-	a.unchecked = true
+	a := newApp(t, storages.InMemory(), mode{name: "bare"}, unchecked)
 	if decorate != nil {
 		a.inner = decorate(a.inner)
 	}

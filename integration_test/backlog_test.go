@@ -15,7 +15,7 @@ import (
 func TestABacklogDrainsInFewWindows(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 		a.useRunner(a.inner) // before the service

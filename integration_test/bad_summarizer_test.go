@@ -120,11 +120,11 @@ func TestAHangingSummarizerHarmsNoTurn(t *testing.T) {
 func newFickleApp(t *testing.T, store storages.Storage, m mode, bad compaction.Summarizer) (*app, *fickle) {
 	t.Helper()
 	f := &fickle{bad: bad}
-	a := newApp(t, store, m, func(cfg *compaction.Config) {
+	a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) {
 		f.good = cfg.Summarizer
 		cfg.Summarizer = f
 		cfg.Timeout = 200 * time.Millisecond
-	})
+	}))
 	x := newActor(a, "assistant", "")
 	a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 	return a, f
@@ -181,7 +181,7 @@ func TestAFewFailuresAreRetriedAtTheNextTrigger(t *testing.T) {
 	t.Parallel()
 	inMemoryIn(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 		failures := 2
-		a := newApp(t, store, m, func(cfg *compaction.Config) {
+		a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) {
 			oracle := cfg.Summarizer
 			cfg.Summarizer = summarizer.Func(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 				if failures > 0 { // one job per session at a time
@@ -190,7 +190,7 @@ func TestAFewFailuresAreRetriedAtTheNextTrigger(t *testing.T) {
 				}
 				return oracle.Summarize(ctx, req)
 			})
-		})
+		}))
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, nil))
 		a.chat(x, 20)
@@ -206,13 +206,12 @@ func TestAFewFailuresAreRetriedAtTheNextTrigger(t *testing.T) {
 func TestAtTheHardLimitAFailingSummarizerDoesNotEndTheSession(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, func(cfg *compaction.Config) {
+		a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) {
 			smallWindow(cfg)
 			cfg.Summarizer = summarizer.Func(func(context.Context, summarizer.Request) (summarizer.Result, error) {
 				return summarizer.Result{}, errors.New("quota exceeded")
 			})
-		})
-		a.forgetful = true
+		}), forgetful)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 		a.loop(x)

@@ -14,7 +14,7 @@ import (
 func TestSixtyTurnsOfChatLoseNothing(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, nil))
 		for range m.turns(store, 60) {
@@ -30,7 +30,7 @@ func TestSixtyTurnsOfChatLoseNothing(t *testing.T) {
 func TestSixtyTurnsWithToolsLoseNothing(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 		turns := m.turns(store, 60)

@@ -28,8 +28,7 @@ import (
 func TestTwoRunsOnOneSessionLoseNothing(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
-		a.unchecked, a.unordered = true, true
+		a := newApp(t, store, m, unchecked, unordered)
 		llm := compactiontest.NewModel("parrot", func(_ int, req *model.LLMRequest) *model.LLMResponse {
 			last := req.Contents[len(req.Contents)-1]
 			if len(responsesIn(last)) > 0 {
@@ -123,7 +122,7 @@ func (a *app) checkAcknowledged(yielded []*session.Event) {
 func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 		done := make(chan struct{})
@@ -173,7 +172,7 @@ func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 func TestACompactionOutOfAToolIsHarmless(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.InvocationThreshold = compaction.Off })
+		a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) { cfg.InvocationThreshold = compaction.Off }))
 		x := newActor(a, "assistant", "")
 		a.inTool = func() { a.compactAll() }
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))

@@ -62,7 +62,7 @@ func TestAConfirmedToolRunsOnceWithItsArguments(t *testing.T) {
 				}
 				run(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 					var ran runs
-					a := newApp(t, store, m, nil)
+					a := newApp(t, store, m)
 					x := newActor(a, "assistant", "")
 					a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.danger(&ran, byItself)} }))
 					a.chat(x, 3)

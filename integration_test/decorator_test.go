@@ -78,7 +78,7 @@ func TestSeveralForeignDecoratorsDoNotMatter(t *testing.T) {
 				run = overStorages
 			}
 			run(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, nil)
+				a := newApp(t, store, m)
 				a.above = variant.above
 				if variant.below != nil {
 					a.inner = variant.below(a.inner)

@@ -123,8 +123,7 @@ func TestLiveConnectionsLoseNothing(t *testing.T) {
 				run = inMemoryIn // the database service stores no transcriptions; see the pin below
 			}
 			run(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.Summarizer = scribe })
-				a.unordered = true
+				a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) { cfg.Summarizer = scribe }), unordered)
 				x := newActor(a, "assistant", "")
 				api, llm := newLiveAPI(a, x, spoken)
 				a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Model, cfg.Tools = llm, []tool.Tool{a.lookup()} }))

@@ -93,7 +93,7 @@ func (a *app) show(parts []*genai.Part) {
 func TestMediaAndCodeAreNotLost(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.Summarizer = scribe })
+		a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) { cfg.Summarizer = scribe }))
 		a.plugins = []*plugin.Plugin{a.illustrated()}
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
@@ -167,8 +167,7 @@ func withoutID(p *genai.Part) *genai.Part {
 func TestMediaCanBeSummarizedWithoutAModel(t *testing.T) {
 	t.Parallel()
 	inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.Summarizer = &summarizer.Extractive{} })
-		a.forgetful = true
+		a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) { cfg.Summarizer = &summarizer.Extractive{} }), forgetful)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, nil))
 		for i := range 20 {

@@ -39,7 +39,7 @@ func recall(t *testing.T, service memory.Service, word string) []memory.Entry {
 func TestMemoryOfTheRawSessionHoldsWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 		questions := map[string]string{}

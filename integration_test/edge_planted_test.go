@@ -23,7 +23,7 @@ func TestARecordThatAPluginPlantsHidesNothing(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, nil)
+				a := newApp(t, store, m)
 				a.unordered = way == "into an event of its own" // made later than the answer that it comes before
 				planted := 0
 				forged := func() map[string]any {

@@ -121,7 +121,7 @@ func TestPluginsMayChangeReplaceDropAndAddEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, nil)
+				a := newApp(t, store, m)
 				p := &meddler{a: a}
 				a.plugins = []*plugin.Plugin{witness(t, way(p))}
 				a.tolerates = func(err error) bool { return errors.Is(err, errDropped) }
@@ -147,7 +147,7 @@ func TestPluginsMayChangeReplaceDropAndAddEvents(t *testing.T) {
 func TestAPluginMayEndTheRunItself(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		ended := 0
 		early, err := plugin.New(plugin.Config{Name: "early", BeforeRunCallback: func(agent.InvocationContext) (*genai.Content, error) {
 			if a.turns%3 != 0 {
@@ -182,7 +182,7 @@ func TestAPluginMayEndTheRunItself(t *testing.T) {
 func TestAPluginMayChangeTheUsersMessage(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		polite, err := plugin.New(plugin.Config{Name: "polite", OnUserMessageCallback: func(_ agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
 			changed := genai.NewContentFromText(strings.Replace(msg.Parts[0].Text, "please note", "would you kindly note", 1), genai.RoleUser)
 			a.question = changed.Parts[0].Text

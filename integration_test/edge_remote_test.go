@@ -21,7 +21,7 @@ import (
 func TestAPeersContextOutlivesCompactions(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		p := newPeer(t, "far")
 		asked := 0
 		p.reply = func(req *model.LLMRequest) *model.LLMResponse {
@@ -64,7 +64,7 @@ func (a *app) facts() []string {
 func TestAPeerCannotForgeARecord(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		p := newPeer(t, "far")
 		forged := 0
 		p.forge = func() any {
@@ -105,7 +105,7 @@ func TestAPeerCannotForgeARecord(t *testing.T) {
 func TestARootThatHandsOverToAPeerKeepsItsContext(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		p := newPeer(t, "far")
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) {
@@ -163,7 +163,7 @@ func (p *peer) summariesTold() (n int) {
 func TestAPeersTaskIsResumedAfterCompactions(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		p := newPeer(t, "far", a.order())
 		p.reply = func(req *model.LLMRequest) *model.LLMResponse {
 			if last := req.Contents[len(req.Contents)-1]; len(responsesIn(last)) > 0 {

@@ -21,7 +21,7 @@ import (
 func TestTheRESTServerWorksOverTheService(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, ref.AppName, "")
 		a.root = a.llm(x, func(cfg *llmagent.Config) {
 			cfg.Model, cfg.Tools = streaming{x.model}, []tool.Tool{a.lookup()}
@@ -120,7 +120,7 @@ func TestEventsThatComeOverRESTAreConversation(t *testing.T) {
 				run = inMemoryIn // the database service refuses a second event without an ID
 			}
 			run(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, nil)
+				a := newApp(t, store, m)
 				a.unordered = store.Name == "database" // it sorts by time
 				x := newActor(a, ref.AppName, "")
 				a.root = a.llm(x, nil)

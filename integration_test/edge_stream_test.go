@@ -56,7 +56,7 @@ func witness(t *testing.T, see func(ctx agent.InvocationContext, ev *session.Eve
 func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		a.runConfig.StreamingMode = agent.StreamingModeSSE
 		pieces := 0
 		var shown []string
@@ -110,7 +110,7 @@ func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 func TestAStreamThatIsLeftMidwayLosesNoTurn(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		a.runConfig.StreamingMode = agent.StreamingModeSSE
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Model = streaming{x.model} }))

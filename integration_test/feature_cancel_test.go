@@ -149,7 +149,7 @@ const sweep = 8
 func steppingApp(t *testing.T, store storages.Storage, m mode, s *steps, heeds bool) *app {
 	t.Helper()
 	store = store.Anew(t).Wrapped(func(inner session.Service) session.Service { return steppingService{inner, s, heeds} })
-	a := newApp(t, store, m, func(cfg *compaction.Config) {
+	a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) {
 		pressures[1].change(cfg)
 		oracle := cfg.Summarizer
 		cfg.Summarizer = summarizer.Func(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
@@ -158,7 +158,7 @@ func steppingApp(t *testing.T, store storages.Storage, m mode, s *steps, heeds b
 			}
 			return oracle.Summarize(ctx, req)
 		})
-	})
+	}))
 	a.inTool = func() { s.step("tool") }
 	a.decorate = func(llm model.LLM) model.LLM { return steppingModel{llm, s, heeds} }
 	return a

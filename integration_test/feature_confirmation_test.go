@@ -42,8 +42,7 @@ func TestADecisionReachesItsCallWhateverElseIsPending(t *testing.T) {
 			t.Parallel()
 			overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 				var ran runs
-				a := newApp(t, store, m, pressures[0].change)
-				a.requests = true
+				a := newApp(t, store, m, withConfig(pressures[0].change), endingContexts)
 				x := newActor(a, "assistant", "")
 				tools := func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.danger(&ran, false)} }
 				talker := x // has the conversation in between
@@ -157,8 +156,7 @@ func TestADecisionTakenTwiceIsAsWithoutTheService(t *testing.T) {
 func confirmedTwice(t *testing.T, store storages.Storage, m mode, between int) []int {
 	t.Helper()
 	var ran runs
-	a := newApp(t, store, m, pressures[0].change)
-	a.requests = true
+	a := newApp(t, store, m, withConfig(pressures[0].change), endingContexts)
 	x := newActor(a, "assistant", "")
 	a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.danger(&ran, false)} }))
 	if m.name == "bare" {

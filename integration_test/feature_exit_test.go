@@ -17,7 +17,7 @@ func TestTurnsThatEndInAToolAreCompactedByTurns(t *testing.T) {
 	for name, requests := range map[string]bool{"a context for each": true, "one context": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newApp(t, storages.InMemory(), synchronous, nil)
+			a := newApp(t, storages.InMemory(), synchronous)
 			a.requests = requests
 			x := newActor(a, "assistant", "")
 			exit, err := exitlooptool.New()

@@ -67,7 +67,7 @@ func TestAWholeTurnInTheMidstOfAnotherLosesNothing(t *testing.T) {
 // interleavedApp is an app in which a turn can begin at any append or tool call of another.
 func interleavedApp(t *testing.T, store storages.Storage, m mode, s *steps) *app {
 	t.Helper()
-	a := newApp(t, store.Anew(t), m, pressures[1].change)
+	a := newApp(t, store.Anew(t), m, withConfig(pressures[1].change))
 	a.above = func(service session.Service) session.Service { return steppingService{service, s, false} }
 	a.inTool = func() { s.step("tool") }
 	return a

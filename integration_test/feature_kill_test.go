@@ -115,7 +115,7 @@ func spoilEveryStep(t *testing.T, store storages.Storage, m mode, played improvi
 	k, cut := 0, 0
 	for reached := true; reached; {
 		if k%sweep == 0 {
-			a = newApp(t, store.Anew(t), m, func(cfg *compaction.Config) {
+			a = newApp(t, store.Anew(t), m, withConfig(func(cfg *compaction.Config) {
 				if young {
 					cfg.InvocationThreshold = compaction.Off
 					return
@@ -128,8 +128,7 @@ func spoilEveryStep(t *testing.T, store storages.Storage, m mode, played improvi
 					}
 					return oracle.Summarize(ctx, req)
 				})
-			})
-			a.strict = true
+			}), strict)
 			a.inTool = func() { now.lives("tool") }
 			a.decorate = func(llm model.LLM) model.LLM { return mortalModel{llm, func() *process { return now }} }
 			played.start(a)

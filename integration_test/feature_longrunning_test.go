@@ -39,8 +39,7 @@ func TestWhenALongRunningCallIsAnsweredDoesNotMatter(t *testing.T) {
 				run = inMemoryIn
 			}
 			run(t, modes, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, pressures[0].change)
-				a.requests = true
+				a := newApp(t, store, m, withConfig(pressures[0].change), endingContexts)
 				x := newActor(a, "assistant", "")
 				a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order()} }))
 				a.chat(x, 3)
@@ -89,8 +88,7 @@ func (a *app) pass(x *actor, n int) {
 func TestALateAnswerReachesTheAgentThatCalled(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, pressures[0].change)
-		a.requests = true
+		a := newApp(t, store, m, withConfig(pressures[0].change), endingContexts)
 		root, sub := newActor(a, "root", ""), newActor(a, "shop", "")
 		shop := a.llm(sub, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order()} })
 		a.start(a.llm(root, func(cfg *llmagent.Config) { cfg.Tools, cfg.SubAgents = []tool.Tool{a.lookup()}, []agent.Agent{shop} }))

@@ -19,7 +19,7 @@ func TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns(t *testing.T) {
 		t.Run(played.name, func(t *testing.T) {
 			t.Parallel()
 			overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, pressures[1].change)
+				a := newApp(t, store, m, withConfig(pressures[1].change))
 				played.start(a)
 				k := 0
 				for stopped := true; stopped; {

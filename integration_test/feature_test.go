@@ -62,7 +62,7 @@ func playAll(t *testing.T, features []feature) {
 				t.Run(pressure.name, func(t *testing.T) {
 					t.Parallel()
 					run(t, modes, func(t *testing.T, store storages.Storage, m mode) {
-						f.play(newApp(t, store, m, pressure.change))
+						f.play(newApp(t, store, m, withConfig(pressure.change)))
 					})
 				})
 			}

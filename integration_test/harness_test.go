@@ -37,51 +37,56 @@ type app struct {
 	oracle *compactiontest.Oracle
 	inner  session.Service
 	svc    *compaction.CompactionSessionService
-	// above decorates svc for the runner; nil for no decorator.
-	above func(session.Service) session.Service
-
 	root   agent.Agent
 	runner *runner.Runner
+	wiring
+	lenience
+	talk
+	actors []*actor
+	ledger *ledger
+	log    *journal
+}
+
+// wiring is what an app has besides agents and storage. The zero value is the plain app.
+type wiring struct {
+	// above decorates svc for the runner; nil for no decorator.
+	above func(session.Service) session.Service
 	// plugins belong to the runner, and runConfig is how its turns run.
 	plugins   []*plugin.Plugin
 	runConfig agent.RunConfig
 	artifacts artifact.Service
-	actors    []*actor
-	ledger    *ledger
-	log       *journal
-
-	// question is what the user asked in the turn that runs.
-	question string
-	turns    int
-	history  []stored
-	// unordered says that events are stored in no certain order.
-	unordered bool
 	// decorate, if not nil, is put around the models of agents.
 	decorate func(model.LLM) model.LLM
 	// inTool, if not nil, is called by lookup before it returns.
 	inTool func()
-	// strict says that requests must be such that every provider accepts them, see refusals. Some features
-	// of ADK make others, without this module too.
-	strict bool
-	// forgetful says that summaries may lose facts.
-	forgetful bool
-	// unchecked turns all checks of requests off.
-	unchecked bool
-	// tolerates, if not nil, says which errors a turn may yield.
-	tolerates func(error) bool
-	// requests says that the context of a turn ends with it, as that of a server's request does.
+	// requests says that the context of a turn ends with it; see endingContexts.
 	requests bool
 }
 
-// newApp returns an application without agents; see start. change may be nil.
-func newApp(t *testing.T, store storages.Storage, m mode, change func(*compaction.Config)) *app {
+// lenience is what an app is not held to; each field is explained at its option.
+type lenience struct {
+	unordered, strict, forgetful, unchecked bool
+	// tolerates, if not nil, says which errors a turn may yield.
+	tolerates func(error) bool
+}
+
+// talk is what was said so far.
+type talk struct {
+	// question is what the user asked in the turn that runs.
+	question string
+	turns    int
+	history  []stored
+}
+
+// newApp returns an application without agents; see start.
+func newApp(t *testing.T, store storages.Storage, m mode, options ...option) *app {
 	t.Helper()
 	a := &app{t: t, store: store, mode: m, cfg: compaction.DefaultConfig(), oracle: &compactiontest.Oracle{}, ledger: &ledger{}, log: &journal{}}
 	a.cfg.Summarizer = a.oracle
 	a.cfg.Synchronous = m.synchronous
 	a.cfg.Observer = a.log
-	if change != nil {
-		change(&a.cfg)
+	for _, set := range options {
+		set(a)
 	}
 	a.inner = store.Open(t)
 	return a

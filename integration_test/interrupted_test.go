@@ -79,7 +79,7 @@ func TestACancelledTurnDoesNotSpoilTheNextTurns(t *testing.T) {
 
 func interruptible(t *testing.T, store storages.Storage, m mode) (*app, *actor) {
 	t.Helper()
-	a := newApp(t, store, m, nil)
+	a := newApp(t, store, m)
 	x := newActor(a, "assistant", "")
 	a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 	return a, x

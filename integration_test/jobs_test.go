@@ -34,9 +34,9 @@ func TestAJobInLineSeesTheTurnsThatCameAfterIt(t *testing.T) {
 	overStorages(t, []mode{background}, func(t *testing.T, store storages.Storage, m mode) {
 		var asked <-chan struct{}
 		var release func()
-		a := newApp(t, store, m, func(cfg *compaction.Config) {
+		a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) {
 			cfg.Summarizer, asked, release = gated(cfg.Summarizer)
-		})
+		}))
 		defer release()
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, nil))
@@ -74,7 +74,7 @@ func TestAJobInLineSeesTheTurnsThatCameAfterIt(t *testing.T) {
 func TestRecordsStoredInTheMidstOfATurnMakeNobodyStale(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{background}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, func(cfg *compaction.Config) { cfg.InvocationThreshold = compaction.Off })
+		a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) { cfg.InvocationThreshold = compaction.Off }))
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, nil))
 		for i := range 12 {

@@ -24,8 +24,7 @@ func TestAnAnswerReachesItsSubAgentHoweverLate(t *testing.T) {
 			t.Parallel()
 			overStorages(t, []mode{flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
 				var ran runs
-				a := newApp(t, store, m, pressures[0].change)
-				a.requests = true
+				a := newApp(t, store, m, withConfig(pressures[0].change), endingContexts)
 				root, sub := newActor(a, "root", ""), newActor(a, "shop", "")
 				shop := a.llm(sub, func(cfg *llmagent.Config) {
 					cfg.Tools = []tool.Tool{a.lookup(), a.order(), a.danger(&ran, false)}

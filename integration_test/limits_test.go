@@ -41,7 +41,7 @@ func TestExtremeConfigsLoseNothing(t *testing.T) {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()
 			inMemoryIn(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, variant.change)
+				a := newApp(t, store, m, withConfig(variant.change))
 				x := newActor(a, "assistant", "")
 				a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 				for i := range 40 {
@@ -66,11 +66,11 @@ func TestExtremeConfigsLoseNothing(t *testing.T) {
 func TestPinnedEventsStayRaw(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, func(cfg *compaction.Config) {
+		a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) {
 			cfg.Pin = func(ev *session.Event) bool {
 				return ev.Content != nil && len(ev.Content.Parts) > 0 && ev.Content.Parts[0].Text == "Never forget this."
 			}
-		})
+		}))
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, nil))
 		a.chat(x, 4)
@@ -99,8 +99,7 @@ func TestALateAnswerToAParallelBranchKeepsBranchesApart(t *testing.T) {
 		t.Run(fmt.Sprintf("%d turns later", between), func(t *testing.T) {
 			t.Parallel()
 			inMemoryIn(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, nil)
-				a.unordered = true
+				a := newApp(t, store, m, unordered)
 				left, right := newActor(a, "left", "both.left"), newActor(a, "right", "both.right")
 				tools := func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order()} }
 				root, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{
@@ -150,10 +149,10 @@ func TestSummariesOfALiveTurnAreNotMixedWithThePast(t *testing.T) {
 			t.Run(fmt.Sprintf("at most %d, include %s", limit, include), func(t *testing.T) {
 				t.Parallel()
 				inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
-					a := newApp(t, store, m, func(cfg *compaction.Config) {
+					a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) {
 						smallWindow(cfg)
 						cfg.MaxSummaries = limit
-					})
+					}))
 					x := newActor(a, "assistant", "")
 					if include == llmagent.IncludeContentsNone {
 						x.scope = currentTurn

@@ -45,7 +45,7 @@ func (a *app) callNamed(events []*session.Event, name string) *genai.FunctionCal
 func TestALateAnswerOfALongRunningToolKeepsItsCallAndTheTurnsBetween(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order()} }))
 		a.chat(x, 3)
@@ -76,7 +76,7 @@ func TestALateAnswerOfALongRunningToolKeepsItsCallAndTheTurnsBetween(t *testing.
 func TestALateAnswerMayStartMoreTools(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, smallWindow)
+		a := newApp(t, store, m, withConfig(smallWindow))
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order()} }))
 		n := a.ledger.number()
@@ -98,7 +98,7 @@ func TestALateAnswerMayStartMoreTools(t *testing.T) {
 func TestSeveralLongRunningCallsAreAnsweredInAnyOrder(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.order()} }))
 		one, two, three := a.ledger.number(), a.ledger.number(), a.ledger.number()

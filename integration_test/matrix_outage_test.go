@@ -37,7 +37,7 @@ func (o *outage) AppendEvent(ctx context.Context, sess session.Session, ev *sess
 // show the summary, and later compactions must not build on it.
 func TestMatrixASummaryThatWasNotStoredIsNotShown(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, onStrict(compactiontest.StrictOptions{}), synchronous, lowThreshold)
+	a := newApp(t, onStrict(compactiontest.StrictOptions{}), synchronous, withConfig(lowThreshold))
 	store := &outage{Service: a.inner}
 	a.inner = store
 	asked := 0

@@ -142,7 +142,7 @@ func lowThreshold(cfg *compaction.Config) {
 // matrixApp is an app with one agent with a tool.
 func matrixApp(t *testing.T, store storages.Storage, m mode, arr arrangement) (*app, *actor) {
 	t.Helper()
-	a := newApp(t, store, m, lowThreshold)
+	a := newApp(t, store, m, withConfig(lowThreshold))
 	a.above = arr.above
 	if arr.below != nil {
 		a.inner = arr.below(a.inner)

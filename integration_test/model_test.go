@@ -116,9 +116,9 @@ func saying(resp *model.LLMResponse) func(yield func(*model.LLMResponse, error) 
 
 func newModelApp(t *testing.T, store storages.Storage, m mode, w *writer) *app {
 	t.Helper()
-	a := newApp(t, store, m, func(cfg *compaction.Config) {
+	a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) {
 		cfg.Summarizer, cfg.Model, cfg.Timeout = nil, w, 10*time.Second
-	})
+	}))
 	x := newActor(a, "assistant", "")
 	return a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 }

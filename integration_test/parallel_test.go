@@ -27,13 +27,12 @@ func TestParallelBranchesKeepTheirFactsAndDoNotLeak(t *testing.T) {
 				modes = modes[:2]
 			}
 			overStorages(t, modes, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, func(cfg *compaction.Config) {
+				a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) {
 					if tokens {
 						cfg.InvocationThreshold = compaction.Off
 						smallWindow(cfg)
 					}
-				})
-				a.unordered = true
+				}), unordered)
 				left, right := newActor(a, "left", "both.left"), newActor(a, "right", "both.right")
 				writer := newActor(a, "writer", "")
 				tools := func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }

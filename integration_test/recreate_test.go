@@ -22,9 +22,9 @@ func TestAJobOfADeletedSessionLeavesNothingInItsSuccessor(t *testing.T) {
 			overStorages(t, []mode{background}, func(t *testing.T, store storages.Storage, m mode) {
 				var asked <-chan struct{}
 				var release func()
-				a := newApp(t, store, m, func(cfg *compaction.Config) {
+				a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) {
 					cfg.Summarizer, asked, release = gated(cfg.Summarizer)
-				})
+				}))
 				defer release()
 				x := newActor(a, "assistant", "")
 				a.start(a.llm(x, nil))

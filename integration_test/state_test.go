@@ -24,7 +24,7 @@ import (
 func TestStatePassesThrough(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, "assistant", "")
 		instructions := ""
 		remember := a.tool(functiontool.Config{Name: "remember"}, func(ctx agent.ToolContext, args lookupArgs) (lookupResult, error) {
@@ -89,7 +89,7 @@ func stateOf(sess session.Session) map[string]any {
 func TestTemporaryStateIsSeenInItsTurnOnly(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, "assistant", "")
 		var leaked, during []string
 		write := a.tool(functiontool.Config{Name: "write"}, func(ctx agent.ToolContext, args lookupArgs) (lookupResult, error) {
@@ -127,7 +127,7 @@ func TestTemporaryStateIsSeenInItsTurnOnly(t *testing.T) {
 func (a *app) bareTemporaryState(t *testing.T) int {
 	t.Helper()
 	seen := 0
-	b := newApp(t, a.store.Anew(t), mode{name: "bare"}, nil)
+	b := newApp(t, a.store.Anew(t), mode{name: "bare"})
 	x := newActor(b, "assistant", "")
 	write := b.tool(functiontool.Config{Name: "write"}, func(ctx agent.ToolContext, args lookupArgs) (lookupResult, error) {
 		return lookupResult{N: args.N}, ctx.State().Set("temp:draft", "D")
@@ -152,7 +152,7 @@ func (a *app) bareTemporaryState(t *testing.T) int {
 func TestASessionIsCreatedOnDemand(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		x := newActor(a, "assistant", "")
 		a.root = a.llm(x, nil)
 		a.wrap()

@@ -50,7 +50,7 @@ func TestSixtyToolRoundsInOneTurnLoseNothing(t *testing.T) {
 				run = inMemoryIn // token counts are the same on every backend
 			}
 			run(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, smallWindow)
+				a := newApp(t, store, m, withConfig(smallWindow))
 				x := newActor(a, "assistant", "")
 				x.scope, x.noUsage = variant.scope, variant.noUsage
 				a.start(a.llm(x, func(cfg *llmagent.Config) {
@@ -115,7 +115,7 @@ func TestSixtyToolRoundsAfterATransferLoseNothing(t *testing.T) {
 		t.Run("include "+string(include), func(t *testing.T) {
 			t.Parallel()
 			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, smallWindow)
+				a := newApp(t, store, m, withConfig(smallWindow))
 				root, sub := newActor(a, "root", ""), newActor(a, "worker", "")
 				if include == llmagent.IncludeContentsNone {
 					sub.scope = ownTools
@@ -146,7 +146,7 @@ func TestToolRoundsOfAWorkflowLoseNothing(t *testing.T) {
 		t.Run("include "+string(include), func(t *testing.T) {
 			t.Parallel()
 			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, smallWindow)
+				a := newApp(t, store, m, withConfig(smallWindow))
 				first, second := newActor(a, "researcher", ""), newActor(a, "writer", "")
 				if include == llmagent.IncludeContentsNone {
 					first.scope, second.scope = currentTurn, ownTools
@@ -181,7 +181,7 @@ func TestToolRoundsOfAWorkflowLoseNothing(t *testing.T) {
 func TestAToolLoopSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, smallWindow)
+		a := newApp(t, store, m, withConfig(smallWindow))
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 		a.loop(x)

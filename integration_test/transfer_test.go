@@ -16,7 +16,7 @@ import (
 func TestMessagesReachTheSubAgentAfterCompactions(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-		a := newApp(t, store, m, nil)
+		a := newApp(t, store, m)
 		root, sub := newActor(a, "root", ""), newActor(a, "billing", "")
 		billing := a.llm(sub, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} })
 		a.start(a.llm(root, func(cfg *llmagent.Config) { cfg.SubAgents = []agent.Agent{billing} }))

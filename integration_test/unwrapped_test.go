@@ -60,7 +60,7 @@ func TestWithoutTheServiceASessionIsAsIfItHadNeverBeenThere(t *testing.T) {
 
 func unwrappedApp(t *testing.T, store storages.Storage, m mode, ran *runs) *app {
 	t.Helper()
-	a := newApp(t, store, m, nil)
+	a := newApp(t, store, m)
 	root, sub := newActor(a, "root", ""), newActor(a, "billing", "")
 	billing := a.llm(sub, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.danger(ran, false)} })
 	return a.start(a.llm(root, func(cfg *llmagent.Config) { cfg.SubAgents = []agent.Agent{billing} }))
