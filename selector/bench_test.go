@@ -21,7 +21,7 @@ func BenchmarkInvocations(b *testing.B) {
 	h, p := benchmarkHistory(), defaults()
 	b.ReportAllocs()
 	for b.Loop() {
-		if sel := selector.Invocations(h, p, ""); len(sel.Events) != 4*7 {
+		if sel := selector.Invocations(h, p, ""); len(sel.Events) != 4*(2500-p.Overlap) {
 			b.Fatal(shown(sel))
 		}
 	}
