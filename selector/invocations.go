@@ -157,7 +157,8 @@ func (a *analysis) backlog(branch string, invocations []*invocation, keep int) *
 // call, and the changes of state before their end.
 func (a *analysis) window(b *backlog) Selection {
 	if len(b.older) == 0 {
-		return a.pack(b.branch, b.groups) // empty, with the reason
+		sel, _ := a.pack(b.branch, b.groups)
+		return sel // empty, with the reason
 	}
 	chosen := map[*invocation]bool{}
 	for _, v := range b.older {
@@ -169,7 +170,7 @@ func (a *analysis) window(b *backlog) Selection {
 	groups := slices.DeleteFunc(slices.Clone(b.groups), func(g unitGroup) bool {
 		return !chosen[g.owner] && (g.speaks || g.owner.ordinal > last)
 	})
-	sel := a.pack(b.branch, groups)
+	sel, _ := a.pack(b.branch, groups)
 	a.absorb(&sel, chosen)
 	return a.unlessTooSmall(sel)
 }

@@ -26,7 +26,7 @@ func Tokens(h Input, p Params, branch string) Selection {
 	turns, rounds := a.partition(branch)
 	best := a.unlessTooSmall(a.turnsWindow(branch, turns))
 	for _, r := range rounds {
-		sel := a.pack(branch, a.groups(branch, r.events))
+		sel, _ := a.pack(branch, a.groups(branch, r.events))
 		if !sel.Empty() {
 			sel.Agent, sel.After = r.agent, r.after
 		}
@@ -134,14 +134,10 @@ func (v *lastSpeakers) latestBesides(author string) *session.Event {
 // turnsWindow selects from earlier turns. The window absorbs the summaries of tool rounds of the
 // finished invocations that it touches.
 func (a *analysis) turnsWindow(branch string, turns []int) Selection {
-	sel := a.pack(branch, a.groups(branch, turns))
-	chosen := map[*session.Event]bool{}
-	for _, ev := range sel.Events {
-		chosen[ev] = true
-	}
+	sel, taken := a.pack(branch, a.groups(branch, turns))
 	finished := map[*invocation]bool{}
-	for _, i := range turns {
-		if v := a.of[i]; chosen[a.Events[i]] && v != nil && !v.active() {
+	for _, i := range taken {
+		if v := a.of[i]; v != nil && !v.active() {
 			finished[v] = true
 		}
 	}

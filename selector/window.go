@@ -86,15 +86,15 @@ func (a *analysis) fits(g unitGroup) bool {
 	return !g.held && (a.MaxTokens <= 0 || g.cost <= a.MaxTokens)
 }
 
-// pack selects the oldest groups that the summarizer can read in one call. It skips a group
-// that is too large alone, or everything after that group would wait forever.
+// pack selects the oldest groups that the summarizer can read in one call, and returns the
+// positions of their events too. It skips a group that is too large alone, or everything after that
+// group would wait forever.
 //
 // With room for 100 tokens:
 //
 //	groups of 60, 150, 30 and 20 tokens    the window has 60 and 30; 150 is skipped; 20 waits (Cut)
-func (a *analysis) pack(branch string, groups []unitGroup) Selection {
-	sel := Selection{Branch: branch, Reason: NothingEligible, Through: a.newestOf(branch)}
-	var taken []int
+func (a *analysis) pack(branch string, groups []unitGroup) (sel Selection, taken []int) {
+	sel = Selection{Branch: branch, Reason: NothingEligible, Through: a.newestOf(branch)}
 	cost, speaks := 0, false
 	for _, g := range groups {
 		if !a.fits(g) {
@@ -119,7 +119,7 @@ func (a *analysis) pack(branch string, groups []unitGroup) Selection {
 		taken = append(taken, g.events...)
 	}
 	if !speaks {
-		return sel // there is nothing to tell about changes of state alone
+		return sel, nil // there is nothing to tell about changes of state alone
 	}
 	sel.Reason = ""
 	slices.Sort(taken)
@@ -130,7 +130,7 @@ func (a *analysis) pack(branch string, groups []unitGroup) Selection {
 			sel.GivenUp = append(sel.GivenUp, a.Events[i])
 		}
 	}
-	return sel
+	return sel, taken
 }
 
 // firstCall returns the position of the first event with a call in the unit of event i.
