@@ -24,6 +24,7 @@ type analysis struct {
 	index       *record.Index
 	invocations []*invocation // in the order in which they began
 	byID        map[string]*invocation
+	speaking    *invocation // of the latest event that speaks
 	// of is the invocation of each event. An event without an invocation of its own, because it has
 	// no invocation ID or its invocation only changes state, goes with its neighbor in the branch.
 	of []*invocation

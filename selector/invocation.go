@@ -55,6 +55,7 @@ func (a *analysis) findInvocations() {
 		if v.first < 0 || v.displaced && !a.displaced(i) {
 			v.first, v.displaced = i, a.displaced(i)
 		}
+		a.speaking = v
 		v.answer = a.class[i].Is(adk.EndsTurn) || v.answer && a.displaced(i)
 		if a.class[i].Is(adk.ByUser) {
 			if v.opening < 0 {

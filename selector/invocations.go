@@ -102,7 +102,9 @@ func (a *analysis) missing(branch string) int {
 		}
 	}
 	for _, v := range a.invocations {
-		if !known[v] && v.active() { // it may yet speak in this branch
+		// These may yet speak in this branch without anything beginning. If any other invocation goes on,
+		// callers count it as one that begins.
+		if !known[v] && (v.active() || v == a.speaking) {
 			possible, uncovered[v] = append(possible, v), true
 		}
 	}

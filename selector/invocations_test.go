@@ -192,3 +192,23 @@ func TestATurnInProgressIsNotSummarized(t *testing.T) {
 		})
 	}
 }
+
+// TestWhoSpeaksMayGoOnInAnotherBranch: invocation 2 has answered in p.a, and 3 is newer. When 2
+// goes on in the root's branch, nothing begins, so the trigger must not have asked for two more
+// invocations.
+func TestWhoSpeaksMayGoOnInAnotherBranch(t *testing.T) {
+	t.Parallel()
+	all := script("1a p.a|2a 3a p.a|2a 2a 4a")
+	p := defaults()
+	p.Threshold, p.Overlap = 2, 1
+	tp := newTape(all[:3])
+	first := selector.Invocations(tp.history(), p, "")
+	check(t, "1 and 3 are complete", shown(first), "e1")
+	tp.cover(first)
+	tp.events = all[:4]
+	if sel := selector.Invocations(tp.history(), p, ""); sel.Reason != selector.NotDue || sel.Missing != 1 {
+		t.Errorf("behind e4: %q, %d missing, want 1", sel.Reason, sel.Missing)
+	}
+	tp.events = all
+	check(t, "one more began", shown(selector.Invocations(tp.history(), p, "")), "e3 e5")
+}
