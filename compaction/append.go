@@ -11,10 +11,10 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// AppendEvent appends an event to the inner session and then looks whether a compaction is due. Its
-// errors are the inner service's: nothing that goes wrong in a compaction is among them. A record in
-// the event's metadata is stripped: only the service writes records. A tool's result is stored even
-// if ctx has ended, for which the inner service gets up to 5 seconds more.
+// AppendEvent appends an event to the inner session and then checks whether a compaction is due. It
+// returns the inner service's errors, and never one of a compaction. A record in the event's
+// metadata is stripped, because only the service writes records. A tool's result is stored even if
+// ctx has ended; the inner service gets up to 5 seconds for that.
 //
 // A session that this service did not give out is passed through to the inner service as it is.
 func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
@@ -42,15 +42,15 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 	return nil
 }
 
-// appendThrough stores an event and adds it to the view, and stores the records that have waited for it.
-// orphan says why a late answer is shown without its call.
+// appendThrough stores an event and adds it to the view, and stores the records that have waited
+// for it. orphan says why a late answer is shown without its call.
 func (s *CompactionSessionService) appendThrough(ctx context.Context, h *sessions.Handle, inner session.Session, ev *session.Event) (orphan, err error) {
 	lock := h.State.Append
 	if err := lock.Acquire(ctx); err != nil {
 		return nil, lockError(h.State.Ref, err)
 	}
 	handedOn := false
-	defer func() { // whatever happens: a caller may recover from an inner service that panics
+	defer func() { // a caller may recover from an inner service that panics
 		if !handedOn {
 			lock.Release()
 		}
@@ -77,8 +77,8 @@ func (s *CompactionSessionService) appendForeign(ctx context.Context, sess sessi
 	return s.inner.AppendEvent(ctx, sess, ev)
 }
 
-// appendNil has the inner service refuse what is nil. A typed nil is refused here: there is no method of
-// it that the inner service could call.
+// appendNil lets the inner service refuse a nil session or event. It refuses a typed nil itself,
+// because the inner service could not call any method of it.
 func (s *CompactionSessionService) appendNil(ctx context.Context, sess session.Session, ev *session.Event) error {
 	if sess != nil && sessions.IsNil(sess) {
 		return fmt.Errorf("append event: session is a nil %T", sess)
@@ -98,8 +98,9 @@ func lockError(ref sessions.Ref, err error) error {
 }
 
 // withoutRecord returns the event without a record in its metadata: the event itself where there is
-// none, else a copy. An event without content, which alone can be a record, is copied wherever it has
-// metadata: the in-memory service keeps the caller's map, and a record could be put into it later.
+// none, else a copy. An event without content, which alone can be a record, is copied wherever it
+// has metadata: the in-memory service keeps the caller's map, and a record could be put into it
+// later.
 func withoutRecord(ev *session.Event) *session.Event {
 	if _, forged := ev.CustomMetadata[record.Key]; !forged && (ev.Content != nil || len(ev.CustomMetadata) == 0) {
 		return ev

@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// deliveryTimeout is how long the store may take for a tool's result once the turn's context has
-// ended.
+// deliveryTimeout is how long the inner service may take to store a tool's result once the turn's
+// context has ended.
 const deliveryTimeout = 5 * time.Second
 
 // delivery returns the context in which an event is appended. For the result of a tool it outlives

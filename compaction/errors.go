@@ -6,13 +6,13 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/journal"
 )
 
-// ErrCompaction marks an error of the bookkeeping: a compaction failed, the history is as it was and
-// no turn was harmed. Get and AppendEvent never return it; Compact, Checkpoint and observations do.
-// The cause is joined to it, so errors.Is finds both.
+// ErrCompaction marks an error of the bookkeeping: a compaction failed, the history is as it was
+// and no turn was harmed. Get and AppendEvent never return it; Compact, Checkpoint and observations
+// do. The cause is joined to it, so errors.Is finds both.
 var ErrCompaction = journal.ErrCompaction
 
-// ConfigError is one value of a [Config] that is refused. [NewCompactionService] reports all of them
-// at once, joined: errors.As finds the first.
+// ConfigError is one value of a [Config] that is refused. [NewCompactionService] reports all of
+// them at once, joined: errors.As finds the first.
 type ConfigError struct {
 	Field  string // of Config
 	Value  any    // as it was given; for a number that was left at 0, its default

@@ -14,57 +14,63 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// CompactOptions say how to compact by hand. The zero value keeps Config.OverlapSize invocations raw.
+// CompactOptions are the options of [CompactionSessionService.Compact]. The zero value keeps
+// Config.OverlapSize invocations raw.
 type CompactOptions struct {
-	// Focus biases the summary, in a person's words.
+	// Focus biases the summary, in a person's words. Control characters are removed.
 	Focus string
-	// KeepRecent is how many of the newest complete invocations stay raw; 0 keeps Config.OverlapSize.
+	// KeepRecent is how many of the newest complete invocations stay raw. 0 keeps
+	// Config.OverlapSize.
 	KeepRecent int
 	// KeepEvents, if not 0, is how many of the newest events of a branch stay raw instead, whatever
-	// invocation they belong to: for agents whose turns are long by themselves. Also the finished tool
-	// rounds of a turn that is still running are summarized then. Not together with KeepRecent.
+	// invocation they belong to. It is for agents with long turns: the finished tool rounds of a
+	// running turn are then summarized too. It cannot be combined with KeepRecent.
 	KeepEvents int
-	// Pack is the wording of the prompt for this summary: "" for the configured one. A Summarizer of one's
-	// own finds it in the request; the extractive one has no prompt, so it changes nothing there.
+	// Pack selects the wording of the prompt for this summary, "" the configured one. A custom
+	// Summarizer finds it in its request. The extractive summarizer has no prompt and ignores it.
 	Pack summarizer.Pack
 }
 
-// CheckpointOptions say how to write a checkpoint. The zero value keeps one invocation raw.
+// CheckpointOptions are the options of [CompactionSessionService.Checkpoint]. The zero value keeps
+// one invocation raw.
 type CheckpointOptions struct {
-	// Note says what was finished, in a person's or the agent's words.
+	// Note describes what was finished, in a person's or the agent's words. Control characters are
+	// removed.
 	Note string
-	// KeepRecent is how many of the newest complete invocations stay raw; 0 keeps 1, the one that
+	// KeepRecent is how many of the newest complete invocations stay raw. 0 keeps 1, the one that
 	// finished the task.
 	KeepRecent int
 }
 
-// CompactResult says what a compaction by hand did to the view. Tokens are estimates of the whole
-// view, all branches together.
+// CompactResult describes what a compaction by hand did to the view. Tokens are estimates for the
+// whole view, all branches together.
 type CompactResult struct {
 	BeforeTokens, AfterTokens int
 	BeforeEvents, AfterEvents int
-	// TokensSaved is BeforeTokens less AfterTokens, and CompressionRatio BeforeTokens for each of
-	// AfterTokens: 1 if Skipped, 0 for an empty view.
+	// TokensSaved is BeforeTokens - AfterTokens. CompressionRatio is BeforeTokens / AfterTokens: 1
+	// if Skipped, 0 for an empty view.
 	TokensSaved      int
 	CompressionRatio float64
-	// RecordID and Summary are of the newest record written; "" if Skipped.
+	// RecordID and Summary belong to the newest record that was written. Both are "" if Skipped.
 	RecordID, Summary string
-	// Skipped says that nothing was written, and Reason why.
+	// Skipped means that nothing was written. Reason is why.
 	Skipped bool
 	Reason  string
 }
 
-// Compact summarizes now whatever is complete and not recent (or, with KeepEvents, not new), whether a trigger is due or not and
-// whether automatic triggers are on or not. What one call of the summarizer cannot read is done in
-// several. It waits for a job under way. Having nothing to do is not an error. Control characters in
-// the focus are left out.
+// Compact summarizes everything that is complete and not recent, or with KeepEvents everything that
+// is not new, whether a trigger is due or not, and also if automatic triggers are off. It waits for
+// a job that is under way, and calls the summarizer several times if one call cannot read
+// everything. If there is nothing to summarize, the result is Skipped, without an error.
 //
-// The records are stored at once, those that wait for the session's next append among them. Over an
-// inner service that is no [RecordAppender], this can cost another process that is in a turn on the
-// session at that moment its state or its turn: call it where only this process uses the session.
+// Compact stores its records at once, and those that wait for the session's next append before
+// them. If the inner service is no [RecordAppender], and another process is in a turn on the
+// session at that moment, that process can lose state or its turn. In that case call Compact only
+// where no other process uses the session.
 //
-// Errors: the inner service's (session.ErrNotFound), the context's, and one wrapping [ErrCompaction]
-// if a summary could not be written or stored; what was stored before that stays.
+// Errors are the inner service's (session.ErrNotFound), the context's, and errors that wrap
+// [ErrCompaction] if a summary could not be written or stored. What was stored before an error
+// stays stored.
 func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, opts CompactOptions) (CompactResult, error) {
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d: it must not be negative; 0 keeps the configured %d", opts.KeepRecent, s.overlap)
@@ -85,9 +91,9 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 	return s.byHand(ctx, ref, j, compactor.KeepInvocations(cmp.Or(opts.KeepRecent, s.overlap)))
 }
 
-// Checkpoint summarizes a finished task, as Compact does but with the prompt and the framing of a
-// checkpoint: what was done, what is known, and where things stand. It stores its record at once, at
-// the same risk as Compact.
+// Checkpoint summarizes a finished task. It is [CompactionSessionService.Compact] with the prompt
+// and the frame of a checkpoint: what was done, what is known, and what comes next. It stores its
+// record at once, with the same risk.
 func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRef, opts CheckpointOptions) (CompactResult, error) {
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("checkpoint: KeepRecent is %d: it must not be negative; 0 keeps 1", opts.KeepRecent)
@@ -96,7 +102,7 @@ func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRe
 	return s.byHand(ctx, ref, j, compactor.KeepInvocations(cmp.Or(opts.KeepRecent, 1)))
 }
 
-// byHand has the engine compact, and translates what that did.
+// byHand lets the engine compact, and translates the result.
 func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, j job.Job, choose compactor.Choice) (CompactResult, error) {
 	did, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, choose)
 	result := CompactResult{
@@ -111,9 +117,9 @@ func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, j
 	return result, err
 }
 
-// cleanText returns a person's words without what storage cannot keep: PostgreSQL refuses a NUL in
-// JSON, and a record that is refused would be lost. Other control characters but line breaks and tabs
-// go too, and broken UTF-8 becomes U+FFFD.
+// cleanText removes from a person's words what storage cannot keep. PostgreSQL refuses a NUL in
+// JSON, and with it the whole record. Other control characters except line breaks and tabs are
+// removed too, and broken UTF-8 becomes U+FFFD.
 func cleanText(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

@@ -13,13 +13,13 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// policy is a Config whose values are filled in, checked, and turned into what is asked for at run time.
-// A trigger that is off is 0 in it; ContextWindow and MaxOutputTokens are as the caller gave them.
+// policy is a Config with defaults filled in, checked, and translated for the engine. A trigger that
+// is off is 0 in it. ContextWindow and MaxOutputTokens are as the caller gave them.
 type policy struct {
 	Config
 	summarizer Summarizer
-	// sizes are the fields that limits follow from, and limits those for the agent's model as it is known
-	// from the start.
+	// sizes are the fields that limits follow from, and limits those for the agent's model as it is
+	// known from the start.
 	sizes  meter.Config
 	limits *meter.Limits
 	// windowTokens bounds what one summarizer call is given.
@@ -39,7 +39,7 @@ func (p *policy) engine() compactor.Config {
 	return cfg
 }
 
-// provider is what may know whose model writes the summaries: the model, where the service made the
+// provider may know whose model writes the summaries. It is the model if the service made the
 // summarizer for it, else the summarizer.
 func (p *policy) provider() any {
 	if p.Summarizer != nil {
@@ -51,7 +51,7 @@ func (p *policy) provider() any {
 // templatePlaceholder is what a prompt template must contain.
 const templatePlaceholder = "{{history}}"
 
-// newPolicy checks cfg and fills its defaults on a copy. All that is wrong is reported at once.
+// newPolicy checks cfg and fills in defaults on a copy. It reports every problem at once.
 func newPolicy(cfg Config) (*policy, error) {
 	p := &policy{Config: cfg}
 	problems := checkValues(cfg)

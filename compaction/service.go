@@ -21,8 +21,8 @@ var _ session.Service = (*CompactionSessionService)(nil)
 // SessionRef names one session.
 type SessionRef struct{ AppName, UserID, SessionID string }
 
-// CompactionSessionService decorates a session.Service; see the package comment. All of its methods are
-// safe for concurrent use if the inner service's are.
+// CompactionSessionService decorates a session.Service; see the package comment. All of its methods
+// are safe for concurrent use if the inner service's are.
 type CompactionSessionService struct {
 	inner    session.Service
 	overlap  int // Config.OverlapSize
@@ -32,17 +32,17 @@ type CompactionSessionService struct {
 	engine   *compactor.Engine
 }
 
-// NewCompactionService decorates inner. It returns an error that names field, value and effect for a
-// config that cannot do what it says, and refuses a service that is, or wraps, a compaction service
-// already: two layers would summarize summaries. The config is copied.
+// NewCompactionService decorates inner. It returns an error that names field, value and effect for
+// a config that cannot do what it says, and refuses a service that is, or wraps, a compaction
+// service already: two layers would summarize summaries. The config is copied.
 //
-// Any number of processes may share the store that inner is over, as long as no two are in a turn on
-// one session at a time. If inner is a [RecordAppender], or ADK's in-memory service, the record of a
-// background job is stored at once. Over any other service it waits in memory, and is stored directly
-// behind this process's next append to the session, through the same handle.
+// Any number of processes may share the store that inner is over, as long as no two are in a turn
+// on one session at a time. If inner is a [RecordAppender], or ADK's in-memory service, the record
+// of a background job is stored at once. Over any other service it waits in memory, and is stored
+// directly behind this process's next append to the session, through the same handle.
 //
-// Close must be called before the process ends, or jobs that are under way and records that wait are
-// lost. Stored events never are: they stay in view, and are summarized again.
+// Close must be called before the process ends, or jobs that are under way and records that wait
+// are lost. Stored events never are: they stay in view, and are summarized again.
 func NewCompactionService(inner session.Service, cfg Config) (*CompactionSessionService, error) {
 	if sessions.IsNil(inner) {
 		return nil, errors.New("compaction: inner session service is nil")
@@ -64,7 +64,8 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 	return s, nil
 }
 
-// maxLayers bounds how far a chain of decorators is followed: one that unwraps to itself must not hang.
+// maxLayers bounds how far a chain of decorators is followed: one that unwraps to itself must not
+// hang.
 const maxLayers = 64
 
 // findLayer returns the compaction service that service is or wraps, nil if there is none.
@@ -137,8 +138,8 @@ func (s *CompactionSessionService) Delete(ctx context.Context, req *session.Dele
 	return nil
 }
 
-// deleteLocked deletes a session while no event or record is being stored in it: a record must not land
-// in a session created anew.
+// deleteLocked deletes a session while no event or record is being stored in it: a record must not
+// land in a session created anew.
 func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *sessions.State, req *session.DeleteRequest) error {
 	if err := st.Append.Acquire(ctx); err != nil {
 		return lockError(st.Ref, err)
@@ -152,12 +153,12 @@ func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *session
 }
 
 // Flush waits until nothing runs and nothing is due for a session: jobs under way and in line, the
-// windows and merges that follow from them, and what was due before this process saw the session. It
-// starts nothing that is not due, and gives up on what fails. The error is the context's only.
+// windows and merges that follow from them, and what was due before this process saw the session.
+// It starts nothing that is not due, and gives up on what fails. The error is the context's only.
 //
 // Records that wait for the session's next append are stored at once. Over an inner service that is
-// no [RecordAppender], this can cost another process that is in a turn on the session at that moment
-// its state or its turn: call it where only this process uses the session.
+// no [RecordAppender], this can cost another process that is in a turn on the session at that
+// moment its state or its turn: call it where only this process uses the session.
 func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) error {
 	return s.engine.Flush(ctx, sessions.Ref(ref))
 }
@@ -165,14 +166,15 @@ func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) er
 // Close waits for all jobs of the service and starts no new ones. Sessions can still be read and
 // appended to. When the context ends first, the jobs are cancelled and its error is returned.
 //
-// Records that wait for the next append of their session are stored at once, at the same risk as with
-// [CompactionSessionService.Flush]; those that cannot be stored in time are lost with the process,
-// and their events stay visible.
+// Records that wait for the next append of their session are stored at once, at the same risk as
+// with [CompactionSessionService.Flush]; those that cannot be stored in time are lost with the
+// process, and their events stay visible.
 func (s *CompactionSessionService) Close(ctx context.Context) error { return s.engine.Close(ctx) }
 
 // ObserveRequest tells the service what a request really holds, for apps whose plugins or callbacks
-// shorten requests on their way to the model (truncate results, mask or drop messages). Without it, and
-// where the provider reports no usage, the service measures the view and compacts what was never sent.
+// shorten requests on their way to the model (truncate results, mask or drop messages). Without it,
+// and where the provider reports no usage, the service measures the view and compacts what was
+// never sent.
 //
 // It has the form of a BeforeModelCallback, for the last plugin of a runner:
 //

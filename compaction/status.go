@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Status is how a session stands: what is stored, what the model would see, and what is due.
+// Status describes a session: what is stored, what the model would see, and what is due.
 type Status struct {
 	// StoredEvents counts all events in storage, records among them; VisibleEvents what the view
 	// shows, summaries among them.
@@ -26,25 +26,27 @@ type Status struct {
 	// PromptTokens is what the next prompt of an agent in the root branch takes up: as the provider
 	// last reported it plus what came since, or estimated.
 	PromptTokens int
-	// TokenThreshold is the prompt size at which the token trigger fires; 0: it is off.
+	// TokenThreshold is the prompt size at which the token trigger fires, 0 if it is off.
 	TokenThreshold int
 	// HardLimit is the prompt size that forces a compaction before the next prompt.
 	HardLimit int
 	// ContextWindow is the window that both derive from.
 	ContextWindow int
 
-	// Due says that the next event would start a compaction, and Trigger why. Otherwise Reason says why
-	// not, and what it waits for: the end of the turn, a larger prompt, or a time.
+	// Due reports whether the next event would start a compaction, and Trigger by which trigger.
+	// Otherwise Reason is what it waits for: the end of the turn, a larger prompt, or a time.
 	Due     bool
 	Trigger record.Trigger
 	Reason  string
 
-	// WaitingSummaries counts summaries that this process stores with its next append to the session.
+	// WaitingSummaries counts summaries that this process stores with its next append to the
+	// session.
 	WaitingSummaries int
-	// Running says that a compaction is under way or in line in this process.
+	// Running reports whether a compaction is under way or in line in this process.
 	Running bool
-	// Failures counts failed attempts in a row in this process, LastError is the latest one's, and
-	// RetryAt when the next automatic attempt may be made; zero for at once.
+	// Failures counts failed attempts in a row in this process, and LastError is the error of the
+	// latest. The next automatic attempt waits until RetryAt; the zero time means that it does not
+	// wait.
 	Failures  int
 	LastError error
 	RetryAt   time.Time
@@ -66,7 +68,7 @@ type SummaryStatus struct {
 	OriginalTokens, CompactedTokens int           // estimates
 }
 
-// Status reports how a session stands. It changes nothing. Errors are the inner service's.
+// Status describes a session. It changes nothing. Errors are the inner service's.
 func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (Status, error) {
 	h, err := s.sessions.Handle(ctx, sessions.Ref(ref))
 	if err != nil {
@@ -106,8 +108,8 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 	return status, nil
 }
 
-// absorbedBy returns a function that counts the records which a record has replaced, directly or through
-// others. A record that is not loaded counts, but not what it replaced in turn.
+// absorbedBy returns a function that counts the records which a record has replaced, directly or
+// through others. A record that is not loaded counts, but not what it replaced in turn.
 func absorbedBy(events []*session.Event) func(*record.Metadata) int {
 	byID := map[string]*record.Metadata{}
 	for _, ev := range events {

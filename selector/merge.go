@@ -9,8 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Position is where a view shows a summary. The zero value is in front of everything else. Any other
-// value is behind an event, in the name of an agent: the place of a summary of tool rounds.
+// Position is where a view shows a summary. The zero value is in front of everything else. Any
+// other value is behind an event, in the name of an agent: the place of a summary of tool rounds.
 //
 // Only summaries of one position may become one summary. The past must not read as a tool result of
 // the running turn.
@@ -28,9 +28,9 @@ func PositionBehind(after record.Ref, agent string) Position {
 	return p
 }
 
-// Positions returns a function that gives the position at which the summary of a current record has to
-// stay. The summary of tool rounds may move to the front once its turn is over, or once another agent
-// has spoken:
+// Positions returns a function that gives the position at which the summary of a current record has
+// to stay. The summary of tool rounds may move to the front once its turn is over, or once another
+// agent has spoken:
 //
 //	user: "Find the cheapest flight"      agent: 40 tool rounds, summarized behind the question
 //	agent: "It is LH 441."                the turn is over: the summary may move to the front
@@ -55,8 +55,8 @@ func Positions(h Input, p Params) func(*record.Metadata) Position {
 //
 // If needed, two of the summaries must be merged first: the caller stores the merge and asks again,
 // until no merge is needed. With a limit of 1, or if no two summaries share a position, the window
-// itself absorbs the summaries of its own position, and no merge is needed. So the rounds of a running
-// turn may have one summary beyond the limit for each agent.
+// itself absorbs the summaries of its own position, and no merge is needed. So the rounds of a
+// running turn may have one summary beyond the limit for each agent.
 func MakeRoom(window *Selection, shown []*record.Metadata, at func(*record.Metadata) Position, limit int) (merge Selection, needed bool) {
 	others := slices.DeleteFunc(slices.Clone(shown), window.absorbs)
 	if len(others) < limit {
@@ -71,8 +71,8 @@ func MakeRoom(window *Selection, shown []*record.Metadata, at func(*record.Metad
 }
 
 // Merge chooses two summaries of one position to become one: the adjacent pair of equal level whose
-// level is lowest, the older pair first; if no levels are equal, the adjacent pair whose higher level is
-// lowest. found is false if no two share a position.
+// level is lowest, the older pair first; if no levels are equal, the adjacent pair whose higher
+// level is lowest. found is false if no two share a position.
 //
 // Merged this way, as in a log-structured store, a fact is rewritten O(log n) times:
 //
@@ -93,7 +93,8 @@ func Merge(branch string, shown []*record.Metadata, at func(*record.Metadata) Po
 	return Rewrite(branch, at, best.older, best.newer), true
 }
 
-// Rewrite is the selection of summaries of one position that become one summary. There is at least one.
+// Rewrite is the selection of summaries of one position that become one summary. There is at least
+// one.
 func Rewrite(branch string, at func(*record.Metadata) Position, summaries ...*record.Metadata) Selection {
 	sel := Selection{Branch: branch, Absorb: summaries}
 	for _, m := range summaries {

@@ -11,11 +11,11 @@ type Relief struct {
 	Spare int
 }
 
-// Relieve selects for the token trigger: the largest window of the branches whose events are part of
-// the prompt of an agent in the branch reader.
+// Relieve selects for the token trigger: the largest window of the branches whose events are part
+// of the prompt of an agent in the branch reader.
 //
-// If the window must free mustFree tokens, and does not, Relieve keeps fewer of the newest events raw,
-// half as many each time, and at last takes what no summarizer could read in one call:
+// If the window must free mustFree tokens, and does not, Relieve keeps fewer of the newest events
+// raw, half as many each time, and at last takes what no summarizer could read in one call:
 //
 //	Retain 10: the window frees 300 of 2,000 tokens    (the newest ten results are the large ones)
 //	Retain 5:  the window frees 1,400

@@ -6,8 +6,8 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/job"
 )
 
-// Steps are for a window, for summaries in its place, and for summaries of a prompt that is over the hard
-// limit for certain.
+// Steps are for a window, for summaries in its place, and for summaries of a prompt that is over
+// the hard limit for certain.
 func TestHowAJobGoesOn(t *testing.T) {
 	t.Parallel()
 	window, summaries := step{action: summarize}, step{action: mergeSummary, otherwise: &step{}}

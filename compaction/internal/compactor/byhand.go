@@ -37,17 +37,17 @@ func KeepEvents(keep int) Choice {
 // Extent is how much a view holds: tokens, estimated, and events.
 type Extent struct{ Tokens, Events int }
 
-// Result is what a compaction by hand did.
+// Result describes what a compaction by hand did.
 type Result struct {
 	Before, After Extent
 	// RecordID and Summary are of the newest record written; "" if Skipped.
 	RecordID, Summary string
-	// Skipped says that nothing was written, and Reason why.
+	// Skipped means that no summary was written, and Reason says why.
 	Skipped bool
 	Reason  string
 }
 
-// ByHand compacts a session now, as a person asked for it, once the work under way is done.
+// ByHand compacts a session because a person asked for it, once the work under way is done.
 func (e *Engine) ByHand(ctx context.Context, ref sessions.Ref, j job.Job, choose Choice) (result Result, err error) {
 	j.ByHand = true
 	st := e.sessions.Of(ref)
@@ -97,8 +97,8 @@ func (e *Engine) compactNow(ctx context.Context, st *sessions.State, j job.Job, 
 	return result, err
 }
 
-// compactBranch writes one window of a branch after the other until none is left. It reports whether
-// there was any.
+// compactBranch writes one window of a branch after the other until none is left. It reports
+// whether there was any.
 func (c *compactor) compactBranch(ctx context.Context, branch string, choose Choice, result *Result) (tried bool, err error) {
 	for range maxSteps {
 		if c.chosen == nil {

@@ -8,29 +8,29 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 )
 
-// maxSteps bounds how many steps one job takes: far more than any backlog needs, and the end of a job
-// that, against all design, makes no progress.
+// maxSteps bounds the steps of one job. It is far more than any backlog needs, and ends a job that,
+// against all design, makes no progress.
 const maxSteps = 1000
 
-// compactor owns one job on one session. It takes a snapshot, plans one step, carries the step out, and
-// notes what was learned, again and again, until nothing is due or an attempt fails. One goroutine at a
-// time uses it, and that goroutine holds the session's slot.
+// compactor owns one job on one session. It takes a snapshot, plans one step, carries the step out,
+// and notes what was learned, again and again, until nothing is due or an attempt fails. One
+// goroutine at a time uses it, and that goroutine holds the session's slot.
 type compactor struct {
 	engine *Engine
 	h      *sessions.Handle
-	// job says what the work is for. A job that a turn waits for may give the model up on the way:
-	// job.Extractive is then set.
+	// job is what the work is for. If the model fails a turn at the hard limit, job.Extractive is
+	// set on the way.
 	job job.Job
 
-	// chosen is the window whose summary room is being made for, nil for none, and worthless says that
-	// not even the extractive summarizer made it shorter.
+	// chosen is the window for whose summary room is being made, nil for none. worthless means that
+	// not even the extractive summarizer made the window shorter.
 	chosen    *candidate
 	worthless bool
-	// carriedOn says that a step was carried out, so that the job has made progress.
+	// carriedOn means that the job has carried out a step.
 	carriedOn bool
 }
 
-// compactDue does the work that is due for a handle's session, until nothing is, or an attempt fails.
+// compactDue compacts a handle's session until nothing is due, or an attempt fails.
 func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j job.Job) {
 	defer e.survive(ctx, h.State, j)
 	defer e.storage.Remember(h.State)
@@ -65,8 +65,9 @@ func (c *compactor) snapshot() snapshot {
 	return s
 }
 
-// mayStart reports whether an attempt may be made now: not while the service backs off from failures,
-// and for a turn that waits only once. At the hard limit it may always be, without a model if need be.
+// mayStart reports whether the job may make an attempt now. It may not while the service backs off
+// from failures, and not if an attempt has failed in the turn that waits. At the hard limit it
+// always may, then without a model.
 func (c *compactor) mayStart() bool {
 	st := c.h.State
 	if !st.Learned.Attempts.BacksOff(time.Now()) && !(c.job.Inline && st.Learned.Attempts.TriedInline(c.job.InvocationID)) {
@@ -76,9 +77,9 @@ func (c *compactor) mayStart() bool {
 	return c.job.Forced
 }
 
-// givesWay reports whether the job ends here although more may be due: its caller has gone, the session
-// was deleted, the turn that waits can go on, or a turn at the hard limit waits for a background job.
-// In the last two cases a background job is put in line that continues.
+// givesWay reports whether the job ends here although more may be due: its caller is gone, the
+// session was deleted, the turn that waits can go on, or a turn at the hard limit waits for this
+// background job. In the last two cases a new background job continues the work.
 func (c *compactor) givesWay(ctx context.Context) bool {
 	switch {
 	case ctx.Err() != nil || c.h.State.Deleted():
@@ -92,9 +93,9 @@ func (c *compactor) givesWay(ctx context.Context) bool {
 	return true
 }
 
-// turnCanGoOn reports whether the turn that waits has waited long enough: until the time-out, or, where
-// only the hard limit made it wait, until the prompt is under that. A prompt that is over the limit at
-// the time-out is still made smaller, without a model.
+// turnCanGoOn reports whether the turn has waited long enough: until the timeout, or, if only the
+// hard limit made it wait, until the prompt is under that limit. A prompt that is over the limit at
+// the timeout is still made smaller, without a model.
 func (c *compactor) turnCanGoOn() bool {
 	late := time.Now().After(c.job.Deadline)
 	if !c.job.Forced {
@@ -107,7 +108,7 @@ func (c *compactor) turnCanGoOn() bool {
 	return !c.h.Meter.AnyOverLimit()
 }
 
-// carryOut does one step and notes what it taught. It reports whether another step may follow.
+// carryOut does one step and notes what it taught. It reports whether another step follows.
 func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 	c.job.Trigger = st.candidate.trigger
 	c.job.Extractive = st.extractive
@@ -179,7 +180,7 @@ func (st *step) after(got job.Result, j job.Job, hanging bool) continuation {
 	}
 }
 
-// end ends a job that found nothing to do, and reports why if that is not told yet.
+// end ends a job that found nothing to do, and reports the reason unless it was reported before.
 func (c *compactor) end(ctx context.Context, st step) {
 	if st.action == wait {
 		c.h.State.Learned.Windows.DeferUntil(st.candidate.reader, st.until)
@@ -189,7 +190,8 @@ func (c *compactor) end(ctx context.Context, st step) {
 	}
 }
 
-// raiseFloor holds the token trigger back after a compaction that left the prompt over the threshold.
+// raiseFloor holds the token trigger back after a compaction that left the prompt over the
+// threshold.
 func (c *compactor) raiseFloor(done candidate) {
 	s := c.snapshot()
 	if floor := s.floorAfter(done); floor > 0 {

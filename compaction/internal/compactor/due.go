@@ -8,23 +8,23 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// candidate is a window and the trigger that made it due. An empty one has the reason why there is none.
+// candidate is a window and the trigger that made it due. If there is no window, it has the reason.
 type candidate struct {
 	selector.Relief
 	trigger record.Trigger
 	// reader is the branch whose prompt the token trigger measured, and prompt its size.
 	reader string
 	prompt meter.Prompt
-	// atLimitOnly says that only the hard limit made it due: the threshold is off, or the floor that an
-	// earlier compaction left holds it back.
+	// atLimitOnly means that only the hard limit made it due: the token trigger is off, or the
+	// floor that an earlier compaction left holds it back.
 	atLimitOnly bool
-	// missing is how many more invocations must begin before the invocation trigger can be due; -1 if
-	// that was not found out.
+	// missing is how many more invocations must begin before the invocation trigger can be due; -1
+	// if that was not found out.
 	missing int
 }
 
-// findDue finds the next window that is due, in any branch. The invocation trigger goes first: it takes
-// whole turns, and what it summarizes makes the prompt smaller as well.
+// findDue finds the next window that is due, in any branch. The invocation trigger goes first: it
+// takes whole turns, and what it summarizes makes the prompt smaller as well.
 func (s *snapshot) findDue() candidate {
 	params := s.params
 	if s.job.Forced && s.job.Extractive {
@@ -64,9 +64,9 @@ func (s *snapshot) findDue() candidate {
 	return blocked
 }
 
-// invocations selects for the invocation trigger. After failures it takes less at a time, down to an
-// eighth of what the summarizer says it can read: it may know its own limit wrong, and windows that
-// only grow would fail for ever.
+// invocations selects for the invocation trigger. After failures it takes less at a time, down to
+// an eighth of what the summarizer says it can read: it may know its own limit wrong, and windows
+// that only grow would fail for ever.
 func (s *snapshot) invocations(params selector.Params, branch string) selector.Selection {
 	smaller := params
 	smaller.MaxTokens >>= min(s.failures, 3)
@@ -86,8 +86,8 @@ func (s *snapshot) invocations(params selector.Params, branch string) selector.S
 }
 
 // mustFree is how many tokens a compaction must free at least that the hard limit forces, 0 for any
-// other. It aims at the threshold: one that stopped just below the hard limit would be due again with
-// the next event.
+// other. It aims at the threshold: one that stopped just below the hard limit would be due again
+// with the next event.
 func (s *snapshot) mustFree(prompt int) int {
 	if !s.job.Forced {
 		return 0

@@ -1,8 +1,9 @@
 // Package compactor decides what is compacted when, and does it.
 //
-// An [Engine] serves all sessions of one service. It looks after every append whether something is due,
-// and starts jobs. A compactor owns one job on one session: it takes a snapshot, plans a step, carries
-// the step out, and starts again. The plan is a pure function; nothing else decides.
+// An [Engine] serves all sessions of one service. After every append it checks whether something is
+// due, and starts a job. A compactor owns one job on one session: it takes a snapshot, plans a
+// step, carries the step out, and starts again. The plan is a pure function, and the only place
+// that decides.
 //
 //	append -> AfterAppend: due? -> queue -> snapshot -> plan: summarize -> writer -> storage
 //	                                        snapshot -> plan: nothing
@@ -27,10 +28,11 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/storage"
 )
 
-// Config are the fields of compaction.Config that decisions follow from, with their defaults filled in. A
-// trigger that is off is 0.
+// Config are the fields of compaction.Config that decisions follow from, with their defaults filled
+// in. A trigger that is off is 0.
 type Config struct {
-	// Threshold and Overlap count invocations, Retain events, and MaxSummaries summaries of a branch.
+	// Threshold and Overlap count invocations, Retain events, and MaxSummaries summaries of a
+	// branch.
 	Threshold, Overlap, Retain, MaxSummaries int
 	// WindowTokens bounds what one summarizer call is given.
 	WindowTokens int
@@ -38,8 +40,8 @@ type Config struct {
 	Synchronous  bool
 	Pin          func(*session.Event) bool
 
-	// Sizes are what limits follow from, and Limits those for the agent's model as it is known from the
-	// start. ModelOf, if not nil, names the model that a session's agent has now.
+	// Sizes are what limits follow from, and Limits those for the agent's model as it is known from
+	// the start. ModelOf, if not nil, names the model that a session's agent has now.
 	Sizes   meter.Config
 	Limits  *meter.Limits
 	ModelOf func(context.Context, sessions.Ref) string
@@ -68,8 +70,8 @@ func New(cfg Config, s *sessions.Sessions, j *journal.Journal, st *storage.Stora
 	return e
 }
 
-// AfterAppend looks whether something is due now that an event was appended, and has it done. It must
-// never harm the turn that appended the event.
+// AfterAppend checks whether the appended event makes a compaction due, and starts one. It never
+// harms the turn that appended the event.
 func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *session.Event) {
 	j := job.Job{InvocationID: ev.InvocationID}
 	defer e.survive(ctx, h.State, j)
@@ -99,8 +101,8 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 	}
 }
 
-// background does the work that is due for a handle's session after the turn, in its own time. The work
-// belongs to the trace of the append that asked for it, whichever goroutine does it.
+// background starts a job that runs after the turn. Its spans belong to the trace of the append
+// that asked for it, whichever goroutine does the work.
 func (e *Engine) background(ctx context.Context, h *sessions.Handle, j job.Job) {
 	caller := trace.SpanContextFromContext(ctx)
 	e.queue.Background(ctx, h.State.Line, func(ctx context.Context) {
@@ -108,8 +110,8 @@ func (e *Engine) background(ctx context.Context, h *sessions.Handle, j job.Job) 
 	})
 }
 
-// inline does the work that is due before it returns, within the time-out: the next prompt shall be
-// smaller. A turn at the hard limit that waited in vain goes on without a model.
+// inline does the work before it returns, within the timeout, so that the next prompt is smaller. A
+// turn at the hard limit that has waited in vain for another job is compacted without a model.
 func (e *Engine) inline(ctx context.Context, h *sessions.Handle, j job.Job) {
 	j.Inline = true
 	j.Deadline = time.Now().Add(e.cfg.Timeout)
@@ -162,8 +164,8 @@ func (e *Engine) Requested(ref sessions.Ref, branch, agent string, contents, fix
 	}
 }
 
-// followModel brings a session's limits up to date with the model that its agent has now. A function of
-// the caller's that panics changes nothing.
+// followModel updates a session's limits to the model that its agent has now. If the caller's
+// function panics, the limits stay as they are.
 func (e *Engine) followModel(ctx context.Context, st *sessions.State) {
 	if e.cfg.ModelOf == nil {
 		return

@@ -13,7 +13,7 @@ import (
 type action int
 
 const (
-	nothing      action = iota // the job is done; reason says why, "" for an ordinary end
+	nothing      action = iota // the job is done; reason is why, "" for an ordinary end
 	wait                       // there is nothing to summarize: wait until the prompt has grown to until
 	summarize                  // write the summary of window
 	mergeSummary               // write one summary in the place of the two that window absorbs
@@ -23,7 +23,8 @@ const (
 // step is the decision on one snapshot.
 type step struct {
 	action action
-	// window is what a summary is written of: by summarize of events, by the others of summaries alone.
+	// window is what a summary is written of: by summarize of events, by the others of summaries
+	// alone.
 	window selector.Selection
 	// candidate is what made the step necessary.
 	candidate candidate
@@ -37,9 +38,11 @@ type step struct {
 	until int
 	// shorter is how long the summary may be at most, in tokens; 0 for the configured length.
 	shorter int
-	// otherwise is the end of the job if summaries cannot be made shorter; nil for the steps of a window.
+	// otherwise is the end of the job if summaries cannot be made shorter; nil for the steps of a
+	// window.
 	otherwise *step
-	// overLimit says that the prompt is over the hard limit for certain: summaries must be made shorter.
+	// overLimit says that the prompt is over the hard limit for certain: summaries must be made
+	// shorter.
 	overLimit bool
 }
 
@@ -80,13 +83,15 @@ func (s *snapshot) whyNoWindow(c candidate, hopeless bool) string {
 	case c.atLimitOnly && hopeless:
 		return "prompt exceeds the context window, and all that may be summarized is too little to change that"
 	case c.atLimitOnly && c.Tokens < s.limits.Margin && c.prompt.Likely < s.limits.HardLimit:
-		// The last compaction could not help. This one would not either, and it is not certain to be needed.
+		// The last compaction could not help. This one would not either, and it is not certain to
+		// be needed.
 		return "prompt may be over the hard limit, and the window is too small to change that"
 	}
 	return string(c.Reason)
 }
 
-// makeRoom summarizes the candidate, or first merges two summaries if the branch shows enough of them.
+// makeRoom summarizes the candidate, or first merges two summaries if the branch shows enough of
+// them.
 func (s *snapshot) makeRoom(c candidate) step {
 	merge, needed := selector.MakeRoom(&c.Selection, s.summariesOf(c.Branch), s.at, s.maxSummaries)
 	if needed {
@@ -95,8 +100,8 @@ func (s *snapshot) makeRoom(c candidate) step {
 	return step{action: summarize, window: c.Selection, candidate: c, extractive: s.job.Extractive}
 }
 
-// withoutWindow is the step where a trigger is due, or none, and no window can be summarized. Over the
-// hard limit the summaries themselves must get shorter, without a model if the model cannot do it.
+// withoutWindow is the step if no window can be summarized. Over the hard limit the summaries
+// themselves must get shorter, without a model if the model cannot do it.
 func (s *snapshot) withoutWindow(c candidate, reason string, hopeless bool) step {
 	end := s.end(c, reason)
 	if hopeless {
@@ -115,9 +120,9 @@ func (s *snapshot) withoutWindow(c candidate, reason string, hopeless bool) step
 	return end
 }
 
-// end is the last step of a job that found no window. A token trigger that is due and can do nothing
-// waits until the prompt has grown by a hundredth, half of what lies between the hard limit and the end
-// of the window. Otherwise every event would start a job.
+// end is the last step of a job that found no window. A token trigger that is due and can do
+// nothing waits until the prompt has grown by a hundredth, half of what lies between the hard limit
+// and the end of the window. Otherwise every event would start a job.
 func (s *snapshot) end(c candidate, reason string) step {
 	st := step{action: nothing, candidate: c, reason: reason, extractive: s.job.Extractive}
 	if c.Reason == selector.NotDue {
@@ -133,9 +138,10 @@ func (s *snapshot) end(c candidate, reason string) step {
 	return st
 }
 
-// shrinkSummaries makes the summaries shorter that the reader of a prompt over the hard limit sees: it
-// merges two of them, or, if no two may be merged, cuts the longest to half, or as far below as the
-// prompt needs. found is false if the prompt would exceed the window even with the shortest summaries.
+// shrinkSummaries makes the summaries shorter that the reader of a prompt over the hard limit sees:
+// it merges two of them, or, if no two may be merged, cuts the longest to half, or as far below as
+// the prompt needs. found is false if the prompt would exceed the window even with the shortest
+// summaries.
 func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
 	if !s.job.Forced || c.trigger != record.TriggerTokens || c.prompt.AtMost < s.limits.HardLimit {
 		return st, false
@@ -160,8 +166,8 @@ func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
 			}
 		}
 	}
-	// Cutting loses detail, so it must be needed for certain. The estimate alone would ask for a cut after
-	// every event whose report by the provider is still to come.
+	// Cutting loses detail, so it must be needed for certain. The estimate alone would ask for a
+	// cut after every event whose report by the provider is still to come.
 	prose := longest.Tokens - promptsize.Frame(record.KindSummary, longest.After != nil)
 	if prose <= meter.MinSummary || !st.overLimit {
 		return st, false
@@ -172,8 +178,8 @@ func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
 	return st, true
 }
 
-// cannotFit reports whether a prompt exceeds the whole context window whatever is summarized and merged,
-// even if estimates are off: a call for every event that comes in would buy nothing.
+// cannotFit reports whether a prompt exceeds the whole context window whatever is summarized and
+// merged, even if estimates are off: a call for every event that comes in would buy nothing.
 func (s *snapshot) cannotFit(c candidate) bool {
 	if c.trigger != record.TriggerTokens || c.Cut {
 		return false
@@ -181,8 +187,9 @@ func (s *snapshot) cannotFit(c candidate) bool {
 	return c.prompt.Without(c.Spare+s.reclaimable(c.reader)) > meter.PlusError(s.limits.Capacity)
 }
 
-// reclaimable is how many estimated tokens the summaries that a reader sees could give back: all that
-// they take up with their frames, less one summary of the shortest length for each position that has any.
+// reclaimable is how many estimated tokens the summaries that a reader sees could give back: all
+// that they take up with their frames, less one summary of the shortest length for each position
+// that has any.
 func (s *snapshot) reclaimable(reader string) int {
 	type place struct {
 		branch string
@@ -208,9 +215,9 @@ func (s *snapshot) reclaimable(reader string) int {
 	return sum
 }
 
-// floorAfter returns the size that the reader's prompt must reach before the token trigger fires again,
-// 0 for none. There is one after a compaction that left the prompt over the threshold, unless more was
-// waiting than one window could take, in this branch or in another.
+// floorAfter returns the size that the reader's prompt must reach before the token trigger fires
+// again, 0 for none. There is one after a compaction that left the prompt over the threshold,
+// unless more was waiting than one window could take, in this branch or in another.
 func (s *snapshot) floorAfter(c candidate) int {
 	if c.trigger != record.TriggerTokens || c.Cut || s.limits.Threshold == 0 {
 		return 0

@@ -43,9 +43,9 @@ func (s *snapshot) size() int {
 	return size.Likely
 }
 
-// overThreshold lets the prompt be over the threshold, and overLimit over the hard limit as well, for
-// certain, in a job that a turn waits for. nearLimit lets it be over the hard limit only if estimates are
-// off, with the token trigger off.
+// overThreshold lets the prompt be over the threshold, and overLimit over the hard limit as well,
+// for certain, in a job that a turn waits for. nearLimit lets it be over the hard limit only if
+// estimates are off, with the token trigger off.
 func overThreshold(s *snapshot) { s.limits.Threshold = s.size() }
 
 func overLimit(s *snapshot) {
@@ -213,7 +213,8 @@ func worthless(s *snapshot) {
 	s.chosen, s.worthless = &c, true
 }
 
-// A compaction that leaves the prompt over the threshold raises the floor by a tenth, unless more waits.
+// A compaction that leaves the prompt over the threshold raises the floor by a tenth, unless more
+// waits.
 func TestFloorAfterACompaction(t *testing.T) {
 	t.Parallel()
 	tokens := candidate{trigger: record.TriggerTokens}

@@ -15,8 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// Prospect says what the next event of a session would start: a compaction, if due, and otherwise what a
-// compaction waits for.
+// Prospect reports whether the next event of a session would start a compaction, and by which
+// trigger. If not, reason is what the compaction waits for.
 func (e *Engine) Prospect(ctx context.Context, h *sessions.Handle) (due bool, trigger record.Trigger, reason string) {
 	e.followModel(ctx, h.State)
 	h.CatchUp()
@@ -34,8 +34,8 @@ func (e *Engine) Prospect(ctx context.Context, h *sessions.Handle) (due bool, tr
 	return true, c.trigger, ""
 }
 
-// isDue reports whether a job would find a window and may start now. A caller's Pin function that panics
-// makes nothing due.
+// isDue reports whether a job would find a window and may start now. If the caller's Pin function
+// panics, nothing is due.
 func (e *Engine) isDue(h *sessions.Handle) bool {
 	if !e.cfg.automatic() || h.State.Learned.Attempts.BacksOff(time.Now()) {
 		return false
@@ -44,7 +44,7 @@ func (e *Engine) isDue(h *sessions.Handle) bool {
 	return err == nil && !c.Empty()
 }
 
-// prospect finds what is due, for those who only ask: a panic becomes an error.
+// prospect finds what is due, and turns a panic into an error.
 func (e *Engine) prospect(h *sessions.Handle) (c candidate, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -92,8 +92,8 @@ func (e *Engine) waitsFor(h *sessions.Handle, c candidate, view []*session.Event
 	return ""
 }
 
-// waitsForGrowth says that a prompt is over the threshold, and the last compaction could not bring it
-// under; "" where there is none.
+// waitsForGrowth describes a prompt that is over the threshold and under the floor that the last
+// compaction left, "" if there is none.
 func waitsForGrowth(h *sessions.Handle) string {
 	threshold := h.State.Prompts.Limits().Threshold
 	for _, branch := range h.Meter.Branches() {

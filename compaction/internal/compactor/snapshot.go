@@ -26,14 +26,14 @@ type snapshot struct {
 	branches []string // of the view, the root's first
 	// at gives the position at which a summary has to stay.
 	at func(*record.Metadata) selector.Position
-	// measure returns the size of the prompt of an agent in a branch, and whether that size sets off the
-	// token trigger.
+	// measure returns the size of the prompt of an agent in a branch, and whether that size sets
+	// off the token trigger.
 	measure func(reader string) (size meter.Prompt, due bool)
 
 	limits       *meter.Limits
 	maxSummaries int
-	// failures counts failed attempts in a row, and oldest bounds how many events the invocation trigger
-	// looks at first.
+	// failures counts failed attempts in a row, and oldest bounds how many events the invocation
+	// trigger looks at first.
 	failures, oldest int
 
 	// chosen is a window that was chosen earlier, nil for none: room is being made for its summary.
@@ -59,10 +59,10 @@ func (e *Engine) snapshot(h *sessions.Handle, j job.Job) snapshot {
 	}
 }
 
-// oldestEvents is how many of the oldest visible events the invocation trigger looks at first, so that a
-// window of a history of a million events costs no more than that of a few thousand. They hold more than
-// the summarizer can read, if an event takes 8 tokens. What they leave raw because it is their newest, or
-// because its answer lies beyond them, is taken with what follows.
+// oldestEvents is how many of the oldest visible events the invocation trigger looks at first, so
+// that a window of a history of a million events costs no more than that of a few thousand. They
+// hold more than the summarizer can read, if an event takes 8 tokens. What they leave raw because
+// it is their newest, or because its answer lies beyond them, is taken with what follows.
 func (c *Config) oldestEvents() int { return max(4096, c.WindowTokens/8) }
 
 func (e *Engine) params(st *sessions.State) selector.Params {
@@ -81,8 +81,8 @@ func (e *Engine) params(st *sessions.State) selector.Params {
 	}
 }
 
-// leastWindow is what a window must have for a summary of it to be any shorter: the frame of a summary
-// alone takes up as much as a few short messages.
+// leastWindow is what a window must have for a summary of it to be any shorter: the frame of a
+// summary alone takes up as much as a few short messages.
 func leastWindow() int { return promptsize.Frame(record.KindSummary, false) + meter.MinSummary }
 
 // inputOf is the part of a view that selections are made from: what is stored.

@@ -17,8 +17,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// summarizeWindow carries out a step that writes a summary: it has the summary written, and stores it. It
-// returns the draft too, nil if there is none.
+// summarizeWindow carries out a step that writes a summary: it has the summary written, and stores
+// it. It returns the draft too, nil if there is none.
 func (c *compactor) summarizeWindow(ctx context.Context, st step) (job.Result, *draft.Draft) {
 	j := c.job
 	if st.action != summarize {
@@ -39,8 +39,8 @@ func (c *compactor) summarizeWindow(ctx context.Context, st step) (job.Result, *
 	return result, a.Draft
 }
 
-// writeDraft has a summary written, and puts it in the line of drafts that are not stored yet. The draft
-// is nil if there is none; then the attempt is concluded.
+// writeDraft has a summary written, and puts it in the line of drafts that are not stored yet. The
+// draft is nil if there is none; then the attempt is concluded.
 func (c *compactor) writeDraft(ctx context.Context, j job.Job, st step, a *journal.Attempt) (*draft.Draft, job.Result) {
 	window, facts, began := &st.window, &c.h.State.Learned, time.Now()
 	text, answer, err := writer.Write(ctx, c.engine.journal.Writer(j), c.assignment(j, st), &facts.Attempts)
@@ -51,7 +51,7 @@ func (c *compactor) writeDraft(ctx context.Context, j job.Job, st step, a *journ
 	a.Duration = time.Since(began)
 	a.Spent(answer)
 	if err != nil && (ctx.Err() != nil || errors.Is(err, telemetry.ErrHanging) && !j.Forced && !j.ByHand) {
-		// Whoever waited for it has gone, or a call is out already: neither says that the summarizer fails.
+		// The caller is gone, or an earlier call has not returned. The summarizer has not failed.
 		return nil, a.Decline(ctx, err.Error())
 	}
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *compactor) assignment(j job.Job, st step) writer.Assignment {
 	}
 }
 
-// roomFor is what the summary of a step may take up next to the branch's others.
+// roomFor is how many tokens the summary of a step may have, given the branch's other summaries.
 func (c *compactor) roomFor(st step) int {
 	c.h.CatchUp()
 	limits := c.h.State.Prompts.Limits()

@@ -35,12 +35,12 @@ type Draft struct {
 	// service that checks IDs stores it once.
 	eventID, invocationID string
 
-	// Tries counts how often an inner service was offered the record and failed. TriedIn is the invocation
-	// of the latest try; it is guarded by the session's append lock.
+	// Tries counts how often an inner service was offered the record and failed. TriedIn is the
+	// invocation of the latest try; it is guarded by the session's append lock.
 	Tries   atomic.Int32
 	TriedIn string
-	// Stored is the event that stores the record once it is in storage; guarded by the session's append
-	// lock. A turn and somebody who stores by hand may both be at it.
+	// Stored is the event that stores the record once it is in storage; guarded by the session's
+	// append lock. A turn and somebody who stores by hand may both be at it.
 	Stored *session.Event
 }
 
@@ -52,7 +52,8 @@ type Purpose struct {
 	Focus, Note string
 }
 
-// Event returns the event that stores a record of the draft: without content, so that ADK ignores it.
+// Event returns the event that stores a record of the draft: without content, so that ADK ignores
+// it.
 func (d *Draft) Event(m *record.Metadata, timestamp time.Time) *session.Event {
 	ev := &session.Event{
 		ID:           d.eventID,

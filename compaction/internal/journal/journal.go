@@ -1,5 +1,9 @@
-// Package journal follows attempts to compact a session: it learns from what became of them, and reports
-// it. Each attempt is begun once and concluded once.
+// Package journal follows attempts to compact a session. It notes what each one teaches (package
+// learned) and reports it (package telemetry). Each attempt begins once and is concluded once:
+//
+//	ctx, a := journal.Begin(ctx, state, job, window)
+//	a.Summarized(draft)
+//	a.Store(ctx, eventID)   // or Wait, Decline, Discard, Fail
 package journal
 
 import (
@@ -20,13 +24,13 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// ErrCompaction is compaction.ErrCompaction, which marks every error that an observer is given.
+// ErrCompaction is compaction.ErrCompaction, which marks every error that an observer gets.
 var ErrCompaction = errors.New("compaction failed")
 
-// ErrDropped marks an attempt to store a summary that was the last.
+// ErrDropped marks the error of the last try to store a summary.
 var ErrDropped = errors.New("summary is dropped")
 
-// Mark marks an error as one of the bookkeeping.
+// Mark wraps an error so that errors.Is finds ErrCompaction in it, and the cause.
 func Mark(cause error) error {
 	if errors.Is(cause, ErrCompaction) {
 		return cause
@@ -37,14 +41,14 @@ func Mark(cause error) error {
 // Journal belongs to one service, and is safe for concurrent use.
 type Journal struct {
 	Reporter *telemetry.Reporter
-	// Summarizer writes the summaries, and Provider is what may know whose model does: the model, where
+	// Summarizer writes the summaries. Provider may know whose model that is: it is the model if
 	// the service made the summarizer for it, else the summarizer.
 	Summarizer writer.Summarizer
 	Provider   any
 }
 
-// Attempt is one compaction from its start until its outcome is known. It belongs to one goroutine at a
-// time.
+// Attempt is one compaction from its start until its outcome is known. It belongs to one goroutine
+// at a time.
 type Attempt struct {
 	*telemetry.Attempt
 	// Draft is the summary, nil while there is none.
@@ -52,7 +56,7 @@ type Attempt struct {
 
 	journal *Journal
 	state   *sessions.State
-	asks    bool // a summarizer is called for it
+	asks    bool // the attempt calls a summarizer
 }
 
 // Writer is the summarizer that a job asks.
@@ -73,7 +77,7 @@ func (j *Journal) opening(st *sessions.State, of job.Job, window selector.Select
 	}
 }
 
-// openingOf is opening for an attempt that names the one who would write.
+// openingOf is opening for an attempt that names its summarizer.
 func (j *Journal) openingOf(st *sessions.State, of job.Job, window selector.Selection) telemetry.Opening {
 	o := j.opening(st, of, window)
 	o.Writer, o.Provider = j.Writer(of), j.Provider
@@ -83,7 +87,8 @@ func (j *Journal) openingOf(st *sessions.State, of job.Job, window selector.Sele
 	return o
 }
 
-// Begin starts an attempt that is about to call a summarizer. The context is the one to work with.
+// Begin starts an attempt that is about to call a summarizer. The caller works with the context
+// that it returns, so that calls are traced below the attempt.
 func (j *Journal) Begin(ctx context.Context, st *sessions.State, of job.Job, window selector.Selection) (context.Context, *Attempt) {
 	o := j.openingOf(st, of, window)
 	o.Asks = true
@@ -91,7 +96,8 @@ func (j *Journal) Begin(ctx context.Context, st *sessions.State, of job.Job, win
 	return ctx, &Attempt{Attempt: a, journal: j, state: st, asks: true}
 }
 
-// Resume starts an attempt to store the summary of an earlier one, which has reported what its calls used.
+// Resume starts an attempt to store the summary of an earlier one. The earlier one has reported
+// what the summarizer's calls used.
 func (j *Journal) Resume(ctx context.Context, st *sessions.State, of job.Job, d *draft.Draft) (context.Context, *Attempt) {
 	of.Trigger = d.Meta.Trigger
 	o := j.opening(st, of, selector.Selection{Branch: d.Meta.Branch, Events: d.Events, Tokens: d.Tokens})
@@ -135,13 +141,13 @@ func (a *Attempt) Guard(ctx context.Context, part func() job.Result) (result job
 	return part()
 }
 
-// Panicked is the error for something that was recovered, with the stack of the panic.
+// Panicked is the error for a recovered panic, with its stack.
 func Panicked(cause any) error {
 	return fmt.Errorf("%w: %v\n%s", telemetry.ErrPanicked, cause, debug.Stack())
 }
 
-// Fail concludes an attempt that failed. A change of state is logged: that attempts begin to fail, or that
-// a summary is lost.
+// Fail concludes an attempt that failed. A change of state is logged: that attempts begin to fail,
+// or that a summary is lost.
 func (a *Attempt) Fail(ctx context.Context, cause error) job.Result {
 	a.Attempt.Fail(Mark(cause))
 	attempts := &a.state.Learned.Attempts
@@ -201,8 +207,8 @@ func (a *Attempt) conclude(ctx context.Context, outcome telemetry.Outcome, reaso
 	return a.End(ctx)
 }
 
-// reportGivenUp reports the calls that a summary hides although somebody might still answer them, once
-// each: when the view shows the summary for the first time.
+// reportGivenUp reports the calls that a summary hides although somebody might still answer them.
+// It does so once, when the view shows the summary for the first time.
 func (a *Attempt) reportGivenUp(ctx context.Context) {
 	if a.Draft == nil {
 		return

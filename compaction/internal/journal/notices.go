@@ -12,7 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Unreadable reports the records that cannot be read, each once. The caller holds the session's slot.
+// Unreadable reports the records that cannot be read, each once. The caller holds the session's
+// slot.
 func (j *Journal) Unreadable(ctx context.Context, h *sessions.Handle) {
 	if h.View.State().Unreadable == 0 {
 		return
@@ -34,9 +35,9 @@ func (j *Journal) Unreadable(ctx context.Context, h *sessions.Handle) {
 	}
 }
 
-// Misreport reports a provider's count that cannot be right, once for each agent, and again after some
-// that are believed. Only one that is too high is observed: a low one may be of an agent that is shown
-// little, which is in order.
+// Misreport reports a provider's count that cannot be right: once for each agent, and again after
+// some counts that are believed. A count that is too low is only logged, because the agent may be
+// shown little of the history, which is in order.
 func (j *Journal) Misreport(ctx context.Context, h *sessions.Handle, ev *session.Event) {
 	d, news := h.Meter.Doubt(ev)
 	if !news {

@@ -7,7 +7,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// Attempts are the attempts to compact one session: whether they fail, and when the next may be made.
+// Attempts are the attempts to compact one session: whether they fail, and when the next may be
+// made.
 type Attempts struct {
 	mu      sync.Mutex
 	status  Status

@@ -34,7 +34,8 @@ func keyOf(ev *session.Event) key {
 	return key{alt: ref.AltKey()}
 }
 
-// MarkUnreferencable notes that no record can refer to an event. A summary of it would hide nothing.
+// MarkUnreferencable notes that no record can refer to an event. A summary of it would hide
+// nothing.
 func (e *Events) MarkUnreferencable(ev *session.Event) { e.add(&e.unreferencable, keyOf(ev)) }
 
 // Unreferencable reports whether no record can refer to an event.
@@ -47,8 +48,8 @@ func (e *Events) Unreferencable(ev *session.Event) bool {
 // FirstReport notes that an event is reported as unreadable, and reports whether that is news.
 func (e *Events) FirstReport(ev *session.Event) bool { return e.add(&e.reported, keyOf(ev)) }
 
-// MarkStale notes that the provider's count in an event is of a prompt that was built before the view
-// last changed.
+// MarkStale notes that the provider's count in an event is of a prompt that was built before the
+// view last changed.
 func (e *Events) MarkStale(ev *session.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,7 +58,8 @@ func (e *Events) MarkStale(ev *session.Event) {
 	}
 }
 
-// Stale reports whether the provider's count in an event is of a prompt from before the view changed.
+// Stale reports whether the provider's count in an event is of a prompt from before the view
+// changed.
 func (e *Events) Stale(ev *session.Event) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

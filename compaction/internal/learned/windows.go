@@ -6,15 +6,16 @@ import "sync"
 // that changes nothing would otherwise be repeated, and paid for, with every event.
 type Windows struct {
 	mu sync.Mutex
-	// least is the size of windows whose summary was not shorter, and half as much again, by window.
+	// least is the size of windows whose summary was not shorter, and half as much again, by
+	// window.
 	least map[string]int
-	// floors hold the token trigger of a branch back after a compaction that could not bring its prompt
-	// under the threshold, and quiet after a look that found nothing to summarize.
+	// floors hold the token trigger of a branch back after a compaction that could not bring its
+	// prompt under the threshold, and quiet after a look that found nothing to summarize.
 	floors, quiet map[string]int
 }
 
-// NotShorter notes that the summary of a window of that many tokens was not shorter. The window is not
-// tried again until it has grown by half.
+// NotShorter notes that the summary of a window of that many tokens was not shorter. The window is
+// not tried again until it has grown by half.
 func (w *Windows) NotShorter(window string, tokens int) {
 	w.set(&w.least, window, tokens+max(1, tokens/2))
 }
@@ -33,11 +34,13 @@ func (w *Windows) Least(window string) int {
 	return w.least[window]
 }
 
-// RaiseFloor holds the token trigger of a branch back until its prompt has a size. For a prompt that
-// could be brought from 90,000 to 80,000 tokens only, over a threshold of 70,000, the floor is 88,000.
+// RaiseFloor holds the token trigger of a branch back until its prompt has a size. For a prompt
+// that could be brought from 90,000 to 80,000 tokens only, over a threshold of 70,000, the floor is
+// 88,000.
 func (w *Windows) RaiseFloor(branch string, size int) { w.set(&w.floors, branch, size) }
 
-// Floor is the size that a branch's prompt must reach for the token trigger to fire, 0 for any size.
+// Floor is the size that a branch's prompt must reach for the token trigger to fire, 0 for any
+// size.
 func (w *Windows) Floor(branch string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,7 +57,8 @@ func (w *Windows) QuietUntil(branch string) int {
 	return w.quiet[branch]
 }
 
-// Relieved notes that a branch's prompt is under the threshold: what it had to wait for counts no more.
+// Relieved notes that a branch's prompt is under the threshold: what it had to wait for counts no
+// more.
 func (w *Windows) Relieved(branch string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Line keeps the work on one session in order: one piece at a time, and at most one more in line. The
-// one in line does the job that was asked for last, whose handle knows the session best.
+// Line keeps the work on one session in order: one piece at a time, and at most one more in line.
+// The one in line does the job that was asked for last, whose handle knows the session best.
 //
 //	turn 5 ends: job A begins      turn 6 ends: job B waits      turn 7 ends: job C replaces B
 type Line struct {
@@ -14,8 +14,8 @@ type Line struct {
 
 	mu     sync.Mutex
 	queued func(context.Context)
-	// urgent counts turns at the hard limit that wait for the slot, and interrupt ends the background
-	// job that holds it; nil while none does.
+	// urgent counts turns at the hard limit that wait for the slot, and interrupt ends the
+	// background job that holds it; nil while none does.
 	urgent    int
 	interrupt context.CancelFunc
 	active    int           // working or in line
@@ -52,8 +52,8 @@ func (l *Line) done() {
 	}
 }
 
-// enqueue puts a job in line and reports whether somebody must come and do it. Otherwise the goroutine
-// that waits in line already does this job in place of its own.
+// enqueue puts a job in line and reports whether somebody must come and do it. Otherwise the
+// goroutine that waits in line already does this job in place of its own.
 func (l *Line) enqueue(job func(context.Context)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,8 +2,8 @@ package queue
 
 import "context"
 
-// Lock is a mutex that can be waited for with a context: a turn must not wait for it longer than its
-// caller allows.
+// Lock is a mutex that can be waited for with a context: a turn must not wait for it longer than
+// its caller allows.
 type Lock chan struct{}
 
 // NewLock returns a lock that is free.

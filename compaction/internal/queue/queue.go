@@ -1,9 +1,9 @@
-// Package queue decides when the work on a session is done: at once or in the background, one piece at
-// a time for each session, and a bounded number at a time for a whole service. It knows nothing about
-// what the work is.
+// Package queue decides when the work on a session is done: at once or in the background, one piece
+// at a time for each session, and a bounded number at a time for a whole service. It knows nothing
+// about what the work is.
 //
-// A [Queue] belongs to a service, a [Line] to a session. A [Lock] orders the appends to a session, and
-// [Waiting] holds what the next append stores.
+// A [Queue] belongs to a service, a [Line] to a session. A [Lock] orders the appends to a session,
+// and [Waiting] holds what the next append stores.
 package queue
 
 import (
@@ -17,12 +17,12 @@ import (
 // ErrClosed says that the service is closed.
 var ErrClosed = errors.New("service is closed")
 
-// maxJobs bounds how many background jobs of a service work at a time, in all sessions together; more
-// wait in line. Providers limit calls per minute, so more would only fail faster.
+// maxJobs bounds how many background jobs of a service work at a time, in all sessions together;
+// more wait in line. Providers limit calls per minute, so more would only fail faster.
 const maxJobs = 8
 
-// endingTime is how long a job that was ended may take to let go of its session. It only has to come
-// back from a cancelled call; one that does not is stuck in the inner service.
+// endingTime is how long a job that was ended may take to let go of its session. It only has to
+// come back from a cancelled call; one that does not is stuck in the inner service.
 const endingTime = 2 * time.Second
 
 // Queue is the work of one service, safe for concurrent use.
@@ -40,9 +40,9 @@ func New() *Queue {
 	return &Queue{slots: semaphore.NewWeighted(maxJobs), running: ctx, stop: stop}
 }
 
-// Background has a job done in a goroutine of its own. The job outlives the caller's turn: it gets the
-// context's values without its end. Where a job waits in line already, the new one takes its place, with
-// the context of the old one. A closed queue does nothing.
+// Background has a job done in a goroutine of its own. The job outlives the caller's turn: it gets
+// the context's values without its end. Where a job waits in line already, the new one takes its
+// place, with the context of the old one. A closed queue does nothing.
 func (q *Queue) Background(ctx context.Context, line *Line, job func(context.Context)) {
 	if !q.life.begin() {
 		return
@@ -79,8 +79,8 @@ func (q *Queue) Background(ctx context.Context, line *Line, job func(context.Con
 type Turn struct {
 	// Deadline is how long the turn waits for what is under way.
 	Deadline time.Time
-	// AtLimit says that the turn cannot go on without the work. It goes before background jobs, and when
-	// its time is up, it ends the job under way.
+	// AtLimit says that the turn cannot go on without the work. It goes before background jobs, and
+	// when its time is up, it ends the job under way.
 	AtLimit bool
 	// Impatient says that the turn does not wait: it did so before.
 	Impatient bool
@@ -89,8 +89,8 @@ type Turn struct {
 }
 
 // Inline does work that a turn waits for, before it returns. What is under way for the session is
-// waited for first. preempted says that a job under way was ended for the turn. A closed queue, and a
-// turn that waited in vain, do nothing.
+// waited for first. preempted says that a job under way was ended for the turn. A closed queue, and
+// a turn that waited in vain, do nothing.
 func (q *Queue) Inline(ctx context.Context, line *Line, t Turn, do func(preempted bool)) {
 	if !q.life.begin() {
 		return
@@ -106,8 +106,8 @@ func (q *Queue) Inline(ctx context.Context, line *Line, t Turn, do func(preempte
 	do(preempted)
 }
 
-// acquireFor waits for the session's slot for a turn, until its deadline. A turn at the hard limit then
-// ends the job that holds the slot: a rough summary now is worth more than a good one later.
+// acquireFor waits for the session's slot for a turn, until its deadline. A turn at the hard limit
+// then ends the job that holds the slot: a rough summary now is worth more than a good one later.
 func (l *Line) acquireFor(ctx context.Context, t Turn) (got, preempted bool) {
 	if t.AtLimit {
 		defer l.prioritize()()
@@ -129,8 +129,8 @@ func (l *Line) acquireFor(ctx context.Context, t Turn) (got, preempted bool) {
 	return l.acquire(ending) == nil, true
 }
 
-// ByHand does work that a person asked for, once what is under way for the session is done. The error
-// is [ErrClosed], the context's, or that of do.
+// ByHand does work that a person asked for, once what is under way for the session is done. The
+// error is [ErrClosed], the context's, or that of do.
 func (q *Queue) ByHand(ctx context.Context, line *Line, do func() error) error {
 	if !q.life.begin() {
 		return ErrClosed
@@ -139,8 +139,8 @@ func (q *Queue) ByHand(ctx context.Context, line *Line, do func() error) error {
 	return line.Exclusively(ctx, do)
 }
 
-// Exclusively does work once what is under way for the session is done, even if the queue is closed. The
-// error is the context's, or that of do.
+// Exclusively does work once what is under way for the session is done, even if the queue is
+// closed. The error is the context's, or that of do.
 func (l *Line) Exclusively(ctx context.Context, do func() error) error {
 	l.begin()
 	defer l.done()

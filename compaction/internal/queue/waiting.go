@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Waiting holds what waits to be stored in a session, oldest first. The zero value is ready, and safe
-// for concurrent use.
+// Waiting holds what waits to be stored in a session, oldest first. The zero value is ready, and
+// safe for concurrent use.
 type Waiting[T comparable] struct {
 	mu     sync.Mutex
 	closed bool
@@ -20,7 +20,8 @@ func (w *Waiting[T]) All() []T {
 	return slices.Clone(w.items)
 }
 
-// Add puts an item at the end of the line. It reports false, and does nothing, if the line is closed.
+// Add puts an item at the end of the line. It reports false, and does nothing, if the line is
+// closed.
 func (w *Waiting[T]) Add(item T) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -31,8 +32,8 @@ func (w *Waiting[T]) Add(item T) bool {
 	return true
 }
 
-// Take removes an item and reports whether it was there: of two goroutines that work on one item only
-// the first may report what became of it.
+// Take removes an item and reports whether it was there: of two goroutines that work on one item
+// only the first may report what became of it.
 func (w *Waiting[T]) Take(item T) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 
 var _ filtered.Source = (*Handle)(nil)
 
-// Handle is the service's own layer in a session that it gave out: the view, kept up to date by what
-// is appended through the handle and by the records that the service stores.
+// Handle is the service's own layer in a session that it gave out: the view, kept up to date by
+// what is appended through the handle and by the records that the service stores.
 type Handle struct {
 	State *State
 	// Inner is the session that the handle is a layer of, as the inner service knows it.
@@ -34,8 +34,8 @@ type Handle struct {
 	after  time.Time
 	// trimmed is what after left of the newest snapshot.
 	trimmed atomic.Pointer[trimmed]
-	// read is the generation of the view that Events last returned, plus one: that of the prompt that is
-	// under way. 0 before.
+	// read is the generation of the view that Events last returned, plus one: that of the prompt
+	// that is under way. 0 before.
 	read atomic.Int64
 	// listed says that the handle comes from List.
 	listed bool
@@ -45,12 +45,12 @@ type Handle struct {
 	partial *partial
 }
 
-// Listed reports whether the handle does not know the session's history, because it comes from List.
-// Nothing is selected from it.
+// Listed reports whether the handle does not know the session's history, because it comes from
+// List. Nothing is selected from it.
 func (h *Handle) Listed() bool { return h.listed }
 
-// Append stores an event through the handle and adds it to the view. The caller holds State.Append. orphan
-// says why a late answer is shown without its call; err is the inner service's.
+// Append stores an event through the handle and adds it to the view. The caller holds State.Append.
+// orphan says why a late answer is shown without its call; err is the inner service's.
 func (h *Handle) Append(ctx context.Context, inner session.Session, ev *session.Event) (orphan, err error) {
 	if err := h.owner.Inner.AppendEvent(ctx, inner, ev); err != nil {
 		return nil, err
@@ -97,8 +97,9 @@ func (h *Handle) CatchUp() {
 	}
 }
 
-// Ahead returns a handle for a background job whose view shows the drafts that wait to be stored as if
-// they were, so that the next window is chosen with them in view. No turn sees what the job does to it.
+// Ahead returns a handle for a background job whose view shows the drafts that wait to be stored as
+// if they were, so that the next window is chosen with them in view. No turn sees what the job does
+// to it.
 func (h *Handle) Ahead() *Handle {
 	if !h.isAhead {
 		c := h.State.news.open()

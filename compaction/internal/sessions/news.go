@@ -10,8 +10,8 @@ import (
 // news passes the records that this process stores in a session on to all handles of it.
 type news struct {
 	mu sync.Mutex
-	// records are those that some handle has not seen yet, oldest first; forgotten counts those dropped
-	// from its front.
+	// records are those that some handle has not seen yet, oldest first; forgotten counts those
+	// dropped from its front.
 	records   []*session.Event
 	forgotten int64
 	cursors   map[*cursor]struct{}

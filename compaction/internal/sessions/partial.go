@@ -28,13 +28,13 @@ type PartialSession interface {
 	Overtaken(eventID string) bool
 }
 
-// partial is what a handle knows of events that were left in storage. It is guarded by State.Append; nil
-// for a handle that has everything.
+// partial is what a handle knows about events that were left in storage; nil if it has every event.
+// It is guarded by State.Append.
 type partial struct {
 	loaded   PartialSession
 	unloaded int // how many events were left
-	// called are the calls made through the handle since it was loaded, and restored the covered events
-	// that late answers brought back.
+	// called are the calls made through the handle since it was loaded, and restored the covered
+	// events that late answers brought back.
 	called   map[adk.CallKey]bool
 	restored map[string]bool
 }
@@ -65,8 +65,8 @@ func (h *Handle) Unloaded() int {
 	return h.partial.unloaded
 }
 
-// WithID gives an event an ID where the inner service would give one to its own copy: references to the
-// event are resolved by nothing else.
+// WithID gives an event an ID where the inner service would give one to its own copy: references to
+// the event are resolved by nothing else.
 func (s *Sessions) WithID(ctx context.Context, ev *session.Event) *session.Event {
 	if _, partial := s.Inner.(PartialService); !partial || ev.ID != "" || ev.Partial {
 		return ev
@@ -86,8 +86,8 @@ func (p *partial) note(ev *session.Event) {
 	}
 }
 
-// lacksCallOf reports whether an event answers a call that was not made through the handle: the call, or
-// what goes with it, may have been left in storage.
+// lacksCallOf reports whether an event answers a call that was not made through the handle: the
+// call, or what goes with it, may have been left in storage.
 //
 //	stored:  call "transfer" (covered, not loaded)   ...   the handle is loaded
 //	append:  the response to "transfer", days later: its call is read again
@@ -100,10 +100,10 @@ func (p *partial) lacksCallOf(ev *session.Event) bool {
 	})
 }
 
-// restoreCall adds a late answer that was stored to the view, and with it the members of its unit that
-// were left in storage, in one step. The handle sees nothing else of what others did meanwhile. If the unit
-// cannot be read, the answer is shown without its call, and the error says why. The caller holds
-// State.Append.
+// restoreCall adds a late answer that was stored to the view, and with it the members of its unit
+// that were left in storage, in one step. The handle sees nothing else of what others did
+// meanwhile. If the unit cannot be read, the answer is shown without its call, and the error says
+// why. The caller holds State.Append.
 func (h *Handle) restoreCall(ctx context.Context, ev *session.Event) error {
 	resp, err := h.owner.Load(ctx, h.State.Ref.Request())
 	if err != nil {
@@ -126,8 +126,8 @@ func (h *Handle) restoreCall(ctx context.Context, ev *session.Event) error {
 	return nil
 }
 
-// withUnit returns what the handle has, and the other members of the unit of the event of an ID, each
-// before the event that it precedes in the session as it is now.
+// withUnit returns what the handle has, and the other members of the unit of the event of an ID,
+// each before the event that it precedes in the session as it is now.
 func (p *partial) withUnit(raw, now []*session.Event, id string, fresh PartialSession) []*session.Event {
 	own := map[string]bool{}
 	for _, ev := range raw {

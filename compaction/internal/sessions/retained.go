@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// maxRetained bounds how many sessions without a handle are remembered; the longest unused is forgotten
-// first.
+// maxRetained bounds how many sessions without a handle are remembered; the longest unused is
+// forgotten first.
 const maxRetained = 1024
 
 // retained keeps the states of sessions alive about which there is something to remember.
@@ -22,9 +22,9 @@ func newRetained() *retained {
 	return &retained{byRef: byRef}
 }
 
-// update keeps a state alive if there is something to remember about it, and lets go of it otherwise.
-// It returns the state that is given up for it, nil for none. It must be called after each change: the
-// lock orders the looks, so the last one sees the last change.
+// update keeps a state alive if there is something to remember about it, and lets go of it
+// otherwise. It returns the state that is given up for it, nil for none. It must be called after
+// each change: the lock orders the looks, so the last one sees the last change.
 func (r *retained) update(st *State) (givenUp *State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/draft"
 )
 
-// TestOnlyTheLongestUnusedSessionIsGivenUp: where too many have something to remember, its drafts are
-// reported.
+// TestOnlyTheLongestUnusedSessionIsGivenUp: where too many have something to remember, its drafts
+// are reported.
 func TestOnlyTheLongestUnusedSessionIsGivenUp(t *testing.T) {
 	t.Parallel()
 	known := New(session.InMemoryService(), nil)

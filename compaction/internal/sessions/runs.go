@@ -14,8 +14,8 @@ type runs struct {
 	sweep int // how many of byID there must be before those that are over are forgotten
 }
 
-// run is what is known of an invocation that runs in this process. It must not keep the run's session
-// alive, so it holds no context.
+// run is an invocation that runs in this process. It holds no context, which would keep the run's
+// session alive.
 type run struct {
 	done   <-chan struct{}
 	handle weak.Pointer[Handle]
@@ -46,8 +46,8 @@ func (r *runs) running(invocationID string) bool {
 	return known && !one.over()
 }
 
-// over reports whether a run has certainly ended: its context is done, or nobody holds its session
-// handle any more. There is no better sign of the end of a run.
+// over reports whether a run has certainly ended: its context is done, or its session handle is
+// garbage. ADK gives no better sign of the end of a run.
 func (r run) over() bool {
 	select {
 	case <-r.done:

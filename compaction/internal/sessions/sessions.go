@@ -1,12 +1,13 @@
-// Package sessions has what a compaction service knows about sessions: the handles that it gave out, the
-// views that these show, and the state that all handles of a session share.
+// Package sessions has what a compaction service knows about sessions: the handles that it gave
+// out, the views that these show, and the state that all handles of a session share.
 //
 //	Sessions   one for each service   finds states, reads sessions, makes and finds handles
 //	State      one for each session   locks, the line of jobs, drafts, what was learned, new records
 //	Handle     one for each Get       a view, kept up to date by appends and by records of others
 //
-// A state lives as long as somebody needs it, and is garbage afterwards: a process that serves a million
-// sessions keeps those in use, and at most 1,024 others about which it has something to remember.
+// A state lives as long as somebody needs it, and is garbage afterwards: a process that serves a
+// million sessions keeps those in use, and at most 1,024 others about which it has something to
+// remember.
 package sessions
 
 import (
@@ -64,12 +65,12 @@ func (s *Sessions) WithDrafts() []*State {
 // Known counts the states that are in use or not collected yet.
 func (s *Sessions) Known() int { return s.known.count() }
 
-// Remember keeps a state alive while it has something to remember. It returns the state that is given
-// up for it, nil for none. It must be called after each change of what is remembered.
+// Remember keeps a state alive while it has something to remember. It returns the state that is
+// given up for it, nil for none. It must be called after each change of what is remembered.
 func (s *Sessions) Remember(st *State) (givenUp *State) { return s.retained.update(st) }
 
-// Drop makes a deleted session's state unreachable, so that a session created anew under the same ID
-// starts with a fresh one. What waits in the old one can still be reported.
+// Drop makes a deleted session's state unreachable, so that a session created anew under the same
+// ID starts with a fresh one. What waits in the old one can still be reported.
 func (s *Sessions) Drop(ref Ref) {
 	s.views.forget(ref)
 	if st := s.known.remove(ref); st != nil {
@@ -78,8 +79,9 @@ func (s *Sessions) Drop(ref Ref) {
 	}
 }
 
-// Get reads a session and returns it with the service's layer around it. The filters of the request apply
-// to the view. The session is nil if the inner service returned none; errors are the inner service's.
+// Get reads a session and returns it with the service's layer around it. The filters of the request
+// apply to the view. The session is nil if the inner service returned none; errors are the inner
+// service's.
 func (s *Sessions) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	// The cursor comes first: a record stored while the events are read is seen twice, not missed.
 	st := s.Of(Ref{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
@@ -115,8 +117,8 @@ func (s *Sessions) Handle(ctx context.Context, ref Ref) (*Handle, error) {
 	return h, nil
 }
 
-// Wrap puts the service's layer around a session of the inner service. listed says that the session comes
-// from List, without its events.
+// Wrap puts the service's layer around a session of the inner service. listed says that the session
+// comes from List, without its events.
 func (s *Sessions) Wrap(sess session.Session, listed bool) session.Session {
 	st := s.Of(RefOf(sess))
 	h := s.newHandle(st, st.news.open(), sess)
@@ -138,7 +140,8 @@ func (s *Sessions) newHandle(st *State, c *cursor, sess session.Session) *Handle
 const maxLayers = 64
 
 // Peel finds the service's own layer in a session and returns what lies directly below it: another
-// decorator may sit there, and another one above. A session without such a layer is returned as it is.
+// decorator may sit there, and another one above. A session without such a layer is returned as it
+// is.
 func (s *Sessions) Peel(sess session.Session) (session.Session, *Handle) {
 	layer := sess
 	for range maxLayers {
@@ -164,8 +167,8 @@ func (s *Sessions) Load(ctx context.Context, req *session.GetRequest) (*session.
 	return s.Inner.Get(ctx, req)
 }
 
-// ViewOf makes the view of a session that was loaded. The session is returned too if events of it are
-// still in storage.
+// ViewOf makes the view of a session that was loaded. The session is returned too if events of it
+// are still in storage.
 func (s *Sessions) ViewOf(ref Ref, sess session.Session) (*view.View, PartialSession) {
 	if partial, ok := sess.(PartialSession); ok && partial.Partial() {
 		return view.NewPartial(view.Collect(sess.Events()), unloadedOf(partial)), partial

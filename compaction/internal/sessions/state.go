@@ -12,19 +12,19 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/queue"
 )
 
-// State is what a service knows of one session while somebody holds a handle to it, a job works on it,
-// or there is something to remember. Otherwise it is garbage. Each part locks itself.
+// State is what a service knows of one session while somebody holds a handle to it, a job works on
+// it, or there is something to remember. Otherwise it is garbage. Each part locks itself.
 type State struct {
 	Ref Ref
 	// Append is held around every append of an event and every store of a record: ADK's services
-	// compare a handle's last update time with the stored one, and a record that came between the two
-	// would make the runner's handle stale and end its turn.
+	// compare a handle's last update time with the stored one, and a record that came between the
+	// two would make the runner's handle stale and end its turn.
 	Append queue.Lock
 	// Line orders the jobs on the session.
 	Line *queue.Line
-	// Waiting are drafts that are not stored yet: those of background jobs that wait for the next append,
-	// and those that could not be stored. It is closed when the session was deleted: what a job still
-	// finds out must not be stored in a session that was created anew under the same ID.
+	// Waiting are drafts that are not stored yet: those of background jobs that wait for the next
+	// append, and those that could not be stored. It is closed when the session was deleted: what a
+	// job still finds out must not be stored in a session that was created anew under the same ID.
 	Waiting queue.Waiting[*draft.Draft]
 	Learned learned.Facts
 	Prompts *meter.Session
@@ -56,8 +56,8 @@ func (st *State) Started(ctx context.Context, invocationID string, h *Handle) {
 // Running reports whether an invocation is known to be running in this process.
 func (st *State) Running(invocationID string) bool { return st.runs.running(invocationID) }
 
-// worthKeeping reports whether there is something to remember about a session to which nobody holds a
-// handle.
+// worthKeeping reports whether there is something to remember about a session to which nobody holds
+// a handle.
 func (st *State) worthKeeping() bool {
 	return !st.Deleted() && (st.Learned.WorthKeeping() || st.Prompts.WorthKeeping() || len(st.Waiting.All()) > 0)
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // viewCache makes the views of sessions. Where a backend hands out the same events at every Get, as
-// ADK's in-memory service does, it keeps how far the last view came, so that a Get costs what is new and
-// not everything that was said:
+// ADK's in-memory service does, it keeps how far the last view came, so that a Get costs what is
+// new and not everything that was said:
 //
 //	first Get    1,000 events   the view is made, and the first event remembered
 //	second Get   1,002 events   the same first event: the view is made, and kept
@@ -32,8 +32,8 @@ type cached struct {
 	base  *view.View                  // nil until a second Get has the same first event
 }
 
-// The cache is bounded by sessions and by events. Each event takes up some 13 bytes in addition to what
-// the backend holds anyway: 14 MB at most. The longest unused views go first.
+// The cache is bounded by sessions and by events. Each event takes up some 13 bytes in addition to
+// what the backend holds anyway: 14 MB at most. The longest unused views go first.
 const (
 	maxCached       = 64
 	maxCachedEvents = 1 << 20

@@ -13,15 +13,16 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 )
 
-// Over a service that stores records in turns only, a background job touches no storage: it works from
-// the events of the turn's handle, and its drafts wait until this process appends to the session again.
+// Over a service that stores records in turns only, a background job touches no storage: it works
+// from the events of the turn's handle, and its drafts wait until this process appends to the
+// session again.
 //
 //	turn 5 ends     a background job summarizes; its draft waits, and no view shows it yet
 //	turn 6 begins   the user's event is appended, then the record, through the same handle
 //	turn 6          the first prompt has the summary
 
-// StoreDraft stores a draft that is in line, or leaves it there for the next append, and concludes the
-// attempt.
+// StoreDraft stores a draft that is in line, or leaves it there for the next append, and concludes
+// the attempt.
 func (s *Storage) StoreDraft(ctx context.Context, h *sessions.Handle, j job.Job, a *journal.Attempt, d *draft.Draft) job.Result {
 	if s.MustWait(j) {
 		h.View.AppendRecord(d.Preview())
@@ -33,8 +34,9 @@ func (s *Storage) StoreDraft(ctx context.Context, h *sessions.Handle, j job.Job,
 	return s.conclude(ctx, h.State, a, d, result, err)
 }
 
-// StoreLeftovers stores what earlier attempts summarized and did not store, so that it is not paid for
-// again. It reports whether none is left that this job's drafts would have to wait behind.
+// StoreLeftovers stores the drafts that earlier attempts wrote and could not store, so that nobody
+// pays for them twice. It reports whether the job may go on: drafts are stored in order, so a draft
+// that still fails holds up those of this job.
 func (s *Storage) StoreLeftovers(ctx context.Context, h *sessions.Handle, j job.Job) bool {
 	if s.MustWait(j) {
 		return true
@@ -64,9 +66,9 @@ func (s *Storage) StoreNow(ctx context.Context, st *sessions.State) {
 	})
 }
 
-// DraftsFor returns the drafts that the append of an event should store. A draft that failed in this
-// invocation waits for the next: a refusal must not slow down every event of a turn. The caller holds
-// the session's append lock.
+// DraftsFor returns the drafts to store behind an event that was appended. A draft that failed in
+// this invocation waits for the next one, so that a refusal does not slow down every event of a
+// turn. The caller holds the session's append lock.
 func (s *Storage) DraftsFor(h *sessions.Handle, ev *session.Event) []*draft.Draft {
 	if s.mode != inTurns || h.Listed() || ev.Partial {
 		return nil
@@ -79,9 +81,9 @@ func (s *Storage) DraftsFor(h *sessions.Handle, ev *session.Event) []*draft.Draf
 }
 
 // StoreWaiting stores drafts through the handle of a turn that has just appended an event, and then
-// releases the session's append lock, which the caller holds. The turn waits for it until its context or
-// the time-out ends. A service that has not returned by then keeps the lock, because what it still does
-// must not meet another append.
+// releases the session's append lock, which the caller holds. The turn waits until its context or
+// the timeout ends. If the inner service has not returned by then, the lock stays held until it
+// does: its append must not meet another one.
 func (s *Storage) StoreWaiting(ctx context.Context, h *sessions.Handle, drafts []*draft.Draft, invocationID string) {
 	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -94,8 +96,9 @@ func (s *Storage) StoreWaiting(ctx context.Context, h *sessions.Handle, drafts [
 	})
 }
 
-// storeAll stores drafts in order, releases the append lock, and returns what reports on each: an observer
-// may take its time. It stops at the first draft that fails, because later ones may absorb it.
+// storeAll stores drafts in order, releases the append lock, and returns a function for each that
+// reports on it: observers run without the lock. It stops at the first draft that fails, because
+// later ones may absorb it.
 func (s *Storage) storeAll(ctx context.Context, h *sessions.Handle, drafts []*draft.Draft, invocationID string) (reports []func()) {
 	defer h.State.Append.Release()
 	until := time.Now().Add(timeout)
@@ -121,19 +124,19 @@ func (s *Storage) Discard(ctx context.Context, st *sessions.State, reason string
 	}
 }
 
-// Remember keeps the session's state alive while it has something to remember. What waits in a session
-// that is given up for it is discarded.
+// Remember keeps the session's state alive while it has something to remember. If another session's
+// state is given up for it, that session's drafts are discarded.
 func (s *Storage) Remember(st *sessions.State) {
 	if givenUp := s.sessions.Remember(st); givenUp != nil {
 		s.Discard(context.Background(), givenUp, "too many sessions are remembered")
 	}
 }
 
-// conclude concludes the attempt for a draft that was offered to the inner service, and takes the draft
-// out of the line unless it is to be offered again.
+// conclude concludes the attempt for a draft that was offered to the inner service, and takes the
+// draft out of the line unless it is to be offered again.
 func (s *Storage) conclude(ctx context.Context, st *sessions.State, a *journal.Attempt, d *draft.Draft, result Settlement, err error) job.Result {
 	switch {
-	case err != nil && ctx.Err() != nil: // the caller has gone: that says nothing about the storage
+	case err != nil && ctx.Err() != nil: // the caller is gone: this is no failure of the storage
 		return a.Decline(ctx, err.Error())
 	case err != nil && d.Tries.Load() < maxTries:
 		return a.Fail(ctx, err)

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// timeout bounds one attempt to store a record. A turn may be waiting for it.
+	// timeout bounds one attempt to store a record, because a turn may be waiting for it.
 	timeout = 5 * time.Second
-	// triesPerAttempt is how often one attempt offers a record to the inner service: an answer may be
-	// lost, or another process may be in the way for a moment.
+	// triesPerAttempt is how often one attempt offers a record to the inner service. The first try
+	// may fail because an answer was lost, or because another process was in the way for a moment.
 	triesPerAttempt = 2
-	// maxTries is how often a record is offered before it is dropped. A service that refuses a record
-	// for good must not end compaction for its session.
+	// maxTries is how often a record is offered before it is dropped. A service that refuses a
+	// record for good must not end compaction for its session.
 	maxTries = 2 * triesPerAttempt
 )
 
-// Deleted is why the summary of a session that was deleted is not stored.
+// Deleted is the reason not to store a record of a session that was deleted.
 const Deleted = "session was deleted meanwhile"
 
 // RecordAppender is compaction.RecordAppender.
@@ -35,19 +35,20 @@ type RecordAppender interface {
 	AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error
 }
 
-// mode says when the records of background jobs may be stored over an inner service.
+// mode is when the records of background jobs may be stored over an inner service.
 type mode int
 
 const (
-	// inTurns is for any service that is not known to be safer: ADK's database service writes the whole
-	// session row with every append, so a record that is appended between turns can erase the state that
-	// another process writes, make its handle stale, or lock it out. A record is therefore stored by this
-	// process's next append to the session, through the same handle: by then nobody else is in a turn.
+	// inTurns is for any service that is not known to be safer: ADK's database service writes the
+	// whole session row with every append, so a record that is appended between turns can erase the
+	// state that another process writes, make its handle stale, or lock it out. A record is
+	// therefore stored by this process's next append to the session, through the same handle: by
+	// then nobody else is in a turn.
 	inTurns mode = iota
 	// atOnce is for a RecordAppender.
 	atOnce
-	// freely is for ADK's in-memory service: at once, through a handle of its own. That service lives in
-	// one process, checks no update time and merges state key by key.
+	// freely is for ADK's in-memory service: at once, through a handle of its own. That service
+	// lives in one process, checks no update time and merges state key by key.
 	freely
 )
 
@@ -75,18 +76,19 @@ func New(s *sessions.Sessions, j *journal.Journal) *Storage {
 	return out
 }
 
-// MustWait reports whether a job's drafts wait for the next append instead of being stored by the job.
+// MustWait reports whether a job's drafts wait for the next append instead of being stored by the
+// job.
 func (s *Storage) MustWait(j job.Job) bool { return s.mode == inTurns && !j.Inline && !j.ByHand }
 
-// Settlement is what became of a draft: the event that stores it, or the reason why it has become
-// pointless. The zero value stands for neither.
+// Settlement is the outcome for a draft: the event that stores its record, or the reason why there
+// is no point in storing it any more. The zero value is neither.
 type Settlement struct {
 	Event  *session.Event
 	Reason string
 }
 
-// store stores a draft now: with AppendRecord, through a handle fetched for it, or through the handle
-// of the turn that waits for it.
+// store stores a draft now: with AppendRecord, through a handle fetched for it, or through the
+// handle of the turn that waits for it.
 func (s *Storage) store(ctx context.Context, h *sessions.Handle, byHand bool, d *draft.Draft) (Settlement, error) {
 	switch {
 	case s.mode == atOnce:

@@ -4,50 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/draft"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
-	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// untilDone runs f in a goroutine of its own and returns what it returns, or the context's error if
-// that ends first. Then f goes on alone. A panic in f becomes an error.
-func untilDone[T any](ctx context.Context, f func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		value, err := guarded(f)
-		done <- result{value, err}
-	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
-}
-
-// guarded returns what f returns. A panic in f, and so in the inner service, becomes an error.
-func guarded[T any](f func() (T, error)) (value T, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("inner session service %w: %v", telemetry.ErrPanicked, cause)
-		}
-	}()
-	return f()
-}
-
-// offer has a draft stored within the time-out, and offers it a second time if that fails. Tries that
-// failed because the caller's context ended do not count.
+// offer tries to store a draft within the timeout, twice if the first try fails. A try that failed
+// because the caller's context ended does not count.
 func offer(ctx context.Context, st *sessions.State, d *draft.Draft, try func(context.Context) (Settlement, error)) (result Settlement, err error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -83,8 +50,9 @@ func (s *Storage) appendRecord(ctx context.Context, h *sessions.Handle, d *draft
 	return Settlement{Event: ev}, nil
 }
 
-// storeThroughHandle stores a record through the handle of a turn, whose view says whether the record
-// is still needed: the handle is as new as the turn. The caller holds the session's lock.
+// storeThroughHandle stores a record through the handle of a turn. The handle is as new as the
+// turn, so its view decides whether the record is still needed. The caller holds the session's
+// append lock.
 func (s *Storage) storeThroughHandle(ctx context.Context, h *sessions.Handle, d *draft.Draft) (Settlement, error) {
 	return offer(ctx, h.State, d, func(ctx context.Context) (Settlement, error) {
 		if d.Stored != nil {
@@ -115,12 +83,12 @@ func (s *Storage) storeThroughHandle(ctx context.Context, h *sessions.Handle, d 
 	})
 }
 
-// recentEvents is how many of a session's newest events are read to find a record that an earlier try
-// may have stored: it carries the session's update time, so few can be newer.
+// recentEvents is how many of a session's newest events recentRecord reads. The record has the
+// session's update time as its timestamp, so few events can be newer.
 const recentEvents = 16
 
-// recentRecord returns the event that stores the record of an ID if it is among the newest of the
-// session, else nil: the answer to an earlier try may have been lost.
+// recentRecord looks for a record that an earlier try may have stored although its answer was lost.
+// It returns the event that stores it, nil if none of the session's newest events does.
 func (s *Storage) recentRecord(ctx context.Context, ref sessions.Ref, id string) (*session.Event, error) {
 	req := ref.Request()
 	req.NumRecentEvents = recentEvents
@@ -136,8 +104,8 @@ func (s *Storage) recentRecord(ctx context.Context, ref sessions.Ref, id string)
 	return nil, nil
 }
 
-// storeThroughNewHandle stores a record through a handle that is fetched for it and stamps it with the
-// session's last update time, so that it makes no other handle of this process stale.
+// storeThroughNewHandle stores a record through a handle that it loads for this purpose. The record
+// gets the session's last update time, so it makes no other handle of this process stale.
 func (s *Storage) storeThroughNewHandle(ctx context.Context, st *sessions.State, d *draft.Draft) (Settlement, error) {
 	resp, err := s.sessions.Load(ctx, st.Ref.Request())
 	if err != nil {
@@ -173,35 +141,4 @@ func (s *Storage) storeThroughNewHandle(ctx context.Context, st *sessions.State,
 	d.Stored = ev
 	st.Publish(ev)
 	return Settlement{Event: ev}, nil
-}
-
-// examine compares a draft with a session as it is now. It returns the record to store, without the
-// references that name no event there, whose events are parked. If there is nothing to store, the
-// record is nil and the settlement says why.
-func examine(v *view.View, st *sessions.State, d *draft.Draft) (*record.Metadata, Settlement) {
-	if ev := v.Record(d.Meta.RecordID); ev != nil {
-		return nil, Settlement{Event: ev}
-	}
-	events, state := v.Raw(), v.State()
-	for _, id := range d.Meta.Absorbed {
-		if !slices.ContainsFunc(state.Current, func(m *record.Metadata) bool { return m.RecordID == id }) {
-			return nil, Settlement{Reason: "a summary that it absorbs is no longer shown"}
-		}
-	}
-	ready := *d.Meta
-	ready.Covered = nil
-	for i, at := range v.Find(d.Meta.Covered) {
-		switch {
-		case at < 0 || record.Normalize(events[at].Branch) != d.Meta.Branch:
-			st.Learned.Events.MarkUnreferencable(d.Events[i])
-		case state.CoveredAt(at):
-			return nil, Settlement{Reason: "another record covers its events"}
-		default:
-			ready.Covered = append(ready.Covered, d.Meta.Covered[i])
-		}
-	}
-	if len(ready.Covered) == 0 && len(d.Meta.Covered) > 0 {
-		return nil, Settlement{Reason: "no stored event can be told from the others by its references"}
-	}
-	return &ready, Settlement{}
 }

@@ -23,7 +23,7 @@ const extractiveTime = 10 * time.Second
 // ends is when a call that begins now is given up.
 func (a *Assignment) ends() time.Time {
 	switch {
-	case a.Extractive: // local, and the last resort: a time-out meant for a model must not end it
+	case a.Extractive: // local, and the last resort: a timeout meant for a model must not end it
 		return time.Now().Add(max(a.Timeout, extractiveTime))
 	case a.Deadline.IsZero():
 		return time.Now().Add(a.Timeout)
@@ -32,10 +32,10 @@ func (a *Assignment) ends() time.Time {
 	}
 }
 
-// ask calls the summarizer, within the time-out, and returns its usable prose. The call runs in a
-// goroutine of its own, so that one that panics or ignores its context harms nobody; while such a
-// call has not returned, no other is made for the session. The result of a call that failed counts for
-// its usage only.
+// ask calls the summarizer, within the timeout, and returns its usable prose. The call runs in a
+// goroutine of its own, so that it harms nobody if it panics or ignores its context. While such a
+// call has not returned, no other is made for the session. The result of a failed call only matters
+// for its usage.
 func ask(parent context.Context, by Summarizer, req summarizer.Request, a Assignment, attempts *learned.Attempts) (summarizer.Result, string, error) {
 	if !a.Extractive && attempts.Hanging() {
 		return summarizer.Result{}, "", telemetry.ErrHanging
@@ -78,8 +78,8 @@ func ask(parent context.Context, by Summarizer, req summarizer.Request, a Assign
 	}
 }
 
-// usable returns the prose of an answer. One that calls a tool is not finished: the text beside the
-// call is what was said before the work, not the summary.
+// usable returns the prose of an answer. An answer that calls a tool is not finished: the text next
+// to the call was written before the work, and is not the summary.
 func usable(content *genai.Content) (string, error) {
 	if len(adk.FunctionCalls(&session.Event{LLMResponse: model.LLMResponse{Content: content}})) > 0 {
 		return "", fmt.Errorf("%w: it calls a function", summarizer.ErrUnusable)

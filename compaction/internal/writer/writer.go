@@ -26,23 +26,24 @@ type Assignment struct {
 	Kind        record.Kind
 	Focus, Note string
 	Pack        summarizer.Pack
-	// Rewrites says that the summary replaces other summaries and no events. It may be as long as these,
-	// and no longer.
+	// Rewrites means that the summary replaces other summaries and no events. It may be as long as
+	// these, and no longer.
 	Rewrites bool
-	// SummaryTokens is how long summaries are asked to be at most, and Shorter, if not 0, how long this
-	// one may be.
+	// SummaryTokens is how long summaries are asked to be at most, and Shorter, if not 0, how long
+	// this one may be.
 	SummaryTokens, Shorter int
 	// Room is what the summary may take up next to the branch's others. A longer one is cut.
 	Room int
 	// Deadline, if not zero, ends the call. Otherwise Timeout after its beginning does.
 	Deadline time.Time
 	Timeout  time.Duration
-	// Extractive says that no model is asked.
+	// Extractive means that no model is asked.
 	Extractive bool
 }
 
-// Write asks the summarizer for a summary. The result says what its calls used, even where there is an
-// error. A summary that is not shorter than the window is returned as it is: the caller declines it.
+// Write asks the summarizer for a summary. The result says what its calls used, even where there is
+// an error. A summary that is not shorter than the window is returned as it is: the caller declines
+// it.
 func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.Attempts) (text string, result summarizer.Result, err error) {
 	req, err := a.request()
 	if err != nil {
@@ -55,7 +56,7 @@ func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.A
 	}
 	midTurn, most := a.Window.After != nil, a.Room
 	size := promptsize.OfProse(req.Kind, midTurn, text)
-	if size < a.Window.Tokens { // else it is declined, whatever it says
+	if size < a.Window.Tokens { // otherwise it is declined, whatever its content
 		if err := summarizer.Check(asked, text); err != nil {
 			return "", result, err
 		}
@@ -72,7 +73,8 @@ func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.A
 	return text, result, err
 }
 
-// request is what the summarizer is given: copies of the window, and the prose it has to stand in for.
+// request is what the summarizer gets: copies of the window, and the prose of the summaries it
+// replaces.
 func (a *Assignment) request() (summarizer.Request, error) {
 	frame := promptsize.Frame(record.KindSummary, a.Window.After != nil)
 	req := summarizer.Request{

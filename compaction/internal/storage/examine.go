@@ -1,0 +1,45 @@
+package storage
+
+import (
+	"slices"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/draft"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/view"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// examine checks a draft against the session as it is now, and returns the record to store. The
+// record lacks the references that name no event, or more than one; their events are marked, so
+// that no later window has them. If there is nothing to store, the record is nil and the settlement
+// says why. For a draft that covers e1, e2 and e3:
+//
+//	another record covers e2 now   nothing is stored: no event may be summarized twice
+//	two events have the ID of e3   the record covers e1 and e2, and e3 stays visible
+func examine(v *view.View, st *sessions.State, d *draft.Draft) (*record.Metadata, Settlement) {
+	if ev := v.Record(d.Meta.RecordID); ev != nil {
+		return nil, Settlement{Event: ev}
+	}
+	events, state := v.Raw(), v.State()
+	for _, id := range d.Meta.Absorbed {
+		if !slices.ContainsFunc(state.Current, func(m *record.Metadata) bool { return m.RecordID == id }) {
+			return nil, Settlement{Reason: "a summary that it absorbs is no longer shown"}
+		}
+	}
+	ready := *d.Meta
+	ready.Covered = nil
+	for i, at := range v.Find(d.Meta.Covered) {
+		switch {
+		case at < 0 || record.Normalize(events[at].Branch) != d.Meta.Branch:
+			st.Learned.Events.MarkUnreferencable(d.Events[i])
+		case state.CoveredAt(at):
+			return nil, Settlement{Reason: "another record covers its events"}
+		default:
+			ready.Covered = append(ready.Covered, d.Meta.Covered[i])
+		}
+	}
+	if len(ready.Covered) == 0 && len(d.Meta.Covered) > 0 {
+		return nil, Settlement{Reason: "no stored event can be told from the others by its references"}
+	}
+	return &ready, Settlement{}
+}
