@@ -104,7 +104,7 @@ func TestTheBoundOfSummariesIsTheAppsOwn(t *testing.T) {
 	}
 }
 
-// TestNothingReachesATerminalAsItIs: whatever strangers wrote, in any name or text, also in
+// TestNothingReachesATerminalAsItIs checks recorded text in every name and text, and in
 // messages of errors.
 func TestNothingReachesATerminalAsItIs(t *testing.T) {
 	t.Parallel()

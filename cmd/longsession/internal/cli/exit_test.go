@@ -10,7 +10,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
-// TestAnErrorIsOneLine: programs read it line by line, and terminals act on what stands in it.
+// TestAnErrorIsOneLine: programs read errors line by line, and terminals obey control characters.
 func TestAnErrorIsOneLine(t *testing.T) {
 	t.Parallel()
 	evil := "no\x1b[31m\nfile\u202e"

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the scripts, which are the manual by example. $SAMPLE is the sample that the
-// project ships. "exits CODE longsession ..." is exec with the exit code that must come of it.
+// project ships. "exits CODE longsession ..." runs exec and expects that exit code.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	sample, err := filepath.Abs("../../testdata/sample.jsonl")

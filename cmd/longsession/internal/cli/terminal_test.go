@@ -29,11 +29,11 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// escapes are what a terminal acts on: colours, and the commands of a progress bar.
+// escapes are what a terminal acts on: colors, and the commands of a progress bar.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 
 // onTerminal runs the command on a terminal of so many columns and returns what it wrote there,
-// without colours, and its exit code.
+// without colors, and its exit code.
 func onTerminal(t *testing.T, columns int, args ...string) (text string, code int) {
 	t.Helper()
 	return onTerminalWith(t, replay.Compare, columns, args...)
@@ -78,7 +78,7 @@ func remembered() replaycmd.Compare {
 	}
 }
 
-// asProcess does the same in a process of its own, in an environment, and leaves the colours. The
+// asProcess does the same in a process of its own, in an environment, and leaves the colors. The
 // test binary is the command: see TestMain.
 func asProcess(t *testing.T, columns int, env []string, args ...string) (text string, code int) {
 	t.Helper()
@@ -175,7 +175,7 @@ func TestTablesOnlyWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-func TestColourIsForTerminalsThatTakeIt(t *testing.T) {
+func TestColorIsForTerminalsThatTakeIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env     []string
@@ -188,13 +188,13 @@ func TestColourIsForTerminalsThatTakeIt(t *testing.T) {
 	} {
 		for _, args := range [][]string{{"replay", sample, "--only", "dinner*"}, {"nonsense"}} {
 			if text, _ := asProcess(t, 80, c.env, args...); strings.Contains(text, "\x1b[") != c.colored {
-				t.Errorf("%s: %q: colour is not %v:\n%q", name, args, c.colored, text)
+				t.Errorf("%s: %q: color is not %v:\n%q", name, args, c.colored, text)
 			}
 		}
 	}
 	end := replayed(t.Context(), playsFine, strings.NewReader(talks("a")), "-")
 	if strings.Contains(end.stdout, "\x1b") || !strings.Contains(end.stdout, "pact.") {
-		t.Errorf("a pipe gets colour, or no table:\n%q", end.stdout)
+		t.Errorf("a pipe gets color, or no table:\n%q", end.stdout)
 	}
 }
 

@@ -198,7 +198,7 @@ func firedWhen(r *replay.Report, columns int) string {
 	return "never"
 }
 
-// gain returns the colour of a share that was saved.
+// gain returns the color of a share that was saved.
 func gain(s terminal.Screen, percent float64) func(string) string {
 	switch {
 	case percent > 0:

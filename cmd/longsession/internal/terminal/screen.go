@@ -28,7 +28,7 @@ type Screen struct {
 	colored bool
 }
 
-// Of returns the screen that w writes to. A terminal gets colour, unless NO_COLOR is set
+// Of returns the screen that w writes to. A terminal gets color, unless NO_COLOR is set
 // (https://no-color.org) or TERM is dumb.
 func Of(w io.Writer) Screen {
 	file, ok := w.(*os.File)
@@ -94,7 +94,7 @@ func (s Screen) Labelled(label, text string) string {
 // Value is a named value of a report.
 type Value struct {
 	Name, Text string
-	Paint      func(string) string // nil for no colour
+	Paint      func(string) string // nil for no color
 }
 
 // Values writes "name: value" pairs, as many to a line as fit, with every line indented.

@@ -1,6 +1,6 @@
 "use strict";
 
-// The palette of the page. The colour scheme may change while the page is open, so every drawing reads it.
+// The palette of the page. The color scheme may change while the page is open, so every drawing reads it.
 const color = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const thousands = n => n.toLocaleString("en-US");
 
