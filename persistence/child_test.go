@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	testkit.Quiet()
 	goleak.VerifyTestMain(m)
 }
 
