@@ -35,7 +35,7 @@ func (p *projection) append(ev *session.Event) *projection {
 	}
 	calls, responses := adk.FunctionCalls(ev), adk.FunctionResponses(ev)
 	switch effect := p.effectOf(ev, calls, responses); {
-	case effect == needsHistory, effect == changesVisible && p.fragile:
+	case effect == needsHistory, effect == changesVisible && p.isFragile():
 		return project(append(p.raw, ev), p, p.gaps)
 	case effect == changesVisible:
 		next := p.successor(ev)
@@ -79,7 +79,7 @@ func (p *projection) successor(ev *session.Event) *projection {
 // yet, and absorbs current records only.
 func (p *projection) withRecord(ev *session.Event) *projection {
 	m, err := record.From(ev)
-	if err != nil || p.fragile || !p.consistent || p.isKey(hashID(m.RecordID)) {
+	if err != nil || p.isFragile() || !p.consistent || p.record(m.RecordID) != nil {
 		return nil
 	}
 	next := p.successor(ev)
@@ -131,28 +131,41 @@ func (p *projection) effectOf(ev *session.Event, calls []*genai.FunctionCall, re
 	return out
 }
 
-// isWatched reports whether a reference of some record names the new event, or may do so.
-func (p *projection) isWatched(ev *session.Event) bool {
-	if len(p.watched) == 0 && len(p.unwatched) == 0 {
-		return false
-	}
-	id := record.Normalize(ev.ID)
-	return id != "" && p.isKey(hashID(id)) || p.isKey(hashAltKey(record.AltKeyOf(ev)))
+// isFragile reports whether hidden events may decide how the visible ones are shown, so that any change
+// needs the history: some event answers a call that comes later, or a request for a confirmation may
+// be for an unanswered call, or for a hidden one of the same ID.
+func (p *projection) isFragile() bool {
+	return len(p.orphans) > 0 || p.asks && (p.reused || len(p.open) > 0 || len(p.standIns) > 0)
 }
 
-// isKey reports whether a key is among those that decide what records mean.
-func (p *projection) isKey(key uint32) bool {
+// isWatched reports whether a reference of some record names the new event, or may do so.
+func (p *projection) isWatched(ev *session.Event) bool {
 	p.watchRecords()
-	return p.watched.has(key)
+	if id := record.Normalize(ev.ID); id != "" {
+		hash := hashID(id)
+		if p.refs.has(hash) || p.ids.has(hash) && p.holdsID(id) {
+			return true
+		}
+	}
+	return len(p.refs) > 0 && p.refs.has(hashAltKey(record.AltKeyOf(ev)))
+}
+
+// holdsID reports whether a stored event has the given ID. In a long history, the hash of a new ID may
+// well be that of an old one.
+func (p *projection) holdsID(id string) bool {
+	return slices.ContainsFunc(p.raw, func(ev *session.Event) bool { return ev != nil && record.Normalize(ev.ID) == id })
 }
 
 // watchRecords adds the keys of the records that are not watched yet.
 func (p *projection) watchRecords() {
-	var keys []uint32
-	for _, n := range p.unwatched {
-		keys = n.keys(keys, p.raw)
+	if len(p.unwatched) == 0 {
+		return
 	}
-	p.watched, p.unwatched = p.watched.with(keys), nil
+	var ids, refs []uint32
+	for _, n := range p.unwatched {
+		ids, refs = n.keys(ids, refs, p.raw)
+	}
+	p.ids, p.refs, p.unwatched = p.ids.with(ids), p.refs.with(refs), nil
 }
 
 // replacesNewest reports whether a covered event is no longer shown, because it was shown only as the

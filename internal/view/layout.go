@@ -51,6 +51,7 @@ func (p *projection) complete(made map[*session.Event]*session.Event) {
 	l.arrange()
 	p.working = p.working.without(l.hidden)
 	p.settled = len(p.working.events)
+	p.asks = slices.ContainsFunc(l.events, func(ev *session.Event) bool { return len(adk.RequestedConfirmations(ev)) > 0 })
 }
 
 // isOvertaken reports whether a message of the user that is not in the working set ended the

@@ -46,19 +46,17 @@ type projection struct {
 	// keepsUser and keepsAgent are true if the newest event of the user, or of an agent, is covered
 	// and only shown because it is the newest.
 	keepsUser, keepsAgent bool
-	// watched are hashes of what records refer to. A new event or record that has one of them may
-	// change what a reference resolves to.
-	watched keySet
-	// unwatched are records whose keys are not in watched yet. Hashing them takes time, which [Project]
-	// can do without.
+	// ids and refs are the keys of records, see [recordNode.keys]. A new event or record that has one of
+	// them may change what a reference resolves to.
+	ids, refs keySet
+	// unwatched are records whose keys are not in ids and refs yet. Hashing them takes time, which
+	// [Project] can do without.
 	unwatched []*recordNode
 	// orphans are the IDs of calls that an event answered, or asked to confirm, before any call of
 	// that ID was stored.
 	orphans map[string]bool
-	// fragile is true if hidden events decide how the visible ones are shown, so that the next change
-	// needs the whole history: some response has no call, or an unanswered call may be the one that an
-	// event asks to confirm.
-	fragile bool
+	// asks is true if complete saw an event that asks to confirm a call, even one that it then hid.
+	asks bool
 	// open are the visible calls that the next message of the user may leave without a response.
 	// reused is true if two of them share a key.
 	open   map[adk.CallKey]bool
@@ -128,11 +126,12 @@ type finder func(record.Ref) (int, bool)
 // visible events first, which is where a new record's window was chosen, and indexes the whole
 // history only for a reference that it does not find there.
 func (p *projection) finder(wanted []record.Ref) finder {
+	p.watchRecords()
 	visible := p.working.byID(wanted)
 	var index *record.Index
 	return func(ref record.Ref) (int, bool) {
 		// A watched ID may also belong to an event that is hidden.
-		if i, ok := visible[ref.ID]; ok && i >= 0 && !p.isKey(hashID(ref.ID)) {
+		if i, ok := visible[ref.ID]; ok && i >= 0 && !p.ids.has(hashID(ref.ID)) && !p.refs.has(hashID(ref.ID)) {
 			return i, true
 		}
 		if index == nil {

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"slices"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/record"
@@ -51,26 +53,23 @@ func newRecordNode(source *session.Event, m *record.Metadata, events []*session.
 	return n
 }
 
-// keys adds to keys the hashes of everything that decides what n means: its record ID, the IDs of the
-// events it covers, and both keys of each reference that did not resolve by ID. For example, if n
+// keys adds the hashes of everything that decides what n means: to ids its record ID and the IDs of the
+// events it covers, to refs both keys of each reference that did not resolve by ID. For example, if n
 // covers e1 by ID, and a second event with the ID e1 is stored, the reference names two events and
 // hides neither.
-func (n *recordNode) keys(keys []uint32, events []*session.Event) []uint32 {
-	keys = append(keys, hashID(n.meta.RecordID))
+func (n *recordNode) keys(ids, refs []uint32, events []*session.Event) (moreIDs, moreRefs []uint32) {
+	ids = append(ids, hashID(n.meta.RecordID))
 	for _, i := range n.covered {
-		keys = append(keys, hashID(record.Normalize(events[i].ID)))
+		ids = append(ids, hashID(record.Normalize(events[i].ID)))
 	}
-	add := func(refs ...record.Ref) {
-		for _, ref := range refs {
-			keys = append(keys, hashID(ref.ID), hashAltKey(ref.AltKey()))
-		}
-	}
-	add(n.byAlt...)
-	add(n.loose...)
+	unresolved := slices.Concat(n.byAlt, n.loose)
 	if n.meta.MidTurn() {
-		add(n.meta.After)
+		unresolved = append(unresolved, n.meta.After)
 	}
-	return keys
+	for _, ref := range unresolved {
+		refs = append(refs, hashID(ref.ID), hashAltKey(ref.AltKey()))
+	}
+	return ids, refs
 }
 
 // point is one thing that a record stands for: an event, by position if the reference resolves and

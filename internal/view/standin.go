@@ -48,7 +48,7 @@ func IsStandIn(ev *session.Event) bool {
 // who compare events by pointer see the same one.
 func (l *layout) findMissing(made map[*session.Event]*session.Event) {
 	p := l.projection
-	p.standIns, p.open, p.reused, p.fragile = nil, nil, false, len(p.orphans) > 0
+	p.standIns, p.open, p.reused = nil, nil, false
 	missing := l.units.Missing()
 	for len(missing) > 0 {
 		i := missing[0].Event
@@ -61,7 +61,6 @@ func (l *layout) findMissing(made map[*session.Event]*session.Event) {
 		if l.hidden[i] {
 			continue
 		}
-		p.fragile = p.fragile || slices.ContainsFunc(l.events, asks)
 		if of[0].Over {
 			l.standFor(i, of, made[l.events[i]])
 			continue
@@ -71,9 +70,6 @@ func (l *layout) findMissing(made map[*session.Event]*session.Event) {
 		}
 	}
 }
-
-// asks reports whether an event asks a person to confirm a call.
-func asks(ev *session.Event) bool { return len(adk.RequestedConfirmations(ev)) > 0 }
 
 // standFor adds the stand-in behind event i.
 func (l *layout) standFor(i int, missing []adk.Missing, old *session.Event) {

@@ -108,7 +108,7 @@ func (v *View) Record(id string) *session.Event {
 }
 
 func (p *projection) record(id string) *session.Event {
-	if !p.isKey(hashID(id)) {
+	if p.watchRecords(); !p.ids.has(hashID(id)) {
 		return nil
 	}
 	for _, ev := range slices.Backward(p.raw) {
