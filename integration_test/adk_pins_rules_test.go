@@ -119,7 +119,7 @@ func TestPinAnEventSpeaksWithContentOrATranscription(t *testing.T) {
 func TestPinATurnEndsWithATextOrAResponseThatIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	for _, skip := range []bool{false, true} {
-		look, err := functiontool.New(functiontool.Config{Name: "look", Description: "Looks."}, func(ctx tool.Context, _ struct{}) (map[string]any, error) {
+		look, err := functiontool.New(functiontool.Config{Name: "look", Description: "Looks."}, func(ctx agent.ToolContext, _ struct{}) (map[string]any, error) {
 			ctx.Actions().SkipSummarization = skip
 			return map[string]any{"result": "seen"}, nil
 		})

@@ -70,24 +70,10 @@ func (c *checker) checkCalls(k, i int) {
 			return
 		}
 		patient := slices.Contains(ev.LongRunningToolIDs, call.ID) || c.confirms[call.ID]
-		if !patient && c.over(i) && !slices.Contains(given, call.ID) {
+		if !patient && overtaken(c.events, i) && !slices.Contains(given, call.ID) {
 			c.problem(Formed, ev, "call %s of %s was interrupted, and is shown without a response: providers refuse every prompt that holds it", call.ID, ev.ID)
 		}
 	})
-}
-
-// over reports whether the invocation of the event at position i is over: the user said something in
-// another one since, which an agent in the event's branch sees.
-func (c *checker) over(i int) bool {
-	return slices.ContainsFunc(c.events[i+1:], func(ev *session.Event) bool {
-		return ev != nil && ev.Author == "user" && ev.Content != nil && len(ev.Content.Parts) > 0 &&
-			ev.InvocationID != c.events[i].InvocationID && seen(c.events[i].Branch, ev.Branch)
-	})
-}
-
-func seen(reader, branch string) bool {
-	return reader == "" || branch == "" || reader == branch ||
-		len(reader) > len(branch) && reader[:len(branch)+1] == branch+"."
 }
 
 // checkStandIn looks at view[k], a response that was never stored.
@@ -112,7 +98,7 @@ func (c *checker) checkStandIn(k int) {
 			c.problem(Formed, ev, "response %s, which is not stored, answers %s, which %s does not call: providers refuse the prompt", ev.ID, id, call.ID)
 		case c.answered[answer{call, id}]:
 			c.problem(Formed, ev, "response %s, which is not stored, answers %s, which has a stored response: the model does not learn the result", ev.ID, id)
-		case !c.over(i):
+		case !overtaken(c.events, i):
 			c.problem(Formed, ev, "response %s, which is not stored, answers %s, which may still return: the model gives up too early", ev.ID, id)
 		}
 	}

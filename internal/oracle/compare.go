@@ -110,7 +110,7 @@ func Tell(events []*session.Event) string {
 				fmt.Fprintf(&b, ", by %s after %s in %s", m.Agent, nameOf(m.After), m.StartInvocationID)
 			}
 		default:
-			fmt.Fprintf(&b, "%s in %q by %q, calls %q, answers %q", nameOf(record.RefTo(ev)), ev.Branch, ev.Author, h.calls(i), h.responses(i))
+			fmt.Fprintf(&b, "%s in %q by %q, calls %q, answers %q", nameOf(record.RefTo(ev)), ev.Branch, ev.Author, CallIDs(h.events[i]), ResponseIDs(h.events[i]))
 		}
 		b.WriteString("\n")
 	}

@@ -1,11 +1,6 @@
 package oracle
 
-import (
-	"slices"
-	"strings"
-
-	"google.golang.org/genai"
-)
+import "slices"
 
 // entry is what is shown, with the position of a stored event or -1.
 type entry struct {
@@ -47,12 +42,12 @@ func (h *history) inOrder() []entry {
 func (h *history) lateEnd(i int) int {
 	end := -1
 	for j := range h.events {
-		if h.unit[j] == h.unit[i] && len(h.responses(j)) > 0 {
+		if h.unit[j] == h.unit[i] && len(ResponseIDs(h.events[j])) > 0 {
 			end = j
 		}
 	}
 	for j := range end {
-		if h.unit[j] == h.unit[i] && len(h.calls(j)) > 0 && h.events[j].InvocationID != h.events[end].InvocationID {
+		if h.unit[j] == h.unit[i] && len(CallIDs(h.events[j])) > 0 && h.events[j].InvocationID != h.events[end].InvocationID {
 			return end
 		}
 	}
@@ -88,7 +83,7 @@ func (h *history) putAhead(shown []entry) (out []Shown) {
 			continue
 		}
 		for k := 0; k < len(shown); k++ {
-			if ev := shown[k].Event; h.remote(shown[k].position) && ev.Timestamp.UnixMicro() < r.EndTimestamp.UnixMicro() {
+			if ev := shown[k].Event; ev != nil && shown[k].StandIns == nil && remoteWords(ev) && endsAfter(r.Metadata, ev) {
 				out = append(out, shown[k].Shown)
 				shown = slices.Delete(shown, k, k+1)
 				k--
@@ -102,26 +97,13 @@ func (h *history) putAhead(shown []entry) (out []Shown) {
 	return out
 }
 
-// remote reports whether a remote agent said what is at i, and called and answered nothing there.
-func (h *history) remote(i int) bool {
-	if i < 0 || h.events[i].Author == "user" || h.events[i].Author == "" || len(h.calls(i))+len(h.responses(i)) > 0 {
-		return false
-	}
-	for key := range h.events[i].CustomMetadata {
-		if strings.HasPrefix(key, "a2a:") {
-			return true
-		}
-	}
-	return false
-}
-
 // pairUp gives the events of a unit one number: a response goes with the call that it answers.
 func (h *history) pairUp() {
 	for i := range h.events {
 		h.unit = append(h.unit, i)
 	}
 	for i := range h.events {
-		for _, id := range h.responses(i) {
+		for _, id := range ResponseIDs(h.events[i]) {
 			if j := h.callOf(i, id); j >= 0 {
 				from, to := h.unit[i], h.unit[j]
 				for k := range h.unit {
@@ -139,7 +121,7 @@ func (h *history) pairUp() {
 func (h *history) callOf(i int, id string) int {
 	here, earlier, any := -1, -1, -1
 	for j, ev := range h.events {
-		if !slices.Contains(h.calls(j), id) {
+		if !slices.Contains(CallIDs(h.events[j]), id) {
 			continue
 		}
 		if any = j; j < i {
@@ -155,33 +137,4 @@ func (h *history) callOf(i int, id string) int {
 		return earlier
 	}
 	return any
-}
-
-// calls and responses return the call IDs in an event.
-func (h *history) calls(i int) (ids []string) {
-	h.parts(i, func(part *genai.Part) {
-		if part.FunctionCall != nil {
-			ids = append(ids, part.FunctionCall.ID)
-		}
-	})
-	return ids
-}
-
-func (h *history) responses(i int) (ids []string) {
-	h.parts(i, func(part *genai.Part) {
-		if part.FunctionResponse != nil {
-			ids = append(ids, part.FunctionResponse.ID)
-		}
-	})
-	return ids
-}
-
-func (h *history) parts(i int, f func(*genai.Part)) {
-	if ev := h.events[i]; ev != nil && ev.Content != nil {
-		for _, part := range ev.Content.Parts {
-			if part != nil {
-				f(part)
-			}
-		}
-	}
 }

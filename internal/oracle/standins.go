@@ -3,6 +3,7 @@ package oracle
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -22,12 +23,12 @@ type StandIn struct {
 // has an ID and no response, if the user has said anything since, in another invocation, that the call's
 // branch sees. The calls by which ADK asks the user for something are no part of any prompt.
 func (h *history) standIns(i int) (out []StandIn) {
-	if !h.overtaken(i) {
+	if h.events[i] == nil || !overtaken(h.events, i) {
 		return nil
 	}
-	h.parts(i, func(part *genai.Part) {
+	eachPart(h.events[i], func(part *genai.Part) {
 		call := part.FunctionCall
-		if call == nil || call.ID == "" || call.Name == "adk_request_confirmation" || call.Name == "adk_request_credential" {
+		if call == nil || call.ID == "" || slices.Contains(asksUser, call.Name) {
 			return
 		}
 		if h.lastOf(i, call.ID) == call && !h.answered(i, call.ID) {
@@ -37,23 +38,24 @@ func (h *history) standIns(i int) (out []StandIn) {
 	return out
 }
 
-func (h *history) overtaken(i int) bool {
-	return slices.ContainsFunc(h.events[i+1:], func(ev *session.Event) bool {
+// overtaken reports whether the invocation of the event at a position is over: the user said something in
+// another one since, which an agent in the event's branch sees.
+func overtaken(events []*session.Event, i int) bool {
+	return slices.ContainsFunc(events[i+1:], func(ev *session.Event) bool {
 		return ev != nil && ev.Author == "user" && ev.Content != nil && len(ev.Content.Parts) > 0 &&
-			ev.InvocationID != h.events[i].InvocationID && sees(h.events[i].Branch, ev.Branch)
+			ev.InvocationID != events[i].InvocationID && sees(events[i].Branch, ev.Branch)
 	})
 }
 
 // sees reports whether an agent in one branch sees the events of another.
 func sees(reader, branch string) bool {
-	return reader == "" || branch == "" || reader == branch ||
-		len(reader) > len(branch) && reader[:len(branch)+1] == branch+"."
+	return reader == "" || branch == "" || reader == branch || strings.HasPrefix(reader, branch+".")
 }
 
 // answered reports whether a response belongs to the calls of an ID in the event at a position.
 func (h *history) answered(i int, id string) bool {
 	for j := range h.events {
-		if slices.Contains(h.responses(j), id) && h.callOf(j, id) == i {
+		if slices.Contains(ResponseIDs(h.events[j]), id) && h.callOf(j, id) == i {
 			return true
 		}
 	}
@@ -62,7 +64,7 @@ func (h *history) answered(i int, id string) bool {
 
 // lastOf returns the last call of an ID in the event at a position.
 func (h *history) lastOf(i int, id string) (last *genai.FunctionCall) {
-	h.parts(i, func(part *genai.Part) {
+	eachPart(h.events[i], func(part *genai.Part) {
 		if part.FunctionCall != nil && part.FunctionCall.ID == id {
 			last = part.FunctionCall
 		}
@@ -82,7 +84,7 @@ func (h *history) toBeConfirmed(i int, id string) bool {
 	var all []made
 	for j := range h.events {
 		n := 0
-		h.parts(j, func(part *genai.Part) {
+		eachPart(h.events[j], func(part *genai.Part) {
 			if part.FunctionCall != nil {
 				all = append(all, made{j, n, part.FunctionCall})
 				n++
