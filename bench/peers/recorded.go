@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
@@ -14,26 +12,14 @@ import (
 const dataFolder = "LONGSESSION_DATA"
 
 // long reads a file of recorded conversations and returns those of at least that many messages.
-func long(dir, file string, messages int) (found []*conversation.Conversation, err error) {
-	f, err := os.Open(filepath.Join(dir, file))
+func long(dir, file string, messages int) ([]*conversation.Conversation, error) {
+	all, err := conversation.ReadFile(filepath.Join(dir, file))
 	if err != nil {
-		return nil, fmt.Errorf("%w: -data, or %s, must name a folder with recorded conversations, or nothing", err, dataFolder)
+		return nil, fmt.Errorf("-data, or %s, must name a folder with recorded conversations, or nothing: %w", dataFolder, err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	for reader := conversation.NewReader(f, file); ; {
-		c, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if c.Messages() >= messages {
-			found = append(found, c)
-		}
-	}
+	found := slices.DeleteFunc(all, func(c *conversation.Conversation) bool { return c.Messages() < messages })
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%s has no conversation of %d messages: is it another file?", f.Name(), messages)
+		return nil, fmt.Errorf("%s has no conversation of %d messages: is it another file?", file, messages)
 	}
 	return found, nil
 }

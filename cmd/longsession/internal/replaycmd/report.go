@@ -1,6 +1,7 @@
 package replaycmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -50,34 +51,36 @@ func (s *summary) add(p *plan, reports []*replay.Report) {
 	}
 }
 
-// judge returns the findings in a report. A bare policy does not keep prompts under the limit, so
-// for it a prompt over the limit is no finding.
+// judge returns the findings in a report: a line for each rule of [replay.Checker] that it breaks. A
+// bare policy does not keep prompts under the limit, so for it a prompt over the limit is no finding.
 func judge(r *replay.Report, bare bool) []string {
+	var broken *replay.CheckError
+	if !errors.As(replay.Checker{AllowOverlong: bare}.Check(r), &broken) {
+		return nil
+	}
+	times := map[replay.Rule]int{}
+	for _, failure := range broken.Failures {
+		times[failure.Rule]++
+	}
 	var found []string
-	if r.Orphans > 0 {
-		found = append(found, terminal.Plural(r.Orphans, "orphan")+": a call was sent without its result, or a result without its call")
-	}
-	if r.Hidden > 0 {
-		found = append(found, terminal.Plural(r.Hidden, "violation")+" of the rules for a view")
-	}
-	if extra := r.With.ModelCalls - r.Without.ModelCalls; extra > 0 {
-		found = append(found, terminal.Plural(extra, "model call")+" more than without compaction")
-	}
-	if n := needless(r); n > 0 && !bare {
-		found = append(found, fmt.Sprintf("%s over the limit of %s tokens, although the events that must stay raw would fit", terminal.Plural(n, "prompt"), terminal.Commas(r.Limit)))
+	for i, failure := range broken.Failures {
+		if i > 0 && broken.Failures[i-1].Rule == failure.Rule {
+			continue // the line of the first failure counts them all
+		}
+		text := failure.Text
+		switch failure.Rule {
+		case replay.RulePairs:
+			text = terminal.Plural(r.Orphans, "orphan") + ": a call was sent without its result, or a result without its call"
+		case replay.RuleView:
+			text = terminal.Plural(r.Hidden, "violation") + " of the rules for a view"
+		case replay.RuleCalls:
+			text = terminal.Plural(r.With.ModelCalls-r.Without.ModelCalls, "model call") + " more than without compaction"
+		case replay.RuleLimit:
+			text = fmt.Sprintf("%s over the limit of %s tokens, although the events that must stay raw would fit", terminal.Plural(times[failure.Rule], "prompt"), terminal.Commas(r.Limit))
+		}
+		found = append(found, text)
 	}
 	return found
-}
-
-// needless counts the prompts over the limit that the library could have foreseen and avoided.
-func needless(r *replay.Report) int {
-	n := 0
-	for _, o := range r.Over {
-		if o.Needless() {
-			n++
-		}
-	}
-	return n
 }
 
 // output is the destination of a report. It refuses all writes after one that failed, for example
