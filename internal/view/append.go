@@ -76,7 +76,8 @@ func (p *projection) successor(ev *session.Event) *projection {
 
 // withRecord returns the projection with one more record, or nil if the current records alone do not
 // decide what the record changes. They do if the record covers visible events that no record covers
-// yet, and absorbs current records only.
+// yet, absorbs current records only, and, if it is a mid-turn record, names a visible event to stand
+// behind: a hidden one has to be shown again.
 func (p *projection) withRecord(ev *session.Event) *projection {
 	m, err := record.From(ev)
 	if err != nil || p.isFragile() || !p.consistent || p.record(m.RecordID) != nil {
@@ -84,7 +85,7 @@ func (p *projection) withRecord(ev *session.Event) *projection {
 	}
 	next := p.successor(ev)
 	node := newRecordNode(ev, m, p.raw, p.finder(append(slices.Clip(m.Covered), m.After)))
-	if len(node.loose) > 0 || m.MidTurn() && node.after < 0 {
+	if len(node.loose) > 0 || m.MidTurn() && p.working.index(int(node.after)) < 0 {
 		return nil
 	}
 	next.working = p.working.positioned()

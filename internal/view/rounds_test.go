@@ -34,6 +34,8 @@ func TestSummaryOfRoundsStandsBehindTheEventItNames(t *testing.T) {
 		{"absorbed once the turn is over", over("e4", "e5").Turn("k", "bot", "q", "a").Compact("f", "e3", "e6", "e7").Amend(absorbs("s")), "f e1 e2 e9 e10"},
 		{"what it names is gone: behind the opening", lost("e4", "e5"), "e1 e2 e3 s e6 e7"},
 		{"and the opening stays", lost("e4", "e5").Compact("f", "e1", "e2", "e3"), "f e3 s e6 e7"},
+		{"what it names was hidden, and is shown again", rounds().Turn("k", "bot", "q", "a").Compact("f", "e1", "e2", "e3").
+			Compact("s", "e4", "e5").Amend(standing("bot", rounds().Events[2])), "f e3 s e6 e7 e8 e9"},
 		{"no opening either: in front", lost("e4", "e5").Amend(nowhere("bot", "x")), "s e1 e2 e3 e6 e7"},
 		{"until one comes", lost("e4", "e5").Amend(nowhere("bot", "x")).User("x", "q"), "e1 e2 e3 e6 e7 e9 s"},
 		{"a record of the invocation opens nothing", lost("e4", "e5").Amend(nowhere("bot", "e-s")), "s e1 e2 e3 e6 e7"},
