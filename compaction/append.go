@@ -8,6 +8,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -18,7 +19,7 @@ import (
 //
 // A session that this service did not give out is passed through to the inner service as it is.
 func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
-	if sessions.IsNil(sess) || ev == nil {
+	if adk.IsNil(sess) || ev == nil {
 		return s.appendNil(ctx, sess, ev)
 	}
 	ev = withoutRecord(ev)
@@ -34,7 +35,7 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 		return err
 	}
 	if orphan != nil {
-		s.journal.Orphan(ctx, h.State, ev, orphan)
+		s.reporter.Orphan(ctx, h.State, ev, orphan)
 	}
 	if !ev.Partial {
 		s.engine.AfterAppend(ctx, h, ev)
@@ -80,7 +81,7 @@ func (s *CompactionSessionService) appendForeign(ctx context.Context, sess sessi
 // appendNil lets the inner service refuse a nil session or event. It refuses a typed nil itself,
 // because the inner service could not call any method of it.
 func (s *CompactionSessionService) appendNil(ctx context.Context, sess session.Session, ev *session.Event) error {
-	if sess != nil && sessions.IsNil(sess) {
+	if sess != nil && adk.IsNil(sess) {
 		return fmt.Errorf("append event: session is a nil %T", sess)
 	}
 	return s.inner.AppendEvent(ctx, sess, ev)

@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
-	"github.com/adk-go-ext/longsession/compaction/internal/job"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -84,7 +84,7 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 	if opts.Pack != "" && !opts.Pack.Known() {
 		return CompactResult{}, fmt.Errorf("compact: Pack is %.40q: use one of the Pack constants of package summarizer, or \"\" for the configured one", string(opts.Pack))
 	}
-	j := job.Job{Trigger: record.TriggerManual, Focus: cleanText(opts.Focus), Pack: opts.Pack}
+	j := writer.Job{Trigger: record.TriggerManual, Focus: cleanText(opts.Focus), Pack: opts.Pack}
 	if opts.KeepEvents > 0 {
 		return s.byHand(ctx, ref, j, compactor.KeepEvents(opts.KeepEvents))
 	}
@@ -98,12 +98,12 @@ func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRe
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("checkpoint: KeepRecent is %d: it must not be negative; 0 keeps 1", opts.KeepRecent)
 	}
-	j := job.Job{Trigger: record.TriggerCheckpoint, Kind: record.KindCheckpoint, Note: cleanText(opts.Note)}
+	j := writer.Job{Trigger: record.TriggerCheckpoint, Kind: record.KindCheckpoint, Note: cleanText(opts.Note)}
 	return s.byHand(ctx, ref, j, compactor.KeepInvocations(cmp.Or(opts.KeepRecent, 1)))
 }
 
 // byHand lets the engine compact, and translates the result.
-func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, j job.Job, choose compactor.Choice) (CompactResult, error) {
+func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, j writer.Job, choose compactor.Choice) (CompactResult, error) {
 	did, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, choose)
 	result := CompactResult{
 		BeforeTokens: did.Before.Tokens, AfterTokens: did.After.Tokens,

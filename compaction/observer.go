@@ -103,7 +103,7 @@ func observation(o telemetry.Observation) Observation {
 func newReporter(p *policy) *telemetry.Reporter {
 	cfg := telemetry.Config{
 		TracerProvider: p.TracerProvider, MeterProvider: p.MeterProvider, Logger: p.Logger,
-		Registry: p.Registry, OmitErrorText: p.OmitErrorText,
+		Summarizer: p.summarizer, Provider: p.provider(), Registry: p.Registry, OmitErrorText: p.OmitErrorText,
 		Interval: p.InvocationThreshold, Overlap: p.OverlapSize, Retention: p.RetainEvents,
 	}
 	if p.Observer != nil {

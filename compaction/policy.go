@@ -9,6 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -30,7 +31,7 @@ type policy struct {
 func (p *policy) engine() compactor.Config {
 	cfg := compactor.Config{
 		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, MaxSummaries: p.MaxSummaries,
-		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin,
+		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin, Summarizer: p.summarizer,
 		Sizes: p.sizes, Limits: p.limits,
 	}
 	if p.AgentModelFunc != nil {
@@ -109,7 +110,7 @@ func checkValues(cfg Config) []error {
 		name  string
 		value any
 	}{{"Model", cfg.Model}, {"Summarizer", cfg.Summarizer}, {"Observer", cfg.Observer}} {
-		if field.value != nil && sessions.IsNil(field.value) {
+		if field.value != nil && adk.IsNil(field.value) {
 			problem(field.name, nil, "it holds a nil %T, and every call would panic", field.value)
 		}
 	}

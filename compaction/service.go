@@ -10,9 +10,10 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
-	"github.com/adk-go-ext/longsession/compaction/internal/journal"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/storage"
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 )
 
@@ -28,7 +29,7 @@ type CompactionSessionService struct {
 	overlap  int // Config.OverlapSize
 	sessions *sessions.Sessions
 	storage  *storage.Storage
-	journal  *journal.Journal
+	reporter *telemetry.Reporter
 	engine   *compactor.Engine
 }
 
@@ -44,7 +45,7 @@ type CompactionSessionService struct {
 // Close must be called before the process ends, or jobs that are under way and records that wait
 // are lost. Stored events never are: they stay in view, and are summarized again.
 func NewCompactionService(inner session.Service, cfg Config) (*CompactionSessionService, error) {
-	if sessions.IsNil(inner) {
+	if adk.IsNil(inner) {
 		return nil, errors.New("compaction: inner session service is nil")
 	}
 	if layer := findLayer(inner); layer != nil {
@@ -57,10 +58,10 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 	s := &CompactionSessionService{
 		inner: inner, overlap: p.OverlapSize,
 		sessions: sessions.New(inner, p.limits),
-		journal:  &journal.Journal{Reporter: newReporter(p), Summarizer: p.summarizer, Provider: p.provider()},
+		reporter: newReporter(p),
 	}
-	s.storage = storage.New(s.sessions, s.journal)
-	s.engine = compactor.New(p.engine(), s.sessions, s.journal, s.storage)
+	s.storage = storage.New(s.sessions, s.reporter)
+	s.engine = compactor.New(p.engine(), s.sessions, s.reporter, s.storage)
 	return s, nil
 }
 
@@ -89,7 +90,7 @@ func (s *CompactionSessionService) Unwrap() session.Service { return s.inner }
 // Create creates a session in the inner service and returns a view of it.
 func (s *CompactionSessionService) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
 	resp, err := s.inner.Create(ctx, req)
-	if err != nil || resp == nil || sessions.IsNil(resp.Session) {
+	if err != nil || resp == nil || adk.IsNil(resp.Session) {
 		return resp, err
 	}
 	return &session.CreateResponse{Session: s.sessions.Wrap(resp.Session, false)}, nil
@@ -184,7 +185,7 @@ func (s *CompactionSessionService) Close(ctx context.Context) error { return s.e
 // learns is kept for each agent and branch of a session, in this process, like everything that it
 // learns of a session.
 func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
-	if sessions.IsNil(ctx) || req == nil {
+	if adk.IsNil(ctx) || req == nil {
 		return nil, nil
 	}
 	contents, fixed := promptsize.OfRequest(req)

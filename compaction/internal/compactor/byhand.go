@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/job"
-	"github.com/adk-go-ext/longsession/compaction/internal/journal"
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/queue"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -48,7 +47,7 @@ type Result struct {
 }
 
 // ByHand compacts a session because a person asked for it, once the work under way is done.
-func (e *Engine) ByHand(ctx context.Context, ref sessions.Ref, j job.Job, choose Choice) (result Result, err error) {
+func (e *Engine) ByHand(ctx context.Context, ref sessions.Ref, j writer.Job, choose Choice) (result Result, err error) {
 	j.ByHand = true
 	st := e.sessions.Of(ref)
 	err = e.queue.ByHand(ctx, st.Line, func() error {
@@ -56,13 +55,13 @@ func (e *Engine) ByHand(ctx context.Context, ref sessions.Ref, j job.Job, choose
 		return err
 	})
 	if errors.Is(err, queue.ErrClosed) {
-		err = journal.Mark(err)
+		err = telemetry.Mark(err)
 	}
 	return result, err
 }
 
 // compactNow is ByHand for a caller that holds the session's slot.
-func (e *Engine) compactNow(ctx context.Context, st *sessions.State, j job.Job, choose Choice) (result Result, err error) {
+func (e *Engine) compactNow(ctx context.Context, st *sessions.State, j writer.Job, choose Choice) (result Result, err error) {
 	h, err := e.sessions.Handle(ctx, st.Ref)
 	if err != nil {
 		return result, err
@@ -70,11 +69,11 @@ func (e *Engine) compactNow(ctx context.Context, st *sessions.State, j job.Job, 
 	defer e.storage.Remember(st)
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = journal.Mark(fmt.Errorf("%w: %v", telemetry.ErrPanicked, cause))
-			e.journal.Fail(ctx, st, j, err)
+			err = telemetry.Mark(fmt.Errorf("%w: %v", writer.ErrPanicked, cause))
+			e.reporter.Fail(ctx, st, j, err)
 		}
 	}()
-	e.journal.Unreadable(ctx, h)
+	e.reporter.Unreadable(ctx, h)
 
 	result.Before, result.Skipped = extentOf(h), true
 	if !e.storage.StoreLeftovers(ctx, h, j) {
@@ -91,7 +90,7 @@ func (e *Engine) compactNow(ctx context.Context, st *sessions.State, j job.Job, 
 		}
 	}
 	if !tried {
-		e.journal.Decline(ctx, st, j, selector.Selection{}, result.Reason)
+		e.reporter.Decline(ctx, st, j, selector.Selection{}, result.Reason)
 	}
 	result.After = extentOf(h)
 	return result, err
@@ -116,14 +115,14 @@ func (c *compactor) compactBranch(ctx context.Context, branch string, choose Cho
 		}
 		next := plan(c.snapshot())
 		switch got, d := c.summarizeWindow(ctx, next); got {
-		case job.Written:
+		case writer.Written:
 			if next.makesRoom {
 				continue
 			}
 			c.chosen = nil
 			result.Skipped, result.Reason = false, ""
 			result.RecordID, result.Summary = d.Meta.RecordID, d.Text
-		case job.Failed:
+		case writer.Failed:
 			return tried, c.h.State.Learned.Attempts.Status().Err
 		default:
 			if result.Skipped {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/job"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 )
 
 // maxSteps bounds the steps of one job. It is far more than any backlog needs, and ends a job that,
@@ -20,7 +20,7 @@ type compactor struct {
 	h      *sessions.Handle
 	// job is what the work is for. If the model fails a turn at the hard limit, job.Extractive is
 	// set on the way.
-	job job.Job
+	job writer.Job
 
 	// chosen is the window for whose summary room is being made, nil for none. worthless means that
 	// not even the extractive summarizer made the window shorter.
@@ -31,10 +31,10 @@ type compactor struct {
 }
 
 // compactDue compacts a handle's session until nothing is due, or an attempt fails.
-func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j job.Job) {
+func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j writer.Job) {
 	defer e.survive(ctx, h.State, j)
 	defer e.storage.Remember(h.State)
-	e.journal.Unreadable(ctx, h)
+	e.reporter.Unreadable(ctx, h)
 	c := &compactor{engine: e, h: h, job: j}
 	if !c.mayStart() || !e.storage.StoreLeftovers(ctx, h, j) {
 		return
@@ -84,7 +84,7 @@ func (c *compactor) givesWay(ctx context.Context) bool {
 	switch {
 	case ctx.Err() != nil || c.h.State.Deleted():
 	case c.carriedOn && c.job.Inline && c.turnCanGoOn():
-		c.engine.background(ctx, c.h, job.Job{InvocationID: c.job.InvocationID})
+		c.engine.background(ctx, c.h, writer.Job{InvocationID: c.job.InvocationID})
 	case !c.job.Inline && c.h.State.Line.Prioritized():
 		c.engine.background(ctx, c.h, c.job)
 	default:
@@ -124,7 +124,7 @@ func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 	switch st.after(got, c.job, c.h.State.Learned.Attempts.Hanging()) {
 	case goOn:
 		switch {
-		case got != job.Written:
+		case got != writer.Written:
 		case st.makesRoom:
 			c.chosen = &st.candidate
 		case st.action == summarize:
@@ -155,25 +155,25 @@ const (
 )
 
 // after decides how the job goes on, given what became of the step.
-func (st *step) after(got job.Result, j job.Job, hanging bool) continuation {
+func (st *step) after(got writer.Result, j writer.Job, hanging bool) continuation {
 	if st.otherwise != nil { // summaries are made shorter because there is no window
 		switch {
-		case got == job.Written:
+		case got == writer.Written:
 			return goOn
-		case !j.Extractive && (got == job.Failed || got == job.Declined && st.overLimit):
+		case !j.Extractive && (got == writer.Failed || got == writer.Declined && st.overLimit):
 			return goOnWithoutModel // the model fails, or does not make it shorter
 		default:
 			return endAsPlanned
 		}
 	}
 	switch {
-	case got == job.Written:
+	case got == writer.Written:
 		return goOn
-	case got == job.Declined && j.Forced && j.Extractive:
+	case got == writer.Declined && j.Forced && j.Extractive:
 		return shrinkInstead
-	case got == job.Declined && j.Forced, got == job.Failed && j.Forced && !j.Extractive:
+	case got == writer.Declined && j.Forced, got == writer.Failed && j.Forced && !j.Extractive:
 		return goOnWithoutModel
-	case got == job.Declined && !hanging:
+	case got == writer.Declined && !hanging:
 		return goOn // the window must grow before it is tried again; something else may be due
 	default:
 		return stop
@@ -186,7 +186,7 @@ func (c *compactor) end(ctx context.Context, st step) {
 		c.h.State.Learned.Windows.DeferUntil(st.candidate.reader, st.until)
 	}
 	if st.reason != "" {
-		c.engine.journal.Decline(ctx, c.h.State, c.job, st.candidate.Selection, st.reason)
+		c.engine.reporter.Decline(ctx, c.h.State, c.job, st.candidate.Selection, st.reason)
 	}
 }
 

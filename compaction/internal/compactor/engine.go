@@ -20,12 +20,12 @@ import (
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/job"
-	"github.com/adk-go-ext/longsession/compaction/internal/journal"
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/queue"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/storage"
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 )
 
 // Config are the fields of compaction.Config that decisions follow from, with their defaults filled
@@ -40,6 +40,8 @@ type Config struct {
 	Synchronous  bool
 	Pin          func(*session.Event) bool
 
+	// Summarizer writes the summaries.
+	Summarizer writer.Summarizer
 	// Sizes are what limits follow from, and Limits those for the agent's model as it is known from
 	// the start. ModelOf, if not nil, names the model that a session's agent has now.
 	Sizes   meter.Config
@@ -54,7 +56,7 @@ func (c *Config) automatic() bool { return c.Threshold > 0 || c.Limits.Threshold
 type Engine struct {
 	cfg      Config
 	sessions *sessions.Sessions
-	journal  *journal.Journal
+	reporter *telemetry.Reporter
 	storage  *storage.Storage
 	queue    *queue.Queue
 	// assumed are the models whose window is assumed, once that has been reported.
@@ -62,8 +64,8 @@ type Engine struct {
 }
 
 // New returns an engine.
-func New(cfg Config, s *sessions.Sessions, j *journal.Journal, st *storage.Storage) *Engine {
-	e := &Engine{cfg: cfg, sessions: s, journal: j, storage: st, queue: queue.New()}
+func New(cfg Config, s *sessions.Sessions, r *telemetry.Reporter, st *storage.Storage) *Engine {
+	e := &Engine{cfg: cfg, sessions: s, reporter: r, storage: st, queue: queue.New()}
 	if cfg.ModelOf == nil {
 		e.reportAssumed(context.Background(), cfg.Limits)
 	}
@@ -73,7 +75,7 @@ func New(cfg Config, s *sessions.Sessions, j *journal.Journal, st *storage.Stora
 // AfterAppend checks whether the appended event makes a compaction due, and starts one. It never
 // harms the turn that appended the event.
 func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *session.Event) {
-	j := job.Job{InvocationID: ev.InvocationID}
+	j := writer.Job{InvocationID: ev.InvocationID}
 	defer e.survive(ctx, h.State, j)
 	if invocation, ok := ctx.(agent.InvocationContext); ok {
 		j.InvocationID = invocation.InvocationID()
@@ -83,7 +85,7 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 		return
 	}
 	e.followModel(ctx, h.State)
-	e.journal.Misreport(ctx, h, ev)
+	e.reporter.Misreport(ctx, h, ev)
 	h.CatchUp()
 	due := h.Turns.Add(ev) && e.cfg.Threshold > 0
 	switch h.Meter.Pressure(ev) {
@@ -103,7 +105,7 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 
 // background starts a job that runs after the turn. Its spans belong to the trace of the append
 // that asked for it, whichever goroutine does the work.
-func (e *Engine) background(ctx context.Context, h *sessions.Handle, j job.Job) {
+func (e *Engine) background(ctx context.Context, h *sessions.Handle, j writer.Job) {
 	caller := trace.SpanContextFromContext(ctx)
 	e.queue.Background(ctx, h.State.Line, func(ctx context.Context) {
 		e.compactDue(trace.ContextWithSpanContext(ctx, caller), h, j)
@@ -112,7 +114,7 @@ func (e *Engine) background(ctx context.Context, h *sessions.Handle, j job.Job) 
 
 // inline does the work before it returns, within the timeout, so that the next prompt is smaller. A
 // turn at the hard limit that has waited in vain for another job is compacted without a model.
-func (e *Engine) inline(ctx context.Context, h *sessions.Handle, j job.Job) {
+func (e *Engine) inline(ctx context.Context, h *sessions.Handle, j writer.Job) {
 	j.Inline = true
 	j.Deadline = time.Now().Add(e.cfg.Timeout)
 	attempts := &h.State.Learned.Attempts
@@ -135,7 +137,7 @@ func (e *Engine) Flush(ctx context.Context, ref sessions.Ref) error {
 	}
 	e.storage.StoreNow(ctx, st)
 	if h, err := e.sessions.Handle(ctx, ref); err == nil && e.isDue(h) {
-		e.background(ctx, h, job.Job{})
+		e.background(ctx, h, writer.Job{})
 		st = h.State // another one, if the session was created anew in the meantime
 	}
 	if err := st.Line.Wait(ctx); err != nil {
@@ -186,14 +188,14 @@ func (e *Engine) reportAssumed(ctx context.Context, l *meter.Limits) {
 		return
 	}
 	if _, told := e.assumed.LoadOrStore(l.Model, true); !told {
-		e.journal.Reporter.Log(ctx, slog.LevelWarn, "the agent's model is not known, so its context window is assumed; set ContextWindow, AgentModel or Registry",
+		e.reporter.Log(ctx, slog.LevelWarn, "the agent's model is not known, so its context window is assumed; set ContextWindow, AgentModel or Registry",
 			slog.String("model", l.Model), slog.Int("context_window", l.ContextWindow))
 	}
 }
 
 // survive keeps a panic, of a caller's Pin function above all, away from the turn.
-func (e *Engine) survive(ctx context.Context, st *sessions.State, j job.Job) {
+func (e *Engine) survive(ctx context.Context, st *sessions.State, j writer.Job) {
 	if cause := recover(); cause != nil {
-		e.journal.Fail(ctx, st, j, journal.Panicked(cause))
+		e.reporter.Fail(ctx, st, j, telemetry.Panicked(cause))
 	}
 }

@@ -7,9 +7,8 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/job"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
-	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
@@ -52,7 +51,7 @@ func (e *Engine) prospect(h *sessions.Handle) (c candidate, err error) {
 		}
 	}()
 	looked := h.Turns.Checking()
-	now := e.snapshot(h, job.Job{})
+	now := e.snapshot(h, writer.Job{})
 	c = now.findDue()
 	if c.missing >= 0 {
 		looked(c.missing)
@@ -81,7 +80,7 @@ func (e *Engine) waitsFor(h *sessions.Handle, c candidate, view []*session.Event
 	case time.Now().Before(attempts.RetryAt):
 		return fmt.Sprintf("%d attempts in a row failed: the next one waits until %s", attempts.Failures, attempts.RetryAt.Format(time.RFC3339))
 	case facts.Attempts.Hanging():
-		return telemetry.ErrHanging.Error()
+		return writer.ErrHanging.Error()
 	case e.cfg.Synchronous && last != nil && facts.Attempts.TriedInline(last.InvocationID):
 		return "an attempt failed in this turn: the next one waits for the next turn"
 	case byTokens && h.State.Prompts.IsQuiet(c.reader, c.prompt):

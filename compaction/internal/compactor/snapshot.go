@@ -5,9 +5,9 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/job"
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
@@ -17,7 +17,7 @@ import (
 
 // snapshot is everything that the next step of a job depends on: one moment of a session.
 type snapshot struct {
-	job job.Job
+	job writer.Job
 
 	// state is the view, and input the part of it that windows are selected from.
 	state    *view.State
@@ -43,7 +43,7 @@ type snapshot struct {
 }
 
 // snapshot is the handle's session as it is now, for a job.
-func (e *Engine) snapshot(h *sessions.Handle, j job.Job) snapshot {
+func (e *Engine) snapshot(h *sessions.Handle, j writer.Job) snapshot {
 	h.CatchUp()
 	state := h.View.State()
 	input, params := inputOf(state), e.params(h.State)

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/draft"
-	"github.com/adk-go-ext/longsession/compaction/internal/job"
-	"github.com/adk-go-ext/longsession/compaction/internal/journal"
 	"github.com/adk-go-ext/longsession/compaction/internal/storage"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
@@ -19,20 +16,20 @@ import (
 
 // summarizeWindow carries out a step that writes a summary: it has the summary written, and stores
 // it. It returns the draft too, nil if there is none.
-func (c *compactor) summarizeWindow(ctx context.Context, st step) (job.Result, *draft.Draft) {
+func (c *compactor) summarizeWindow(ctx context.Context, st step) (writer.Result, *writer.Draft) {
 	j := c.job
 	if st.action != summarize {
 		j.Trigger, j.Kind, j.Focus, j.Note, j.Pack = record.TriggerMerge, "", "", "", ""
 	}
-	ctx, a := c.engine.journal.Begin(ctx, c.h.State, j, st.window)
-	result := a.Guard(ctx, func() job.Result {
+	ctx, a := c.engine.reporter.Begin(ctx, c.h.State, j, st.window)
+	result := a.Guard(ctx, func() writer.Result {
 		d, result := c.writeDraft(ctx, j, st, a)
 		if d == nil {
 			return result
 		}
 		return c.engine.storage.StoreDraft(ctx, c.h, j, a, d)
 	})
-	if result != job.Written {
+	if result != writer.Written {
 		return result, nil
 	}
 	c.h.State.Learned.Windows.WorthTrying(st.window.Key())
@@ -41,16 +38,12 @@ func (c *compactor) summarizeWindow(ctx context.Context, st step) (job.Result, *
 
 // writeDraft has a summary written, and puts it in the line of drafts that are not stored yet. The
 // draft is nil if there is none; then the attempt is concluded.
-func (c *compactor) writeDraft(ctx context.Context, j job.Job, st step, a *journal.Attempt) (*draft.Draft, job.Result) {
+func (c *compactor) writeDraft(ctx context.Context, j writer.Job, st step, a *telemetry.Attempt) (*writer.Draft, writer.Result) {
 	window, facts, began := &st.window, &c.h.State.Learned, time.Now()
-	text, answer, err := writer.Write(ctx, c.engine.journal.Writer(j), c.assignment(j, st), &facts.Attempts)
-	var d *draft.Draft
-	if err == nil {
-		d, err = draft.New(ctx, draft.Purpose{Trigger: j.Trigger, Kind: j.Kind, Focus: j.Focus, Note: j.Note}, *window, text, answer)
-	}
+	d, answer, err := writer.Write(ctx, c.engine.cfg.Summarizer, c.assignment(j, st), &facts.Attempts)
 	a.Duration = time.Since(began)
 	a.Spent(answer)
-	if err != nil && (ctx.Err() != nil || errors.Is(err, telemetry.ErrHanging) && !j.Forced && !j.ByHand) {
+	if err != nil && (ctx.Err() != nil || errors.Is(err, writer.ErrHanging) && !j.Forced && !j.ByHand) {
 		// The caller is gone, or an earlier call has not returned. The summarizer has not failed.
 		return nil, a.Decline(ctx, err.Error())
 	}
@@ -66,14 +59,13 @@ func (c *compactor) writeDraft(ctx context.Context, j job.Job, st step, a *journ
 		return nil, a.Discard(ctx, storage.Deleted)
 	}
 	c.h.Meter.Learn(window.Branch)
-	return d, job.Written
+	return d, writer.Written
 }
 
-func (c *compactor) assignment(j job.Job, st step) writer.Assignment {
+func (c *compactor) assignment(j writer.Job, st step) writer.Assignment {
 	return writer.Assignment{
-		Window: st.window, Kind: j.Kind, Focus: j.Focus, Note: j.Note, Pack: j.Pack, Rewrites: st.action != summarize,
-		SummaryTokens: c.h.State.Prompts.Limits().SummaryTokens, Shorter: st.shorter, Room: c.roomFor(st),
-		Deadline: j.Deadline, Timeout: c.engine.cfg.Timeout, Extractive: j.Extractive,
+		Job: j, Window: st.window, Rewrites: st.action != summarize, Shorter: st.shorter, Room: c.roomFor(st),
+		SummaryTokens: c.h.State.Prompts.Limits().SummaryTokens, Timeout: c.engine.cfg.Timeout,
 	}
 }
 

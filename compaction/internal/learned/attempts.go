@@ -47,22 +47,13 @@ func (a *Attempts) succeeded() {
 	a.status.Failures, a.status.RetryAt, a.backoff = 0, time.Time{}, nil
 }
 
-// BeginsToFail notes that attempts fail, and reports whether that is news.
-func (a *Attempts) BeginsToFail() bool {
+// IsNews notes whether attempts fail, and reports whether that has changed.
+func (a *Attempts) IsNews(failing bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	begins := !a.failing
-	a.failing = true
-	return begins
-}
-
-// Recovers notes that attempts succeed, and reports whether that is news.
-func (a *Attempts) Recovers() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	recovers := a.failing
-	a.failing = false
-	return recovers
+	changed := failing != a.failing
+	a.failing = failing
+	return changed
 }
 
 // Concluded notes what became of the latest attempt.

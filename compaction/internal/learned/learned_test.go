@@ -30,7 +30,7 @@ func TestBackOffGrowsAfterThreeFailures(t *testing.T) {
 func TestAStateChangeIsNewsOnce(t *testing.T) {
 	t.Parallel()
 	var a Attempts
-	for i, got := range []bool{!a.Recovers(), a.BeginsToFail(), !a.BeginsToFail(), a.Recovers(), !a.Recovers()} {
+	for i, got := range []bool{!a.IsNews(false), a.IsNews(true), !a.IsNews(true), a.IsNews(false), !a.IsNews(false)} {
 		if !got {
 			t.Errorf("change %d is reported wrongly", i)
 		}

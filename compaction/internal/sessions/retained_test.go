@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/draft"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 )
 
 // TestOnlyTheLongestUnusedSessionIsGivenUp: where too many have something to remember, its drafts
@@ -17,7 +17,7 @@ func TestOnlyTheLongestUnusedSessionIsGivenUp(t *testing.T) {
 	var all []*State
 	for n := range maxRetained + 1 {
 		st := known.Of(Ref{SessionID: fmt.Sprint(n)})
-		st.Waiting.Add(&draft.Draft{})
+		st.Waiting.Add(&writer.Draft{})
 		all = append(all, st)
 		givenUp := known.Remember(st)
 		switch {

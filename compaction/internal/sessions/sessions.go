@@ -21,6 +21,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
@@ -95,7 +96,7 @@ func (s *Sessions) Get(ctx context.Context, req *session.GetRequest) (*session.G
 	whole := *req
 	whole.NumRecentEvents, whole.After = 0, time.Time{}
 	resp, err := s.Load(ctx, &whole)
-	if err != nil || resp == nil || IsNil(resp.Session) {
+	if err != nil || resp == nil || adk.IsNil(resp.Session) {
 		return resp, err
 	}
 	h = s.newHandle(st, c, resp.Session)

@@ -6,10 +6,10 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/draft"
 	"github.com/adk-go-ext/longsession/compaction/internal/learned"
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/queue"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 )
 
 // State is what a service knows of one session while somebody holds a handle to it, a job works on
@@ -25,7 +25,7 @@ type State struct {
 	// Waiting are drafts that are not stored yet: those of background jobs that wait for the next
 	// append, and those that could not be stored. It is closed when the session was deleted: what a
 	// job still finds out must not be stored in a session that was created anew under the same ID.
-	Waiting queue.Waiting[*draft.Draft]
+	Waiting queue.Waiting[*writer.Draft]
 	Learned learned.Facts
 	Prompts *meter.Session
 

@@ -7,10 +7,9 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/draft"
-	"github.com/adk-go-ext/longsession/compaction/internal/job"
-	"github.com/adk-go-ext/longsession/compaction/internal/journal"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 )
 
 // Over a service that stores records in turns only, a background job touches no storage: it works
@@ -23,7 +22,7 @@ import (
 
 // StoreDraft stores a draft that is in line, or leaves it there for the next append, and concludes
 // the attempt.
-func (s *Storage) StoreDraft(ctx context.Context, h *sessions.Handle, j job.Job, a *journal.Attempt, d *draft.Draft) job.Result {
+func (s *Storage) StoreDraft(ctx context.Context, h *sessions.Handle, j writer.Job, a *telemetry.Attempt, d *writer.Draft) writer.Result {
 	if s.MustWait(j) {
 		h.View.AppendRecord(d.Preview())
 		return a.Wait(ctx)
@@ -37,14 +36,14 @@ func (s *Storage) StoreDraft(ctx context.Context, h *sessions.Handle, j job.Job,
 // StoreLeftovers stores the drafts that earlier attempts wrote and could not store, so that nobody
 // pays for them twice. It reports whether the job may go on: drafts are stored in order, so a draft
 // that still fails holds up those of this job.
-func (s *Storage) StoreLeftovers(ctx context.Context, h *sessions.Handle, j job.Job) bool {
+func (s *Storage) StoreLeftovers(ctx context.Context, h *sessions.Handle, j writer.Job) bool {
 	if s.MustWait(j) {
 		return true
 	}
 	for _, d := range h.State.Waiting.All() {
-		ctx, a := s.journal.Resume(ctx, h.State, j, d)
-		result := a.Guard(ctx, func() job.Result { return s.StoreDraft(ctx, h, j, a, d) })
-		if result != job.Written && result != job.Discarded {
+		ctx, a := s.reporter.Resume(ctx, h.State, j, d)
+		result := a.Guard(ctx, func() writer.Result { return s.StoreDraft(ctx, h, j, a, d) })
+		if result != writer.Written && result != writer.Discarded {
 			return false
 		}
 	}
@@ -60,7 +59,7 @@ func (s *Storage) StoreNow(ctx context.Context, st *sessions.State) {
 	_ = st.Line.Exclusively(ctx, func() error {
 		if h, err := s.sessions.Handle(ctx, st.Ref); err == nil && h.State == st {
 			defer s.Remember(st)
-			s.StoreLeftovers(ctx, h, job.Job{ByHand: true})
+			s.StoreLeftovers(ctx, h, writer.Job{ByHand: true})
 		}
 		return nil
 	})
@@ -69,7 +68,7 @@ func (s *Storage) StoreNow(ctx context.Context, st *sessions.State) {
 // DraftsFor returns the drafts to store behind an event that was appended. A draft that failed in
 // this invocation waits for the next one, so that a refusal does not slow down every event of a
 // turn. The caller holds the session's append lock.
-func (s *Storage) DraftsFor(h *sessions.Handle, ev *session.Event) []*draft.Draft {
+func (s *Storage) DraftsFor(h *sessions.Handle, ev *session.Event) []*writer.Draft {
 	if s.mode != inTurns || h.Listed() || ev.Partial {
 		return nil
 	}
@@ -84,7 +83,7 @@ func (s *Storage) DraftsFor(h *sessions.Handle, ev *session.Event) []*draft.Draf
 // releases the session's append lock, which the caller holds. The turn waits until its context or
 // the timeout ends. If the inner service has not returned by then, the lock stays held until it
 // does: its append must not meet another one.
-func (s *Storage) StoreWaiting(ctx context.Context, h *sessions.Handle, drafts []*draft.Draft, invocationID string) {
+func (s *Storage) StoreWaiting(ctx context.Context, h *sessions.Handle, drafts []*writer.Draft, invocationID string) {
 	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	_, _ = untilDone(waiting, func() (struct{}, error) {
@@ -99,11 +98,11 @@ func (s *Storage) StoreWaiting(ctx context.Context, h *sessions.Handle, drafts [
 // storeAll stores drafts in order, releases the append lock, and returns a function for each that
 // reports on it: observers run without the lock. It stops at the first draft that fails, because
 // later ones may absorb it.
-func (s *Storage) storeAll(ctx context.Context, h *sessions.Handle, drafts []*draft.Draft, invocationID string) (reports []func()) {
+func (s *Storage) storeAll(ctx context.Context, h *sessions.Handle, drafts []*writer.Draft, invocationID string) (reports []func()) {
 	defer h.State.Append.Release()
 	until := time.Now().Add(timeout)
 	for _, d := range drafts {
-		ctx, a := s.journal.Resume(ctx, h.State, job.Job{InvocationID: invocationID, Inline: true}, d)
+		ctx, a := s.reporter.Resume(ctx, h.State, writer.Job{InvocationID: invocationID, Inline: true}, d)
 		began := time.Now()
 		result, err := s.storeThroughHandle(ctx, h, d)
 		a.Duration = time.Since(began)
@@ -119,7 +118,7 @@ func (s *Storage) storeAll(ctx context.Context, h *sessions.Handle, drafts []*dr
 // Discard reports the drafts of a session that will never be stored.
 func (s *Storage) Discard(ctx context.Context, st *sessions.State, reason string) {
 	for _, d := range st.Waiting.All() {
-		ctx, a := s.journal.Resume(ctx, st, job.Job{}, d)
+		ctx, a := s.reporter.Resume(ctx, st, writer.Job{}, d)
 		s.conclude(ctx, st, a, d, Settlement{Reason: reason}, nil)
 	}
 }
@@ -134,7 +133,7 @@ func (s *Storage) Remember(st *sessions.State) {
 
 // conclude concludes the attempt for a draft that was offered to the inner service, and takes the
 // draft out of the line unless it is to be offered again.
-func (s *Storage) conclude(ctx context.Context, st *sessions.State, a *journal.Attempt, d *draft.Draft, result Settlement, err error) job.Result {
+func (s *Storage) conclude(ctx context.Context, st *sessions.State, a *telemetry.Attempt, d *writer.Draft, result Settlement, err error) writer.Result {
 	switch {
 	case err != nil && ctx.Err() != nil: // the caller is gone: this is no failure of the storage
 		return a.Decline(ctx, err.Error())
@@ -144,13 +143,13 @@ func (s *Storage) conclude(ctx context.Context, st *sessions.State, a *journal.A
 	if !st.Waiting.Take(d) { // another attempt has reported on it
 		a.Abandon()
 		if result.Event == nil {
-			return job.Discarded
+			return writer.Discarded
 		}
-		return job.Written
+		return writer.Written
 	}
 	switch {
 	case err != nil:
-		return a.Fail(ctx, fmt.Errorf("%w after %d tries to store it: %w", journal.ErrDropped, d.Tries.Load(), err))
+		return a.Fail(ctx, fmt.Errorf("%w after %d tries to store it: %w", telemetry.ErrDropped, d.Tries.Load(), err))
 	case result.Event == nil:
 		return a.Discard(ctx, result.Reason)
 	default:

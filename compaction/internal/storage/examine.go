@@ -3,8 +3,8 @@ package storage
 import (
 	"slices"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/draft"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -16,7 +16,7 @@ import (
 //
 //	another record covers e2 now   nothing is stored: no event may be summarized twice
 //	two events have the ID of e3   the record covers e1 and e2, and e3 stays visible
-func examine(v *view.View, st *sessions.State, d *draft.Draft) (*record.Metadata, Settlement) {
+func examine(v *view.View, st *sessions.State, d *writer.Draft) (*record.Metadata, Settlement) {
 	if ev := v.Record(d.Meta.RecordID); ev != nil {
 		return nil, Settlement{Event: ev}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 )
 
 // untilDone runs f in a goroutine of its own and returns f's results, or the context's error if the
@@ -32,7 +32,7 @@ func untilDone[T any](ctx context.Context, f func() (T, error)) (T, error) {
 func guarded[T any](f func() (T, error)) (value T, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("inner session service %w: %v", telemetry.ErrPanicked, cause)
+			err = fmt.Errorf("inner session service %w: %v", writer.ErrPanicked, cause)
 		}
 	}()
 	return f()

@@ -10,10 +10,9 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/draft"
-	"github.com/adk-go-ext/longsession/compaction/internal/job"
-	"github.com/adk-go-ext/longsession/compaction/internal/journal"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 )
 
 const (
@@ -58,14 +57,14 @@ var inMemoryType = reflect.TypeOf(session.InMemoryService())
 // Storage stores the records of one service, and is safe for concurrent use.
 type Storage struct {
 	sessions *sessions.Sessions
-	journal  *journal.Journal
+	reporter *telemetry.Reporter
 	appender RecordAppender // nil if the inner service is none
 	mode     mode
 }
 
 // New returns the storage for the inner service of the sessions.
-func New(s *sessions.Sessions, j *journal.Journal) *Storage {
-	out := &Storage{sessions: s, journal: j}
+func New(s *sessions.Sessions, r *telemetry.Reporter) *Storage {
+	out := &Storage{sessions: s, reporter: r}
 	out.appender, _ = s.Inner.(RecordAppender)
 	switch {
 	case reflect.TypeOf(s.Inner) == inMemoryType:
@@ -78,7 +77,7 @@ func New(s *sessions.Sessions, j *journal.Journal) *Storage {
 
 // MustWait reports whether a job's drafts wait for the next append instead of being stored by the
 // job.
-func (s *Storage) MustWait(j job.Job) bool { return s.mode == inTurns && !j.Inline && !j.ByHand }
+func (s *Storage) MustWait(j writer.Job) bool { return s.mode == inTurns && !j.Inline && !j.ByHand }
 
 // Settlement is the outcome for a draft: the event that stores its record, or the reason why there
 // is no point in storing it any more. The zero value is neither.
@@ -89,7 +88,7 @@ type Settlement struct {
 
 // store stores a draft now: with AppendRecord, through a handle fetched for it, or through the
 // handle of the turn that waits for it.
-func (s *Storage) store(ctx context.Context, h *sessions.Handle, byHand bool, d *draft.Draft) (Settlement, error) {
+func (s *Storage) store(ctx context.Context, h *sessions.Handle, byHand bool, d *writer.Draft) (Settlement, error) {
 	switch {
 	case s.mode == atOnce:
 		return offer(ctx, h.State, d, func(ctx context.Context) (Settlement, error) {

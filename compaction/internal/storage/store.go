@@ -7,15 +7,15 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/draft"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/record"
 )
 
 // offer tries to store a draft within the timeout, twice if the first try fails. A try that failed
 // because the caller's context ended does not count.
-func offer(ctx context.Context, st *sessions.State, d *draft.Draft, try func(context.Context) (Settlement, error)) (result Settlement, err error) {
+func offer(ctx context.Context, st *sessions.State, d *writer.Draft, try func(context.Context) (Settlement, error)) (result Settlement, err error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for range triesPerAttempt {
@@ -37,7 +37,7 @@ func offer(ctx context.Context, st *sessions.State, d *draft.Draft, try func(con
 }
 
 // appendRecord stores a record with the inner service's AppendRecord, whatever turn is under way.
-func (s *Storage) appendRecord(ctx context.Context, h *sessions.Handle, d *draft.Draft) (Settlement, error) {
+func (s *Storage) appendRecord(ctx context.Context, h *sessions.Handle, d *writer.Draft) (Settlement, error) {
 	ev := d.Event(d.Meta, h.Inner.LastUpdateTime())
 	err := s.appender.AppendRecord(ctx, h.Inner, ev)
 	switch {
@@ -53,7 +53,7 @@ func (s *Storage) appendRecord(ctx context.Context, h *sessions.Handle, d *draft
 // storeThroughHandle stores a record through the handle of a turn. The handle is as new as the
 // turn, so its view decides whether the record is still needed. The caller holds the session's
 // append lock.
-func (s *Storage) storeThroughHandle(ctx context.Context, h *sessions.Handle, d *draft.Draft) (Settlement, error) {
+func (s *Storage) storeThroughHandle(ctx context.Context, h *sessions.Handle, d *writer.Draft) (Settlement, error) {
 	return offer(ctx, h.State, d, func(ctx context.Context) (Settlement, error) {
 		if d.Stored != nil {
 			return Settlement{Event: d.Stored}, nil
@@ -106,7 +106,7 @@ func (s *Storage) recentRecord(ctx context.Context, ref sessions.Ref, id string)
 
 // storeThroughNewHandle stores a record through a handle that it loads for this purpose. The record
 // gets the session's last update time, so it makes no other handle of this process stale.
-func (s *Storage) storeThroughNewHandle(ctx context.Context, st *sessions.State, d *draft.Draft) (Settlement, error) {
+func (s *Storage) storeThroughNewHandle(ctx context.Context, st *sessions.State, d *writer.Draft) (Settlement, error) {
 	resp, err := s.sessions.Load(ctx, st.Ref.Request())
 	if err != nil {
 		return Settlement{}, fmt.Errorf("read the session again: %w", err)

@@ -3,16 +3,28 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// The failures of the service itself that error.type distinguishes.
 var (
-	ErrPanicked  = errors.New("panicked")
-	ErrHanging   = errors.New("an earlier summarizer call for this session has not returned yet")
+	// ErrCompaction is compaction.ErrCompaction, which marks every error that an observer gets.
+	ErrCompaction = errors.New("compaction failed")
+	// ErrDropped marks the error of the last try to store a summary.
+	ErrDropped = errors.New("summary is dropped")
+	// ErrNotStored marks the errors of the inner service.
 	ErrNotStored = errors.New("store compaction record")
 )
+
+// Mark wraps an error so that errors.Is finds ErrCompaction in it, and the cause.
+func Mark(cause error) error {
+	if errors.Is(cause, ErrCompaction) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", ErrCompaction, cause)
+}
 
 // errorType sorts a failure into one of few kinds, for the attribute error.type.
 func errorType(err error) string {
@@ -20,10 +32,10 @@ func errorType(err error) string {
 		of   error
 		name string
 	}{
-		{ErrPanicked, "panic"},
+		{writer.ErrPanicked, "panic"},
 		{summarizer.ErrPanic, "panic"},
 		{ErrNotStored, "not_stored"},
-		{ErrHanging, "hanging"},
+		{writer.ErrHanging, "hanging"},
 		{summarizer.ErrTooLong, "too_long"},
 		{summarizer.ErrUnusable, "unusable_summary"},
 		{context.DeadlineExceeded, "timeout"},

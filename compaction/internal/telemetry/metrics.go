@@ -46,7 +46,7 @@ func (a *Attempt) count(ctx context.Context) {
 	if a.Outcome == Stored {
 		if g, err := meter.Float64Gauge(metricRatio, metric.WithUnit("1"),
 			metric.WithDescription("Tokens that the newest record stands for, divided by its own.")); err == nil {
-			g.Record(ctx, a.record.CompressionRatio, metric.WithAttributes(trigger))
+			g.Record(ctx, a.Draft.Meta.CompressionRatio, metric.WithAttributes(trigger))
 		}
 	}
 	if !a.asks {

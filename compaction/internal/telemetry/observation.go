@@ -3,12 +3,10 @@ package telemetry
 import (
 	"time"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
-
-// Session names one session. It has the fields of compaction.SessionRef, and converts to it.
-type Session struct{ AppName, UserID, SessionID string }
 
 // Outcome is what happened. Package compaction documents each of the outcomes for its users.
 type Outcome string
@@ -29,7 +27,7 @@ const (
 // Observation is one thing that happened. Package compaction documents the fields for its users.
 type Observation struct {
 	Outcome      Outcome
-	Session      Session
+	Session      sessions.Ref
 	Trigger      record.Trigger
 	Branch       string
 	InvocationID string

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -14,11 +15,11 @@ func TestObservationsOfASessionAreInOrder(t *testing.T) {
 	t.Parallel()
 	var seen []record.Trigger
 	var r *Reporter
-	about := Session{SessionID: "s"}
+	about := sessions.Ref{SessionID: "s"}
 	r = New(Config{Observe: func(ctx context.Context, o Observation) {
 		if o.Trigger == record.TriggerTokens {
 			r.Observe(ctx, Observation{Session: about, Trigger: record.TriggerMerge})
-			r.Observe(ctx, Observation{Session: Session{SessionID: "other"}, Trigger: record.TriggerManual})
+			r.Observe(ctx, Observation{Session: sessions.Ref{SessionID: "other"}, Trigger: record.TriggerManual})
 			if len(r.queue.lines) != 1 {
 				t.Errorf("%d sessions are in line, want the one whose observer works", len(r.queue.lines))
 			}

@@ -11,6 +11,9 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/summarizer"
 )
 
 const spanName = "compact_events"
@@ -47,39 +50,42 @@ const (
 	keyCost           = "gen_ai.compaction.cost_usd"
 )
 
-// startSpan starts the span of an attempt with every attribute that is known by now, because
-// samplers see no later ones.
-func (r *Reporter) startSpan(ctx context.Context, o Opening) (context.Context, trace.Span) {
-	name := spanName
-	if o.Trigger != "" {
-		name += " " + string(o.Trigger)
+// start starts the span of an attempt with every attribute that is known by now, because samplers
+// see no later ones.
+func (a *Attempt) start(ctx context.Context, attrs attributes, options ...trace.SpanStartOption) context.Context {
+	name, cfg := spanName, &a.reporter.cfg
+	if a.Trigger != "" {
+		name += " " + string(a.Trigger)
 	}
-	attrs := attributes{
+	attrs = append(attrs,
 		attribute.String(keyOperation, spanName),
-		attribute.String(keyConversation, o.Session.SessionID),
-		attribute.Int(keyEventCount, o.Events),
-		attribute.Bool(keyInline, o.Inline),
+		attribute.String(keyConversation, a.Session.SessionID),
+		attribute.Int(keyEventCount, a.Events),
+		attribute.Bool(keyInline, a.Inline),
+	)
+	attrs.text(keyTrigger, string(a.Trigger))
+	attrs.text(keyInvocation, a.InvocationID)
+	attrs.text(keyBranch, a.Branch)
+	attrs.number(keyTokensBefore, a.TokensBefore)
+	if cfg.Interval > 0 {
+		attrs = append(attrs, attribute.Int(keyInterval, cfg.Interval), attribute.Int(keyOverlap, cfg.Overlap))
 	}
-	attrs.text(keyTrigger, string(o.Trigger))
-	attrs.text(keyInvocation, o.InvocationID)
-	attrs.text(keyBranch, o.Branch)
-	attrs.number(keyTokensBefore, o.TokensBefore)
-	if o.Writer != nil {
-		attrs.text(keySummarizerType, typeName(o.Writer))
-		attrs.text(keySystem, system(o.Provider))
+	if threshold := a.state.Prompts.Limits().Threshold; threshold > 0 {
+		attrs = append(attrs, attribute.Int(keyThreshold, threshold), attribute.Int(keyRetention, cfg.Retention))
 	}
-	if r.cfg.Interval > 0 {
-		attrs = append(attrs, attribute.Int(keyInterval, r.cfg.Interval), attribute.Int(keyOverlap, r.cfg.Overlap))
+	ctx, a.span = a.reporter.tracer().Start(ctx, name, append(options, trace.WithAttributes(attrs...))...)
+	return ctx
+}
+
+// writerAttributes name the summarizer that a job asks.
+func (r *Reporter) writerAttributes(of writer.Job) (attrs attributes) {
+	if of.Extractive {
+		attrs.text(keySummarizerType, typeName(summarizer.Extractive{}))
+		return attrs
 	}
-	if o.Threshold > 0 {
-		attrs = append(attrs, attribute.Int(keyThreshold, o.Threshold), attribute.Int(keyRetention, r.cfg.Retention))
-	}
-	var options []trace.SpanStartOption
-	if o.WrittenBy != nil {
-		attrs = append(attrs, attribute.Bool(keyLateStore, true))
-		options = append(options, trace.WithLinks(trace.Link{SpanContext: *o.WrittenBy}))
-	}
-	return r.tracer().Start(ctx, name, append(options, trace.WithAttributes(attrs...))...)
+	attrs.text(keySummarizerType, typeName(r.cfg.Summarizer))
+	attrs.text(keySystem, system(r.cfg.Provider))
+	return attrs
 }
 
 // endSpan adds the outcome. Only a stored record has an event: a span that named one for a summary
@@ -98,9 +104,9 @@ func (a *Attempt) endSpan() {
 	switch a.Outcome {
 	case Stored:
 		attrs.text(keyRecord, a.RecordID)
-		attrs.text(keyResultEvent, a.EventID)
-		attrs.moment(keyStart, a.record.StartTimestamp)
-		attrs.moment(keyEnd, a.record.EndTimestamp)
+		attrs.text(keyResultEvent, a.eventID)
+		attrs.moment(keyStart, a.Draft.Meta.StartTimestamp)
+		attrs.moment(keyEnd, a.Draft.Meta.EndTimestamp)
 	case Declined:
 		attrs.text(keyDeclined, a.Reason)
 	case Discarded:

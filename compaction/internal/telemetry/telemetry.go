@@ -3,13 +3,13 @@
 // metrics, which dashboards depend on.
 //
 // A [Reporter] serves all sessions of one service. Each compaction that a trigger sets off is one
-// [Attempt], which is started and ended once:
+// [Attempt], which begins once and is concluded once. Its conclusion is also noted in what was
+// learned of the session (package learned):
 //
-//	ctx, a := reporter.Start(ctx, telemetry.Opening{Observation: o, Writer: summarizer})
-//	a.Spent(result)          // the summarizer has answered
-//	a.Summarized(record)     // its answer is a record
-//	a.Outcome = telemetry.Stored
-//	a.End(ctx)
+//	ctx, a := reporter.Begin(ctx, state, job, window)
+//	a.Spent(result)         // the summarizer has answered
+//	a.Summarized(draft)     // its answer is a record
+//	a.Store(ctx, eventID)   // or Wait, Decline, Discard, Fail
 //
 // All methods of a Reporter are safe for concurrent use. An Attempt belongs to one goroutine at a
 // time.
@@ -23,6 +23,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -39,6 +40,9 @@ type Config struct {
 	// Observe receives the observations of a session one at a time and in order. If nil, there are
 	// none.
 	Observe func(context.Context, Observation)
+	// Summarizer writes the summaries. Provider may know whose model that is: it is the model if
+	// the service made the summarizer for it, else the summarizer.
+	Summarizer, Provider any
 	// Registry has the prices of models; nil for the built-in table.
 	Registry *tokens.Registry
 	// OmitErrorText keeps the text of errors out of spans.
@@ -58,7 +62,7 @@ type Reporter struct {
 func New(cfg Config) *Reporter { return &Reporter{cfg: cfg} }
 
 // tracer and meter look their provider up for every attempt, so that one which the app installs
-// after it made the service is honoured. An attempt costs so much more that the lookup does not
+// after it made the service is honored. An attempt costs so much more that the lookup does not
 // matter.
 func (r *Reporter) tracer() trace.Tracer {
 	if r.cfg.TracerProvider != nil {
@@ -98,8 +102,8 @@ func (r *Reporter) Log(ctx context.Context, level slog.Level, message string, at
 	logger.LogAttrs(ctx, level, "longsession: "+message, attrs...)
 }
 
-// LogAbout is Log for a line about one session.
-func (r *Reporter) LogAbout(ctx context.Context, level slog.Level, about Session, message string, attrs ...slog.Attr) {
+// logAbout is Log for a line about one session.
+func (r *Reporter) logAbout(ctx context.Context, level slog.Level, about sessions.Ref, message string, attrs ...slog.Attr) {
 	attrs = append([]slog.Attr{slog.String("app", about.AppName), slog.String("session", about.SessionID)}, attrs...)
 	r.Log(ctx, level, message, attrs...)
 }

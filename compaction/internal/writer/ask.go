@@ -2,6 +2,7 @@ package writer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,9 +12,14 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/learned"
-	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// The failures of a call that are not the summarizer's own errors.
+var (
+	ErrPanicked = errors.New("panicked")
+	ErrHanging  = errors.New("an earlier summarizer call for this session has not returned yet")
 )
 
 // extractiveTime is what the extractive summarizer is given at least, on however busy a machine. It
@@ -38,7 +44,7 @@ func (a *Assignment) ends() time.Time {
 // for its usage.
 func ask(parent context.Context, by Summarizer, req summarizer.Request, a Assignment, attempts *learned.Attempts) (summarizer.Result, string, error) {
 	if !a.Extractive && attempts.Hanging() {
-		return summarizer.Result{}, "", telemetry.ErrHanging
+		return summarizer.Result{}, "", ErrHanging
 	}
 	ctx, cancel := context.WithDeadline(parent, a.ends())
 	defer cancel()
@@ -56,7 +62,7 @@ func ask(parent context.Context, by Summarizer, req summarizer.Request, a Assign
 		defer close(returned)
 		defer func() {
 			if cause := recover(); cause != nil {
-				answers <- answer{err: fmt.Errorf("summarizer %w: %v", telemetry.ErrPanicked, cause)}
+				answers <- answer{err: fmt.Errorf("summarizer %w: %v", ErrPanicked, cause)}
 			}
 		}()
 		result, err := by.Summarize(ctx, req)

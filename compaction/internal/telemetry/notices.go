@@ -1,4 +1,4 @@
-package journal
+package telemetry
 
 import (
 	"context"
@@ -8,13 +8,12 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
-	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/record"
 )
 
 // Unreadable reports the records that cannot be read, each once. The caller holds the session's
 // slot.
-func (j *Journal) Unreadable(ctx context.Context, h *sessions.Handle) {
+func (r *Reporter) Unreadable(ctx context.Context, h *sessions.Handle) {
 	if h.View.State().Unreadable == 0 {
 		return
 	}
@@ -25,41 +24,41 @@ func (j *Journal) Unreadable(ctx context.Context, h *sessions.Handle) {
 			continue
 		}
 		found++
-		j.Reporter.Observe(ctx, telemetry.Observation{
-			Outcome: telemetry.Unreadable, Session: telemetry.Session(h.State.Ref), Branch: ev.Branch,
+		r.Observe(ctx, Observation{
+			Outcome: Unreadable, Session: h.State.Ref, Branch: ev.Branch,
 			Err: Mark(fmt.Errorf("record in event %q is ignored: %w", ev.ID, err)),
 		})
 	}
 	if found > 0 {
-		j.Reporter.LogAbout(ctx, slog.LevelWarn, telemetry.Session(h.State.Ref), "compaction records cannot be read: they hide nothing", slog.Int("records", found))
+		r.logAbout(ctx, slog.LevelWarn, h.State.Ref, "compaction records cannot be read: they hide nothing", slog.Int("records", found))
 	}
 }
 
 // Misreport reports a provider's count that cannot be right: once for each agent, and again after
 // some counts that are believed. A count that is too low is only logged, because the agent may be
 // shown little of the history, which is in order.
-func (j *Journal) Misreport(ctx context.Context, h *sessions.Handle, ev *session.Event) {
+func (r *Reporter) Misreport(ctx context.Context, h *sessions.Handle, ev *session.Event) {
 	d, news := h.Meter.Doubt(ev)
 	if !news {
 		return
 	}
-	about := telemetry.Session(h.State.Ref)
+	about := h.State.Ref
 	attrs := []slog.Attr{slog.Int("reported", d.Counted), slog.Int("estimated", d.Estimated), slog.String("agent", ev.Author)}
 	if !d.TooHigh {
-		j.Reporter.LogAbout(ctx, slog.LevelInfo, about, "a prompt is counted far below its estimate: the estimate is followed", attrs...)
+		r.logAbout(ctx, slog.LevelInfo, about, "a prompt is counted far below its estimate: the estimate is followed", attrs...)
 		return
 	}
-	j.Reporter.LogAbout(ctx, slog.LevelWarn, about, "a prompt is counted at more than a compaction could change: the estimate is followed", attrs...)
-	j.Reporter.Observe(ctx, telemetry.Observation{
-		Outcome: telemetry.Misreported, Session: about, Branch: ev.Branch, InvocationID: ev.InvocationID, TokensBefore: d.Estimated,
+	r.logAbout(ctx, slog.LevelWarn, about, "a prompt is counted at more than a compaction could change: the estimate is followed", attrs...)
+	r.Observe(ctx, Observation{
+		Outcome: Misreported, Session: about, Branch: ev.Branch, InvocationID: ev.InvocationID, TokensBefore: d.Estimated,
 		Reason: fmt.Sprintf("the provider counts %d tokens for a prompt of %s that is estimated at %d: instructions alone would exceed the hard limit of %d",
 			d.Counted, ev.Author, d.Estimated, h.State.Prompts.Limits().HardLimit),
 	})
 }
 
 // Orphan reports that a late answer is shown without its call.
-func (j *Journal) Orphan(ctx context.Context, st *sessions.State, ev *session.Event, cause error) {
-	j.Reporter.Observe(ctx, telemetry.Observation{
-		Outcome: telemetry.Failed, Session: telemetry.Session(st.Ref), Branch: ev.Branch, InvocationID: ev.InvocationID, Err: Mark(cause),
+func (r *Reporter) Orphan(ctx context.Context, st *sessions.State, ev *session.Event, cause error) {
+	r.Observe(ctx, Observation{
+		Outcome: Failed, Session: st.Ref, Branch: ev.Branch, InvocationID: ev.InvocationID, Err: Mark(cause),
 	})
 }

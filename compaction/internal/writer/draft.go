@@ -1,7 +1,7 @@
-// Package draft has compaction records that are written and not stored yet.
-package draft
+package writer
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -14,7 +14,6 @@ import (
 	"github.com/adk-go-ext/longsession/internal/ids"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -44,24 +43,10 @@ type Draft struct {
 	Stored *session.Event
 }
 
-// Purpose is what a record is written for.
-type Purpose struct {
-	Trigger record.Trigger
-	// Kind is "" for a summary.
-	Kind        record.Kind
-	Focus, Note string
-}
-
 // Event returns the event that stores a record of the draft: without content, so that ADK ignores
 // it.
 func (d *Draft) Event(m *record.Metadata, timestamp time.Time) *session.Event {
-	ev := &session.Event{
-		ID:           d.eventID,
-		InvocationID: d.invocationID,
-		Author:       "user",
-		Branch:       m.Branch,
-		Timestamp:    timestamp,
-	}
+	ev := &session.Event{ID: d.eventID, InvocationID: d.invocationID, Author: "user", Branch: m.Branch, Timestamp: timestamp}
 	record.Set(ev, m)
 	return ev
 }
@@ -69,22 +54,14 @@ func (d *Draft) Event(m *record.Metadata, timestamp time.Time) *session.Event {
 // Preview returns the event that stores the draft as it is now, for views that show it already.
 func (d *Draft) Preview() *session.Event { return d.Event(d.Meta, d.Meta.CreatedAt) }
 
-// New makes the record of a window from its summary.
-func New(ctx context.Context, p Purpose, window selector.Selection, text string, result summarizer.Result) (*Draft, error) {
+// newDraft makes the record of an assignment's window from its summary.
+func newDraft(ctx context.Context, a Assignment, text string, result summarizer.Result) (*Draft, error) {
+	window := &a.Window
 	m := &record.Metadata{
-		RecordID:  ids.New(ctx),
-		Kind:      record.KindSummary,
-		CreatedAt: platform.Now(ctx),
-		Branch:    record.Normalize(window.Branch),
-		Agent:     record.Normalize(window.Agent),
-		Trigger:   p.Trigger,
-		Focus:     p.Focus,
-		Note:      p.Note,
-		Model:     result.Model,
-		Usage:     record.Usage{PromptTokens: result.Usage.PromptTokens, OutputTokens: result.Usage.OutputTokens},
-	}
-	if p.Kind != "" {
-		m.Kind = p.Kind
+		RecordID: ids.New(ctx), CreatedAt: platform.Now(ctx),
+		Kind: cmp.Or(a.Kind, record.KindSummary), Trigger: a.Trigger, Focus: a.Focus, Note: a.Note,
+		Branch: record.Normalize(window.Branch), Agent: record.Normalize(window.Agent),
+		Model: result.Model, Usage: record.Usage{PromptTokens: result.Usage.PromptTokens, OutputTokens: result.Usage.OutputTokens},
 	}
 	if err := m.SetText(text); err != nil {
 		return nil, err

@@ -1,5 +1,4 @@
-// Package job describes what a compaction of one session is for, and its result.
-package job
+package writer
 
 import (
 	"time"
