@@ -1,20 +1,33 @@
 package filtered
 
 import (
+	"iter"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// FilteredEvents is the view of a session at one moment. It implements [session.Events], never
-// changes, and is safe for concurrent use.
-type FilteredEvents = view.Snapshot
+var _ session.Events = (*FilteredEvents)(nil)
+
+// FilteredEvents is the view of a session at one moment, as [FilteredSession.Events] returns it. It
+// never changes and is safe for concurrent use.
+type FilteredEvents view.Snapshot
 
 // NewFilteredEvents returns the view of the given events at the time of the call. A nil list has an
 // empty view.
 func NewFilteredEvents(inner session.Events) *FilteredEvents {
-	return view.NewSnapshot(Project(view.Collect(inner)))
+	return (*FilteredEvents)(view.NewSnapshot(Project(view.Collect(inner))))
 }
+
+// All yields the events in the order of the view.
+func (e *FilteredEvents) All() iter.Seq[*session.Event] { return (*view.Snapshot)(e).All() }
+
+// Len returns the number of events in the view.
+func (e *FilteredEvents) Len() int { return (*view.Snapshot)(e).Len() }
+
+// At returns the event at index i of the view, nil if there is none.
+func (e *FilteredEvents) At(i int) *session.Event { return (*view.Snapshot)(e).At(i) }
 
 // Project returns the view of a whole history, given in the order in which the backend returns it.
 //

@@ -57,8 +57,14 @@ func (s *FilteredSession) UserID() string { return s.inner.UserID() }
 // State returns the inner session's state, so that writes reach it.
 func (s *FilteredSession) State() session.State { return s.inner.State() }
 
-// Events returns the view as it is now. The result never changes.
-func (s *FilteredSession) Events() session.Events { return s.source.Events() }
+// Events returns the view as it is now, normally as [*FilteredEvents]. The result never changes.
+func (s *FilteredSession) Events() session.Events {
+	events := s.source.Events()
+	if snapshot, ok := events.(*view.Snapshot); ok {
+		return (*FilteredEvents)(snapshot)
+	}
+	return events
+}
 
 // LastUpdateTime returns the inner session's last update time.
 func (s *FilteredSession) LastUpdateTime() time.Time { return s.inner.LastUpdateTime() }

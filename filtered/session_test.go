@@ -54,6 +54,9 @@ func TestSessionShowsTheViewAndPassesTheRestThrough(t *testing.T) {
 	if got, want := ids(view.Collect(s.Events())), "s e3 e4 e5 e6"; got != want {
 		t.Errorf("view is %q, want %q", got, want)
 	}
+	if _, ok := s.Events().(*filtered.FilteredEvents); !ok {
+		t.Errorf("the view is a %T", s.Events())
+	}
 	if n := inner.Events().Len(); n != 7 {
 		t.Errorf("the inner session has %d events, want 7", n)
 	}
