@@ -87,7 +87,9 @@ func TestPanicOnARecordIsAFailureToStoreIt(t *testing.T) {
 	events := turns(9)
 	appendAll(t, svc, sess, events[:10]...)
 	await(t, seen, compaction.Waiting, 1)
-	appendAll(t, svc, sess, events[10:14]...)
+	// Two turns offer the record twice each. After the last of these events the record is dropped, and a
+	// job may write another one, which only a further append would offer.
+	appendAll(t, svc, sess, events[10:13]...)
 	if n := tries.Load(); n != 4 {
 		t.Errorf("the record was offered %d times, want 4", n)
 	}
@@ -98,7 +100,7 @@ func TestPanicOnARecordIsAFailureToStoreIt(t *testing.T) {
 	if err := failures[1].Err; !errors.Is(err, compaction.ErrCompaction) {
 		t.Errorf("the failure is %v", err)
 	}
-	wantOnce(t, svc, events[:14])
+	wantOnce(t, svc, events[:13])
 }
 
 // TestDraftOfASessionThatIsDeletedMeanwhileIsDiscarded: nobody would come to store it.
