@@ -55,10 +55,11 @@ func answersOnly(ev *session.Event) bool {
 	return only
 }
 
-// firstSaid returns the first event that has content, nil for none.
+// firstSaid returns the first event that ADK puts into a prompt, nil for none: it leaves out events
+// without parts or without a role.
 func firstSaid(events []*session.Event) *session.Event {
 	for _, ev := range events {
-		if ev != nil && ev.Content != nil && len(ev.Content.Parts) > 0 {
+		if ev != nil && ev.Content != nil && ev.Content.Role != "" && len(ev.Content.Parts) > 0 {
 			return ev
 		}
 	}
