@@ -64,5 +64,5 @@ func (s *Stack) Tools() []tool.Tool { return nil }
 
 // Close waits for the work of all layers and stores what waits to be stored. Call it after the last
 // runner has returned, and before the inner session service is closed. If ctx ends first, the work is
-// cancelled and Close returns the context's error. A second Close does nothing.
+// canceled and Close returns the context's error. A second Close does nothing.
 func (s *Stack) Close(ctx context.Context) error { return s.Sessions.Close(ctx) }

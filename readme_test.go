@@ -176,7 +176,7 @@ func TestQuickReferenceNamesEveryPublicPackage(t *testing.T) {
 }
 
 // TestDirectDependenciesComeFirst: go.mod has one block of direct modules, then one of indirect ones.
-// "go mod tidy" keeps blocks apart, and puts a module wherever one of its neighbours is.
+// "go mod tidy" keeps blocks apart, and puts a module wherever one of its neighbors is.
 func TestDirectDependenciesComeFirst(t *testing.T) {
 	t.Parallel()
 	blocks := strings.Split(read(t, "go.mod"), "require (")[1:]

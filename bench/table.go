@@ -12,7 +12,7 @@ import (
 type row struct {
 	what, against string
 	ours, other   string    // the figures, readable
-	ratios        []float64 // one for each round; over 1 is in our favour where least is asked for
+	ratios        []float64 // one for each round; over 1 is in our favor where least is asked for
 	least, most   float64   // what is asked of their median; 0 for nothing
 	limit         string    // what is asked of our figure itself, where that is no ratio
 	within        bool

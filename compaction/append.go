@@ -13,24 +13,24 @@ import (
 )
 
 // AppendEvent appends an event to the inner session and then checks whether a compaction is due. It
-// returns the inner service's errors, and never one of a compaction. A record in the event's
-// metadata is stripped, because only the service writes records. A tool's result is stored even if
-// ctx has ended; the inner service gets up to 5 seconds for that.
+// returns errors of the inner service, but never one of a compaction. It strips a record from the
+// event's metadata, because only the service writes records. It stores a tool's result even if ctx
+// has ended; the inner service then has 5 seconds.
 //
-// A session that this service did not give out is passed through to the inner service as it is.
+// A session that did not come from this service is passed to the inner service as it is.
 func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
 	if adk.IsNil(sess) || ev == nil {
 		return s.appendNil(ctx, sess, ev)
 	}
 	ev = withoutRecord(ev)
-	deliver, release := delivery(ctx, ev)
+	appendCtx, release := appendContext(ctx, ev)
 	defer release()
 	inner, h := s.sessions.Peel(sess)
 	if h == nil {
-		return s.appendForeign(deliver, sess, ev)
+		return s.appendForeign(appendCtx, sess, ev)
 	}
 	ev = s.sessions.WithID(ctx, ev)
-	orphan, err := s.appendThrough(deliver, h, inner, ev)
+	orphan, err := s.appendThrough(appendCtx, h, inner, ev)
 	if err != nil {
 		return err
 	}
@@ -43,8 +43,8 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 	return nil
 }
 
-// appendThrough stores an event and adds it to the view, and stores the records that have waited
-// for it. orphan says why a late answer is shown without its call.
+// appendThrough stores an event, adds it to the view, and stores the session's waiting drafts. orphan
+// is the reason why a late answer is shown without its call, nil if it is not.
 func (s *CompactionSessionService) appendThrough(ctx context.Context, h *sessions.Handle, inner session.Session, ev *session.Event) (orphan, err error) {
 	lock := h.State.Append
 	if err := lock.Acquire(ctx); err != nil {
@@ -66,7 +66,8 @@ func (s *CompactionSessionService) appendThrough(ctx context.Context, h *session
 	return orphan, nil
 }
 
-// appendForeign passes a session of unknown origin on, in line with the other appends to it.
+// appendForeign passes a session of unknown origin on. It takes the session's append lock, like every
+// other append.
 func (s *CompactionSessionService) appendForeign(ctx context.Context, sess session.Session, ev *session.Event) error {
 	if ref, ok := tryRef(sess); ok {
 		lock := s.sessions.Of(ref).Append
@@ -93,15 +94,14 @@ func tryRef(sess session.Session) (ref sessions.Ref, ok bool) {
 	return sessions.RefOf(sess), true
 }
 
-// lockError is returned where a context ended while another append to the session was under way.
+// lockError is the error of an append whose context ended while it waited for another one.
 func lockError(ref sessions.Ref, err error) error {
 	return fmt.Errorf("wait for another append to session %q: %w", ref.SessionID, err)
 }
 
-// withoutRecord returns the event without a record in its metadata: the event itself where there is
-// none, else a copy. An event without content, which alone can be a record, is copied wherever it
-// has metadata: the in-memory service keeps the caller's map, and a record could be put into it
-// later.
+// withoutRecord returns the event itself if it cannot become a record, else a copy without one. An
+// event that has metadata and no content is always copied: the in-memory service keeps the caller's
+// map, so the caller could put a record into it later.
 func withoutRecord(ev *session.Event) *session.Event {
 	if _, forged := ev.CustomMetadata[record.Key]; !forged && (ev.Content != nil || len(ev.CustomMetadata) == 0) {
 		return ev

@@ -10,7 +10,7 @@ import (
 )
 
 // backends are inner services, each with its own way to store events; see the tests of package
-// integration_test that pin ADK's behaviour.
+// integration_test that pin ADK's behavior.
 func backends(t *testing.T) []storages.Storage {
 	t.Helper()
 	if testkit.Race {

@@ -165,14 +165,14 @@ func TestCloseCancelsJobsWhenItsContextEnds(t *testing.T) {
 		if err := svc.Close(ended(t)); !errors.Is(err, context.Canceled) {
 			t.Errorf("Close: %v, want its context's error", err)
 		}
-		if err := svc.Close(t.Context()); err != nil { // returns because the job was cancelled
+		if err := svc.Close(t.Context()); err != nil { // returns because the job was canceled
 			t.Errorf("Close again: %v", err)
 		}
 		if given := seen.of(compaction.Declined); len(given) != 1 || !strings.Contains(given[0].Reason, context.Canceled.Error()) {
 			t.Errorf("given up: %+v", given)
 		}
 		if failed := seen.of(compaction.Failed); len(failed) != 0 {
-			t.Errorf("a cancelled job counts as a failing summarizer: %+v", failed)
+			t.Errorf("a canceled job counts as a failing summarizer: %+v", failed)
 		}
 		wantOnce(t, svc, events)
 		if view := eventsOf(get(t, svc)); len(view) != 10 {

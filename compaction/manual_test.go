@@ -101,7 +101,7 @@ func TestCompactByHandReportsItsErrors(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := byHand(ctx, ref, 1); !errors.Is(err, context.Canceled) {
-				t.Errorf("cancelled: %v", err)
+				t.Errorf("canceled: %v", err)
 			}
 		}
 		if view := eventsOf(sess); len(view) != 16 {

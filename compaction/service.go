@@ -165,7 +165,7 @@ func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) er
 }
 
 // Close waits for all jobs of the service and starts no new ones. Sessions can still be read and
-// appended to. When the context ends first, the jobs are cancelled and its error is returned.
+// appended to. When the context ends first, the jobs are canceled and its error is returned.
 //
 // Records that wait for the next append of their session are stored at once, at the same risk as
 // with [CompactionSessionService.Flush]; those that cannot be stored in time are lost with the

@@ -18,7 +18,7 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// TestSpanHasTheOutcome: a cancelled, discarded or failed compaction must not read as a
+// TestSpanHasTheOutcome: a canceled, discarded or failed compaction must not read as a
 // success, nor an idle session like one where nothing helps.
 func TestSpanHasTheOutcome(t *testing.T) {
 	t.Parallel()

@@ -223,6 +223,59 @@ func TestReasonsExist(t *testing.T) {
 	}
 }
 
+// TestTriggersAreListedEverywhere: a list of triggers has those that package record has, in its order.
+func TestTriggersAreListedEverywhere(t *testing.T) {
+	t.Parallel()
+	var triggers []string
+	for _, m := range regexp.MustCompile(`Trigger = "(\w+)"`).FindAllStringSubmatch(read(t, "../record/record.go"), -1) {
+		triggers = append(triggers, m[1])
+	}
+	if len(triggers) < 5 {
+		t.Fatalf("%v found: the test reads wrongly", triggers)
+	}
+	for file, start := range map[string]string{
+		"glossary.md":          "| **trigger** |",
+		"quick-reference.md":   "| `record.Trigger` |",
+		"../compaction/doc.go": "gen_ai.compaction.trigger               *",
+	} {
+		_, list, found := strings.Cut(read(t, file), start)
+		list, _, _ = strings.Cut(list, "\n")
+		list = list[strings.LastIndex(list, ":")+1:]
+		if got := regexp.MustCompile(`\w+`).FindAllString(strings.Replace(list, " or ", " ", 1), -1); !found || !slices.Equal(got, triggers) {
+			t.Errorf("%s lists the triggers %q, and package record has %q", file, got, triggers)
+		}
+	}
+}
+
+// TestSpellingIsAmerican: documents and comments have one spelling, so that a search finds everything.
+func TestSpellingIsAmerican(t *testing.T) {
+	t.Parallel()
+	british := regexp.MustCompile(`(?i)(cancell(ed|ing)|labell(ed|ing)|modell(ed|ing)|travell(ed|er|ing)|(col|hon|fav|behavi|neighb|lab)our|` +
+		`(organ|recogn|normal|serial|initial|summar|optim|synchron|minim|maxim|util|real|custom|apolog|emphas|general)is(e|es|ed|ing|ation)|` +
+		`analys(e|ed|ing)|fulfil|licence|defence|centre)s?\b|\b(grey|whilst|amongst|judgement)\b`)
+	comments := 0
+	for _, file := range documents(t) {
+		if found := british.FindAllString(read(t, file), -1); found != nil {
+			t.Errorf("%s has British spellings: %q", file, found)
+		}
+	}
+	for _, file := range slices.Concat(goFiles(t, false), goFiles(t, true)) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, comment := range parsed.Comments {
+			comments++
+			if found := british.FindAllString(comment.Text(), -1); found != nil {
+				t.Errorf("%s: a comment has British spellings: %q", file, found)
+			}
+		}
+	}
+	if comments < 1000 {
+		t.Errorf("%d comments found: the test reads wrongly", comments)
+	}
+}
+
 // TestLogMessagesAndMetricsExist: operations.md lists every message that the service logs, and every
 // metric.
 func TestLogMessagesAndMetricsExist(t *testing.T) {
@@ -264,7 +317,7 @@ func TestFlagsExist(t *testing.T) {
 	}
 }
 
-// TestEveryPinHasItsNote: a behaviour of ADK that a test pins is explained, and the other way round.
+// TestEveryPinHasItsNote: a behavior of ADK that a test pins is explained, and the other way round.
 func TestEveryPinHasItsNote(t *testing.T) {
 	t.Parallel()
 	pin := regexp.MustCompile(`TestPin[A-Z]\w*`)

@@ -134,7 +134,7 @@ func TestACancellationAtAnyStepDoesNotSpoilTheNextTurns(t *testing.T) {
 						want = 6 // summarizers in every turn
 					}
 					if len(kinds) < want || k < 15 {
-						t.Errorf("cancelled at %d steps, only at %q", k-1, kinds)
+						t.Errorf("canceled at %d steps, only at %q", k-1, kinds)
 					}
 				})
 			})

@@ -32,7 +32,7 @@ func TestTheOldestTurnsAreSummarizedOnceThereAreEnough(t *testing.T) {
 		{"words spoken", "1v 1a 2v 2a 3v 3a 4v 4a 5v 5a", "e1-e6", 0},
 		{"a turn that was never answered", "1q " + turns(2, 4), "e1-e5", 0},
 		{"changes of state are no turns", turns(1, 3) + "4s 5S 6s 7S 8s", "(not due)", 2},
-		{"changes of state go with their neighbours", turns(1, 1) + "9S " + turns(2, 4), "e1-e7", 0},
+		{"changes of state go with their neighbors", turns(1, 1) + "9S " + turns(2, 4), "e1-e7", 0},
 		{"without an invocation, counted never", turns(1, 4) + "-q -a -q -a", "(not due)", 1},
 		{"without an invocation, covered with the turn before", "1q 1a -q -a " + turns(2, 4), "e1-e8", 0},
 		{"without an invocation, at the very start", "-q -a " + turns(1, 5), "e1-e8", 0},

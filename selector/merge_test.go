@@ -58,7 +58,7 @@ func TestMergeChoosesTheLowestAdjacentPair(t *testing.T) {
 		{name: "equal before lower", levels: []int{2, 2, 1, 0}, older: 0, newer: 1},
 		{name: "no equal levels: the lowest maximum", levels: []int{3, 2, 1, 0}, older: 2, newer: 3},
 		{name: "two positions", levels: []int{0, 0}, behind: map[int]bool{1: true}, older: -1},
-		{name: "neighbours of one position", levels: []int{0, 0, 0}, behind: map[int]bool{1: true}, older: 0, newer: 2},
+		{name: "neighbors of one position", levels: []int{0, 0, 0}, behind: map[int]bool{1: true}, older: 0, newer: 2},
 	} {
 		var shown []*record.Metadata
 		for i, level := range row.levels {

@@ -10,7 +10,7 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// Windows that the labelled texts are judged for.
+// Windows that the labeled texts are judged for.
 var checkedWindows = map[string]summarizer.Request{
 	"greeting": {Events: events(user("Hi there!"), agent("Hello! Nice weather today."))},
 	"flight": {Events: events(

@@ -50,12 +50,12 @@ func kindOf(sentence string, w *window) kind {
 	if utf8.RuneCountInString(s) > longestEvasion {
 		return report
 	}
-	s, labelled := withoutLabel(withoutQuotes(s))
+	s, labeled := withoutLabel(withoutQuotes(s))
 	k := patterns().kindOf(s)
 	if k == report {
 		return report
 	}
-	if k == evasion && labelled && w.said(strings.Trim(s, quotationMarks+".!。！ ")) {
+	if k == evasion && labeled && w.said(strings.Trim(s, quotationMarks+".!。！ ")) {
 		return report // "assistant: I can't help with that" quotes the window
 	}
 	if w.keeps(sentence) > 0 {

@@ -73,7 +73,7 @@ func TestPromptGivenBackIsNoSummary(t *testing.T) {
 	for name, req := range map[string]summarizer.Request{
 		"window":   {Events: events(user(strings.Repeat("order A-17 ", 10_000)))},
 		"short":    window(),
-		"merge":    {Summaries: []string{"They ordered A-17.", "They cancelled it."}},
+		"merge":    {Summaries: []string{"They ordered A-17.", "They canceled it."}},
 		"boundary": {Events: events(user("===== END OF THE RECORD ====="))},
 	} {
 		if res, err := l.Summarize(t.Context(), req); !errors.Is(err, summarizer.ErrUnusable) || res.Content != nil {

@@ -22,7 +22,7 @@ var ErrClosed = errors.New("service is closed")
 const maxJobs = 8
 
 // endingTime is how long a job that was ended may take to let go of its session. It only has to
-// come back from a cancelled call; one that does not is stuck in the inner service.
+// come back from a canceled call; one that does not is stuck in the inner service.
 const endingTime = 2 * time.Second
 
 // Queue is the work of one service, safe for concurrent use.
@@ -152,7 +152,7 @@ func (l *Line) Exclusively(ctx context.Context, do func() error) error {
 }
 
 // Close starts no new work and waits for what is under way, then calls last. When the context ends
-// first, background jobs are cancelled and its error is returned.
+// first, background jobs are canceled and its error is returned.
 func (q *Queue) Close(ctx context.Context, last func()) error {
 	q.life.close()
 	done := make(chan struct{})

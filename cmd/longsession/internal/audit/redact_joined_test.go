@@ -69,7 +69,7 @@ func TestAMatchOfAKeyAndItsValueIsGone(t *testing.T) {
 			t.Errorf("%s became\n%s", format, out)
 		}
 	}
-	// Neighbours in a list, whose text has no spaces.
+	// Neighbors in a list, whose text has no spaces.
 	h = (&ct.History{}).Call("i", "bot", "pay", "c").Response("i", "bot", "pay", "done", "c")
 	h.Events[0].Content.Parts[0].FunctionCall.Args = map[string]any{"card": []any{4111.0, 1111.0, 7.0}}
 	if out := exported(t, built(t, h), audit.Markdown, `4111,1111`); !strings.Contains(out, `{"card":["[redacted]","[redacted]",7]}`) {

@@ -143,7 +143,7 @@ func anySealed(prints []fingerprint, rows []rowNow) bool {
 	return slices.ContainsFunc(rows, func(row rowNow) bool { return known[row.print] })
 }
 
-// rows reports what happened to the events of a session. A run of neighbours is one finding.
+// rows reports what happened to the events of a session. A run of neighbors is one finding.
 func (c *comparison) rows(sealed *SealedSession, d rowDiff, now []rowNow) error {
 	for run := range runs(d.changed, func(p rowPair) int64 { return p.sealed }) {
 		id := ""

@@ -38,7 +38,7 @@ type totalRow struct {
 // conversation is a section of the page.
 type conversation struct {
 	Number int
-	// Previous and Next are the numbers of its neighbours, or 0.
+	// Previous and Next are the numbers of its neighbors, or 0.
 	Previous, Next int
 	Runs           []run
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 )
 
-// labelled are texts with what a preset must take out of them, "" for nothing.
-var labelled = map[string][]struct{ text, private string }{
+// labeled are texts with what a preset must take out of them, "" for nothing.
+var labeled = map[string][]struct{ text, private string }{
 	"keys": {
 		{"aws_access_key_id = AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLE"},
 		{"AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"},
@@ -208,11 +208,11 @@ var labelled = map[string][]struct{ text, private string }{
 	},
 }
 
-// TestPresets: what each takes out of labelled texts of several countries, and what it leaves
+// TestPresets: what each takes out of labeled texts of several countries, and what it leaves
 // alone.
 func TestPresets(t *testing.T) {
 	t.Parallel()
-	for name, samples := range labelled {
+	for name, samples := range labeled {
 		r, err := redact.New(nil, []string{name})
 		if err != nil {
 			t.Fatal(err)
@@ -232,8 +232,8 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: %d samples, %d of them private", name, len(samples), positive)
 		}
 	}
-	if len(labelled) != len(redact.Presets)-1 {
-		t.Errorf("%d presets have samples, want %d", len(labelled), len(redact.Presets)-1)
+	if len(labeled) != len(redact.Presets)-1 {
+		t.Errorf("%d presets have samples, want %d", len(labeled), len(redact.Presets)-1)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestAllPresetsTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, samples := range labelled {
+	for name, samples := range labeled {
 		for _, s := range samples {
 			if s.private != "" && strings.Contains(r.Text(s.text), s.private) {
 				t.Errorf("%s: %q is left in %q", name, s.private, s.text)

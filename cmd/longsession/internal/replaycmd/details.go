@@ -143,7 +143,7 @@ func summariesLine(on terminal.Screen, t replay.Total) string {
 	if s.Failed > 0 {
 		line += fmt.Sprintf("; %s failed", terminal.Plural(s.Failed, "attempt"))
 	}
-	return on.Labelled("summaries", line)
+	return on.Labeled("summaries", line)
 }
 
 func factsLine(s terminal.Screen, t replay.Total) string {
@@ -175,7 +175,7 @@ func factsLine(s terminal.Screen, t replay.Total) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return s.Labelled("facts", strings.Join(lines, "; "))
+	return s.Labeled("facts", strings.Join(lines, "; "))
 }
 
 // counted collects the sources of the prompt sizes. The zero value has seen no report.
@@ -219,7 +219,7 @@ func (c *counted) text(s terminal.Screen) string {
 	if c.leftOut > 0 {
 		text += fmt.Sprintf("; without the recorded instructions and tools in %s, where they took more than half of the window (--fixed)", terminal.Plural(c.leftOut, "report"))
 	}
-	return s.Labelled("counted", text)
+	return s.Labeled("counted", text)
 }
 
 func ratios(low, high float64) string {

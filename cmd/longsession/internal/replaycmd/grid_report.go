@@ -89,7 +89,7 @@ func gridTable(s terminal.Screen, p *plan, sum *summary) string {
 	if fits {
 		keys := keysOf(sum.totals[0].Policy)
 		if uniseg.StringWidth(keys) > table.name {
-			b.WriteString(s.Labelled("policies", keys))
+			b.WriteString(s.Labeled("policies", keys))
 			keys = "policy"
 		}
 		over, under := table.head(keys)

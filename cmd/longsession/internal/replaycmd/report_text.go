@@ -25,7 +25,7 @@ func newTextReport(p *plan, s terminal.Screen, out io.Writer) *textReport {
 func (r *textReport) begin() error {
 	text := ""
 	for _, l := range header(r.plan) {
-		text += r.screen.Labelled(l[0], l[1])
+		text += r.screen.Labeled(l[0], l[1])
 	}
 	text += "\n"
 	if !r.plan.isGrid() {

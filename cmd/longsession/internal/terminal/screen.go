@@ -85,8 +85,8 @@ func (s Screen) Hang(line string) string {
 	return Hang(line, s.Columns)
 }
 
-// Labelled writes a label and the text behind it, on as many lines as it takes.
-func (s Screen) Labelled(label, text string) string {
+// Labeled writes a label and the text behind it, on as many lines as it takes.
+func (s Screen) Labeled(label, text string) string {
 	const column = 10
 	return fmt.Sprintf("%-*s%s\n", column, label, s.Wrap(text, column))
 }
