@@ -3,9 +3,9 @@ package redact
 import (
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // maxDepth is the number of layers of base64 that are decoded.
@@ -42,21 +42,10 @@ func (r *Redactor) encoded(text string, depth int) (found [][]int) {
 // holds reports whether decoded data contains a match. Ordinary words decode to random bytes, so
 // holds only looks at runs of text.
 func (r *Redactor) holds(data string, depth int) bool {
-	for from := 0; from < len(data); {
-		to := from
-		for to < len(data) {
-			char, size := utf8.DecodeRuneInString(data[to:])
-			if char == utf8.RuneError && size == 1 || !unicode.IsGraphic(char) && !unicode.IsSpace(char) && !unicode.Is(unicode.Cf, char) && char != 0 { // UTF-16 has zeros between its letters
-				break
-			}
-			to += size
-		}
-		if to-from >= certain || from == 0 && to == len(data) {
-			if len(r.spans(data[from:to], depth)) > 0 {
-				return true
-			}
-		}
-		from = to + 1
-	}
-	return false
+	runs := strings.FieldsFunc(strings.ToValidUTF8(data, "\x01"), func(char rune) bool {
+		return !unicode.IsGraphic(char) && !unicode.IsSpace(char) && !unicode.Is(unicode.Cf, char) && char != 0 // UTF-16 has zeros between its letters
+	})
+	return slices.ContainsFunc(runs, func(text string) bool {
+		return (len(text) >= certain || len(text) == len(data)) && len(r.spans(text, depth)) > 0
+	})
 }

@@ -2,9 +2,8 @@ package redact
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // All is the preset of all presets.
@@ -13,8 +12,8 @@ const All = "all"
 var presets = map[string][]rule{
 	"keys":  keyRules,
 	"email": {emails},
-	"card":  {cards},
-	"iban":  {ibans},
+	"card":  cardRules,
+	"iban":  {grouped(`[A-Za-z0-9]+`, `[ -]`, "-", isIBAN)},
 	"phone": phoneRules,
 }
 
@@ -38,44 +37,66 @@ func preset(name string) ([]rule, error) {
 	return rules, nil
 }
 
-// alone reports whether a match is not a part of a longer word or number. On neither side may it
-// touch a letter, a digit, or one of the marks if a word with a digit follows it, as in a UUID or a
-// decimal fraction.
-func alone(text string, from, to int, marks string) bool {
-	before, after := text[:from], text[to:]
-	last, _ := utf8.DecodeLastRuneInString(before)
-	first, _ := utf8.DecodeRuneInString(after)
-	if isWord(last) || isWord(first) {
-		return false
-	}
-	if before != "" && strings.ContainsRune(marks, last) {
-		word := before[:len(before)-utf8.RuneLen(last)]
-		if strings.ContainsAny(word[strings.LastIndexFunc(word, notWord)+1:], "0123456789") {
-			return false
+// form returns the rule of an expression. If it has a group, the group is private, and the rest is
+// what announces it. With marks a match must be alone, and is decides about what is left.
+func form(expression, marks string, is func(match string) bool) rule {
+	re, whole := regexp.MustCompile(expression), alone(marks)
+	return func(text string) (found [][]int) {
+		for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
+			m = m[len(m)-2:]
+			if whole(text, m[0], m[1]) && (is == nil || is(text[m[0]:m[1]])) {
+				found = append(found, m)
+			}
 		}
+		return found
 	}
-	if after != "" && strings.ContainsRune(marks, first) {
-		word := after[utf8.RuneLen(first):]
-		if end := strings.IndexFunc(word, notWord); end >= 0 {
-			word = word[:end]
-		}
-		return !strings.ContainsAny(word, "0123456789")
-	}
-	return true
 }
 
-func notWord(char rune) bool { return !isWord(char) }
+// grouped returns the rule for numbers that may be written in groups. In each run of groups it looks
+// for the consecutive groups that are a number.
+func grouped(group, separator, marks string, is func(number string) bool) rule {
+	groups, runs, whole := regexp.MustCompile(group), regexp.MustCompile(group+`(?:`+separator+group+`)*`), alone(marks)
+	return func(text string) (found [][]int) {
+		for _, run := range runs.FindAllStringIndex(text, -1) {
+			parts := groups.FindAllStringIndex(text[run[0]:run[1]], -1)
+			for i := 0; i < len(parts); i++ {
+				for j := i; j < len(parts) && parts[j][1]-parts[i][0] <= longestNumber; j++ {
+					from, to := run[0]+parts[i][0], run[0]+parts[j][1]
+					if is(text[from:to]) && whole(text, from, to) {
+						found, i = append(found, []int{from, to}), j
+						break
+					}
+				}
+			}
+		}
+		return found
+	}
+}
 
-func isWord(char rune) bool {
-	return char != utf8.RuneError && (unicode.IsLetter(char) && !unicode.In(char, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || unicode.IsDigit(char) || char == '_')
+// longestNumber bounds the length of a number with the signs between its groups.
+const longestNumber = 80
+
+// word is a character of words and numbers, of scripts that put blanks between them.
+const word = `(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]|[\p{Nd}_])`
+
+// longestWord bounds the text in front of a match that alone looks at.
+const longestWord = 100
+
+// alone returns a function that reports whether a match is not a part of a longer word or number. On
+// neither side may it touch a letter, a digit, or one of the marks if a word with a digit follows
+// it, as in a UUID or a decimal fraction. Without marks every match is alone.
+func alone(marks string) func(text string, from, to int) bool {
+	if marks == "" {
+		return func(string, int, int) bool { return true }
+	}
+	mark := `[` + regexp.QuoteMeta(marks) + `]`
+	before, after := regexp.MustCompile(`(?:`+word+`|\d`+word+`*`+mark+`)$`), regexp.MustCompile(`^(?:`+word+`|`+mark+word+`*\d)`)
+	return func(text string, from, to int) bool {
+		return !before.MatchString(text[max(0, from-longestWord):from]) && !after.MatchString(text[to:])
+	}
 }
 
 // digits returns the digits of a text.
-func digits(text string) string {
-	return strings.Map(func(char rune) rune {
-		if char >= '0' && char <= '9' {
-			return char
-		}
-		return -1
-	}, text)
-}
+func digits(text string) string { return notDigit.ReplaceAllString(text, "") }
+
+var notDigit = regexp.MustCompile(`\D`)

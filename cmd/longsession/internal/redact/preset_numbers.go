@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -28,53 +29,11 @@ func emails(text string) (found [][]int) {
 	return found
 }
 
-var (
-	digitGroup   = regexp.MustCompile(`\d+`)
-	numberGroups = regexp.MustCompile(`\d+(?:[ -]{1,3}\d+)*`)
-)
-
-// otherGroups are four groups separated by the same sign or by line breaks.
-var otherGroups = regexp.MustCompile(`\d{4}(?:(?:\.\d{4}){3}|(?:/\d{4}){3}|(?:_\d{4}){3}|(?:\r?\n\d{4}){3})`)
-
-// cards finds numbers of payment cards of a known issuer, with the right length and the right check
-// digit, in one piece or in groups of four or more digits.
-func cards(text string) (found [][]int) {
-	for _, at := range numberGroups.FindAllStringIndex(text, -1) {
-		groups := digitGroup.FindAllStringIndex(text[at[0]:at[1]], -1)
-		for _, group := range groups {
-			group[0], group[1] = at[0]+group[0], at[0]+group[1]
-		}
-		for i := 0; i < len(groups); i++ {
-			if j := cardFrom(text, groups, i); j > i {
-				found = append(found, []int{groups[i][0], groups[j-1][1]})
-				i = j - 1
-			}
-		}
-	}
-	for _, at := range otherGroups.FindAllStringIndex(text, -1) {
-		if alone(text, at[0], at[1], "-./:") && isCard(digits(text[at[0]:at[1]])) {
-			found = append(found, at)
-		}
-	}
-	return found
-}
-
-// cardFrom returns the index behind the last group of a card number that begins with group i, or 0.
-func cardFrom(text string, groups [][]int, i int) int {
-	number := ""
-	for j := i; j < len(groups) && len(number) < 19; j++ {
-		group := text[groups[j][0]:groups[j][1]]
-		if number += group; len(number) < 12 {
-			if len(group) < 4 {
-				return 0
-			}
-			continue
-		}
-		if len(number) <= 19 && alone(text, groups[i][0], groups[j][1], "-./:") && isCard(number) {
-			return j + 1
-		}
-	}
-	return 0
+// cardRules find numbers of payment cards in one piece or in groups: with blanks and dashes, or four
+// groups of four that are separated by the same other sign or by line breaks.
+var cardRules = []rule{
+	grouped(`\d+`, `[ -]{1,3}`, "-./:", isCard),
+	form(`\d{4}(?:(?:\.\d{4}){3}|(?:/\d{4}){3}|(?:_\d{4}){3}|(?:\r?\n\d{4}){3})`, "-./:", isCard),
 }
 
 // issuers matches the numbers that issuers of cards give, by their first digits and their lengths.
@@ -90,78 +49,46 @@ var issuers = regexp.MustCompile(`^(?:` + strings.Join([]string{
 }, "|") + `)$`)
 
 // isCard reports whether a number can be that of a card, by its issuer, its length and its check
-// digit (ISO/IEC 7812). It refuses a number of equal digits.
-func isCard(number string) bool {
-	n := len(number)
-	if !issuers.MatchString(number) || strings.Count(number, number[:1]) == n {
+// digit (ISO/IEC 7812). It refuses a number of equal digits, and one whose first twelve digits have a
+// group of fewer than four.
+func isCard(text string) bool {
+	number := digits(text)
+	if !issuers.MatchString(number) || len(number) > 19 || strings.Count(number, number[:1]) == len(number) {
 		return false
 	}
-	sum := 0
-	for i := range n {
-		value := int(number[n-1-i] - '0')
-		if i%2 == 1 {
-			if value *= 2; value > 9 {
-				value -= 9
-			}
+	seen := 0
+	for _, group := range strings.FieldsFunc(text, func(char rune) bool { return char < '0' || char > '9' }) {
+		if seen += len(group); len(group) < 4 && seen < 12 {
+			return false
 		}
-		sum += value
+	}
+	sum := 0
+	for i := range number {
+		value := int(number[len(number)-1-i]-'0') * (1 + i%2)
+		sum += value/10 + value%10
 	}
 	return sum%10 == 0
 }
 
-// ibanLength has the length of the IBANs of each country, from the registry of ISO 13616.
-var ibanLength = map[string]int{
-	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28, "CH": 21, "CR": 22,
-	"CY": 28, "CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FK": 18, "FO": 18, "FR": 27, "GB": 22,
-	"GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HN": 28, "HR": 21, "HU": 28, "IE": 22, "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30,
-	"KW": 30, "KZ": 20, "LB": 28, "LC": 32, "LI": 21, "LT": 20, "LU": 20, "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MN": 20,
-	"MR": 27, "MT": 31, "MU": 30, "NI": 28, "NL": 18, "NO": 15, "OM": 23, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22,
-	"RU": 33, "SA": 24, "SC": 31, "SD": 18, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23, "TN": 24, "TR": 26,
-	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
-}
+// ibans has the countries with IBANs and their lengths, from the registry of ISO 13616.
+const ibans = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 " +
+	"FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 " +
+	"MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 " +
+	"ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30"
 
-var ibanStart = regexp.MustCompile(`[A-Za-z]{2}[ -]?\d{2}[ -]?[A-Za-z0-9]`)
+// ibanStart matches at least the fifteen characters of the shortest of them.
+var ibanStart = regexp.MustCompile(`^[A-Za-z]{2}[ -]?\d[ -]?\d.{11}`)
 
-// ibans finds bank accounts, with or without blanks, by the length for their country and the check
-// digits.
-func ibans(text string) (found [][]int) {
-	for at := 0; ; {
-		m := ibanStart.FindStringIndex(text[at:])
-		if m == nil {
-			return found
-		}
-		from := at + m[0]
-		if to := ibanFrom(text, from); to > 0 {
-			found = append(found, []int{from, to})
-			at = to
-		} else {
-			at = from + 1
-		}
+// isIBAN reports whether a number is a bank account with the length for its country and the right
+// check digits: as a number, with letters as 10 to 35, it leaves the remainder 1 when divided by 97.
+func isIBAN(text string) bool {
+	if !ibanStart.MatchString(text) {
+		return false
 	}
-}
-
-// ibanFrom returns the end of an IBAN that begins at from, or 0.
-func ibanFrom(text string, from int) int {
-	want, iban := ibanLength[strings.ToUpper(text[from:from+2])], ""
-	for i := from; i < len(text) && len(iban) < want; i++ {
-		c := text[i]
-		switch {
-		case c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
-			iban += string(c)
-			if len(iban) == want && alone(text, from, i+1, "-") && isIBAN(strings.ToUpper(iban)) {
-				return i + 1
-			}
-		case (c == ' ' || c == '-') && text[i-1] != ' ' && text[i-1] != '-':
-		default:
-			return 0
-		}
+	iban := strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(text))
+	if !strings.Contains(ibans, iban[:2]+strconv.Itoa(len(iban))) {
+		return false
 	}
-	return 0
-}
-
-// isIBAN reports whether the check digits are right: as a number, with letters as 10 to 35, the
-// IBAN leaves the remainder 1 when divided by 97.
-func isIBAN(iban string) bool {
 	rest := 0
 	for _, c := range iban[4:] + iban[:4] {
 		if c >= 'A' {

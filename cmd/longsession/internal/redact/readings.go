@@ -1,11 +1,13 @@
 package redact
 
 import (
+	"encoding/json"
 	"html"
+	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -23,181 +25,125 @@ type reading struct {
 	from []int
 }
 
-// steps are the ways to read a text, each with the characters that it can change.
-var steps = []struct {
-	changes func(rune) bool
-	read    func(text string, emit func(piece string, at int))
-}{
-	{func(char rune) bool { return char >= utf8.RuneSelf || invisible(char) }, visible},
-	{func(char rune) bool { return char >= utf8.RuneSelf }, normal},
-	{func(char rune) bool { return char == '%' || char == '\\' || char == '&' }, decoded},
+// step reads the pieces of a text that an expression matches in another way.
+type step struct {
+	piece *regexp.Regexp
+	read  func(piece string) string
 }
 
-// origin returns the span of the stored text that a span of the reading comes from.
-func (as reading) origin(span []int) []int {
-	if as.from == nil {
-		return span[:2]
-	}
-	from, to := as.from[span[0]], span[1]
-	for to < len(as.text) && as.from[to] == as.from[span[1]-1] { // one character can become several
-		to++
-	}
-	return []int{from, as.from[to]}
-}
+var (
+	// plain reads dashes, blanks and digits of all scripts as ASCII, and drops invisible characters.
+	plain = step{regexp.MustCompile(`[^\t\n\r -~]`), func(piece string) string { return strings.Map(ascii, piece) }}
+	// normal reads full-width and mathematical letters as plain ones, and accents together with
+	// their letters.
+	normal = step{regexp.MustCompile(`\P{M}?\p{M}+|[\x{1100}-\x{11ff}]+|[^\x00-\x7f]`), norm.NFKC.String}
+	// decoded decodes one layer of URL encoding, of entities, and of the escapes of JSON and programs.
+	decoded = step{regexp.MustCompile(`%[[:xdigit:]]{2}|&[#\w]{1,10};|` +
+		`\\(?:u[dD][89abAB][[:xdigit:]]{2}\\u[[:xdigit:]]{4}|u[[:xdigit:]]{4}|U[[:xdigit:]]{8}|x[[:xdigit:]]{2}|[0-7]{3}|[abfnrtv\\'"/])`), decode}
+	// blanks reads a plus as a blank, as in a query. In a phone number it is a plus.
+	blanks = step{regexp.MustCompile(`\+`), func(string) string { return " " }}
+)
 
 // readings returns a text as it is written and in every other way.
 func readings(text string) []reading {
 	current := reading{text: text}
 	all := []reading{current}
-	for range maxDecoded {
-		before := len(all)
-		for _, step := range steps {
-			if strings.IndexFunc(current.text, step.changes) < 0 {
-				continue
-			}
-			if next := current.read(step.read); next.text != current.text {
-				all, current = append(all, next), next
-			}
-		}
-		if len(all) == before {
-			break
+	read := func(s step) {
+		if next := current.read(s); next.text != current.text {
+			all, current = append(all, next), next
 		}
 	}
-	// In a query a plus is a blank; in a phone number it is a plus.
-	if strings.ContainsRune(current.text, '+') {
-		all = append(all, current.read(blanks))
+	for before, layer := 0, 0; before < len(all) && layer < maxDecoded; layer++ {
+		before = len(all)
+		read(plain)
+		read(normal)
+		read(decoded)
 	}
+	read(blanks)
 	return all
 }
 
-// read applies a step, which emits the pieces of its result with their offsets in the text.
-func (as reading) read(step func(text string, emit func(piece string, at int))) reading {
-	var out strings.Builder
-	from := make([]int, 0, len(as.text)+1)
-	at := func(i int) int {
-		if as.from == nil {
-			return i
-		}
-		return as.from[i]
+// read applies a step.
+func (as reading) read(s step) reading {
+	found := s.piece.FindAllStringIndex(as.text, -1)
+	if found == nil {
+		return as
 	}
-	step(as.text, func(piece string, i int) {
+	var out strings.Builder
+	from, done := make([]int, 0, len(as.text)+1), 0
+	copyTo := func(end int) {
+		out.WriteString(as.text[done:end])
+		for ; done < end; done++ {
+			from = append(from, as.at(done))
+		}
+	}
+	for _, m := range found {
+		copyTo(m[0])
+		piece := s.read(as.text[m[0]:m[1]])
 		out.WriteString(piece)
 		for range len(piece) {
-			from = append(from, at(i))
+			from = append(from, as.at(m[0]))
 		}
-	})
-	return reading{out.String(), append(from, at(len(as.text)))}
-}
-
-// visible drops invisible characters and writes dashes, blanks and digits of all scripts as ASCII.
-func visible(text string, emit func(string, int)) {
-	for i := 0; i < len(text); {
-		char, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case invisible(char):
-		case char < utf8.RuneSelf || char == utf8.RuneError:
-			emit(text[i:i+size], i)
-		case unicode.Is(unicode.Pd, char), char == '\u2212':
-			emit("-", i)
-		case unicode.Is(unicode.Zs, char):
-			emit(" ", i)
-		case unicode.IsDigit(char):
-			emit(digit(char), i)
-		default:
-			emit(text[i:i+size], i)
-		}
-		i += size
+		done = m[1]
 	}
+	copyTo(len(as.text))
+	return reading{out.String(), append(from, as.at(done))}
 }
 
-// invisible reports whether a character takes up no room: joiners, marks of direction, soft
-// hyphens, control characters, fillers and variation selectors.
-func invisible(char rune) bool {
+// at returns the offset in the stored text of a byte of the reading.
+func (as reading) at(i int) int {
+	if as.from == nil {
+		return i
+	}
+	return as.from[i]
+}
+
+// origin returns the span of the stored text that a span of the reading comes from.
+func (as reading) origin(span []int) []int {
+	to := span[1]
+	for as.from != nil && to < len(as.text) && as.from[to] == as.from[span[1]-1] { // one character can become several
+		to++
+	}
+	return []int{as.at(span[0]), as.at(to)}
+}
+
+// ascii returns a dash, a blank or a digit of any script as ASCII, and -1 for a character that takes
+// up no room.
+func ascii(char rune) rune {
 	switch {
-	case char == '\n', char == '\t', char == '\r':
-		return false
-	case char < utf8.RuneSelf:
-		return char < ' ' || char == 0x7f
-	}
-	return unicode.In(char, unicode.Cf, unicode.Cc, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || char == '\u2800'
-}
-
-// digit writes a decimal digit of any script as ASCII. Unicode has digits in runs of ten that begin
-// with zero; runs may follow one another.
-func digit(char rune) string {
-	zero := char
-	for unicode.IsDigit(zero - 1) {
-		zero--
-	}
-	return string('0' + (char-zero)%10)
-}
-
-// normal writes characters in their ordinary form: full-width and mathematical letters as plain
-// ones, and accents together with their letters.
-func normal(text string, emit func(string, int)) {
-	var it norm.Iter
-	for it.InitString(norm.NFKC, text); !it.Done(); {
-		at := it.Pos()
-		emit(string(it.Next()), at)
-	}
-}
-
-// decoded decodes one layer of URL encoding, of the escapes of JSON and programs, and of entities.
-func decoded(text string, emit func(string, int)) {
-	for i := 0; i < len(text); {
-		out, size := text[i:i+1], 1
-		switch text[i] {
-		case '%':
-			if i+3 <= len(text) {
-				if b, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
-					out, size = string([]byte{byte(b)}), 3
-				}
-			}
-		case '\\':
-			out, size = unescaped(text[i:])
-		case '&':
-			if end := strings.IndexByte(text[i:min(len(text), i+12)], ';'); end > 1 {
-				if meant := html.UnescapeString(text[i : i+end+1]); meant != text[i:i+end+1] {
-					out, size = meant, end+1
-				}
-			}
+	case char == '\n', char == '\t', char == '\r', char >= ' ' && char < 0x7f, char == utf8.RuneError:
+		return char
+	case unicode.In(char, unicode.Cf, unicode.Cc, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), char == '\u2800':
+		return -1
+	case unicode.Is(unicode.Pd, char), char == '\u2212':
+		return '-'
+	case unicode.Is(unicode.Zs, char):
+		return ' '
+	case unicode.IsDigit(char):
+		// Digits come in runs of ten that begin with zero; runs may follow one another.
+		zero := char
+		for unicode.IsDigit(zero - 1) {
+			zero--
 		}
-		emit(out, i)
-		i += size
+		return '0' + (char-zero)%10
 	}
+	return char
 }
 
-// unescaped decodes an escape at the beginning of a text, and returns its length.
-func unescaped(text string) (string, int) {
-	if len(text) > 1 && text[1] == '/' {
-		return "/", 2
-	}
-	if len(text) > 11 && text[1] == 'u' && text[6] == '\\' && text[7] == 'u' {
-		high, _ := strconv.ParseUint(text[2:6], 16, 32)
-		low, _ := strconv.ParseUint(text[8:12], 16, 32)
-		if char := utf16.DecodeRune(rune(high), rune(low)); char != utf8.RuneError {
-			return string(char), 12
+// decode decodes an escape. It returns one that means nothing as it is.
+func decode(escape string) string {
+	out := escape
+	switch {
+	case escape[0] == '%':
+		out, _ = url.PathUnescape(escape)
+	case escape[0] == '&':
+		out = html.UnescapeString(escape)
+	case escape == `\'`:
+		out = "'"
+	case json.Unmarshal([]byte(`"`+escape+`"`), &out) != nil: // not an escape of JSON
+		if text, err := strconv.Unquote(`"` + escape + `"`); err == nil {
+			out = text
 		}
 	}
-	for _, quote := range []byte{'"', '\''} {
-		if char, multibyte, rest, err := strconv.UnquoteChar(text, quote); err == nil {
-			if size := len(text) - len(rest); char < utf8.RuneSelf || multibyte {
-				return string(char), size
-			} else {
-				return string([]byte{byte(char)}), size
-			}
-		}
-	}
-	return text[:1], 1
-}
-
-// blanks reads a plus as a blank.
-func blanks(text string, emit func(string, int)) {
-	for i := range len(text) {
-		if text[i] == '+' {
-			emit(" ", i)
-		} else {
-			emit(text[i:i+1], i)
-		}
-	}
+	return out
 }
