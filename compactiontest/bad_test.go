@@ -17,12 +17,12 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// bad is a way to spoil a stack, and the case that must say so.
+// bad is a way to break a stack, and the case that must report it.
 type bad struct {
 	name  string
 	over  string // "inmemory" or "strict"
 	spoil func(d *decorator)
-	// below spoils the backend instead.
+	// below breaks the backend instead of the stack.
 	below func(inner session.Service) session.Service
 	// instead replaces the whole stack.
 	instead func(inner session.Service) session.Service
@@ -46,7 +46,7 @@ func bads() []bad {
 				return showing(append(view.Project(raw[:begun[sess]]), kept...))
 			}
 		}},
-		{name: "hides by time range", over: "strict", want: "what is hidden was summarized", says: "no summary has its fact", spoil: func(d *decorator) {
+		{name: "hides by time range", over: "strict", want: "every hidden event was summarized", says: "no summary has its fact", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events {
 				view := listOf(sess)
 				for _, ev := range rawOf(d, sess) {
@@ -73,7 +73,7 @@ func bads() []bad {
 			}
 		}},
 		{name: "appends through a fresh handle", over: "inmemory", want: "the view is live", says: "not at the end of what the same handle shows", spoil: throughFreshHandle},
-		{name: "appends through a fresh handle where handles go stale", over: "strict", want: "the view is live", says: "not at the end of what the same handle shows", spoil: throughFreshHandle},
+		{name: "appends through a fresh handle over stale-checking storage", over: "strict", want: "the view is live", says: "not at the end of what the same handle shows", spoil: throughFreshHandle},
 		{name: "leaks a branch", over: "inmemory", want: "branches do not leak", says: "it leaks", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events {
 				view := listOf(sess)
@@ -100,14 +100,14 @@ func bads() []bad {
 				}
 			}
 		}},
-		{name: "changes the caller's events", over: "strict", want: "events are left alone", says: "was changed after it was appended", spoil: func(d *decorator) {
+		{name: "changes the caller's events", over: "strict", want: "events are never modified", says: "was changed after it was appended", spoil: func(d *decorator) {
 			d.store = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				err := d.Service.AppendEvent(ctx, sess, ev)
 				ev.Author += " (stored)"
 				return err
 			}
 		}},
-		{name: "rewrites events on their way to storage", over: "strict", want: "storage keeps everything", says: "nobody appended", spoil: func(d *decorator) {
+		{name: "rewrites events on their way to storage", over: "strict", want: "storage keeps everything", says: "was not appended", spoil: func(d *decorator) {
 			d.store = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				other := *ev
 				other.Content = genai.NewContentFromText("[redacted] "+strings.Join(ct.FactsIn(ev), " "), genai.RoleUser)
@@ -119,7 +119,7 @@ func bads() []bad {
 				return errors.Join(d.Service.AppendEvent(ctx, sess, ev), d.Service.AppendEvent(ctx, sess, ev))
 			}
 		}},
-		{name: "tells errors in its own words", over: "strict", want: "inner errors come through", says: "want session.ErrNotFound", spoil: func(d *decorator) {
+		{name: "replaces errors", over: "strict", want: "inner errors are returned", says: "want session.ErrNotFound", spoil: func(d *decorator) {
 			d.store = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				if err := d.Service.AppendEvent(ctx, sess, ev); err != nil {
 					return fmt.Errorf("append failed: %v", err)
@@ -127,30 +127,30 @@ func bads() []bad {
 				return nil
 			}
 		}},
-		{name: "swallows errors", over: "inmemory", want: "inner errors come through", says: "the event is nowhere", spoil: func(d *decorator) {
+		{name: "swallows errors", over: "inmemory", want: "inner errors are returned", says: "the event is lost", spoil: func(d *decorator) {
 			d.store = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				_ = d.Service.AppendEvent(ctx, sess, ev)
 				return nil
 			}
 		}},
-		{name: "counts an event too few", over: "inmemory", want: "a snapshot stays as it is", says: "Len is", spoil: func(d *decorator) {
+		{name: "counts one event too few", over: "inmemory", want: "a snapshot never changes", says: "Len is", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events {
 				events := sess.Events()
 				return &listed{max(0, events.Len()-1), events.At, listOf(sess)}
 			}
 		}},
-		{name: "gives raw events by index", over: "inmemory", want: "a snapshot stays as it is", says: "At(0) is not the event that All yields", spoil: func(d *decorator) {
+		{name: "returns raw events by index", over: "inmemory", want: "a snapshot never changes", says: "At(0) is not the event that All yields", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events {
 				return &listed{sess.Events().Len(), showing(rawOf(d, sess)).At, listOf(sess)}
 			}
 		}},
-		{name: "panics outside of the list, or nearly", over: "inmemory", want: "a snapshot stays as it is", says: "outside of the list", spoil: func(d *decorator) {
+		{name: "returns events outside the list", over: "inmemory", want: "a snapshot never changes", says: "outside the list", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events {
 				events := listOf(sess)
 				return &listed{len(events), func(i int) *session.Event { return events[max(0, min(i, len(events)-1))] }, events}
 			}
 		}},
-		{name: "hands out a list that changes", over: "inmemory", want: "a snapshot stays as it is", says: "the list handed out", spoil: func(d *decorator) {
+		{name: "returns a list that changes", over: "inmemory", want: "a snapshot never changes", says: "the list returned", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events { return &growing{sess} }
 		}},
 		{name: "shows an event twice", over: "strict", want: "the view is live", says: "the model reads it twice", spoil: func(d *decorator) {
@@ -162,15 +162,15 @@ func bads() []bad {
 				return view
 			})
 		}},
-		{name: "puts its summary at the end", over: "inmemory", want: "the view is live", says: "ADK takes it for the message", spoil: func(d *decorator) {
+		{name: "shows its summary last", over: "inmemory", want: "the view is live", says: "ADK takes it for the message", spoil: func(d *decorator) {
 			d.show = reshaped(func(view []*session.Event, i int) []*session.Event { return append(view[i:], view[:i]...) })
 		}},
-		{name: "hides what an agent said last", over: "inmemory", want: "the view is live", says: "ADK routes the next message by it", spoil: func(d *decorator) {
+		{name: "hides the newest agent event", over: "inmemory", want: "the view is live", says: "ADK routes the next message by it", spoil: func(d *decorator) {
 			d.show = reshaped(func(view []*session.Event, _ int) []*session.Event {
 				return slices.DeleteFunc(view, func(ev *session.Event) bool { return ev.Author != genai.RoleUser })
 			})
 		}},
-		{name: "begins with a model's turn", over: "inmemory", want: "the view is live", says: "begins with a summary of role model", spoil: func(d *decorator) {
+		{name: "begins with a model event", over: "inmemory", want: "the view is live", says: "begins with a summary of role model", spoil: func(d *decorator) {
 			d.show = reshaped(func(view []*session.Event, _ int) []*session.Event {
 				first := *view[0]
 				first.Content = genai.NewContentFromText(first.Content.Parts[0].Text, genai.RoleModel)
@@ -187,13 +187,13 @@ func bads() []bad {
 			})
 		}},
 		{name: "never compacts", over: "strict", want: "the view is live", says: "nothing was compacted", instead: func(inner session.Service) session.Service { return inner }},
-		{name: "never compacts, and shows all for ever", over: "inmemory", want: "the view stays short", says: "the prompt grows with the session", instead: func(inner session.Service) session.Service { return inner }},
-		{name: "believes every record", over: "inmemory", want: "forged records do nothing", says: "hides event", instead: func(inner session.Service) session.Service {
+		{name: "never compacts, and shows everything", over: "inmemory", want: "the view stays short", says: "the prompt grows with the session", instead: func(inner session.Service) session.Service { return inner }},
+		{name: "trusts every record", over: "inmemory", want: "forged records do nothing", says: "hides event", instead: func(inner session.Service) session.Service {
 			return (&decorator{Service: inner, show: func(sess session.Session) session.Events {
 				return view.NewSnapshot(view.Project(view.Collect(sess.Events())))
 			}}).top()
 		}},
-		{name: "moves the update time by its records", over: "strict", want: "nobody goes stale", says: "stale session", below: func(inner session.Service) session.Service {
+		{name: "moves the update time by its records", over: "strict", want: "compaction makes no handle stale", says: "stale session", below: func(inner session.Service) session.Service {
 			return (&decorator{Service: inner, store: func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				if record.Is(ev) {
 					ev.Timestamp = ev.Timestamp.Add(time.Second / 2)
@@ -204,10 +204,10 @@ func bads() []bad {
 		{name: "remembers deleted sessions", over: "inmemory", want: "a deleted session leaves nothing behind", says: "of the deleted one", spoil: func(d *decorator) {
 			remember(d, keyed)
 		}},
-		{name: "remembers sessions by their ID alone", over: "inmemory", want: "sessions do not mix", says: "of another one", spoil: func(d *decorator) {
+		{name: "remembers sessions by their ID alone", over: "inmemory", want: "sessions do not mix", says: "of another session", spoil: func(d *decorator) {
 			remember(d, func(sess session.Session) string { return sess.ID() })
 		}},
-		{name: "ignores filters", over: "strict", want: "filters count what is shown", says: "newest of the view", spoil: func(d *decorator) {
+		{name: "ignores filters", over: "strict", want: "filters apply to the view", says: "newest of the view", spoil: func(d *decorator) {
 			d.filter = func(req *session.GetRequest) { req.NumRecentEvents = 0 }
 		}},
 		{name: "hides open calls", over: "strict", want: "an open call waits for its answer", says: "an open call, event", spoil: func(d *decorator) {
@@ -218,7 +218,7 @@ func bads() []bad {
 				return showing(slices.DeleteFunc(listOf(sess), view.IsStandIn))
 			}
 		}},
-		{name: "takes every call for interrupted", over: "inmemory", want: "an interrupted call has a response", says: "may yet get one", spoil: func(d *decorator) {
+		{name: "treats every call as interrupted", over: "inmemory", want: "an interrupted call has a response", says: "may yet get one", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events {
 				var view []*session.Event
 				for _, ev := range listOf(sess) {
@@ -231,7 +231,7 @@ func bads() []bad {
 				return showing(view)
 			}
 		}},
-		{name: "hides calls that wait for a confirmation", over: "strict", want: "a confirmation waits for its answer", says: "a call that waits for a confirmation, event", spoil: func(d *decorator) {
+		{name: "hides calls that wait for a confirmation", over: "strict", want: "a confirmation waits for its answer", says: "a call waiting for a confirmation, event", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events { return showing(withoutUnit(listOf(sess), "danger")) }
 		}},
 	}

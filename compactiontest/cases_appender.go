@@ -16,14 +16,14 @@ func appenderCases() []Case {
 	return []Case{
 		{
 			Name: "AppendRecord stores the record and nothing else",
-			Explain: "Guards that a record changes neither the session's state nor its last update time, through whatever handle it is stored. The compaction service " +
-				"stores records while turns are under way. If one moves the update time, ADK's database service refuses the next append of every turn as stale.",
+			Explain: "Checks that storing a record changes neither the session's state nor its last update time, whichever handle is used. The compaction service " +
+				"stores records while turns are running. If a record moves the update time, ADK's database service rejects the next append of every running turn as stale.",
 			Check: appending(checkInsertion),
 		},
 		{
 			Name: "AppendRecord makes no turn stale",
-			Explain: "Guards that a turn can go on appending through its handle after a record was stored through another one. If it cannot, the turn of a user ends with " +
-				"an error in the middle, because a background job finished at the wrong moment.",
+			Explain: "Checks that a turn can keep appending through its handle after a record is stored through another handle. Otherwise a background job that finishes " +
+				"at the wrong moment fails the user's turn halfway.",
 			Check: appending(func(p *innerPlay, a recordAppender) {
 				p.turns(3)
 				if err := a.AppendRecord(p.ctx, p.load(), p.recordOf("r", 0, 2)); err != nil {
@@ -37,41 +37,41 @@ func appenderCases() []Case {
 		},
 		{
 			Name: "AppendRecord can be repeated",
-			Explain: "Guards that a record whose ID is stored already is not stored again. A database may store a record and lose the answer; the compaction service then " +
-				"offers it once more. If both are stored, every count and audit of the session is wrong.",
+			Explain: "Checks that a record whose ID is already stored is not stored again. A database may store a record and lose the reply, so the compaction service " +
+				"offers the record again. If both copies are stored, every count and every audit of the session is wrong.",
 			Check: appending(func(p *innerPlay, a recordAppender) {
 				p.turns(3)
 				first, again := p.recordOf("r", 0, 2), p.recordOf("r", 0, 2)
 				again.ID, again.InvocationID = "another-event", "another-invocation"
 				for _, ev := range []*session.Event{first, again} {
 					if err := a.AppendRecord(p.ctx, p.live, ev); err != nil {
-						p.add("append a record of one ID: %w", err)
+						p.add("append two records with the same ID: %w", err)
 					}
 				}
 				if n := len(p.storedEvents()); n != p.stored+1 {
 					p.add("%d events are stored, want %d and one record", n, p.stored)
 				}
 				if again.ID != first.ID {
-					p.add("the second call left event %s, want the stored event %s", again.ID, first.ID)
+					p.add("the second call set the event's ID to %s, want the ID of the stored event, %s", again.ID, first.ID)
 				}
 			}),
 		},
 		{
-			Name: "AppendRecord refuses what others have done",
-			Explain: "Guards that a record is refused if its events are covered or gone, or if a record that it absorbs is not current any more, with an error that has " +
-				"Superseded() in its chain. Two processes may summarize one session at once. Without the check, both summaries are shown, and the model reads everything twice.",
+			Name: "AppendRecord refuses superseded records",
+			Explain: "Checks that a record is refused if its events are already covered or missing, or if a record it absorbs is no longer current. The error must have " +
+				"Superseded() in its chain. Two processes may summarize one session at once. Without the check, both summaries are shown and the model reads everything twice.",
 			Check: appending(checkSuperseded),
 		},
 		{
-			Name: "AppendRecord decides between two writers",
-			Explain: "Guards that the check and the insertion are one transaction. If two writers can both pass the check before either has stored, both records are stored, " +
+			Name: "AppendRecord accepts one of several writers",
+			Explain: "Checks that the check and the insertion are one transaction. If two writers both pass the check before either stores, both records are stored " +
 				"and the model reads everything twice.",
 			Check: appending(checkWriters),
 		},
 		{
-			Name: "AppendRecord says what went wrong",
-			Explain: "Guards that a session that does not exist is session.ErrNotFound, and that a call whose context has ended stores nothing. The compaction service drops the " +
-				"records of deleted sessions, and tries again what failed otherwise: an error that it cannot distinguish makes it try for ever, or lose a summary.",
+			Name: "AppendRecord returns errors that callers can tell apart",
+			Explain: "Checks that a missing session yields session.ErrNotFound, and that a call with a canceled context stores nothing. The compaction service drops " +
+				"records of deleted sessions and retries after every other error. If it cannot tell the two apart, it retries forever or loses a summary.",
 			Check: appending(func(p *innerPlay, a recordAppender) {
 				p.turns(3)
 				rec := p.recordOf("r", 0, 2)
@@ -81,7 +81,7 @@ func appenderCases() []Case {
 				ctx, cancel := context.WithCancel(p.ctx)
 				cancel()
 				if err := a.AppendRecord(ctx, p.live, rec); err == nil {
-					p.add("append a record in a context that has ended: no error")
+					p.add("append a record with a canceled context: no error")
 				}
 				if n := len(p.storedEvents()); n != p.stored {
 					p.add("%d events are stored after two calls that had to fail, want %d", n, p.stored)
@@ -120,13 +120,13 @@ func checkInsertion(p *innerPlay, a recordAppender) {
 	}
 	after := p.load()
 	if !sameTime(after.LastUpdateTime(), before.LastUpdateTime()) {
-		p.add("the session was last updated at %v, and at %v once a record was stored", before.LastUpdateTime(), after.LastUpdateTime())
+		p.add("storing a record moved the session's last update time from %v to %v", before.LastUpdateTime(), after.LastUpdateTime())
 	}
 	if was, is := asJSON(maps.Collect(before.State().All())), asJSON(maps.Collect(after.State().All())); was != is {
-		p.add("the state was %s, and is %s once a record was stored", was, is)
+		p.add("storing a record changed the state from %s to %s", was, is)
 	}
 	if stale.Events().Len() != shown || !stale.LastUpdateTime().Equal(updated) {
-		p.add("the handle that only names the session was changed")
+		p.add("AppendRecord modified the caller's handle")
 	}
 	found := 0
 	for ev := range after.Events().All() {
@@ -136,14 +136,14 @@ func checkInsertion(p *innerPlay, a recordAppender) {
 		}
 		found++
 		if ev.ID != rec.ID || m.RecordID != "r" || ev.Content != nil || len(m.Covered) != 2 {
-			p.add("event %s stores record %q over %d events, want event %s and record r over 2, without content", ev.ID, m.RecordID, len(m.Covered), rec.ID)
+			p.add("event %s stores record %q over %d events, want event %s with record r over 2 events and no content", ev.ID, m.RecordID, len(m.Covered), rec.ID)
 		}
 		if !sameTime(ev.Timestamp, before.LastUpdateTime()) || !sameTime(rec.Timestamp, ev.Timestamp) {
-			p.add("the record is stored with the time %v, and the caller got %v; want %v, the last update", ev.Timestamp, rec.Timestamp, before.LastUpdateTime())
+			p.add("the stored record has time %v and the caller's event has %v, want %v, the session's last update time", ev.Timestamp, rec.Timestamp, before.LastUpdateTime())
 		}
 	}
 	if found != 1 || after.Events().Len() != before.Events().Len()+1 {
-		p.add("%d records among %d events, want one record more than %d events", found, after.Events().Len(), before.Events().Len())
+		p.add("got %d records in %d events, want one record and one event more than %d", found, after.Events().Len(), before.Events().Len())
 	}
 }
 
@@ -176,7 +176,7 @@ func checkSuperseded(p *innerPlay, a recordAppender) {
 	}
 }
 
-// innerWriters is how many goroutines offer a record over the same events at once.
+// innerWriters is the number of goroutines that offer a record over the same events at once.
 const innerWriters = 8
 
 func checkWriters(p *innerPlay, a recordAppender) {
@@ -197,10 +197,10 @@ func checkWriters(p *innerPlay, a recordAppender) {
 		case err == nil:
 			written++
 		case !isSuperseded(err):
-			p.add("a record that came second is refused with %v, want an error with Superseded() in its chain", err)
+			p.add("the later record is refused with %v, want an error with Superseded() in its chain", err)
 		}
 	}
 	if n := len(p.storedEvents()); written != 1 || n != p.stored+1 {
-		p.add("of %d writers of the same events %d succeeded, and %d records are stored; want 1 and 1", innerWriters, written, n-p.stored)
+		p.add("%d writers of the same events: %d succeeded and %d records are stored, want 1 and 1", innerWriters, written, n-p.stored)
 	}
 }

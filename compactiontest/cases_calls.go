@@ -10,8 +10,8 @@ func callCases() []Case {
 	return []Case{
 		{
 			Name: "calls and responses stay together",
-			Explain: "Guards that a tool call and all its responses are shown or hidden as one. Providers refuse a prompt with a response whose call is " +
-				"missing (HTTP 400, the session is dead from then on), and ADK drops it silently; a call without its response makes the model wait or call again.",
+			Explain: "Checks that a tool call and all its responses are shown or hidden together. Providers reject a prompt with a response whose call is " +
+				"missing (HTTP 400: the session is dead from then on), and ADK silently drops the response. After a call without its response, the model waits or calls again.",
 			Check: playing(func(p *play) {
 				for range 8 {
 					p.tools(1)
@@ -23,20 +23,20 @@ func callCases() []Case {
 		},
 		{
 			Name: "an open call waits for its answer",
-			Explain: "Guards that the call of a long-running tool stays as it is until it is truly answered, however late. ADK looks for the call when the " +
-				"answer comes: if it is hidden, the answer is dropped, or the turn fails, and the user's approval or the finished job is lost.",
+			Explain: "Checks that a long-running tool's call stays unchanged until its real answer arrives, however late. ADK looks up the call when the " +
+				"answer arrives. If the call is hidden, ADK drops the answer or fails the turn, and the user's approval or the finished job is lost.",
 			Check: playing(checkLongCall),
 		},
 		{
 			Name: "a confirmation waits for its answer",
-			Explain: "Guards that a call that needs a confirmation, and the request for it, stay as they are until the user decides. If either is hidden, " +
-				"ADK does not run the tool that the user has approved, or drops its result. Some backends do not store which event asked for the confirmation: it must be told from the call.",
+			Explain: "Checks that a call that needs a confirmation, and the request for it, stay unchanged until the user decides. If either is hidden, " +
+				"ADK does not run the approved tool, or drops its result. Some backends do not store which event asked for the confirmation, so the view must recognize it by the call itself.",
 			Check: playing(checkConfirmation),
 		},
 		{
 			Name: "an interrupted call has a response",
-			Explain: "Guards that a call whose turn was cut off, by Ctrl-C or the end of the process, is shown with a response that says so, and with the real one " +
-				"if that comes after all. Gemini, OpenAI and Anthropic refuse every prompt with a call that has no response: the session is dead from then on.",
+			Explain: "Checks that a call whose turn was cut off, by Ctrl-C or the end of the process, is shown with a response that reports the interruption, or with the real " +
+				"response if it arrives after all. Gemini, OpenAI and Anthropic reject every prompt with an unanswered call: the session is dead from then on.",
 			Check: playing(checkInterruptedCall),
 		},
 	}
@@ -50,7 +50,7 @@ func checkInterruptedCall(p *play) {
 		p.call(inv, inv+"cut", inv+"done")
 		p.respond(inv, "agent", "done", inv+"done")
 		p.say()
-		p.check() // while the turn may go on
+		p.check() // the turn may still be running
 		p.chat(1)
 		p.check()
 	}
@@ -60,7 +60,7 @@ func checkInterruptedCall(p *play) {
 	p.say()
 	p.chat(1)
 	p.check()
-	p.respond(inv, "agent", "done at last", "slow") // two turns ran at once
+	p.respond(inv, "agent", "done at last", "slow") // as if two turns had run at once
 	p.answer(inv, "agent")
 	p.say()
 	p.check()
@@ -112,7 +112,7 @@ func checkConfirmation(p *play) {
 	p.chat(14)
 	p.checkCompacted()
 	p.check()
-	p.checkRaw("a call that waits for a confirmation", call)
+	p.checkRaw("a call waiting for a confirmation", call)
 	p.checkRaw("a request for a confirmation", request)
 	inv = p.invocation()
 	p.h.Add(inv, genai.RoleUser, &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{
@@ -128,7 +128,7 @@ func checkConfirmation(p *play) {
 	p.check()
 }
 
-// checkRaw checks that the event at a position is shown as it was said.
+// checkRaw checks that the event at a position is shown unchanged.
 func (p *play) checkRaw(what string, position int) {
 	if !p.look(p.live).shows(position) {
 		p.add("%s, event %s, is hidden from the handle of the turn", what, p.said[position].ID)

@@ -14,9 +14,9 @@ import (
 func partialCases() []Case {
 	return []Case{
 		{
-			Name: "GetActive loads all that the view shows",
-			Explain: "Guards that the view of what GetActive loads is that of the whole session, after every turn and record. An event that is not loaded is neither shown to the " +
-				"model nor summarized by anybody: the agent forgets it without a trace.",
+			Name: "GetActive loads everything the view shows",
+			Explain: "Checks that the view of what GetActive loads equals the view of the whole session, after every turn and record. An event that is not loaded is neither shown to the " +
+				"model nor summarized, so the agent silently forgets it.",
 			Check: loading(func(p *innerPlay) {
 				for i := range 12 {
 					at := len(p.storedEvents())
@@ -34,8 +34,8 @@ func partialCases() []Case {
 		},
 		{
 			Name: "GetActive loads the newest of each side",
-			Explain: "Guards that the newest event of the user and the newest of an agent are loaded even if a record covers them. ADK takes the newest event of the user for the " +
-				"message, and routes the next one by the newest of an agent: without it, the wrong agent answers.",
+			Explain: "Checks that the newest user event and the newest agent event are loaded even if a record covers them. ADK treats the newest user event as the " +
+				"message to answer, and routes the next message by the newest agent event. Without it, the wrong agent answers.",
 			Check: loading(func(p *innerPlay) {
 				p.turns(3)
 				p.compact("r", 0, 6)
@@ -43,9 +43,9 @@ func partialCases() []Case {
 			}),
 		},
 		{
-			Name: "GetActive loads a call with all that belongs to it",
-			Explain: "Guards that a call comes with every response and every call made with it, even if a record covers some of them. Providers refuse a prompt with a response " +
-				"that has no call, or a call that has no response, and the session is dead.",
+			Name: "GetActive loads a call with its whole unit",
+			Explain: "Checks that a call is loaded with all its responses and every call made in the same event, even if a record covers some of them. Providers reject a prompt with a " +
+				"response without its call or a call without its response, and the session is dead.",
 			Check: loading(func(p *innerPlay) {
 				p.h.User("inv", "Book it, and ask.").Call("inv", "agent", "book", "long", "quick").Long("long")
 				p.h.Response("inv", "agent", "book", "done", "quick").Response("inv", "agent", "book", "pending", "long").Agent("inv", "agent", "I have asked.")
@@ -59,8 +59,8 @@ func partialCases() []Case {
 			}),
 		},
 		{
-			Name: "GetActive loads the event in front of a summary of tool rounds",
-			Explain: "Guards that the event is loaded that a summary of a running turn's tool rounds is shown behind, even if a record covers it. Without it the view cannot place " +
+			Name: "GetActive loads the anchor of a mid-turn summary",
+			Explain: "Checks that the anchor event of a mid-turn summary is loaded, even if a record covers it. Without the anchor, the view cannot place " +
 				"the summary, and the model reads the results before the question.",
 			Check: loading(func(p *innerPlay) {
 				p.turns(3)
@@ -77,13 +77,13 @@ func partialCases() []Case {
 				}))
 				p.checkPart("with a summary of rounds")
 				p.compact("rest", 0, opening+1)
-				p.checkPart("once the event in front of it is covered")
+				p.checkPart("once the anchor is covered")
 			}),
 		},
 		{
-			Name: "Covered knows what records stand for",
-			Explain: "Guards that Covered is true for the loaded events that some record covers, and for no others. If it wrongly says no, the event is summarized a second time; " +
-				"if it wrongly says yes, the event is never summarized, and stays in every prompt.",
+			Name: "Covered reports exactly the covered events",
+			Explain: "Checks that Covered is true for every loaded event that a record covers, and false for all others. If it is wrongly false, the event is summarized twice. " +
+				"If it is wrongly true, the event is never summarized and stays in every prompt.",
 			Check: loading(func(p *innerPlay) {
 				p.turns(4)
 				p.compact("r", 0, 8)
@@ -98,44 +98,45 @@ func partialCases() []Case {
 			}),
 		},
 		{
-			Name: "Overtaken knows that a call will get no answer",
-			Explain: "Guards that Overtaken is true for a call behind which the user has gone on, if the message that shows it was not loaded, and false while the turn may still run. " +
-				"A call that is wrongly taken for running has no response in the prompt, which providers refuse; a running one must not be answered by a stand-in.",
+			Name: "Overtaken reports calls that will get no answer",
+			Explain: "Checks that Overtaken is true for a call if the user has moved on, even where the user's later message was not loaded, and false while the turn may still be running. " +
+				"Providers reject a prompt with an interrupted call that is left unanswered, and a running call must not get a stand-in response.",
 			Check: loading(func(p *innerPlay) {
-				// Two runs take turns, so that the newest message is of the call's own invocation.
+				// Two runs interleave, so that the newest user message belongs to the call's own
+				// invocation.
 				p.h.User("first", "Book it.").Call("first", "agent", "book", "c1")
 				p.say()
 				p.checkOvertaken(p.h.Last().ID, false)
 				p.h.Turn("second", "agent", "Hello?", "Here I am.").Turn("first", "agent", "Is it booked?", "Not yet.")
 				p.say()
 				p.compact("r", 2, 4)
-				p.checkPart("after a call behind which another run has gone on")
+				p.checkPart("after a call that another run has overtaken")
 				p.checkOvertaken("e2", true)
 				p.h.Call("first", "agent", "book", "c2")
 				p.say()
-				p.checkPart("while another call runs")
+				p.checkPart("while another call is running")
 				p.checkOvertaken(p.h.Last().ID, false)
 			}),
 		},
 		{
-			Name: "GetActive is careful with records that compete",
-			Explain: "Guards that the view is right after two processes have summarized one session at once. Their records overlap, and one may replace another: an event that is " +
-				"counted as hidden by a record which is not shown any more is lost to the model.",
+			Name: "GetActive resolves competing records",
+			Explain: "Checks that the view is right after two processes have summarized one session at once. Their records overlap, and one may replace the other. If the service counts an " +
+				"event as hidden by a record that is no longer shown, the model loses the event.",
 			Check: loading(func(p *innerPlay) {
 				p.turns(6)
 				p.compact("first", 0, 4)
 				p.compact("overlapping", 2, 8)
-				p.checkPart("after two records that overlap")
+				p.checkPart("after two overlapping records")
 				p.append(Amend(p.recordOf("wider", 0, 10), func(m *record.Metadata) { m.CreatedAt = m.CreatedAt.Add(1) }))
-				p.checkPart("after a third one that covers more than both")
+				p.checkPart("after a third record that covers more than both")
 				p.turns(2)
 				p.checkPart("after more turns")
 			}),
 		},
 		{
-			Name: "a part can be appended to",
-			Explain: "Guards that AppendEvent takes what GetActive returned like a session from Get, that the request's filters are ignored, and that a session that does not exist is " +
-				"session.ErrNotFound. The compaction service appends all events of a turn through that handle.",
+			Name: "a partial session accepts appends",
+			Explain: "Checks that AppendEvent accepts a session from GetActive like one from Get, that GetActive ignores the request's filters, and that a missing session yields " +
+				"session.ErrNotFound. The compaction service appends all events of a turn through such a handle.",
 			Check: loading(checkPartIsSession),
 		},
 	}
@@ -150,7 +151,7 @@ func loading(f func(p *innerPlay)) func(context.Context, session.Service) error 
 	}
 }
 
-// checkCovered: of the first n stored events each is covered, and no other.
+// checkCovered checks that exactly the first n stored events are covered.
 func (p *innerPlay) checkCovered(n int) {
 	p.checkPart("for Covered")
 	part, ok := p.part().(partialSession)
@@ -168,7 +169,7 @@ func (p *innerPlay) checkCovered(n int) {
 	}
 }
 
-// checkOvertaken holds Overtaken of a loaded event against what is wanted.
+// checkOvertaken compares Overtaken of a loaded event with the wanted value.
 func (p *innerPlay) checkOvertaken(id string, want bool) {
 	if part, ok := p.part().(partialSession); ok && part.Overtaken(id) != want {
 		p.add("Overtaken(%s) is %t, want %t", id, !want, want)
@@ -187,14 +188,14 @@ func checkPartIsSession(p *innerPlay) {
 		return
 	}
 	if got, want := IDs(viewOf(resp.Session)), IDs(viewOf(p.load())); strings.Join(got, " ") != strings.Join(want, " ") {
-		p.add("with filters GetActive shows %q, want %q: the filters are for the view", got, want)
+		p.add("GetActive with filters shows %q, want %q: the filters apply to the view", got, want)
 	}
 	p.live = resp.Session
 	p.turns(2)
 	if n := p.live.Events().Len(); n == 0 || p.live.Events().At(n-1).ID != p.h.Last().ID {
-		p.add("an event that was appended through a part is not at its end")
+		p.add("an event appended through a partial session is not its last event")
 	}
-	p.checkPart("after appends through a part")
+	p.checkPart("after appends through a partial session")
 	missing := suiteRequest()
 	missing.SessionID = "no such session"
 	if _, err := a.GetActive(p.ctx, missing); !errors.Is(err, session.ErrNotFound) {

@@ -12,12 +12,12 @@ import (
 func serviceCases() []Case {
 	return []Case{
 		{
-			Name: "nobody goes stale",
-			Explain: "Guards that no compaction makes a handle stale. ADK's database service refuses to append through a handle that is older than storage: " +
-				"if a record moves the session's update time, or is stored behind the back of the turn's handle, the turn ends in the middle with an error.",
+			Name: "compaction makes no handle stale",
+			Explain: "Checks that no compaction makes a handle stale. ADK's database service rejects appends through a handle that is older than storage. " +
+				"If a record moves the session's update time, or is stored without updating the turn's handle, the turn fails halfway.",
 			Check: playing(func(p *play) {
-				p.chat(14)     // compactions in the midst of what one handle appends
-				for range 14 { // each turn begins with a Get, as a runner's does
+				p.chat(14)     // compactions run while one handle appends
+				for range 14 { // each turn begins with a Get, like a runner's
 					if fresh := p.fresh(); fresh != nil {
 						p.live = fresh
 					}
@@ -29,27 +29,27 @@ func serviceCases() []Case {
 			}),
 		},
 		{
-			Name: "inner errors come through",
-			Explain: "Guards that errors of the inner service are returned, and can be told apart. ADK's servers look for session.ErrNotFound to answer 404; " +
-				"an error that is swallowed makes the agent go on with an event that is stored nowhere.",
+			Name: "inner errors are returned",
+			Explain: "Checks that errors of the inner service are returned and remain distinguishable. ADK's servers answer 404 if the error is session.ErrNotFound. " +
+				"If an error is swallowed, the agent carries on with an event that is not stored.",
 			Check: checkErrors,
 		},
 		{
 			Name: "a deleted session leaves nothing behind",
-			Explain: "Guards that a session created anew under an ID begins empty. If a summary of the deleted one is remembered, the model tells a user what " +
-				"was deleted at somebody's wish.",
+			Explain: "Checks that a session re-created under the same ID starts empty. If a summary of the deleted session is still cached, the model reveals " +
+				"what a user asked to have deleted.",
 			Check: playing(checkDeleted),
 		},
 		{
 			Name: "sessions do not mix",
-			Explain: "Guards that what is remembered of one session is not shown in another of the same name. If users share it, the model tells one user what " +
+			Explain: "Checks that cached data of one session never appears in another session with the same ID. Otherwise the model tells one user what " +
 				"another one said.",
 			Check: checkMixed,
 		},
 	}
 }
 
-// stray is a session that no service gave out.
+// stray is a session that no service created.
 type stray struct{ session.Session }
 
 func (stray) ID() string                { return suiteSession }
@@ -73,7 +73,7 @@ func checkErrors(ctx context.Context, service session.Service) error {
 	}
 	p.chat(8)
 	if err := service.AppendEvent(ctx, stray{}, p.said[0]); err == nil {
-		f.add("append to a session that no service gave out: no error, and the event is nowhere")
+		f.add("append to a session that no service created: no error, and the event is lost")
 	}
 	if err := service.AppendEvent(ctx, p.live, nil); err == nil {
 		f.add("append nil: no error")
@@ -100,15 +100,15 @@ func checkDeleted(p *play) {
 	}
 	again, err := begin(p.ctx, p.service)
 	if err != nil {
-		p.add("create a session anew: %w", err)
+		p.add("re-create a session: %w", err)
 		return
 	}
-	for who, sess := range map[string]session.Session{"the session created anew": again.live, "a new handle to it": again.fresh()} {
+	for who, sess := range map[string]session.Session{"the re-created session": again.live, "a new handle to it": again.fresh()} {
 		if s := again.look(sess); len(s.events) > 0 {
 			p.add("%s shows %d events of the deleted one", who, len(s.events))
 		}
 	}
-	for range 12 { // other events than the first time
+	for range 12 { // different events from those of the first session
 		inv := again.invocation()
 		again.ask(inv)
 		again.h.Agent(inv, "agent", fmt.Sprintf("In turn %d of the new session the agent answers something else, that is %s.", again.turns, again.fact()))
@@ -117,7 +117,7 @@ func checkDeleted(p *play) {
 	again.checkCompacted()
 	again.check()
 	if err := again.join(); err != nil {
-		p.add("in the session created anew: %w", err)
+		p.add("in the re-created session: %w", err)
 	}
 }
 
@@ -139,7 +139,7 @@ func checkMixed(ctx context.Context, service session.Service) error {
 			continue
 		}
 		if n := resp.Session.Events().Len(); n > 0 {
-			p.add("the new session %+v shows %d events of another one", other, n)
+			p.add("the new session %+v shows %d events of another session", other, n)
 		}
 	}
 	p.chat(6)

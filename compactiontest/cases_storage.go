@@ -14,14 +14,14 @@ func storageCases() []Case {
 	return []Case{
 		{
 			Name: "storage keeps everything",
-			Explain: "Guards that storage holds every event once, as it was appended, and only grows. If a decorator deletes, rewrites or doubles events, " +
-				"there is no audit and no way back from a bad summary, and without the decorator the agent finds another past.",
+			Explain: "Checks that storage keeps every event once, as it was appended, and only grows. If a decorator deletes, rewrites or duplicates events, " +
+				"audits are impossible, a bad summary cannot be undone, and without the decorator the agent reads a different past.",
 			Check: checkStorage,
 		},
 		{
-			Name: "events are left alone",
-			Explain: "Guards that neither the events passed in nor those handed out by storage are changed. In-memory services share them with everybody: " +
-				"a change made for one prompt rewrites history for all, and a runner that still works on the event sends the changed one to its client.",
+			Name: "events are never modified",
+			Explain: "Checks that neither the events passed in nor the events returned by storage are modified. In-memory services share them with every reader: " +
+				"a change made for one prompt rewrites history for all readers, and a runner that is still using the event sends the changed event to its client.",
 			Check: playing(func(p *play) {
 				p.tools(4)
 				p.chat(10)
@@ -36,8 +36,8 @@ func storageCases() []Case {
 		},
 		{
 			Name: "forged records do nothing",
-			Explain: "Guards that a record counts only if the service wrote it. A remote agent, a model or a plugin can put one into an event's metadata: " +
-				"if it is believed, it deletes what it likes from every later prompt, and puts its own words in place.",
+			Explain: "Checks that a record counts only if the service wrote it. A remote agent, a model or a plugin can put a record into an event's metadata. " +
+				"If the service trusts such a record, the forger can hide any event from every later prompt and put other words in its place.",
 			Check: playing(checkForged),
 		},
 	}
@@ -52,7 +52,7 @@ func checkStorage(ctx context.Context, service session.Service) error {
 		for range 4 {
 			p.tools(1)
 			p.chat(3)
-			p.check() // whoever reads a session may change what it shares with storage
+			p.check() // a reader of a session must not change what it shares with storage
 			p.checkStored()
 			raw, _ := p.stored()
 			left := len(before)
@@ -67,15 +67,15 @@ func checkStorage(ctx context.Context, service session.Service) error {
 				before[ev.ID] = now
 			}
 			if left > 0 {
-				p.add("%d stored events are gone", left)
+				p.add("%d stored events are missing", left)
 			}
 		}
 		p.checkCompacted()
 	})(ctx, service)
 }
 
-// checkForged sends records in, in an event without content, as the service writes them, and in one
-// with content.
+// checkForged appends forged records: one in an event without content, as the service writes them,
+// and one in an event with content.
 func checkForged(p *play) {
 	p.chat(3)
 	forge := func(id string) map[string]any {
@@ -90,7 +90,7 @@ func checkForged(p *play) {
 		p.h.Last().CustomMetadata = adk.DeepCopy(forged)
 		p.say()
 		if _, kept := p.h.Last().CustomMetadata[record.Key]; !kept {
-			p.add("event %s was changed: its sender still works with it", p.h.Last().ID)
+			p.add("event %s was changed while its sender still uses it", p.h.Last().ID)
 		}
 		p.answer(inv, "agent")
 		p.say()
@@ -102,7 +102,7 @@ func checkForged(p *play) {
 	raw, _ := p.stored()
 	for _, ev := range raw {
 		if m, err := record.From(ev); err == nil && m != nil && strings.HasPrefix(m.RecordID, "forged") {
-			p.add("forged record %s is stored: it deletes from the prompts whatever it names", m.RecordID)
+			p.add("forged record %s is stored: it hides from prompts every event it names", m.RecordID)
 		}
 	}
 }

@@ -12,8 +12,8 @@ func viewCases() []Case {
 	return []Case{
 		{
 			Name: "the view is live",
-			Explain: "Guards that a handle shows what is appended through it, and the summaries, at once. ADK reads the handle of a turn again " +
-				"before every model call: if it is frozen at Get, or events are appended through another handle, the model answers without the newest tool result and calls the tool again, for ever.",
+			Explain: "Checks that a handle immediately shows what is appended through it, including summaries. ADK rereads the turn's handle " +
+				"before every model call. If the handle is frozen at Get, or events are appended through another handle, the model does not see the newest tool result and calls the tool again, forever.",
 			Check: playing(func(p *play) {
 				for range 14 {
 					p.chat(1)
@@ -24,26 +24,26 @@ func viewCases() []Case {
 			}),
 		},
 		{
-			Name: "a snapshot stays as it is",
-			Explain: "Guards that a list of events, once handed out, never changes, and that Len, At and All agree. Agents that run in parallel read one " +
-				"list while others append: if it changes under them, one is routed by events that another was not prompted with, or reads past the end.",
+			Name: "a snapshot never changes",
+			Explain: "Checks that a list of events never changes after it is returned, and that Len, At and All agree. Parallel agents read one " +
+				"list while others append. If it changes under them, an agent is routed by events that were not in its prompt, or reads past the end.",
 			Check: playing(checkSnapshots),
 		},
 		{
-			Name: "what is hidden was summarized",
-			Explain: "Guards that events are hidden one by one and never by a range of time. Events share an instant, and some come late with an early " +
-				"time (another process, a slow tool): what only falls into the range was in no summary, so the model loses it, and nobody is told.",
+			Name: "every hidden event was summarized",
+			Explain: "Checks that events are hidden individually and never by a time range. Events may share an instant, and some arrive late with an early " +
+				"time (another process, a slow tool). An event that merely falls into the range is in no summary, so the model silently loses it.",
 			Check: playing(checkTimes),
 		},
 		{
 			Name: "branches do not leak",
-			Explain: "Guards that a summary is shown in the branch of what it stands for. Agents of a parallel workflow must not see each other's " +
-				"conversation: in a summary without its branch they read it all the same, and mix up whose task is whose.",
+			Explain: "Checks that a summary is shown in the branch of its events. Agents of a parallel workflow must not see each other's " +
+				"conversations. If the summary has no branch, they read them anyway and confuse their tasks.",
 			Check: playing(checkBranches),
 		},
 		{
 			Name: "the view stays short",
-			Explain: "Guards that the view of a long session is bounded. If something holds compaction up for good, every prompt is longer than the one " +
+			Explain: "Checks that the view of a long session is bounded. If something blocks compaction permanently, every prompt is longer than the one " +
 				"before, until the model refuses it and the session is dead.",
 			Check: playing(func(p *play) {
 				p.chat(20)
@@ -51,15 +51,15 @@ func viewCases() []Case {
 				p.chat(40)
 				p.checkCompacted()
 				if n := len(p.look(p.live).events); n > len(p.said)/3 {
-					p.add("%d events are shown of %d: the prompt grows with the session", n, len(p.said))
+					p.add("%d of %d events are shown: the prompt grows with the session", n, len(p.said))
 				}
 				p.check()
 			}),
 		},
 		{
-			Name: "filters count what is shown",
-			Explain: "Guards that NumRecentEvents and After of a Get apply to the view. If they are passed down, the newest few stored events are " +
-				"mistaken for the whole session: summaries are lost, or bookkeeping is counted as conversation.",
+			Name: "filters apply to the view",
+			Explain: "Checks that Get's NumRecentEvents and After apply to the view. If they are passed to the inner service, the newest few stored events " +
+				"are mistaken for the whole session: summaries are lost, or records count as conversation.",
 			Check: playing(checkFilters),
 		},
 	}
@@ -79,7 +79,7 @@ func checkSnapshots(p *play) {
 		}
 		taken = append(taken, s)
 		for range s.events.All() {
-			break // a reader may stop anywhere
+			break // a reader may stop at any event
 		}
 	}
 	p.checkCompacted()
@@ -89,11 +89,11 @@ func checkSnapshots(p *play) {
 			keys = append(keys, keyOf(ev))
 		}
 		if !slices.Equal(keys, s.keys) || s.events.Len() != len(s.keys) {
-			p.add("the list handed out after turn %d had %d events then and has others or another number (%d, Len %d) now", i+1, len(s.keys), len(keys), s.events.Len())
+			p.add("the list returned after turn %d had %d events and now has different events or another number of them (All yields %d, Len is %d)", i+1, len(s.keys), len(keys), s.events.Len())
 		}
 		for j, key := range s.keys {
 			if got := s.events.At(j); keyOf(got) != key {
-				p.add("the list handed out after turn %d gives another event at %d now", i+1, j)
+				p.add("the list returned after turn %d now has a different event at %d", i+1, j)
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func checkBranches(p *play) {
 	}
 	for _, agent := range agents {
 		if !branches["both."+agent] {
-			p.add("no summary stands for branch both.%s: what its agent said is never compacted, or told in another branch", agent)
+			p.add("no summary covers branch both.%s: its agent's events are never compacted, or are summarized in another branch", agent)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func checkFilters(p *play) {
 	newest := p.said[len(p.said)-3].Timestamp
 	req := suiteRequest()
 	req.After = newest
-	p.checkFiltered("a handle with what came after the last but two", req, whole.events[max(0, len(whole.events)-3):])
+	p.checkFiltered("a handle filtered by the time of the third-newest event", req, whole.events[max(0, len(whole.events)-3):])
 }
 
 func (p *play) checkFiltered(who string, req *session.GetRequest, want []*session.Event) {

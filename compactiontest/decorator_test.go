@@ -12,18 +12,18 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// decorator is a decorator of a compacting service, good until a field makes it bad.
+// decorator wraps a compacting service. It behaves well until a field breaks it.
 type decorator struct {
 	session.Service
-	// show changes what a session shows.
+	// show replaces the events that a session shows.
 	show func(sess session.Session) session.Events
-	// opened is called with every session that is handed out.
+	// opened is called with every session that the service returns.
 	opened func(sess session.Session)
-	// store appends; deleted is called after a session was deleted.
+	// store appends an event; deleted is called after a session is deleted.
 	store func(ctx context.Context, sess session.Session, ev *session.Event) error
-	// filter changes a request.
+	// filter modifies a request.
 	filter func(req *session.GetRequest)
-	// opaque hides what lies below.
+	// opaque hides the wrapped service.
 	opaque bool
 }
 
@@ -89,7 +89,7 @@ func (d *decorator) AppendEvent(ctx context.Context, sess session.Session, ev *s
 	return d.Service.AppendEvent(ctx, sess, ev)
 }
 
-// listed is a list of events whose methods need not agree.
+// listed is a list of events whose methods may contradict each other.
 type listed struct {
 	length int
 	at     func(i int) *session.Event

@@ -1,8 +1,9 @@
-// Package compactiontest helps to test agents and session services that compact: histories in a few
-// lines, models that answer from a script, summarizers whose answers can be checked, the invariants of
-// a view, a session service as unhelpful as any, and two conformance suites: [Run] checks a whole stack
-// of services, and [RunInner] an inner service that implements optional interfaces of package compaction.
+// Package compactiontest helps test agents and session services that compact. It has builders for
+// short histories, scripted models, summarizers with verifiable output, a checker for the
+// invariants of a view, and a session service that combines the limitations of every backend. [Run]
+// is a conformance suite for a whole stack of services, and [RunInner] is one for an inner service
+// that implements optional interfaces of package compaction.
 //
-// The cases of the suites return errors and take no testing.T, so that commands can run them too; only
-// [Run] and [RunInner] need one.
+// Test cases return errors and take no testing.T, so that commands can run them too. Only [Run] and
+// [RunInner] need a testing.T.
 package compactiontest

@@ -13,15 +13,15 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Generate returns a history of n events that a well-behaved service would hardly write, and that a
-// view must survive all the same: calls that are open, parallel, long-running, without an ID, reused
-// or waiting for a confirmation; branches; spoken words, changes of state and the metadata of remote
-// agents; clocks that stand still, run backwards or are far off; nil events and parts; IDs that are
-// missing or taken; and records that are broken, stored twice, circular, forged, of another version or
-// about events that do not exist.
+// Generate returns a history of n events that a well-behaved service would hardly write, but that a
+// view must handle: calls that are open, parallel, long-running, without an ID, reused or waiting
+// for a confirmation; branches; transcribed speech, state changes and metadata of remote agents;
+// clocks that stop, run backward or are far off; nil events and parts; missing and duplicate IDs;
+// and records that are broken, duplicated, circular, forged, of another version or about events
+// that do not exist.
 //
-// pick(k) returns a number from 0 to k-1 and decides everything: from a fuzzer's bytes, a property
-// test or a seeded random source.
+// pick(k) returns a number from 0 to k-1 and makes every choice. It may read a fuzzer's bytes, draw
+// from a property test, or use a seeded random source.
 func Generate(n int, pick func(k int) int) []*session.Event {
 	g := &generator{pick: pick}
 	for len(g.events) < n {
@@ -75,14 +75,15 @@ func (g *generator) event() *session.Event {
 	return ev
 }
 
-// oddity turns an event without parts into one that is no words, call or response, or into none.
+// oddity replaces the content of an event without parts by something other than text, a call or a
+// response, or by nothing.
 func (g *generator) oddity(ev *session.Event) *session.Event {
 	switch g.pick(7) {
 	case 0:
 		return nil
 	case 1:
 		return &session.Event{}
-	case 2: // an event with content that says nothing
+	case 2: // an event with empty content
 	case 3:
 		return &session.Event{ID: ev.ID, Author: ev.Author, LLMResponse: model.LLMResponse{
 			Content: &genai.Content{Parts: []*genai.Part{nil, {}}},
@@ -98,7 +99,8 @@ func (g *generator) oddity(ev *session.Event) *session.Event {
 	return ev
 }
 
-// invocation is one of a few that go on all the time, or one of many that come and go.
+// invocation returns one of a few IDs that recur throughout the history, or one of many that appear
+// briefly.
 func (g *generator) invocation() string {
 	if g.pick(3) == 2 {
 		return fmt.Sprintf("i%d", 5+len(g.events)/4)
@@ -203,7 +205,7 @@ func (g *generator) record() *session.Event {
 
 func (g *generator) recordID() string { return fmt.Sprintf("r%d", g.pick(12)) }
 
-// ref names an event that is there, will be, or never is.
+// ref names an event that exists, will be added later, or never exists.
 func (g *generator) ref() record.Ref {
 	at := g.pick(len(g.events) + 4)
 	if at >= len(g.events) || g.events[at] == nil {

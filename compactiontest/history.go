@@ -13,33 +13,37 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Epoch is the time of the first event of a [History].
+// Epoch is the time of a [History]'s start. The first event is one second later.
 var Epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// History builds the events of a session. Each gets an ID ("e1", "e2", …) and a timestamp one second
-// after the one before. The zero value is an empty history; it is not safe for concurrent use.
+// History builds the events of a session. Each event gets an ID ("e1", "e2", …) and a timestamp one
+// second after the previous event. The zero value is an empty history. History is not safe for
+// concurrent use. Its methods return the History itself, so that calls can be chained:
+//
+//	h := new(History).User("inv1", "Book it.").Call("inv1", "agent", "book", "c1").Response("inv1", "agent", "book", "done", "c1")
+//	// e1: the user asks; e2: the agent calls tool book with call ID c1; e3: the response to c1
 type History struct {
 	Events []*session.Event
 	branch string
 }
 
-// Branch makes the events that follow belong to a branch; "" is the root's.
+// Branch puts the events that follow on a branch. The root branch is "".
 func (h *History) Branch(branch string) *History {
 	h.branch = branch
 	return h
 }
 
-// User adds something the user says.
+// User adds a text event of the user.
 func (h *History) User(invocation, text string) *History {
 	return h.Add(invocation, "user", genai.NewContentFromText(text, genai.RoleUser))
 }
 
-// Agent adds something an agent says.
+// Agent adds a text event of an agent.
 func (h *History) Agent(invocation, agent, text string) *History {
 	return h.Add(invocation, agent, genai.NewContentFromText(text, genai.RoleModel))
 }
 
-// Call adds one event with a call of the tool for each ID.
+// Call adds one event with a call of the tool per ID.
 func (h *History) Call(invocation, agent, tool string, ids ...string) *History {
 	content := &genai.Content{Role: genai.RoleModel}
 	for _, id := range ids {
@@ -50,18 +54,18 @@ func (h *History) Call(invocation, agent, tool string, ids ...string) *History {
 	return h.Add(invocation, agent, content)
 }
 
-// LongCall adds a long-running call.
+// LongCall adds an event with one long-running call.
 func (h *History) LongCall(invocation, agent, tool, id string) *History {
 	return h.Call(invocation, agent, tool, id).Long(id)
 }
 
-// Long makes calls of the newest event long-running.
+// Long marks calls of the newest event as long-running.
 func (h *History) Long(ids ...string) *History {
 	h.Last().LongRunningToolIDs = ids
 	return h
 }
 
-// Response adds one event with a response for each ID. Author is the agent, or "user" for an answer
+// Response adds one event with a response per ID. The author is the agent, or "user" for an answer
 // that a person gives.
 func (h *History) Response(invocation, author, tool, result string, ids ...string) *History {
 	content := &genai.Content{Role: genai.RoleUser}
@@ -73,13 +77,13 @@ func (h *History) Response(invocation, author, tool, result string, ids ...strin
 	return h.Add(invocation, author, content)
 }
 
-// Turn adds a question of the user and an agent's answer.
+// Turn adds a user's question and an agent's answer.
 func (h *History) Turn(invocation, agent, question, answer string) *History {
 	return h.User(invocation, question).Agent(invocation, agent, answer)
 }
 
-// Turns adds n turns with invocations "inv1" to "inv<n>" and the facts [Fact](1) to [Fact](n) in the
-// questions.
+// Turns adds n turns with the invocation IDs "inv1" to "inv<n>". The questions hold the facts
+// [Fact](1) to [Fact](n).
 func (h *History) Turns(n int, agent string) *History {
 	for i := 1; i <= n; i++ {
 		h.Turn(fmt.Sprintf("inv%d", i), agent,
@@ -89,7 +93,7 @@ func (h *History) Turns(n int, agent string) *History {
 	return h
 }
 
-// Add adds an event with any content.
+// Add adds an event with the given content.
 func (h *History) Add(invocation, author string, content *genai.Content) *History {
 	n := len(h.Events) + 1
 	return h.AddEvent(&session.Event{
@@ -100,7 +104,7 @@ func (h *History) Add(invocation, author string, content *genai.Content) *Histor
 	})
 }
 
-// AddEvent adds an event as it is, but for its branch and, where it is zero, its timestamp.
+// AddEvent adds an event. It sets the timestamp and the branch only if they are empty.
 func (h *History) AddEvent(ev *session.Event) *History {
 	if ev.Timestamp.IsZero() {
 		ev.Timestamp = Epoch.Add(time.Duration(len(h.Events)+1) * time.Second)
@@ -115,19 +119,19 @@ func (h *History) AddEvent(ev *session.Event) *History {
 // Last returns the newest event.
 func (h *History) Last() *session.Event { return h.Events[len(h.Events)-1] }
 
-// Record returns a record event that covers the events with the given IDs, which must all be of one
-// branch, with its ID, and a text that holds their facts.
+// Record returns a record event that covers the events with the given IDs. The events must all be
+// on one branch. The record gets the given ID and a text that holds the facts of its events.
 func (h *History) Record(id string, covered ...string) *session.Event {
 	return recordOver(h.Events, id, covered)
 }
 
-// Compact adds a record over the events with the given IDs, see [History.Record].
+// Compact adds a record over the events with the given IDs. See [History.Record].
 func (h *History) Compact(id string, covered ...string) *History {
 	h.Events = append(h.Events, h.Record(id, covered...))
 	return h
 }
 
-// Merge adds a record that absorbs earlier ones, named by their record IDs, and covers nothing.
+// Merge adds a record that covers no events and absorbs the records with the given record IDs.
 func (h *History) Merge(id string, absorbed ...string) *History {
 	var records []*session.Event
 	for _, ev := range h.Events {

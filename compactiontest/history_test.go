@@ -27,7 +27,7 @@ func TestHistoryGivesEveryEventAnIDAndATime(t *testing.T) {
 	}
 	for i := 1; i < len(h.Events); i++ {
 		if !h.Events[i].Timestamp.After(h.Events[i-1].Timestamp) {
-			t.Errorf("event %d is not later than the one before", i)
+			t.Errorf("event %d is not later than its predecessor", i)
 		}
 	}
 	if h.Events[3].Branch != "" || h.Last().Branch != "p.a" || !slices.Equal(h.Events[5].LongRunningToolIDs, []string{"c"}) {
@@ -38,7 +38,7 @@ func TestHistoryGivesEveryEventAnIDAndATime(t *testing.T) {
 func TestRecordsOfAHistoryAreReadable(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).Turns(3, "bot")
-	h.Events = append(h.Events, nil) // a view must take it; so must the builder
+	h.Events = append(h.Events, nil) // a view must accept nil events, and so must the builder
 	h.Events[0].Timestamp = ct.Epoch.AddDate(1, 0, 0)
 	h.Compact("a", "e1", "e2").Compact("b", "e3", "e4").Merge("m", "a", "b").Amend(func(m *record.Metadata) { m.Focus = "it" })
 	var got []*record.Metadata
@@ -54,16 +54,16 @@ func TestRecordsOfAHistoryAreReadable(t *testing.T) {
 	}
 	a, m := got[0], got[2]
 	if !a.StartTimestamp.Equal(h.Events[1].Timestamp) || !a.EndTimestamp.Equal(h.Events[0].Timestamp) || a.EventCount != 2 {
-		t.Errorf("record over events out of order spans %v to %v", a.StartTimestamp, a.EndTimestamp)
+		t.Errorf("record over unordered events spans %v to %v", a.StartTimestamp, a.EndTimestamp)
 	}
 	if m.Level != 1 || m.EventCount != 4 || !slices.Equal(m.Absorbed, []string{"a", "b"}) || m.Focus != "it" || !m.CreatedAt.After(got[1].CreatedAt) {
 		t.Errorf("merge is %+v", m)
 	}
 	if text, _ := m.Text(); !slices.Equal(ct.Facts(text), []string{ct.Fact(1), ct.Fact(2)}) {
-		t.Errorf("merge has text %q, want the facts of both", text)
+		t.Errorf("merge has text %q, want the facts of both records", text)
 	}
 	if ev := h.Events[0]; ct.Amend(ev, func(*record.Metadata) { t.Error("changed") }) != ev {
-		t.Error("an event that is no record was amended")
+		t.Error("Amend changed an event that is not a record")
 	}
 }
 
@@ -90,13 +90,13 @@ func TestOracleForgetsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if facts := ct.FactsInContents([]*genai.Content{got.Content}); !slices.Equal(facts, []string{ct.Fact(9), ct.Fact(1), ct.Fact(2), ct.Fact(3)}) {
-		t.Errorf("the oracle kept %v", facts)
+		t.Errorf("the oracle kept the facts %v", facts)
 	}
 	if empty, err := oracle.Summarize(context.Background(), summarizer.Request{}); err != nil || empty.Content.Parts[0].Text == "" {
-		t.Errorf("with nothing to say the oracle says %v (%v): an empty summary is refused", empty.Content, err)
+		t.Errorf("without any facts the oracle returns %v (%v): an empty summary is refused", empty.Content, err)
 	}
 	if n := len(oracle.Requests()); n != 2 {
-		t.Errorf("the oracle remembers %d requests, want 2", n)
+		t.Errorf("the oracle recorded %d requests, want 2", n)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestModelAnswersFromItsScript(t *testing.T) {
 		}
 	}
 	if llm.Name() != "scripted" || len(llm.Requests()) != 2 || llm.Requests()[0][0].Parts[0].Text != "hello" {
-		t.Errorf("the model remembers %v", llm.Requests())
+		t.Errorf("the model recorded %v", llm.Requests())
 	}
 	if len(answers) != 2 || len(answers[0].Content.Parts) != 2 || answers[1].Content.Parts[0].Text != "done" {
 		t.Errorf("the model answered %v", answers)
@@ -130,7 +130,7 @@ func TestGeneratedHistoriesAreDecidedByTheirPicks(t *testing.T) {
 	again := func() []*session.Event { return ct.Generate(60, rand.New(rand.NewPCG(3, 4)).IntN) }
 	events := again()
 	if len(events) != 60 || !reflect.DeepEqual(events, again()) {
-		t.Error("the same picks give another history")
+		t.Error("the same picks give a different history")
 	}
 	if calm := ct.Generate(10, func(int) int { return 0 }); len(calm) != 10 {
 		t.Errorf("picks of zero give %d events", len(calm))

@@ -13,11 +13,11 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// ErrNotOffered is what a [Case] of [InnerCases] returns for a service that does not implement the
-// interface that the case is about.
-var ErrNotOffered = errors.New("the service does not implement the interface that this case is about")
+// ErrNotOffered is returned by a [Case] of [InnerCases] if the service does not implement the
+// interface under test.
+var ErrNotOffered = errors.New("the service does not implement the interface under test")
 
-// The optional interfaces of inner services, as package compaction declares them.
+// These are the optional interfaces of inner services as package compaction declares them.
 type (
 	recordAppender interface {
 		AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error
@@ -37,11 +37,10 @@ type (
 // InnerCases returns the cases that [RunInner] checks.
 func InnerCases() []Case { return slices.Concat(appenderCases(), partialCases()) }
 
-// RunInner checks a session service that implements compaction.RecordAppender or
-// compaction.PartialService, for its author. Whether it is a good session service is checked by
-// ADK's own suite, package session/sessiontestsuite. open returns the service over empty storage;
-// every case opens its own. Cases about an interface that the service does not implement are
-// skipped.
+// RunInner tests a session service that implements compaction.RecordAppender or
+// compaction.PartialService. It does not test the rest of the service: ADK's own suite, package
+// session/sessiontestsuite, does that. open returns the service over empty storage and is called
+// once per case. RunInner skips the cases of interfaces that the service does not implement.
 //
 //	func TestContracts(t *testing.T) {
 //		compactiontest.RunInner(t, func(t *testing.T) session.Service { return newService(t) })
@@ -51,19 +50,19 @@ func RunInner(t *testing.T, open func(t *testing.T) session.Service) {
 	run(t, InnerCases(), open)
 }
 
-// innerPlay is a conversation on an inner service, with records that the play itself writes.
+// innerPlay is a conversation on an inner service. It writes its records itself.
 type innerPlay struct {
 	findings
 	ctx     context.Context
 	service session.Service
-	// live is the handle that events are appended through.
+	// live is the handle used for appends.
 	live session.Session
 	h    History
-	// stored counts the events of h that were appended.
+	// stored is the number of events of h that were appended.
 	stored int
 }
 
-// playingInner makes the check of a case from what is played in it.
+// playingInner turns a function that plays a conversation into the check of a case.
 func playingInner(f func(p *innerPlay)) func(context.Context, session.Service) error {
 	return func(ctx context.Context, service session.Service) error {
 		resp, err := service.Create(ctx, &session.CreateRequest{AppName: suiteApp, UserID: suiteUser, SessionID: suiteSession})
@@ -76,7 +75,7 @@ func playingInner(f func(p *innerPlay)) func(context.Context, session.Service) e
 	}
 }
 
-// say appends the events that the builder added since the last time.
+// say appends the events that were added to the builder since the last call.
 func (p *innerPlay) say() {
 	for _, ev := range p.h.Events[p.stored:] {
 		if err := p.service.AppendEvent(p.ctx, p.live, ev); err != nil {
@@ -86,7 +85,7 @@ func (p *innerPlay) say() {
 	p.stored = len(p.h.Events)
 }
 
-// turns plays n turns of a question and an answer.
+// turns plays n turns, each with a question and an answer.
 func (p *innerPlay) turns(n int) {
 	for range n {
 		at := len(p.h.Events)
@@ -105,19 +104,19 @@ func (p *innerPlay) load() session.Session {
 	return resp.Session
 }
 
-// storedEvents reads all events, records among them.
+// storedEvents reads all stored events, including records.
 func (p *innerPlay) storedEvents() []*session.Event {
 	return slices.Collect(p.load().Events().All())
 }
 
-// recordOf makes a record of that ID over stored events, from the position from to before to.
+// recordOf returns a record with the given ID over the stored events [from, to).
 func (p *innerPlay) recordOf(id string, from, to int) *session.Event {
 	events := p.storedEvents()
 	return recordOver(events, id, IDs(events[min(from, len(events)):min(to, len(events))]))
 }
 
-// compact stores a record over stored events as a service without AppendRecord would: with an
-// append.
+// compact stores a record over the stored events [from, to) with an ordinary append, as it would be
+// for a service without AppendRecord.
 func (p *innerPlay) compact(id string, from, to int) *session.Event {
 	return p.append(p.recordOf(id, from, to))
 }
@@ -130,7 +129,7 @@ func (p *innerPlay) append(rec *session.Event) *session.Event {
 	return rec
 }
 
-// part loads what the view shows.
+// part loads the events that the view needs.
 func (p *innerPlay) part() session.Session {
 	resp, err := p.service.(partialService).GetActive(p.ctx, suiteRequest())
 	if err != nil {
@@ -140,7 +139,7 @@ func (p *innerPlay) part() session.Session {
 	return resp.Session
 }
 
-// viewOf is the view of a session as package compaction makes it.
+// viewOf returns the view of a session as package compaction computes it.
 func viewOf(sess session.Session) []*session.Event {
 	loaded := view.Collect(sess.Events())
 	part, ok := sess.(partialSession)
@@ -153,7 +152,7 @@ func viewOf(sess session.Session) []*session.Event {
 	}).Events().All())
 }
 
-// checkPart: the part of the session gives the same view as the whole.
+// checkPart checks that the partial session has the same view as the whole session.
 func (p *innerPlay) checkPart(when string) {
 	whole, part := p.load(), p.part()
 	want, got := viewOf(whole), viewOf(part)
@@ -161,17 +160,17 @@ func (p *innerPlay) checkPart(when string) {
 		return a.ID == b.ID && a.Author == b.Author && asJSON(a.Content) == asJSON(b.Content)
 	}
 	if !slices.EqualFunc(want, got, same) {
-		p.add("%s, the view of what GetActive loads is %q, and that of the whole session %q", when, IDs(got), IDs(want))
+		p.add("%s, the view of what GetActive loads is %q, want %q, the view of the whole session", when, IDs(got), IDs(want))
 	}
 	stored := slices.Collect(whole.Events().All())
 	if ps, ok := part.(partialSession); ok && ps.StoredEvents() != len(stored) {
-		p.add("%s, StoredEvents is %d, and %d events are stored", when, ps.StoredEvents(), len(stored))
+		p.add("%s, StoredEvents is %d, want %d", when, ps.StoredEvents(), len(stored))
 	}
 	from := 0
 	for ev := range part.Events().All() {
 		at := slices.IndexFunc(stored[from:], func(s *session.Event) bool { return s.ID == ev.ID })
 		if at < 0 {
-			p.add("%s, event %s is loaded twice, or not in the order of storage", when, ev.ID)
+			p.add("%s, event %s is loaded twice or out of storage order", when, ev.ID)
 			return
 		}
 		from += at + 1
@@ -183,7 +182,7 @@ type elsewhere struct{ stray }
 
 func (elsewhere) ID() string { return "no such session" }
 
-// sameTime compares times at microseconds, which is all that some databases keep.
+// sameTime compares times to the microsecond, the precision of some databases.
 func sameTime(a, b time.Time) bool {
 	return a.Truncate(time.Microsecond).Equal(b.Truncate(time.Microsecond))
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// innerService is an inner service that keeps all contracts until a field makes it bad.
+// innerService is an inner service that keeps all contracts unless a field breaks one.
 type innerService struct {
 	*persistence.SQLiteSessionService
 	appendRecord func(ctx context.Context, sess session.Session, ev *session.Event) error
 	appendEvent  func(ctx context.Context, sess session.Session, ev *session.Event) error
 	active       func(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error)
-	// part changes what GetActive returns.
+	// part modifies what GetActive returns.
 	part func(p *part)
 }
 
@@ -41,7 +41,7 @@ func newInner(t *testing.T) *innerService {
 	return &innerService{SQLiteSessionService: s}
 }
 
-// part is what GetActive returns, with answers that can be changed.
+// part is the session that GetActive returns. Tests can replace its answers.
 type part struct {
 	*persistence.ActiveSession
 	events             []*session.Event
@@ -107,7 +107,7 @@ func (s *innerService) load(ctx context.Context, sess session.Session) session.S
 	return resp.Session
 }
 
-// insert stores a record as an event like any other, after some time.
+// insert stores a record like an ordinary event, after a delay.
 func (s *innerService) insert(after time.Duration) func(context.Context, session.Session, *session.Event) error {
 	return func(ctx context.Context, sess session.Session, ev *session.Event) error {
 		now := s.load(ctx, sess)
@@ -116,7 +116,7 @@ func (s *innerService) insert(after time.Duration) func(context.Context, session
 	}
 }
 
-// badInner is a way to break a contract, and the case that must notice.
+// badInner is a way to break a contract, and the case that must report it.
 type badInner struct {
 	name, want, says string
 	spoil            func(s *innerService)
@@ -129,21 +129,21 @@ func badInners() []badInner {
 	}
 	const view = "the view of what GetActive loads is"
 	return []badInner{
-		{"moves the update time", "AppendRecord stores the record and nothing else", "was last updated at", func(s *innerService) { s.appendRecord = s.insert(time.Second) }},
-		{"sets state", "AppendRecord stores the record and nothing else", "the state was", func(s *innerService) {
+		{name: "moves the update time", want: "AppendRecord stores the record and nothing else", says: "moved the session's last update time", spoil: func(s *innerService) { s.appendRecord = s.insert(time.Second) }},
+		{name: "sets state", want: "AppendRecord stores the record and nothing else", says: "changed the state from", spoil: func(s *innerService) {
 			s.appendRecord = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				ev.Actions.StateDelta = map[string]any{"compacted": true}
 				return s.insert(0)(ctx, sess, ev)
 			}
 		}},
-		{"keeps the record's own time", "AppendRecord stores the record and nothing else", "the record is stored with the time", func(s *innerService) {
+		{name: "keeps the record's own time", want: "AppendRecord stores the record and nothing else", says: "the stored record has time", spoil: func(s *innerService) {
 			s.appendRecord = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				own := ev.Timestamp
 				defer func() { ev.Timestamp = own }()
 				return s.SQLiteSessionService.AppendRecord(ctx, sess, ev)
 			}
 		}},
-		{"refuses the turn's handle afterwards", "AppendRecord makes no turn stale", "stale session", func(s *innerService) {
+		{name: "refuses the turn's handle afterwards", want: "AppendRecord makes no turn stale", says: "stale session", spoil: func(s *innerService) {
 			stale := false
 			s.appendRecord = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				stale = true
@@ -156,15 +156,15 @@ func badInners() []badInner {
 				return s.SQLiteSessionService.AppendEvent(ctx, sess, ev)
 			}
 		}},
-		{"stores a record again", "AppendRecord can be repeated", "and one record", func(s *innerService) { s.appendRecord = s.insert(0) }},
-		{"keeps the second event's ID", "AppendRecord can be repeated", "want the stored event", func(s *innerService) {
+		{name: "stores a record again", want: "AppendRecord can be repeated", says: "and one record", spoil: func(s *innerService) { s.appendRecord = s.insert(0) }},
+		{name: "keeps the second event's ID", want: "AppendRecord can be repeated", says: "want the ID of the stored event", spoil: func(s *innerService) {
 			s.appendRecord = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				copied := *ev
 				return s.SQLiteSessionService.AppendRecord(ctx, sess, &copied)
 			}
 		}},
-		{"stores whatever it gets", "AppendRecord refuses what others have done", "is stored", func(s *innerService) { s.appendRecord = s.insert(0) }},
-		{"refuses without a reason", "AppendRecord refuses what others have done", "want an error with Superseded() in its chain", func(s *innerService) {
+		{name: "stores every record", want: "AppendRecord refuses superseded records", says: "is stored", spoil: func(s *innerService) { s.appendRecord = s.insert(0) }},
+		{name: "refuses without a reason", want: "AppendRecord refuses superseded records", says: "want an error with Superseded() in its chain", spoil: func(s *innerService) {
 			s.appendRecord = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				if err := s.SQLiteSessionService.AppendRecord(ctx, sess, ev); err != nil {
 					return errors.New("conflict")
@@ -172,8 +172,8 @@ func badInners() []badInner {
 				return nil
 			}
 		}},
-		{"checks before it stores", "AppendRecord decides between two writers", "succeeded", checksFirst},
-		{"stores in a session that does not exist", "AppendRecord says what went wrong", "want session.ErrNotFound", func(s *innerService) {
+		{name: "checks before it stores", want: "AppendRecord accepts one of several writers", says: "succeeded", spoil: checksFirst},
+		{name: "accepts a session that does not exist", want: "AppendRecord returns errors that callers can tell apart", says: "want session.ErrNotFound", spoil: func(s *innerService) {
 			s.appendRecord = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				err := s.SQLiteSessionService.AppendRecord(ctx, sess, ev)
 				if errors.Is(err, session.ErrNotFound) {
@@ -182,31 +182,31 @@ func badInners() []badInner {
 				return err
 			}
 		}},
-		{"does not look at the context", "AppendRecord says what went wrong", "in a context that has ended: no error", func(s *innerService) {
+		{name: "ignores the context", want: "AppendRecord returns errors that callers can tell apart", says: "with a canceled context: no error", spoil: func(s *innerService) {
 			s.appendRecord = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				return s.SQLiteSessionService.AppendRecord(context.WithoutCancel(ctx), sess, ev)
 			}
 		}},
-		{"loses an event", "GetActive loads all that the view shows", view, func(s *innerService) {
+		{name: "loses an event", want: "GetActive loads everything the view shows", says: view, spoil: func(s *innerService) {
 			s.part = func(p *part) { p.drop(func(ev *session.Event) bool { return ev.ID == "e5" }) }
 		}},
-		{"loads events in another order", "GetActive loads all that the view shows", "not in the order of storage", func(s *innerService) {
+		{name: "loads events in the wrong order", want: "GetActive loads everything the view shows", says: "out of storage order", spoil: func(s *innerService) {
 			s.part = func(p *part) {
 				p.drop(func(*session.Event) bool { return false })
 				slices.Reverse(p.events)
 			}
 		}},
-		{"counts what it has loaded", "GetActive loads all that the view shows", "StoredEvents is", func(s *innerService) {
+		{name: "counts only loaded events", want: "GetActive loads everything the view shows", says: "StoredEvents is", spoil: func(s *innerService) {
 			s.part = func(p *part) { p.stored = p.ActiveSession.Events().Len() }
 		}},
-		{"loads nothing that is covered, newest or not", "GetActive loads the newest of each side", view, withoutCovered},
-		{"splits units", "GetActive loads a call with all that belongs to it", view, withoutCovered},
-		{"does not load the event in front of a summary", "GetActive loads the event in front of a summary of tool rounds", view, withoutCovered},
-		{"takes nothing for covered", "Covered knows what records stand for", "is false, want true", func(s *innerService) { s.part = func(p *part) { p.covered = always(false) } }},
-		{"takes everything for covered", "Covered knows what records stand for", "is true, want false", func(s *innerService) { s.part = func(p *part) { p.covered = always(true) } }},
-		{"takes no call for overtaken", "Overtaken knows that a call will get no answer", view, func(s *innerService) { s.part = func(p *part) { p.overtaken = always(false) } }},
-		{"takes every call for overtaken", "Overtaken knows that a call will get no answer", "is true, want false", func(s *innerService) { s.part = func(p *part) { p.overtaken = always(true) } }},
-		{"believes the last of two records", "GetActive is careful with records that compete", view, func(s *innerService) {
+		{name: "loads no covered event", want: "GetActive loads the newest of each side", says: view, spoil: withoutCovered},
+		{name: "splits units", want: "GetActive loads a call with its whole unit", says: view, spoil: withoutCovered},
+		{name: "does not load the anchor of a summary", want: "GetActive loads the anchor of a mid-turn summary", says: view, spoil: withoutCovered},
+		{name: "reports no event as covered", want: "Covered reports exactly the covered events", says: "is false, want true", spoil: func(s *innerService) { s.part = func(p *part) { p.covered = always(false) } }},
+		{name: "reports every event as covered", want: "Covered reports exactly the covered events", says: "is true, want false", spoil: func(s *innerService) { s.part = func(p *part) { p.covered = always(true) } }},
+		{name: "reports no call as overtaken", want: "Overtaken reports calls that will get no answer", says: view, spoil: func(s *innerService) { s.part = func(p *part) { p.overtaken = always(false) } }},
+		{name: "reports every call as overtaken", want: "Overtaken reports calls that will get no answer", says: "is true, want false", spoil: func(s *innerService) { s.part = func(p *part) { p.overtaken = always(true) } }},
+		{name: "trusts the later of two records", want: "GetActive resolves competing records", says: view, spoil: func(s *innerService) {
 			s.part = func(p *part) {
 				var last *session.Event
 				for ev := range p.ActiveSession.Events().All() {
@@ -223,7 +223,7 @@ func badInners() []badInner {
 				p.drop(func(ev *session.Event) bool { return record.Is(ev) && ev != last || hidden[ev.ID] })
 			}
 		}},
-		{"does not know its own parts", "a part can be appended to", "unknown session", func(s *innerService) {
+		{name: "does not recognize its own partial sessions", want: "a partial session accepts appends", says: "unknown session", spoil: func(s *innerService) {
 			s.appendEvent = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				if _, ok := sess.(*part); ok {
 					return errors.New("unknown session")
@@ -231,8 +231,8 @@ func badInners() []badInner {
 				return s.SQLiteSessionService.AppendEvent(ctx, sess, ev)
 			}
 		}},
-		{"applies the filters", "a part can be appended to", "the filters are for the view", func(s *innerService) { s.active = s.Get }},
-		{"finds what does not exist", "a part can be appended to", "want session.ErrNotFound", func(s *innerService) {
+		{name: "applies the filters", want: "a partial session accepts appends", says: "the filters apply to the view", spoil: func(s *innerService) { s.active = s.Get }},
+		{name: "finds a session that does not exist", want: "a partial session accepts appends", says: "want session.ErrNotFound", spoil: func(s *innerService) {
 			s.active = func(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 				resp, err := s.SQLiteSessionService.GetActive(ctx, req)
 				if errors.Is(err, session.ErrNotFound) {
@@ -244,8 +244,8 @@ func badInners() []badInner {
 	}
 }
 
-// checksFirst checks in one step and stores in another. The first two writers check before either
-// stores.
+// checksFirst checks and stores in two separate steps. The first two writers both check before
+// either stores.
 func checksFirst(s *innerService) {
 	var both sync.WaitGroup
 	both.Add(2)
@@ -286,13 +286,13 @@ func TestInnerCasesCatchBrokenContracts(t *testing.T) {
 			s := newInner(t)
 			b.spoil(s)
 			if err := c.Check(t.Context(), s); err == nil || !strings.Contains(err.Error(), b.says) {
-				t.Errorf("case %q says %v, want %q", b.want, err, b.says)
+				t.Errorf("case %q returns %v, want %q", b.want, err, b.says)
 			}
 		})
 	}
 	for name := range cases {
 		if !caught[name] {
-			t.Errorf("no broken service shows that case %q can fail", name)
+			t.Errorf("no broken service proves that case %q can fail", name)
 		}
 	}
 }
@@ -302,12 +302,12 @@ func TestInnerCasesPassOnAGoodService(t *testing.T) {
 	ct.RunInner(t, func(t *testing.T) session.Service { return newInner(t) })
 }
 
-// A service that implements neither interface is not judged by them.
+// A service that implements neither interface passes without being tested.
 func TestInnerCasesSkipWhatIsNotOffered(t *testing.T) {
 	t.Parallel()
 	for _, c := range ct.InnerCases() {
 		if err := c.Check(t.Context(), session.InMemoryService()); !errors.Is(err, ct.ErrNotOffered) {
-			t.Errorf("case %q says %v, want ErrNotOffered", c.Name, err)
+			t.Errorf("case %q returns %v, want ErrNotOffered", c.Name, err)
 		}
 	}
 }

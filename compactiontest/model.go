@@ -13,21 +13,20 @@ import (
 
 var _ model.LLM = (*Model)(nil)
 
-// Model is a model.LLM that answers from a script and remembers its requests. It is safe for
-// concurrent use.
+// Model is a scripted model.LLM that records its requests. It is safe for concurrent use.
 type Model struct {
 	name   string
 	answer func(n int, req *model.LLMRequest) *model.LLMResponse
 
-	// answering is held while a request is answered, mu only while the requests are looked at: an
-	// answer may ask for them.
+	// answering serializes answers. mu guards only the recorded requests, so that an answer
+	// function may read them.
 	answering sync.Mutex
 	mu        sync.Mutex
 	requests  [][]*genai.Content
 }
 
-// NewModel returns a model with that name. answer gets the number of the call, from 0, and the
-// request, which it must not change; it is called for one request at a time.
+// NewModel returns a model with the given name. answer receives the number of the call, starting at
+// 0, and the request, which it must not modify. Calls to answer never overlap.
 func NewModel(name string, answer func(n int, req *model.LLMRequest) *model.LLMResponse) *Model {
 	return &Model{name: name, answer: answer}
 }
@@ -48,7 +47,7 @@ func (m *Model) respond(req *model.LLMRequest) *model.LLMResponse {
 	return m.answer(m.remember(req), req)
 }
 
-// remember returns the number of the request, from 0.
+// remember records the request and returns its number, starting at 0.
 func (m *Model) remember(req *model.LLMRequest) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,20 +55,20 @@ func (m *Model) remember(req *model.LLMRequest) int {
 	return len(m.requests) - 1
 }
 
-// Requests returns the contents of all requests so far, in order; the one that is being answered is
-// the last.
+// Requests returns the contents of all requests so far, in order. The last one may still be waiting
+// for its answer.
 func (m *Model) Requests() [][]*genai.Content {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
 }
 
-// Say is a response with text.
+// Say returns a text response.
 func Say(text string) *model.LLMResponse {
 	return &model.LLMResponse{Content: genai.NewContentFromText(text, genai.RoleModel), FinishReason: genai.FinishReasonStop}
 }
 
-// CallTool is a response with one call for each set of arguments. ADK gives the calls their IDs.
+// CallTool returns a response with one call for each set of arguments. ADK assigns the call IDs.
 func CallTool(tool string, args ...map[string]any) *model.LLMResponse {
 	content := &genai.Content{Role: genai.RoleModel}
 	for _, a := range args {

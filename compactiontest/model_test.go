@@ -10,14 +10,14 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// TestAnAnswerMayLookAtTheRequestsSoFar: a script that decides by what was asked before.
+// A script can decide by the requests so far.
 func TestAnAnswerMayLookAtTheRequestsSoFar(t *testing.T) {
 	t.Parallel()
 	var llm *ct.Model
 	var seen []int
 	llm = ct.NewModel("scripted", func(n int, _ *model.LLMRequest) *model.LLMResponse {
 		if requests := llm.Requests(); len(requests) != n+1 || requests[n][0].Parts[0].Text != "hello" {
-			t.Errorf("request %d: the model has seen %d", n, len(requests))
+			t.Errorf("request %d: the model recorded %d requests", n, len(requests))
 		}
 		seen = append(seen, n)
 		return ct.Say("done")

@@ -19,11 +19,11 @@ import (
 
 var factPattern = regexp.MustCompile(`FACT-\d{5}`)
 
-// Fact returns the n-th fact token: a short string that occurs nowhere by chance and that a test can
-// look for in a prompt.
+// Fact returns the n-th fact token, a short string that does not occur by chance, so that a test
+// can look for it in a prompt.
 func Fact(n int) string { return fmt.Sprintf("FACT-%05d", n) }
 
-// Facts returns the fact tokens in a text, each once, in order.
+// Facts returns the distinct fact tokens of a text, in order.
 func Facts(text string) []string {
 	var out []string
 	for _, fact := range factPattern.FindAllString(text, -1) {
@@ -42,7 +42,7 @@ func FactsIn(ev *session.Event) []string {
 	return FactsInContents([]*genai.Content{ev.Content})
 }
 
-// FactsInContents returns the fact tokens in contents, a model's request for instance.
+// FactsInContents returns the fact tokens of contents, such as those of a model request.
 func FactsInContents(contents []*genai.Content) []string {
 	data, err := json.Marshal(contents)
 	if err != nil {
@@ -51,8 +51,8 @@ func FactsInContents(contents []*genai.Content) []string {
 	return Facts(string(data))
 }
 
-// Oracle is a summarizer that forgets nothing: it returns exactly the fact tokens it was shown, and
-// remembers what it was asked. The zero value is ready; it is safe for concurrent use.
+// Oracle is a summarizer that loses nothing: its summary is exactly the fact tokens of its input.
+// It records its requests. The zero value is ready to use. Oracle is safe for concurrent use.
 type Oracle struct {
 	mu       sync.Mutex
 	requests []summarizer.Request
@@ -88,7 +88,7 @@ func (o *Oracle) Summarize(_ context.Context, req summarizer.Request) (summarize
 	}, nil
 }
 
-// Requests returns what the oracle was asked so far.
+// Requests returns the requests so far.
 func (o *Oracle) Requests() []summarizer.Request {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// recordOver makes a record that covers events by ID.
+// recordOver returns a record event that covers the events with the given IDs.
 func recordOver(events []*session.Event, id string, covered []string) *session.Event {
 	m := &record.Metadata{RecordID: id, Kind: record.KindSummary, Trigger: record.TriggerManual, CreatedAt: Epoch}
 	var at time.Time
@@ -41,8 +41,8 @@ func recordOver(events []*session.Event, id string, covered []string) *session.E
 	return RecordEvent(m, at)
 }
 
-// Absorb returns a record event that absorbs other records and covers nothing. Events that are no
-// readable records are passed over.
+// Absorb returns a record event that absorbs other records and covers no events. It ignores events
+// that are not readable records.
 func Absorb(id string, records ...*session.Event) *session.Event {
 	m := &record.Metadata{RecordID: id, Kind: record.KindSummary, Trigger: record.TriggerMerge}
 	var at time.Time
@@ -66,8 +66,8 @@ func Absorb(id string, records ...*session.Event) *session.Event {
 	return RecordEvent(m, at)
 }
 
-// Amend returns a record event like ev with a changed record; ev stays as it is. An event that is no
-// readable record is returned unchanged.
+// Amend returns a copy of a record event with a changed record. An event that is not a readable
+// record is returned unchanged.
 func Amend(ev *session.Event, change func(m *record.Metadata)) *session.Event {
 	m, err := record.From(ev)
 	if err != nil || m == nil {
@@ -79,7 +79,7 @@ func Amend(ev *session.Event, change func(m *record.Metadata)) *session.Event {
 	return amended
 }
 
-// widen makes m's span include another one; the first decides the branch.
+// widen extends m's span to include another one. The first span decides the branch.
 func widen(m *record.Metadata, branch string, start time.Time, startInvocation string, end time.Time, endInvocation string) {
 	first := len(m.Covered) == 0 && len(m.Absorbed) == 0
 	if first {
@@ -106,7 +106,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// RecordEvent returns the event that stores m, as the service would.
+// RecordEvent returns the event that the service would write to store m.
 func RecordEvent(m *record.Metadata, at time.Time) *session.Event {
 	ev := &session.Event{
 		ID: "event-of-" + m.RecordID, InvocationID: "e-" + m.RecordID, Author: "user", Branch: m.Branch, Timestamp: at,

@@ -21,8 +21,8 @@ func throughFreshHandle(d *decorator) {
 	}
 }
 
-// reshaped changes a view once it begins with summaries; i is where they end. More than two events
-// follow.
+// reshaped changes a view that begins with summaries and has more than two events after them. i is
+// the index of the first event after the summaries.
 func reshaped(change func(view []*session.Event, i int) []*session.Event) func(session.Session) session.Events {
 	return func(sess session.Session) session.Events {
 		view := listOf(sess)
@@ -42,7 +42,7 @@ func shorten(events []*session.Event) {
 	}
 }
 
-// remember makes a new session show what one of the same key showed last.
+// remember makes a new session show what the last session with the same key showed.
 func remember(d *decorator, key func(session.Session) string) {
 	last := map[string][]*session.Event{}
 	d.show = func(sess session.Session) session.Events {
@@ -63,7 +63,7 @@ func withoutUnit(events []*session.Event, id string) []*session.Event {
 	})
 }
 
-// growing is a list that is read anew at every call.
+// growing is a list that rereads the session on every call.
 type growing struct{ session session.Session }
 
 func (g *growing) Len() int                      { return g.session.Events().Len() }

@@ -9,15 +9,15 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// reader gives the full history of a session.
+// reader returns the full history of a session.
 type reader interface {
 	Raw(context.Context, *session.GetRequest) (*session.GetResponse, error)
 }
 
-// maxLayers bounds how far a stack of services is unwrapped: one may claim to wrap itself.
+// maxLayers limits how deep a stack of services is unwrapped, because a service may wrap itself.
 const maxLayers = 64
 
-// findReader returns the first service of a stack that gives the full history, nil for none.
+// findReader returns the first service of a stack that returns the full history, or nil.
 func findReader(service session.Service) reader {
 	for range maxLayers {
 		if r, ok := service.(reader); ok {
@@ -32,7 +32,7 @@ func findReader(service session.Service) reader {
 	return nil
 }
 
-// stored returns the full history, false if nobody gives it.
+// stored returns the full history, or false if no service of the stack returns it.
 func (p *play) stored() (events []*session.Event, ok bool) {
 	r := findReader(p.service)
 	if r == nil {
@@ -46,7 +46,7 @@ func (p *play) stored() (events []*session.Event, ok bool) {
 	return slices.Collect(resp.Session.Events().All()), true
 }
 
-// checkRules holds a view of a new handle against the full history, with [Check].
+// checkRules compares the view of a new handle with the full history, using [Check].
 func (p *play) checkRules(s *seen) {
 	raw, ok := p.stored()
 	if !ok {
@@ -59,7 +59,7 @@ func (p *play) checkRules(s *seen) {
 	view := slices.Clone(s.events)
 	for i, ev := range view {
 		if ev != nil && byID[ev.ID] != nil {
-			view[i] = byID[ev.ID] // a backend may make new events at every read
+			view[i] = byID[ev.ID] // a backend may create new events on every read
 		}
 	}
 	if err := Check(raw, view); err != nil {
@@ -67,7 +67,8 @@ func (p *play) checkRules(s *seen) {
 	}
 }
 
-// checkStored: storage has what was said, once each and unchanged, and nothing else but records.
+// checkStored checks that storage holds every appended event once and unchanged, and otherwise only
+// records.
 func (p *play) checkStored() {
 	raw, _ := p.stored()
 	times := map[string]int{}
@@ -76,13 +77,13 @@ func (p *play) checkStored() {
 			continue
 		}
 		if _, known := p.keys[keyOf(ev)]; !known {
-			p.add("storage has an event %s by %q that nobody appended, or not with this content: history is not what happened", ev.ID, ev.Author)
+			p.add("storage has an event %s by %q that was not appended, or not with this content: the history is wrong", ev.ID, ev.Author)
 		}
 		times[keyOf(ev)]++
 	}
 	for _, ev := range p.said {
 		if n := times[keyOf(ev)]; n != 1 {
-			p.add("storage has event %s %d times: history is not what happened", ev.ID, n)
+			p.add("storage has event %s %d times: the history is wrong", ev.ID, n)
 		}
 	}
 }

@@ -13,42 +13,44 @@ import (
 
 var _ session.Service = (*StrictService)(nil)
 
-// ErrUnavailable is what a [StrictService] fails with where it was told to fail.
+// ErrUnavailable is the error that a [StrictService] returns from calls that it was set to fail.
 var ErrUnavailable = errors.New("strict storage is unavailable")
 
-// StrictOptions take badness away from a [StrictService], one kind each. The zero value is the worst
-// backend that ADK allows, but for FailEvery.
+// StrictOptions turn off the limitations of a [StrictService] one by one. The zero value has all of
+// them, except that no call fails.
 type StrictOptions struct {
-	// KeepIDs gives events back with the ID they were appended with. Otherwise storage names them anew,
-	// as Vertex AI does: a handle shows its own events under the caller's IDs, every Get under others.
+	// KeepIDs returns events with the IDs they were appended with. Otherwise storage renames them,
+	// as Vertex AI does: a handle shows its own events under the caller's IDs, and every Get under
+	// new ones.
 	KeepIDs bool
-	// KeepNanoseconds keeps times as they are. Otherwise they are cut to microseconds, also in the
-	// caller's event, as ADK's database service does.
+	// KeepNanoseconds keeps times as they are. Otherwise they are truncated to microseconds, in the
+	// caller's event too, as ADK's database service does.
 	KeepNanoseconds bool
-	// KeepTypes keeps Go types. Otherwise events and state go through JSON: all numbers in maps come
-	// back as float64, all lists as []any, times as strings.
+	// KeepTypes keeps Go types. Otherwise events and state are encoded as JSON and decoded: every
+	// number in a map becomes a float64, every list a []any, every time a string.
 	KeepTypes bool
-	// KeepFields keeps all fields. Otherwise the fields and parts are lost that Vertex AI loses, usage,
-	// citations, requested confirmations, transfers, transcriptions and files among them.
+	// KeepFields keeps all fields. Otherwise the fields and parts that Vertex AI loses are dropped,
+	// including usage, citations, requested confirmations, transfers, transcriptions and files.
 	KeepFields bool
-	// KeepOrder gives events back as they were appended. Otherwise a Get sorts them by time and returns
-	// ties in reversed order, as ADK's database service on SQLite does.
+	// KeepOrder returns events in the order of appends. Otherwise a Get sorts them by time and
+	// reverses ties, as ADK's database service on SQLite does.
 	KeepOrder bool
-	// KeepApart gives every Get events of its own. Otherwise all Gets share them, and with KeepTypes
-	// they share their content with the appended event, as in ADK's in-memory service.
+	// KeepApart gives every Get its own copies of the events. Otherwise all Gets share them and,
+	// with KeepTypes, share their content with the appended event, as in ADK's in-memory service.
 	KeepApart bool
-	// AcceptForeign appends to sessions of any type. Otherwise only this service's own are taken.
+	// AcceptForeign accepts appends to sessions of any type. Otherwise only sessions of this
+	// service are accepted.
 	AcceptForeign bool
-	// AcceptStale appends through handles that have missed an append. Otherwise they are refused, as by
-	// ADK's database service.
+	// AcceptStale accepts appends through handles that have missed an append. Otherwise they are
+	// rejected, as in ADK's database service.
 	AcceptStale bool
-	// FailEvery makes every n-th call fail with [ErrUnavailable]; 0: none. An event whose append fails
-	// is not stored, but stays in the handle, as in ADK's database service.
+	// FailEvery makes every n-th call fail with [ErrUnavailable]. If 0, no call fails. An event
+	// whose append fails is not stored but stays in the handle, as in ADK's database service.
 	FailEvery int
 }
 
-// StrictService is an in-memory session.Service that is as unhelpful as ADK's services are, all at
-// once. What works on it works on every backend. It is safe for concurrent use.
+// StrictService is an in-memory session.Service that combines the limitations of all ADK services.
+// Code that works on it works on every backend. It is safe for concurrent use.
 type StrictService struct {
 	opts StrictOptions
 
@@ -75,8 +77,8 @@ func NewStrictService(opts StrictOptions) *StrictService {
 	return &StrictService{opts: opts, sessions: map[strictKey]*strictRecord{}, state: map[scopeKey]map[string]any{}}
 }
 
-// SetFailEvery makes every n-th call fail from now on, counted from the first call of all; 0: none.
-// It returns the number so far.
+// SetFailEvery makes every n-th call fail from now on, or none if n is 0. Calls are counted from
+// the service's first. It returns the previous setting.
 func (s *StrictService) SetFailEvery(n int) (before int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,14 +86,14 @@ func (s *StrictService) SetFailEvery(n int) (before int) {
 	return before
 }
 
-// Failures returns how many calls have failed with [ErrUnavailable].
+// Failures returns the number of calls that have failed with [ErrUnavailable].
 func (s *StrictService) Failures() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failures
 }
 
-// call counts a call and fails it if it is its turn. The caller holds mu.
+// call counts a call and fails it if it is the n-th. The caller holds mu.
 func (s *StrictService) call(name string) error {
 	s.calls++
 	if s.opts.FailEvery <= 0 || s.calls%s.opts.FailEvery != 0 {
@@ -101,7 +103,7 @@ func (s *StrictService) call(name string) error {
 	return fmt.Errorf("%s: %w", name, ErrUnavailable)
 }
 
-// Create creates a session. An ID that is taken is refused.
+// Create creates a session. It rejects an ID that exists.
 func (s *StrictService) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
 	if req.AppName == "" || req.UserID == "" {
 		return nil, fmt.Errorf("app name and user ID are required, got %q and %q", req.AppName, req.UserID)
@@ -127,7 +129,7 @@ func (s *StrictService) Create(ctx context.Context, req *session.CreateRequest) 
 	return &session.CreateResponse{Session: s.handle(key, stored)}, nil
 }
 
-// Get returns a handle to a session, with the newest events only if the request says so.
+// Get returns a handle to a session. The request can limit it to the newest events.
 func (s *StrictService) Get(_ context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	key := strictKey{req.AppName, req.UserID, req.SessionID}
 	s.mu.Lock()
@@ -144,7 +146,7 @@ func (s *StrictService) Get(_ context.Context, req *session.GetRequest) (*sessio
 	return &session.GetResponse{Session: h}, nil
 }
 
-// List returns the sessions of an app, or of one of its users, without their events.
+// List returns the sessions of an app, or of one of its users, without events.
 func (s *StrictService) List(_ context.Context, req *session.ListRequest) (*session.ListResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +162,7 @@ func (s *StrictService) List(_ context.Context, req *session.ListRequest) (*sess
 	return &session.ListResponse{Sessions: sessions}, nil
 }
 
-// Delete deletes a session. One that does not exist is no error.
+// Delete deletes a session. Deleting a missing session is not an error.
 func (s *StrictService) Delete(_ context.Context, req *session.DeleteRequest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,8 +177,8 @@ func (s *StrictService) Delete(_ context.Context, req *session.DeleteRequest) er
 	return nil
 }
 
-// AppendEvent adds an event to the handle first and then to storage, as ADK's database service does:
-// where storing fails, the handle shows an event that storage does not have.
+// AppendEvent adds an event to the handle and then to storage, as ADK's database service does. If
+// storing fails, the handle shows an event that storage lacks.
 func (s *StrictService) AppendEvent(_ context.Context, sess session.Session, ev *session.Event) error {
 	if sess == nil || ev == nil {
 		return errors.New("session and event are required")

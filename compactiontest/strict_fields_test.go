@@ -68,7 +68,7 @@ func TestStrictLosesWhatVertexLoses(t *testing.T) {
 			t.Errorf("lost: %v, want all %t", lost, bad)
 		}
 		if got.Content.Parts[0].Text != "text" || got.CustomMetadata["key"] != "value" || got.Actions.StateDelta["k"] != "v" || len(got.LongRunningToolIDs) != 1 {
-			t.Errorf("Vertex AI would not lose this: %+v", got)
+			t.Errorf("Vertex AI keeps this, but the service lost it: %+v", got)
 		}
 		if len(ev.Content.Parts) != 2 || ev.UsageMetadata == nil {
 			t.Error("the caller's event was changed")

@@ -36,15 +36,15 @@ func TestStrictRefusesStaleHandles(t *testing.T) {
 		storeIn(t, svc, live, events[1])
 		err := svc.AppendEvent(t.Context(), other, events[2])
 		if refused := err != nil; refused != bad {
-			t.Errorf("append through a handle that has missed an event: %v", err)
+			t.Errorf("append through a handle that missed an event: %v", err)
 		}
 		storeIn(t, svc, getFrom(t, svc), events[3], (&ct.History{Events: events[:3:3]}).User("more", "The handle is as new as what it appended.").Last())
 		older := *events[0]
 		older.ID, older.Timestamp = "older", getFrom(t, svc).LastUpdateTime()
 		before := getFrom(t, svc)
-		storeIn(t, svc, getFrom(t, svc), &older) // a record's way: stamped with the last update time
+		storeIn(t, svc, getFrom(t, svc), &older) // stored like a record: stamped with the last update time
 		if err := svc.AppendEvent(t.Context(), before, (&ct.History{}).User("late", "late").Last()); err != nil {
-			t.Errorf("an append that did not move the update time made a handle stale: %v", err)
+			t.Errorf("an append that kept the update time made a handle stale: %v", err)
 		}
 	})
 }
@@ -89,14 +89,14 @@ func TestStrictFailsEveryNthCallAndLeavesAPhantom(t *testing.T) {
 		}
 	}
 	if failed != 5 || svc.Failures() != 5 {
-		t.Errorf("%d calls failed, the service counts %d; want one of each kind and the append", failed, svc.Failures())
+		t.Errorf("%d calls failed and the service counts %d; want one of each kind and the append", failed, svc.Failures())
 	}
 	svc.SetFailEvery(0)
 	for range 4 {
 		getFrom(t, svc)
 	}
 	if kind := ct.NewStrictService(ct.StrictOptions{}); kind.Failures() != 0 {
-		t.Error("a service that was not told to fail counts failures")
+		t.Error("a service without FailEvery counts failures")
 	}
 }
 
@@ -108,17 +108,17 @@ func TestStrictListsSessionsWithoutEventsAndForgetsDeletedOnes(t *testing.T) {
 	ev.Actions.StateDelta = map[string]any{"k": "v", "user:k": "v", "app:k": "v", "temp:k": "v"}
 	storeIn(t, svc, live, ev)
 	if _, err := svc.Create(t.Context(), &session.CreateRequest{AppName: "app", UserID: "user", SessionID: "session"}); err == nil {
-		t.Error("an ID that is taken was given again")
+		t.Error("an existing ID was accepted")
 	}
 	resp, err := svc.List(t.Context(), &session.ListRequest{AppName: "app", UserID: "user"})
 	if err != nil || len(resp.Sessions) != 1 || resp.Sessions[0].Events().Len() != 0 {
-		t.Fatalf("List gives %v, %v; want one session without events", resp, err)
+		t.Fatalf("List returns %v, %v; want one session without events", resp, err)
 	}
 	if value, err := resp.Sessions[0].State().Get("k"); err != nil || value != "v" {
 		t.Errorf("state in the list is %v, %v", value, err)
 	}
 	if _, err := live.State().Get("temp:k"); err != nil {
-		t.Errorf("temporary state is gone before its turn is over: %v", err)
+		t.Errorf("temporary state is gone before its turn ends: %v", err)
 	}
 	if _, found := listOf(live)[0].Actions.StateDelta["temp:k"]; found {
 		t.Error("the handle's event carries temporary state")
@@ -130,9 +130,9 @@ func TestStrictListsSessionsWithoutEventsAndForgetsDeletedOnes(t *testing.T) {
 		t.Errorf("append to a deleted session: %v", err)
 	}
 	if again := createIn(t, svc); again.Events().Len() != 0 {
-		t.Error("a session created anew has the old events")
+		t.Error("a re-created session has the old events")
 	}
 	if getFrom(t, svc).Events().Len() != 0 {
-		t.Error("a session created anew has the old events in storage")
+		t.Error("a re-created session has the old events in storage")
 	}
 }

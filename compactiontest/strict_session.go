@@ -16,8 +16,8 @@ var (
 	_ session.State   = (*strictState)(nil)
 )
 
-// strictSession is a handle of a [StrictService]. It shows what was read and what was appended
-// through it since, never what others append.
+// strictSession is a handle of a [StrictService]. It shows the events that were read and those
+// appended through it since, but never those appended through other handles.
 type strictSession struct {
 	key strictKey
 
@@ -50,7 +50,8 @@ func (h *strictSession) LastUpdateTime() time.Time {
 	return h.updated
 }
 
-// append adds an event to the handle: the caller's own, unless it carries temporary state.
+// append adds an event to the handle. It adds the caller's own event, or a copy if the event
+// carries temporary state.
 func (h *strictSession) append(ev *session.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,13 +70,13 @@ func (h *strictSession) setUpdated(t time.Time) {
 	h.updated = t
 }
 
-// eventList is a list of events as a session shows it.
+// eventList is the list of events that a session shows.
 type eventList []*session.Event
 
 func (l eventList) All() iter.Seq[*session.Event] { return slices.Values(l) }
 func (l eventList) Len() int                      { return len(l) }
 
-// At returns nil outside of the list, as ADK's services do.
+// At returns nil outside the list, as ADK's services do.
 func (l eventList) At(i int) *session.Event {
 	if i < 0 || i >= len(l) {
 		return nil

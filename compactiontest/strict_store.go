@@ -16,7 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// write stores what is left of an event. The caller holds mu.
+// write stores an event without what the backend loses. The caller holds mu.
 func (s *StrictService) write(key strictKey, stored *strictRecord, ev *session.Event) error {
 	kept := *ev
 	kept.Actions.StateDelta = withoutTemp(ev.Actions.StateDelta)
@@ -27,7 +27,7 @@ func (s *StrictService) write(key strictKey, stored *strictRecord, ev *session.E
 	switch {
 	case !s.opts.KeepTypes:
 		written = &session.Event{}
-		kept.Timestamp = time.Time{} // JSON knows no year after 9999, storage does
+		kept.Timestamp = time.Time{} // JSON has no year after 9999, but storage does
 		if err := throughJSON(&kept, written); err != nil {
 			return fmt.Errorf("encode event %s: %w", ev.ID, err)
 		}
@@ -47,7 +47,7 @@ func (s *StrictService) write(key strictKey, stored *strictRecord, ev *session.E
 	return nil
 }
 
-// read returns the stored events as a Get hands them out. The caller holds mu.
+// read returns the stored events in the form that a Get returns. The caller holds mu.
 func (s *StrictService) read(stored *strictRecord, after time.Time, recent int) []*session.Event {
 	events := slices.Clone(stored.events)
 	if !s.opts.KeepOrder {
@@ -73,7 +73,7 @@ func (s *StrictService) cut(t time.Time) time.Time {
 	return t.Truncate(time.Microsecond)
 }
 
-// scopeKey names shared state: that of an app if the user is "".
+// scopeKey identifies shared state: a user's, or the app's if user is "".
 type scopeKey struct{ app, user string }
 
 // setState merges a delta into the state of the session, its user and its app. The caller holds mu.
@@ -106,7 +106,7 @@ func (s *StrictService) shared(scope scopeKey) map[string]any {
 	return s.state[scope]
 }
 
-// stateOf merges the state that a session sees. The caller holds mu.
+// stateOf merges the state visible to a session. The caller holds mu.
 func (s *StrictService) stateOf(key strictKey, stored *strictRecord) map[string]any {
 	merged := maps.Clone(stored.state)
 	maps.Copy(merged, s.state[scopeKey{key.app, ""}])
@@ -132,7 +132,7 @@ func throughJSON(from, to any) error {
 	return json.Unmarshal(data, to)
 }
 
-// loseFields drops what Vertex AI does not store.
+// loseFields drops the fields that Vertex AI does not store.
 func loseFields(ev *session.Event) {
 	ev.LLMResponse = model.LLMResponse{
 		Content:           storableContent(ev.Content),

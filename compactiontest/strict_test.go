@@ -12,7 +12,7 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// kind is the best backend there is; each test makes it bad in one way.
+// kind is the best backend possible; each test adds one limitation.
 func kind() ct.StrictOptions {
 	return ct.StrictOptions{
 		KeepIDs: true, KeepNanoseconds: true, KeepTypes: true, KeepFields: true, KeepOrder: true,
@@ -20,7 +20,7 @@ func kind() ct.StrictOptions {
 	}
 }
 
-// eitherWay runs f on a service with one kind of badness and on one without any.
+// eitherWay runs f on a service with one limitation and on a service without any.
 func eitherWay(t *testing.T, take func(o *ct.StrictOptions), f func(t *testing.T, bad bool, svc *ct.StrictService)) {
 	t.Helper()
 	for _, bad := range []bool{true, false} {
@@ -70,7 +70,7 @@ func TestADKConformanceSuitePassesOnTheStrictService(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			suite := sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true, ProvidesServerAssignedEventID: !opts.KeepIDs}
-			opts.AcceptForeign = false // the suite wants a session refused that nobody created
+			opts.AcceptForeign = false // the suite wants a session that was never created to be rejected
 			sessiontestsuite.RunServiceTests(t, suite, func(*testing.T) session.Service { return ct.NewStrictService(opts) })
 		})
 	}
@@ -86,7 +86,7 @@ func TestStrictRenamesEventsInStorageOnly(t *testing.T) {
 			t.Errorf("the live handle shows %v", got)
 		}
 		if !slices.Equal(first, again) {
-			t.Errorf("IDs change from %v to %v: no backend does that", first, again)
+			t.Errorf("IDs change from %v to %v between reads, which no backend does", first, again)
 		}
 		if renamed := !slices.Contains(first, "e1"); renamed != bad {
 			t.Errorf("storage has %v", first)

@@ -9,17 +9,17 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// ErrNotShown is what a [Case] returns that could not look: the service hides what the case needs.
+// ErrNotShown is returned by a [Case] that cannot run because the stack hides the full history.
 var ErrNotShown = errors.New("nothing in this stack of services can be unwrapped to one with a method Raw")
 
-// Case is one rule that a compacting session service must keep, whatever stands below and above it.
+// Case is one rule that a compacting session service must keep in any stack of services.
 type Case struct {
-	// Name is short and unique.
+	// Name is a short, unique name.
 	Name string
-	// Explain says what the case guards, and what goes wrong in an agent if it fails.
+	// Explain describes the rule and the damage to an agent if it is broken.
 	Explain string
-	// Check plays a part of a conversation on an empty service and returns every violation that it saw,
-	// joined; nil if there is none.
+	// Check plays part of a conversation on an empty service. It returns every violation it found,
+	// joined, or nil if there is none.
 	Check func(ctx context.Context, service session.Service) error
 }
 
@@ -32,24 +32,24 @@ func Cases() []Case {
 	return cases
 }
 
-// Run checks a service that compacts sessions, or a decorator of one. open returns the whole stack as
-// a runner would be given it, over empty storage; every case opens its own.
+// Run tests a service that compacts sessions, or a decorator of one. open returns the whole stack
+// as a runner would get it, over empty storage. It is called once per case.
 //
-// The stack must compact by turns, often and at once, or there is nothing to check: with package
-// compaction, set Synchronous and leave InvocationThreshold and OverlapSize as they are or smaller.
-// Its summaries must keep all fact tokens, so use [Oracle] as the summarizer.
+// The stack must compact by turns, often and immediately, or there is nothing to check. With
+// package compaction, set Synchronous and keep InvocationThreshold and OverlapSize at their
+// defaults or lower. Use [Oracle] as the summarizer, because summaries must keep all fact tokens.
 //
-// Cases about storage look for a method Raw(context.Context, *session.GetRequest), as package
-// compaction has it, through the stack's Unwrap() session.Service. Where there is none, they are
-// skipped, and the rest goes by what readers of sessions see.
+// The cases about storage need a service with a method Raw(context.Context, *session.GetRequest),
+// as in package compaction. They look for it by calling Unwrap() session.Service down the stack. If
+// there is none, Run skips them and tests only what readers of sessions see.
 //
-// Over a [StrictService] the cases find what other backends forgive.
+// Run over a [StrictService] finds mistakes that other backends forgive.
 func Run(t *testing.T, open func(t *testing.T) session.Service) {
 	t.Helper()
 	run(t, Cases(), open)
 }
 
-// run checks cases, each on a service of its own.
+// run runs each case on its own service.
 func run(t *testing.T, cases []Case, open func(t *testing.T) session.Service) {
 	t.Helper()
 	for _, c := range cases {
@@ -65,8 +65,8 @@ func run(t *testing.T, cases []Case, open func(t *testing.T) session.Service) {
 	}
 }
 
-// findings collects violations. A broken service breaks a rule at every event, so only the first ones
-// of each kind are kept.
+// findings collects violations. A broken service may break a rule at every event, so only the first
+// few violations of each kind are kept.
 type findings struct {
 	errs  []error
 	kinds map[string]int

@@ -12,7 +12,7 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// compacting puts a compaction service over inner, as Run wants it.
+// compacting wraps inner in a compaction service that is set up as Run requires.
 func compacting(t *testing.T, inner session.Service) *compaction.CompactionSessionService {
 	t.Helper()
 	cfg := compaction.DefaultConfig()
@@ -76,19 +76,19 @@ func TestSuiteCatchesBadDecorators(t *testing.T) {
 			t.Parallel()
 			err := caseNamed(t, b.want).Check(t.Context(), b.open(t, false))
 			if err == nil || !strings.Contains(err.Error(), b.says) {
-				t.Errorf("case %q says %v, want %q", b.want, err, b.says)
+				t.Errorf("case %q returns %v, want %q", b.want, err, b.says)
 			}
 		})
 	}
 	for _, c := range ct.Cases() {
 		if !caught[c.Name] {
-			t.Errorf("no bad decorator shows that case %q can fail", c.Name)
+			t.Errorf("no broken decorator proves that case %q can fail", c.Name)
 		}
 	}
 }
 
-// TestSuiteNeedsNoLookIntoStorage: the stack cannot be unwrapped. What harms a reader of sessions is
-// found all the same; only the case about storage is skipped.
+// If the stack cannot be unwrapped, the suite still finds everything that harms a reader of
+// sessions. It skips only the case about storage.
 func TestSuiteNeedsNoLookIntoStorage(t *testing.T) {
 	t.Parallel()
 	for _, c := range ct.Cases() {
@@ -102,13 +102,13 @@ func TestSuiteNeedsNoLookIntoStorage(t *testing.T) {
 	}
 	for _, b := range bads() {
 		if b.spoil == nil || b.want == "storage keeps everything" || b.name == "shows a summary of no record" {
-			continue // spoils the backend or storage, which only a look into storage shows
+			continue // breaks the backend or storage, which only Raw shows
 		}
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			err := caseNamed(t, b.want).Check(t.Context(), b.open(t, true))
 			if err == nil || !strings.Contains(err.Error(), b.says) {
-				t.Errorf("case %q says %v, want %q", b.want, err, b.says)
+				t.Errorf("case %q returns %v, want %q", b.want, err, b.says)
 			}
 		})
 	}
@@ -118,8 +118,8 @@ func TestCasesExplainThemselves(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
 	for _, c := range append(ct.Cases(), ct.InnerCases()...) {
-		if names[c.Name] || c.Name == "" || len(c.Explain) < 100 || !strings.HasPrefix(c.Explain, "Guards that ") {
-			t.Errorf("case %q: twice there, or its explanation is missing", c.Name)
+		if names[c.Name] || c.Name == "" || len(c.Explain) < 100 || !strings.HasPrefix(c.Explain, "Checks that ") {
+			t.Errorf("case %q: its name is a duplicate, or its explanation is missing", c.Name)
 		}
 		names[c.Name] = true
 	}
