@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 
@@ -41,15 +40,11 @@ func (e *examination) checkChain(ctx context.Context, f *File, snap *persistence
 // digests and changed the session's row to match.
 func (e *examination) checkUndigested(ctx context.Context, snap *persistence.Snapshot, chain persistence.Chain, firstDigested int64) error {
 	const question = `SELECT seq, id FROM events WHERE session = ? AND seq <= ? AND digest IS NULL AND key > ? ORDER BY seq LIMIT 1`
-	return answers(ctx, snap, question, func(rows *sql.Rows) error {
-		var seq int64
-		var id string
-		if err := rows.Scan(&seq, &id); err != nil {
-			return err
-		}
+	var seq int64
+	var id string
+	return answers(ctx, snap, "events", question, []any{e.key, chain.Undigested, firstDigested}, []any{&seq, &id}, func() {
 		e.find(seq, id, RuleChain, "has no digest, but an event that was stored before it has one: its digest was removed, and perhaps those of others in this session")
-		return nil
-	}, e.key, chain.Undigested, firstDigested)
+	})
 }
 
 // firstDigested returns the key of the first row with a digest, or the highest number if there is
@@ -61,9 +56,7 @@ func (f *File) firstDigested(ctx context.Context, snap *persistence.Snapshot) (i
 		return f.digested, nil
 	}
 	key := int64(math.MaxInt64)
-	err := answers(ctx, snap, "SELECT key FROM events WHERE digest IS NOT NULL ORDER BY key LIMIT 1", func(rows *sql.Rows) error {
-		return rows.Scan(&key)
-	})
+	err := answers(ctx, snap, "events", "SELECT key FROM events WHERE digest IS NOT NULL ORDER BY key LIMIT 1", nil, []any{&key}, func() {})
 	if err == nil {
 		f.digested = key
 	}

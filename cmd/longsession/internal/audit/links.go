@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -113,11 +112,12 @@ func (t *wantLinks) root(seq int64) int64 {
 
 // names returns IDs as JSON keeps them, each once.
 func names(ids []string) []string {
-	seen := map[string]bool{}
-	for _, id := range ids {
-		seen[record.Normalize(id)] = true
+	kept := make([]string, len(ids))
+	for i, id := range ids {
+		kept[i] = record.Normalize(id)
 	}
-	return slices.Sorted(maps.Keys(seen))
+	slices.Sort(kept)
+	return slices.Compact(kept)
 }
 
 // checkLinks compares the links with those in the file.
@@ -131,33 +131,21 @@ func (e *examination) checkLinks(ctx context.Context, snap *persistence.Snapshot
 		e.find(0, "", RuleLinks, "last_user and last_agent are %s and %s, but must be %s and %s: set them so",
 			orNull(e.lastUser), orNull(e.lastAgent), orNull(want.lastUser), orNull(want.lastAgent))
 	}
+	var c callRow
 	calls := map[callRow]bool{}
-	err := answers(ctx, snap, "SELECT id, orphan, branch, seq FROM calls WHERE session = ?", func(rows *sql.Rows) error {
-		var c callRow
-		if err := rows.Scan(&c.id, &c.orphan, &c.branch, &c.seq); err != nil {
-			return err
-		}
-		calls[c] = true
-		return nil
-	}, e.key)
+	err := answers(ctx, snap, "calls", "SELECT id, orphan, branch, seq FROM calls WHERE session = ?", []any{e.key}, []any{&c.id, &c.orphan, &c.branch, &c.seq}, func() { calls[c] = true })
 	if err != nil {
-		return fmt.Errorf("table calls: %w", err)
+		return err
 	}
 	if !maps.Equal(calls, want.calls) {
 		e.find(0, "", RuleLinks, "the table calls disagrees with the calls of the events (%d rows, %d calls): an answer may not find its call", len(calls), len(want.calls))
 	}
+	var id string
+	var first int64
 	began := map[string]int64{}
-	err = answers(ctx, snap, "SELECT id, began FROM invocations WHERE session = ?", func(rows *sql.Rows) error {
-		var id string
-		var at int64
-		if err := rows.Scan(&id, &at); err != nil {
-			return err
-		}
-		began[id] = at
-		return nil
-	}, e.key)
+	err = answers(ctx, snap, "invocations", "SELECT id, began FROM invocations WHERE session = ?", []any{e.key}, []any{&id, &first}, func() { began[id] = first })
 	if err != nil {
-		return fmt.Errorf("table invocations: %w", err)
+		return err
 	}
 	if !maps.Equal(began, want.began) {
 		e.find(0, "", RuleLinks, "the table invocations disagrees with the turns of the events (%d rows, %d turns): an open call may be given up too early, or never", len(began), len(want.began))

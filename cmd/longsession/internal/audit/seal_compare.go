@@ -61,11 +61,10 @@ func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, se
 	if err != nil {
 		return err
 	}
-	type name struct{ app, user, id string }
-	now := map[name]persistence.Chain{}
+	now := map[[3]string]persistence.Chain{}
 	for _, chain := range chains {
 		if which.has(chain.App, chain.User, chain.Session) {
-			now[name{chain.App, chain.User, chain.Session}] = chain
+			now[[3]string{chain.App, chain.User, chain.Session}] = chain
 		}
 	}
 	for i := range seal.Sessions {
@@ -75,7 +74,7 @@ func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, se
 		}
 		c.Sessions++
 		c.Events += sealed.Events
-		key := name{sealed.App, sealed.User, sealed.Session}
+		key := [3]string{sealed.App, sealed.User, sealed.Session}
 		chain, found := now[key]
 		delete(now, key)
 		if !found {

@@ -111,34 +111,30 @@ func (f *sealFile) checkSignature(key ed25519.PublicKey) error {
 // ParsePrivateKey reads an ed25519 key in PEM, PKCS #8, as `openssl genpkey -algorithm ed25519`
 // writes it.
 func ParsePrivateKey(text []byte) (ed25519.PrivateKey, error) {
-	der, err := pemOf(text, "PRIVATE KEY")
-	if err != nil {
-		return nil, err
-	}
-	key, err := x509.ParsePKCS8PrivateKey(der)
-	if err != nil {
-		return nil, err
-	}
-	if key, ok := key.(ed25519.PrivateKey); ok {
-		return key, nil
-	}
-	return nil, fmt.Errorf("it is a key of another kind (%T): make one with `openssl genpkey -algorithm ed25519`", key)
+	return keyOf[ed25519.PrivateKey](text, "PRIVATE KEY", x509.ParsePKCS8PrivateKey, "make one with `openssl genpkey -algorithm ed25519`")
 }
 
 // ParsePublicKey reads an ed25519 key in PEM, as `openssl pkey -pubout` writes it.
 func ParsePublicKey(text []byte) (ed25519.PublicKey, error) {
-	der, err := pemOf(text, "PUBLIC KEY")
+	return keyOf[ed25519.PublicKey](text, "PUBLIC KEY", x509.ParsePKIXPublicKey, "it must be ed25519")
+}
+
+// keyOf parses the first PEM block, which must be of a kind and hold a key of type K. remedy is for
+// a key of another type.
+func keyOf[K any](text []byte, kind string, parse func(der []byte) (any, error), remedy string) (key K, err error) {
+	der, err := pemOf(text, kind)
 	if err != nil {
-		return nil, err
+		return key, err
 	}
-	key, err := x509.ParsePKIXPublicKey(der)
+	parsed, err := parse(der)
 	if err != nil {
-		return nil, err
+		return key, err
 	}
-	if key, ok := key.(ed25519.PublicKey); ok {
-		return key, nil
+	key, ok := parsed.(K)
+	if !ok {
+		err = fmt.Errorf("it is a key of another kind (%T): %s", parsed, remedy)
 	}
-	return nil, fmt.Errorf("it is a key of another kind (%T): it must be ed25519", key)
+	return key, err
 }
 
 // pemOf returns the bytes of the first PEM block, which must be of a kind.

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/adk-go-ext/longsession/persistence"
@@ -61,34 +62,19 @@ const (
 // Sessions returns the sessions of a file, in the order of their names.
 func (f *File) Sessions(ctx context.Context, narrow Narrow) ([]*Session, error) {
 	var found []*Session
-	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
-		var err error
+	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
 		found, err = sessionsIn(ctx, snap, selectSessions)
 		return err
 	})
-	kept := found[:0]
-	for _, s := range found {
-		if narrow.has(s) {
-			kept = append(kept, s)
-		}
-	}
-	return kept, err
+	return slices.DeleteFunc(found, func(s *Session) bool { return !narrow.has(s) }), err
 }
 
 func sessionsIn(ctx context.Context, snap *persistence.Snapshot, query string, args ...any) (found []*Session, err error) {
-	rows, err := snap.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		s := &Session{}
-		if err := rows.Scan(&s.key, &s.App, &s.User, &s.ID, &s.Created, &s.Updated, &s.Events, &s.Contested, &s.lastUser, &s.lastAgent, &s.Compactions); err != nil {
-			return nil, err
-		}
-		found = append(found, s)
-	}
-	return found, rows.Err()
+	var s Session
+	err = answers(ctx, snap, "sessions", query, args,
+		[]any{&s.key, &s.App, &s.User, &s.ID, &s.Created, &s.Updated, &s.Events, &s.Contested, &s.lastUser, &s.lastAgent, &s.Compactions},
+		func() { one := s; found = append(found, &one) })
+	return found, err
 }
 
 // ErrWhich is the error of a name that does not fit exactly one session or record.
@@ -103,12 +89,7 @@ func (f *File) Find(ctx context.Context, name string, narrow Narrow) (*Session, 
 	if err != nil {
 		return nil, err
 	}
-	var fit []*Session
-	for _, s := range all {
-		if name == "" || name == s.ID || name == s.Name() {
-			fit = append(fit, s)
-		}
-	}
+	fit := slices.DeleteFunc(slices.Clone(all), func(s *Session) bool { return !Which{narrow, name}.Has(s) })
 	switch {
 	case len(fit) == 1:
 		return fit[0], nil

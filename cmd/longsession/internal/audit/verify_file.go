@@ -26,32 +26,24 @@ func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 		} else if text != "" {
 			found = append(found, Finding{Rule: RuleSchema, Text: text})
 		}
-		err = answers(ctx, snap, "PRAGMA integrity_check", func(rows *sql.Rows) error {
-			var said string
-			if err := rows.Scan(&said); err != nil {
-				return err
-			}
+		var said string
+		err = answers(ctx, snap, "integrity_check", "PRAGMA integrity_check", nil, []any{&said}, func() {
 			if said != "ok" {
 				found = append(found, Finding{Rule: RuleIntegrity, Text: said + ": restore a backup, or recover what is left with the .recover command of the sqlite3 shell"})
 			}
-			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return answers(ctx, snap, "PRAGMA foreign_key_check", func(rows *sql.Rows) error {
-			var table, parent string
-			var row sql.NullInt64
-			var key int
-			if err := rows.Scan(&table, &row, &parent, &key); err != nil {
-				return err
-			}
+		var table, parent string
+		var row sql.NullInt64
+		var key int
+		return answers(ctx, snap, "foreign_key_check", "PRAGMA foreign_key_check", nil, []any{&table, &row, &parent, &key}, func() {
 			text := fmt.Sprintf("a row of table %s", table)
 			if row.Valid {
 				text = fmt.Sprintf("row %d of table %s", row.Int64, table)
 			}
 			found = append(found, Finding{Rule: RuleForeignKey, Text: text + " refers to a missing row of table " + parent})
-			return nil
 		})
 	})
 	if err != nil && !stop(ctx, err) {
@@ -65,9 +57,7 @@ func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 // empty if the identity is fine.
 func identityText(ctx context.Context, snap *persistence.Snapshot) (text string, err error) {
 	var n, named int
-	err = answers(ctx, snap, "SELECT count(*), coalesce(sum(length(id) > 0), 0) FROM identity", func(rows *sql.Rows) error {
-		return rows.Scan(&n, &named)
-	})
+	err = answers(ctx, snap, "identity", "SELECT count(*), coalesce(sum(length(id) > 0), 0) FROM identity", nil, []any{&n, &named}, func() {})
 	if err != nil || n == 1 && named == 1 {
 		return "", err
 	}
@@ -85,17 +75,24 @@ func differenceText(d persistence.Difference) string {
 	return what + " is not as persistence creates it, which is: " + d.SQL
 }
 
-// answers calls take for every row of a query.
-func answers(ctx context.Context, snap *persistence.Snapshot, question string, take func(*sql.Rows) error, args ...any) error {
+// answers runs a query about a table. For each row it scans the columns into the variables of to and
+// calls take, which must copy what it keeps.
+func answers(ctx context.Context, snap *persistence.Snapshot, table, question string, args, to []any, take func()) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("table %s: %w", table, err)
+		}
+	}()
 	rows, err := snap.Query(ctx, question, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := take(rows); err != nil {
+		if err := rows.Scan(to...); err != nil {
 			return err
 		}
+		take()
 	}
 	return rows.Err()
 }

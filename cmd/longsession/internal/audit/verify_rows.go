@@ -1,8 +1,8 @@
 package audit
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -61,19 +61,11 @@ func (e *examination) checkRows() {
 func (e *examination) checkOrder(ctx context.Context, snap *persistence.Snapshot) error {
 	const question = `SELECT seq, id, key, before FROM
 		(SELECT seq, id, key, lag(key) OVER (ORDER BY seq) AS before FROM events WHERE session = ?) WHERE key < before ORDER BY seq`
-	err := answers(ctx, snap, question, func(rows *sql.Rows) error {
-		var seq, key, before int64
-		var id string
-		if err := rows.Scan(&seq, &id, &key, &before); err != nil {
-			return err
-		}
+	var seq, key, before int64
+	var id string
+	return answers(ctx, snap, "events", question, []any{e.key}, []any{&seq, &id, &key, &before}, func() {
 		e.find(seq, id, RuleAppended, "was stored before its predecessor (row %d, and row %d): events were reordered or inserted; restore a backup", key, before)
-		return nil
-	}, e.key)
-	if err != nil {
-		return fmt.Errorf("table events: %w", err)
-	}
-	return nil
+	})
 }
 
 // checkTypes checks that text is stored as text. SQLite can store the same bytes as a blob, which
@@ -87,19 +79,11 @@ func (e *examination) checkTypes(ctx context.Context, snap *persistence.Snapshot
 		wrong = append(wrong, "typeof("+column+") NOT IN ('text', 'null')")
 	}
 	question := "SELECT seq, CAST(id AS TEXT), " + strings.Join(names, " || ") + " FROM events WHERE session = ? AND (" + strings.Join(wrong, " OR ") + ") ORDER BY seq"
-	err := answers(ctx, snap, question, func(rows *sql.Rows) error {
-		var seq int64
-		var id, found string
-		if err := rows.Scan(&seq, &id, &found); err != nil {
-			return err
-		}
+	var seq int64
+	var id, found string
+	return answers(ctx, snap, "events", question, []any{e.key}, []any{&seq, &id, &found}, func() {
 		e.find(seq, id, RuleEvent, "is not stored as text, so the views of the file cannot show it: column %s: it was changed", strings.Join(strings.Fields(found), ", "))
-		return nil
-	}, e.key)
-	if err != nil {
-		return fmt.Errorf("table events: %w", err)
-	}
-	return nil
+	})
 }
 
 // checkState checks that each key of the session's own state has the value that the newest event
@@ -111,17 +95,15 @@ func (e *examination) checkState(ctx context.Context, snap *persistence.Snapshot
 		value string
 	}
 	want := map[string]set{}
-	err := answers(ctx, snap, "SELECT seq, actions FROM events WHERE session = ? AND actions IS NOT NULL ORDER BY seq", func(rows *sql.Rows) error {
-		var seq int64
-		var actions []byte
-		if err := rows.Scan(&seq, &actions); err != nil {
-			return err
-		}
+	var seq int64
+	var actions []byte
+	var broken error
+	err := answers(ctx, snap, "events", "SELECT seq, actions FROM events WHERE session = ? AND actions IS NOT NULL ORDER BY seq", []any{e.key}, []any{&seq, &actions}, func() {
 		var of struct {
 			StateDelta map[string]json.RawMessage `json:"state_delta"`
 		}
-		if err := json.Unmarshal(actions, &of); err != nil {
-			return fmt.Errorf("event %d: %w", seq, err)
+		if err := json.Unmarshal(actions, &of); err != nil && broken == nil {
+			broken = fmt.Errorf("event %d: %w", seq, err)
 		}
 		for key, value := range of.StateDelta {
 			// JSON cannot hold bytes that are not UTF-8, so it cannot name a key that has some.
@@ -130,22 +112,15 @@ func (e *examination) checkState(ctx context.Context, snap *persistence.Snapshot
 				want[key] = set{seq, string(value)}
 			}
 		}
-		return nil
-	}, e.key)
-	if err != nil || len(want) == 0 {
+	})
+	if err = cmp.Or(err, broken); err != nil || len(want) == 0 {
 		return err
 	}
+	var key, value string
 	is := map[string]string{}
-	err = answers(ctx, snap, "SELECT key, value FROM session_state WHERE session = ?", func(rows *sql.Rows) error {
-		var key, value string
-		if err := rows.Scan(&key, &value); err != nil {
-			return err
-		}
-		is[key] = value
-		return nil
-	}, e.key)
+	err = answers(ctx, snap, "session_state", "SELECT key, value FROM session_state WHERE session = ?", []any{e.key}, []any{&key, &value}, func() { is[key] = value })
 	if err != nil {
-		return fmt.Errorf("table session_state: %w", err)
+		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		value, found := is[key]

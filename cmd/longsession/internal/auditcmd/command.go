@@ -2,6 +2,7 @@ package auditcmd
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"os"
 	"strings"
@@ -26,14 +27,8 @@ type command struct {
 // Command returns the audit command with its subcommands.
 func Command() *cobra.Command {
 	a := &command{maxSummaries: compaction.DefaultConfig().MaxSummaries}
-	cmd := &cobra.Command{
-		Use:     "audit FILE.db [SESSION]",
-		Short:   "Inspect and check a session file: stored events, the model's view, summaries",
-		Long:    auditHelp,
-		Example: auditExample,
-		Args:    checkArgs,
-		RunE:    a.overview,
-	}
+	cmd := newCommand("audit FILE.db [SESSION]", "Inspect and check a session file: stored events, the model's view, summaries", a.overview)
+	cmd.Example = helpText("examples")
 	setting.AddPersistent(cmd,
 		setting.Setting{Name: "app", Value: setting.Text(&a.narrow.App), Complete: completeSessions(func(s *audit.Session) string { return s.App }),
 			Help: "only sessions of this app"},
@@ -47,6 +42,24 @@ func Command() *cobra.Command {
 		c.ValidArgsFunction = a.completeArgs
 	}
 	return cmd
+}
+
+//go:embed help
+var helpTexts embed.FS
+
+// helpText returns the text of a file in the folder help.
+func helpText(name string) string {
+	text, err := helpTexts.ReadFile("help/" + name + ".txt")
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// newCommand returns a command that takes a FILE and a SESSION. Its help has the name of the command.
+func newCommand(use, short string, run func(*cobra.Command, []string) error) *cobra.Command {
+	name, _, _ := strings.Cut(use, " ")
+	return &cobra.Command{Use: use, Short: short, Long: helpText(name), Args: checkArgs, RunE: run}
 }
 
 // addMaxSummaries adds the flag of the commands that check sessions.
@@ -108,15 +121,18 @@ func (a *command) open(cmd *cobra.Command, args []string, do func(ctx context.Co
 	return err
 }
 
-// session opens the file and finds the session that the arguments name.
-func (a *command) session(cmd *cobra.Command, args []string, do func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error) error {
-	return a.open(cmd, args, func(ctx context.Context, f *audit.File, out *output) error {
-		s, err := f.Find(ctx, sessionArg(args), a.narrow)
-		if err != nil {
-			return err
-		}
-		return do(ctx, f, s, out)
-	})
+// onSession returns the run of a command that opens the file and finds the session that the
+// arguments name.
+func (a *command) onSession(do func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return a.open(cmd, args, func(ctx context.Context, f *audit.File, out *output) error {
+			s, err := f.Find(ctx, sessionArg(args), a.narrow)
+			if err != nil {
+				return err
+			}
+			return do(ctx, f, s, out)
+		})
+	}
 }
 
 // sessionArg returns the SESSION argument, or "" if there is none.
@@ -132,18 +148,11 @@ func (a *command) overview(cmd *cobra.Command, args []string) error {
 	if len(args) < 2 {
 		return a.list(cmd, args)
 	}
-	return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
+	return a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
 		o, err := f.Overview(ctx, s, a.maxSummaries)
 		if err != nil {
 			return err
 		}
-		if o.Findings == nil {
-			o.Findings = []audit.Finding{} // an empty list in JSON
-		}
-		if a.json {
-			return out.line(o)
-		}
-		out.overview(o)
-		return nil
-	})
+		return writeAll(out, []*audit.Overview{o}, out.overview)
+	})(cmd, args)
 }

@@ -25,28 +25,23 @@ func (a *command) diffCommand() *cobra.Command {
 	var id string
 	var all bool
 	var width int
-	cmd := &cobra.Command{
-		Use:   "diff FILE.db [SESSION]",
-		Short: "Show each summary next to the events that it replaced",
-		Long:  auditDiffHelp,
-		Args:  checkArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if width > 0 && width < terminal.Narrowest {
-				return exit.Usage("--width is %d: it must be at least %d, or 0 for that of the terminal", width, terminal.Narrowest)
-			}
-			return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
-				found, err := f.Replacements(ctx, s, id, all)
-				if err != nil {
-					return err
-				}
-				if len(found) == 0 && !a.json {
-					out.printf("no summaries\n")
-				}
-				columns := cmp.Or(width, min(out.screen.Columns, widest), terminal.DefaultColumns)
-				return writeAll(out, found, func(r audit.Replacement) { out.replacement(&r, columns) })
-			})
-		},
-	}
+	run := a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
+		found, err := f.Replacements(ctx, s, id, all)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 && !a.json {
+			out.printf("no summaries\n")
+		}
+		columns := cmp.Or(width, min(out.screen.Columns, widest), terminal.DefaultColumns)
+		return writeAll(out, found, func(r audit.Replacement) { out.replacement(&r, columns) })
+	})
+	cmd := newCommand("diff FILE.db [SESSION]", "Show each summary next to the events that it replaced", func(cmd *cobra.Command, args []string) error {
+		if width > 0 && width < terminal.Narrowest {
+			return exit.Usage("--width is %d: it must be at least %d, or 0 for that of the terminal", width, terminal.Narrowest)
+		}
+		return run(cmd, args)
+	})
 	setting.Add(cmd,
 		setting.Setting{Name: "record", Value: setting.Text(&id), Complete: a.completeRecords, Help: "only the record whose ID begins with this text"},
 		setting.Setting{Name: "all", Value: setting.Switch(&all), Help: "include records whose summaries are no longer shown"},
@@ -56,21 +51,20 @@ func (a *command) diffCommand() *cobra.Command {
 
 // replacement writes a summary and the events that it replaced.
 func (o *output) replacement(r *audit.Replacement, width int) {
+	write := func(indent string, lines []string) {
+		for _, line := range lines {
+			o.raw(indent + line + "\n")
+		}
+	}
 	for _, line := range terminal.WrapText(compactionTitle(&r.Compaction), width) {
 		o.raw(o.screen.Strong(line) + "\n")
 	}
-	for _, line := range terminal.WrapText(compactionNumbers(&r.Compaction), width) {
-		o.raw(line + "\n")
-	}
+	write("", terminal.WrapText(compactionNumbers(&r.Compaction), width))
 	if width < twoColumns {
 		o.printf("replaced:\n")
-		for _, line := range replacedLines(r, width-4) {
-			o.raw("    " + line + "\n")
-		}
+		write("    ", replacedLines(r, width-4))
 		o.printf("by:\n")
-		for _, line := range terminal.WrapText(r.Summary, width-4) {
-			o.raw("    " + line + "\n")
-		}
+		write("    ", terminal.WrapText(r.Summary, width-4))
 		o.printf("\n")
 		return
 	}

@@ -20,40 +20,34 @@ func (a *command) exportCommand() *cobra.Command {
 	var file string
 	format := audit.JSONL
 	var patterns, presets []string
-	cmd := &cobra.Command{
-		Use:   "export FILE.db [SESSION]",
-		Short: "Write a session to a file, without the private data that --redact names",
-		Long:  auditExportHelp,
-		Args:  checkArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if a.json && cmd.Flags().Changed("format") && format != audit.JSONL && file == "" {
-				return exit.Usage("--json and --format %s: choose one, or give -o", format)
+	cmd := newCommand("export FILE.db [SESSION]", "Write a session to a file, without the private data that --redact names", func(cmd *cobra.Command, args []string) error {
+		if a.json && cmd.Flags().Changed("format") && format != audit.JSONL && file == "" {
+			return exit.Usage("--json and --format %s: choose one, or give -o", format)
+		}
+		r, err := redact.New(patterns, presets)
+		if err != nil {
+			return exit.Usage("--redact: %w", err)
+		}
+		to := files.Output{Flag: "-o", Name: file}
+		if file != "" {
+			if err := to.CheckApart(args[0]); err != nil {
+				return err
 			}
-			r, err := redact.New(patterns, presets)
-			if err != nil {
-				return exit.Usage("--redact: %w", err)
+		}
+		return a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
+			if r == nil {
+				terminal.Complain(cmd.ErrOrStderr(), "warning: nothing is redacted: the export contains everything that was said, private or not; see --redact and --redact-preset")
 			}
-			to := files.Output{Flag: "-o", Name: file}
 			if file != "" {
-				if err := to.CheckApart(args[0]); err != nil {
-					return err
-				}
+				return exportTo(ctx, f, s, format, r, to, out)
 			}
-			return a.session(cmd, args, func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
-				if r == nil {
-					terminal.Complain(cmd.ErrOrStderr(), "warning: nothing is redacted: the export contains everything that was said, private or not; see --redact and --redact-preset")
-				}
-				if file != "" {
-					return exportTo(ctx, f, s, format, r, to, out)
-				}
-				n := 0
-				out.done = func() string { return terminal.Plural(n, "event") + " written, which may not be all" }
-				var err error
-				n, err = f.Export(ctx, s, format, r, out.to)
-				return exportError(err)
-			})
-		},
-	}
+			n := 0
+			out.done = func() string { return terminal.Plural(n, "event") + " written, which may not be all" }
+			var err error
+			n, err = f.Export(ctx, s, format, r, out.to)
+			return exportError(err)
+		})(cmd, args)
+	})
 	setting.Add(cmd,
 		setting.Setting{Name: "format", Value: setting.Choice(&format, audit.Formats...), Help: "one of " + strings.Join(audit.Formats, ", ")},
 		setting.Setting{Name: "redact", Value: setting.Texts(&patterns, func(string) error { return nil }), Help: "redact all matches of this Go regular expression (may be repeated)"},

@@ -16,18 +16,14 @@ import (
 )
 
 func (a *command) listCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list FILE.db",
-		Short: "List the sessions",
-		Long:  auditListHelp,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return exit.Usage("%d arguments: list takes a FILE; use --app and --user to narrow the list", len(args))
-			}
-			return checkArgs(cmd, args)
-		},
-		RunE: a.list,
+	cmd := newCommand("list FILE.db", "List the sessions", a.list)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return exit.Usage("%d arguments: list takes a FILE; use --app and --user to narrow the list", len(args))
+		}
+		return checkArgs(cmd, args)
 	}
+	return cmd
 }
 
 // listed is a session of the list.

@@ -40,6 +40,9 @@ func writeAll[T any](o *output, items []T, show func(T)) error {
 		} else if err := o.line(item); err != nil {
 			return err
 		}
+		if o.err != nil {
+			return o.err
+		}
 	}
 	return nil
 }
@@ -105,6 +108,10 @@ func (o *output) indented(text, indent string) {
 // entry writes an event and its content.
 func (o *output) entry(e *audit.Entry) {
 	o.title(entryTitle(e))
+	o.blocks(e)
+}
+
+func (o *output) blocks(e *audit.Entry) {
 	for _, b := range audit.Blocks(e) {
 		o.block(b)
 	}

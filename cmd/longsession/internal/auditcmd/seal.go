@@ -17,13 +17,7 @@ import (
 
 func (a *command) sealCommand() *cobra.Command {
 	s := &sealing{command: a}
-	cmd := &cobra.Command{
-		Use:   "seal FILE.db [SESSION]",
-		Short: "Write digests, to compare the file with later",
-		Long:  auditSealHelp,
-		Args:  checkArgs,
-		RunE:  s.run,
-	}
+	cmd := newCommand("seal FILE.db [SESSION]", "Write digests, to compare the file with later", s.run)
 	setting.Add(cmd,
 		setting.Setting{Name: "key", Value: setting.File(&s.key, "pem", "key"), Help: "sign with the ed25519 key in this file (PEM, PKCS #8)"},
 		setting.Setting{Name: "output", Short: "o", Value: setting.File(&s.file, "json", "seal"), Help: "write to this file instead of standard output"},

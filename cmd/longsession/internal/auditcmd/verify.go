@@ -13,13 +13,8 @@ import (
 
 func (a *command) verifyCommand() *cobra.Command {
 	seal := &sealCheck{}
-	cmd := &cobra.Command{
-		Use:   "verify FILE.db [SESSION]",
-		Short: "Check the file, its marks, and the model's view",
-		Long:  auditVerifyHelp,
-		Args:  checkArgs,
-		RunE:  func(cmd *cobra.Command, args []string) error { return a.verify(cmd, args, seal) },
-	}
+	cmd := newCommand("verify FILE.db [SESSION]", "Check the file, its marks, and the model's view",
+		func(cmd *cobra.Command, args []string) error { return a.verify(cmd, args, seal) })
 	a.addMaxSummaries(cmd)
 	seal.addFlags(cmd)
 	return cmd

@@ -1,6 +1,7 @@
 package replaycmd
 
 import (
+	_ "embed" // of the help
 	"fmt"
 	"path"
 	"runtime"
@@ -17,41 +18,11 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-const help = `Replay plays recorded conversations through the real ADK runner twice: once with the whole history in every
-prompt, and once with compaction. It then compares the prompts. Replay calls no model (but see --summarizer
-gemini): the recorded answers and tool results take their place.
+//go:embed help/replay.txt
+var help string
 
-A FILE holds one conversation per line, as JSON: OpenAI-style {"messages": [...]}, Gemini-style
-{"contents": [...]}, or ADK events. A session file of package persistence works too; replay then plays
-every session in it. "-" reads lines from standard input. The package comment of replay/conversation
-describes the formats in full.
-
-The policy starts from the library's defaults, with one exception: replay compacts before an answer returns
-and not in the background, so that a report does not depend on the speed of the machine.
-
-Grid: --grid 'threshold=3,5,10 overlap=1,2,4' plays every combination and names the cheapest.
-Keys: summarizer, threshold, overlap, context-window, token-threshold, safety-ratio, retain,
-max-summaries, max-summary-tokens. Contradictory combinations are left out and listed.
-
-JSON: --json writes one object per line. Its "type" is one of these:
-  run           first, but not with --quiet: the policies, the model and its prices
-  conversation  one for each conversation and policy, in the order of the input
-  error         a conversation that was left out (--keep-going)
-  total         last, one for each policy; "complete" is false if the run was interrupted or failed
-docs/command.md lists the fields.
-
-Exit codes:
-  0    fine
-  1    findings: orphaned calls or responses, hidden events, more model calls than without compaction,
-       or prompts that exceed the context window although the events that must stay raw would fit
-  2    bad usage or bad input
-  3    the run failed midway, or conversations were left out (--keep-going)
-  130  interrupted; the total so far is written`
-
-const examples = `  longsession replay sessions.jsonl
-  longsession replay sessions.jsonl --context-window 32000 --html report.html
-  longsession replay sessions.jsonl --grid 'threshold=3,5,10 overlap=1,2,4'
-  zcat *.jsonl.gz | longsession replay - --only 'support-*' --json`
+//go:embed help/examples.txt
+var examples string
 
 // flags are the flags of the command.
 type flags struct {
