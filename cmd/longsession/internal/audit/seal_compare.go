@@ -142,31 +142,20 @@ func anySealed(prints []fingerprint, rows []rowNow) bool {
 	return slices.ContainsFunc(rows, func(row rowNow) bool { return known[row.print] })
 }
 
-// rows reports what happened to the events of a session. A run of neighbors is one finding.
+// rows reports what happened to the events of a session.
 func (c *comparison) rows(sealed *SealedSession, d rowDiff, now []rowNow) error {
-	for run := range runs(d.changed, func(p rowPair) int64 { return p.sealed }) {
-		id := ""
-		if len(run) == 1 {
-			id = now[run[0].now].id
-		}
-		text := eventRange(run[0].sealed, int64(len(run)), "differs from the seal: it was changed, or replaced", "differ from the seal: they were changed, or replaced")
-		if err := c.find(sealed, run[0].sealed, id, "%s", text); err != nil {
-			return err
-		}
+	err := findRuns(c, sealed, d.changed, func(p rowPair) (int64, string) { return p.sealed, now[p.now].id },
+		"differs from the seal: it was changed, or replaced", "differ from the seal: they were changed, or replaced")
+	if err != nil {
+		return err
 	}
-	for run := range runs(d.deleted, func(seq int64) int64 { return seq }) {
-		if err := c.find(sealed, run[0], "", "%s deleted", eventRange(run[0], int64(len(run)), "was", "were")); err != nil {
-			return err
-		}
+	if err := findRuns(c, sealed, d.deleted, func(seq int64) (int64, string) { return seq, "" }, "was deleted", "were deleted"); err != nil {
+		return err
 	}
-	for run := range runs(d.inserted, func(j int) int64 { return now[j].seq }) {
-		first, id := now[run[0]], ""
-		if len(run) == 1 {
-			id = first.id
-		}
-		if err := c.find(sealed, first.seq, id, "%s inserted among the sealed ones", eventRange(first.seq, int64(len(run)), "was", "were")); err != nil {
-			return err
-		}
+	err = findRuns(c, sealed, d.inserted, func(j int) (int64, string) { return now[j].seq, now[j].id },
+		"was inserted among the sealed ones", "were inserted among the sealed ones")
+	if err != nil {
+		return err
 	}
 	for _, p := range d.moved {
 		if err := c.find(sealed, now[p.now].seq, now[p.now].id, "event %d was moved: it was sealed as event %d", now[p.now].seq, p.sealed); err != nil {
@@ -176,20 +165,28 @@ func (c *comparison) rows(sealed *SealedSession, d rowDiff, now []rowNow) error 
 	return nil
 }
 
-// runs yields runs of values with consecutive numbers.
-func runs[T any](values []T, number func(T) int64) func(yield func([]T) bool) {
-	return func(yield func([]T) bool) {
-		for from := 0; from < len(values); {
-			to := from + 1
-			for to < len(values) && number(values[to]) == number(values[to-1])+1 {
-				to++
+// findRuns reports events that share a fate, with one finding for each run of consecutive numbers:
+// the events 3, 4, 5 and 9 make two findings, "events 3 to 5 were deleted" and "event 9 was
+// deleted". Only a finding about a single event has that event's ID.
+func findRuns[T any](c *comparison, sealed *SealedSession, events []T, event func(T) (seq int64, id string), one, many string) error {
+	for len(events) > 0 {
+		first, id := event(events[0])
+		n := int64(1)
+		for int(n) < len(events) {
+			if seq, _ := event(events[n]); seq != first+n {
+				break
 			}
-			if !yield(values[from:to]) {
-				return
-			}
-			from = to
+			n++
 		}
+		if n > 1 {
+			id = ""
+		}
+		if err := c.find(sealed, first, id, "%s", eventRange(first, n, one, many)); err != nil {
+			return err
+		}
+		events = events[n:]
 	}
+	return nil
 }
 
 // eventRange begins a sentence about n events: "event 3 was" or "events 3 to 5 were".

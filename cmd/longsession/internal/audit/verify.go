@@ -171,12 +171,12 @@ func (e *examination) check(ctx context.Context, f *File, snap *persistence.Snap
 		}
 	}
 	e.checkCoverage(want, whole)
-	if err := f.loadView(ctx, snap, l); err != nil {
-		if !stop(ctx, err) {
-			e.find(0, "", RuleRead, "the view cannot be made: %v", err)
-			return nil
-		}
+	switch err := f.loadView(ctx, snap, l); {
+	case stop(ctx, err):
 		return err
+	case err != nil:
+		e.find(0, "", RuleRead, "the view cannot be made: %v", err)
+		return nil
 	}
 	e.checkView()
 	e.checkRaw()

@@ -39,7 +39,7 @@ func sessionFilesHere(typed string) []string {
 	var found []string
 	for _, entry := range entries {
 		ending := strings.TrimPrefix(filepath.Ext(entry.Name()), ".")
-		if slices.Contains(suggest.SessionFiles, ending) && strings.HasPrefix(entry.Name(), begin) && !entry.IsDir() && suggest.Plain(entry.Name()) {
+		if slices.Contains(suggest.SessionFiles, ending) && suggest.Fits(entry.Name(), begin) && !entry.IsDir() {
 			found = append(found, folder+entry.Name())
 		}
 	}
@@ -49,7 +49,7 @@ func sessionFilesHere(typed string) []string {
 // sessionNames returns the names to offer for SESSION: the ID of each session, or its full name if
 // the ID is not unique or a slash was typed.
 func (a *command) sessionNames(ctx context.Context, file, typed string) []string {
-	sessions := sessionsOf(ctx, file, a.narrow)
+	sessions := reading([]string{file}, func(f *audit.File) ([]*audit.Session, error) { return f.Sessions(ctx, a.narrow) })
 	times := map[string]int{}
 	for _, s := range sessions {
 		times[s.ID]++
@@ -58,7 +58,7 @@ func (a *command) sessionNames(ctx context.Context, file, typed string) []string
 	for _, s := range sessions {
 		for _, name := range []string{s.ID, s.Name()} {
 			unique := name != s.ID || times[s.ID] == 1
-			if unique && suggest.Plain(name) && strings.HasPrefix(name, typed) {
+			if unique && suggest.Fits(name, typed) {
 				offered = append(offered, cobra.CompletionWithDesc(name, terminal.Plural(s.Events, "event")+", "+moment(s.Updated)))
 				break
 			}
@@ -67,26 +67,28 @@ func (a *command) sessionNames(ctx context.Context, file, typed string) []string
 	return offered
 }
 
-// sessionsOf returns the sessions of a file, or none if it cannot be read.
-func sessionsOf(ctx context.Context, file string, narrow audit.Narrow) []*audit.Session {
-	f, err := audit.Open(file)
+// reading returns what read finds in the file that the arguments name, or nothing if there is no
+// such file or it cannot be read: a shell cannot show an error.
+func reading[T any](args []string, read func(*audit.File) ([]T, error)) []T {
+	if len(args) == 0 {
+		return nil
+	}
+	f, err := audit.Open(args[0])
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	sessions, _ := f.Sessions(ctx, narrow) // a shell cannot show an error
-	return sessions
+	found, _ := read(f)
+	return found
 }
 
 // completeSessions offers a value of each session in the given file.
 func completeSessions(value func(*audit.Session) string) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var offered []string
-		if len(args) > 0 {
-			for _, s := range sessionsOf(c.Context(), args[0], audit.Narrow{}) {
-				if v := value(s); suggest.Plain(v) && strings.HasPrefix(v, typed) && !slices.Contains(offered, v) {
-					offered = append(offered, v)
-				}
+		for _, s := range reading(args, func(f *audit.File) ([]*audit.Session, error) { return f.Sessions(c.Context(), audit.Narrow{}) }) {
+			if v := value(s); suggest.Fits(v, typed) && !slices.Contains(offered, v) {
+				offered = append(offered, v)
 			}
 		}
 		return offered, cobra.ShellCompDirectiveNoFileComp
@@ -96,28 +98,17 @@ func completeSessions(value func(*audit.Session) string) cobra.CompletionFunc {
 // completeRecords offers the IDs of the records in the given session.
 func (a *command) completeRecords(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var offered []string
-	for _, record := range a.recordsOf(c.Context(), args) {
-		if id := record.RecordID; suggest.Plain(id) && strings.HasPrefix(id, typed) {
+	records := reading(args, func(f *audit.File) ([]audit.Compaction, error) {
+		s, err := f.Find(c.Context(), sessionArg(args), a.narrow)
+		if err != nil {
+			return nil, err
+		}
+		return f.Compactions(c.Context(), s)
+	})
+	for _, record := range records {
+		if id := record.RecordID; suggest.Fits(id, typed) {
 			offered = append(offered, cobra.CompletionWithDesc(id, terminal.Plural(record.Events, "event")+", "+moment(record.CreatedAt)))
 		}
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp
-}
-
-// recordsOf returns the records of the session that the arguments name, or none if it cannot be
-// read.
-func (a *command) recordsOf(ctx context.Context, args []string) []audit.Compaction {
-	if len(args) == 0 {
-		return nil
-	}
-	f, err := audit.Open(args[0])
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	var records []audit.Compaction
-	if s, err := f.Find(ctx, sessionArg(args), a.narrow); err == nil {
-		records, _ = f.Compactions(ctx, s)
-	}
-	return records
 }

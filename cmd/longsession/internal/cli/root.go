@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	_ "embed" // of the help
 	"errors"
 	"fmt"
 	"io"
@@ -18,18 +19,8 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 )
 
-const rootHelp = `longsession shows the effect of compaction on long conversations with an ADK agent.
-
-  replay   plays recorded conversations through the real ADK runner, with and without compaction,
-           and compares the prompts
-  audit    reads a session file of package persistence, without writing to it
-
-Exit codes:
-  0    fine
-  1    findings: something is wrong, such as a tool call that lost its result
-  2    bad usage or bad input; the message names the remedy
-  3    the command failed midway, or left out a part of the input
-  130  interrupted`
+//go:embed root.txt
+var rootHelp string
 
 // Run runs the command and returns its exit code. args do not include the name of the program.
 // Reports go to stdout, errors and progress to stderr. Run returns soon after ctx ends and leaves

@@ -54,7 +54,7 @@ func completeConversations(c *cobra.Command, args []string, typed string) ([]cob
 		}
 		in.each(ctx, nil, func(it item) bool {
 			read += it.bytes
-			if it.err == nil && strings.HasPrefix(it.conversation.ID, typed) && suggest.Plain(it.conversation.ID) {
+			if it.err == nil && suggest.Fits(it.conversation.ID, typed) {
 				offered = append(offered, it.conversation.ID)
 			}
 			return len(offered) < maxOffered && read < maxOffering && ctx.Err() == nil

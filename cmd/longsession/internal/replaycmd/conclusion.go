@@ -69,8 +69,7 @@ func cheapestNames(sum *summary, best []int) string {
 		if n > most {
 			names = append(names, terminal.Plural(n-most, "other"))
 		}
-		last := len(names) - 1
-		return "Cheapest, a tie: " + strings.Join(names[:last], ", ") + " and " + names[last] + ". Each "
+		return "Cheapest, a tie: " + terminal.List(names, "and") + ". Each "
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/adk-go-ext/longsession/replay/conversation"
 
@@ -147,9 +149,6 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sessionName names a session of a session file.
-type sessionName struct{ app, user, id string }
-
 // eachSession yields the sessions of a session file, in the order of their names. It opens the file
 // read-only.
 func (in input) eachSession(ctx context.Context, yield func(item) bool) bool {
@@ -158,7 +157,7 @@ func (in input) eachSession(ctx context.Context, yield func(item) bool) bool {
 		return yield(item{err: exit.Usage("%w", err)})
 	}
 	defer stored.Close()
-	names, err := sessionNames(ctx, stored)
+	names, err := texts(ctx, stored, "SELECT app, user, id FROM sessions ORDER BY app, user, id", 3)
 	if err != nil {
 		return yield(item{err: exit.Failed("%w", err)})
 	}
@@ -167,12 +166,12 @@ func (in input) eachSession(ctx context.Context, yield func(item) bool) bool {
 	}
 	ids := map[string]int{}
 	for _, n := range names {
-		ids[n.id]++
+		ids[n[2]]++
 	}
 	for _, n := range names {
-		id := n.id
+		id := n[2]
 		if ids[id] > 1 {
-			id = n.app + "/" + n.user + "/" + n.id
+			id = strings.Join(n, "/")
 		}
 		it := item{bytes: in.bytes / int64(len(names))}
 		it.conversation, it.err = storedConversation(ctx, stored, n, id)
@@ -189,35 +188,34 @@ func (in input) eachSession(ctx context.Context, yield func(item) bool) bool {
 	return true
 }
 
-func sessionNames(ctx context.Context, stored *persistence.SQLiteSessionService) ([]sessionName, error) {
-	var names []sessionName
-	err := stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
-		rows, err := snap.Query(ctx, "SELECT app, user, id FROM sessions ORDER BY app, user, id")
+// texts returns the rows of a query, whose columns are all text.
+func texts(ctx context.Context, stored *persistence.SQLiteSessionService, question string, columns int) (all [][]string, err error) {
+	err = stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		rows, err := snap.Query(ctx, question)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var n sessionName
-			if err := rows.Scan(&n.app, &n.user, &n.id); err != nil {
+			row, to := make([]string, columns), make([]any, columns)
+			for i := range row {
+				to[i] = &row[i]
+			}
+			if err := rows.Scan(to...); err != nil {
 				return err
 			}
-			names = append(names, n)
+			all = append(all, row)
 		}
 		return rows.Err()
 	})
-	return names, err
+	return all, err
 }
 
 // storedConversation reads all events of a session except its compaction records.
-func storedConversation(ctx context.Context, stored *persistence.SQLiteSessionService, n sessionName, id string) (*conversation.Conversation, error) {
-	resp, err := stored.Get(ctx, &session.GetRequest{AppName: n.app, UserID: n.user, SessionID: n.id})
+func storedConversation(ctx context.Context, stored *persistence.SQLiteSessionService, name []string, id string) (*conversation.Conversation, error) {
+	resp, err := stored.Get(ctx, &session.GetRequest{AppName: name[0], UserID: name[1], SessionID: name[2]})
 	if err != nil {
 		return nil, exit.Failed("%w", err)
 	}
-	var events []*session.Event
-	for ev := range resp.Session.Events().All() {
-		events = append(events, ev)
-	}
-	return conversation.FromEvents(id, events)
+	return conversation.FromEvents(id, slices.Collect(resp.Session.Events().All()))
 }

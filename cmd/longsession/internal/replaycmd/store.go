@@ -183,22 +183,11 @@ func describeApps(names []string) string {
 
 // otherApps lists the apps with sessions or state in a file.
 func otherApps(ctx context.Context, stored *persistence.SQLiteSessionService) (others []string, err error) {
-	err = stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
-		rows, err := snap.Query(ctx, `SELECT app FROM sessions UNION SELECT app FROM user_state UNION SELECT app FROM app_state ORDER BY app`)
-		if err != nil {
-			return err
+	apps, err := texts(ctx, stored, `SELECT app FROM sessions UNION SELECT app FROM user_state UNION SELECT app FROM app_state ORDER BY app`, 1)
+	for _, row := range apps {
+		if row[0] != replay.AppName {
+			others = append(others, row[0])
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var app string
-			if err := rows.Scan(&app); err != nil {
-				return err
-			}
-			if app != replay.AppName {
-				others = append(others, app)
-			}
-		}
-		return rows.Err()
-	})
+	}
 	return others, err
 }

@@ -144,8 +144,7 @@ func choose(text string, names []string) error {
 	if slices.Contains(names, text) {
 		return nil
 	}
-	last := len(names) - 1
-	return &Refused{strconv.Quote(text), "use " + strings.Join(names[:last], ", ") + " or " + names[last]}
+	return &Refused{strconv.Quote(text), "use " + terminal.List(names, "or")}
 }
 
 // Names returns values without their meanings.

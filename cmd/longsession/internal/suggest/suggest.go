@@ -24,11 +24,7 @@ func DidYouMean(typed string, names []string, prefix string) string {
 	for i := range found {
 		found[i] = prefix + found[i]
 	}
-	last := len(found) - 1
-	if last == 0 {
-		return " (did you mean " + found[0] + "?)"
-	}
-	return " (did you mean " + strings.Join(found[:last], ", ") + " or " + found[last] + "?)"
+	return " (did you mean " + terminal.List(found, "or") + "?)"
 }
 
 // nearest returns the names that begin with the typed one. If there are none, it returns those that
@@ -81,6 +77,9 @@ func Starting(values []string, typed string) []string {
 	return found
 }
 
-// Plain reports whether a shell can be offered a name. Shells read one name a line, with a tab in
+// Fits reports whether a name can be offered to a shell for the typed text.
+func Fits(name, typed string) bool { return plain(name) && strings.HasPrefix(name, typed) }
+
+// plain reports whether a shell can be offered a name. Shells read one name a line, with a tab in
 // front of its description.
-func Plain(name string) bool { return name != "" && name == terminal.Printable(name) }
+func plain(name string) bool { return name != "" && name == terminal.Printable(name) }

@@ -21,6 +21,15 @@ func Plural[N int | int64](n N, thing string) string {
 	return Commas(n) + " " + thing + "s"
 }
 
+// List joins names for a sentence: "a", "a or b", "a, b or c". There must be at least one.
+func List(names []string, conjunction string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " " + conjunction + " " + names[last]
+}
+
 // Shorten cuts the middle out of a text that is wider than width columns: similar names often
 // differ at their ends.
 func Shorten(s string, width int) string {
