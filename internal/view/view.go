@@ -18,7 +18,7 @@ type View struct {
 	mu       sync.Mutex
 	p        *projection
 	snapshot *Snapshot // of the present view, nil until it is asked for
-	// generation counts the appends that changed more than the end of the view.
+	// generation counts the appends that did more than add to the end of the view, see grownBy.
 	generation int
 }
 
@@ -38,12 +38,17 @@ func (v *View) append(ev *session.Event) {
 	before := v.p
 	v.p = before.append(ev)
 	v.snapshot = nil
-	if v.p == before {
-		return // the view has only grown at its end
-	}
-	if n := len(before.view); len(v.p.view) < n || !slices.Equal(before.view, v.p.view[:n]) {
+	if v.p != before && !grownBy(ev, before.view, v.p.view) {
 		v.generation++
 	}
+}
+
+// grownBy reports whether now is the view before with nothing at its end but a new event and
+// stand-ins. An older event there changes the view: it had been hidden or shown elsewhere.
+func grownBy(ev *session.Event, before, now []*session.Event) bool {
+	n := len(before)
+	return len(now) >= n && slices.Equal(before, now[:n]) &&
+		!slices.ContainsFunc(now[n:], func(shown *session.Event) bool { return shown != ev && !IsStandIn(shown) })
 }
 
 // AppendRecord adds a record that the service stored through another handle of the session. It does
@@ -63,7 +68,8 @@ func (v *View) Events() *Snapshot {
 }
 
 // Version returns the view as it is now, and its generation. Between two calls that return the same
-// generation, the view has only grown at its end.
+// generation, the view has only grown at its end, by events that were appended in between and by
+// stand-ins.
 func (v *View) Version() (*Snapshot, int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
