@@ -107,11 +107,7 @@ func (x *redaction) remember(ev *session.Event) error {
 	}
 	tokens, err := redact.Tokens(string(line))
 	for _, t := range tokens {
-		said := t.Said()
-		if said == "" {
-			said = string(line[t.From:t.To]) // a number
-		}
-		x.cuts.remember(x.Redactor, said)
+		x.cuts.remember(x.Redactor, t.Text)
 	}
 	return err
 }
@@ -202,34 +198,24 @@ func (x *redaction) walkMap(v reflect.Value) {
 // with a line break, as documents show them; with nothing, as a model streams them; and with a
 // blank, as words.
 func (x *redaction) parts(content *genai.Content, heard ...*genai.Transcription) {
-	var said, thought []*string
+	said := map[bool][]*string{} // by whether it was thought
 	for _, t := range heard {
 		if t != nil {
-			said = append(said, &t.Text)
+			said[false] = append(said[false], &t.Text)
 		}
 	}
 	if content != nil {
 		for _, part := range content.Parts {
-			switch {
-			case part == nil || part.Text == "":
-			case part.Thought:
-				thought = append(thought, &part.Text)
-			default:
-				said = append(said, &part.Text)
+			if part != nil && part.Text != "" {
+				said[part.Thought] = append(said[part.Thought], &part.Text)
 			}
 		}
 	}
 	for _, sep := range []string{"\n", "", " "} {
-		x.Joined(sep, said...)
-		x.Joined(sep, thought...)
+		x.Joined(sep, said[false]...)
+		x.Joined(sep, said[true]...)
 	}
 }
-
-// fieldsOfRecord has the names of all fields of a record.
-var fieldsOfRecord = record.Encode(&record.Metadata{
-	StartInvocationID: "x", EndInvocationID: "x", Covered: []record.Ref{{ID: "x"}}, Through: record.Ref{ID: "x"}, After: record.Ref{ID: "x"},
-	Agent: "x", Focus: "x", Note: "x", Model: "x", Usage: record.Usage{PromptTokens: 1, OutputTokens: 1},
-})
 
 // record returns a stored compaction record without matches in its summary, names, focus and note.
 // It redacts an unreadable record like any other value.
@@ -238,7 +224,7 @@ func (x *redaction) record(stored any) (any, error) {
 	if err != nil {
 		return x.Value(stored), nil
 	}
-	kind, text := m.Kind, m.CompactedContentJSON
+	known, kind, text := record.Encode(m), m.Kind, m.CompactedContentJSON
 	m.CompactedContentJSON = ""
 	x.walk(reflect.ValueOf(m).Elem(), false)
 	m.Kind = kind // a word of the format, without which the record is unreadable
@@ -266,7 +252,7 @@ func (x *redaction) record(stored any) (any, error) {
 	out, more := record.Encode(m), map[string]any{}
 	if object, is := stored.(map[string]any); is {
 		maps.Copy(more, object)
-		maps.DeleteFunc(more, func(key string, _ any) bool { _, known := fieldsOfRecord[key]; return known })
+		maps.DeleteFunc(more, func(key string, _ any) bool { return known[key] != nil })
 	}
 	if redacted, is := x.Value(more).(map[string]any); is {
 		maps.Copy(out, redacted)
@@ -289,12 +275,7 @@ func (x *redaction) check(line string) error {
 		return err
 	}
 	for _, s := range spans {
-		var hit []redact.Token
-		for _, t := range tokens {
-			if redact.Overlaps([][]int{s}, t.From, t.To) {
-				hit = append(hit, t)
-			}
-		}
+		hit := slices.DeleteFunc(slices.Clone(tokens), func(t redact.Token) bool { return !redact.Overlaps([][]int{s}, t.From, t.To) })
 		if len(hit) > 1 || len(hit) == 1 && !hit[0].Key {
 			return fmt.Errorf("field %s: %w", strconv.Quote(x.Text(hit[len(hit)-1].Path)), ErrRedact)
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -16,74 +15,69 @@ type Token struct {
 	Key      bool
 	// Path is its path, such as "Content.parts[0].text".
 	Path string
+	// Text is its text, without the escapes of JSON.
+	Text string
 
-	text   string // of a string, without escapes; empty for other values
 	quoted bool
 	object int // number of the object of a key
 }
 
-// Said returns the text of a key or a string, without the escapes of JSON. It is empty for other
-// values.
-func (t Token) Said() string { return t.text }
-
 // Tokens returns the keys and values of a JSON text, in order.
 func Tokens(text string) ([]Token, error) {
-	type level struct {
-		path   string
-		key    string
-		list   bool
-		number int // of elements so far, or of the object
-		value  bool
+	if !json.Valid([]byte(text)) {
+		return nil, errors.New("not JSON")
 	}
-	var out []Token
-	stack := []level{{list: true, number: -1}}
-	objects := 0
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	for end := 0; ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) && len(stack) == 1 {
-			return out, nil
+	l := lexer{text: text, d: json.NewDecoder(strings.NewReader(text))}
+	l.d.UseNumber()
+	l.value("")
+	return l.out, nil
+}
+
+// lexer reads valid JSON.
+type lexer struct {
+	text    string
+	d       *json.Decoder
+	out     []Token
+	objects int
+}
+
+// value reads a value with everything in it.
+func (l *lexer) value(path string) {
+	token, t := l.next(path)
+	switch token {
+	case json.Delim('{'):
+		l.objects++
+		for object := l.objects; l.d.More(); {
+			_, key := l.next(path)
+			key.Key, key.object, key.Path = true, object, joinPath(path, "."+key.Text)
+			l.out = append(l.out, key)
+			l.value(key.Path)
 		}
-		if err != nil {
-			return nil, err
+		l.next(path)
+	case json.Delim('['):
+		for i := 0; l.d.More(); i++ {
+			l.value(joinPath(path, fmt.Sprintf("[%d]", i)))
 		}
-		from := end + len(text[end:]) - len(strings.TrimLeft(text[end:], " \t\r\n,:"))
-		end = int(d.InputOffset())
-		top := &stack[len(stack)-1]
-		path, key := top.path, !top.list && !top.value
-		delim, _ := token.(json.Delim)
-		switch {
-		case delim == '}' || delim == ']':
-			stack = stack[:len(stack)-1]
-			continue
-		case key:
-			top.key, top.value = token.(string), true
-			path = joinPath(path, "."+top.key)
-		case top.list:
-			if top.number++; len(stack) > 1 {
-				path = joinPath(path, fmt.Sprintf("[%d]", top.number-1))
-			}
-		default:
-			path, top.value = joinPath(path, "."+top.key), false
-		}
-		switch {
-		case delim == '{':
-			objects++
-			stack = append(stack, level{path: path, number: objects})
-			continue
-		case delim == '[':
-			stack = append(stack, level{path: path, list: true})
-			continue
-		}
-		t := Token{From: from, To: end, Key: key, Path: path, object: top.number}
-		if s, is := token.(string); is {
-			t.From, t.To, t.text, t.quoted = from+1, end-1, s, true
-		} else if token == nil {
-			t.To = from
-		}
-		out = append(out, t)
+		l.next(path)
+	default:
+		l.out = append(l.out, t)
 	}
+}
+
+// next reads the next key, value or bracket.
+func (l *lexer) next(path string) (json.Token, Token) {
+	rest := strings.TrimLeft(l.text[l.d.InputOffset():], " \t\r\n,:")
+	token, _ := l.d.Token()
+	t := Token{From: len(l.text) - len(rest), To: int(l.d.InputOffset()), Path: path}
+	switch said := token.(type) {
+	case string:
+		t.From, t.To, t.Text, t.quoted = t.From+1, t.To-1, said, true
+	case nil:
+		t.To = t.From
+	default:
+		t.Text = l.text[t.From:t.To]
+	}
+	return token, t
 }
 
 // longest bounds the length of a path: one through ten thousand lists would be long.
@@ -132,31 +126,29 @@ func (r *Redactor) JSON(text string) string {
 }
 
 func (r *Redactor) tokens(text string, tokens []Token, spans [][]int) string {
-	names := map[string]bool{} // of keys, with the numbers of their objects
-	name := func(object int, key string) string { return fmt.Sprint(object, " ", key) }
+	type name struct {
+		object int
+		key    string
+	}
+	names := map[name]bool{}
 	for _, t := range tokens {
-		if t.Key && r.Text(t.text) == t.text {
-			names[name(t.object, t.text)] = true
+		if t.Key && r.Text(t.Text) == t.Text {
+			names[name{t.object, t.Text}] = true
 		}
 	}
 	var out strings.Builder
 	done := 0
 	for _, t := range tokens {
-		raw := text[t.From:t.To]
-		meant := t.text
-		if !t.quoted {
-			meant = raw
-		}
-		now := r.Text(meant)
-		if now == meant && Overlaps(spans, t.From, t.To) {
+		now := r.Text(t.Text)
+		if now == t.Text && Overlaps(spans, t.From, t.To) {
 			now = Mark
 		}
-		if now == meant {
+		if now == t.Text {
 			continue
 		}
 		if t.Key {
-			now = r.unused(now, func(key string) bool { return names[name(t.object, key)] })
-			names[name(t.object, now)] = true
+			now = r.unused(now, func(key string) bool { return names[name{t.object, key}] })
+			names[name{t.object, now}] = true
 		}
 		quoted := marshal(now)
 		if t.quoted {

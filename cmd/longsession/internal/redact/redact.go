@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -68,18 +69,20 @@ func (r *Redactor) Matches(text string) bool {
 
 // Text returns a text without matches. Text that is JSON stays JSON, unless it becomes [Mark].
 func (r *Redactor) Text(text string) string {
+	if r == nil {
+		return text
+	}
 	for range rounds {
-		if !r.Matches(text) {
-			return text
-		}
 		spans, line := r.Spans(text), compact(text)
 		switch {
-		case line == "":
+		case len(spans) > 0 && line == "":
 			text, _ = cut(text, spans, 0)
 		case len(spans) > 0:
 			text = r.JSON(text)
-		default:
+		case len(r.Spans(line)) > 0:
 			text = r.JSON(line) // a blank between a key and its value had hidden the match
+		default:
+			return text
 		}
 	}
 	return Mark
@@ -174,11 +177,6 @@ func (r *Redactor) spans(text string, depth int) [][]int {
 
 // Overlaps reports whether a span has a byte between from and to.
 func Overlaps(spans [][]int, from, to int) bool {
-	i, _ := slices.BinarySearchFunc(spans, from, func(s []int, at int) int {
-		if s[1] <= at {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(spans), func(i int) bool { return spans[i][1] > from })
 	return i < len(spans) && spans[i][0] < to && from < to
 }
