@@ -85,10 +85,8 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 		return CompactResult{}, fmt.Errorf("compact: Pack is %.40q: use one of the Pack constants of package summarizer, or \"\" for the configured one", string(opts.Pack))
 	}
 	j := writer.Job{Trigger: record.TriggerManual, Focus: cleanText(opts.Focus), Pack: opts.Pack}
-	if opts.KeepEvents > 0 {
-		return s.byHand(ctx, ref, j, compactor.KeepEvents(opts.KeepEvents))
-	}
-	return s.byHand(ctx, ref, j, compactor.KeepInvocations(cmp.Or(opts.KeepRecent, s.overlap)))
+	result, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, compactor.Keep{Events: opts.KeepEvents, Invocations: cmp.Or(opts.KeepRecent, s.overlap)})
+	return CompactResult(result), err
 }
 
 // Checkpoint summarizes a finished task. It is [CompactionSessionService.Compact] with the prompt
@@ -99,22 +97,8 @@ func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRe
 		return CompactResult{}, fmt.Errorf("checkpoint: KeepRecent is %d: it must not be negative; 0 keeps 1", opts.KeepRecent)
 	}
 	j := writer.Job{Trigger: record.TriggerCheckpoint, Kind: record.KindCheckpoint, Note: cleanText(opts.Note)}
-	return s.byHand(ctx, ref, j, compactor.KeepInvocations(cmp.Or(opts.KeepRecent, 1)))
-}
-
-// byHand lets the engine compact, and translates the result.
-func (s *CompactionSessionService) byHand(ctx context.Context, ref SessionRef, j writer.Job, choose compactor.Choice) (CompactResult, error) {
-	did, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, choose)
-	result := CompactResult{
-		BeforeTokens: did.Before.Tokens, AfterTokens: did.After.Tokens,
-		BeforeEvents: did.Before.Events, AfterEvents: did.After.Events,
-		TokensSaved: did.Before.Tokens - did.After.Tokens,
-		RecordID:    did.RecordID, Summary: did.Summary, Skipped: did.Skipped, Reason: did.Reason,
-	}
-	if did.After.Tokens > 0 {
-		result.CompressionRatio = float64(did.Before.Tokens) / float64(did.After.Tokens)
-	}
-	return result, err
+	result, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, compactor.Keep{Invocations: cmp.Or(opts.KeepRecent, 1)})
+	return CompactResult(result), err
 }
 
 // cleanText removes from a person's words what storage cannot keep. PostgreSQL refuses a NUL in

@@ -15,15 +15,15 @@ const CompactionMetadataKey = record.Key
 // CompactionMetadata is one compaction record; see package record.
 type CompactionMetadata = record.Metadata
 
-// IsCompactionEvent reports whether ev is a compaction record: bookkeeping without content. It is
-// false for nil.
+// IsCompactionEvent reports whether ev is a compaction record, which has no content. It is false for
+// nil.
 func IsCompactionEvent(ev *session.Event) bool { return record.Is(ev) }
 
-// ErrNoRecord says that an event carries no compaction record.
+// ErrNoRecord is the error for an event without a compaction record.
 var ErrNoRecord = errors.New("event carries no compaction record")
 
-// GetCompactionMetadata returns the record that ev carries. The error wraps [ErrNoRecord] for an event
-// that is none, nil included, and record.ErrMalformed for a record that cannot be read.
+// GetCompactionMetadata returns the record in ev. The error wraps [ErrNoRecord] if ev is nil or has
+// no record, and record.ErrMalformed if the record cannot be read.
 func GetCompactionMetadata(ev *session.Event) (*CompactionMetadata, error) {
 	m, err := record.From(ev)
 	if err == nil && m == nil {
@@ -33,8 +33,9 @@ func GetCompactionMetadata(ev *session.Event) (*CompactionMetadata, error) {
 }
 
 // SetCompactionMetadata stores a record in the event's CustomMetadata. It is for tests and tools: a
-// service strips records from the events that come in through AppendEvent. The error names what is nil,
-// or wraps record.ErrMalformed for a record that nobody could read; the event is then as it was.
+// service strips records from the events that are passed to AppendEvent. If ev or m is nil, the
+// error names it. If m could not be read back, the error wraps record.ErrMalformed. On an error the
+// event is unchanged.
 func SetCompactionMetadata(ev *session.Event, m *CompactionMetadata) error {
 	switch {
 	case ev == nil:

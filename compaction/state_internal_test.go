@@ -3,8 +3,6 @@ package compaction
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
 	"testing"
 	"time"
 
@@ -49,89 +47,6 @@ func createFor(t *testing.T, svc *CompactionSessionService, ref SessionRef) sess
 		t.Fatal(err)
 	}
 	return resp.Session
-}
-
-// collected runs the garbage collector until a condition holds, a bounded number of times: cleanups
-// run some time after a collection, in a goroutine of their own.
-func collected(condition func() bool) bool {
-	for range 500 {
-		runtime.GC()
-		if condition() {
-			return true
-		}
-		runtime.Gosched()
-	}
-	return false
-}
-
-// TestRecordsAreForgottenWithTheLastOlderView: a process that runs for weeks must not keep what only
-// handles long gone had still to see.
-func TestRecordsAreForgottenWithTheLastOlderView(t *testing.T) {
-	t.Parallel()
-	svc := serviceFor(t, &compactiontest.Oracle{})
-	sess := createFor(t, svc, innerRef)
-	old, err := svc.Get(t.Context(), sessions.Ref(innerRef).Request())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, ev := range (&compactiontest.History{}).Turns(20, "agent").Events {
-		if err := svc.AppendEvent(t.Context(), sess, ev); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sess.Events()
-	st := svc.sessions.Of(sessions.Ref(innerRef))
-	if st.Unread() == 0 {
-		t.Fatal("nothing is kept for the old handle")
-	}
-	runtime.KeepAlive(old)
-	old = nil
-	if !collected(func() bool { return st.Unread() == 0 }) {
-		t.Errorf("%d records are kept for a handle that is gone", st.Unread())
-	}
-	runtime.KeepAlive(sess)
-}
-
-func TestReadingForgetsRecords(t *testing.T) {
-	t.Parallel()
-	svc := serviceFor(t, &compactiontest.Oracle{})
-	sess := createFor(t, svc, innerRef)
-	old, err := svc.Get(t.Context(), sessions.Ref(innerRef).Request())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, ev := range (&compactiontest.History{}).Turns(20, "agent").Events {
-		if err := svc.AppendEvent(t.Context(), sess, ev); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sess.Events()
-	old.Session.Events()
-	st := svc.sessions.Of(sessions.Ref(innerRef))
-	// Status, Compact and the like may leave handles behind that are garbage.
-	if !collected(func() bool { return st.Unread() == 0 }) {
-		t.Errorf("%d records are kept though every handle has seen them", st.Unread())
-	}
-	runtime.KeepAlive(sess)
-	runtime.KeepAlive(old)
-}
-
-// TestIdleSessionsLeaveNoState: one state for each session ever seen would be a leak.
-func TestIdleSessionsLeaveNoState(t *testing.T) {
-	t.Parallel()
-	svc := serviceFor(t, &compactiontest.Oracle{})
-	for i := range 300 {
-		ref := SessionRef{AppName: "app", UserID: "user", SessionID: fmt.Sprintf("session-%d", i)}
-		sess := createFor(t, svc, ref)
-		for _, ev := range (&compactiontest.History{}).Turns(6, "agent").Events {
-			if err := svc.AppendEvent(t.Context(), sess, ev); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if !collected(func() bool { return svc.sessions.Known() <= 1 }) {
-		t.Errorf("%d states are kept for sessions that nobody holds", svc.sessions.Known())
-	}
 }
 
 // TestFailuresBackOffAfterThree: three are free, then one probe for each interval until one succeeds.

@@ -77,20 +77,12 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 	due, trigger, reason := s.engine.Prospect(ctx, h)
 	state, limits, attempts := h.View.State(), h.State.Prompts.Limits(), h.State.Learned.Attempts.Status()
 	status := Status{
-		StoredEvents:      state.Stored + h.Unloaded(),
-		VisibleEvents:     len(state.View),
-		UnreadableRecords: state.Unreadable,
-		PromptTokens:      h.Meter.Prompt("").Likely,
-		TokenThreshold:    limits.Threshold,
-		HardLimit:         limits.HardLimit,
-		ContextWindow:     limits.ContextWindow,
-		Due:               due,
-		Trigger:           trigger,
-		Reason:            reason,
-		WaitingSummaries:  len(h.State.Waiting.All()),
-		Running:           h.State.Line.Busy(),
-		Failures:          attempts.Failures,
-		RetryAt:           attempts.RetryAt,
+		StoredEvents: state.Stored + h.Unloaded(), VisibleEvents: len(state.View), UnreadableRecords: state.Unreadable,
+		PromptTokens:   h.Meter.Prompt("").Likely,
+		TokenThreshold: limits.Threshold, HardLimit: limits.HardLimit, ContextWindow: limits.ContextWindow,
+		Due: due, Trigger: trigger, Reason: reason,
+		WaitingSummaries: len(h.State.Waiting.All()), Running: h.State.Line.Busy(),
+		Failures: attempts.Failures, RetryAt: attempts.RetryAt,
 	}
 	if status.Failures > 0 {
 		status.LastError = attempts.Err

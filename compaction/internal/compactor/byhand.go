@@ -15,53 +15,52 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// Choice selects what a person has asked to be summarized in a branch.
-type Choice func(in selector.Input, p selector.Params, branch string) selector.Selection
+// Keep is what a person has asked to leave raw: the newest Events of a branch, whatever invocation
+// they belong to, or, if that is 0, its newest Invocations.
+type Keep struct{ Events, Invocations int }
 
-// KeepInvocations chooses everything complete but the newest invocations.
-func KeepInvocations(keep int) Choice {
-	return func(in selector.Input, p selector.Params, branch string) selector.Selection {
-		return selector.Manual(in, p, branch, keep)
+// window selects everything else that may be summarized now.
+func (k Keep) window(s snapshot, branch string) selector.Selection {
+	s.params.MinTokens = func(string) int { return leastWindow() } // a person asked: try again
+	if k.Events > 0 {
+		s.params.Retain = k.Events
+		return selector.Tokens(s.input, s.params, branch)
 	}
+	return selector.Manual(s.input, s.params, branch, k.Invocations)
 }
 
-// KeepEvents chooses everything but the newest events, whatever invocation they belong to.
-func KeepEvents(keep int) Choice {
-	return func(in selector.Input, p selector.Params, branch string) selector.Selection {
-		p.Retain = keep
-		return selector.Tokens(in, p, branch)
-	}
-}
-
-// Extent is how much a view holds: tokens, estimated, and events.
-type Extent struct{ Tokens, Events int }
-
-// Result describes what a compaction by hand did.
+// Result describes what a compaction by hand did. It has the fields of compaction.CompactResult,
+// and converts to it.
 type Result struct {
-	Before, After Extent
-	// RecordID and Summary are of the newest record written; "" if Skipped.
-	RecordID, Summary string
-	// Skipped means that no summary was written, and Reason says why.
-	Skipped bool
-	Reason  string
+	BeforeTokens, AfterTokens int
+	BeforeEvents, AfterEvents int
+	TokensSaved               int
+	CompressionRatio          float64
+	RecordID, Summary         string
+	Skipped                   bool
+	Reason                    string
 }
 
 // ByHand compacts a session because a person asked for it, once the work under way is done.
-func (e *Engine) ByHand(ctx context.Context, ref sessions.Ref, j writer.Job, choose Choice) (result Result, err error) {
+func (e *Engine) ByHand(ctx context.Context, ref sessions.Ref, j writer.Job, keep Keep) (result Result, err error) {
 	j.ByHand = true
 	st := e.sessions.Of(ref)
 	err = e.queue.ByHand(ctx, st.Line, func() error {
-		result, err = e.compactNow(ctx, st, j, choose)
+		result, err = e.compactNow(ctx, st, j, keep)
 		return err
 	})
 	if errors.Is(err, queue.ErrClosed) {
 		err = telemetry.Mark(err)
 	}
+	result.TokensSaved = result.BeforeTokens - result.AfterTokens
+	if result.AfterTokens > 0 {
+		result.CompressionRatio = float64(result.BeforeTokens) / float64(result.AfterTokens)
+	}
 	return result, err
 }
 
 // compactNow is ByHand for a caller that holds the session's slot.
-func (e *Engine) compactNow(ctx context.Context, st *sessions.State, j writer.Job, choose Choice) (result Result, err error) {
+func (e *Engine) compactNow(ctx context.Context, st *sessions.State, j writer.Job, keep Keep) (result Result, err error) {
 	h, err := e.sessions.Handle(ctx, st.Ref)
 	if err != nil {
 		return result, err
@@ -75,15 +74,16 @@ func (e *Engine) compactNow(ctx context.Context, st *sessions.State, j writer.Jo
 	}()
 	e.reporter.Unreadable(ctx, h)
 
-	result.Before, result.Skipped = extentOf(h), true
+	result.Skipped = true
+	result.BeforeTokens, result.BeforeEvents = extentOf(h)
 	if !e.storage.StoreLeftovers(ctx, h, j) {
-		result.After = result.Before
+		result.AfterTokens, result.AfterEvents = result.BeforeTokens, result.BeforeEvents
 		return result, cmp.Or(ctx.Err(), st.Learned.Attempts.Status().Err)
 	}
 	tried := false
 	for _, branch := range meter.BranchesOf(h.View.Events().Slice()) {
 		c := &compactor{engine: e, h: h, job: j}
-		attempted, failed := c.compactBranch(ctx, branch, choose, &result)
+		attempted, failed := c.compactBranch(ctx, branch, keep, &result)
 		tried = tried || attempted
 		if err = failed; err != nil {
 			break
@@ -92,18 +92,16 @@ func (e *Engine) compactNow(ctx context.Context, st *sessions.State, j writer.Jo
 	if !tried {
 		e.reporter.Decline(ctx, st, j, selector.Selection{}, result.Reason)
 	}
-	result.After = extentOf(h)
+	result.AfterTokens, result.AfterEvents = extentOf(h)
 	return result, err
 }
 
 // compactBranch writes one window of a branch after the other until none is left. It reports
 // whether there was any.
-func (c *compactor) compactBranch(ctx context.Context, branch string, choose Choice, result *Result) (tried bool, err error) {
+func (c *compactor) compactBranch(ctx context.Context, branch string, keep Keep, result *Result) (tried bool, err error) {
 	for range maxSteps {
 		if c.chosen == nil {
-			now := c.snapshot()
-			now.params.MinTokens = func(string) int { return leastWindow() } // a person asked: try again
-			window := choose(now.input, now.params, branch)
+			window := keep.window(c.snapshot(), branch)
 			if window.Empty() {
 				if result.Skipped && result.Reason == "" {
 					result.Reason = string(window.Reason)
@@ -134,11 +132,12 @@ func (c *compactor) compactBranch(ctx context.Context, branch string, choose Cho
 	return tried, nil
 }
 
-func extentOf(h *sessions.Handle) (extent Extent) {
+// extentOf is how much a view holds: tokens, estimated, and events.
+func extentOf(h *sessions.Handle) (tokens, events int) {
 	h.CatchUp()
 	for ev := range h.View.Events().All() {
-		extent.Tokens += promptsize.OfEvent(ev)
-		extent.Events++
+		tokens += promptsize.OfEvent(ev)
+		events++
 	}
-	return extent
+	return tokens, events
 }

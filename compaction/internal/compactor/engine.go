@@ -81,7 +81,7 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 		j.InvocationID = invocation.InvocationID()
 		h.State.Started(ctx, j.InvocationID, h)
 	}
-	if h.Listed() || !e.cfg.automatic() {
+	if h.Listed || !e.cfg.automatic() {
 		return
 	}
 	e.followModel(ctx, h.State)

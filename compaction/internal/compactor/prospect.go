@@ -51,7 +51,7 @@ func (e *Engine) prospect(h *sessions.Handle) (c candidate, err error) {
 		}
 	}()
 	looked := h.Turns.Checking()
-	now := e.snapshot(h, writer.Job{})
+	now := (&compactor{engine: e, h: h}).snapshot()
 	c = now.findDue()
 	if c.missing >= 0 {
 		looked(c.missing)

@@ -6,7 +6,6 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/view"
@@ -42,20 +41,29 @@ type snapshot struct {
 	worthless bool
 }
 
-// snapshot is the handle's session as it is now, for a job.
-func (e *Engine) snapshot(h *sessions.Handle, j writer.Job) snapshot {
-	h.CatchUp()
-	state := h.View.State()
-	input, params := inputOf(state), e.params(h.State)
+// snapshot is the session as it is now, for the next step.
+func (c *compactor) snapshot() snapshot {
+	c.h.CatchUp()
+	state, known, cfg := c.h.View.State(), c.h.State, &c.engine.cfg
+	input := inputOf(state)
+	params := selector.Params{
+		Threshold: cfg.Threshold, Overlap: cfg.Overlap, Retain: cfg.Retain, MaxTokens: cfg.WindowTokens,
+		Cost: summarizer.Cost, Size: promptsize.OfEvent, Running: known.Running,
+		MinTokens: func(window string) int { return max(known.Learned.Windows.Least(window), leastWindow()) },
+		Pin: func(ev *session.Event) bool {
+			return known.Learned.Events.Unreferencable(ev) || cfg.Pin != nil && cfg.Pin(ev)
+		},
+	}
 	return snapshot{
-		job: j, state: state, input: input, params: params, branches: meter.BranchesOf(state.View),
+		job: c.job, chosen: c.chosen, worthless: c.worthless,
+		state: state, input: input, params: params, branches: meter.BranchesOf(state.View),
 		at: selector.Positions(input, params),
 		measure: func(reader string) (meter.Prompt, bool) {
-			size := h.Meter.Prompt(reader)
-			return size, h.State.Prompts.IsDue(reader, size)
+			size := c.h.Meter.Prompt(reader)
+			return size, known.Prompts.IsDue(reader, size)
 		},
-		limits: h.State.Prompts.Limits(), maxSummaries: e.cfg.MaxSummaries,
-		failures: h.State.Learned.Attempts.Status().Failures, oldest: e.cfg.oldestEvents(),
+		limits: known.Prompts.Limits(), maxSummaries: cfg.MaxSummaries,
+		failures: known.Learned.Attempts.Status().Failures, oldest: oldestEvents(cfg.WindowTokens),
 	}
 }
 
@@ -63,23 +71,7 @@ func (e *Engine) snapshot(h *sessions.Handle, j writer.Job) snapshot {
 // that a window of a history of a million events costs no more than that of a few thousand. They
 // hold more than the summarizer can read, if an event takes 8 tokens. What they leave raw because
 // it is their newest, or because its answer lies beyond them, is taken with what follows.
-func (c *Config) oldestEvents() int { return max(4096, c.WindowTokens/8) }
-
-func (e *Engine) params(st *sessions.State) selector.Params {
-	return selector.Params{
-		Threshold: e.cfg.Threshold,
-		Overlap:   e.cfg.Overlap,
-		Retain:    e.cfg.Retain,
-		MaxTokens: e.cfg.WindowTokens,
-		Cost:      summarizer.Cost,
-		Size:      promptsize.OfEvent,
-		MinTokens: func(window string) int { return max(st.Learned.Windows.Least(window), leastWindow()) },
-		Running:   st.Running,
-		Pin: func(ev *session.Event) bool {
-			return st.Learned.Events.Unreferencable(ev) || e.cfg.Pin != nil && e.cfg.Pin(ev)
-		},
-	}
-}
+func oldestEvents(windowTokens int) int { return max(4096, windowTokens/8) }
 
 // leastWindow is what a window must have for a summary of it to be any shorter: the frame of a
 // summary alone takes up as much as a few short messages.
@@ -87,13 +79,8 @@ func leastWindow() int { return promptsize.Frame(record.KindSummary, false) + me
 
 // inputOf is the part of a view that selections are made from: what is stored.
 func inputOf(state *view.State) selector.Input {
-	events := make([]*session.Event, 0, len(state.View))
-	for _, ev := range state.View {
-		if state.IsStored(ev) {
-			events = append(events, ev)
-		}
-	}
-	return selector.Input{Events: events, Covered: state.Covered, Current: state.Current}
+	stored := slices.DeleteFunc(slices.Clone(state.View), func(ev *session.Event) bool { return !state.IsStored(ev) })
+	return selector.Input{Events: stored, Covered: state.Covered, Current: state.Current}
 }
 
 // summariesOf returns the branch's current records in the order of the view.

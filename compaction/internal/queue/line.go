@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // Line keeps the work on one session in order: one piece at a time, and at most one more in line.
@@ -10,13 +11,13 @@ import (
 //
 //	turn 5 ends: job A begins      turn 6 ends: job B waits      turn 7 ends: job C replaces B
 type Line struct {
-	slot chan struct{} // holds a token while nobody works
+	slot Lock // held by the one who works
+
+	urgent atomic.Int32 // turns at the hard limit that wait for the slot
 
 	mu     sync.Mutex
 	queued func(context.Context)
-	// urgent counts turns at the hard limit that wait for the slot, and interrupt ends the
-	// background job that holds it; nil while none does.
-	urgent    int
+	// interrupt ends the background job that holds the slot; nil while none does.
 	interrupt context.CancelFunc
 	active    int           // working or in line
 	idle      chan struct{} // closed while active is 0
@@ -24,8 +25,7 @@ type Line struct {
 
 // NewLine returns a line in which nobody works.
 func NewLine() *Line {
-	l := &Line{slot: make(chan struct{}, 1), idle: make(chan struct{})}
-	l.slot <- struct{}{}
+	l := &Line{slot: NewLock(), idle: make(chan struct{})}
 	close(l.idle)
 	return l
 }
@@ -74,38 +74,8 @@ func (l *Line) dequeue() func(context.Context) {
 	return job
 }
 
-// acquire waits for the session's slot. The error is the context's.
-func (l *Line) acquire(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case <-l.slot:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (l *Line) release() { l.slot <- struct{}{} }
-
-// prioritize announces a turn at the hard limit that waits, until the returned function is called.
-func (l *Line) prioritize() (done func()) {
-	add := func(n int) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.urgent += n
-	}
-	add(1)
-	return func() { add(-1) }
-}
-
 // Prioritized reports whether a turn at the hard limit waits. A background job then gives way.
-func (l *Line) Prioritized() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.urgent > 0
-}
+func (l *Line) Prioritized() bool { return l.urgent.Load() > 0 }
 
 // interruptible notes how to end the background job that holds the slot; nil when it is done.
 func (l *Line) interruptible(cancel context.CancelFunc) {

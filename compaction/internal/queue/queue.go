@@ -9,6 +9,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -31,7 +32,10 @@ type Queue struct {
 	// stop ends the background jobs that are still running when Close's context ends.
 	running context.Context
 	stop    context.CancelFunc
-	life    lifecycle
+
+	mu     sync.Mutex
+	closed bool           // no new work may begin
+	work   sync.WaitGroup // that has begun
 }
 
 // New returns a queue without work.
@@ -40,21 +44,31 @@ func New() *Queue {
 	return &Queue{slots: semaphore.NewWeighted(maxJobs), running: ctx, stop: stop}
 }
 
+// begin reports whether new work may begin; if so, work.Done must follow.
+func (q *Queue) begin() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.work.Add(1)
+	}
+	return !q.closed
+}
+
 // Background has a job done in a goroutine of its own. The job outlives the caller's turn: it gets
 // the context's values without its end. Where a job waits in line already, the new one takes its
 // place, with the context of the old one. A closed queue does nothing.
 func (q *Queue) Background(ctx context.Context, line *Line, job func(context.Context)) {
-	if !q.life.begin() {
+	if !q.begin() {
 		return
 	}
 	if !line.enqueue(job) {
-		q.life.done()
+		q.work.Done()
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	unlink := context.AfterFunc(q.running, cancel)
 	go func() {
-		defer q.life.done()
+		defer q.work.Done()
 		defer unlink()
 		defer cancel()
 		defer line.done()
@@ -64,11 +78,11 @@ func (q *Queue) Background(ctx context.Context, line *Line, job func(context.Con
 			return
 		}
 		defer q.slots.Release(1)
-		if line.acquire(ctx) != nil {
+		if line.slot.Acquire(ctx) != nil {
 			line.dequeue()
 			return
 		}
-		defer line.release()
+		defer line.slot.Release()
 		line.interruptible(cancel)
 		defer line.interruptible(nil)
 		line.dequeue()(ctx)
@@ -92,17 +106,17 @@ type Turn struct {
 // waited for first. preempted says that a job under way was ended for the turn. A closed queue, and
 // a turn that waited in vain, do nothing.
 func (q *Queue) Inline(ctx context.Context, line *Line, t Turn, do func(preempted bool)) {
-	if !q.life.begin() {
+	if !q.begin() {
 		return
 	}
-	defer q.life.done()
+	defer q.work.Done()
 	line.begin()
 	defer line.done()
 	got, preempted := line.acquireFor(ctx, t)
 	if !got {
 		return
 	}
-	defer line.release()
+	defer line.slot.Release()
 	do(preempted)
 }
 
@@ -110,12 +124,13 @@ func (q *Queue) Inline(ctx context.Context, line *Line, t Turn, do func(preempte
 // then ends the job that holds the slot: a rough summary now is worth more than a good one later.
 func (l *Line) acquireFor(ctx context.Context, t Turn) (got, preempted bool) {
 	if t.AtLimit {
-		defer l.prioritize()()
+		l.urgent.Add(1)
+		defer l.urgent.Add(-1)
 	}
 	if !t.Impatient {
 		waiting, cancel := context.WithDeadline(ctx, t.Deadline)
 		defer cancel()
-		if l.acquire(waiting) == nil {
+		if l.slot.Acquire(waiting) == nil {
 			return true, false
 		}
 		t.GivenUp()
@@ -126,16 +141,16 @@ func (l *Line) acquireFor(ctx context.Context, t Turn) (got, preempted bool) {
 	l.preempt()
 	ending, cancel := context.WithTimeout(ctx, endingTime)
 	defer cancel()
-	return l.acquire(ending) == nil, true
+	return l.slot.Acquire(ending) == nil, true
 }
 
 // ByHand does work that a person asked for, once what is under way for the session is done. The
 // error is [ErrClosed], the context's, or that of do.
 func (q *Queue) ByHand(ctx context.Context, line *Line, do func() error) error {
-	if !q.life.begin() {
+	if !q.begin() {
 		return ErrClosed
 	}
-	defer q.life.done()
+	defer q.work.Done()
 	return line.Exclusively(ctx, do)
 }
 
@@ -144,21 +159,23 @@ func (q *Queue) ByHand(ctx context.Context, line *Line, do func() error) error {
 func (l *Line) Exclusively(ctx context.Context, do func() error) error {
 	l.begin()
 	defer l.done()
-	if err := l.acquire(ctx); err != nil {
+	if err := l.slot.Acquire(ctx); err != nil {
 		return err
 	}
-	defer l.release()
+	defer l.slot.Release()
 	return do()
 }
 
 // Close starts no new work and waits for what is under way, then calls last. When the context ends
 // first, background jobs are canceled and its error is returned.
 func (q *Queue) Close(ctx context.Context, last func()) error {
-	q.life.close()
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		q.life.work.Wait()
+		q.work.Wait()
 		last()
 	}()
 	defer q.stop()

@@ -25,6 +25,9 @@ type Handle struct {
 	View  *view.View
 	Meter *meter.Meter
 	Turns meter.Turns
+	// Listed says that the handle does not know the session's history, because it comes from List.
+	// No window is selected from it.
+	Listed bool
 
 	owner  *Sessions
 	cursor *cursor
@@ -37,17 +40,11 @@ type Handle struct {
 	// read is the generation of the view that Events last returned, plus one: that of the prompt
 	// that is under way. 0 before.
 	read atomic.Int64
-	// listed says that the handle comes from List.
-	listed bool
 	// isAhead says that the handle is a job's own; see Ahead.
 	isAhead bool
 	// partial is what the inner session left in storage, nil if it loaded everything.
-	partial *partial
+	partial *partialLoad
 }
-
-// Listed reports whether the handle does not know the session's history, because it comes from
-// List. Nothing is selected from it.
-func (h *Handle) Listed() bool { return h.listed }
 
 // Append stores an event through the handle and adds it to the view. The caller holds State.Append.
 // orphan says why a late answer is shown without its call; err is the inner service's.
@@ -92,7 +89,7 @@ type trimmed struct{ of, events *view.Snapshot }
 
 // CatchUp adds the records that the service stored since the handle last looked.
 func (h *Handle) CatchUp() {
-	if !h.listed && h.State.news.has(h.cursor) {
+	if !h.Listed && h.State.news.has(h.cursor) {
 		h.State.news.read(h.cursor, h.View.AppendRecord)
 	}
 }

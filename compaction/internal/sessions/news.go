@@ -55,20 +55,13 @@ func (n *news) read(c *cursor, f func(*session.Event)) {
 	n.forget()
 }
 
-// publish makes a stored record known to all handles.
-func (n *news) publish(ev *session.Event) {
+// Publish makes a stored record known to all handles.
+func (n *news) Publish(ev *session.Event) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.records = append(n.records, ev)
 	n.stored.Add(1)
 	n.forget()
-}
-
-// unread counts the records that some handle has not seen yet.
-func (n *news) unread() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.records)
 }
 
 // forget drops the records that every handle has seen. The caller holds mu.

@@ -28,9 +28,9 @@ type PartialSession interface {
 	Overtaken(eventID string) bool
 }
 
-// partial is what a handle knows about events that were left in storage; nil if it has every event.
+// partialLoad is what a handle knows about events that were left in storage; nil if it has every event.
 // It is guarded by State.Append.
-type partial struct {
+type partialLoad struct {
 	loaded   PartialSession
 	unloaded int // how many events were left
 	// called are the calls made through the handle since it was loaded, and restored the covered
@@ -43,17 +43,6 @@ func unloadedOf(sess PartialSession) view.Unloaded {
 	return view.Unloaded{
 		Covered:   func(ev *session.Event) bool { return sess.Covered(ev.ID) },
 		Overtaken: func(ev *session.Event) bool { return sess.Overtaken(ev.ID) },
-	}
-}
-
-// loaded notes what the handle was loaded with, nil for everything.
-func (h *Handle) loaded(sess PartialSession) {
-	if sess == nil {
-		return
-	}
-	h.partial = &partial{
-		loaded: sess, unloaded: max(0, sess.StoredEvents()-len(h.View.Raw())),
-		called: map[adk.CallKey]bool{}, restored: map[string]bool{},
 	}
 }
 
@@ -77,7 +66,7 @@ func (s *Sessions) WithID(ctx context.Context, ev *session.Event) *session.Event
 }
 
 // note notes the calls of an event that is appended.
-func (p *partial) note(ev *session.Event) {
+func (p *partialLoad) note(ev *session.Event) {
 	if p == nil {
 		return
 	}
@@ -91,7 +80,7 @@ func (p *partial) note(ev *session.Event) {
 //
 //	stored:  call "transfer" (covered, not loaded)   ...   the handle is loaded
 //	append:  the response to "transfer", days later: its call is read again
-func (p *partial) lacksCallOf(ev *session.Event) bool {
+func (p *partialLoad) lacksCallOf(ev *session.Event) bool {
 	if p == nil {
 		return false
 	}
@@ -128,7 +117,7 @@ func (h *Handle) restoreCall(ctx context.Context, ev *session.Event) error {
 
 // withUnit returns what the handle has, and the other members of the unit of the event of an ID,
 // each before the event that it precedes in the session as it is now.
-func (p *partial) withUnit(raw, now []*session.Event, id string, fresh PartialSession) []*session.Event {
+func (p *partialLoad) withUnit(raw, now []*session.Event, id string, fresh PartialSession) []*session.Event {
 	own := map[string]bool{}
 	for _, ev := range raw {
 		own[ev.ID] = true

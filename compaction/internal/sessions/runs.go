@@ -21,8 +21,8 @@ type run struct {
 	handle weak.Pointer[Handle]
 }
 
-// started notes that an invocation runs in this process, and forgets those that are over.
-func (r *runs) started(ctx context.Context, invocationID string, h *Handle) {
+// Started notes that an invocation runs in this process, through a handle, and forgets those that are over.
+func (r *runs) Started(ctx context.Context, invocationID string, h *Handle) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, known := r.byID[invocationID]; known {
@@ -38,8 +38,8 @@ func (r *runs) started(ctx context.Context, invocationID string, h *Handle) {
 	r.byID[invocationID] = run{done: ctx.Done(), handle: weak.Make(h)}
 }
 
-// running reports whether an invocation is known to be running in this process.
-func (r *runs) running(invocationID string) bool {
+// Running reports whether an invocation is known to be running in this process.
+func (r *runs) Running(invocationID string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one, known := r.byID[invocationID]

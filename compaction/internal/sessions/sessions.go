@@ -63,9 +63,6 @@ func (s *Sessions) WithDrafts() []*State {
 	return slices.DeleteFunc(s.known.all(), func(st *State) bool { return len(st.Waiting.All()) == 0 })
 }
 
-// Known counts the states that are in use or not collected yet.
-func (s *Sessions) Known() int { return s.known.count() }
-
 // Remember keeps a state alive while it has something to remember. It returns the state that is
 // given up for it, nil for none. It must be called after each change of what is remembered.
 func (s *Sessions) Remember(st *State) (givenUp *State) { return s.retained.update(st) }
@@ -123,7 +120,7 @@ func (s *Sessions) Handle(ctx context.Context, ref Ref) (*Handle, error) {
 func (s *Sessions) Wrap(sess session.Session, listed bool) session.Session {
 	st := s.Of(RefOf(sess))
 	h := s.newHandle(st, st.news.open(), sess)
-	h.listed = listed
+	h.Listed = listed
 	return filtered.NewSession(sess, h)
 }
 
@@ -131,7 +128,12 @@ func (s *Sessions) newHandle(st *State, c *cursor, sess session.Session) *Handle
 	h := &Handle{owner: s, State: st, Inner: sess, cursor: c}
 	v, partial := s.ViewOf(st.Ref, sess)
 	h.View, h.Meter = v, meter.New(v, st.Prompts)
-	h.loaded(partial)
+	if partial != nil {
+		h.partial = &partialLoad{
+			loaded: partial, unloaded: max(0, partial.StoredEvents()-len(v.Raw())),
+			called: map[adk.CallKey]bool{}, restored: map[string]bool{},
+		}
+	}
 	st.closeWith(h, c)
 	return h
 }

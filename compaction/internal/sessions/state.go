@@ -1,10 +1,7 @@
 package sessions
 
 import (
-	"context"
 	"runtime"
-
-	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/learned"
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
@@ -29,8 +26,8 @@ type State struct {
 	Learned learned.Facts
 	Prompts *meter.Session
 
-	news news
-	runs runs
+	news // Publish
+	runs // Started, Running
 }
 
 func newState(ref Ref, limits *meter.Limits) *State {
@@ -41,20 +38,6 @@ func newState(ref Ref, limits *meter.Limits) *State {
 
 // Deleted reports whether the session was deleted through this service.
 func (st *State) Deleted() bool { return st.Waiting.Closed() }
-
-// Publish makes a stored record known to all handles.
-func (st *State) Publish(record *session.Event) { st.news.publish(record) }
-
-// Unread counts the records that some handle has not seen yet.
-func (st *State) Unread() int { return st.news.unread() }
-
-// Started notes that an invocation runs in this process, through a handle.
-func (st *State) Started(ctx context.Context, invocationID string, h *Handle) {
-	st.runs.started(ctx, invocationID, h)
-}
-
-// Running reports whether an invocation is known to be running in this process.
-func (st *State) Running(invocationID string) bool { return st.runs.running(invocationID) }
 
 // worthKeeping reports whether there is something to remember about a session to which nobody holds
 // a handle.

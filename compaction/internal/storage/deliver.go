@@ -69,7 +69,7 @@ func (s *Storage) StoreNow(ctx context.Context, st *sessions.State) {
 // this invocation waits for the next one, so that a refusal does not slow down every event of a
 // turn. The caller holds the session's append lock.
 func (s *Storage) DraftsFor(h *sessions.Handle, ev *session.Event) []*writer.Draft {
-	if s.mode != inTurns || h.Listed() || ev.Partial {
+	if s.mode != inTurns || h.Listed || ev.Partial {
 		return nil
 	}
 	drafts := h.State.Waiting.All()

@@ -4,7 +4,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"time"
 
@@ -89,16 +88,22 @@ type Settlement struct {
 // store stores a draft now: with AppendRecord, through a handle fetched for it, or through the
 // handle of the turn that waits for it.
 func (s *Storage) store(ctx context.Context, h *sessions.Handle, byHand bool, d *writer.Draft) (Settlement, error) {
+	var try func(context.Context) (Settlement, error)
 	switch {
 	case s.mode == atOnce:
-		return offer(ctx, h.State, d, func(ctx context.Context) (Settlement, error) {
-			return untilDone(ctx, func() (Settlement, error) { return s.appendRecord(ctx, h, d) })
-		})
+		try = func(ctx context.Context) (Settlement, error) { return s.appendRecord(ctx, h, d) }
 	case s.mode == freely || byHand:
-		return offer(ctx, h.State, d, func(ctx context.Context) (Settlement, error) {
-			return untilDone(ctx, func() (Settlement, error) { return s.storeThroughNewHandle(ctx, h.State, d) })
-		})
+		try = func(ctx context.Context) (Settlement, error) { return s.storeThroughNewHandle(ctx, h.State, d) }
+	default:
+		return s.storeInTurn(ctx, h, d)
 	}
+	return offer(ctx, h.State, d, func(ctx context.Context) (Settlement, error) {
+		return untilDone(ctx, func() (Settlement, error) { return try(ctx) })
+	})
+}
+
+// storeInTurn stores a draft through the handle of the turn that waits for it.
+func (s *Storage) storeInTurn(ctx context.Context, h *sessions.Handle, d *writer.Draft) (Settlement, error) {
 	if err := h.State.Append.Acquire(ctx); err != nil {
 		return Settlement{}, err
 	}
@@ -110,10 +115,4 @@ func (s *Storage) store(ctx context.Context, h *sessions.Handle, byHand bool, d 
 		defer h.State.Append.Release()
 		return s.storeThroughHandle(ctx, h, d)
 	})
-}
-
-// superseded reports whether a RecordAppender refused a record because others have done its work.
-func superseded(err error) bool {
-	var refused interface{ Superseded() bool }
-	return errors.As(err, &refused) && refused.Superseded()
 }

@@ -40,8 +40,9 @@ func offer(ctx context.Context, st *sessions.State, d *writer.Draft, try func(co
 func (s *Storage) appendRecord(ctx context.Context, h *sessions.Handle, d *writer.Draft) (Settlement, error) {
 	ev := d.Event(d.Meta, h.Inner.LastUpdateTime())
 	err := s.appender.AppendRecord(ctx, h.Inner, ev)
+	var refused interface{ Superseded() bool }
 	switch {
-	case superseded(err):
+	case errors.As(err, &refused) && refused.Superseded(): // others have done its work
 		return Settlement{Reason: err.Error()}, nil
 	case err != nil:
 		return Settlement{}, err
@@ -73,14 +74,19 @@ func (s *Storage) storeThroughHandle(ctx context.Context, h *sessions.Handle, d 
 		if ready == nil {
 			return result, nil
 		}
-		ev := d.Event(ready, h.Inner.LastUpdateTime())
-		if err := s.sessions.Inner.AppendEvent(ctx, h.Inner, ev); err != nil {
-			return Settlement{}, err
-		}
-		d.Stored = ev
-		h.State.Publish(ev)
-		return Settlement{Event: ev}, nil
+		return s.append(ctx, h.State, h.Inner, d, ready)
 	})
+}
+
+// append appends the event of a record to a session. The caller holds the session's append lock.
+func (s *Storage) append(ctx context.Context, st *sessions.State, sess session.Session, d *writer.Draft, ready *record.Metadata) (Settlement, error) {
+	ev := d.Event(ready, sess.LastUpdateTime())
+	if err := s.sessions.Inner.AppendEvent(ctx, sess, ev); err != nil {
+		return Settlement{}, err
+	}
+	d.Stored = ev
+	st.Publish(ev)
+	return Settlement{Event: ev}, nil
 }
 
 // recentEvents is how many of a session's newest events recentRecord reads. The record has the
@@ -134,11 +140,36 @@ func (s *Storage) storeThroughNewHandle(ctx context.Context, st *sessions.State,
 	if resp, err = s.sessions.Inner.Get(ctx, req); err != nil {
 		return Settlement{}, err
 	}
-	ev := d.Event(ready, resp.Session.LastUpdateTime())
-	if err := s.sessions.Inner.AppendEvent(ctx, resp.Session, ev); err != nil {
-		return Settlement{}, err
+	return s.append(ctx, st, resp.Session, d, ready)
+}
+
+// untilDone runs f in a goroutine of its own and returns f's results, or the context's error if the
+// context ends first. In that case f goes on alone. A panic in f becomes an error.
+func untilDone[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
 	}
-	d.Stored = ev
-	st.Publish(ev)
-	return Settlement{Event: ev}, nil
+	done := make(chan result, 1)
+	go func() {
+		value, err := guarded(f)
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// guarded returns f's results. A panic in f, and so in the inner service, becomes an error.
+func guarded[T any](f func() (T, error)) (value T, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("inner session service %w: %v", writer.ErrPanicked, cause)
+		}
+	}()
+	return f()
 }

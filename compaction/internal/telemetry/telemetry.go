@@ -16,14 +16,17 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -65,17 +68,11 @@ func New(cfg Config) *Reporter { return &Reporter{cfg: cfg} }
 // after it made the service is honored. An attempt costs so much more that the lookup does not
 // matter.
 func (r *Reporter) tracer() trace.Tracer {
-	if r.cfg.TracerProvider != nil {
-		return r.cfg.TracerProvider.Tracer(scope)
-	}
-	return otel.Tracer(scope)
+	return cmp.Or(r.cfg.TracerProvider, otel.GetTracerProvider()).Tracer(scope)
 }
 
 func (r *Reporter) meter() metric.Meter {
-	if r.cfg.MeterProvider != nil {
-		return r.cfg.MeterProvider.Meter(scope)
-	}
-	return otel.Meter(scope)
+	return cmp.Or(r.cfg.MeterProvider, otel.GetMeterProvider()).Meter(scope)
 }
 
 // Observe passes an observation to Config.Observe, in order with the session's others. Where
@@ -95,15 +92,51 @@ func (r *Reporter) Observe(ctx context.Context, o Observation) {
 // text of a provider's error. Observations have the errors. A panic in the logger is swallowed.
 func (r *Reporter) Log(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
 	defer func() { _ = recover() }()
-	logger := r.cfg.Logger
-	if logger == nil {
-		logger = slog.Default()
-	}
-	logger.LogAttrs(ctx, level, "longsession: "+message, attrs...)
+	cmp.Or(r.cfg.Logger, slog.Default()).LogAttrs(ctx, level, "longsession: "+message, attrs...)
 }
 
 // logAbout is Log for a line about one session.
 func (r *Reporter) logAbout(ctx context.Context, level slog.Level, about sessions.Ref, message string, attrs ...slog.Attr) {
 	attrs = append([]slog.Attr{slog.String("app", about.AppName), slog.String("session", about.SessionID)}, attrs...)
 	r.Log(ctx, level, message, attrs...)
+}
+
+// Outcome is what happened. Package compaction documents each of the outcomes for its users.
+type Outcome string
+
+// The outcomes, under the names that package compaction gives them.
+const (
+	Started     Outcome = "started"
+	Waiting     Outcome = "waiting"
+	Stored      Outcome = "stored"
+	Declined    Outcome = "declined"
+	Discarded   Outcome = "discarded"
+	Failed      Outcome = "failed"
+	Unreadable  Outcome = "unreadable"
+	Misreported Outcome = "misreported"
+	GivenUp     Outcome = "given up"
+)
+
+// Observation is one thing that happened. Package compaction documents the fields for its users.
+type Observation struct {
+	Outcome      Outcome
+	Session      sessions.Ref
+	Trigger      record.Trigger
+	Branch       string
+	InvocationID string
+	Inline       bool
+
+	Events       int
+	TokensBefore int
+	TokensAfter  int
+
+	RecordID string
+	Calls    []string
+	Duration time.Duration
+	Usage    tokens.Usage
+	Cost     float64
+	Model    string
+
+	Reason string
+	Err    error
 }
