@@ -3,6 +3,7 @@ package longsession_test
 import (
 	"cmp"
 	"errors"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -176,6 +177,47 @@ func TestOnlyTestsImportWhatIsForTests(t *testing.T) {
 	}
 }
 
+// TestNoTypeHasMoreThan25Methods: a type with more has more than one idea.
+func TestNoTypeHasMoreThan25Methods(t *testing.T) {
+	t.Parallel()
+	const most = 25
+	type named struct{ folder, name string }
+	methods := map[named]int{}
+	eachSource(t, 0, func(folder string, parsed *ast.File) {
+		for _, decl := range parsed.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv != nil {
+				methods[named{folder, receiver(f.Recv.List[0].Type)}]++
+			}
+		}
+	})
+	if n := methods[named{"compaction", "CompactionSessionService"}]; n < 10 {
+		t.Errorf("CompactionSessionService has %d methods only: the test looks in the wrong place", n)
+	}
+	for of, n := range methods {
+		if n > most {
+			t.Errorf("%s.%s has %d methods, more than %d: split it by idea", of.folder, of.name, n, most)
+		}
+	}
+}
+
+// receiver returns the name of a method's type, without pointer and type parameters.
+func receiver(e ast.Expr) string {
+	for {
+		switch of := e.(type) {
+		case *ast.StarExpr:
+			e = of.X
+		case *ast.IndexExpr:
+			e = of.X
+		case *ast.IndexListExpr:
+			e = of.X
+		case *ast.Ident:
+			return of.Name
+		default:
+			return ""
+		}
+	}
+}
+
 // tableRow returns what a folder may import. A row may stand for all folders below one.
 func tableRow(folder string) (allowed []string, known bool) {
 	if allowed, known = mayImport[folder]; known {
@@ -185,11 +227,31 @@ func tableRow(folder string) (allowed []string, known bool) {
 	return allowed, known
 }
 
-// readImports returns what the code of each folder imports, tests left out. Modules of their own and
-// hidden folders are passed over.
+// readImports returns what the code of each folder imports, tests left out.
 func readImports(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := map[string][]string{}
+	eachSource(t, parser.ImportsOnly, func(folder string, parsed *ast.File) {
+		if _, found := imports[folder]; !found {
+			imports[folder] = []string{}
+		}
+		for _, spec := range parsed.Imports {
+			p, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(imports[folder], p) {
+				imports[folder] = append(imports[folder], p)
+			}
+		}
+	})
+	return imports
+}
+
+// eachSource calls f with every file of the module that is not a test. Modules of their own and hidden
+// folders are passed over.
+func eachSource(t *testing.T, mode parser.Mode, f func(folder string, parsed *ast.File)) {
+	t.Helper()
 	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -200,29 +262,16 @@ func readImports(t *testing.T) map[string][]string {
 		if filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
 			return nil
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, mode|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		folder := filepath.ToSlash(filepath.Dir(file))
-		if _, found := imports[folder]; !found {
-			imports[folder] = []string{}
-		}
-		for _, spec := range parsed.Imports {
-			p, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
-			if !slices.Contains(imports[folder], p) {
-				imports[folder] = append(imports[folder], p)
-			}
-		}
+		f(filepath.ToSlash(filepath.Dir(file)), parsed)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return imports
 }
 
 func skipFolder(folder string) error {

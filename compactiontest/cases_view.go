@@ -17,7 +17,7 @@ func viewCases() []Case {
 			Check: playing(func(p *play) {
 				for range 14 {
 					p.chat(1)
-					p.checkSeen("the handle of the turn", p.look(p.live), true)
+					handleCheck{p, "the handle of the turn", p.look(p.live)}.check(true)
 				}
 				p.checkCompacted()
 				p.check()

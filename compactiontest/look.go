@@ -56,11 +56,18 @@ func (p *play) look(sess session.Session) *seen {
 	return s
 }
 
+// handleCheck checks what one handle shows of a play.
+type handleCheck struct {
+	*play
+	who  string // the handle
+	seen *seen
+}
+
 // check checks that the live handle and a new handle show the same, valid view.
 func (p *play) check() {
 	live, fresh := p.look(p.live), p.look(p.fresh())
-	p.checkSeen("the handle of the turn", live, true)
-	p.checkSeen("a new handle", fresh, !p.unsorted)
+	handleCheck{p, "the handle of the turn", live}.check(true)
+	handleCheck{p, "a new handle", fresh}.check(!p.unsorted)
 	p.checkRules(fresh)
 	if p.unsorted || slices.EqualFunc(live.events, fresh.events, func(a, b *session.Event) bool { return keyOf(a) == keyOf(b) }) {
 		return
@@ -77,38 +84,39 @@ func (p *play) checkCompacted() {
 	}
 }
 
-func (p *play) checkSeen(who string, s *seen, inOrder bool) {
-	p.checkMembers(who, s)
-	p.checkHidden(who, s)
-	p.checkPairs(who, s, inOrder)
-	p.checkInterrupted(who, s)
-	p.checkEnds(who, s)
+// check checks what one handle shows, and the order of it unless storage may have another.
+func (p handleCheck) check(inOrder bool) {
+	p.checkMembers()
+	p.checkHidden()
+	p.checkPairs(inOrder)
+	p.checkInterrupted()
+	p.checkEnds()
 	if inOrder {
-		p.checkOrder(who, s)
+		p.checkOrder()
 	}
 }
 
 // checkMembers checks that each event is shown once and unchanged, and that summaries are readable.
-func (p *play) checkMembers(who string, s *seen) {
-	for i, ev := range s.events {
+func (p handleCheck) checkMembers() {
+	for i, ev := range p.seen.events {
 		switch {
 		case ev == nil:
-			p.add("%s shows nil: readers do not expect a nil event", who)
-		case s.said[i] >= 0 && slices.Contains(s.said[:i], s.said[i]):
-			p.add("%s shows event %s twice: the model reads it twice", who, p.said[s.said[i]].ID)
-		case s.said[i] < 0 && slices.ContainsFunc(p.said, func(said *session.Event) bool { return said.ID == ev.ID }):
-			p.add("%s shows event %s with different content than was appended", who, ev.ID)
-		case s.said[i] < 0 && (ev.Content == nil || ev.Content.Role == "" || len(ev.Content.Parts) == 0):
-			p.add("%s shows an event %s that was not appended and has no role or no parts: ADK drops it", who, ev.ID)
+			p.add("%s shows nil: readers do not expect a nil event", p.who)
+		case p.seen.said[i] >= 0 && slices.Contains(p.seen.said[:i], p.seen.said[i]):
+			p.add("%s shows event %s twice: the model reads it twice", p.who, p.said[p.seen.said[i]].ID)
+		case p.seen.said[i] < 0 && slices.ContainsFunc(p.said, func(said *session.Event) bool { return said.ID == ev.ID }):
+			p.add("%s shows event %s with different content than was appended", p.who, ev.ID)
+		case p.seen.said[i] < 0 && (ev.Content == nil || ev.Content.Role == "" || len(ev.Content.Parts) == 0):
+			p.add("%s shows an event %s that was not appended and has no role or no parts: ADK drops it", p.who, ev.ID)
 		}
 	}
 }
 
 // checkHidden checks that the facts of hidden events are in summaries, and each fact in a summary
 // of its own branch.
-func (p *play) checkHidden(who string, s *seen) {
+func (p handleCheck) checkHidden() {
 	facts := map[string][]string{}
-	for _, summary := range s.summaries() {
+	for _, summary := range p.seen.summaries() {
 		if summary == nil {
 			continue
 		}
@@ -120,17 +128,17 @@ func (p *play) checkHidden(who string, s *seen) {
 		for _, fact := range FactsIn(ev) {
 			branches, summarized := facts[fact]
 			switch {
-			case !summarized && !s.shows(i):
-				p.add("%s hides event %s, and no summary has its fact: the model loses what it said", who, ev.ID)
+			case !summarized && !p.seen.shows(i):
+				p.add("%s hides event %s, and no summary has its fact: the model loses what it said", p.who, ev.ID)
 			case summarized && slices.ContainsFunc(branches, func(b string) bool { return b != ev.Branch }):
-				p.add("%s shows what event %s of branch %q said in a summary of another branch (%q): it leaks to agents that must not see it", who, ev.ID, ev.Branch, branches)
+				p.add("%s shows what event %s of branch %q said in a summary of another branch (%q): it leaks to agents that must not see it", p.who, ev.ID, ev.Branch, branches)
 			}
 		}
 	}
 }
 
 // checkPairs checks that a call and its responses are shown together, with the call first.
-func (p *play) checkPairs(who string, s *seen, inOrder bool) {
+func (p handleCheck) checkPairs(inOrder bool) {
 	calls := map[string]int{}
 	for i, ev := range p.said {
 		for _, id := range oracle.CallIDs(ev) {
@@ -139,12 +147,12 @@ func (p *play) checkPairs(who string, s *seen, inOrder bool) {
 		for _, id := range oracle.ResponseIDs(ev) {
 			call := calls[id]
 			switch {
-			case s.shows(i) && !s.shows(call):
-				p.add("%s shows response %s without its call %s: providers reject the prompt, ADK drops the response", who, ev.ID, p.said[call].ID)
-			case !s.shows(i) && s.shows(call):
-				p.add("%s shows call %s without its response %s: the model waits for an answer it already had", who, p.said[call].ID, ev.ID)
-			case inOrder && s.shows(i) && slices.Index(s.said, call) > slices.Index(s.said, i):
-				p.add("%s shows response %s before its call %s: providers reject the prompt", who, ev.ID, p.said[call].ID)
+			case p.seen.shows(i) && !p.seen.shows(call):
+				p.add("%s shows response %s without its call %s: providers reject the prompt, ADK drops the response", p.who, ev.ID, p.said[call].ID)
+			case !p.seen.shows(i) && p.seen.shows(call):
+				p.add("%s shows call %s without its response %s: the model waits for an answer it already had", p.who, p.said[call].ID, ev.ID)
+			case inOrder && p.seen.shows(i) && slices.Index(p.seen.said, call) > slices.Index(p.seen.said, i):
+				p.add("%s shows response %s before its call %s: providers reject the prompt", p.who, ev.ID, p.said[call].ID)
 			}
 		}
 	}
@@ -153,29 +161,29 @@ func (p *play) checkPairs(who string, s *seen, inOrder bool) {
 // checkInterrupted checks that a call without a response is directly followed by a made-up one once
 // the user has gone on, and that no other call gets one. For example, a view of "call c1; user: Are
 // you there?" must hold a response to c1 between the two.
-func (p *play) checkInterrupted(who string, s *seen) {
+func (p handleCheck) checkInterrupted() {
 	answered := map[string]bool{}
 	for _, ev := range p.said {
 		for _, id := range oracle.ResponseIDs(ev) {
 			answered[id] = true
 		}
 	}
-	for k, position := range s.said {
+	for k, position := range p.seen.said {
 		if position < 0 {
 			continue
 		}
 		var made []string
-		if k+1 < len(s.events) && s.said[k+1] < 0 && oracle.IsStandIn(s.events[k+1]) {
-			made = oracle.ResponseIDs(s.events[k+1])
+		if k+1 < len(p.seen.events) && p.seen.said[k+1] < 0 && oracle.IsStandIn(p.seen.events[k+1]) {
+			made = oracle.ResponseIDs(p.seen.events[k+1])
 		}
 		call := p.said[position]
 		for _, id := range oracle.CallIDs(call) {
 			waits := slices.Contains(call.LongRunningToolIDs, id) || answered[id]
 			switch over := p.goneOn(position); {
 			case over && !waits && !slices.Contains(made, id):
-				p.add("%s shows call %s, which was interrupted, without a response: providers reject every prompt that holds it", who, call.ID)
+				p.add("%s shows call %s, which was interrupted, without a response: providers reject every prompt that holds it", p.who, call.ID)
 			case (answered[id] || !over) && slices.Contains(made, id):
-				p.add("%s makes up a response to call %s, which has one or may yet get one: the model does not see the real result", who, call.ID)
+				p.add("%s makes up a response to call %s, which has one or may yet get one: the model does not see the real result", p.who, call.ID)
 			}
 		}
 	}
@@ -190,38 +198,38 @@ func (p *play) goneOn(position int) bool {
 
 // checkEnds checks both ends of a view: ADK routes by the newest agent event and treats the newest
 // user event as the message to answer.
-func (p *play) checkEnds(who string, s *seen) {
+func (p handleCheck) checkEnds() {
 	for i := len(p.said) - 1; i >= 0; i-- {
 		if p.said[i].Author != genai.RoleUser {
-			if !s.shows(i) {
-				p.add("%s hides %s, the newest event of an agent: ADK routes the next message by it", who, p.said[i].ID)
+			if !p.seen.shows(i) {
+				p.add("%s hides %s, the newest event of an agent: ADK routes the next message by it", p.who, p.said[i].ID)
 			}
 			break
 		}
 	}
-	for i := len(s.events) - 1; i >= 0; i-- {
-		if ev := s.events[i]; ev != nil && ev.Author == genai.RoleUser {
-			if s.said[i] < 0 {
-				p.add("%s shows a summary as the newest event of the user: ADK takes it for the message, and approvals are lost", who)
+	for i := len(p.seen.events) - 1; i >= 0; i-- {
+		if ev := p.seen.events[i]; ev != nil && ev.Author == genai.RoleUser {
+			if p.seen.said[i] < 0 {
+				p.add("%s shows a summary as the newest event of the user: ADK takes it for the message, and approvals are lost", p.who)
 			}
 			break
 		}
 	}
-	if len(s.events) > 0 && s.said[0] < 0 && roleOf(s.events[0]) == genai.RoleModel {
-		p.add("%s begins with a summary of role model: some providers reject such a prompt", who)
+	if len(p.seen.events) > 0 && p.seen.said[0] < 0 && roleOf(p.seen.events[0]) == genai.RoleModel {
+		p.add("%s begins with a summary of role model: some providers reject such a prompt", p.who)
 	}
 }
 
 // checkOrder checks that events are shown in order, except calls that were answered in a later
 // turn.
-func (p *play) checkOrder(who string, s *seen) {
+func (p handleCheck) checkOrder() {
 	last := -1
-	for _, position := range s.said {
+	for _, position := range p.seen.said {
 		if position < 0 || len(oracle.CallIDs(p.said[position])) > 0 || len(oracle.ResponseIDs(p.said[position])) > 0 {
 			continue
 		}
 		if position < last {
-			p.add("%s shows event %s behind later ones: the model reads the conversation in the wrong order", who, p.said[position].ID)
+			p.add("%s shows event %s behind later ones: the model reads the conversation in the wrong order", p.who, p.said[position].ID)
 		}
 		last = max(last, position)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/adk/session"
@@ -54,15 +55,24 @@ func newReader(ctx context.Context, conn *sql.Conn) (*reader, error) {
 	return r, nil
 }
 
-// openReader returns a reader on a connection of its own.
-func (s *SQLiteSessionService) openReader(ctx context.Context) (*reader, error) {
-	conn, err := s.db.Conn(ctx)
+// readingConn returns a connection that cannot write.
+func readingConn(ctx context.Context, db *sql.DB, busy time.Duration) (*sql.Conn, error) {
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", s.busy.Milliseconds()), "query_only = ON")
+	err = pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", busy.Milliseconds()), "query_only = ON")
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// openReader returns a reader on a connection of its own.
+func openReader(ctx context.Context, db *sql.DB, busy time.Duration) (*reader, error) {
+	conn, err := readingConn(ctx, db, busy)
+	if err != nil {
+		return nil, err
 	}
 	r, err := newReader(ctx, conn)
 	if err != nil {
@@ -112,7 +122,7 @@ func (s *SQLiteSessionService) readState(ctx context.Context, do func(*reader) e
 	}
 	defer func() { s.pool <- r }()
 	if r == nil {
-		opened, err := s.openReader(ctx)
+		opened, err := openReader(ctx, s.db, s.busy)
 		if err != nil {
 			return err
 		}

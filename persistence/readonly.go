@@ -101,15 +101,11 @@ func statFile(full string) (os.FileInfo, error) {
 // startReading reads the file once, so that an unusable file fails here and not at the first
 // reading.
 func (s *SQLiteSessionService) startReading(ctx context.Context, _ options) error {
-	conn, err := s.db.Conn(ctx)
+	conn, err := readingConn(ctx, s.db, s.busy)
 	if err != nil {
 		return s.explain("open", err)
 	}
-	err = pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", s.busy.Milliseconds()), "query_only = ON")
-	if err == nil {
-		err = checkCurrent(ctx, conn)
-	}
-	if err = errors.Join(err, conn.Close()); err != nil {
+	if err = errors.Join(checkCurrent(ctx, conn), conn.Close()); err != nil {
 		return s.explain("open", err)
 	}
 	s.pool = make(chan *reader, readers)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"google.golang.org/adk/session"
 )
@@ -57,7 +58,7 @@ func (s *SQLiteSessionService) Snapshot(ctx context.Context, do func(*Snapshot) 
 		return err
 	}
 	defer leave()
-	err = s.snapshot(ctx, do)
+	err = readSnapshot(ctx, s.db, s.busy, do)
 	// If the file changed, that is the cause of any other error.
 	if changed := s.readOnly.check(); changed != nil {
 		err = changed
@@ -65,15 +66,13 @@ func (s *SQLiteSessionService) Snapshot(ctx context.Context, do func(*Snapshot) 
 	return s.explain("read", err)
 }
 
-func (s *SQLiteSessionService) snapshot(ctx context.Context, do func(*Snapshot) error) (err error) {
-	conn, err := s.db.Conn(ctx)
+// readSnapshot calls do with the current state of a database.
+func readSnapshot(ctx context.Context, db *sql.DB, busy time.Duration, do func(*Snapshot) error) (err error) {
+	conn, err := readingConn(ctx, db, busy)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", s.busy.Milliseconds()), "query_only = ON"); err != nil {
-		return err
-	}
 	// As in every reading, BEGIN and ROLLBACK do not use ctx.
 	if _, err := conn.ExecContext(context.Background(), "BEGIN"); err != nil {
 		return err

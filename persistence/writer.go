@@ -120,20 +120,20 @@ func (s *SQLiteSessionService) store(batch []*write) {
 	}
 	// No write may fail because of another one, so each gets a transaction of its own.
 	for _, w := range batch {
-		s.storeAlone(w)
+		s.writer.storeAlone(w)
 	}
 }
 
 // storeAlone stores one write in a transaction of its own.
-func (s *SQLiteSessionService) storeAlone(w *write) {
-	err := s.writer.do(s.writer.begin)
+func (w *writer) storeAlone(one *write) {
+	err := w.do(w.begin)
 	if err == nil {
-		_, err = s.writer.transact([]*write{w})
+		_, err = w.transact([]*write{one})
 	}
-	if err == nil && w.committed != nil {
-		w.committed()
+	if err == nil && one.committed != nil {
+		one.committed()
 	}
-	w.done <- err
+	one.done <- err
 }
 
 // claim returns the writes whose callers still wait. From then on these callers wait for the

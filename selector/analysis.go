@@ -57,7 +57,7 @@ func analyze(h Input, p Params) *analysis {
 		a.class[i] = adk.Classify(ev)
 	}
 	a.findInvocations()
-	a.pin()
+	pinner{a}.pin()
 	return a
 }
 

@@ -7,8 +7,12 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
+// pinner fills in what an analysis knows of events that stay raw: pinned, held, givenUp and
+// interrupted.
+type pinner struct{ *analysis }
+
 // pin marks the events that stay raw under every trigger, and with each of them its whole unit.
-func (a *analysis) pin() {
+func (a pinner) pin() {
 	a.pinned = make([]bool, len(a.Events))
 	a.held = make([]bool, len(a.Events))
 	a.giveUpOldest()
@@ -37,7 +41,7 @@ func (a *analysis) pin() {
 
 // mayReturn reports whether a tool of a unit may still return although the user has gone on in
 // another invocation. That is so if the unit's own invocation is known to be running.
-func (a *analysis) mayReturn(members []int) bool {
+func (a pinner) mayReturn(members []int) bool {
 	return slices.ContainsFunc(members, func(i int) bool {
 		v := a.byID[a.Events[i].InvocationID]
 		return v != nil && v.running && a.interrupted[i]
@@ -47,7 +51,7 @@ func (a *analysis) mayReturn(members []int) bool {
 // giveUpOldest marks the units that wait for a person, except the newest [MaxWaiting]. A person may
 // answer at any time, so age does not count. But the number must be bounded, or calls that nobody
 // ever answers would fill the view.
-func (a *analysis) giveUpOldest() {
+func (a pinner) giveUpOldest() {
 	var waiting []int // the first member of each unit, the oldest unit first
 	a.units.Each(func(members []int) {
 		if a.units.Waiting(members[0]) && !slices.ContainsFunc(members, a.covered) {
@@ -64,7 +68,7 @@ func (a *analysis) giveUpOldest() {
 
 // findInterrupted marks the events with calls that no tool will answer any more, because the user
 // has gone on in another invocation.
-func (a *analysis) findInterrupted() {
+func (a pinner) findInterrupted() {
 	a.interrupted = map[int]bool{}
 	for _, m := range a.units.Missing() {
 		a.interrupted[m.Event] = a.interrupted[m.Event] || m.Over && !m.Waits
@@ -81,7 +85,7 @@ func mark(set []bool, members []int) {
 // pinQuestions keeps the opening of every active invocation. The user's later messages in it need
 // no pin: of an active invocation only agents' events are summarized, and what came before the
 // latest message.
-func (a *analysis) pinQuestions() {
+func (a pinner) pinQuestions() {
 	for _, v := range a.invocations {
 		if v.opening >= 0 && (v.active() || a.goesOn(v)) {
 			a.pinned[v.opening] = true
@@ -103,7 +107,7 @@ func (a *analysis) goesOn(v *invocation) bool {
 //	e1 root:   transfers to worker            kept: if worker cannot be transferred to, root answers
 //	e2 worker: calls a tool
 //	e3 worker: "Done."                        kept: the newest agent event
-func (a *analysis) pinRouting() {
+func (a pinner) pinRouting() {
 	var newest *invocation
 	seen := map[string]bool{}
 	for i := len(a.Events) - 1; i >= 0; i-- {
@@ -123,7 +127,7 @@ func (a *analysis) pinRouting() {
 
 // pinRemoteAgents keeps the newest event of every remote agent. ADK finds the conversation on the
 // other side by its metadata, and sends the remote agent only what is behind it.
-func (a *analysis) pinRemoteAgents() {
+func (a pinner) pinRemoteAgents() {
 	seen := map[string]bool{}
 	for i := len(a.Events) - 1; i >= 0; i-- {
 		if ev := a.Events[i]; a.class[i].Is(adk.Remote) && !seen[ev.Author] {
@@ -135,7 +139,7 @@ func (a *analysis) pinRemoteAgents() {
 
 // pinAnchors keeps the events behind which summaries of tool rounds are shown, for as long as those
 // summaries must stay there.
-func (a *analysis) pinAnchors() {
+func (a pinner) pinAnchors() {
 	for _, m := range a.Current {
 		if !a.mustStayInPlace(m) {
 			continue
