@@ -5,7 +5,9 @@ import (
 	"google.golang.org/genai"
 )
 
-// event builds an event of one author; role is "user" for the user and for tool responses.
+// event returns an event with the given author, role and parts. Tool responses have the role
+// "user". Unlike the events of compactiontest.History, it has no ID and no time, because
+// transcripts show neither.
 func event(author, role string, parts ...*genai.Part) *session.Event {
 	ev := &session.Event{Author: author}
 	ev.Content = &genai.Content{Role: role, Parts: parts}

@@ -7,9 +7,11 @@ import (
 
 // Check returns nil if text is usable as a summary of req. If text is worthless, it returns an
 // error that wraps [ErrUnusable] and names the reason. It never quotes the text. ([Prose] finds out
-// whether an answer has any text; Check judges that text.)
+// Check returns nil if text is usable as a summary of req. Otherwise it returns an error that wraps
+// [ErrUnusable] and gives the reason without quoting the text. ([Prose] finds out whether an answer
+// has any text at all. Check judges that text.)
 //
-// A text is worthless if, apart from markup, headings and introductions, it is
+// A text is worthless if, without its markup, headings and introductions, it is
 //
 //   - empty: punctuation, "null", "N/A", a JSON object or a code fence with no sentence in it, a
 //     placeholder, headings alone, or the prompt given back;
@@ -28,11 +30,10 @@ import (
 //	"The assistant said it could not help."      a report
 //	"I cannot refund order A-17 before Monday."  a report, if the window has A-17
 //
-// The digest that [Extractive] writes for req always passes. It is the fallback for texts that do
-// not, so there would be nothing left.
+// The digest that [Extractive] writes for req always passes, because it is the last fallback.
 //
-// Check is pure: it asks no model and does not change req. Its time is linear in the size of text,
-// and in that of the window if text is short.
+// Check calls no model and does not modify req. Its running time is linear in the size of text, and
+// also in the size of the window if text is short.
 func Check(req Request, text string) error {
 	reason := judge(req, text)
 	if reason == "" || isDigest(req, text) {
@@ -41,7 +42,13 @@ func Check(req Request, text string) error {
 	return fmt.Errorf("%w: %s", ErrUnusable, reason)
 }
 
-// judge returns why text is worthless, "" if it is not.
+// judge returns the reason why text is worthless, or "" if it is usable. It first looks at the
+// whole text (the prompt returned, an error page), then at the sentences that are left after markup
+// and sentences about the task are removed:
+//
+//	"Sure! Here is the summary:\nOrder A-17 was refunded."
+//
+// leaves "Order A-17 was refunded.", which must be long enough for the window.
 func judge(req Request, text string) string {
 	if echoes(text) {
 		return "the text repeats the prompt"

@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// BenchmarkCheck judges texts for a window of some 100,000 tokens.
+// BenchmarkCheck judges texts against a window of about 100,000 tokens.
 func BenchmarkCheck(b *testing.B) {
 	h := &compactiontest.History{}
 	for i := range 250 {
@@ -30,7 +30,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// TestATextThatBeginsWellAndThenLoopsIsWorthless: what stands at the beginning is not enough.
+// A text that begins as a good summary and then repeats itself is worthless.
 func TestATextThatBeginsWellAndThenLoopsIsWorthless(t *testing.T) {
 	t.Parallel()
 	h := &compactiontest.History{}
@@ -38,9 +38,9 @@ func TestATextThatBeginsWellAndThenLoopsIsWorthless(t *testing.T) {
 	req := summarizer.Request{Events: h.Events}
 	begin := "The user asked where the parcel is, and was told that it comes soon. "
 	if err := summarizer.Check(req, begin+"And on it went. "); err != nil {
-		t.Errorf("what begins well and ends is refused: %v", err)
+		t.Errorf("a text with a good beginning and a short end is refused: %v", err)
 	}
 	if summarizer.Check(req, begin+strings.Repeat("And on it went. ", 200)) == nil {
-		t.Error("what begins well and then loops is accepted")
+		t.Error("a text that begins well and then loops is accepted")
 	}
 }

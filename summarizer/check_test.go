@@ -10,7 +10,7 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// Windows that the labeled texts are judged for.
+// checkedWindows are the windows against which the labeled texts are judged.
 var checkedWindows = map[string]summarizer.Request{
 	"greeting": {Events: events(user("Hi there!"), agent("Hello! Nice weather today."))},
 	"flight": {Events: events(
@@ -53,7 +53,7 @@ var checkedWindows = map[string]summarizer.Request{
 	}},
 }
 
-// worthless texts, each for the window it is told apart for.
+// worthless has texts that Check must refuse, by the window they are checked against.
 var worthless = map[string][]string{
 	"flight": {
 		// Nothing at all.
@@ -88,7 +88,8 @@ var worthless = map[string][]string{
 		"I'm sorry, but I can't assist with that request. It goes against my guidelines to provide such information, and I would encourage you to talk to a professional. Is there anything else I can help you with?",
 		"Please provide the conversation you would like me to summarize.", "Could you please share the transcript?", "It looks like you haven't included the conversation.",
 		"I don't see any conversation to summarize. Please paste it here.", "The transcript is empty.", "There is no conversation to summarize.", "Hello! How can I help you today?",
-		// Kept apart while the rules were written, and a quarter of them passed at first.
+		// These texts were held back while the rules were written. A quarter of them passed at
+		// first.
 
 		"I apologize for any inconvenience, but I'm unable to generate a summary at this time.",
 		"I’m really sorry, but I’m not able to comply with that.",
@@ -149,7 +150,7 @@ var worthless = map[string][]string{
 	"two summaries": {"a", "null", "...", "I'm sorry, but I cannot merge these summaries. I can't help with that.", "# Summary 1\n# Summary 2", "Here is the merged summary:"},
 }
 
-// honest summaries, for the same windows.
+// honest has summaries that Check must accept, by the window they are checked against.
 var honest = map[string][]string{
 	"greeting": {"hello exchanged", "Salut.", "Weather small talk.", "They said hi.", "Greetings.", "The user said hello.", "User greets, agent greets back.", "They greeted each other and spoke about the weather.", "Der Nutzer grüßt.", "用户打招呼。", "挨拶。", "인사를 나눔.", "L'utilisateur salue."},
 	"flight": {`{"summary": "The customer wanted another flight and got the cheaper one of two, paid with a gift card.", "error": ""}`, "Anya wants a cheaper flight to Chicago.", "The agent apologised: no seats were left on HAT170.", "We can't rebook HAT170 after May 17.", "I cannot change JMO1MG without a gift card number.", "Please provide the gift card number for JMO1MG, the agent asked.", "Sorry state of affairs: HAT170 was full, HAT033 taken.", "Es tut dem Kunden leid, JMO1MG wurde umgebucht.", "No changes to JMO1MG were possible before May 18.", "Here is where things stand: JMO1MG is on HAT033.", "Nothing is open; JMO1MG done.", "Error handling: none. JMO1MG → HAT033.", "1. HAT170 09:00\n2. HAT033 13:30", "- JMO1MG\n- HAT033",
@@ -196,7 +197,7 @@ var honest = map[string][]string{
 	"two summaries": {"FACT-00001 costs 12 EUR; delivery on Friday.", "The user asked for a price, was told it, and agreed on delivery."},
 }
 
-// TestCheckTellsWorthlessTextsFromHonestOnes is the table of what Check promises.
+// Check refuses every worthless text and accepts every honest one.
 func TestCheckTellsWorthlessTextsFromHonestOnes(t *testing.T) {
 	t.Parallel()
 	samples := 0
@@ -224,7 +225,7 @@ func TestCheckTellsWorthlessTextsFromHonestOnes(t *testing.T) {
 	t.Logf("%d samples", samples)
 }
 
-// TestCheckChangesNothing: neither the request nor what it points to.
+// Check modifies neither the request nor what it points to.
 func TestCheckChangesNothing(t *testing.T) {
 	t.Parallel()
 	req := checkedWindows["flight"]
@@ -233,24 +234,24 @@ func TestCheckChangesNothing(t *testing.T) {
 		_ = summarizer.Check(req, text)
 	}
 	if after, _ := summarizer.Transcript(req.Events, plenty); after != before {
-		t.Errorf("the window was\n%s\nand is\n%s", before, after)
+		t.Errorf("the window changed from\n%s\nto\n%s", before, after)
 	}
 }
 
-// TestCheckOfCheckpoints: a checkpoint is judged as a summary is.
+// A checkpoint is judged by the same rules as a summary.
 func TestCheckOfCheckpoints(t *testing.T) {
 	t.Parallel()
 	req := checkedWindows["flight"]
 	req.Kind, req.Note, req.Focus = record.KindCheckpoint, "The trip is booked.", "price"
 	if err := summarizer.Check(req, "# Task\n# Files & changes\nN/A\n# Where we are\n"); err == nil {
-		t.Error("headings pass for a checkpoint")
+		t.Error("headings alone pass for a checkpoint")
 	}
 	if err := summarizer.Check(req, "# Task\nMove JMO1MG.\n# Files & changes\nN/A\n"); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestTheDigestAlwaysPasses: what it falls back to must never be refused, however poor the window.
+// The digest is the last fallback, so Check must accept it for every window.
 func TestTheDigestAlwaysPasses(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{

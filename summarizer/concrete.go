@@ -7,19 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// maxValues is the largest number of values that one sentence gets credit for.
+// maxValues limits the credit of one sentence.
 const maxValues = 32
 
-// concreteValues finds the values that a summary must not lose: numbers, dates, IDs, URLs, paths,
-// names and quoted strings. It returns one hash for each distinct value, so that callers recognize
-// a second mention without keeping the text.
+// concreteValues finds the values that a summary must keep: numbers, dates, IDs, URLs, paths, names
+// and quoted strings. It returns one hash per distinct value, so that callers can recognize a
+// second mention without storing the text.
 //
-// It scans words and knows no grammar. A word counts if it has a digit, or looks like an address or
-// an identifier, or like a name if it is not the first word. In scripts without capitals,
-// quotations, numerals with a unit, katakana words, and the words after "is called" count.
+// It scans words without parsing any grammar. A word is concrete if it has a digit, if it looks
+// like an address or an identifier, or if it looks like a name and is not the first word. In
+// scripts without capitals it takes quotations, numerals with a unit, katakana words, and the words
+// after "is called".
 //
 //	"Please book LH 441 for Ada."    LH, 441, Ada
-//	"Berlin is cold."                nothing: Berlin is the first word
+//	"Berlin is cold."                none: Berlin is the first word
 func concreteValues(s string) []uint64 {
 	var values []uint64
 	add := func(v string) {
@@ -71,10 +72,11 @@ func concreteValues(s string) []uint64 {
 	return values
 }
 
-// trimmed is the punctuation around a word that is not part of it.
+// trimmed is the punctuation that concreteValues strips from a word.
 const trimmed = `.,;:!?()[]{}<>"'*…`
 
-// firstIdeograph is where Han begins, the first script that wordRune leaves out.
+// firstIdeograph is the first code point of the CJK blocks. Every rune below it may belong to a
+// word.
 const firstIdeograph = '\u2e80'
 
 // wordRune reports whether r belongs to a word of a script that puts spaces between words.
@@ -99,7 +101,7 @@ func isKatakana(r rune) bool { return unicode.Is(unicode.Katakana, r) || r == '�
 
 func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
 
-// closerOf returns the mark that ends a quotation begun by r, or 0.
+// closerOf returns the mark that closes a quotation opened by r, or 0 if r opens none.
 func closerOf(r rune) rune {
 	switch r {
 	case '"', '`':
@@ -121,7 +123,8 @@ func closerOf(r rune) rune {
 	}
 }
 
-// quoted splits s at the closing mark, if it is near and the quotation is not empty.
+// quoted splits s at the closing mark. It fails if the mark is more than 160 bytes away or the
+// quotation is empty.
 func quoted(s string, closer rune) (inner, rest string, ok bool) {
 	const near = 160 // bytes
 	end := strings.IndexRune(s[:min(len(s), near)], closer)
@@ -131,7 +134,8 @@ func quoted(s string, closer rune) (inner, rest string, ok bool) {
 	return s[:end], s[end+utf8.RuneLen(closer):], true
 }
 
-// isConcrete judges one word. first means that it opens the sentence, so that a capital means nothing.
+// isConcrete reports whether a word is a concrete value. first is true for the first word of a
+// sentence, whose capital proves nothing: "LH441" and "Ada" count, but a first "Ada" does not.
 func isConcrete(word string, first bool) bool {
 	word = strings.Trim(word, trimmed)
 	if word == "" {
@@ -166,7 +170,8 @@ func isConcrete(word string, first bool) bool {
 	return !first || lower == 0
 }
 
-// hanValues finds values in a run of Han characters, which has no separators between words.
+// hanValues finds values in a run of Han characters, which has no spaces between words: names after
+// "is called" (我叫张曼婷 has 张曼婷) and numerals with a unit (六月三日 has 六月 and 三日).
 func hanValues(run string) []string {
 	var out []string
 	for _, mark := range []string{"叫做", "叫", "名字是", "姓"} {

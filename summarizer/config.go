@@ -6,9 +6,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// callConfig returns a deep copy of those fields of cfg that may shape a summary. It never returns
-// nil. The copy is deep because models write into the config of a request, and calls may run at
-// once.
+// callConfig returns a deep copy of the fields of cfg that may shape a summary, and never nil. The
+// copy is deep because models modify the config of a request, and calls may run concurrently.
 //
 // The list of fields is short on purpose. A config for an agent's replies may have tools, system
 // instructions, schemas and stop sequences that would turn the summary into something else, a cache

@@ -15,8 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Real conversations, read in place: LONGSESSION_DATA names a folder of JSON lines files with
-// OpenAI-style messages.
+// The test reads real conversations from the folder in LONGSESSION_DATA. Its files are JSON lines
+// of OpenAI-style messages.
 func TestRealConversationsRenderWhole(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("LONGSESSION_DATA")
@@ -52,7 +52,7 @@ func TestRealConversationsRenderWhole(t *testing.T) {
 			for _, theirs := range c.summaries {
 				written++
 				if err := summarizer.Check(summarizer.Request{Events: evs[:theirs.after]}, theirs.text); err != nil {
-					t.Errorf("%s: a summary of %d characters that was in use is refused: %v", path, len(theirs.text), err)
+					t.Errorf("%s: a summary of %d characters from a real application is refused: %v", path, len(theirs.text), err)
 				}
 			}
 		}
@@ -62,7 +62,7 @@ func TestRealConversationsRenderWhole(t *testing.T) {
 	}
 }
 
-// recording is one conversation, and the summaries that its application wrote of it.
+// recording is one conversation, with the summaries that its application wrote.
 type recording struct {
 	events    []*session.Event
 	summaries []recordedSummary
@@ -112,7 +112,7 @@ func conversations(t *testing.T, path string) []recording {
 				ev := agent(m.Content)
 				for _, tc := range m.ToolCalls {
 					var args map[string]any
-					_ = json.Unmarshal([]byte(tc.Function.Arguments), &args) // arguments that are no object are none
+					_ = json.Unmarshal([]byte(tc.Function.Arguments), &args) // arguments that are not an object count as none
 					ev.Content.Parts = append(ev.Content.Parts, &genai.Part{FunctionCall: &genai.FunctionCall{ID: tc.ID, Name: tc.Function.Name, Args: args}})
 				}
 				evs = append(evs, ev)

@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// digest is the work on one window: read fills the pool and the tool log, and write spends the
-// budget.
+// digest builds the extractive summary of one window in two steps: read collects sentences in the
+// pool and tool calls in the log, and write spends the token budget on them.
 type digest struct {
 	req     Request
 	left    int // tokens
@@ -23,7 +23,7 @@ type digest struct {
 const openingPrefix = "Opening request: "
 
 func (d *digest) read(ctx context.Context) error {
-	// Every line names its speaker: about three tokens for the name and the colon.
+	// Every line begins with its speaker. The name and the colon take about three tokens.
 	d.pool = newPool(d.left, 3, d.req.Focus)
 	openingShare := max(d.left/4, min(d.left/2, 60), min(d.left, 16))
 	for i, ev := range d.req.Events {
@@ -50,7 +50,7 @@ func (d *digest) read(ctx context.Context) error {
 	return nil
 }
 
-// offerAction offers the action of an event without text, such as the state keys that it changes.
+// offerAction offers the action of an event without text, such as "changes state: cart".
 func (d *digest) offerAction(group int, ev *session.Event) {
 	for _, l := range eventLines(ev, nil) {
 		if l.value != noContent {
@@ -61,8 +61,8 @@ func (d *digest) offerAction(group int, ev *session.Event) {
 
 func hasParts(ev *session.Event) bool { return ev.Content != nil && len(ev.Content.Parts) > 0 }
 
-// leading returns the first sentences of text that fit into budget tokens, or a piece of the first
-// sentence. count is the number of whole sentences.
+// leading returns the first sentences of text that fit into budget tokens, and their number. If the
+// first sentence alone is too long, it returns the beginning of that sentence and 0.
 func leading(text string, budget int) (taken string, count int) {
 	for s := range sentences(text) {
 		s = escape(s)
@@ -110,8 +110,8 @@ func (d *digest) write() string {
 	return strings.Join(lines, "\n")
 }
 
-// toolShare returns how many tokens are kept free for the list of tool calls: up to a third, for as
-// much detail as fits. It is more only if the bare names need more.
+// toolShare returns the number of tokens reserved for the list of tool calls: up to a third of what
+// is left, or up to 60% if the bare tool names need that much.
 func (d *digest) toolShare() int {
 	if len(d.tools.calls) == 0 {
 		return 0
@@ -121,7 +121,8 @@ func (d *digest) toolShare() int {
 	return tokens.Estimate(text) + lineBreak
 }
 
-// lastResort returns the beginning of the transcript, for windows without any sentence that fits.
+// lastResort returns the beginning of the transcript. It is used for windows without a sentence
+// that fits.
 func (d *digest) lastResort() string {
 	if d.opening != "" {
 		return d.opening
@@ -142,12 +143,11 @@ func (d *digest) lastResort() string {
 	return noContent
 }
 
-// cutTo returns the beginning of text that has at most budget tokens, but at least one character.
+// cutTo returns the beginning of text. It has at most budget tokens, but at least one character.
 func cutTo(text string, budget int) string {
 	budget = max(budget, 1)
 	if len(text) > 64*(budget+1) {
-		// No text of that length has so few tokens: drop the rest, which would only slow the search
-		// down.
+		// No text of this length has so few tokens, so drop the rest to keep the search fast.
 		text = text[:runeOffset(text, 64*(budget+1))]
 	}
 	if tokens.Estimate(text) <= budget {

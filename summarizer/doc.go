@@ -11,9 +11,9 @@
 // [Check] finds worthless summaries: a refusal, an empty shell, a few words for a long window. LLM
 // checks its own answers, and package compaction checks those of every summarizer.
 //
-// A summarizer gets copies of events, and returns content and usage. It never makes an event. The
-// caller decides about authorship, coverage and storage, so a summarizer, or a model that was
-// talked into something, cannot reach them.
+// A summarizer gets copies of events, and returns content and usage. It never creates an event. The
+// caller decides authorship, coverage and storage, so neither a summarizer nor a manipulated model
+// can affect them.
 //
 // A transcript keeps two promises. It leaves nothing out: a value that does not fit is cut inside
 // its line, and a window that does not fit even then is refused with [ErrTooLong], so that the

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxLabel is the longest name (of an author, role, tool, MIME type or error code) in runes. Names
-// come from outside too, and they are in the prefix of a line, which is never cut.
+// maxLabel limits a name (of an author, role, tool, MIME type or error code) in runes. Names are
+// untrusted, and they are part of a line's prefix, which is never cut.
 const maxLabel = 80
 
 // escape makes s fit on one line. Line breaks of every kind, other control characters and marks
@@ -38,7 +38,7 @@ func writeEscaped(b *strings.Builder, r rune) {
 	case r == '\t':
 		b.WriteString(`\t`)
 	case r == utf8.RuneError:
-		b.WriteRune(r) // it was in s, or it replaces a broken byte
+		b.WriteRune(r) // r was in s, or it replaces an invalid byte
 	case hostile(r):
 		b.WriteString(`\u`)
 		hex := strconv.FormatInt(int64(r), 16)

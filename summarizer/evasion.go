@@ -9,10 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// answering returns the sentences that are about the conversation, and their words. It leaves out
+// answering returns the sentences that are about the conversation, and their words. It drops
 // sentences about the task: markers such as "N/A", announcements ("Here is the summary"), offers,
-// refusals, and requests for the text to summarize. evades reports whether the text begins with one
-// of the last two. answering stops once no further sentence can make the text worthless.
+// refusals, and requests for the text to summarize. evades reports whether the text begins with a
+// refusal or such a request. answering stops as soon as no further sentence can make the text
+// worthless.
 func answering(said []string, w *window) (kept []string, words *vocabulary, evades bool) {
 	all, words := newVocabulary(), newVocabulary()
 	for _, s := range said {
@@ -32,17 +33,17 @@ func answering(said []string, w *window) (kept []string, words *vocabulary, evad
 	return kept, words, evades
 }
 
-// kind is the purpose of a sentence in an answer.
+// kind classifies a sentence of an answer.
 type kind int
 
 const (
-	report  kind = iota // it is about the conversation
-	filler              // it introduces, apologizes, offers, or marks that there is nothing
-	evasion             // it refuses the task, or asks for the text that it was given
+	report  kind = iota // about the conversation: "Order A-17 was refunded."
+	filler              // an introduction, apology, offer or empty marker: "Here is the summary:"
+	evasion             // refuses the task or asks for its input: "I can't help with that."
 )
 
-// longestEvasion is the length, in runes, up to which a sentence can be an evasion. Refusals are
-// short; a long sentence that begins like one goes on to report something.
+// longestEvasion is the maximum length of an evasion, in runes. Refusals are short: a longer
+// sentence that begins like a refusal goes on to report something.
 const longestEvasion = 300
 
 func kindOf(sentence string, w *window) kind {
@@ -64,8 +65,8 @@ func kindOf(sentence string, w *window) kind {
 	return k
 }
 
-// fold returns a sentence in the form that the patterns expect: lower case, plain apostrophes and
-// spaces, no invisible characters.
+// fold normalizes a sentence for the patterns: lower case, plain apostrophes and spaces, no
+// invisible characters.
 func fold(s string) string {
 	s = strings.Map(visible, strings.ToLower(s))
 	s = foldMarks.Replace(s)
@@ -76,8 +77,11 @@ var foldMarks = strings.NewReplacer("’", "'", "‘", "'", "`", "'", "´", "'",
 
 const quotationMarks = `"“”„«»「」『』'`
 
-// withoutQuotes strips quotation marks around the whole sentence. If the quotation ends before the
-// sentence does, the rest of the sentence reports it, and the marks stay.
+// withoutQuotes strips quotation marks around the whole sentence. It keeps the marks if only part
+// of the sentence is quoted, because the rest then reports the quotation:
+//
+//	"I can't help with that."               stripped: the model refuses
+//	"I can't help," the assistant replied.  kept: a report
 func withoutQuotes(s string) string {
 	trimmed := strings.Trim(s, quotationMarks+" ")
 	if !strings.ContainsAny(trimmed, `"“”„«»「」『』`) {
@@ -86,8 +90,8 @@ func withoutQuotes(s string) string {
 	return s
 }
 
-// withoutLabel strips labels such as "summary:". It also strips the name of a speaker that is the model
-// itself, and then returns true.
+// withoutLabel strips labels such as "summary:". It also strips a speaker's name for the model
+// itself ("assistant:"), and then returns speaker = true.
 func withoutLabel(s string) (rest string, speaker bool) {
 	for _, l := range []*regexp.Regexp{summaryLabel, speakerLabel} {
 		if at := l.FindStringIndex(s); at != nil {
@@ -126,8 +130,8 @@ func (p *patternSet) kindOf(s string) kind {
 	}
 }
 
-// withoutOpeners strips apologies and courtesies from the beginning. sorry reports whether there was an
-// apology.
+// withoutOpeners strips leading apologies and courtesies: "I'm sorry, but I can't help" becomes "i
+// can't help". sorry reports whether it stripped an apology.
 func (p *patternSet) withoutOpeners(s string) (rest string, sorry bool) {
 	for {
 		s = strings.TrimLeft(s, " ,.;:!¡¿?—–-…。、،।")
@@ -140,8 +144,8 @@ func (p *patternSet) withoutOpeners(s string) (rest string, sorry bool) {
 	}
 }
 
-// wordsIn returns the length of the longest match at the beginning of s that ends at the end of a word, 0
-// if there is none. In scripts without spaces, a word may end at every character.
+// wordsIn returns the length of the longest match at the beginning of s that ends at a word
+// boundary, or 0. In scripts without spaces, every character is a boundary.
 func wordsIn(re *regexp.Regexp, s string) int {
 	at := re.FindStringIndex(s)
 	if at == nil || at[1] == 0 {
@@ -155,7 +159,7 @@ func wordsIn(re *regexp.Regexp, s string) int {
 	return 0
 }
 
-// setApart reports whether r belongs to a script that puts spaces between words.
+// setApart reports whether r belongs to a script with spaces between words.
 func setApart(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
 		!unicode.In(r, denseScripts...) && !unicode.In(r, sparseScripts...)
@@ -195,7 +199,7 @@ var patterns = sync.OnceValue(func() *patternSet {
 	return p
 })
 
-// anchored returns a pattern that matches one of the alternatives at the beginning of a text.
+// anchored returns a pattern that matches any of the alternatives at the beginning of a text.
 func anchored(alternatives []string) *regexp.Regexp {
 	alternatives = slices.DeleteFunc(slices.Clone(alternatives), func(s string) bool { return s == "" })
 	return regexp.MustCompile(`^(?:` + strings.Join(alternatives, "|") + `)`)

@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// conversation is the window of both examples.
+// conversation returns the window of both examples.
 func conversation() []*session.Event {
 	return events(
 		user("Please book the 18:30 train to Lisbon for 2025-04-02. I am Kim, and my address is kim@example.org."),

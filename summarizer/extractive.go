@@ -27,8 +27,8 @@ import (
 // The zero value is ready to use, and safe for concurrent use.
 type Extractive struct{}
 
-// The weight of a sentence, by who said it. The user's statements are what a summary is needed for
-// later. Tool output is long and full of numbers, and would crowd out everything else.
+// The weight of a sentence depends on its speaker. The user's statements matter most later. Tool
+// output is long and full of numbers, and would otherwise crowd out everything else.
 const (
 	userWeight  = 3
 	agentWeight = 1
@@ -44,10 +44,10 @@ func (Extractive) Summarize(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("summarizer: extractive: %w", err)
 	}
-	// Clean the text before cutting it, as [Prose] will do: a form feed becomes a longer line
-	// break.
+	// Clean the text before cutting it, as [Prose] would do afterwards: cleaning can lengthen it,
+	// because a form feed becomes a line break with more tokens.
 	text = cutTo(clean(text), req.maxTokens())
-	if blank(text) { // only invisible characters fitted
+	if blank(text) { // only invisible characters fit
 		text = cutTo(noContent, req.maxTokens())
 	}
 	return Result{Content: genai.NewContentFromText(text, genai.RoleModel)}, nil
@@ -66,7 +66,7 @@ func extract(ctx context.Context, req Request) (string, error) {
 
 // extractBudget returns MaxTokens, or less if the input is too short for a summary of that length.
 func extractBudget(req Request) int {
-	const perEvent = 4 // tokens of an event besides its text
+	const perEvent = 4 // tokens of an event in addition to its text
 	sum := 0
 	for _, ev := range req.Events {
 		sum += tokens.OfEvent(ev) + perEvent
@@ -82,8 +82,8 @@ func hasEvents(events []*session.Event) bool {
 	return !Request{Events: events}.empty()
 }
 
-// condense cuts texts to budget tokens together. Each gets an equal share, and the share that a
-// short text leaves over goes to those behind it. So every text is represented.
+// condense cuts texts to budget tokens in total. Each text gets an equal share, and what a short
+// text does not use goes to the texts after it. So every text is represented.
 func condense(texts []string, budget int, focus string) string {
 	var kept []string
 	for _, t := range texts {

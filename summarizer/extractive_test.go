@@ -40,7 +40,7 @@ func extract(t *testing.T, req summarizer.Request) string {
 	return text
 }
 
-// chatter is a long conversation that states nothing, in two languages.
+// chatter returns a long conversation without facts, in two languages.
 func chatter(n int) []*session.Event {
 	var out []*session.Event
 	for i := range n {
@@ -153,7 +153,7 @@ func TestManyToolCallsAreGrouped(t *testing.T) {
 	}
 }
 
-// A provider may use a call ID again; the answer belongs to the newest call of that ID.
+// A provider may reuse a call ID. A response belongs to the newest call with its ID.
 func TestReusedCallIDsKeepTheirOwnOutcome(t *testing.T) {
 	t.Parallel()
 	got := extract(t, summarizer.Request{Events: events(
@@ -216,7 +216,7 @@ func TestFocusRaisesItsSentences(t *testing.T) {
 	}
 	req.Events = append(req.Events, user("we agreed that the authentication stays as it is for now"))
 	if got := extract(t, req); strings.Contains(got, "authentication") {
-		t.Fatalf("there without focus, so this test shows nothing:\n%s", got)
+		t.Fatalf("the text is kept without a focus too, so this test proves nothing:\n%s", got)
 	}
 	req.Focus = "Authentication module"
 	if got := extract(t, req); !strings.Contains(got, "the authentication stays as it is") {
@@ -268,17 +268,17 @@ func TestAnyContentGivesSomething(t *testing.T) {
 	} {
 		for _, limit := range []int{0, 1, 2, 5, 10, 30} {
 			if got := extract(t, summarizer.Request{Events: events(nil, ev), MaxTokens: limit}); got == "" {
-				t.Errorf("%s in %d tokens: nothing", name, limit)
+				t.Errorf("%s in %d tokens: the summary is empty", name, limit)
 			}
 		}
 	}
 	for _, limit := range []int{1, 2, 5, 10} {
 		if got := extract(t, summarizer.Request{Summaries: []string{strings.Repeat("Some words. ", 50), "b"}, MaxTokens: limit}); got == "" {
-			t.Errorf("summaries in %d tokens: nothing", limit)
+			t.Errorf("summaries in %d tokens: the summary is empty", limit)
 		}
 	}
 	if _, err := (summarizer.Extractive{}).Summarize(context.Background(), summarizer.Request{Events: events(nil)}); !errors.Is(err, summarizer.ErrEmpty) {
-		t.Errorf("nothing at all: %v", err)
+		t.Errorf("a request without any content: %v", err)
 	}
 }
 
@@ -356,7 +356,7 @@ func TestRepeatedSentenceDoesNotCrowdOutTheOthers(t *testing.T) {
 	}
 }
 
-// The same values in other words are not news.
+// A sentence that repeats known values in other words gets no credit for them.
 func TestRepeatedValuesDoNotCrowdOutTheOthers(t *testing.T) {
 	t.Parallel()
 	req := summarizer.Request{MaxTokens: 100, Events: events(user("Hello."))}
@@ -378,9 +378,9 @@ func TestExtractHonoursTheContext(t *testing.T) {
 	}
 }
 
-// What looks back over the text for every sentence takes minutes here, or all memory.
+// Code that looks back over the text for every sentence takes minutes here, or all memory.
 func TestLargeInputsTakeLinearTimeAndLittleMemory(t *testing.T) {
-	const size = 4 << 20 // not parallel: it measures
+	const size = 4 << 20 // not parallel, because it measures time and memory
 	for _, unit := range []string{
 		"The order 12345 was shipped by Maria Lopez to Lisbon on 2025-04-02. ", "abcdefgh", "我叫张曼婷，住在上海三号楼。", "我", "\n", ".", `"a`, " ", "a.b", "タ", "一",
 	} {
@@ -392,7 +392,7 @@ func TestLargeInputsTakeLinearTimeAndLittleMemory(t *testing.T) {
 		_ = extract(t, req)
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
-		if took > 20*time.Second { // a fraction of a second, if nothing else runs
+		if took > 20*time.Second { // takes a fraction of a second on an idle machine
 			t.Errorf("%q: %v", unit, took)
 		}
 		if all := after.TotalAlloc - before.TotalAlloc; all > 16*size {

@@ -11,11 +11,11 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// maxAnswer is how much of one answer is kept, in bytes. No summary is that long. A model that
-// never stops writing would otherwise use up all memory.
+// maxAnswer limits how much of an answer is kept, in bytes. No summary is that long, and a model
+// that never stops would otherwise exhaust memory.
 const maxAnswer = 4 << 20
 
-// answer is the outcome of one model call. Its usage holds even if err is set.
+// answer is the outcome of one model call. usage is valid even if err is set.
 type answer struct {
 	content *genai.Content
 	text    string
@@ -23,11 +23,12 @@ type answer struct {
 	err     error
 }
 
-// generate makes one model call and returns when it is over or ctx is done, whichever comes first.
+// generate makes one model call. It returns when the call ends or ctx is done, whichever comes
+// first.
 //
-// The model runs in a goroutine of its own. A model that ignores its context must not hold up the
-// caller, and a model that panics must not end the program. The goroutine ends with the model's
-// call, because the buffered channel takes the answer even if nobody waits for it.
+// The model runs in its own goroutine, so that a model that ignores its context cannot block the
+// caller, and a panic cannot end the program. The goroutine ends with the model's call, because the
+// channel is buffered and accepts the answer even if nobody waits for it.
 func generate(ctx context.Context, llm model.LLM, req *model.LLMRequest) answer {
 	done := make(chan answer, 1)
 	go func() {
@@ -46,14 +47,14 @@ func generate(ctx context.Context, llm model.LLM, req *model.LLMRequest) answer 
 	case <-ctx.Done():
 	}
 	select {
-	case got := <-done: // both were ready, and the answer is paid for
+	case got := <-done: // both were ready: take the answer, which is paid for
 		return got
 	default:
 		return answer{err: ctx.Err()}
 	}
 }
 
-// collect reads one answer into got. It writes usage as soon as a response reports it, so that a
+// collect reads one answer into got. It stores usage as soon as a response reports it, so that a
 // panic does not lose it.
 func collect(ctx context.Context, llm model.LLM, req *model.LLMRequest, got *answer) {
 	content := &genai.Content{Role: genai.RoleModel}
@@ -67,13 +68,13 @@ func collect(ctx context.Context, llm model.LLM, req *model.LLMRequest, got *ans
 			continue
 		}
 		if resp.UsageMetadata != nil {
-			got.usage = tokens.UsageOf(resp.UsageMetadata) // every report is the total so far
+			got.usage = tokens.UsageOf(resp.UsageMetadata) // every report is the running total
 		}
 		if err := refusal(resp); err != nil {
 			got.err = err
 			return
 		}
-		if !resp.Partial { // the text of a partial response comes again later, whole
+		if !resp.Partial { // the text of a partial response is repeated in a later, complete one
 			for _, p := range proseParts(resp.Content) {
 				content.Parts = append(content.Parts, p)
 				size += len(p.Text)
@@ -89,15 +90,15 @@ func collect(ctx context.Context, llm model.LLM, req *model.LLMRequest, got *ans
 		}
 	}
 	if err := ctx.Err(); err != nil && !stopped {
-		got.err = err // the end of ctx may have stopped the model in mid-sentence
+		got.err = err // the end of ctx may have stopped the model mid-sentence
 		return
 	}
 	got.content = content
 	got.text, got.err = Prose(content)
 }
 
-// refusal returns why a response cannot be part of a summary, nil if it can. A text that was cut
-// short looks complete, but what it leaves out would be lost.
+// refusal returns the reason why a response cannot be part of a summary, or nil. A truncated text
+// looks complete, but the part that is missing would be lost.
 func refusal(resp *model.LLMResponse) error {
 	switch {
 	case resp.ErrorCode != "":
@@ -117,8 +118,8 @@ func refusal(resp *model.LLMResponse) error {
 	return nil
 }
 
-// finished reports whether an answer came to its end. Some models give no reason at all, so a
-// missing reason counts.
+// finished reports whether an answer is complete. A missing reason counts as complete, because some
+// models never give one.
 func finished(reason genai.FinishReason) bool {
 	return reason == "" || reason == genai.FinishReasonUnspecified ||
 		strings.EqualFold(string(reason), string(genai.FinishReasonStop))

@@ -17,7 +17,8 @@ import (
 // No test may leave a goroutine behind once its model has returned.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// soon is generous: it decides whether something waits for the model, not how fast it is.
+// soon is generous: it separates waiting for the model from not waiting, and does not measure
+// speed.
 const soon = 5 * time.Second
 
 func TestHangingModelDoesNotHoldUpTheCaller(t *testing.T) {
@@ -39,7 +40,7 @@ func TestHangingModelDoesNotHoldUpTheCaller(t *testing.T) {
 		t.Errorf("returned after %v", d)
 	}
 	close(release)
-	select { // what remains is the model's own; goleak sees that it ends with it
+	select { // the model's own goroutine is left; goleak checks that it ends
 	case <-returned:
 	case <-time.After(soon):
 		t.Error("the model's goroutine did not end")
@@ -68,7 +69,7 @@ func TestEndlessStreamEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// A model that stops writing when its context ends leaves half a sentence, without an error.
+// A model that stops when its context ends leaves half a sentence and no error.
 func TestAnswerCutByTheContextIsNotASummary(t *testing.T) {
 	t.Parallel()
 	half := says("The user wants to")
@@ -94,7 +95,7 @@ func TestDoneContextCostsNoCall(t *testing.T) {
 	}
 }
 
-// The summary is there and paid for; that shortening it takes too long must not lose it.
+// The summary exists and is paid for, so a shortening call that hangs must not lose it.
 func TestHangingRetryKeepsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -111,7 +112,7 @@ func TestHangingRetryKeepsTheFirstAnswer(t *testing.T) {
 	}
 }
 
-// A model writes into its request's config; two calls must not share one.
+// A model may modify its request's config, so two calls must not share one.
 func TestConcurrentCallsShareNothing(t *testing.T) {
 	t.Parallel()
 	cfg := &genai.GenerateContentConfig{
@@ -136,7 +137,7 @@ func TestConcurrentCallsShareNothing(t *testing.T) {
 	}
 }
 
-// writer changes all of its request that it can reach.
+// writer modifies every part of its request that it can reach.
 type writer struct{}
 
 func (writer) Name() string { return "writer" }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// jsonOf renders tool arguments and responses as JSON with sorted keys, not escaped for HTML. A
-// value that JSON cannot express (a channel, NaN, a cycle) is replaced by its type, and the other
-// values are kept.
+// jsonOf renders tool arguments and responses as JSON with sorted keys and without HTML escaping.
+// It replaces a value that JSON cannot express (a channel, NaN, a cycle) by its type, and keeps the
+// other values.
 func jsonOf(m map[string]any) string {
 	if len(m) == 0 {
 		return "{}"
@@ -31,7 +31,7 @@ func jsonOf(m map[string]any) string {
 	return text
 }
 
-// encode marshals a value. It turns a panic into an error, because in-memory values may bring their
+// encode marshals a value. It turns a panic into an error, because values in memory may have their
 // own marshalers.
 func encode(v any) (text string, err error) {
 	defer func() {

@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	maxLeaves    = 64 // scalars looked at in one call's arguments, and again in its response
-	maxKeyValues = 4  // the most that are shown of each
-	maxKeyValue  = 48 // runes of one such value
+	maxLeaves    = 64 // scalars read from a call's arguments, and as many from its response
+	maxKeyValues = 4  // scalars shown of each
+	maxKeyValue  = 48 // runes per scalar
 )
 
-// keyValues returns the most useful scalars of an object: those with a concrete value, then the
-// others, each in the order of their keys.
+// keyValues returns the most useful scalars of an object: first those with a concrete value, then
+// the others, each group sorted by key. For example, {"city": "Oslo", "id": "A-17"} gives id=A-17,
+// city=Oslo.
 func keyValues(m map[string]any) []string {
 	var telling, plain []string
 	left := maxLeaves
@@ -46,7 +47,7 @@ func walkLeaves(key string, v any, left *int, visit func(key, value string)) {
 	case nil:
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			*left-- // empty and cyclic containers use up the allowance too
+			*left-- // empty and cyclic containers count too
 			walkLeaves(k, v[k], left, visit)
 		}
 	case []any:
@@ -70,8 +71,8 @@ func walkLeaves(key string, v any, left *int, visit func(key, value string)) {
 	}
 }
 
-// jsonIn returns the JSON object or array that a text consists of, nil if it is none. Many tools
-// put their result into a string that way.
+// jsonIn returns the JSON object or array in a text, or nil if the text is not JSON. Many tools
+// return their result as such a string.
 func jsonIn(text string) (v any) {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] != '{' && text[0] != '[' {

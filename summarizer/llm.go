@@ -131,7 +131,7 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 	if size <= 2*req.maxTokens() {
 		return res, nil
 	}
-	// To send the answer is cheaper than to send the window again.
+	// Sending the answer is cheaper than sending the window again.
 	second := l.ask(ctx, shortenPrompt(first.text, size, req.maxTokens()))
 	res.Usage = res.Usage.Add(second.usage)
 	if second.err == nil && tokens.Estimate(second.text) < size && Check(req, second.text) == nil {
@@ -140,7 +140,7 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 	return res, nil
 }
 
-// ask sends one user message, in a request of its own.
+// ask sends one user message in a new request.
 func (l *LLM) ask(ctx context.Context, prompt string) answer {
 	return generate(ctx, l.model, &model.LLMRequest{
 		Model:    l.name,

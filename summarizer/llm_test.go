@@ -63,7 +63,7 @@ func TestConfigCarriesOnlyWhatSuitsASummary(t *testing.T) {
 		Labels:         map[string]string{"team": "a"},
 	}
 	allowed := *cfg
-	// Everything else, set to something: by reflection, so that a field that genai adds is covered too.
+	// Set every other field by reflection, so that fields added to genai later are covered too.
 	v := reflect.ValueOf(cfg).Elem()
 	others := 0
 	for i := range v.NumField() {
@@ -77,7 +77,7 @@ func TestConfigCarriesOnlyWhatSuitsASummary(t *testing.T) {
 	}
 	m := answering(only(says("A fine summary.")))
 	l := newLLM(t, summarizer.LLMConfig{Model: m, GenerateConfig: cfg})
-	cfg.Temperature = nil // what the caller does with its config later is its own affair
+	cfg.Temperature = nil // later changes by the caller must have no effect
 	if _, err := l.Summarize(context.Background(), window()); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestConfigCarriesOnlyWhatSuitsASummary(t *testing.T) {
 	}
 }
 
-// fill sets v to something that is not zero.
+// fill sets v to a non-zero value.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

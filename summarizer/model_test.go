@@ -12,10 +12,10 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// yielder is what a scripted answer sends its responses to.
+// yielder receives the responses of a scripted answer.
 type yielder = func(*model.LLMResponse, error) bool
 
-// scripted is a model that gives its answers in turn and keeps the requests.
+// scripted is a model that gives its answers in turn and records its requests.
 type scripted struct {
 	name    string
 	answers []func(ctx context.Context, yield yielder)
@@ -44,14 +44,14 @@ func (s *scripted) calls() int {
 	return len(s.requests)
 }
 
-// prompt is the text of the i-th request.
+// prompt returns the text of the i-th request.
 func (s *scripted) prompt(i int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests[i].Contents[0].Parts[0].Text
 }
 
-// answering makes a model with one answer for each list of responses; the last one repeats.
+// answering returns a model with one answer per list of responses. The last answer repeats.
 func answering(answers ...[]*model.LLMResponse) *scripted {
 	s := &scripted{name: "scripted-model"}
 	for _, responses := range answers {
@@ -66,7 +66,7 @@ func answering(answers ...[]*model.LLMResponse) *scripted {
 	return s
 }
 
-// acting makes a model whose answer is a function.
+// acting returns a model that answers with a function.
 func acting(f func(ctx context.Context, yield yielder)) *scripted {
 	return &scripted{name: "scripted-model", answers: []func(context.Context, yielder){f}}
 }
@@ -94,10 +94,10 @@ func newLLM(t *testing.T, cfg summarizer.LLMConfig) *summarizer.LLM {
 	return l
 }
 
-// window is a request with one event.
+// window returns a request with one event.
 func window() summarizer.Request { return summarizer.Request{Events: events(user("my order is A-17"))} }
 
-// nilIterator answers with no iterator at all.
+// nilIterator is a model that returns a nil iterator.
 type nilIterator struct{}
 
 func (nilIterator) Name() string { return "nil" }

@@ -8,7 +8,7 @@ type Pack string
 const (
 	// PackDefault asks for decisions, context, open questions and tool results.
 	PackDefault Pack = "default"
-	// PackHandover asks for five fixed sections, for somebody who continues the work.
+	// PackHandover asks for five fixed sections, for an agent or person who continues the work.
 	PackHandover Pack = "handover"
 	// PackCheckpoint asks for six fixed sections about a finished task.
 	PackCheckpoint Pack = "checkpoint"
@@ -22,10 +22,10 @@ func (p Pack) Known() bool {
 	return known
 }
 
-// placeholder is the place of the recorded conversation in a template.
+// placeholder marks where a template takes the recorded conversation.
 const placeholder = "{{history}}"
 
-// verbatim is part of every pack. Without these rules a summary keeps the topics and loses the
+// verbatim is part of every pack. Without these rules, a summary keeps the topics and loses the
 // facts.
 const verbatim = `Rules for all of it:
 - Carry over verbatim every concrete value that the user or a tool stated: names, numbers, amounts, dates, times, file paths, ids, URLs, addresses, settings, error messages. Never round, translate or paraphrase such a value. If room is short, drop explanations before you drop values.
@@ -34,8 +34,8 @@ const verbatim = `Rules for all of it:
 - Keep who said what apart: the user's wishes, the assistant's answers, a tool's results.
 `
 
-// language comes first in every pack. Models tend to summarize a long record in the language of the
-// instructions, not in that of the record.
+// language comes first in every pack. Otherwise models tend to summarize a long record in the
+// language of the instructions instead of the record's.
 const language = `Write in the language in which the user speaks in the record. The first line of your answer is "Language: " followed by the name of that language.
 `
 

@@ -7,11 +7,11 @@ import (
 	"google.golang.org/genai"
 )
 
-// facet is one statement of a part: a verb phrase, already escaped, and a raw value.
+// facet is one payload of a part: a verb phrase, already escaped, and a raw value.
 type facet struct{ verb, value string }
 
-// partLine renders one part as one line. A part should carry one payload. If it carries several,
-// all of them are on the same line.
+// partLine renders one part as one line. If the part carries several payloads, which is unusual,
+// they share the line.
 func partLine(who string, p *genai.Part, longRunning, answered map[string]bool) line {
 	switch facets := partFacets(p, longRunning, answered); len(facets) {
 	case 0:

@@ -6,17 +6,18 @@ import "regexp"
 const (
 	summaryWords = `(?:summary|summarization|recap|overview|synopsis|zusammenfassung|überblick|résumé|synthèse|resumen|síntesis|resumo|riassunto|riepilogo|sintesi|samenvatting|podsumowanie|streszczenie|резюме|сводка|краткое содержание|итоги|özet|ملخص|الملخص|ملخّص|सारांश|总结|摘要|概要|概括|總結|要約|まとめ|요약|sammanfattning|sammendrag|resumé|oppsummering|yhteenveto|tiivistelmä|shrnutí|souhrn|összefoglaló|összefoglalás|rezumat|підсумок|περίληψη|סיכום|tóm tắt|ringkasan|rangkuman|สรุป|خلاصه)`
 
-	// ownWords name the text that a model is given. Only a model that has not read it asks for it.
+	// ownWords are words for the model's input. Only a model that has not read its input asks for
+	// it.
 	ownWords = `(?:conversation|transcript|dialog(?:ue)?|chat|text|messages?|record|history|content|document|log|context|information|details|input|events?)`
 )
 
-// summaryLabel is a title in front of a sentence.
+// summaryLabel matches a title in front of a sentence.
 var summaryLabel = regexp.MustCompile(`^(?:[#>*\- ]*)(?:the |final |short |brief )?` + summaryWords + `\s*[:：\-–—]+\s*|^language: [\p{L} ()-]{2,30}(?:[.,;]| -|$)\s*|^(?:final )?(?:answer|response|output|result)\s*[:：]\s*`)
 
-// speakerLabel is the model itself as a speaker.
+// speakerLabel matches the model's own name as a speaker.
 var speakerLabel = regexp.MustCompile(`^(?:assistant|ai|model|bot|agent|chatbot|system|assistent|asistente|助手|アシスタント|어시스턴트|ассистент)(?: \[[a-z]+\])?\s*[:：]\s*`)
 
-// requests ask for the text that was given, or claim that there is none.
+// requests match sentences that ask for the input, or claim that there is none.
 var requests = []string{
 	`(?:could|can|would|will) you (?:please |kindly )?(?:provide|share|paste|send|give|supply|clarify|specify|tell me)\b`,
 	`(?:please|kindly) (?:provide|share|paste|send|give|supply|clarify|specify|insert|upload|enter|rephrase|try again|let me know)\b`,
@@ -47,7 +48,7 @@ var requests = []string{
 	`пожалуйста,? (?:предостав|пришл|отправ|укаж|встав|подел)`,
 }
 
-// introductions announce, offer, promise or thank. They report nothing.
+// introductions match sentences that announce, offer, promise or thank, and report nothing.
 var introductions = []string{
 	`(?:here(?:'s| is| are)|this is|below is|the following is|what follows is|voici|ci-dessous|aquí (?:está|tienes|tiene)|este es|aqui está|segue|ecco|di seguito|hier (?:ist|is|folgt|volgt)|im folgenden|oto|poniżej|вот|ниже|işte|aşağıda|إليك|فيما يلي|यहाँ|यहां|नीचे|以下是|这是|下面是|以下為|這是|以下は|以下が|これは|다음은|아래는|이것은|här är|her er|tässä|zde je|íme|iată|ось|ακολουθεί|הנה|đây là|berikut|นี่คือ)(?:$|\P{L}|\p{Han}|\p{Hiragana}|\p{Katakana}).{0,50}` + summaryWords + `[^:：.。]{0,60}[:：.。…]?$`,
 	`(?:the )?(?:conversation|session|dialog(?:ue)?|chat|transcript|history)(?: so far)?(?: above| below)? (?:has been|was|is|have been) (?:now )?(?:summari[sz]ed|compacted|condensed|recorded|shortened)\b[^,;:]{0,40}$`,
@@ -81,8 +82,7 @@ var introductions = []string{
 	`(?:다른|무엇을|어떻게|더 |궁금한|필요하시|추가).{0,60}(?:도와|도움|질문|문의|말씀).{0,40}$`,
 }
 
-// markers mean that there is nothing, or acknowledge the task. A sentence must equal one as a
-// whole.
+// markers are texts that mean "empty" or acknowledge the task. A marker must be the whole sentence.
 const markers = `null, nil, none, n/a, na, n.a, nan, undefined, void, empty, nothing, no, yes, true, false, ok, okay, k, done, finished, complete, completed, success, error, failed, failure, unknown, unavailable, not available, not applicable, tbd, todo, to be done, to be determined, placeholder, example, lorem ipsum, test, sure, certainly, of course, absolutely, understood, got it, noted, alright, all right, great, thanks, thank you, hello, hi, hello there, hallo, guten tag, bonjour, hola, olá, ciao, hoi, cześć, dzień dobry, привет, здравствуйте, merhaba, مرحبا, नमस्ते, 你好, 您好, こんにちは, 안녕하세요, summary, the summary, a summary, a brief summary, summary here, your summary here, insert summary here, summary text, summary of the conversation, the conversation, conversation, a conversation, conversation summary, transcript, the transcript, transcript of the conversation, end of the record, end of summary, end, no summary, no content, no text, no data, no answer, no comment, no response, no output, no information, no changes, internal server error, service unavailable, bad request, too many requests, rate limit exceeded, timeout, request timed out, user, assistant, model, system, user and assistant, the user and the assistant, content, text, string, output, result, response, answer, message, messages, redacted, deleted, removed, blocked, content blocked, filtered, content filtered, safety, stop, max_tokens,
 keine, kein, nichts, leer, keine angabe, keine angaben, k.a, nicht verfügbar, zusammenfassung, die zusammenfassung, ja, nein, verstanden, fertig,
 aucun, aucune, rien, vide, néant, non disponible, sans objet, oui, non, compris, d'accord, résumé, le résumé,

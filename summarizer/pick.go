@@ -13,29 +13,28 @@ import (
 // candidate is a sentence that the digest may quote.
 type candidate struct {
 	text   string
-	group  int     // where it was said: sentences of one group share a line
+	group  int     // where it was said; sentences of a group share a line
 	order  int     // position among all sentences
-	weight float64 // by who said it
-	bonus  float64 // for being about the focus, counted like values
+	weight float64 // depends on the speaker
+	bonus  float64 // extra credit for the focus, in values
 	tokens int
 	values []uint64
 	score  float64
 	hash   uint64
 }
 
-// pool keeps the best candidates of any number of sentences. Its memory is bounded, and it holds
-// every sentence only once.
+// pool keeps the best candidates of any number of sentences. Its memory is bounded. A repeated
+// sentence is kept once.
 type pool struct {
 	size     int
-	overhead int // tokens that each sentence takes besides its own
+	overhead int // tokens per sentence in addition to its own
 	focus    []string
 	next     int
-	best     candidateHeap // the worst first
+	best     candidateHeap // the worst is on top
 	held     map[uint64]bool
 }
 
-// newPool returns a pool that can fill budget tokens: it is large enough for sentences of one token
-// each.
+// newPool returns a pool that can fill budget tokens, even with sentences of one token each.
 func newPool(budget, overhead int, focus string) *pool {
 	return &pool{
 		size:     max(256, 2*budget),
@@ -45,7 +44,7 @@ func newPool(budget, overhead int, focus string) *pool {
 	}
 }
 
-// add offers every sentence of text except the first skip ones. The digest has those already.
+// add offers every sentence of text except the first skip ones, which the digest already has.
 func (p *pool) add(text string, skip, group int, weight float64) {
 	for s := range sentences(text) {
 		if skip > 0 {
@@ -78,11 +77,12 @@ func (p *pool) offer(text string, group int, weight float64) {
 		heap.Pop(&p.best)
 	}
 	p.held[c.hash] = true
-	c.text = escape(strings.Clone(text)) // a slice would keep the whole source in memory
+	c.text = escape(strings.Clone(text)) // a substring would keep the whole source in memory
 	heap.Push(&p.best, c)
 }
 
-// isHeading reports whether text only announces what follows. Its capitals are no names.
+// isHeading reports whether text only announces what follows. Capitals in a heading do not mark
+// names.
 func isHeading(text string) bool {
 	return strings.HasPrefix(text, "#") || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 }
@@ -104,14 +104,14 @@ func (p *pool) aboutFocus(text string) float64 {
 }
 
 // gain returns the value per token of a sentence with n values that are not kept yet. The constant
-// stands for the line around the sentence, and keeps single numbers from winning over sentences. A
-// sentence without values is worth a little, more if it is longer: it fills room that nothing
-// better needs.
+// accounts for the rest of the line, and keeps single numbers from beating sentences. A sentence
+// without values has a small gain, which grows with its length: it fills room that is otherwise
+// unused.
 func (c candidate) gain(n int) float64 {
 	return c.weight * (float64(n) + c.bonus + 0.01*float64(c.tokens)) / float64(c.tokens+6)
 }
 
-// worse reports whether c has the lower score, or the same and comes later.
+// worse reports whether c has a lower score than other, or the same score and a later position.
 func (c candidate) worse(other candidate) bool {
 	if c.score != other.score {
 		return c.score < other.score
@@ -119,9 +119,9 @@ func (c candidate) worse(other candidate) bool {
 	return c.order > other.order
 }
 
-// take removes the best sentences from the pool until budget tokens are used. It returns them in
-// their original order, and the tokens that they use. A value counts once: after a sentence is
-// taken, others with the same value are worth less.
+// take removes the best sentences from the pool until budget tokens are used. It returns the
+// sentences in their original order, and the number of tokens used. A value counts once: after the
+// digest takes "Gate B7, seat 12F", another sentence gets no credit for B7.
 func (p *pool) take(budget int) (kept []candidate, used int) {
 	queue := bestFirst{p.best}
 	heap.Init(&queue)
@@ -138,7 +138,7 @@ func (p *pool) take(budget int) (kept []candidate, used int) {
 			}
 		}
 		if score := c.gain(fresh); score < c.score {
-			c.score = score // scores only fall, so the heap stays in order
+			c.score = score // scores only fall, so the heap stays ordered
 			heap.Push(&queue, c)
 			continue
 		}
@@ -167,7 +167,7 @@ func (h *candidateHeap) Pop() any {
 	return c
 }
 
-// bestFirst is the same heap with the best on top.
+// bestFirst is the same heap with the best candidate on top.
 type bestFirst struct{ candidateHeap }
 
 func (h bestFirst) Less(i, j int) bool { return h.candidateHeap[j].worse(h.candidateHeap[i]) }

@@ -10,7 +10,7 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// promptFor returns the prompt that cfg makes of req.
+// promptFor returns the prompt that a summarizer with cfg sends for req.
 func promptFor(t *testing.T, cfg summarizer.LLMConfig, req summarizer.Request) string {
 	t.Helper()
 	m := answering(only(says("A fine summary.")))
@@ -92,10 +92,10 @@ func TestHistoryIsNeverExpandedAgain(t *testing.T) {
 	}
 	p := promptFor(t, summarizer.LLMConfig{Template: "{{history}}"}, req)
 	if n := strings.Count(p, "MARK"); n != 1 {
-		t.Errorf("the transcript stands in the prompt %d times", n)
+		t.Errorf("the prompt has the transcript %d times", n)
 	}
 	if n := strings.Count(p, "{{history}}"); n != 4 || !strings.Contains(p, "{{.Secret}} %s $1") {
-		t.Errorf("what was said changed:\n%s", p)
+		t.Errorf("the conversation changed:\n%s", p)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestFocusAndNoteAreQuotedAndOptional(t *testing.T) {
 	t.Parallel()
 	req := window()
 	if p := promptFor(t, summarizer.LLMConfig{}, req); strings.Contains(p, "operator") {
-		t.Errorf("a remark nobody made:\n%s", p)
+		t.Errorf("the prompt has a remark that was not made:\n%s", p)
 	}
 	req.Focus, req.Note = "auth \"module\"\nand more", "all tests green"
 	p := promptFor(t, summarizer.LLMConfig{}, req)

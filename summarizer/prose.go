@@ -15,9 +15,9 @@ import (
 // without a separator, because a model may split a sentence over several parts. The text is valid
 // UTF-8 and has no control characters except line breaks and tabs.
 //
-// Prose drops a part that carries a function call or response, code, or data, together with its
-// text: a model that reads it later would see a call without a response. If only blanks are left,
-// or c is nil, the error wraps [ErrUnusable].
+// Prose drops every part that carries a function call or response, code, or data, and the text of
+// that part with it: otherwise a model would later see a call without a response. If only blanks
+// are left, or c is nil, the error wraps [ErrUnusable].
 func Prose(c *genai.Content) (string, error) {
 	var b strings.Builder
 	for _, p := range proseParts(c) {
@@ -29,8 +29,8 @@ func Prose(c *genai.Content) (string, error) {
 	return "", fmt.Errorf("%w: %s", ErrUnusable, whyNoProse(c))
 }
 
-// proseParts returns copies of the parts that [Prose] reads, with the signature and metadata of
-// their text and without anything else.
+// proseParts returns copies of the parts that [Prose] reads, each with only its text and the text's
+// signature and metadata.
 func proseParts(c *genai.Content) []*genai.Part {
 	if c == nil {
 		return nil
@@ -75,9 +75,9 @@ func whyNoProse(c *genai.Content) string {
 	return "the answer holds no text but blanks"
 }
 
-// clean makes text fit to be stored and shown. All kinds of line breaks become \n, and broken bytes
-// U+FFFD. Other characters that [hostile] refuses are dropped: PostgreSQL refuses JSON with a NUL,
-// so a summary with a NUL could never be stored.
+// clean makes text fit for storage and display. Every kind of line break becomes \n, and an invalid
+// byte U+FFFD. It drops all other characters that [hostile] reports, such as NUL, which PostgreSQL
+// rejects in JSON: a summary with a NUL could never be stored.
 func clean(text string) string {
 	if strings.IndexFunc(text, unclean) < 0 {
 		return text
@@ -97,8 +97,8 @@ func clean(text string) string {
 
 func unclean(r rune) bool { return r != '\n' && r != '\t' && hostile(r) }
 
-// blank reports whether a reader would see nothing: s has only spaces, control characters and
-// characters of no width.
+// blank reports whether s is invisible to a reader: it has only spaces, control characters and
+// characters of zero width.
 func blank(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool {
 		return unicode.IsGraphic(r) && !unicode.IsSpace(r)

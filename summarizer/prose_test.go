@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// payloads are parts that must not reach a stored summary, each with text beside the payload.
+// payloads are parts that must not reach a stored summary, each with text next to the payload.
 func payloads() map[string]*genai.Part {
 	return map[string]*genai.Part{
 		"function call":     {Text: "t", FunctionCall: &genai.FunctionCall{Name: "f"}},

@@ -2,8 +2,8 @@ package summarizer
 
 import "regexp"
 
-// phrasebook holds the ways in which models decline in one language. Each field is a regular
-// expression for the beginning of a folded sentence (see fold), or "".
+// phrasebook holds the refusals of one language. Each field is a regular expression for the
+// beginning of a folded sentence (see fold), or "".
 //
 // A refusal names its subject, the model, and what the model will not do: "I can't help" is one,
 // "can't connect" is not. In languages that leave out the subject, the verb is in the first person,
@@ -17,7 +17,7 @@ type phrasebook struct {
 	afterApology string
 }
 
-// namesTheUser matches a report in the first person, which is no refusal: "I cannot help the
+// namesTheUser matches a report in the first person, which is not a refusal: "I cannot help the
 // customer before the form arrives".
 var namesTheUser = regexp.MustCompile(`^\P{L}*(?:i|we) .{0,30}(?:help|assist|give|offer|provide|answer) (?:the (?:user|customer|client|caller|guest|patient)|him|her|them)\b`)
 

@@ -121,7 +121,7 @@ func TestModelPanicBecomesAnError(t *testing.T) {
 			r := says("x")
 			r.ErrorCode = "E"
 			yield(r, nil)
-			yield(r, nil) // the consumer is gone
+			yield(r, nil) // the consumer has stopped
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// defaultMaxTokens is the length of a summary if the request does not name one.
+// defaultMaxTokens is the length of a summary if the request does not set one.
 const defaultMaxTokens = 500
 
-// The errors of this package. Every error that it returns from a summary wraps one of these, a
-// context error, or the model's own error.
+// Errors for errors.Is. Every error of a summarizer in this package wraps one of these, a context
+// error, or the model's own error.
 var (
 	// ErrUnusable marks an answer that must not replace conversation: it is empty, unfinished,
 	// blocked, not prose, or worthless (see [Check]). The history must stay as it is.
@@ -29,8 +29,8 @@ var (
 	ErrPanic = errors.New("summarizer: model panicked")
 )
 
-// Request is what a summarizer is given. Everything in it is a deep copy that the summarizer may
-// keep or change.
+// Request is the input of a summarizer. All of it is a deep copy that the summarizer may keep or
+// modify.
 type Request struct {
 	// Events is the window, oldest first. Nil entries are skipped.
 	Events []*session.Event
@@ -39,15 +39,15 @@ type Request struct {
 	Summaries []string
 	// Kind selects the wording of the built-in summarizers. "" means [record.KindSummary].
 	Kind record.Kind
-	// Focus is what a person wants kept above all, "" for nothing in particular.
+	// Focus is the topic to give most room to, "" for none.
 	Focus string
-	// Note is a person's remark on a finished task, for checkpoints. "" means none.
+	// Note is an operator's remark on a finished task, for checkpoints. "" means none.
 	Note string
 	// Pack is a wording for this request. "" means the wording that the summarizer is configured
 	// with. Summarizers without a prompt ignore it.
 	Pack Pack
-	// MaxTokens is how long the summary may be, in estimated tokens. 0 or less means 500. [LLM]
-	// asks its model to keep the limit; [Extractive] keeps it.
+	// MaxTokens is the maximum length of the summary, in estimated tokens. 0 or less means 500.
+	// [LLM] asks its model to keep the limit; [Extractive] enforces it.
 	MaxTokens int
 }
 
@@ -58,7 +58,7 @@ func (r Request) maxTokens() int {
 	return r.MaxTokens
 }
 
-// empty reports whether there is nothing to summarize. An event without content is something: a
+// empty reports whether there is nothing to summarize. An event without content still counts: a
 // record would cover it, so the summary must show it.
 func (r Request) empty() bool {
 	for _, ev := range r.Events {

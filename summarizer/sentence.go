@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxSentence is the longest sentence, in bytes. A longer one is split between words, so that an
-// unbroken text (a log, a minified file) is not kept or dropped as a whole.
+// maxSentence is the maximum length of a sentence, in bytes. Longer text is split between words, so
+// that an unbroken text (a log, a minified file) is not kept or dropped as a whole.
 const maxSentence = 400
 
 // sentences yields the sentences of text, trimmed, in one pass and without copying. A sentence ends
-// at a line break, at . ! ? in front of a space, and at the stops of scripts that use no spaces.
+// at a line break, at . ! or ? before a space, and at the full stops of scripts without spaces.
 func sentences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start, lastSpace := 0, -1
@@ -59,9 +59,9 @@ func isLineBreak(r rune) bool {
 
 func isStop(r rune) bool { return r == '.' || r == '!' || r == '?' || r == '…' }
 
-// endsSentence reports whether the stop at text[at:next] ends a sentence. A space or the end of the
-// text must follow, and the stop must not belong to an abbreviation or to the number of a list
-// item.
+// endsSentence reports whether the stop at text[at:next] ends a sentence: a space or the end of the
+// text follows, and the stop belongs neither to an abbreviation ("e.g.") nor to a list number
+// ("2.").
 func endsSentence(text string, start, at, next int) bool {
 	after, _ := utf8.DecodeRuneInString(text[skipClosers(text, next):])
 	if next < len(text) && after != utf8.RuneError && !unicode.IsSpace(after) {

@@ -9,11 +9,11 @@ import (
 )
 
 // floorCap is the smallest limit for one value, in runes: enough for a sentence or two from its
-// beginning and one from its end. With less, a line would stand for content that it does not show.
+// beginning and one from its end. With less, a line would represent content that it does not show.
 const floorCap = 200
 
-// line is one line of a transcript: a prefix, short and already escaped, which is never cut, and a
-// raw value, which may be.
+// line is one line of a transcript. Its prefix is short, already escaped and never cut. Its value
+// is raw and may be cut.
 type line struct {
 	prefix string
 	value  string
@@ -27,7 +27,7 @@ func newLine(prefix, value string) line {
 	return l
 }
 
-// lineBreak is the size of a line break, in tokens.
+// lineBreak is the size of a line break in tokens.
 var lineBreak = tokens.Estimate("\n")
 
 // lineTokens returns the size of a line with its line break. Sizes are added up line by line, so
@@ -37,7 +37,8 @@ func lineTokens(text string) int { return tokens.Estimate(text) + lineBreak }
 // text returns the line with its value cut to limit runes.
 func (l line) text(limit int) string { return l.prefix + cut(l.value, l.runes, limit) }
 
-// at returns the line under a limit, and its size. A line that would not get shorter stays whole.
+// at returns the line under a limit, and its size. A line that cutting would not shorten stays
+// whole.
 func (l line) at(limit int) (text string, cost int) {
 	if l.runes > limit {
 		text = l.text(limit)
@@ -48,7 +49,7 @@ func (l line) at(limit int) (text string, cost int) {
 	return l.text(l.runes), l.full
 }
 
-// cost returns the size that at returns. It does not render a line that stays whole.
+// cost returns the same size as at, without rendering a line that stays whole.
 func (l line) cost(limit int) int {
 	if l.runes <= limit {
 		return l.full
@@ -95,9 +96,9 @@ func commonCap(lines []line, budget int) (limit int, ok bool) {
 	return low, true
 }
 
-// cut returns s escaped. If s has more than limit runes (runes is their number), cut replaces its
-// middle by a marker. The length of the marker counts, so the result is never longer than s
-// escaped. If the limit is too small for a marker, only the beginning is left.
+// cut returns s escaped. If s has more than limit runes (runes is their number), a marker replaces
+// its middle. The marker counts, so the result is never longer than s escaped. If the limit is too
+// small for a marker, only the beginning is kept.
 func cut(s string, runes, limit int) string {
 	if runes <= limit {
 		return escape(s)

@@ -14,8 +14,8 @@ type statement struct {
 	weight float64
 }
 
-// spoken returns the texts of an event from which the digest may quote. Thoughts are left out,
-// because nobody said them.
+// spoken returns the texts of an event that the digest may quote. It omits thoughts, because nobody
+// said them.
 func spoken(ev *session.Event) []statement {
 	var out []statement
 	user := ev.Author == genai.RoleUser
@@ -65,10 +65,10 @@ func spoken(ev *session.Event) []statement {
 	return out
 }
 
-// responseTexts visits the texts of a tool's response. It visits long texts as they are, and joins
-// short values as "key: value", so that each keeps its meaning.
+// responseTexts visits the texts of a tool's response. It passes long texts on unchanged, and joins
+// short values as "key: value", so that they keep their meaning.
 func responseTexts(response map[string]any, visit func(string)) {
-	const lineful = 160 // bytes of short values read as one sentence
+	const lineful = 160 // maximum bytes of short values that form one sentence
 	left := 16 * maxLeaves
 	var short strings.Builder
 	walkLeaves("", response, &left, func(key, value string) {

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// substanceOf returns the sentences of an answer that may have substance. It leaves out markup,
-// JSON syntax, headings, labels with nothing behind them, placeholders, and lines of the prompt. It
-// keeps a heading with a concrete value of the window:
+// substanceOf returns the sentences of an answer that may have substance. It drops markup, JSON
+// syntax, headings, labels without a value, placeholders, and lines of the prompt. It keeps a
+// heading with a concrete value of the window:
 //
 //	# Summary                   left out
 //	# Order A-17 refunded       kept, if the window has A-17
@@ -38,7 +38,8 @@ func substanceOf(text string, w *window) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return !hasWord(s) })
 }
 
-// visible drops the characters that a reader does not see, which models write inside words.
+// visible maps invisible characters, which some models write inside words, to -1, so that
+// strings.Map drops them.
 func visible(r rune) rune {
 	if unicode.Is(unicode.Cf, r) {
 		return -1
@@ -49,10 +50,10 @@ func visible(r rune) rune {
 // lineMarks are the characters that Markdown puts around a line.
 const lineMarks = "#>*_~`|=-+•·– \t"
 
-// thoughts matches the thinking that some models write in front of their answer.
+// thoughts matches the reasoning that some models write before their answer.
 var thoughts = regexp.MustCompile(`(?s)<think(?:ing)?>.*?</think(?:ing)?>`)
 
-// tag matches a tag of HTML or XML. "<5 minutes" is none.
+// tag matches an HTML or XML tag, but not "<5 minutes".
 var tag = regexp.MustCompile(`</?[A-Za-z][\w:.-]{0,40}(\s[^<>\n]{0,200})?/?>`)
 
 func hasWord(s string) bool {
@@ -98,7 +99,7 @@ func isHeadingLine(line string) bool {
 	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
 }
 
-// promptLines are the lines of the built-in prompts. Weak models give them back.
+// promptLines are the lines of the built-in prompts, which weak models return.
 var promptLines = sync.OnceValue(func() map[string]bool {
 	lines := map[string]bool{}
 	add := func(text string) {
@@ -130,9 +131,10 @@ func unfenced(text string) string {
 	return strings.TrimSpace(strings.TrimSuffix(inner, "```"))
 }
 
-// withoutJSON returns the values of a JSON document, one on each line. It leaves out values that are no
-// sentence, such as IDs and states, unless they are concrete values of the window. If the document is cut
-// short or not JSON for another reason, it drops the keys. Any other text stays as it is.
+// withoutJSON returns the values of a JSON document, one per line. It drops values that are not
+// sentences, such as IDs and states, unless they are concrete values of the window. If the text
+// looks like JSON but cannot be parsed, because it is cut short for example, withoutJSON removes
+// the keys. It returns any other text unchanged.
 func withoutJSON(text string, w *window) string {
 	if text == "" || !strings.ContainsAny(text[:1], `{["`) {
 		return text
@@ -168,8 +170,8 @@ func collectProse(v any, w *window, lines *[]string) {
 	}
 }
 
-// isErrorReport reports whether a text is a web page, or a JSON object with an error. Gateways and
-// adapters pass such texts on as answers if a provider fails.
+// isErrorReport reports whether a text is a web page, or a JSON object with an error. If a provider
+// fails, gateways and adapters return such texts as answers.
 func isErrorReport(text string) bool {
 	text = unfenced(text)
 	start := strings.ToLower(text[:min(len(text), len("<!doctype html"))])

@@ -16,13 +16,13 @@ type toolCall struct {
 	result  []string
 }
 
-// interrupted is the outcome of a call whose response never came.
+// interrupted is the outcome of a call that never got a response.
 const interrupted = "interrupted, result unknown"
 
 // toolLog pairs calls with their responses, in the order of the calls.
 type toolLog struct {
 	calls []*toolCall
-	open  map[string]*toolCall // by call ID; providers reuse IDs, the newest counts
+	open  map[string]*toolCall // by call ID; providers reuse IDs, and the newest call counts
 }
 
 func (t *toolLog) add(ev *session.Event) {
@@ -36,7 +36,7 @@ func (t *toolLog) add(ev *session.Event) {
 		if c := p.FunctionCall; c != nil {
 			call := t.call(c.ID, c.Name, c.Args)
 			if c.ID != "" && !slices.Contains(ev.LongRunningToolIDs, c.ID) {
-				call.outcome = interrupted // unless a response comes
+				call.outcome = interrupted // unless a response follows
 			}
 		}
 		if r := p.FunctionResponse; r != nil {
@@ -75,8 +75,8 @@ func callKey(id, name string) string {
 	return "name:" + name
 }
 
-// response completes its call. If the call is not in the window, the response gets an entry of its
-// own.
+// response completes its call. If the call is not in the window, the response becomes an entry of
+// its own.
 func (t *toolLog) response(id, name string, response map[string]any) {
 	c := t.open[callKey(id, name)]
 	if c == nil {
@@ -96,8 +96,8 @@ func (t *toolLog) codeResult(r *genai.CodeExecutionResult) {
 	}
 }
 
-// outcomeOf reads the outcome of a response, by ADK's convention (an "error" key) and other usual
-// keys.
+// outcomeOf reads the outcome of a response from the "error" key that ADK uses, or from other
+// common keys.
 func outcomeOf(response map[string]any) (outcome string, result []string) {
 	result = keyValues(response)
 	for _, key := range []string{"error", "isError", "is_error"} {

@@ -8,10 +8,10 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// render lists the calls in as much detail as fits into budget tokens: with several key values
-// each; with fewer; with one for as many of the newest calls as fit; at last only names with
-// counts. It joins identical entries. It returns "" if there are no calls, or if not even the names
-// fit.
+// render lists the calls in as much detail as fits into budget tokens. It tries several key values
+// per call, then fewer, then one for as many of the newest calls as fit, and finally only names
+// with counts. It joins identical entries. It returns "" if there are no calls or even the names do
+// not fit.
 //
 //	weather(city=Oslo) ok: degrees=-3; weather(city=Rome) ok: degrees=18     enough room
 //	weather ok; weather(city=Rome) ok: degrees=18                            less room
@@ -35,7 +35,7 @@ func (t *toolLog) render(budget int) string {
 	return ""
 }
 
-// listed renders all calls, those from index on with their key values.
+// listed renders all calls. Only the calls from index on get key values.
 func (t *toolLog) listed(values, index int) string {
 	entries := make([]string, len(t.calls))
 	for i, c := range t.calls {
@@ -48,7 +48,7 @@ func (t *toolLog) listed(values, index int) string {
 	return "Tools: " + grouped(entries)
 }
 
-// names renders the shortest form: every tool once, with the number of its calls and failures.
+// names renders the shortest form: each tool once, with the number of its calls and failures.
 func (t *toolLog) names() string {
 	failed := map[string]int{}
 	for _, c := range t.calls {
@@ -78,8 +78,8 @@ func (c *toolCall) describe(values int) string {
 	return text
 }
 
-// grouped joins entries in the order of their first appearance. Equal entries are one, with their
-// number.
+// grouped joins entries in the order of their first appearance. It merges equal entries and adds
+// their number: "search ok ×3".
 func grouped(entries []string) string {
 	var order []string
 	count := map[string]int{}

@@ -58,9 +58,9 @@ func floorCost(lines []line) int {
 	return sum
 }
 
-// eventLines renders one event. Unless ev is nil, there is at least one line: an event that a
-// record covers and that the transcript does not show would be lost. answered holds the IDs of the
-// calls that have a response. A call without one was interrupted, unless it is long-running.
+// eventLines renders one event. Every event except nil has at least one line, because a record may
+// cover it and its content would be lost if the transcript did not show it. answered holds the IDs
+// of the calls with a response. Any other call counts as interrupted, unless it is long-running.
 func eventLines(ev *session.Event, answered map[string]bool) []line {
 	if ev == nil {
 		return nil
@@ -88,9 +88,8 @@ func eventLines(ev *session.Event, answered map[string]bool) []line {
 	return lines
 }
 
-// answeredIn returns the IDs of the calls to which some of the events respond. A call and its
-// response are never summarized apart, so a call whose response is not among the events has none at
-// all.
+// answeredIn returns the IDs of the calls with a response among the events. A call and its response
+// are always summarized together, so a call without a response here has none at all.
 func answeredIn(events []*session.Event) map[string]bool {
 	answered := map[string]bool{}
 	for _, ev := range events {
@@ -101,7 +100,7 @@ func answeredIn(events []*session.Event) map[string]bool {
 	return answered
 }
 
-// setOf returns IDs as a set: nil if there are none, which is nearly always so.
+// setOf returns IDs as a set. Without IDs, the most common case, the set is nil.
 func setOf(ids []string) map[string]bool {
 	if len(ids) == 0 {
 		return nil
@@ -113,8 +112,8 @@ func setOf(ids []string) map[string]bool {
 	return set
 }
 
-// speaker returns the author of an event, and the role if it differs. A tool's response has the
-// agent as its author and the role "user".
+// speaker returns the author of an event, followed by the role if it differs. A tool's response has
+// the agent as its author and the role "user": "agent [user]".
 func speaker(ev *session.Event) string {
 	role := ""
 	if ev.Content != nil {
@@ -127,7 +126,7 @@ func speaker(ev *session.Event) string {
 	return author + " [" + label(role, "no role") + "]"
 }
 
-// transcriptionLines renders live speech, which an event carries next to its content.
+// transcriptionLines renders live speech, which is stored next to an event's content.
 func transcriptionLines(who string, ev *session.Event) []line {
 	var lines []line
 	for _, t := range []struct {
@@ -144,7 +143,7 @@ func transcriptionLines(who string, ev *session.Event) []line {
 	return lines
 }
 
-// actionLine renders an event that has no content, by what it does.
+// actionLine describes an event without content by its action.
 func actionLine(who string, ev *session.Event) line {
 	if keys := stateKeys(ev.Actions.StateDelta); len(keys) > 0 {
 		return newLine(who+" changes state: ", strings.Join(keys, ", "))
@@ -161,7 +160,7 @@ func actionLine(who string, ev *session.Event) line {
 	}
 }
 
-// noContent is shown for a part or an event that has nothing to show.
+// noContent replaces a part or an event without anything to show.
 const noContent = "(no content)"
 
 func orNothing(s string) string {
@@ -171,7 +170,7 @@ func orNothing(s string) string {
 	return s
 }
 
-// stateKeys returns the changed keys in order, without temporary ones.
+// stateKeys returns the changed keys in order, except temporary ones.
 func stateKeys(delta map[string]any) []string {
 	var keys []string
 	for _, k := range slices.Sorted(maps.Keys(delta)) {

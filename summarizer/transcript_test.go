@@ -14,7 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// plenty is a limit that nothing in these tests reaches.
+// plenty is a limit that no test in this file reaches.
 const plenty = 1 << 30
 
 func transcript(t *testing.T, evs ...*session.Event) string {
@@ -26,7 +26,8 @@ func transcript(t *testing.T, evs ...*session.Event) string {
 	return text
 }
 
-// TestACallWithoutAResponseIsSaidToBeInterrupted: a model that reads only the call would make up a result.
+// A model that reads only the call would make up a result, so the transcript marks the call as
+// interrupted.
 func TestACallWithoutAResponseIsSaidToBeInterrupted(t *testing.T) {
 	t.Parallel()
 	answered, cut := call("c1", "search", nil), call("c2", "book", nil)
@@ -43,7 +44,7 @@ func TestACallWithoutAResponseIsSaidToBeInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := result.Content.Parts[0].Text; !strings.Contains(text, "book interrupted, result unknown") || strings.Contains(text, "search interrupted") {
-		t.Errorf("the extractive summary says: %s", text)
+		t.Errorf("the extractive summary is: %s", text)
 	}
 }
 
@@ -129,8 +130,8 @@ func TestNilEventsAreHarmless(t *testing.T) {
 	}
 }
 
-// lineBreaks are all that a reader, or a model, may take for the end of a line, and more that could
-// hide or reorder text.
+// lineBreaks are characters that a reader or a model may take for the end of a line, and characters
+// that could hide or reorder text.
 var lineBreaks = []string{"\n", "\r", "\r\n", "\v", "\f", "\u0085", "\u2028", "\u2029", "\x00", "\x1b", "\u202e", "\xff\n"}
 
 func TestNoContentForgesALineOrARole(t *testing.T) {
@@ -262,7 +263,8 @@ func TestOverlongWindowIsRefusedNotTruncated(t *testing.T) {
 	}
 }
 
-// A window that is chosen by the sum of its costs must never be refused: it would be refused for ever.
+// A window is chosen by the sum of its costs. If such a window were refused, it would be refused
+// forever.
 func TestCostsThatFitAlwaysRender(t *testing.T) {
 	t.Parallel()
 	texts := []string{"", "a", "\n", "漢字。", "🙂🙂", "x y z ", "12345 ", "{\"k\":[1,2]}", strings.Repeat(" ", 50), "don't ", "\x00"}

@@ -5,16 +5,16 @@ import (
 	"unicode"
 )
 
-// vocabulary counts the different words of a text. In scripts without spaces between words, two
+// vocabulary counts the distinct words of a text. In scripts without spaces between words, two
 // characters of Chinese or Japanese count as a word, and four of Thai, Lao, Khmer or Burmese.
 //
-// The number of different words distinguishes a text from a phrase that a model repeats. The number
-// of tokens does not.
+// The number of distinct words distinguishes a summary from a phrase that a model repeats. The
+// number of tokens does not: "and so on " repeated 400 times has 1,200 words, and 3 distinct ones.
 type vocabulary struct {
 	words   map[string]bool
 	dense   map[rune]bool // Han and kana
 	sparse  map[rune]bool // Thai, Lao, Khmer, Burmese
-	total   int           // words, repetitions included
+	total   int           // words including repetitions
 	letters int
 }
 
@@ -27,7 +27,7 @@ var (
 	sparseScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 )
 
-// firstUnspaced is where the first of these scripts begins. Most texts have no rune behind it.
+// firstUnspaced is the first code point of these scripts. Most texts stay below it.
 const firstUnspaced = '\u0e00'
 
 func (v *vocabulary) add(text string) {
@@ -69,13 +69,14 @@ func (v *vocabulary) distinct() int {
 	return len(v.words) + (len(v.dense)+1)/2 + (len(v.sparse)+3)/4
 }
 
-// readable reports whether the text has at least a short word, or two characters of a script
+// readable reports whether the text has at least three letters, or two characters of a script
 // without spaces.
 func (v *vocabulary) readable() bool {
 	return v.letters >= 3 || len(v.dense) >= 2
 }
 
-// namesOnly reports whether all words are names for the conversation and its participants.
+// namesOnly reports whether every word refers to the conversation, its participants or the summary
+// itself, as in "The user and the assistant."
 func (v *vocabulary) namesOnly() bool {
 	for word := range v.words {
 		if !namesOfTheTask[word] {
@@ -90,18 +91,18 @@ var namesOfTheTask = map[string]bool{
 	"the": true, "a": true, "an": true, "and": true, "of": true, "this": true, "with": true, "between": true,
 }
 
-// suffices reports whether there are enough different words for any window, and so many that a text
-// of total words cannot be a loop, whatever words follow.
+// suffices reports whether there are enough distinct words for any window, and too many for a text
+// of total words to be a loop, whatever the remaining words are.
 func (v *vocabulary) suffices(total int) bool {
 	n := v.distinct()
 	return n >= mostWords && total < longestLoop*n && !v.namesOnly()
 }
 
-// longestLoop is how often each word recurs, on average, in a text that is a loop.
+// longestLoop is the average number of repetitions per word from which on a text counts as a loop.
 const longestLoop = 32
 
-// loops reports whether the text consists of a few words over and over, as a model writes that is
-// caught in a loop.
+// loops reports whether the text repeats a few words over and over, like the output of a model
+// stuck in a loop.
 func (v *vocabulary) loops() bool {
 	n := v.distinct()
 	return n == 1 && v.total >= 3 || n <= 4 && v.total >= 4*n || v.total >= longestLoop*n

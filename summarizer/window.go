@@ -5,27 +5,29 @@ import (
 	"strings"
 )
 
-// The smallest number of different words that a summary must have, see [Check].
+// These constants define the minimum number of distinct words of a summary; see [Check]. For
+// example, a window of 90 distinct words needs 3 (90 / 30), and one with 20 concrete values needs 2
+// more (20 / 10) if the text keeps none of them.
 const (
-	wordsPerWord  = 30 // words of the window for which the summary needs one
-	baseWords     = 6  // the most that the window's length can require
-	valuesPerWord = 10 // concrete values of the window for which the summary needs one word more
-	valueWords    = 4  // the most that the window's values can require
+	wordsPerWord  = 30 // distinct words of the window per required word
+	baseWords     = 6  // maximum for the length of the window
+	valuesPerWord = 10 // concrete values of the window per additional word
+	valueWords    = 4  // maximum for the values of the window
 	mostWords     = baseWords + valueWords
-	wordsPerValue = 4 // words that a kept value counts as
+	wordsPerValue = 4 // words that each kept value counts as
 )
 
-// window is the input of a summary as [Check] sees it. It computes everything on demand, because an
-// ordinary summary is long enough for any window.
+// window is the input of a summary as [Check] sees it. It computes its figures on demand, because
+// most summaries are long enough for any window.
 type window struct {
 	req      Request
-	values   map[uint64]bool // of everything that a transcript shows
+	values   map[uint64]bool // values of everything that a transcript shows
 	measured bool
-	words    int // different ones that were said, up to as many as matter
-	rich     int // values that were said, up to as many as matter
+	words    int // distinct words of statements, counted up to the relevant limit
+	rich     int // values of statements, counted up to the relevant limit
 }
 
-// keeps returns how many concrete values of the window occur in sentences.
+// keeps returns the number of concrete values of the window that occur in sentences.
 func (w *window) keeps(said ...string) int {
 	kept := map[uint64]bool{}
 	for _, s := range said {
@@ -50,7 +52,7 @@ func (w *window) holds(value uint64) bool {
 	return w.values[value]
 }
 
-// each visits every text that a transcript of the window would show, and the earlier summaries.
+// each visits every text in a transcript of the window, and the earlier summaries.
 func (w *window) each(visit func(text string)) {
 	pieces := func(text string) {
 		for s := range sentences(text) {
@@ -69,7 +71,7 @@ func (w *window) each(visit func(text string)) {
 	}
 }
 
-// telling returns the concrete values of a text, except single digits, which every window has.
+// telling returns the concrete values of a text, except single digits, which occur in every window.
 func telling(text string) []uint64 {
 	if strings.ContainsAny(text, "0123456789") {
 		text = loneDigit.ReplaceAllString(text, " ")
@@ -84,14 +86,15 @@ func (w *window) leastWords() int {
 	return min(baseWords, max(1, w.words/wordsPerWord))
 }
 
-// extraWords is how many words more than leastWords a summary needs if it keeps no value.
+// extraWords returns the number of words that a summary needs in addition to leastWords if it keeps
+// no value.
 func (w *window) extraWords() int {
 	w.measure()
 	return min(valueWords, w.rich/valuesPerWord)
 }
 
-// measure counts the words and values that were said. Arguments of tool calls do not count: a
-// hundred equal calls can be summarized in one sentence.
+// measure counts the words and values of statements. Arguments of tool calls do not count: one
+// sentence can summarize a hundred equal calls.
 func (w *window) measure() {
 	if w.measured {
 		return
@@ -128,7 +131,7 @@ func (w *window) measure() {
 	}
 }
 
-// said reports whether a text occurs in the window word for word.
+// said reports whether the window contains a text word for word.
 func (w *window) said(text string) bool {
 	for _, ev := range w.req.Events {
 		if ev == nil {
