@@ -8,7 +8,11 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// checkChain recomputes the session's digests and compares them with the stored ones.
+// checkChain recomputes the session's digests and compares them with the stored ones. The digest of
+// an event is a hash of its row and of the digest before it; the first one follows from the name and
+// the creation time of the session (see docs/schema.md). For example, if somebody changes event 2 of
+// 3, its stored digest no longer follows from its row, so event 2 is a finding. Event 3 still follows
+// from the stored digest of event 2, so it is none.
 func (e *examination) checkChain(ctx context.Context, f *File, snap *persistence.Snapshot) error {
 	firstDigested, err := f.firstDigested(ctx, snap)
 	if err != nil {
@@ -36,8 +40,10 @@ func (e *examination) checkChain(ctx context.Context, f *File, snap *persistence
 }
 
 // checkUndigested checks that all events without a digest were stored before any event with one, in
-// whatever session: an upgrade adds digests to the whole file at once. Otherwise somebody removed
-// digests and changed the session's row to match.
+// whatever session: a new version writes digests for all sessions from the moment it first opens the
+// file. For example, if session a has the rows 1 and 4 and session b has row 2 with a digest, then
+// row 4 must have a digest too. If it has none, somebody removed digests and changed the column
+// undigested to match.
 func (e *examination) checkUndigested(ctx context.Context, snap *persistence.Snapshot, chain persistence.Chain, firstDigested int64) error {
 	const question = `SELECT seq, id FROM events WHERE session = ? AND seq <= ? AND digest IS NULL AND key > ? ORDER BY seq LIMIT 1`
 	var seq int64
@@ -63,7 +69,9 @@ func (f *File) firstDigested(ctx context.Context, snap *persistence.Snapshot) (i
 	return key, err
 }
 
-// misfit describes what is wrong with a link. It is empty for a good link.
+// misfit describes what is wrong with a link. It is empty for a good link. The column undigested of
+// the session has the number of its last event without a digest, here chain.Undigested. If it is 2,
+// events 1 and 2 must have no digest, and event 3 and all later ones must have the right one.
 func misfit(chain persistence.Chain, link persistence.Link) string {
 	switch {
 	case link.Stored != nil && link.Seq <= chain.Undigested:

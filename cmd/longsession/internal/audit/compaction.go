@@ -94,6 +94,10 @@ func (f *File) Compactions(ctx context.Context, s *Session) ([]Compaction, error
 	return l.compactions(), nil
 }
 
+// compactions derives the state of each record. The view decides which are current, and the mark in
+// the file which were absorbed; a record that is neither was replaced by a later one that covers
+// everything it covers. The state of a copy is decided first: it has the ID of a record that is
+// shown, but is not shown itself.
 func (l *loaded) compactions() []Compaction {
 	shown := map[string]bool{}
 	for _, ev := range l.summaries() {

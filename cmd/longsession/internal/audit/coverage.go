@@ -15,7 +15,8 @@ import (
 // alone, in the order in which they were stored. docs/schema.md has the rules.
 //
 // For example, if record r1 covers events 1 and 2, and record r2 covers event 3 and absorbs r1,
-// then events 1 and 2 are marked with r1, and event 3 and the record r1 with r2.
+// then events 1 and 2 are marked with r1, and event 3 and the record r1 with r2. An app loads only
+// rows without a mark, and so it finds r2 alone.
 type wantCoverage struct {
 	coveredBy map[int64]string // by seq
 	anchor    map[int64]int64  // by seq of a record, the seq of the event behind which its summary is shown
@@ -49,8 +50,13 @@ func wantCoverageOf(rows []*persistence.Row) *wantCoverage {
 	return c
 }
 
-// store marks what a record covers. Like persistence, it skips references whose bytes are not
-// UTF-8.
+// store marks what a record covers: its events, and the records that it absorbs. A record must not
+// cover events of another branch, and one of tool rounds only events of its own agent. If it names
+// anything that is missing, not permitted or marked already, the records conflict. For example, if
+// r1 covers events 1 and 2 and then r2 covers events 2 and 3, event 2 keeps the mark of r1, event 3
+// gets that of r2, and the session is contested: no set of marks expresses both records.
+//
+// Like persistence, it skips references whose bytes are not UTF-8.
 func (c *wantCoverage) store(row *persistence.Row, meta *record.Metadata) {
 	clean := row.Event.Branch == meta.Branch
 	may := func(ev *session.Event) bool {
@@ -96,7 +102,12 @@ func (c *wantCoverage) mark(i int, may bool, by string) bool {
 // not UTF-8 become U+FFFD.
 func known(id string) bool { return id != "" && !strings.ContainsRune(id, utf8.RuneError) }
 
-// checkCoverage compares the marks in the file with the records and, if whole, with the links.
+// checkCoverage compares the marks in the file with the records and, if whole, with the links. A
+// missing mark makes apps load an event that a summary already tells; a wrong one hides an event
+// that no summary tells. A session is contested if its records conflict, or if a call was stored
+// after its answer, which the links cannot express either. A missing mark for that is always a
+// finding. A needless one is reported only if no rows are missing: a record that names a deleted
+// event conflicts for that reason alone.
 func (e *examination) checkCoverage(links *wantLinks, whole bool) {
 	want := wantCoverageOf(e.rows)
 	for _, row := range e.rows {

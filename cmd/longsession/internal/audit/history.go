@@ -61,6 +61,7 @@ func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter
 	}
 }
 
+// rowsIn reads at most limit rows, beginning with number from, within one snapshot.
 func rowsIn(ctx context.Context, snap *persistence.Snapshot, s *Session, from int64, limit int) ([]*persistence.Row, error) {
 	var rows []*persistence.Row
 	for row, err := range snap.Rows(ctx, s.key, from, limit) {
@@ -116,6 +117,8 @@ func sessionIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (*Se
 	return now[0], nil
 }
 
+// loadRows reads all rows of a session and sorts them: events by ID, and records by theirs. It keeps
+// the first of several records with the same ID, as an app does.
 func loadRows(ctx context.Context, snap *persistence.Snapshot, s *Session) (_ *loaded, err error) {
 	l := &loaded{seq: map[*session.Event]int64{}, byID: map[string]*session.Event{}, records: map[string]*record.Metadata{}, recordSeq: map[string]int64{}}
 	if l.Session, err = sessionIn(ctx, snap, s); err != nil {
@@ -149,7 +152,9 @@ func (l *loaded) readable() error {
 	return nil
 }
 
-// loadView adds the view.
+// loadView adds the view. An app's code makes events of its own from the stored rows, so loadView
+// replaces each by the event of the history with the same ID and time. Only summaries, and stand-ins
+// for interrupted calls, then remain without a number.
 func (f *File) loadView(ctx context.Context, snap *persistence.Snapshot, l *loaded) error {
 	view, err := f.viewIn(ctx, snap, l.Session)
 	if err != nil {
@@ -167,4 +172,5 @@ func (f *File) loadView(ctx context.Context, snap *persistence.Snapshot, l *load
 // size is the estimated size of an event in a prompt, in tokens.
 func size(ev *session.Event) int { return promptsize.OfEvent(ev) }
 
+// stamp writes a time as all results do: UTC, RFC 3339, as many digits as it has.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

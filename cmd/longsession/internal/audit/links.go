@@ -17,7 +17,8 @@ import (
 // in the order in which they were stored. docs/schema.md has the rules.
 //
 // For example, if event 2 calls c1 and c2, event 3 answers c1 and event 4 answers c2, then 2, 3 and
-// 4 are one unit with the number 2, and the table calls has two rows for event 2.
+// 4 are one unit with the number 2, and the table calls has two rows for event 2. An app that loads
+// event 4 finds the rest of its unit by that number.
 type wantLinks struct {
 	unit  map[int64]int64 // by seq, the first event of its unit; only for calls and responses
 	calls map[callRow]bool
@@ -77,7 +78,13 @@ func wantLinksOf(rows []*persistence.Row) *wantLinks {
 }
 
 // answers links an event to the calls that it answers: the nearest earlier ones of its branch, or
-// else of any branch.
+// else of any branch. For example, if events 1 and 2 both call c1 and event 3 answers c1, then 2 and
+// 3 are a unit, and 1 is one of its own. An answer without an earlier call is an orphan: it gets a
+// row of its own in the table calls. If a call of that ID comes later after all, the session is
+// contested.
+//
+// An event that answers two calls joins their units. They are kept as a forest in which each event
+// points to an earlier one of its unit, so joining is one assignment.
 func (t *wantLinks) answers(seq int64, ev *session.Event, orphans map[string]bool) {
 	for _, id := range names(oracle.ResponseIDs(ev)) {
 		t.touch(seq)
@@ -101,7 +108,8 @@ func (t *wantLinks) touch(seq int64) {
 	}
 }
 
-// root returns the first event of a unit.
+// root returns the first event of a unit. On the way it shortens the path, so that the next search
+// takes fewer steps.
 func (t *wantLinks) root(seq int64) int64 {
 	for t.unit[seq] != seq {
 		t.unit[seq] = t.unit[t.unit[seq]]
@@ -120,7 +128,10 @@ func names(ids []string) []string {
 	return slices.Compact(kept)
 }
 
-// checkLinks compares the links with those in the file.
+// checkLinks compares the links with those in the file: the column unit of each event, the columns
+// last_user and last_agent of the session, and the tables calls and invocations. An app relies on
+// them to load a part of a session. If it took a wrong unit, it could show a response without its
+// call, which providers refuse.
 func (e *examination) checkLinks(ctx context.Context, snap *persistence.Snapshot, want *wantLinks) error {
 	for _, row := range e.rows {
 		if unit := want.unit[row.Seq]; unit != row.Unit {

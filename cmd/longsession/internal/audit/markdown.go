@@ -48,6 +48,7 @@ func (w *markdown) event(row *persistence.Row) error {
 		if b.Title != "" {
 			fmt.Fprintf(&w.text, "%s:\n\n", inline(b.Title))
 		}
+		// A fence longer than any in the text, so that the text cannot end its own block.
 		fence := strings.Repeat("`", max(3, longestRun(b.Text, '`')+1))
 		fmt.Fprintf(&w.text, "%stext\n%s\n%s\n", fence, b.Text, fence)
 	}
@@ -62,7 +63,8 @@ func (w *markdown) flush() error {
 	return err
 }
 
-// inline returns a name, which is on one line, as code.
+// inline returns a name, which is on one line, as code. The fence is longer than any run of
+// backticks in the name, and blanks keep a backtick at either end of the name apart from it.
 func inline(name string) string {
 	fence := strings.Repeat("`", longestRun(name, '`')+1)
 	if strings.HasPrefix(name, "`") || strings.HasSuffix(name, "`") || name == "" {
@@ -71,6 +73,7 @@ func inline(name string) string {
 	return fence + name + fence
 }
 
+// longestRun is the length of the longest run of a character in a text.
 func longestRun(text string, of rune) int {
 	longest, run := 0, 0
 	for _, r := range text {

@@ -11,9 +11,16 @@ import (
 	"github.com/adk-go-ext/longsession/selector"
 )
 
-// checkRaw checks that events which must stay raw are shown raw. It does not know the events that
-// an app pins, and it can tell only the newest running turn from finished ones. checkView checks
-// the newest agent event.
+// checkRaw checks that events which must stay raw are shown raw:
+//
+//   - The message that opened the turn that still runs. If the user asks in event 1 and tools work in
+//     the events 2 to 90, a summary may cover 2 to 80, but the model must read the question itself.
+//   - The newest event of each remote agent. ADK finds the remote conversation by its metadata.
+//   - Calls that wait for a person or a long-running tool, with their whole unit: the answer may come
+//     in days and must find its call. Only the newest [selector.MaxWaiting] of them count.
+//
+// It does not know the events that an app pins, and it can tell only the newest running turn from
+// finished ones. checkView checks the newest agent event.
 func (e *examination) checkRaw() {
 	shown := map[*session.Event]bool{}
 	for _, ev := range e.view {
@@ -41,7 +48,9 @@ func (e *examination) checkRaw() {
 	})
 }
 
-// opening returns the first message of the newest turn, or nil if that was answered.
+// opening returns the first message of the newest turn, or nil if that was answered. A turn is an
+// invocation, and the newest is the one that began last. For example, if invocation i1 has a message
+// and an answer, and i2 a message and a call, the message of i2 opens the running turn.
 func (e *examination) opening() *session.Event {
 	newest, answered := "", map[string]bool{}
 	first, seen := map[string]*session.Event{}, map[string]bool{}
@@ -78,7 +87,7 @@ func (e *examination) remote() map[string]*session.Event {
 }
 
 // newerWaiting counts, for each unit by its first event, the later units that waited for a person
-// or a long-running tool.
+// or a long-running tool. If such units begin at events 3, 8 and 20, the counts are 2, 1 and 0.
 func newerWaiting(units *adk.Units) map[int]int {
 	newer, n := map[int]int{}, 0
 	var firsts []int

@@ -50,6 +50,9 @@ func (f *File) Replacements(ctx context.Context, s *Session, id string, all bool
 	return out, nil
 }
 
+// replacement finds the events that a record covers, directly or through the records it absorbed.
+// For example, if r3 covers e7 and absorbs r1 (e1 to e3) and r2 (e4 to e6), it replaced e1 to e7, and
+// Through is r3, r1, r2. An event that two of the records cover is listed once.
 func (l *loaded) replacement(c Compaction, index *record.Index) Replacement {
 	r := Replacement{Compaction: c}
 	positions := map[int]bool{}

@@ -111,6 +111,8 @@ func (f *File) Seal(ctx context.Context, which Which, report func(Finding) error
 	return seal, err
 }
 
+// sealSession reads the digests of a session in order and keeps the last one, with a fingerprint of
+// each row.
 func sealSession(ctx context.Context, snap *persistence.Snapshot, chain persistence.Chain, report func(Finding) error) (SealedSession, error) {
 	one := SealedSession{App: chain.App, User: chain.User, Session: chain.Session, Created: chain.Created, Rows: []byte{}}
 	digest := chain.Genesis()

@@ -32,6 +32,7 @@ func (f *File) Against(ctx context.Context, seal *Seal, which Which, report func
 	return c.Compared, err
 }
 
+// comparison is the work of [File.Against], and its result so far.
 type comparison struct {
 	Compared
 	report func(Finding) error
@@ -46,6 +47,8 @@ func (c *comparison) find(s *SealedSession, seq int64, id, format string, args .
 	return c.report(one)
 }
 
+// compare compares all selected sessions. A file of another identity was never sealed, so its
+// sessions are not compared: each would be a finding.
 func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, seal *Seal, which Which) error {
 	identity, err := snap.Identity(ctx)
 	if err != nil {
@@ -93,7 +96,13 @@ func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, se
 	return nil
 }
 
-// session compares one session with its seal.
+// session compares one session with its seal. The digest of the last sealed event vouches for all
+// events before it, so one comparison suffices if nothing changed: with three events sealed and five
+// in the file now, the third digest must be the sealed one, and two events were added. Only if it
+// differs, session loads all rows and works out what happened to which event.
+//
+// A session that was created at another time is another session, unless it still has a sealed event:
+// then it is the same one, and its creation time was changed.
 func (c *comparison) session(ctx context.Context, snap *persistence.Snapshot, sealed *SealedSession, chain persistence.Chain) error {
 	intact, n := sealed.Events == 0 && chain.Genesis().String() == sealed.Digest, int64(0)
 	for link, err := range snap.Links(ctx, chain) {
@@ -134,6 +143,7 @@ func (c *comparison) session(ctx context.Context, snap *persistence.Snapshot, se
 	return c.find(sealed, 0, "", "the numbers of the events changed since they were sealed, or the digest and the rows of the seal do not agree")
 }
 
+// anySealed reports whether the file still has any of the sealed events of a session.
 func anySealed(prints []fingerprint, rows []rowNow) bool {
 	known := make(map[fingerprint]bool, len(prints))
 	for _, m := range prints {

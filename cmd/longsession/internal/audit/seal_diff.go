@@ -42,7 +42,8 @@ func diffRows(sealed []fingerprint, now []rowNow) rowDiff {
 	for i, m := range sealed {
 		at[m] = i
 	}
-	was := make([]int, len(now)) // position in sealed, -1 for new content
+	// was has each row's position in sealed, or -1 for new content. What remains in at is gone.
+	was := make([]int, len(now))
 	for j, row := range now {
 		was[j] = -1
 		if i, ok := at[row.print]; ok {
@@ -61,6 +62,8 @@ func diffRows(sealed []fingerprint, now []rowNow) rowDiff {
 			d.moved = append(d.moved, rowPair{int64(i) + 1, j})
 		}
 	}
+	// Unmoved events cut both lists into the same number of gaps. A gap ends before sealed event i
+	// and row j; what is missing in it on one side and new on the other belongs together.
 	nextSealed, nextNow := 0, 0
 	gap := func(toSealed, toNow int, last bool) {
 		var missing []int64
@@ -89,7 +92,12 @@ func diffRows(sealed []fingerprint, now []rowNow) rowDiff {
 }
 
 // pair decides, between two unmoved events, which events were changed, deleted and inserted. It
-// pairs a missing and a new event of the same number, and then the remaining ones in order.
+// pairs a missing and a new event of the same number, and then the remaining ones in order. For
+// example, if the sealed events 4 and 5 are missing, and a row with the number 5 is new, then event 5
+// was changed and event 4 was deleted.
+//
+// In the last gap, behind all unmoved events, a new row without a partner of the same number was
+// added after the seal was made, which is no finding.
 func (d *rowDiff) pair(missing []int64, fresh []int, now []rowNow, last bool) {
 	bySeq := make(map[int64]int, len(fresh))
 	for _, j := range fresh {
@@ -120,7 +128,9 @@ func (d *rowDiff) pair(missing []int64, fresh []int, now []rowNow, last bool) {
 	d.deleted = append(d.deleted, left...)
 }
 
-// longestIncreasing marks one longest increasing subsequence of the values that are not negative.
+// longestIncreasing marks one longest increasing subsequence of the values that are not negative. In
+// 0 2 -1 1 3, the sealed positions of the rows A C x B D, it marks 0, 1 and 3. It takes O(n log n)
+// steps, because a session may have a hundred thousand events.
 func longestIncreasing(values []int) []bool {
 	var ends []int // position of the smallest value that ends a subsequence of each length
 	before := make([]int, len(values))

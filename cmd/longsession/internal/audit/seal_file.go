@@ -84,6 +84,9 @@ func ReadSeal(text []byte, key ed25519.PublicKey) (seal *Seal, signed bool, err 
 	return seal, signed, seal.check()
 }
 
+// checkSignature verifies the signature over the compact JSON of the seal, so a file that was
+// reformatted still verifies. If it does not, the name of the key tells a wrong key from a changed
+// seal.
 func (f *sealFile) checkSignature(key ed25519.PublicKey) error {
 	switch {
 	case f.Signature == nil:

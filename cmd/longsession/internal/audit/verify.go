@@ -13,27 +13,59 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// The rules that a finding can break.
+// The rules that a finding can break. The examples are about a session of three events: the user's
+// message e1, a call e2 and its response e3.
 const (
-	RuleHidden     = "I1"          // hidden only if summarized
-	RuleAppended   = "I2"          // append-only: numbers without gaps, the counts agree
-	RuleFormed     = "I3"          // the view is well-formed
-	RuleRaw        = "I4"          // what must stay raw is shown raw
-	RuleBounded    = "I5"          // no more summaries than allowed
-	RuleCoveredBy  = "covered_by"  // the mark on an event agrees with the records
-	RuleConflicted = "contested"   // the mark on the session agrees with the records
-	RuleLinks      = "links"       // the links between events, and the newest speakers, agree with the events
-	RuleState      = "state"       // the session's state has the values that its events set
-	RuleTimes      = "times"       // the session's times agree with its events
-	RuleChain      = "chain"       // each event's digest follows from its row and the previous digest
-	RuleSeal       = "seal"        // the file agrees with the seal
-	RuleRecord     = "record"      // a compaction record can be read and is marked as one
-	RuleEvent      = "event"       // an event can be read
-	RuleRead       = "read"        // the session can be read
-	RuleLog        = "log"         // the write-ahead log is not missing
-	RuleIntegrity  = "integrity"   // SQLite's integrity_check
-	RuleForeignKey = "foreign_key" // SQLite's foreign_key_check
-	RuleSchema     = "schema"      // tables, views and indexes are as persistence creates them
+	// RuleHidden: an event is hidden only if a summary covers it. If the view lacks e1, and no
+	// current record covers e1, the model has lost what the user said.
+	RuleHidden = "I1"
+	// RuleAppended: events are numbered from 1 without gaps, in the order in which their rows were
+	// inserted, and the session's row has the number of the last one. The numbers 1 and 3 reveal
+	// that e2 was deleted.
+	RuleAppended = "I2"
+	// RuleFormed: the view is well-formed. A view with e3 but without e2 has a response without its
+	// call, which providers refuse.
+	RuleFormed = "I3"
+	// RuleRaw: some events must be shown raw, however old. If nothing has answered e2 yet, no
+	// summary may hide e2.
+	RuleRaw = "I4"
+	// RuleBounded: a branch shows no more summaries than allowed. With three allowed, a fourth means
+	// that a merge did not happen.
+	RuleBounded = "I5"
+	// RuleCoveredBy: the mark on each event agrees with the records. If record r1 covers e1 and e2,
+	// both rows have covered_by r1, and e3 has none.
+	RuleCoveredBy = "covered_by"
+	// RuleConflicted: the session is marked as contested exactly if its records conflict. Two
+	// records that both cover e1 conflict, and a mark can name only one of them.
+	RuleConflicted = "contested"
+	// RuleLinks: the links between events, and the newest speakers, agree with the events. e2 and e3
+	// are one unit with the number 2, and the newest event of the user is 1.
+	RuleLinks = "links"
+	// RuleState: each key of the session's state has the value that its newest event set. If e1 sets
+	// city to Oslo and e3 sets it to Bergen, the state must say Bergen.
+	RuleState = "state"
+	// RuleTimes: the session was last updated at the time of its newest event, here e3.
+	RuleTimes = "times"
+	// RuleChain: each event's digest follows from its row and the previous digest. A change of one
+	// letter in e2 breaks the digest of e2.
+	RuleChain = "chain"
+	// RuleSeal: the file agrees with a seal. If e2 was sealed and is gone, it was deleted since.
+	RuleSeal = "seal"
+	// RuleRecord: a compaction record can be read, is marked as one, and states the facts about the
+	// events it names. A record of e1 and e2 that claims three events was changed.
+	RuleRecord = "record"
+	// RuleEvent: an event can be read, and its text is stored as text.
+	RuleEvent = "event"
+	// RuleRead: the session can be read, and its view can be made.
+	RuleRead = "read"
+	// RuleLog: the write-ahead log, which may hold the newest events, is not missing.
+	RuleLog = "log"
+	// RuleIntegrity is SQLite's integrity_check.
+	RuleIntegrity = "integrity"
+	// RuleForeignKey is SQLite's foreign_key_check.
+	RuleForeignKey = "foreign_key"
+	// RuleSchema: tables, views and indexes are as persistence creates them.
+	RuleSchema = "schema"
 )
 
 // Finding is a broken rule.
@@ -136,7 +168,14 @@ func (f *File) examine(ctx context.Context, s *Session, maxSummaries int) (*load
 	return e.loaded, e.found, nil
 }
 
-// check checks a session as it is in a snapshot.
+// check checks a session as it is in a snapshot. The checks build on each other, so it stops early
+// where the next ones would only repeat a finding:
+//
+//   - Numbers, order, digests and types need nothing but the rows.
+//   - Records need events that can be read.
+//   - Times, state and links also need all rows: if event 2 of 3 is missing, its response 3 would
+//     seem to answer nothing.
+//   - The view comes last, since a damaged session may have none.
 func (e *examination) check(ctx context.Context, f *File, snap *persistence.Snapshot, maxSummaries int) error {
 	l, err := loadRows(ctx, snap, e.Session)
 	if err != nil {
@@ -158,7 +197,7 @@ func (e *examination) check(ctx context.Context, f *File, snap *persistence.Snap
 		return nil
 	}
 	e.checkRecords(whole)
-	// The links depend on all rows, so they cannot be checked if rows are missing.
+	// Without all rows, the zero value expects no links, and checkCoverage ignores them.
 	want := &wantLinks{}
 	if whole {
 		want = wantLinksOf(l.rows)
@@ -184,7 +223,10 @@ func (e *examination) check(ctx context.Context, f *File, snap *persistence.Snap
 	return nil
 }
 
-// stop reports whether an error has nothing to do with the file.
+// stop reports whether an error has nothing to do with the content of the file: the user pressed
+// Ctrl-C, or an app began to write to a file that was opened as immutable. Such an error ends the
+// whole check.
+// Any other error is a finding about the session.
 func stop(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || errors.Is(err, persistence.ErrWritten))
 }
@@ -200,8 +242,9 @@ func (e *examination) checkView() {
 // seqOf returns the number of the event of an ID, 0 for a summary.
 func (e *examination) seqOf(id string) int64 { return e.seq[e.byID[id]] }
 
-// checkBound counts the summaries of each branch. Those of tool rounds may have one more for each
-// agent.
+// checkBound counts the summaries of each branch. A branch may show one more for each agent whose
+// tool rounds are summarized in a running turn. For example, with 3 allowed and one summary of tool
+// rounds by the agent desk among them, 4 summaries are fine and 5 are a finding.
 func (e *examination) checkBound(most int) {
 	count, agents := map[string]int{}, map[string]map[string]bool{}
 	for _, ev := range e.summaries() {

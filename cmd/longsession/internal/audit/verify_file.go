@@ -8,7 +8,10 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// checkFile runs SQLite's own checks and compares the schema.
+// checkFile checks what belongs to no session: that the write-ahead log is there, that the schema is
+// the one that persistence creates, that the file has one identity, and that SQLite's own checks of
+// pages, indexes and foreign keys find nothing. A trigger that another program left in the file is a
+// finding too, because it would run inside the transactions of the app.
 func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 	if missing := f.Incomplete(); missing != nil {
 		found = append(found, Finding{Rule: RuleLog, Text: missing.Error()})
@@ -54,7 +57,8 @@ func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 }
 
 // identityText describes what is wrong with the identity by which a seal finds its file. It is
-// empty if the identity is fine.
+// empty if the identity is fine: the table identity has one row, with an ID that was made at random
+// when the file was created.
 func identityText(ctx context.Context, snap *persistence.Snapshot) (text string, err error) {
 	var n, named int
 	err = answers(ctx, snap, "identity", "SELECT count(*), coalesce(sum(length(id) > 0), 0) FROM identity", nil, []any{&n, &named}, func() {})
@@ -64,6 +68,7 @@ func identityText(ctx context.Context, snap *persistence.Snapshot) (text string,
 	return fmt.Sprintf("table identity must have one row with the ID of the file, but has %d rows, %d with an ID: it was changed, and no seal can be matched with this file", n, named), nil
 }
 
+// differenceText describes a difference from the schema, with the statement that mends it.
 func differenceText(d persistence.Difference) string {
 	what := d.Kind + " " + d.Name
 	switch {

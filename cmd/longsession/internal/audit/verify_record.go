@@ -10,7 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// maxOverhead is the most that an estimate adds for each event beyond its text, in tokens.
+// maxOverhead is the most that an estimate adds for each event beyond its text, in tokens. Versions
+// differ, and none added more.
 const maxOverhead = 16
 
 // recordCheck compares one record with the events and the records it names.
@@ -27,6 +28,11 @@ type recordCheck struct {
 
 // checkRecords recomputes what each readable record claims about the events and records that it
 // covers. It skips the numbers of a record with references that cannot be resolved.
+//
+// For example, a record that covers e1 to e3 repeats the author, invocation and time of each, and
+// claims 3 events, the times of e1 and e3, and the sum of three sizes. Somebody who adds e4 to the
+// record, to hide it, must also know the author and time of e4 and correct the count, the end and
+// the size.
 func (e *examination) checkRecords(whole bool) {
 	index := record.NewIndex(e.events)
 	for _, row := range e.rows {
@@ -49,7 +55,9 @@ func (c *recordCheck) report(format string, args ...any) {
 	c.find(c.row.Seq, c.row.ID, RuleRecord, format, args...)
 }
 
-// checkCovered compares each reference with the event that it names.
+// checkCovered compares each reference with the event that it names. A backend may store events
+// without an ID; a reference to one is found by author, invocation and time instead, and the numbers
+// of its record are not recomputed.
 func (c *recordCheck) checkCovered() {
 	seen := map[string]bool{}
 	for _, ref := range c.m.Covered {
@@ -72,7 +80,8 @@ func (c *recordCheck) checkCovered() {
 }
 
 // checkRef compares a reference with the event of its ID: author, invocation, time, branch and
-// order.
+// order. relation is the verb of the finding, such as "covers". A record comes after everything that
+// it names, so a reference to a later event cannot be genuine.
 func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 	ev := c.byID[ref.ID]
 	if ev == nil {
@@ -95,7 +104,8 @@ func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 }
 
 // checkAbsorbed checks that the absorbed records exist, are earlier and of the record's branch, and
-// that the level is one more than the highest of theirs.
+// that the level is one more than the highest of theirs: a record of level 0 and one of level 2
+// merge into one of level 3, and a record that absorbs none has level 0.
 func (c *recordCheck) checkAbsorbed() {
 	seen, level, found := map[string]bool{}, 0, true
 	for _, id := range c.m.Absorbed {
@@ -123,7 +133,8 @@ func (c *recordCheck) checkAbsorbed() {
 	}
 }
 
-// checkPoints compares the events that the record refers to without covering them.
+// checkPoints compares the events that the record refers to without covering them: the newest event
+// at the time of the compaction, and the event behind which a summary of tool rounds is shown.
 func (c *recordCheck) checkPoints() {
 	for _, point := range []struct {
 		relation string
@@ -137,7 +148,10 @@ func (c *recordCheck) checkPoints() {
 	}
 }
 
-// checkNumbers recomputes counts, times and sizes.
+// checkNumbers recomputes counts, times and sizes from the events that the record names and from the
+// records that it absorbs. For example, if r3 covers e7 and absorbs r1 (3 events) and r2 (3 events),
+// it stands for 7 events, from the start of r1 to the time of e7. A count that is too low is wrong
+// even if some reference was not found; any other number is checked only if all were.
 func (c *recordCheck) checkNumbers() {
 	m := c.m
 	events, covered, absorbed, counted := len(m.Covered), 0, 0, true
@@ -179,7 +193,8 @@ func micros(t time.Time) int64 { return record.Ref{Timestamp: t}.AltKey().Micros
 
 // checkTokens recomputes the sizes in a record, if it has any. The overhead that an estimate adds
 // to the text of an event differs between versions, so checkTokens accepts any overhead that is the
-// same for each event.
+// same for each event. For example, three events of 100 tokens of text may be claimed as 300, 303 or
+// 312 tokens, but not as 304.
 func (c *recordCheck) checkTokens(covered, absorbed int, counted bool) {
 	m := c.m
 	if m.OriginalTokens == 0 && m.CompactedTokens == 0 && m.CompressionRatio == 0 {

@@ -17,8 +17,11 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// checkNumbers checks that events are numbered 1, 2, 3... and that the session has the right count.
-// It reports whether both hold.
+// checkNumbers checks that events are numbered 1, 2, 3... and that the session's row has the number
+// of the last one. It reports whether both hold. persistence only ever appends, so a gap means that
+// another program deleted or renumbered rows: the numbers 1, 2, 5 lead to "events 3 to 4 are
+// missing". If the last rows were deleted, there is no gap, but the session's row still has the old
+// number.
 func (e *examination) checkNumbers() bool {
 	before, last := len(e.found), int64(0)
 	for _, row := range e.rows {
@@ -37,7 +40,9 @@ func (e *examination) checkNumbers() bool {
 	return len(e.found) == before
 }
 
-// checkRows checks that events and records can be read and that records are marked as records.
+// checkRows checks that events and records can be read and that records are marked as records. The
+// mark is the column record_id: an app searches it for the records to load. A record without the
+// mark would never be loaded, and the events it covers would come back.
 func (e *examination) checkRows() {
 	for _, row := range e.rows {
 		if row.Err != nil {
@@ -58,6 +63,8 @@ func (e *examination) checkRows() {
 
 // checkOrder checks that keys and numbers rise together: rows get their keys in the order in which
 // they are inserted. An event that was moved, or inserted between others, has a key out of order.
+// For example, the numbers 1, 2, 3 with the keys 10, 14, 11 reveal that row 14 became event 2 after
+// event 3 had been stored. Keys may have gaps, since all sessions share them.
 func (e *examination) checkOrder(ctx context.Context, snap *persistence.Snapshot) error {
 	const question = `SELECT seq, id, key, before FROM
 		(SELECT seq, id, key, lag(key) OVER (ORDER BY seq) AS before FROM events WHERE session = ?) WHERE key < before ORDER BY seq`
@@ -68,8 +75,12 @@ func (e *examination) checkOrder(ctx context.Context, snap *persistence.Snapshot
 	})
 }
 
-// checkTypes checks that text is stored as text. SQLite can store the same bytes as a blob, which
-// the views of the file cannot read and which has the same digest.
+// checkTypes checks that text is stored as text. SQLite keeps a type for each value and not only for
+// each column, so a program can store the same bytes as a blob. The digest would still fit, but the
+// views of the file, and queries that compare with text, would no longer find the value.
+//
+// One query finds all such rows. It asks for the type of each column, and returns the names of the
+// columns that hold neither text nor NULL.
 func (e *examination) checkTypes(ctx context.Context, snap *persistence.Snapshot) error {
 	columns := []string{"id", "time", "invocation_id", "author", "branch", "record_id", "covered_by", "content", "actions",
 		"usage_metadata", "custom_metadata", "long_running_tool_ids", "extra"}
@@ -87,8 +98,12 @@ func (e *examination) checkTypes(ctx context.Context, snap *persistence.Snapshot
 }
 
 // checkState checks that each key of the session's own state has the value that the newest event
-// set. It skips keys that no event set, since the session may have been created with them, and the
-// state of the app and the user, since other sessions set it too.
+// set. For example, if event 1 sets city to "Oslo", event 2 sets user:name, and event 3 sets city to
+// "Bergen", the table session_state must have city "Bergen", and user:name is not checked.
+//
+// It skips keys that no event set, since the session may have been created with them. It also skips
+// the state of the app and the user, which other sessions set too, and temporary state, which is
+// never stored.
 func (e *examination) checkState(ctx context.Context, snap *persistence.Snapshot) error {
 	type set struct {
 		seq   int64
@@ -116,6 +131,7 @@ func (e *examination) checkState(ctx context.Context, snap *persistence.Snapshot
 	if err = cmp.Or(err, broken); err != nil || len(want) == 0 {
 		return err
 	}
+	// Values are compared as JSON text, as persistence writes them to both tables.
 	var key, value string
 	is := map[string]string{}
 	err = answers(ctx, snap, "session_state", "SELECT key, value FROM session_state WHERE session = ?", []any{e.key}, []any{&key, &value}, func() { is[key] = value })

@@ -82,6 +82,8 @@ func (f *File) Size(ctx context.Context, s *Session) (now *Session, of Size, err
 	return now, of, nil
 }
 
+// with adds the size of a view. stored reports whether an event is part of the history, which a
+// summary is not.
 func (s Size) with(events []*session.Event, stored func(*session.Event) bool) Size {
 	for _, ev := range events {
 		s.ViewEvents++

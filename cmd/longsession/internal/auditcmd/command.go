@@ -17,7 +17,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// command holds the flags that all subcommands share.
+// command holds the flags that all subcommands share. maxSummaries is a flag of only two of them.
 type command struct {
 	narrow       audit.Narrow
 	json         bool
@@ -68,6 +68,8 @@ func (a *command) addMaxSummaries(cmd *cobra.Command) {
 		Help: "summaries that a branch may show (the MaxSummaries of the app)"})
 }
 
+// checkArgs refuses anything but a FILE and an optional SESSION. Since the audit command takes a FILE
+// itself, cobra takes a mistyped subcommand for a file: "audit verfy sessions.db" has the FILE verfy.
 func checkArgs(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0 && c.HasSubCommands() && meantCommand(c, args[0]) != "":
@@ -95,7 +97,8 @@ func meantCommand(c *cobra.Command, file string) string {
 }
 
 // open opens the file for do. A file that cannot be opened and a session that does not exist are
-// errors of usage.
+// errors of usage. Whatever do has written is flushed even after an error, so an interrupted command
+// shows what it has found so far.
 func (a *command) open(cmd *cobra.Command, args []string, do func(ctx context.Context, f *audit.File, out *output) error) (err error) {
 	ctx := cmd.Context()
 	f, err := audit.Open(args[0])

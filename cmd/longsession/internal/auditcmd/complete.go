@@ -15,7 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// completeArgs completes FILE, and SESSION from that file.
+// completeArgs completes FILE, and SESSION from that file. If the typed text can also be the
+// beginning of a subcommand, the shell is offered both, and completeArgs has to find the files.
 func (a *command) completeArgs(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	switch {
 	case len(args) == 0 && len(suggest.Starting(suggest.Commands(c), typed)) > 0:

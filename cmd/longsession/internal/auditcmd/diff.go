@@ -21,6 +21,8 @@ const (
 	gutter = " | "
 )
 
+// diffCommand lets --width be 0 or at least as wide as the narrowest terminal. A range of a setting
+// cannot express that, so the command checks it before it opens the file.
 func (a *command) diffCommand() *cobra.Command {
 	var id string
 	var all bool
@@ -49,7 +51,14 @@ func (a *command) diffCommand() *cobra.Command {
 	return cmd
 }
 
-// replacement writes a summary and the events that it replaced.
+// replacement writes a summary and the events that it replaced: below each other on a narrow
+// terminal, else in two columns, as in
+//
+//	#8  r1        2026-01-01 00:00:09  current  summary, trigger manual, level 0
+//	covers 2 events: 40 tokens became 12
+//	replaced                          | by
+//	#1  2026-01-01 00:00:01  user     | Mara Quist, customer 20417,
+//	  Good morning! I am Mara Quist.  | said good morning.
 func (o *output) replacement(r *audit.Replacement, width int) {
 	write := func(indent string, lines []string) {
 		for _, line := range lines {

@@ -11,6 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
+// historyCommand shows stored events page by page, so that its memory does not grow with the session.
 func (a *command) historyCommand() *cobra.Command {
 	from, limit := 1, 0
 	cmd := newCommand("history FILE.db [SESSION]", "Show everything that was stored", a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
@@ -37,6 +38,8 @@ func (a *command) historyCommand() *cobra.Command {
 	return cmd
 }
 
+// contextCommand shows the view. Its last line is for people only: in JSON every event has its own
+// tokens.
 func (a *command) contextCommand() *cobra.Command {
 	return newCommand("context FILE.db [SESSION]", "Show the view: the events and summaries that the next prompt is made of", a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
 		view, err := f.View(ctx, s)
@@ -57,6 +60,7 @@ func (a *command) contextCommand() *cobra.Command {
 	}))
 }
 
+// compactionsCommand shows all records, those whose summaries are no longer shown included.
 func (a *command) compactionsCommand() *cobra.Command {
 	return newCommand("compactions FILE.db [SESSION]", "Show every compaction record", a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
 		records, err := f.Compactions(ctx, s)

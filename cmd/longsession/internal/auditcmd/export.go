@@ -16,6 +16,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
+// exportCommand checks the patterns and the destination before it opens the file, so that a mistake
+// costs no time. The warning comes after the session was found: a mistyped name needs none.
 func (a *command) exportCommand() *cobra.Command {
 	var file string
 	format := audit.JSONL

@@ -33,6 +33,9 @@ type listed struct {
 	Error string `json:"error,omitempty"`
 }
 
+// list writes the sessions. JSON appears line by line; the table needs all rows for its widths. If the
+// user interrupts it, list shows the rows read so far. A session that cannot be read gets a row with
+// question marks and makes the exit code 3; one that was deleted meanwhile is only counted.
 func (a *command) list(cmd *cobra.Command, args []string) error {
 	return a.open(cmd, args, func(ctx context.Context, f *audit.File, out *output) error {
 		sessions, err := f.Sessions(ctx, a.narrow)
@@ -116,6 +119,7 @@ func (p *progress) share(verb string) string {
 	return terminal.Commas(p.done) + " of " + terminal.Plural(p.sessions, "session") + " " + verb
 }
 
+// list writes the table, and below it the reason for each row with question marks.
 func (o *output) list(sessions []listed) {
 	if len(sessions) == 0 {
 		o.printf("no sessions\n")

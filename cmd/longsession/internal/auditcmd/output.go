@@ -11,7 +11,9 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// output writes the results of the commands: text for people, or JSON Lines.
+// output writes the results of the commands: text for people, or JSON Lines. It remembers the first
+// write that failed, so the functions that write text need not return an error. A command that writes
+// much asks for it in between, to end soon when the reader of a pipe is gone.
 type output struct {
 	to     *bufio.Writer
 	screen terminal.Screen
@@ -32,7 +34,8 @@ func newOutput(w io.Writer, asJSON bool) *output {
 // line writes a JSON object.
 func (o *output) line(value any) error { return o.json.Encode(value) }
 
-// writeAll writes every item as a JSON object, or with show as text.
+// writeAll writes every item as a JSON object, or with show as text. It ends with the first write
+// that fails.
 func writeAll[T any](o *output, items []T, show func(T)) error {
 	for _, item := range items {
 		if o.json == nil {
@@ -79,7 +82,8 @@ func shortID(id string) string {
 	return terminal.Printable(string(runes[:min(width, len(runes))]))
 }
 
-// moment shows a time to the second.
+// moment shows a time to the second: "2026-01-01 00:00:01" for 2026-01-01T00:00:01.5Z. It shows text
+// that is no such time as it is, since a damaged file may hold any.
 func moment(at string) string {
 	const layout = "2006-01-02T15:04:05"
 	if len(at) > len(layout) && at[len("2006-01-02")] == 'T' {
@@ -126,6 +130,9 @@ func (o *output) good(text string) { o.raw(o.screen.Good(o.screen.Hang(text)) + 
 // bad writes a finding.
 func (o *output) bad(text string) { o.raw(o.screen.Bad(o.screen.Hang(text)) + "\n") }
 
+// entryTitle is the first line of an event, such as
+//
+//	#3  2026-01-01 00:00:03  user  branch root.desk  [covered by 0b5c6f0e]
 func entryTitle(e *audit.Entry) string {
 	title := "summary"
 	if e.Seq > 0 {
@@ -148,6 +155,8 @@ func entryTitle(e *audit.Entry) string {
 	return title
 }
 
+// block writes a part of an event, indented: its title and text on one line, or the text below the
+// title if it has several lines.
 func (o *output) block(b audit.Block) {
 	const indent = "    "
 	switch title := terminal.Printable(b.Title); {
@@ -180,6 +189,9 @@ func (o *output) compaction(c *audit.Compaction) {
 	o.indented(c.Summary, "    ")
 }
 
+// compactionTitle is the first line of a record, such as
+//
+//	#8  0b5c6f0e  2026-01-01 00:00:09  absorbed by 9d2e41aa  summary, trigger manual, level 0
 func compactionTitle(c *audit.Compaction) string {
 	title := fmt.Sprintf("#%d  %s  %s  %s", c.Seq, shortID(c.RecordID), moment(c.CreatedAt), c.State)
 	if c.State == audit.Absorbed {
@@ -198,6 +210,9 @@ func compactionTitle(c *audit.Compaction) string {
 	return title
 }
 
+// compactionNumbers sums up the effect of a record, such as
+//
+//	covers 7 events (1 of its own window, the others through 2 absorbed records): 900 tokens became 80
 func compactionNumbers(c *audit.Compaction) string {
 	text := "covers " + terminal.Plural(c.Events, "event")
 	if c.Absorbs > 0 {

@@ -32,6 +32,10 @@ type sealing struct {
 	force     bool
 }
 
+// run checks the key and the destination first, then seals all selected sessions in one snapshot. An
+// event that does not fit its chain is a finding on stderr, because stdout may be the seal itself;
+// after any finding nothing is written without --force. A seal of changed events would vouch for
+// them.
 func (s *sealing) run(cmd *cobra.Command, args []string) error {
 	var key ed25519.PrivateKey
 	if s.key != "" {

@@ -54,8 +54,9 @@ func (c *sealCheck) read(cmd *cobra.Command) error {
 	return nil
 }
 
-// allows accepts that the named session is missing from the file, since the seal may know it. It
-// returns the error about any other session.
+// allows accepts that the named session is missing from the file, since the seal may know it: to
+// verify a session that was deleted is to find that it was. It returns the error about a name that
+// fits several sessions.
 func (c *sealCheck) allows(ctx context.Context, f *audit.File, which audit.Which, missing error) error {
 	if c.seal == nil || missing == nil {
 		return missing

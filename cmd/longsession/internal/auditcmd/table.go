@@ -44,6 +44,9 @@ func (t *sessionTable) add(s listed) {
 	})
 }
 
+// String writes the table. A terminal gets headings in two lines, which are narrower, and lines instead
+// of a table if there is too little room. A file or a pipe gets every column and a heading in one
+// line, so that programs can split it.
 func (t *sessionTable) String() string {
 	var names, over, under []string
 	for _, h := range sessionHeads {
@@ -66,7 +69,7 @@ func (t *sessionTable) String() string {
 }
 
 // fitColumns drops the column "created" if a screen is too narrow for all columns. It reports
-// whether the rest fits.
+// whether the rest fits. A dropped column has the width 0.
 func fitColumns(widths []int, columns int) bool {
 	excess := -columns - columnGap
 	for _, w := range widths {
@@ -105,6 +108,7 @@ func (t *sessionTable) table(heads [][]string, widths []int) string {
 	return b.String()
 }
 
+// lines writes each session as its name and indented lines of values.
 func (t *sessionTable) lines() string {
 	var b strings.Builder
 	for _, row := range t.rows {

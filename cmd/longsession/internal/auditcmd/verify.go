@@ -20,17 +20,21 @@ func (a *command) verifyCommand() *cobra.Command {
 	return cmd
 }
 
+// findingLine is a finding in JSON.
 type findingLine struct {
 	Type string `json:"type"`
 	audit.Finding
 }
 
+// checkedLine is the last line in JSON.
 type checkedLine struct {
 	Type string `json:"type"`
 	audit.Checked
 	Against *audit.Compared `json:"against,omitempty"`
 }
 
+// verify writes each finding as soon as it is known, and then a line about what was checked. The
+// comparison with a seal comes last and adds its own findings.
 func (a *command) verify(cmd *cobra.Command, args []string, seal *sealCheck) error {
 	if err := seal.read(cmd); err != nil {
 		return err

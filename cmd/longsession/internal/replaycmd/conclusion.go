@@ -42,6 +42,7 @@ func conclusion(p *plan, sum *summary) string {
 	return who + text + "."
 }
 
+// played counts the conversations, and says so if the run ended early.
 func played(sum *summary) string {
 	over := terminal.Plural(sum.conversations(), "conversation")
 	switch {
@@ -73,7 +74,9 @@ func cheapestNames(sum *summary, best []int) string {
 	}
 }
 
-// effect describes the effect of a policy on the prompts and the bill.
+// effect describes the effect of a policy on the prompts and the bill, which may differ: a policy that
+// saves tokens can cost more, because a shorter prompt begins anew and the provider's cache misses
+// it, or because of the summaries. Then effect connects the two with "but".
 func effect(t replay.Total, priced bool) string {
 	before, after := costOf(t.Without, replay.Summaries{}, true), costOf(t.With, t.Summarizer, true)
 	text, connects := "", " and"

@@ -40,6 +40,7 @@ func (s *section) add(line string) {
 	s.lines = append(s.lines, line)
 }
 
+// write writes the section with its title, or nothing if it is empty.
 func (s *section) write(b *strings.Builder, on terminal.Screen, paint func(string) string, title string) {
 	if len(s.lines) == 0 {
 		return
@@ -99,6 +100,7 @@ func (d *details) add(r *replay.Report, bare, grid bool) {
 	}
 }
 
+// orUnknown writes a recorded size. A recording without it has 0.
 func orUnknown(tokens int) string {
 	if tokens == 0 {
 		return "unknown"
@@ -106,6 +108,8 @@ func orUnknown(tokens int) string {
 	return terminal.Commas(tokens)
 }
 
+// write writes all sections that are not empty. In a grid, costs of summaries and questions are in
+// the table of policies.
 func (d *details) write(s terminal.Screen, sum *summary) string {
 	var b strings.Builder
 	if counted := d.counts.text(s); counted != "" {
@@ -124,6 +128,7 @@ func (d *details) write(s terminal.Screen, sum *summary) string {
 	return b.String()
 }
 
+// summariesLine is the cost of writing the summaries, and how much of it is an estimate.
 func summariesLine(on terminal.Screen, t replay.Total) string {
 	s := t.Summarizer
 	if s.Calls == 0 && s.Failed == 0 {
@@ -146,6 +151,8 @@ func summariesLine(on terminal.Screen, t replay.Total) string {
 	return on.Labeled("summaries", line)
 }
 
+// factsLine is the number of questions that can still be answered. It compares with the simplest way
+// to shorten a prompt, which keeps only the newest messages.
 func factsLine(s terminal.Screen, t replay.Total) string {
 	f := t.Facts
 	if f == nil {
@@ -222,6 +229,7 @@ func (c *counted) text(s terminal.Screen) string {
 	return s.Labeled("counted", text)
 }
 
+// ratios writes a range, or one number if both ends look alike: "0.97 to 1.12", "1.00".
 func ratios(low, high float64) string {
 	if text := fmt.Sprintf("%.2f", low); text == fmt.Sprintf("%.2f", high) {
 		return text

@@ -26,7 +26,8 @@ func gridValue(to *[]axis) setting.Value {
 	return setting.New(func() string { return gridText(*to) }, func(text string) (err error) { *to, err = parseGrid(text); return err })
 }
 
-// parseGrid checks every value by itself. Combinations are checked when they are built.
+// parseGrid checks every value by itself, with the setting of the flag of that name. Combinations are
+// checked when they are built.
 func parseGrid(text string) ([]axis, error) {
 	var scratch policy
 	settings := scratch.settings()
@@ -92,7 +93,8 @@ type combination struct {
 	policy policy
 }
 
-// combine returns every combination of the axes on top of base. The last axis varies fastest.
+// combine returns every combination of the axes on top of base. The last axis varies fastest: for
+// 'threshold=3,5 overlap=1,2' the points are 3 1, 3 2, 5 1 and 5 2.
 func combine(base policy, axes []axis) []combination {
 	all := []combination{{policy: base}}
 	for _, a := range axes {

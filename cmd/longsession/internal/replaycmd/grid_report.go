@@ -57,7 +57,8 @@ var gridColumns = []column{
 
 var gridNames = []string{"prompt tokens", "saved", "US $", "compactions", "largest prompt", "prefix kept", "facts"}
 
-// gridTable is the result of a grid: every policy over all conversations.
+// gridTable is the result of a grid: every policy over all conversations, below a line for the whole
+// history. The cheapest is highlighted, or named as such where there is no room for a table.
 func gridTable(s terminal.Screen, p *plan, sum *summary) string {
 	type line struct {
 		policy string
@@ -198,7 +199,7 @@ func firedWhen(r *replay.Report, columns int) string {
 	return "never"
 }
 
-// gain returns the color of a share that was saved.
+// gain returns the color of a share that was saved: green, red for a loss, none for 0.
 func gain(s terminal.Screen, percent float64) func(string) string {
 	switch {
 	case percent > 0:

@@ -43,7 +43,8 @@ type item struct {
 	bytes int64
 }
 
-// checkInputs looks at all files first, so that a typing error costs no time.
+// checkInputs looks at all files first, so that a typing error costs no time. A file that is named
+// twice, perhaps through a link, would count twice and is refused.
 func checkInputs(args []string) ([]input, error) {
 	var inputs []input
 	stdin := false
@@ -70,6 +71,8 @@ func checkInputs(args []string) ([]input, error) {
 	return inputs, nil
 }
 
+// lookInto describes a file without reading more than its first bytes. It does not open a pipe: the
+// data that a first reader takes would be lost to the second.
 func lookInto(name string) (input, error) {
 	in := input{name: name}
 	info, err := os.Stat(name)
@@ -109,6 +112,9 @@ func (in input) each(ctx context.Context, stdin io.Reader, yield func(item) bool
 	return in.eachLine(f, yield)
 }
 
+// eachLine yields the conversations of JSON Lines. An error about one line does not end it: the next
+// lines can be read, and with --keep-going they are. It refuses a session file that comes through a
+// pipe, which SQLite cannot read.
 func (in input) eachLine(from io.Reader, yield func(item) bool) bool {
 	counted := &counter{r: from}
 	peek := bufio.NewReaderSize(counted, len(files.SQLiteMagic)) // it does not buffer longer reads
@@ -150,7 +156,8 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 // eachSession yields the sessions of a session file, in the order of their names. It opens the file
-// read-only.
+// read-only. A session goes by its ID or, if another app or user has a session of the same ID, by its
+// full name. Each counts as an equal share of the file's bytes, for the progress bar.
 func (in input) eachSession(ctx context.Context, yield func(item) bool) bool {
 	stored, err := persistence.NewSQLiteSessionService(in.name, persistence.WithReadOnly())
 	if err != nil {

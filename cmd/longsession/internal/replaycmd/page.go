@@ -52,6 +52,7 @@ func title(inputs []input, now time.Time) string {
 // add keeps the reports of a conversation until the end, since the page begins with the totals.
 func (p *page) add(reports []*replay.Report) { p.reports = append(p.reports, reports...) }
 
+// write fills the page and moves it to its place.
 func (p *page) write(plan *plan, sum *summary) error {
 	var lines []string
 	for _, l := range header(plan) {

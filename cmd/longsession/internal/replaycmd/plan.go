@@ -31,7 +31,9 @@ type planned struct {
 	window int // in tokens
 }
 
-// newPlan checks the flags together; given reports whether a flag was given.
+// newPlan checks the flags together; given reports whether a flag was given. Unlike its default, a
+// value that was given wins: the window is that of --model unless --context-window was given, and
+// summaries have the prices of the agent's model unless --summary-model was given.
 func newPlan(ctx context.Context, f *flags, version string, given func(flag string) bool) (*plan, error) {
 	p := &plan{flags: f, version: version}
 	if err := f.check(); err != nil {
@@ -59,7 +61,9 @@ func newPlan(ctx context.Context, f *flags, version string, given func(flag stri
 
 func (p *plan) isGrid() bool { return p.grid != nil }
 
-// addPolicies builds the policies. A contradictory one is an error, or left out of a grid.
+// addPolicies builds the policies. A contradictory one is an error, or left out of a grid: of the four
+// points of 'threshold=0,3 overlap=0,1', the one with threshold 3 and overlap 0 is left out and
+// listed in the header. All points that need Gemini share one client.
 func (p *plan) addPolicies(ctx context.Context, combinations []combination) error {
 	var llm model.LLM
 	for _, c := range combinations {

@@ -69,7 +69,10 @@ func (p *policy) check() error {
 	return nil
 }
 
-// build returns the policy under a name. llm writes the summaries of --summarizer gemini.
+// build returns the policy under a name. llm writes the summaries of --summarizer gemini. In flags, 0
+// turns a trigger off; in a config, 0 means the default and Off turns it off, so build translates. It
+// starts a service with the config and closes it again, because the library's own checks then find
+// every contradiction before the replay begins.
 func (p policy) build(name string, llm model.LLM, mirror bool) (replay.Policy, error) {
 	cfg := p.cfg
 	cfg.InvocationThreshold = cmp.Or(cfg.InvocationThreshold, compaction.Off)

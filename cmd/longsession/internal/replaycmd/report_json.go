@@ -42,18 +42,22 @@ type jsonPrices struct {
 	Output float64 `json:"output"`
 }
 
+// jsonPolicy describes a policy in the line of type "run".
 type jsonPolicy struct {
 	Name          string `json:"name"`
 	Says          string `json:"says"`
 	ContextWindow int    `json:"context_window"`
 }
 
+// jsonConversation is the line of type "conversation", one for each policy.
 type jsonConversation struct {
 	Type string `json:"type"`
 	*replay.Report
 	Findings []string `json:"findings,omitempty"`
 }
 
+// jsonError is the line of type "error", for a conversation that was left out. Message is the index of
+// the message at fault; it is left out if none is.
 type jsonError struct {
 	Type         string `json:"type"`
 	File         string `json:"file,omitempty"`
@@ -64,6 +68,7 @@ type jsonError struct {
 	Error        string `json:"error"`
 }
 
+// jsonTotal is the line of type "total", one for each policy.
 type jsonTotal struct {
 	Type string `json:"type"`
 	replay.Total
@@ -83,6 +88,7 @@ func (r *jsonReport) begin() error {
 	return r.out.Encode(run)
 }
 
+// pricesOf returns nil for a model without prices.
 func pricesOf(m tokens.Model) *jsonPrices {
 	if !m.Priced() {
 		return nil

@@ -102,6 +102,7 @@ func header(p *plan) [][2]string {
 		[2]string{"counts", describeCounts(p.fixed)})
 }
 
+// windows is the context window of all policies, unless the grid varies it.
 func windows(p *plan) string {
 	for _, policy := range p.policies {
 		if policy.window != p.window {

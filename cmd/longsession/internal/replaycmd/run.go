@@ -30,7 +30,8 @@ type replaying struct {
 // Compare is the type of [replay.Compare].
 type Compare func(context.Context, *conversation.Conversation, []replay.Policy, replay.Options) ([]*replay.Report, error)
 
-// run checks all flags and files before it plays the first conversation.
+// run checks all flags and files before it plays the first conversation. It creates the temporary
+// file of --html early too: a folder that is not writable shows at once and not after the replay.
 func run(cmd *cobra.Command, f *flags, args []string, version string, compare Compare) (err error) {
 	ctx := cmd.Context()
 	p, err := newPlan(ctx, f, version, cmd.Flags().Changed)
@@ -101,7 +102,8 @@ func (r *replaying) endedEarly(ctx context.Context, err error) error {
 	return exit.Interrupted(done)
 }
 
-// verdict is the result of a run that played all its input.
+// verdict is the result of a run that played all its input. The first that applies decides the exit
+// code: conversations left out (3), none selected (2), findings (1).
 func (r *replaying) verdict() error {
 	leftOut := terminal.Plural(r.sum.leftOut, "conversation") + " left out"
 	switch {
@@ -117,7 +119,9 @@ func (r *replaying) verdict() error {
 	return nil
 }
 
-// read yields the selected conversations of one input after the other.
+// read yields the selected conversations of one input after the other, and ends after --limit of
+// them. A conversation that cannot be read has no ID that --only could select, so it is always yielded.
+// It does not count against the limit.
 func (r *replaying) read(ctx context.Context) func(yield func(item) bool) {
 	return func(yield func(item) bool) {
 		n := 0
@@ -145,7 +149,8 @@ func (r *replaying) read(ctx context.Context) func(yield func(item) bool) {
 	}
 }
 
-// storable checks that --db can hold a conversation.
+// storable checks that --db can hold a conversation. A file that cannot be opened ends the run, also
+// with --keep-going: no other conversation could be stored either.
 func (r *replaying) storable(ctx context.Context, it item) item {
 	if it.err = r.store.open(ctx); it.err != nil {
 		it.fatal = true
@@ -155,7 +160,8 @@ func (r *replaying) storable(ctx context.Context, it item) item {
 	return it
 }
 
-// play is the work of a worker.
+// play is the work of a worker: it plays one conversation under all policies. It is called
+// concurrently. With --db, a conversation that fails leaves nothing in the file.
 func (r *replaying) play(ctx context.Context, c *conversation.Conversation) ([]*replay.Report, error) {
 	var policies []replay.Policy
 	for _, p := range r.plan.policies {
@@ -193,7 +199,9 @@ func (r *replaying) done(t task, o outcome) error {
 	return r.progress.Aside(func() error { return r.report.played(o.reports) })
 }
 
-// notPlayed is the error of a run that ends at a conversation that could not be read or played.
+// notPlayed is the error of a run that ends at a conversation that could not be read or played. Bad
+// input is an error of usage, unless the error already has an exit code. If the conversation is at
+// fault, and not the whole file, --keep-going is a remedy.
 func notPlayed(err error) error {
 	code := exit.CodeUsage
 	var e *exit.Error

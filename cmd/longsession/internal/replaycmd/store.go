@@ -75,8 +75,8 @@ func (s *store) open(ctx context.Context) error {
 	return nil
 }
 
-// check refuses a conversation whose session exists already, since their events would be mixed. One
-// goroutine calls it, after open.
+// check refuses a conversation whose session exists already, in the file or earlier in this run, since
+// their events would be mixed. One goroutine calls it, after open.
 func (s *store) check(ctx context.Context, c *conversation.Conversation) error {
 	refuse := func(format string, args ...any) error {
 		return &exit.Error{Code: exit.CodeUsage, Err: &conversation.Error{File: c.File, Line: c.Line, Conversation: c.ID, Message: -1, Problem: fmt.Sprintf(format, args...)}}

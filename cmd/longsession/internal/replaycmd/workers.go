@@ -22,7 +22,11 @@ type outcome struct {
 }
 
 // workers play conversations concurrently and return them in the order of the input. At most about
-// two conversations for each worker are in memory at once.
+// two conversations for each worker are in memory at once: the one it plays, and one that waits in
+// line until it is reported.
+//
+// For example, two workers play a, b and c. If b is done before a, its worker begins c, and the result
+// of b waits in its channel. Then a is done: a and b are reported in this order, and c follows.
 type workers struct {
 	play func(context.Context, *conversation.Conversation) ([]*replay.Report, error)
 	jobs int
@@ -44,6 +48,7 @@ func (w workers) run(ctx context.Context, read func(yield func(item) bool), done
 		read(func(it item) bool { return line.join(ctx, it, todo) })
 	}()
 
+	// If serve ends early, for whatever reason, stop ends the workers and the reader.
 	err := line.serve(ctx)
 	interrupted := ctx.Err() != nil
 	stop()
@@ -73,7 +78,8 @@ type line struct {
 	done  func(task, outcome) error
 }
 
-// join puts an item at the end of the line and, if it is a conversation, passes it to a worker.
+// join puts an item at the end of the line and, if it is a conversation, passes it to a worker. It
+// waits while the line is full, which bounds the memory, and reports false once ctx ends.
 func (l *line) join(ctx context.Context, it item, todo chan<- task) bool {
 	t := task{item: it, played: make(chan outcome, 1)}
 	if it.err != nil {
