@@ -33,7 +33,7 @@ type step struct {
 
 var (
 	// plain reads dashes, blanks and digits of all scripts as ASCII, and drops invisible characters.
-	plain = step{regexp.MustCompile(`[^\t\n\r -~]`), func(piece string) string { return strings.Map(ascii, piece) }}
+	plain = step{regexp.MustCompile(`[^\t\n\r -~]`), inASCII}
 	// normal reads full-width and mathematical letters as plain ones, and accents together with
 	// their letters.
 	normal = step{regexp.MustCompile(`\P{M}?\p{M}+|[\x{1100}-\x{11ff}]+|[^\x00-\x7f]`), norm.NFKC.String}
@@ -105,6 +105,15 @@ func (as reading) origin(span []int) []int {
 		to++
 	}
 	return []int{as.at(span[0]), as.at(to)}
+}
+
+// inASCII applies ascii to a character. It keeps a byte that is none: the other bytes of its character
+// may not be decoded yet, as in "%D9" behind "%\u00449".
+func inASCII(piece string) string {
+	if !utf8.ValidString(piece) {
+		return piece
+	}
+	return strings.Map(ascii, piece)
 }
 
 // ascii returns a dash, a blank or a digit of any script as ASCII, and -1 for a character that takes

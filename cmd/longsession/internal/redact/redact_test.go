@@ -239,3 +239,17 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// One byte of a character may be decoded before the other one.
+func TestACharacterOfTwoEncodingsHidesNothing(t *testing.T) {
+	t.Parallel()
+	r, err := redact.New([]string{"4711"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{`%D9%A4711`, `%\u00449%A4711`, `\u0025D9%A4711`, `%D9\u0025A4711`} { // an Arabic 4
+		if got := r.Text(text); got != redact.Mark {
+			t.Errorf("%s becomes %s", text, got)
+		}
+	}
+}
