@@ -43,12 +43,13 @@ func (v *View) append(ev *session.Event) {
 	}
 }
 
-// grownBy reports whether now is the view before with nothing at its end but a new event and
-// stand-ins. An older event there changes the view: it had been hidden or shown elsewhere.
+// grownBy reports whether now is the view before with nothing at its end but a new event. An older event
+// there changes the view: it had been hidden or shown elsewhere. So does a stand-in, which answers an
+// older event.
 func grownBy(ev *session.Event, before, now []*session.Event) bool {
 	n := len(before)
 	return len(now) >= n && slices.Equal(before, now[:n]) &&
-		!slices.ContainsFunc(now[n:], func(shown *session.Event) bool { return shown != ev && !IsStandIn(shown) })
+		!slices.ContainsFunc(now[n:], func(shown *session.Event) bool { return shown != ev })
 }
 
 // AppendRecord adds a record that the service stored through another handle of the session. It does
@@ -68,8 +69,7 @@ func (v *View) Events() *Snapshot {
 }
 
 // Version returns the view as it is now, and its generation. Between two calls that return the same
-// generation, the view has only grown at its end, by events that were appended in between and by
-// stand-ins.
+// generation, the view has only grown at its end, by events that were appended in between.
 func (v *View) Version() (*Snapshot, int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

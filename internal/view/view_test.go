@@ -194,3 +194,16 @@ func TestAHiddenEventAtTheEndIsNotNew(t *testing.T) {
 		t.Error("the view has an old event at its end and the same generation")
 	}
 }
+
+// A stand-in answers an older event, so what was measured of the view before is measured again.
+func TestAStandInAtTheEndIsAChange(t *testing.T) {
+	t.Parallel()
+	history := h().User("i", "q").Call("i", "bot", "t", "c")
+	v := view.New(slices.Clone(history.Events))
+	_, before := v.Version()
+	v.Append(history.User("j", "q").Last())
+	shown, after := v.Version()
+	if got := ids(shown.Slice()); got != "e1 e2 interrupted-e2 e3" || after == before {
+		t.Errorf("the view is %q, generation %d after %d", got, after, before)
+	}
+}
