@@ -14,8 +14,7 @@ import (
 // digit. So cuts remembers the matches in the events, without their white space. For example, after
 // an event with "4111 1111 1111 1111", the summary "card 4111 1111…" becomes "card [redacted]…".
 type cuts struct {
-	values  map[string]bool
-	sorted  []string // the values in order; nil if there are new ones
+	values  []string // in order
 	longest int
 	asked   bool // a summary, a focus or a note was redacted
 }
@@ -33,13 +32,10 @@ const (
 func (c *cuts) remember(r *redact.Redactor, text string) {
 	for _, s := range r.Spans(text) {
 		value := squeezed(text[s[0]:s[1]])
-		if value = value[:min(len(value), mostCut)]; len(value) <= fewestCut || c.values[value] {
-			continue
+		value = value[:min(len(value), mostCut)]
+		if at, known := slices.BinarySearch(c.values, value); !known && len(value) > fewestCut {
+			c.values, c.longest = slices.Insert(c.values, at, value), max(c.longest, len(value))
 		}
-		if c.values == nil {
-			c.values = map[string]bool{}
-		}
-		c.values[value], c.sorted, c.longest = true, nil, max(c.longest, len(value))
 	}
 }
 
@@ -48,15 +44,6 @@ func squeezed(text string) string { return strings.Join(strings.Fields(text), ""
 // take redacts the beginning of a value at the end of a text and in front of each cut.
 func (c *cuts) take(text string) string {
 	c.asked = c.asked || text != ""
-	if len(c.values) == 0 {
-		return text
-	}
-	if c.sorted == nil {
-		for value := range c.values {
-			c.sorted = append(c.sorted, value)
-		}
-		slices.Sort(c.sorted)
-	}
 	pieces := strings.Split(text, cutMark)
 	for i, piece := range pieces {
 		if from := c.begun(piece); from >= 0 {
@@ -78,7 +65,7 @@ func (c *cuts) begun(text string) int {
 		if end = text[i:i+size] + end; len(end) < fewestCut {
 			continue
 		}
-		if at, _ := slices.BinarySearch(c.sorted, end); at < len(c.sorted) && strings.HasPrefix(c.sorted[at], end) {
+		if at, _ := slices.BinarySearch(c.values, end); at < len(c.values) && strings.HasPrefix(c.values[at], end) {
 			found = i
 		}
 	}

@@ -3,6 +3,7 @@ package redact
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,17 +23,14 @@ var presets = map[string][]rule{
 var Presets = []string{"keys", "email", "card", "iban", "phone", All}
 
 // preset returns the rules of a preset.
-func preset(name string) ([]rule, error) {
-	if name == All {
-		var all []rule
-		for _, one := range Presets {
-			all = append(all, presets[one]...)
-		}
-		return all, nil
-	}
-	rules, known := presets[name]
-	if !known {
+func preset(name string) (rules []rule, err error) {
+	if !slices.Contains(Presets, name) {
 		return nil, fmt.Errorf("preset %q: choose from %s", name, strings.Join(Presets, ", "))
+	}
+	for _, one := range Presets {
+		if name == one || name == All {
+			rules = append(rules, presets[one]...)
+		}
 	}
 	return rules, nil
 }
