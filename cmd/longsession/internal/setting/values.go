@@ -27,7 +27,7 @@ func New(text func() string, set func(text string) error) Value {
 	return Value{kind: "string", text: text, set: set}
 }
 
-// Set parses a value.
+// Set parses a value. If it refuses one, the value stays as it was.
 func (v Value) Set(text string) error { return v.set(text) }
 
 // String returns the value as Set takes it.
@@ -102,7 +102,13 @@ func Text(to *string) Value {
 
 // Texts is any number of texts, one for each time that the flag is given. check may refuse one.
 func Texts(to *[]string, check func(string) error) Value {
-	return New(func() string { return strings.Join(*to, ",") }, func(text string) error { *to = append(*to, text); return check(text) })
+	return New(func() string { return strings.Join(*to, ",") }, func(text string) error {
+		if err := check(text); err != nil {
+			return err
+		}
+		*to = append(*to, text)
+		return nil
+	})
 }
 
 // File is the name of a file, which must not be empty. A shell offers files with the endings.
@@ -120,7 +126,13 @@ func File(to *string, endings ...string) Value {
 
 // Choice is one of some values, each with its meaning behind a tab if it needs one.
 func Choice(to *string, values ...string) Value {
-	v := New(func() string { return *to }, func(text string) error { *to = text; return choose(text, Names(values)) })
+	v := New(func() string { return *to }, func(text string) error {
+		if err := choose(text, Names(values)); err != nil {
+			return err
+		}
+		*to = text
+		return nil
+	})
 	v.offer = OneOf(values...)
 	return v
 }
@@ -128,12 +140,13 @@ func Choice(to *string, values ...string) Value {
 // Choices is any number of some values, separated by commas.
 func Choices(to *[]string, values ...string) Value {
 	v := New(func() string { return strings.Join(*to, ",") }, func(text string) error {
-		for one := range strings.SplitSeq(text, ",") {
+		chosen := strings.Split(text, ",")
+		for _, one := range chosen {
 			if err := choose(one, values); err != nil {
 				return err
 			}
-			*to = append(*to, one)
 		}
+		*to = append(*to, chosen...)
 		return nil
 	})
 	v.offer = OneOf(values...)
