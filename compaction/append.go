@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"time"
 
-	"google.golang.org/adk/agent"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
@@ -45,8 +43,8 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 	return nil
 }
 
-// appendThrough stores an event, adds it to the view, and stores the session's waiting drafts. orphan
-// is the reason why a late answer is shown without its call, nil if it is not.
+// appendThrough stores an event, adds it to the view, and stores the session's waiting drafts.
+// orphan is the reason why a late answer is shown without its call, nil if it is not.
 func (s *CompactionSessionService) appendThrough(ctx context.Context, h *sessions.Handle, inner session.Session, ev *session.Event) (orphan, err error) {
 	lock := h.State.Append
 	if err := lock.Acquire(ctx); err != nil {
@@ -68,8 +66,8 @@ func (s *CompactionSessionService) appendThrough(ctx context.Context, h *session
 	return orphan, nil
 }
 
-// appendForeign passes a session of unknown origin on. It takes the session's append lock, like every
-// other append.
+// appendForeign passes a session of unknown origin on. It takes the session's append lock, like
+// every other append.
 func (s *CompactionSessionService) appendForeign(ctx context.Context, sess session.Session, ev *session.Event) error {
 	if ref, ok := tryRef(sess); ok {
 		lock := s.sessions.Of(ref).Append
@@ -113,43 +111,3 @@ func withoutRecord(ev *session.Event) *session.Event {
 	delete(clean.CustomMetadata, record.Key)
 	return &clean
 }
-
-// deliveryTimeout is how long the inner service may take to store a tool's result once the turn's
-// context has ended.
-const deliveryTimeout = 5 * time.Second
-
-// delivery returns the context in which an event is appended. For the result of a tool it outlives
-// ctx by [deliveryTimeout]: the tool ran, and its effects are real whether the user pressed Ctrl-C
-// meanwhile or not, so its result must not be lost. For every other event it is ctx itself. The
-// caller calls release when the append has returned.
-func delivery(ctx context.Context, ev *session.Event) (deliver context.Context, release func()) {
-	if class := adk.Classify(ev); ev.Partial || class.Is(adk.ByUser) || !class.Is(adk.Responds) {
-		return ctx, func() {}
-	}
-	detached, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	giveUp := func() { cancel(context.Cause(ctx)) }
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(deliveryTimeout, giveUp)
-		context.AfterFunc(detached, func() { timer.Stop() })
-	})
-	deliver = detached
-	if inv, ok := ctx.(agent.InvocationContext); ok {
-		deliver = deliveryContext{inv, detached}
-	}
-	return deliver, func() {
-		stop()
-		cancel(nil)
-	}
-}
-
-// deliveryContext is an invocation's context with another end, because decorators of a session
-// service look for the invocation in the context of an append.
-type deliveryContext struct {
-	agent.InvocationContext
-	ends context.Context
-}
-
-func (c deliveryContext) Deadline() (time.Time, bool) { return c.ends.Deadline() }
-func (c deliveryContext) Done() <-chan struct{}       { return c.ends.Done() }
-func (c deliveryContext) Err() error                  { return c.ends.Err() }
-func (c deliveryContext) Value(key any) any           { return c.ends.Value(key) }

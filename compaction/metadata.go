@@ -15,8 +15,8 @@ const CompactionMetadataKey = record.Key
 // CompactionMetadata is one compaction record; see package record.
 type CompactionMetadata = record.Metadata
 
-// IsCompactionEvent reports whether ev is a compaction record, which has no content. It is false for
-// nil.
+// IsCompactionEvent reports whether ev is a compaction record, which has no content. It is false
+// for nil.
 func IsCompactionEvent(ev *session.Event) bool { return record.Is(ev) }
 
 // ErrNoRecord is the error for an event without a compaction record.

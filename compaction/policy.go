@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// policy is a Config with defaults filled in, checked, and translated for the engine. A trigger that
-// is off is 0 in it. ContextWindow and MaxOutputTokens are as the caller gave them.
+// policy is a Config with defaults filled in, checked, and translated for the engine. A trigger
+// that is off is 0 in it. ContextWindow and MaxOutputTokens are as the caller gave them.
 type policy struct {
 	Config
 	summarizer Summarizer

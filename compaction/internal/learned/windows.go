@@ -3,8 +3,8 @@ package learned
 import "sync"
 
 // Windows are what windows and prompts must reach before they are worth another look. A compaction
-// that changes nothing would otherwise be repeated, and paid for, with every event. All sizes are in
-// tokens, and 0 where none is known.
+// that changes nothing would otherwise be repeated, and paid for, with every event. All sizes are
+// in tokens, and 0 where none is known.
 type Windows struct {
 	// least is the size of windows whose summary was not shorter, and half as much again, by
 	// window.

@@ -77,11 +77,7 @@ type Limits struct {
 func (c *Config) Limits(model string) *Limits {
 	window, windowKnown := c.Registry.Window(model)
 	known, _ := c.Registry.Lookup(model)
-	l := &Limits{
-		Model:         model,
-		Assumed:       !windowKnown && c.ContextWindow == 0,
-		ContextWindow: cmp.Or(c.ContextWindow, window),
-	}
+	l := &Limits{Model: model, Assumed: !windowKnown && c.ContextWindow == 0, ContextWindow: cmp.Or(c.ContextWindow, window)}
 	l.Capacity = l.ContextWindow
 	switch fits := c.MaxOutputTokens <= l.ContextWindow/2; {
 	case c.MaxOutputTokens < 0:

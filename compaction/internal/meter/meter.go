@@ -33,7 +33,9 @@ func (e extent) covers(generation, length int) bool {
 }
 
 // New returns a Meter for a view of a session.
-func New(v *view.View, s *Session) *Meter { return &Meter{view: v, session: s} }
+func New(v *view.View, s *Session) *Meter {
+	return &Meter{view: v, session: s, tallies: map[string]*tally{}}
+}
 
 // Branches are those of the visible events, the root's first. The caller must not change them.
 func (m *Meter) Branches() []string {
@@ -78,7 +80,7 @@ func (m *Meter) tally(branch string) *tally {
 	t := m.tallies[branch]
 	if t == nil || !t.measured.covers(generation, events.Len()) {
 		t = newTally(m.session, branch, generation)
-		put(&m.tallies, branch, t)
+		m.tallies[branch] = t
 		t.add(events.Slice(), lastChange(m.view.Current(), branch))
 	} else {
 		t.requests = m.session.requestsIn(branch)

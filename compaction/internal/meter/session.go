@@ -30,7 +30,10 @@ type Session struct {
 // NewSession returns a Session that knows the limits of its agent's model, and what compactions of
 // the session have taught.
 func NewSession(l *Limits, facts *learned.Facts) *Session {
-	s := &Session{learned: facts}
+	s := &Session{
+		learned: facts, estimates: map[string]int{}, requests: map[string]map[string]request{},
+		fits: map[string]map[string]fit{}, doubts: map[string]*doubts{},
+	}
 	s.limits.Store(l)
 	return s
 }
@@ -59,8 +62,8 @@ func (s *Session) Requested(branch, agent string, contents, fixed int) bool {
 	if estimate <= 0 {
 		return false
 	}
-	if s.requests == nil || len(s.requests) >= maxBranches {
-		s.requests = map[string]map[string]request{}
+	if len(s.requests) >= maxBranches {
+		clear(s.requests)
 	}
 	if s.requests[branch] == nil {
 		s.requests[branch] = map[string]request{}
@@ -79,8 +82,8 @@ func (s *Session) requestsIn(branch string) map[string]request {
 func (s *Session) noteEstimate(branch string, estimate int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.estimates == nil || len(s.estimates) >= maxBranches {
-		s.estimates = map[string]int{}
+	if len(s.estimates) >= maxBranches {
+		clear(s.estimates)
 	}
 	s.estimates[branch] = estimate
 }
@@ -107,7 +110,7 @@ func (s *Session) learn(t *tally) {
 	for name, agent := range t.agents {
 		fits[name] = agent.fit
 	}
-	put(&s.fits, t.branch, fits)
+	s.fits[t.branch] = fits
 }
 
 // isNews takes in the verdict on an agent's count and reports whether it is to be reported.
@@ -115,15 +118,7 @@ func (s *Session) isNews(agent string, v verdict) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.doubts[agent] == nil {
-		put(&s.doubts, agent, &doubts{})
+		s.doubts[agent] = &doubts{}
 	}
 	return s.doubts[agent].isNews(v)
-}
-
-// put sets a value in a map, which it makes if need be.
-func put[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil {
-		*m = map[K]V{}
-	}
-	(*m)[key] = value
 }

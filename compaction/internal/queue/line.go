@@ -7,11 +7,11 @@ import (
 )
 
 // Line keeps the work on one session in order: one piece at a time, and at most one more in line.
-// The one in line does the job that was asked for last, whose handle knows the session best.
+// The one in line is the job that was requested last, because its handle knows the session best.
 //
 //	turn 5 ends: job A begins      turn 6 ends: job B waits      turn 7 ends: job C replaces B
 type Line struct {
-	slot Lock // held by the one who works
+	slot Lock // held while somebody works
 
 	urgent atomic.Int32 // turns at the hard limit that wait for the slot
 
@@ -52,8 +52,8 @@ func (l *Line) done() {
 	}
 }
 
-// enqueue puts a job in line and reports whether somebody must come and do it. Otherwise the
-// goroutine that waits in line already does this job in place of its own.
+// enqueue puts a job in line and reports whether the caller must start a goroutine for it.
+// Otherwise the goroutine that already waits in line does this job instead of its own.
 func (l *Line) enqueue(job func(context.Context)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *Line) enqueue(job func(context.Context)) bool {
 	return !waiting
 }
 
-// dequeue takes the job out of the line, so that another may get in.
+// dequeue takes the job out of the line, so that another can be put in.
 func (l *Line) dequeue() func(context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +77,7 @@ func (l *Line) dequeue() func(context.Context) {
 // Prioritized reports whether a turn at the hard limit waits. A background job then gives way.
 func (l *Line) Prioritized() bool { return l.urgent.Load() > 0 }
 
-// interruptible notes how to end the background job that holds the slot; nil when it is done.
+// interruptible sets the function that ends the background job in the slot; nil once that is done.
 func (l *Line) interruptible(cancel context.CancelFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +100,7 @@ func (l *Line) Busy() bool {
 	return l.active > 0
 }
 
-// Wait waits until nothing works and nothing is in line. The error is the context's.
+// Wait waits until no work is under way or in line. The error is the context's.
 func (l *Line) Wait(ctx context.Context) error {
 	l.mu.Lock()
 	idle := l.idle

@@ -2,11 +2,11 @@ package queue
 
 import "context"
 
-// Lock is a mutex that can be waited for with a context: a turn must not wait for it longer than
-// its caller allows.
+// Lock is a mutex whose Acquire takes a context, because a turn must not wait longer than its
+// caller allows.
 type Lock chan struct{}
 
-// NewLock returns a lock that is free.
+// NewLock returns a lock that nobody holds.
 func NewLock() Lock { return make(Lock, 1) }
 
 // Acquire takes the lock. The error is the context's; then the lock is not held.
@@ -22,5 +22,5 @@ func (l Lock) Acquire(ctx context.Context) error {
 	}
 }
 
-// Release gives the lock back. Another goroutine than the one that acquired it may do so.
+// Release releases the lock. Any goroutine may call it, not only the one that called Acquire.
 func (l Lock) Release() { <-l }

@@ -22,8 +22,8 @@ var ErrClosed = errors.New("service is closed")
 // more wait in line. Providers limit calls per minute, so more would only fail faster.
 const maxJobs = 8
 
-// endingTime is how long a job that was ended may take to let go of its session. It only has to
-// come back from a canceled call; one that does not is stuck in the inner service.
+// endingTime is how long a job that was ended may take to release its session. It only has to
+// return from a canceled call; one that does not return is stuck in the inner service.
 const endingTime = 2 * time.Second
 
 // Queue is the work of one service, safe for concurrent use.
@@ -44,7 +44,7 @@ func New() *Queue {
 	return &Queue{slots: semaphore.NewWeighted(maxJobs), running: ctx, stop: stop}
 }
 
-// begin reports whether new work may begin; if so, work.Done must follow.
+// begin reports whether new work may begin. If so, the caller must call work.Done after it.
 func (q *Queue) begin() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -54,9 +54,9 @@ func (q *Queue) begin() bool {
 	return !q.closed
 }
 
-// Background has a job done in a goroutine of its own. The job outlives the caller's turn: it gets
-// the context's values without its end. Where a job waits in line already, the new one takes its
-// place, with the context of the old one. A closed queue does nothing.
+// Background runs a job in a goroutine of its own. The job outlives the caller's turn: its context
+// has the values of ctx, and does not end with it. If a job already waits in line, the new job
+// replaces it and keeps its context. A closed queue ignores the job.
 func (q *Queue) Background(ctx context.Context, line *Line, job func(context.Context)) {
 	if !q.begin() {
 		return
@@ -91,20 +91,20 @@ func (q *Queue) Background(ctx context.Context, line *Line, job func(context.Con
 
 // Turn is a turn that waits for work to be done.
 type Turn struct {
-	// Deadline is how long the turn waits for what is under way.
+	// Deadline is how long the turn waits for work that is under way.
 	Deadline time.Time
 	// AtLimit says that the turn cannot go on without the work. It goes before background jobs, and
 	// when its time is up, it ends the job under way.
 	AtLimit bool
-	// Impatient says that the turn does not wait: it did so before.
+	// Impatient means that the turn has waited in vain before, and does not wait again.
 	Impatient bool
 	// GivenUp is called when the turn has waited in vain.
 	GivenUp func()
 }
 
-// Inline does work that a turn waits for, before it returns. What is under way for the session is
-// waited for first. preempted says that a job under way was ended for the turn. A closed queue, and
-// a turn that waited in vain, do nothing.
+// Inline does work that a turn waits for. It first waits for the work that is under way for the
+// session; preempted is true if it ended that work instead. If the queue is closed, or the turn's
+// deadline passes first, it returns without calling do.
 func (q *Queue) Inline(ctx context.Context, line *Line, t Turn, do func(preempted bool)) {
 	if !q.begin() {
 		return
@@ -144,7 +144,7 @@ func (l *Line) acquireFor(ctx context.Context, t Turn) (got, preempted bool) {
 	return l.slot.Acquire(ending) == nil, true
 }
 
-// ByHand does work that a person asked for, once what is under way for the session is done. The
+// ByHand does work that a person asked for, after the work that is under way for the session. The
 // error is [ErrClosed], the context's, or that of do.
 func (q *Queue) ByHand(ctx context.Context, line *Line, do func() error) error {
 	if !q.begin() {
@@ -154,7 +154,7 @@ func (q *Queue) ByHand(ctx context.Context, line *Line, do func() error) error {
 	return line.Exclusively(ctx, do)
 }
 
-// Exclusively does work once what is under way for the session is done, even if the queue is
+// Exclusively does work after the work that is under way for the session, even if the queue is
 // closed. The error is the context's, or that of do.
 func (l *Line) Exclusively(ctx context.Context, do func() error) error {
 	l.begin()
@@ -166,8 +166,8 @@ func (l *Line) Exclusively(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// Close starts no new work and waits for what is under way, then calls last. When the context ends
-// first, background jobs are canceled and its error is returned.
+// Close refuses new work, waits for the work that is under way, and then calls last. When the
+// context ends first, background jobs are canceled and its error is returned.
 func (q *Queue) Close(ctx context.Context, last func()) error {
 	q.mu.Lock()
 	q.closed = true

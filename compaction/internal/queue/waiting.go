@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Waiting holds what waits to be stored in a session, oldest first. The zero value is ready, and
+// Waiting is a queue of items to be stored in a session, oldest first. The zero value is ready, and
 // safe for concurrent use.
 type Waiting[T comparable] struct {
 	mu     sync.Mutex
@@ -13,15 +13,14 @@ type Waiting[T comparable] struct {
 	items  []T
 }
 
-// All returns what waits, oldest first.
+// All returns the items, oldest first.
 func (w *Waiting[T]) All() []T {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.items)
 }
 
-// Add puts an item at the end of the line. It reports false, and does nothing, if the line is
-// closed.
+// Add appends an item. It reports false, and does nothing, if Waiting is closed.
 func (w *Waiting[T]) Add(item T) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -32,8 +31,8 @@ func (w *Waiting[T]) Add(item T) bool {
 	return true
 }
 
-// Take removes an item and reports whether it was there: of two goroutines that work on one item
-// only the first may report what became of it.
+// Take removes an item and reports whether it was there. If two goroutines work on one item, only
+// the first to take it may report its outcome.
 func (w *Waiting[T]) Take(item T) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,14 +44,15 @@ func (w *Waiting[T]) Take(item T) bool {
 	return true
 }
 
-// Close lets nothing more in: the session was deleted, so nobody would come to store it.
+// Close makes Add refuse further items. It is called when the session is deleted, after which no
+// append would store them.
 func (w *Waiting[T]) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
 }
 
-// Closed reports whether the line is closed.
+// Closed reports whether Close was called.
 func (w *Waiting[T]) Closed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -50,7 +50,7 @@ func TestRecordsAreForgottenOnceAllHaveSeenThem(t *testing.T) {
 	_, reader, old := twoHandles(t)
 	st := reader.State
 	for range 3 {
-		st.Publish(session.NewEvent("i"))
+		st.Publish(session.NewEventWithContext(t.Context(), "i"))
 	}
 	reader.Events()
 	if n := unread(&st.news); n != 3 {
@@ -60,7 +60,7 @@ func TestRecordsAreForgottenOnceAllHaveSeenThem(t *testing.T) {
 	if n := unread(&st.news); n != 0 {
 		t.Errorf("%d records are kept though every handle has seen them", n)
 	}
-	st.Publish(session.NewEvent("i"))
+	st.Publish(session.NewEventWithContext(t.Context(), "i"))
 	reader.Events()
 	if n := unread(&st.news); n != 1 {
 		t.Errorf("%d records are kept for the handle that has not read them, want 1", n)

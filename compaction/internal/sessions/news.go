@@ -7,7 +7,7 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// news passes the records that this process stores in a session on to all handles of it.
+// news delivers the records that this process stores in a session to all of its handles.
 type news struct {
 	mu sync.Mutex
 	// records are those that some handle has not seen yet, oldest first; forgotten counts those
@@ -22,8 +22,8 @@ type news struct {
 // cursor is how many of a session's records one handle has seen.
 type cursor struct{ seen atomic.Int64 }
 
-// open gives a handle a place in the list of those that want to see new records. It must be called
-// before the handle's events are read: a record stored in between is seen twice, never missed.
+// open registers a handle that is to see new records. It must be called before the handle's events
+// are read: a record that is stored in between is then seen twice, never missed.
 func (n *news) open() *cursor {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -33,7 +33,7 @@ func (n *news) open() *cursor {
 	return c
 }
 
-// close forgets a cursor.
+// close removes the cursor of a handle that is gone.
 func (n *news) close(c *cursor) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

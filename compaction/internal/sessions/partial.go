@@ -28,8 +28,8 @@ type PartialSession interface {
 	Overtaken(eventID string) bool
 }
 
-// partialLoad is what a handle knows about events that were left in storage; nil if it has every event.
-// It is guarded by State.Append.
+// partialLoad is what a handle knows about events that were left in storage; nil if it has every
+// event. It is guarded by State.Append.
 type partialLoad struct {
 	loaded   PartialSession
 	unloaded int // how many events were left
@@ -90,8 +90,8 @@ func (p *partialLoad) lacksCallOf(ev *session.Event) bool {
 }
 
 // restoreCall adds a late answer that was stored to the view, and with it the members of its unit
-// that were left in storage, in one step. The handle sees nothing else of what others did
-// meanwhile. If the unit cannot be read, the answer is shown without its call, and the error says
+// that were left in storage, in one step. The handle still does not see what others appended in the
+// meantime. If the unit cannot be read, the answer is shown without its call, and the error says
 // why. The caller holds State.Append.
 func (h *Handle) restoreCall(ctx context.Context, ev *session.Event) error {
 	resp, err := h.owner.Load(ctx, h.State.Ref.Request())

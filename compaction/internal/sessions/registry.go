@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 )
 
-// registry holds the states that are in use, without keeping them alive. It refers to nothing else:
-// the cleanup of a state refers to it, and would keep whatever it refers to alive as well.
+// registry holds the states that are in use, without keeping them alive. The cleanup of each state
+// refers to the registry, so the registry must not refer to anything that should be collected.
 type registry struct {
 	limits *meter.Limits
 
@@ -69,25 +69,25 @@ func (r *registry) collect(ref Ref) {
 	}
 }
 
-// maxRetained bounds how many sessions without a handle are remembered; the longest unused is
+// maxRetained is how many sessions without a handle are remembered. The least recently used one is
 // forgotten first.
 const maxRetained = 1024
 
-// retained keeps the states of sessions alive about which there is something to remember.
+// retained keeps states alive that have something to remember.
 type retained struct {
 	mu    sync.Mutex
 	byRef *simplelru.LRU[Ref, *State]
 }
 
 func newRetained() *retained {
-	// NewLRU fails for a size that is not positive only.
+	// NewLRU only fails for a size that is not positive.
 	byRef, _ := simplelru.NewLRU[Ref, *State](maxRetained, nil)
 	return &retained{byRef: byRef}
 }
 
-// update keeps a state alive if there is something to remember about it, and lets go of it
-// otherwise. It returns the state that is given up for it, nil for none. It must be called after
-// each change: the lock orders the looks, so the last one sees the last change.
+// update keeps a state alive if it has something to remember, and drops it otherwise. If it had to
+// drop another state to make room, it returns that one, else nil. It must be called after each
+// change: the lock orders the calls, so the last call sees the last change.
 func (r *retained) update(st *State) (givenUp *State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,14 +102,14 @@ func (r *retained) update(st *State) (givenUp *State) {
 	return givenUp
 }
 
-// forget lets go of a state.
+// forget drops a state.
 func (r *retained) forget(st *State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forgetLocked(st)
 }
 
-// forgetLocked leaves another state of the same session alone, which was created anew.
+// forgetLocked drops a state, but not a newer state of a session that was created again.
 func (r *retained) forgetLocked(st *State) {
 	if kept, ok := r.byRef.Peek(st.Ref); ok && kept == st {
 		r.byRef.Remove(st.Ref)

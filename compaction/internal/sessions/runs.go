@@ -21,7 +21,8 @@ type run struct {
 	handle weak.Pointer[Handle]
 }
 
-// Started notes that an invocation runs in this process, through a handle, and forgets those that are over.
+// Started notes that an invocation runs in this process, through a handle, and forgets those that
+// are over.
 func (r *runs) Started(ctx context.Context, invocationID string, h *Handle) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,9 +5,8 @@
 //	State      one for each session   locks, the line of jobs, drafts, what was learned, new records
 //	Handle     one for each Get       a view, kept up to date by appends and by records of others
 //
-// A state lives as long as somebody needs it, and is garbage afterwards: a process that serves a
-// million sessions keeps those in use, and at most 1,024 others about which it has something to
-// remember.
+// A state is garbage once no handle and no job uses it. A process that has served a million
+// sessions keeps the states in use, and at most 1,024 others that have something to remember.
 package sessions
 
 import (
@@ -63,12 +62,12 @@ func (s *Sessions) WithDrafts() []*State {
 	return slices.DeleteFunc(s.known.all(), func(st *State) bool { return len(st.Waiting.All()) == 0 })
 }
 
-// Remember keeps a state alive while it has something to remember. It returns the state that is
-// given up for it, nil for none. It must be called after each change of what is remembered.
+// Remember keeps a state alive while it has something to remember. If it had to drop another state
+// to make room, it returns that one, else nil. It must be called after each change.
 func (s *Sessions) Remember(st *State) (givenUp *State) { return s.retained.update(st) }
 
-// Drop makes a deleted session's state unreachable, so that a session created anew under the same
-// ID starts with a fresh one. What waits in the old one can still be reported.
+// Drop makes a deleted session's state unreachable, so that a session that is created again under
+// the same ID starts with a new one. Drafts in the old state can still be reported.
 func (s *Sessions) Drop(ref Ref) {
 	s.views.forget(ref)
 	if st := s.known.remove(ref); st != nil {
@@ -142,9 +141,9 @@ func (s *Sessions) newHandle(st *State, c *cursor, sess session.Session) *Handle
 // hang a turn.
 const maxLayers = 64
 
-// Peel finds the service's own layer in a session and returns what lies directly below it: another
-// decorator may sit there, and another one above. A session without such a layer is returned as it
-// is.
+// Peel finds the service's own layer in a session, and returns the session directly below it and
+// the layer's handle. There may be other decorators above and below. A session without such a layer
+// is returned unchanged, with a nil handle.
 func (s *Sessions) Peel(sess session.Session) (session.Session, *Handle) {
 	layer := sess
 	for range maxLayers {

@@ -9,8 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 )
 
-// State is what a service knows of one session while somebody holds a handle to it, a job works on
-// it, or there is something to remember. Otherwise it is garbage. Each part locks itself.
+// State is what a service knows about one session. It is kept while a handle or a job refers to it,
+// or while it has something to remember. Each part locks itself.
 type State struct {
 	Ref Ref
 	// Append is held around every append of an event and every store of a record: ADK's services

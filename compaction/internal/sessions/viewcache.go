@@ -11,15 +11,15 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// viewCache makes the views of sessions. Where a backend hands out the same events at every Get, as
-// ADK's in-memory service does, it keeps how far the last view came, so that a Get costs what is
-// new and not everything that was said:
+// viewCache makes the views of sessions. If a backend returns the same events at every Get, as
+// ADK's in-memory service does, the cache keeps the last view, so that a Get costs only what is
+// new:
 //
 //	first Get    1,000 events   the view is made, and the first event remembered
 //	second Get   1,002 events   the same first event: the view is made, and kept
 //	third Get    1,004 events   two events are added to the kept view
 //
-// Other backends read their events anew each time. For these it keeps nothing but a weak pointer.
+// Other backends return new events each time. For these the cache keeps only a weak pointer.
 type viewCache struct {
 	mu     sync.Mutex
 	byRef  *simplelru.LRU[Ref, cached]
@@ -33,7 +33,7 @@ type cached struct {
 }
 
 // The cache is bounded by sessions and by events. Each event takes up some 13 bytes in addition to
-// what the backend holds anyway: 14 MB at most. The longest unused views go first.
+// what the backend holds anyway: 14 MB at most. The least recently used views go first.
 const (
 	maxCached       = 64
 	maxCachedEvents = 1 << 20
@@ -41,7 +41,7 @@ const (
 
 func newViewCache() *viewCache {
 	c := &viewCache{}
-	// NewLRU fails for a size that is not positive only.
+	// NewLRU only fails for a size that is not positive.
 	c.byRef, _ = simplelru.NewLRU(maxCached, func(_ Ref, one cached) { c.events -= one.len() })
 	return c
 }

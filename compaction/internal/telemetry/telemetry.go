@@ -119,16 +119,13 @@ const (
 
 // Observation is one thing that happened. Package compaction documents the fields for its users.
 type Observation struct {
-	Outcome      Outcome
-	Session      sessions.Ref
-	Trigger      record.Trigger
-	Branch       string
-	InvocationID string
-	Inline       bool
+	Outcome              Outcome
+	Session              sessions.Ref
+	Trigger              record.Trigger
+	Branch, InvocationID string
+	Inline               bool
 
-	Events       int
-	TokensBefore int
-	TokensAfter  int
+	Events, TokensBefore, TokensAfter int
 
 	RecordID string
 	Calls    []string

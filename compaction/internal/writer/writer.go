@@ -30,8 +30,8 @@ type Summarizer interface {
 	Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error)
 }
 
-// Assignment is one summary to be written for a job. The call ends at the job's Deadline or, if that
-// is zero, after Timeout.
+// Assignment is one summary to be written for a job. The call ends at the job's Deadline or, if
+// that is zero, after Timeout.
 type Assignment struct {
 	Job
 	Window selector.Selection
