@@ -6,9 +6,16 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// selectActive reads the rows of the view: those that no record covers (records included), covered
-// rows that the view shows nevertheless, and the rest of every unit of these. It reads no row that
-// it does not return. For example, of
+// selectActive reads the rows that the view needs: rows that no record covers (including records),
+// covered rows that the view shows anyway, and the rest of every unit among them. It reads no row
+// that it does not return. For example, of
+//
+//	1 user     covered by r
+//	2 agent    covered by r, calls a tool
+//	3 agent    a late answer to the call in 2
+//	4 record r
+//
+// it returns 1 as the newest event of the user, 2 because 3 is of the same unit, 3 and 4.
 //
 //	1 user     covered by r
 //	2 agent    covered by r, calls a tool
@@ -119,7 +126,7 @@ func (r *reader) loadActive(ctx context.Context, found *ActiveSession, size size
 	return err
 }
 
-// trackCovered remembers a loaded event that a record covers.
+// trackCovered adds a loaded event that a record covers.
 func (s *ActiveSession) trackCovered(row *stored) {
 	if !row.covered {
 		return

@@ -7,8 +7,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestAViewOfALongSessionLoadsLittle: a few dozen events of 20,000, although every turn uses the
-// same call ID.
+// GetActive loads a few dozen of 20,000 events, although every turn uses the same call ID.
 func TestAViewOfALongSessionLoadsLittle(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "5,000 turns in one goroutine")

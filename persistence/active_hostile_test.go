@@ -15,9 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// TestHostileHistoriesAreShownAlike: with odd clocks, authors, parts and answers, and with records
-// that are circular, forged or about other branches; or with sound records in their place, so that
-// less is loaded.
+// The views are equal for odd clocks, authors, parts and answers. The records are either circular,
+// forged or about other branches, or sound, so that GetActive loads less.
 func TestHostileHistoriesAreShownAlike(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "random histories in one goroutine")
@@ -51,7 +50,7 @@ func TestHostileHistoriesAreShownAlike(t *testing.T) {
 	}
 }
 
-// soundRecord covers events of one branch that nothing covers, or is nil.
+// soundRecord returns a record of uncovered events of one branch, or nil.
 func soundRecord(id string, stored []*session.Event, random *rand.Rand) *session.Event {
 	state, branch := view.Inspect(stored), []string{"", "p.a", "p.b"}[random.IntN(3)]
 	var covered []string
@@ -66,8 +65,7 @@ func soundRecord(id string, stored []*session.Event, random *rand.Rand) *session
 	return (&ct.History{Events: stored}).Record(id, covered...)
 }
 
-// TestTwoWritersThatCompactTheSameTurnsAreShownAlike, whichever handle reads, and also after the
-// next merge.
+// After two writers compact the same turns, every handle shows the same, also after the next merge.
 func TestTwoWritersThatCompactTheSameTurnsAreShownAlike(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestTheViewOfWhatIsLoadedIsTheViewOfAll after any sequence of appends, compactions, merges and
-// reopenings. With records of one writer nothing is loaded that the view does not need.
+// The views are equal after any sequence of appends, compactions, merges and reopenings. If all
+// records are of one writer, GetActive loads no event that the view does not need.
 func TestTheViewOfWhatIsLoadedIsTheViewOfAll(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "random histories in one goroutine")
@@ -58,7 +58,7 @@ func TestTheViewOfWhatIsLoadedIsTheViewOfAll(t *testing.T) {
 						partial.Add(1)
 					}
 					if full := view.Inspect(x.h.Events); !wild && !left && len(full.View)-len(full.Current)+x.records < len(x.h.Events) {
-						rt.Fatalf("all of %v were loaded, %v are shown", ct.IDs(x.h.Events), ct.IDs(full.View))
+						rt.Fatalf("all events of %v were loaded, although the view shows only %v", ct.IDs(x.h.Events), ct.IDs(full.View))
 					}
 				}
 			})

@@ -17,7 +17,7 @@ func request(id string) *session.GetRequest {
 	return &session.GetRequest{AppName: app, UserID: user, SessionID: id}
 }
 
-// tester is what a test and a property test have in common.
+// tester is the common interface of a test and a property test.
 type tester interface {
 	Helper()
 	Fatal(...any)
@@ -41,7 +41,6 @@ func stores(t *testing.T, h *ct.History) *persistence.SQLiteSessionService {
 	return s
 }
 
-// TestOnlyWhatTheViewNeedsIsLoaded, case by case.
 func TestOnlyWhatTheViewNeedsIsLoaded(t *testing.T) {
 	t.Parallel()
 	h := func() *ct.History { return &ct.History{} }
@@ -58,28 +57,28 @@ func TestOnlyWhatTheViewNeedsIsLoaded(t *testing.T) {
 		h    *ct.History
 		want string
 	}{
-		"nothing is covered":                 {talk(), "e1 e2 e3 e4 e5 e6 e7 e8"},
-		"a window":                           {talk().Compact("r1", "e1", "e2"), "e3 e4 e5 e6 e7 e8 event-of-r1"},
-		"two windows merged":                 {talk().Compact("r1", "e1", "e2").Compact("r2", "e3", "e4").Merge("r3", "r1", "r2"), "e5 e6 e7 e8 event-of-r3"},
-		"the newest of each stay":            {talk().Compact("r1", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8"), "e7 e8 event-of-r1"},
-		"rounds and what they stand behind":  {rounds().Compact("r1", "e4", "e5", "e6", "e7").Amend(stand).Agent("i2", "bot", "so").User("i3", "q").Compact("r2", "e1", "e2", "e3"), "e3 e8 e9 event-of-r1 e11 e12 event-of-r2"},
-		"a late answer brings its call":      {h().Call("i1", "bot", "t", "a", "b").Response("i1", "bot", "t", "r", "a").Turns(3, "bot").Compact("r1", "e1", "e2", "e3", "e4").Response("i9", "user", "t", "r", "b"), "e1 e2 e5 e6 e7 e8 event-of-r1 e10"},
-		"used IDs do not bring old calls":    {h().Call("i1", "bot", "t", "1").Response("i1", "bot", "t", "r", "1").Turns(2, "bot").Compact("r1", "e1", "e2").Call("i4", "bot", "t", "1").Response("i4", "bot", "t", "r", "1"), "e3 e4 e5 e6 event-of-r1 e8 e9"},
-		"nor those of another branch":        {h().Branch("p.a").Call("i1", "a", "t", "1").Branch("p.b").Call("i1", "b", "t", "1").Branch("p.a").Response("i1", "a", "t", "r", "1").Compact("r1", "e1", "e3").Branch("p.b").Response("i1", "b", "t", "r", "1").Agent("i1", "b", "so"), "e2 event-of-r1 e5 e6"},
-		"an answer to two calls":             {h().Call("i1", "bot", "t", "a").Call("i1", "bot", "t", "b").Turns(1, "bot").Compact("r1", "e1", "e2", "e3").Response("i2", "bot", "t", "r", "a", "b"), "e1 e2 e3 e4 event-of-r1 e6"},
-		"an answer without a call":           {h().Response("i1", "bot", "t", "r", "x").Turns(2, "bot").Compact("r1", "e1", "e2"), "e3 e4 e5 event-of-r1"},
-		"a copy of a record":                 {copied(talk().Compact("r1", "e1", "e2")), "e3 e4 e5 e6 e7 e8 event-of-r1"},
-		"a record in Go's own types":         {raw(talk().Compact("r1", "e1", "e2")), "e3 e4 e5 e6 e7 e8 event-of-r1"},
-		"an ID that may be two is whole":     {twins(talk()).Compact("r1", "a\ufffd"), "a\xff a\ufffd e3 e4 e5 e6 e7 e8 event-of-r1"},
-		"a record that cannot be read":       {broken(talk().Compact("r1", "e1", "e2")), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1"},
-		"one that covers the same is whole":  {talk().Compact("r1", "e1", "e2").Compact("r2", "e1", "e2"), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1 event-of-r2"},
-		"one about nothing known is whole":   {talk().Compact("r1", "e1").Amend(func(m *record.Metadata) { m.Covered = append(m.Covered, record.Ref{ID: "x"}) }), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1"},
-		"one of another branch is whole":     {talk().Compact("r1", "e1").Amend(func(m *record.Metadata) { m.Branch = "b" }), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1"},
-		"one that absorbs itself is whole":   {talk().Compact("r1", "e1").Amend(func(m *record.Metadata) { m.Absorbed = []string{"r1"} }), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1"},
-		"two that absorb one are whole":      {talk().Compact("r1", "e1").Merge("r2", "r1").Merge("r3", "r1"), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1 event-of-r2 event-of-r3"},
-		"one that stands nowhere is whole":   {rounds().Compact("r1", "e4", "e5").Amend(func(m *record.Metadata) { m.After, m.Agent = record.Ref{ID: "x"}, "bot" }), "e1 e2 e3 e4 e5 e6 e7 e8 e9 event-of-r1"},
-		"one that covers another agent":      {rounds().Compact("r1", "e4", "e5").Amend(func(m *record.Metadata) { m.After, m.Agent = record.Ref{ID: "e3"}, "other" }), "e1 e2 e3 e4 e5 e6 e7 e8 e9 event-of-r1"},
-		"an answer that precedes a new call": {h().Response("i1", "bot", "t", "r", "x").Turns(2, "bot").Compact("r1", "e1", "e2").Call("i4", "bot", "t", "x"), "e1 e2 e3 e4 e5 event-of-r1 e7"},
+		"no record":                           {talk(), "e1 e2 e3 e4 e5 e6 e7 e8"},
+		"a window":                            {talk().Compact("r1", "e1", "e2"), "e3 e4 e5 e6 e7 e8 event-of-r1"},
+		"two windows merged":                  {talk().Compact("r1", "e1", "e2").Compact("r2", "e3", "e4").Merge("r3", "r1", "r2"), "e5 e6 e7 e8 event-of-r3"},
+		"newest of each speaker is loaded":    {talk().Compact("r1", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8"), "e7 e8 event-of-r1"},
+		"rounds and their anchor":             {rounds().Compact("r1", "e4", "e5", "e6", "e7").Amend(stand).Agent("i2", "bot", "so").User("i3", "q").Compact("r2", "e1", "e2", "e3"), "e3 e8 e9 event-of-r1 e11 e12 event-of-r2"},
+		"a late answer loads its call":        {h().Call("i1", "bot", "t", "a", "b").Response("i1", "bot", "t", "r", "a").Turns(3, "bot").Compact("r1", "e1", "e2", "e3", "e4").Response("i9", "user", "t", "r", "b"), "e1 e2 e5 e6 e7 e8 event-of-r1 e10"},
+		"a reused ID loads no old call":       {h().Call("i1", "bot", "t", "1").Response("i1", "bot", "t", "r", "1").Turns(2, "bot").Compact("r1", "e1", "e2").Call("i4", "bot", "t", "1").Response("i4", "bot", "t", "r", "1"), "e3 e4 e5 e6 event-of-r1 e8 e9"},
+		"a response of another branch":        {h().Branch("p.a").Call("i1", "a", "t", "1").Branch("p.b").Call("i1", "b", "t", "1").Branch("p.a").Response("i1", "a", "t", "r", "1").Compact("r1", "e1", "e3").Branch("p.b").Response("i1", "b", "t", "r", "1").Agent("i1", "b", "so"), "e2 event-of-r1 e5 e6"},
+		"an answer to two calls":              {h().Call("i1", "bot", "t", "a").Call("i1", "bot", "t", "b").Turns(1, "bot").Compact("r1", "e1", "e2", "e3").Response("i2", "bot", "t", "r", "a", "b"), "e1 e2 e3 e4 event-of-r1 e6"},
+		"an answer without a call":            {h().Response("i1", "bot", "t", "r", "x").Turns(2, "bot").Compact("r1", "e1", "e2"), "e3 e4 e5 event-of-r1"},
+		"a copy of a record":                  {copied(talk().Compact("r1", "e1", "e2")), "e3 e4 e5 e6 e7 e8 event-of-r1"},
+		"a record in Go's own types":          {raw(talk().Compact("r1", "e1", "e2")), "e3 e4 e5 e6 e7 e8 event-of-r1"},
+		"an ambiguous ID loads all":           {twins(talk()).Compact("r1", "a\ufffd"), "a\xff a\ufffd e3 e4 e5 e6 e7 e8 event-of-r1"},
+		"a record that cannot be read":        {broken(talk().Compact("r1", "e1", "e2")), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1"},
+		"duplicate coverage loads all":        {talk().Compact("r1", "e1", "e2").Compact("r2", "e1", "e2"), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1 event-of-r2"},
+		"an unknown reference loads all":      {talk().Compact("r1", "e1").Amend(func(m *record.Metadata) { m.Covered = append(m.Covered, record.Ref{ID: "x"}) }), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1"},
+		"another branch loads all":            {talk().Compact("r1", "e1").Amend(func(m *record.Metadata) { m.Branch = "b" }), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1"},
+		"absorbing itself loads all":          {talk().Compact("r1", "e1").Amend(func(m *record.Metadata) { m.Absorbed = []string{"r1"} }), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1"},
+		"absorbed twice loads all":            {talk().Compact("r1", "e1").Merge("r2", "r1").Merge("r3", "r1"), "e1 e2 e3 e4 e5 e6 e7 e8 event-of-r1 event-of-r2 event-of-r3"},
+		"an unknown anchor loads all":         {rounds().Compact("r1", "e4", "e5").Amend(func(m *record.Metadata) { m.After, m.Agent = record.Ref{ID: "x"}, "bot" }), "e1 e2 e3 e4 e5 e6 e7 e8 e9 event-of-r1"},
+		"another agent loads all":             {rounds().Compact("r1", "e4", "e5").Amend(func(m *record.Metadata) { m.After, m.Agent = record.Ref{ID: "e3"}, "other" }), "e1 e2 e3 e4 e5 e6 e7 e8 e9 event-of-r1"},
+		"an answer before its call loads all": {h().Response("i1", "bot", "t", "r", "x").Turns(2, "bot").Compact("r1", "e1", "e2").Call("i4", "bot", "t", "x"), "e1 e2 e3 e4 e5 event-of-r1 e7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,14 +91,14 @@ func TestOnlyWhatTheViewNeedsIsLoaded(t *testing.T) {
 	}
 }
 
-// copied adds the newest event once more, under another ID.
+// copied appends a copy of the newest event, under another ID.
 func copied(h *ct.History) *ct.History {
 	again := *h.Last()
 	again.ID += "-copy"
 	return h.AddEvent(&again)
 }
 
-// raw keeps the newest record as a value that only JSON makes a record of.
+// raw stores the newest record as a generic value, which becomes a record only through JSON.
 func raw(h *ct.History) *ct.History {
 	text, err := json.Marshal(h.Last().CustomMetadata[record.Key])
 	if err != nil {
@@ -109,7 +108,7 @@ func raw(h *ct.History) *ct.History {
 	return h
 }
 
-// twins gives two events IDs that are one in a record.
+// twins gives two events IDs that are equal in a record.
 func twins(h *ct.History) *ct.History {
 	h.Events[0].ID, h.Events[1].ID = "a\xff", "a\ufffd"
 	return h
@@ -120,8 +119,8 @@ func broken(h *ct.History) *ct.History {
 	return h
 }
 
-// TestAnInterruptedCallIsAnsweredAlthoughTheMessageBehindItIsNotLoaded: only a message that a
-// record covers shows that the invocation is over. The newest one belongs to the same invocation.
+// Only a covered message shows that the invocation is over, because the newest message belongs to
+// the same invocation.
 func TestAnInterruptedCallIsAnsweredAlthoughTheMessageBehindItIsNotLoaded(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -149,7 +148,8 @@ func TestAnInterruptedCallIsAnsweredAlthoughTheMessageBehindItIsNotLoaded(t *tes
 	}
 }
 
-// TestAppendsThroughAnActiveSessionAreStored and seen in the handle, as through any other.
+// Appends through an active session are stored and visible in the handle, as through any other
+// handle.
 func TestAppendsThroughAnActiveSessionAreStored(t *testing.T) {
 	t.Parallel()
 	s := stores(t, (&ct.History{}).Turns(4, "bot").Compact("r1", "e1", "e2", "e3"))
@@ -159,7 +159,7 @@ func TestAppendsThroughAnActiveSessionAreStored(t *testing.T) {
 	ev.Actions.StateDelta = map[string]any{"k": "v"}
 	appendTo(t, s, few, ev)
 	if few.Events().Len() != before+1 || few.Events().At(before).ID != "new" {
-		t.Error("the handle does not have what was appended through it")
+		t.Error("the handle does not show the event appended through it")
 	}
 	if value, err := few.State().Get("k"); value != "v" || err != nil {
 		t.Errorf("the handle's state is %v, %v", value, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/ids"
 )
 
-// These statements run for every event, so their parameters have no numbers: the driver looks up
-// the name of each numbered parameter.
+// These statements run for every event, so their parameters are not numbered: the driver looks up
+// every numbered parameter by name.
 const (
 	// insertEvent stores an event only if last_seq is the expected one. It also compares the
 	// session's name, because a handle may come from a service on another file.
@@ -124,8 +124,8 @@ func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
 }
 
 // insert adds the row of an event after the newest one of its session, and returns its key. The
-// digest of the row depends on the row before it. If another process appended since this one
-// remembered that row, insert reads it again and tries once more.
+// digest of the row depends on the previous row. If another process appended since the writer
+// cached that row, insert reads it again and retries once.
 func (w *writer) insert(to *storedSession, r *row, unit unit) (key int64, err error) {
 	content := w.digests.content(r)
 	for {

@@ -135,8 +135,8 @@ func (a *recordAppend) run(w *writer) error {
 	if a.updatedAt, err = parseTime(a.row.time, nil); err != nil {
 		return err
 	}
-	// If the column covered_by is exact, marking the covered rows is the check. Otherwise the
-	// records themselves decide.
+	// If the column covered_by is exact, marking the covered rows is the check. Otherwise
+	// checkByRecords reads the records.
 	exact := !size.conflicted && unambiguousRefs(a.row.meta)
 	if !exact {
 		if err := w.checkByRecords(to.key, size.events, a.row.meta); err != nil {
@@ -173,7 +173,7 @@ func (w *writer) recordByID(session int64, id string) (*session.Event, error) {
 	return found[0], nil
 }
 
-// unambiguousRefs reports whether every ID in a record's references can match only one stored ID.
+// unambiguousRefs reports whether every ID in a record's references matches at most one stored ID.
 func unambiguousRefs(m *record.Metadata) bool {
 	for _, ref := range m.Covered {
 		if !unambiguous(ref.ID) {

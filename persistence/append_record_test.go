@@ -21,7 +21,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// recordOver returns a record event over events of a session that holds nothing else.
+// recordOver returns a record over events of a session that has no other events.
 func recordOver(t testing.TB, id string, covered ...string) *session.Event {
 	t.Helper()
 	return absorbing(t, id, nil, covered...)
@@ -51,7 +51,8 @@ func isSuperseded(err error) bool {
 	return errors.Is(err, persistence.ErrRecordSuperseded) && errors.As(err, &s) && s.Superseded()
 }
 
-// stray is a session of no service, as another layer's handle is one to this service.
+// stray is a session that no service created. A handle of another layer looks like this to the
+// service.
 type stray struct{ session.Session }
 
 func TestARecordIsInsertedAndNothingElseChanges(t *testing.T) {
@@ -74,13 +75,13 @@ func TestARecordIsInsertedAndNothingElseChanges(t *testing.T) {
 		t.Errorf("stored: %v", got)
 	}
 	if got := ids(sess); !slices.Equal(got, []string{"1", "2", "3"}) {
-		t.Errorf("the handle was changed: %v", got)
+		t.Errorf("the handle's events changed: %v", got)
 	}
 	if !after.LastUpdateTime().Equal(before.LastUpdateTime()) {
 		t.Errorf("the update time moved from %v to %v", before.LastUpdateTime(), after.LastUpdateTime())
 	}
 	if stored := after.Events().At(3); !stored.Timestamp.Equal(before.LastUpdateTime()) || !rec.Timestamp.Equal(stored.Timestamp) {
-		t.Errorf("stored at %v, given back as %v; the session was updated at %v", stored.Timestamp, rec.Timestamp, before.LastUpdateTime())
+		t.Errorf("stored at %v, returned as %v; the session was updated at %v", stored.Timestamp, rec.Timestamp, before.LastUpdateTime())
 	}
 	for query, want := range map[string]int{
 		"SELECT count(*) FROM events WHERE covered_by = 'r'": 2,
@@ -93,9 +94,9 @@ func TestARecordIsInsertedAndNothingElseChanges(t *testing.T) {
 		}
 	}
 	if !sameView(t, s, "s") {
-		t.Error("the session is loaded whole")
+		t.Error("the whole session is loaded")
 	}
-	// The stale handle goes on, as it would after any append of another handle.
+	// The stale handle still accepts appends, as after any append through another handle.
 	appendTo(t, s, sess, text("4", "four"))
 }
 
@@ -125,7 +126,7 @@ func TestARecordThatIsOutOfDateIsNotStored(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if contested { // by a record from elsewhere over what is covered already
+				if contested { // by a record of another writer that covers the same event
 					appendTo(t, s, sess, recordOver(t, "elsewhere", "2"))
 				}
 				want := ids(get(t, s, "s"))
@@ -140,7 +141,7 @@ func TestARecordThatIsOutOfDateIsNotStored(t *testing.T) {
 				if n := number(t, path, "SELECT contested FROM sessions"); (n == 1) != contested {
 					t.Errorf("contested is %d", n)
 				}
-				// What is still true can be stored.
+				// A record that is still current can be stored.
 				if err := s.AppendRecord(t.Context(), sess, absorbing(t, "good", []string{"b"}, "3")); err != nil {
 					t.Error(err)
 				}
@@ -150,7 +151,7 @@ func TestARecordThatIsOutOfDateIsNotStored(t *testing.T) {
 	}
 }
 
-// The column covered_by cannot tell two IDs apart that are one in JSON, but a place can.
+// The column covered_by cannot distinguish two IDs that are equal in JSON, but the position can.
 func TestARecordOverIDsThatAreNoUTF8IsStored(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
@@ -169,7 +170,7 @@ func TestARecordOverIDsThatAreNoUTF8IsStored(t *testing.T) {
 	sameView(t, s, "s")
 }
 
-// A competing record from elsewhere replaces one that it stands for all of.
+// A competing record of another writer replaces a record if it covers all of its events.
 func TestAReplacedRecordIsNotAbsorbed(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
@@ -180,7 +181,7 @@ func TestAReplacedRecordIsNotAbsorbed(t *testing.T) {
 	}
 	appendTo(t, s, sess, ct.Amend(recordOver(t, "b", "1", "2"), func(m *record.Metadata) { m.CreatedAt = ct.Epoch.Add(time.Hour) }))
 	if err := s.AppendRecord(t.Context(), sess, absorbing(t, "m", []string{"a"})); !isSuperseded(err) {
-		t.Errorf("absorbing what another record replaces: %v", err)
+		t.Errorf("absorbing a record that another one replaces: %v", err)
 	}
 	if err := s.AppendRecord(t.Context(), sess, absorbing(t, "m", []string{"b"}, "3")); err != nil {
 		t.Error(err)
@@ -196,7 +197,7 @@ func TestARetryOfARecordStoresNoSecondOne(t *testing.T) {
 	if err := s.AppendRecord(t.Context(), sess, first); err != nil {
 		t.Fatal(err)
 	}
-	appendTo(t, s, sess, text("3", "")) // the update time moves on
+	appendTo(t, s, sess, text("3", "")) // moves the update time
 	if err := s.AppendRecord(t.Context(), sess, absorbing(t, "m", []string{"r"})); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +207,7 @@ func TestARetryOfARecordStoresNoSecondOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again.ID != first.ID || !again.Timestamp.Equal(first.Timestamp) {
-		t.Errorf("the retry was given event %s of %v, stored is %s of %v", again.ID, again.Timestamp, first.ID, first.Timestamp)
+		t.Errorf("the retry returned event %s of %v, stored is %s of %v", again.ID, again.Timestamp, first.ID, first.Timestamp)
 	}
 	if got := ids(get(t, s, "s")); !slices.Equal(got, []string{"1", "2", "event-of-r", "3", "event-of-m"}) {
 		t.Errorf("stored: %v", got)
@@ -260,16 +261,16 @@ func TestWhatCannotBeARecordIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.AppendRecord(t.Context(), sess, recordOver(t, "r", "1")); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("a session that was deleted: %v", err)
+		t.Errorf("a deleted session: %v", err)
 	}
 	create(t, s, "s")
 	if err := s.AppendRecord(t.Context(), sess, recordOver(t, "r", "1")); !isSuperseded(err) {
-		t.Errorf("a session that was created anew: %v", err)
+		t.Errorf("a re-created session: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.AppendRecord(ended, sess, recordOver(t, "r", "1")); !errors.Is(err, context.Canceled) {
-		t.Errorf("a context that has ended: %v", err)
+		t.Errorf("a canceled context: %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -278,17 +279,17 @@ func TestWhatCannotBeARecordIsRefused(t *testing.T) {
 		t.Errorf("a closed service: %v", err)
 	}
 	if err := open(t, path, persistence.WithReadOnly()).AppendRecord(t.Context(), sess, recordOver(t, "r", "1")); !errors.Is(err, persistence.ErrReadOnly) {
-		t.Errorf("a service for reading: %v", err)
+		t.Errorf("a read-only service: %v", err)
 	}
 }
 
-// racer is the name with which children of a race begin.
+// racer is the name prefix of the child processes in a race.
 const racer = "racer"
 
-// windows is how many windows the children of a race summarize.
+// windows is the number of windows that the children of a race summarize.
 const windows = 25
 
-// race stores a record over each of the windows when the file "go" appears, and prints whose it
+// race waits for the file "go", then offers a record for every window and prints the windows it
 // won.
 func race(path, name string) (err error) {
 	s, err := persistence.NewSQLiteSessionService(path)
@@ -322,7 +323,7 @@ func win(s *persistence.SQLiteSessionService, name string, won func(string)) err
 	return nil
 }
 
-// named names session "s", and is no handle.
+// named identifies session "s" without being a handle of it.
 type named struct{ session.Session }
 
 func (named) AppName() string { return app }

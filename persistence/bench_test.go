@@ -16,8 +16,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// typical returns the n-th event of a conversation with tools: of four events, one is the user's,
-// one a call, one its response and one an answer.
+// typical returns the n-th event of a conversation with tools. Each turn has four events: a message
+// of the user, a call, its response and an answer.
 func typical(n int) *session.Event {
 	ev := session.NewEventWithContext(context.Background(), fmt.Sprintf("e-8f14e45f-ceea-467f-a0e6-%012d", n/4))
 	ev.Author = "assistant"
@@ -80,8 +80,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkHandWritten is what an append must be compared with: prepared statements and nothing
-// else, for the same two statements and the same bytes.
+// BenchmarkHandWritten is the baseline for BenchmarkAppend: prepared statements alone, for the same
+// two statements and the same bytes.
 func BenchmarkHandWritten(b *testing.B) {
 	for mode := range modes {
 		b.Run(mode, func(b *testing.B) {
@@ -169,9 +169,9 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// hidden are n events of a session, of turns of four, that a record covers: inserted in bulk,
-// because appending a million takes minutes. Nothing that GetActive does depends on what stands in
-// them.
+// hidden are statements that insert n events, in turns of four, covered by one record. They insert
+// in bulk, because appending a million events takes minutes. The cost of GetActive does not depend
+// on the content of these events.
 var hidden = []string{
 	`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
 	INSERT INTO events (session, seq, id, time, invocation_id, author, branch, covered_by, unit, content, actions)
@@ -184,8 +184,8 @@ var hidden = []string{
 	`UPDATE sessions SET last_seq = ?2, last_user = ?2, last_agent = ?2 - 1 WHERE key = ?1`,
 }
 
-// BenchmarkGetActive must cost the same for a compacted session of 100 events and of 100,000, also
-// beside a million events of other sessions. times-of-100 is the ratio to the first.
+// BenchmarkGetActive must take the same time for a compacted session of 100 events and of 100,000,
+// even next to a million events of other sessions. times-of-100 is the ratio to the first.
 func BenchmarkGetActive(b *testing.B) {
 	path := b.TempDir() + "/bench.db"
 	s := open(b, path, persistence.WithSynchronousNormal())

@@ -37,7 +37,7 @@ func TestACancelledContextStoresNothing(t *testing.T) {
 	}
 }
 
-// impatient is a context that ends when it is waited for the at-th time.
+// impatient is a context that ends when Done is called for the at-th time.
 type impatient struct {
 	context.Context
 	cancel context.CancelFunc
@@ -59,17 +59,17 @@ func (c *impatient) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// TestACallerWhoGivesUpWaitingStoresNothing: another process holds the lock, so the event's
-// transaction has not begun. The caller does not wait for the lock.
+// Another process holds the lock, so the event's transaction has not begun. The caller can give up
+// without waiting for the lock, and the event is not stored.
 func TestACallerWhoGivesUpWaitingStoresNothing(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	s := open(t, path)
 	sess := create(t, s, "s")
 	unlock := lock(t, path)
-	ctx := newImpatient(t, 2) // the first time is when the event is handed to the writer
+	ctx := newImpatient(t, 2) // the first call is made when the event is handed to the writer
 	if err := s.AppendEvent(ctx, sess, text("given up", "")); !errors.Is(err, context.Canceled) || ctx.asked.Load() < 2 {
-		t.Errorf("error %v, waited for %d times", err, ctx.asked.Load())
+		t.Errorf("error %v, Done was called %d times", err, ctx.asked.Load())
 	}
 	waiting := make(chan error)
 	go func() { waiting <- s.AppendEvent(t.Context(), sess, text("patient", "")) }()
@@ -82,7 +82,7 @@ func TestACallerWhoGivesUpWaitingStoresNothing(t *testing.T) {
 	}
 }
 
-// TestTheAnswerIsTrueWheneverTheContextEnds: an event is stored if and only if nil was returned.
+// An event is stored if and only if AppendEvent returns nil.
 func TestTheAnswerIsTrueWheneverTheContextEnds(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
@@ -130,11 +130,11 @@ func TestTheAnswerIsTrueWheneverTheContextEnds(t *testing.T) {
 		t.Errorf("%d events stored, %d accepted", len(stored), len(accepted))
 	}
 	if len(accepted) == 0 || refused == 0 {
-		t.Errorf("%d accepted, %d refused: nothing was compared", len(accepted), refused)
+		t.Errorf("%d accepted, %d refused: the test compared nothing", len(accepted), refused)
 	}
 }
 
-// TestAReadThatIsCutOffHarmsNoLaterOne: its connection, in memory the only one, is used again.
+// A canceled read leaves its connection usable. In memory there is only one connection.
 func TestAReadThatIsCutOffHarmsNoLaterOne(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{newPath(t), ":memory:"} {

@@ -45,8 +45,8 @@ func chained(t testing.TB, path string) (chains []persistence.Chain, links map[s
 	return chains, links
 }
 
-// checkChains fails the test unless every digest of a file fits, and returns how many events it
-// has.
+// checkChains fails the test unless every digest of a file matches, and returns the number of
+// events.
 func checkChains(t testing.TB, path string) (events int) {
 	t.Helper()
 	chains, links := chained(t, path)
@@ -68,7 +68,7 @@ func checkChains(t testing.TB, path string) (events int) {
 	return events
 }
 
-// oddEvents have fields that are empty, missing, no UTF-8 or hold NUL.
+// oddEvents have fields that are empty, missing, invalid UTF-8 or contain NUL.
 func oddEvents() []*session.Event {
 	bare := &session.Event{ID: "bare"}
 	odd := text("\xff\x00id", "a\x00b\u2028")
@@ -82,7 +82,7 @@ func TestEveryEventIsChainedToTheOneBefore(t *testing.T) {
 	s, other := open(t, path), open(t, path, persistence.WithSynchronousNormal())
 	sess := create(t, s, "s")
 	appendTo(t, s, sess, oddEvents()...)
-	// Handles of two services take turns, so that what one remembers of the end becomes outdated.
+	// Handles of two services alternate, so that each service's cached head becomes outdated.
 	for i := range 5 {
 		appendTo(t, s, sess, text(fmt.Sprint("a", i), ""))
 		appendTo(t, other, get(t, other, "s"), text(fmt.Sprint("b", i), ""))
@@ -102,7 +102,7 @@ func TestEveryEventIsChainedToTheOneBefore(t *testing.T) {
 	}
 }
 
-// Writes that share a transaction fail one by one, and the chain goes on from what is left.
+// Some writes of one transaction fail, and the chain continues with the remaining ones.
 func TestTheChainHoldsWhereWritesOfABatchFail(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -129,7 +129,7 @@ func TestTheChainHoldsWhereWritesOfABatchFail(t *testing.T) {
 	}
 }
 
-// old makes a file as the first version of the schema left it, with what is in a file of today.
+// old creates a file with the first version of the schema and the content of a current file.
 func old(t testing.TB, today string) (path string) {
 	t.Helper()
 	script, err := os.ReadFile("migrations/0001_sessions.sql")
@@ -194,7 +194,7 @@ func TestAnOldFileIsChainedWithoutRewritingItsEvents(t *testing.T) {
 			rewritten++
 		}
 	}
-	// The header with the schema, which takes a few pages, and the page of the sessions.
+	// The pages are the header with the schema, which takes a few, and the page of the sessions.
 	if pages := len(before) / page; pages < 40 || rewritten > 8 {
 		t.Errorf("opening an old file wrote to %d of its %d pages", rewritten, pages)
 	}
@@ -205,14 +205,14 @@ func TestAnOldFileIsChainedWithoutRewritingItsEvents(t *testing.T) {
 	appendTo(t, s, get(t, s, "s"), text("new1", ""), text("new2", ""))
 	chains, links := chained(t, path)
 	if i := slices.IndexFunc(chains, func(c persistence.Chain) bool { return c.Session == "idle" }); chains[i].Head != nil || chains[i].Undigested != 2 {
-		t.Errorf("a session that nothing was appended to: %+v", chains[i])
+		t.Errorf("a session without appends: %+v", chains[i])
 	}
 	if i := slices.IndexFunc(chains, func(c persistence.Chain) bool { return c.Session == "s" }); chains[i].Undigested != int64(len(h.Events)) {
-		t.Errorf("a session that was continued: %+v", chains[i])
+		t.Errorf("a session with later appends: %+v", chains[i])
 	}
 	checkChains(t, path)
 	want := links["s"]
-	// The new digests also guard the old rows.
+	// The new digests also protect the old rows.
 	changed(t, path, "UPDATE events SET content = replace(content, 'a', 'b') WHERE id = 'e5'")
 	_, links = chained(t, path)
 	for i, l := range links["s"] {
@@ -286,7 +286,7 @@ func TestWhatIsDoneToRowsDoesNotFit(t *testing.T) {
 	}
 }
 
-// Digests that somebody took away are not made anew by the next append as if nothing had happened.
+// If somebody removes digests, the next append does not silently restore them.
 func TestTheChainGoesOnWhereDigestsWereTakenAway(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -329,12 +329,12 @@ func TestAFileHasAnIdentityOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestTheScriptInTheDocumentRecomputesTheDigests: with an interpreter, on what this package wrote.
+// A Python interpreter runs the script of docs/schema.md on a file that this package wrote.
 func TestTheScriptInTheDocumentRecomputesTheDigests(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("there is no python3 here: ", err)
+		t.Skip("python3 is not installed: ", err)
 	}
 	script := regexp.MustCompile("(?ms)^```python\n(.*?)^```$").FindStringSubmatch(readDocument(t))
 	path := newPath(t)
@@ -349,7 +349,7 @@ func TestTheScriptInTheDocumentRecomputesTheDigests(t *testing.T) {
 	for _, want := range []string{chains[0].Head.String() + " fine app/user/s", "CHANGED"} {
 		out, err := exec.Command(python, "-c", script[1], path).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), want) {
-			t.Errorf("the script says %s (%v), want %s", out, err, want)
+			t.Errorf("the script prints %s (%v), want %s", out, err, want)
 		}
 		changed(t, path, "UPDATE events SET branch = 'x' WHERE id = 'e'")
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// childEnv makes the test binary another process that appends.
+// childEnv turns the test binary into a child process that appends.
 const childEnv = "LONGSESSION_CHILD"
 
 func TestMain(m *testing.M) {
@@ -36,11 +36,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// lanes is how many goroutines of a child append at once.
+// lanes is the number of goroutines per child that append concurrently.
 const lanes = 3
 
-// child appends events "<name>/<lane>/<n>" to session "s" and prints the ID of each that is
-// acknowledged. Every fifth one is a compaction record. count 0 is without end.
+// child appends events "<name>/<lane>/<n>" to session "s" and prints the ID of each acknowledged
+// event. Every fifth event is a compaction record. It runs forever if count is 0.
 func child(job string) error {
 	var path, name string
 	fields := strings.Split(job, "\n")
@@ -98,7 +98,7 @@ func child(job string) error {
 	}
 }
 
-// process is a child that runs.
+// process is a running child.
 type process struct {
 	cmd    *exec.Cmd
 	out    *bufio.Scanner
@@ -125,7 +125,7 @@ func startChild(t *testing.T, path, name string, count int) *process {
 	return p
 }
 
-// acknowledged reads up to limit IDs; 0 is all until the process ends.
+// acknowledged reads up to limit IDs, or all IDs until the process ends if limit is 0.
 func (p *process) acknowledged(limit int) (ids []string) {
 	for (limit == 0 || len(ids) < limit) && p.out.Scan() {
 		ids = append(ids, p.out.Text())

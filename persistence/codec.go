@@ -120,8 +120,8 @@ func (r *stored) fields() []any {
 		&r.content, &r.actions, &r.usage, &r.custom, &r.longRunning, &r.extra, &r.seq, &r.covered}
 }
 
-// decode returns the event of a row. It is the inverse of encode, with the changes that the package
-// comment lists.
+// decode returns the event of a row. It is the inverse of encode, apart from the changes that the
+// package comment lists.
 func decode(r *stored) (*session.Event, error) {
 	ev := &session.Event{ID: r.id, InvocationID: r.invocationID, Author: r.author, Branch: r.branch}
 	d := decoder{}

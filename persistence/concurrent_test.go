@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestAppendsOfManyGoroutinesInterleaveWithoutLoss: on one handle and on several, to one session
-// and to several, also in memory where there is only one connection.
+// The goroutines use one handle and several, one session and several, and also a database in
+// memory, which has only one connection.
 func TestAppendsOfManyGoroutinesInterleaveWithoutLoss(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{newPath(t), ":memory:"} {
@@ -50,7 +50,7 @@ func TestAppendsOfManyGoroutinesInterleaveWithoutLoss(t *testing.T) {
 		}
 		own := slices.DeleteFunc(slices.Clone(stored), func(id string) bool { return strings.HasPrefix(id, "second/") })
 		if !slices.Equal(own, ids(shared)) {
-			t.Error("the handle's order is not that of the commits")
+			t.Error("the handle's order differs from the order of commits")
 		}
 		for g := range goroutines {
 			if n := get(t, s, fmt.Sprint(g)).Events().Len(); n != each {
@@ -60,7 +60,7 @@ func TestAppendsOfManyGoroutinesInterleaveWithoutLoss(t *testing.T) {
 	}
 }
 
-// TestCloseDuringAppendsLosesNothingAcknowledged: who comes too late is told so.
+// Every append either succeeds or returns an error that reports the closing.
 func TestCloseDuringAppendsLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// Package persistence must not import package compaction, so that it is a plain session service. It
-// implements the contracts all the same.
+// Package persistence is a plain session service and must not import package compaction, but it
+// implements the contracts.
 var (
 	_ compaction.RecordAppender = (*persistence.SQLiteSessionService)(nil)
 	_ compaction.PartialService = (*persistence.SQLiteSessionService)(nil)

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// BenchmarkAppendDigests tells how much longer an append takes for the digests. It appends in turns
-// with them and without to one file, and reports the ratio of the medians.
+// BenchmarkAppendDigests measures the cost of digests. It appends to one file alternately with and
+// without digests, and reports the ratio of the medians.
 func BenchmarkAppendDigests(b *testing.B) {
 	for mode, opts := range map[string][]Option{"FULL": nil, "NORMAL": {WithSynchronousNormal()}} {
 		for _, words := range []int{20, 400} {
@@ -37,11 +37,11 @@ func compareDigests(b *testing.B, opts []Option, words int) {
 		}
 		handles[i] = handleOf(resp.Session)
 	}
-	// What is done every few hundred writes would always fall into the same kind of append.
+	// Periodic work every few hundred writes would always hit the same kind of append.
 	if err := s.submit(ctx, &write{run: func(w *writer) error { w.keepsLog = false; return nil }}); err != nil {
 		b.Fatal(err)
 	}
-	// Without: the same statements, with NULL for the digest and nothing to follow.
+	// Without digests the statements are the same, with NULL for the digest and no predecessor.
 	insert, err := s.writer.conn.PrepareContext(ctx, strings.TrimSuffix(insertEvent, " AND last_seq = ?"))
 	if err != nil {
 		b.Fatal(err)
@@ -69,7 +69,7 @@ func compareDigests(b *testing.B, opts []Option, words int) {
 	var took [2][]time.Duration
 	for n := 0; b.Loop(); n++ {
 		for i := range handles {
-			which := (i + n) % 2 // each is the first half of the time
+			which := (i + n) % 2 // each kind goes first half of the time
 			to := handles[which]
 			begin := time.Now()
 			ev := session.NewEventWithContext(ctx, fmt.Sprint("inv", n))

@@ -13,10 +13,10 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// secret is in every text of a session that is deleted.
+// secret is in every text of the deleted session.
 const secret = "the-secret-word"
 
-// secrets returns in which files of a database the secret is.
+// secrets returns the files of a database that contain the secret.
 func secrets(t *testing.T, path string) (found []string) {
 	t.Helper()
 	for _, name := range []string{path, path + "-wal", path + "-journal"} {
@@ -67,18 +67,18 @@ func TestWhatIsDeletedIsNotInTheFileAnyMore(t *testing.T) {
 			}
 			for n := range 40 {
 				appendTo(t, s, kept, text(fmt.Sprint(n), strings.Repeat("something else ", n*7)))
-				ev := text(fmt.Sprint(n), strings.Repeat(secret+" ", 1+n*n)) // from a cell to many pages
+				ev := text(fmt.Sprint(n), strings.Repeat(secret+" ", 1+n*n)) // from one cell to many pages
 				ev.InvocationID = secret + ev.InvocationID
 				ev.Actions.StateDelta = map[string]any{"word": fmt.Sprint(secret, n)}
 				appendTo(t, s, gone.Session, ev)
 			}
 			if len(secrets(t, path)) == 0 {
-				t.Fatal("the secret was never there: the test looks in the wrong place")
+				t.Fatal("the secret is not in the file before the deletion, so the test proves nothing")
 			}
 			if err := s.Delete(t.Context(), &session.DeleteRequest{AppName: app, UserID: user, SessionID: "gone"}); err != nil {
 				t.Fatal(err)
 			}
-			// Without closing: an app may go on for months.
+			// Check without closing the service: an app may run for months.
 			if found := secrets(t, path); len(found) > 0 {
 				t.Errorf("after the deletion: %v", found)
 			}
@@ -90,8 +90,8 @@ func TestWhatIsDeletedIsNotInTheFileAnyMore(t *testing.T) {
 	}
 }
 
-// A reading that goes on still sees the session, and so do the files. It is erased when the reading
-// is over.
+// A running reader still sees the deleted session, so the files do too. The session is erased after
+// the reader ends.
 func TestADeletionDuringAReadingIsErasedLater(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -115,12 +115,12 @@ func TestADeletionDuringAReadingIsErasedLater(t *testing.T) {
 	if err := s.Delete(t.Context(), &session.DeleteRequest{AppName: app, UserID: user, SessionID: "gone"}); err != nil {
 		t.Fatal(err)
 	}
-	appendTo(t, s, kept, text("2", "")) // which does not wait for the reading
+	appendTo(t, s, kept, text("2", "")) // does not wait for the reader
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	appendTo(t, s, kept, text("3", ""), text("4", "")) // it is tried again after one or two
+	appendTo(t, s, kept, text("3", ""), text("4", "")) // erasing is retried after one or two transactions
 	if found := secrets(t, path); len(found) > 0 {
-		t.Errorf("when the reading is over: %v", found)
+		t.Errorf("after the reader ended: %v", found)
 	}
 }

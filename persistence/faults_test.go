@@ -16,7 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestADamagedPageIsReportedWhenItIsRead: what is not damaged can still be read.
+// A damaged page is reported when it is read. The other pages can still be read.
 func TestADamagedPageIsReportedWhenItIsRead(t *testing.T) {
 	t.Parallel()
 	path := damaged(t, func(t *testing.T, path string) {
@@ -47,7 +47,7 @@ func TestAnUnusablePathIsExplained(t *testing.T) {
 	}
 }
 
-// small opens a service on a file that may have so many pages: SQLite's own way to fill a disk.
+// small opens a service on a file with a limited number of pages, which simulates a full disk.
 func small(t *testing.T, path string, pages int) *persistence.SQLiteSessionService {
 	t.Helper()
 	db, err := sql.Open("sqlite", fmt.Sprintf("%s?_pragma=max_page_count(%d)", path, pages))
@@ -58,7 +58,8 @@ func small(t *testing.T, path string, pages int) *persistence.SQLiteSessionServi
 	return open(t, "", persistence.WithDB(db))
 }
 
-// TestAFullDiskLosesNothingAndLeavesTheHandle, and when there is room again, appends go on.
+// A full disk loses no stored event and leaves the handle unchanged. Appends succeed again once
+// there is room.
 func TestAFullDiskLosesNothingAndLeavesTheHandle(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -79,7 +80,7 @@ func TestAFullDiskLosesNothingAndLeavesTheHandle(t *testing.T) {
 	}
 	for _, want := range []string{path, "full", "free space"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q does not say %q", err, want)
+			t.Errorf("%q does not contain %q", err, want)
 		}
 	}
 	for name, sess := range map[string]session.Session{"handle": sess, "file": get(t, s, "s")} {
@@ -94,7 +95,7 @@ func TestAFullDiskLosesNothingAndLeavesTheHandle(t *testing.T) {
 	appendTo(t, s, sess, event())
 }
 
-// TestAFullDiskTellsEachWriterTheTruth: appends that share a transaction do not share its failure.
+// Appends that share a transaction do not share its failure.
 func TestAFullDiskTellsEachWriterTheTruth(t *testing.T) {
 	t.Parallel()
 	s := small(t, newPath(t), 100)
@@ -129,7 +130,7 @@ func TestAFullDiskTellsEachWriterTheTruth(t *testing.T) {
 	}
 }
 
-// TestALockedFileIsReportedAfterTheTimeout, and reading goes on.
+// After the timeout a write reports the lock. Reads still work.
 func TestALockedFileIsReportedAfterTheTimeout(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -151,7 +152,7 @@ func TestALockedFileIsReportedAfterTheTimeout(t *testing.T) {
 	appendTo(t, s, sess, text("b", ""))
 }
 
-// lock holds the write lock, as a process does that stands still in a transaction.
+// lock takes the write lock, like a process that hangs in a transaction.
 func lock(t *testing.T, path string) (unlock func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

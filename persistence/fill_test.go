@@ -8,7 +8,7 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// source decides what a generated value is.
+// source chooses the generated values.
 type source interface {
 	// below returns a number from 0 to n-1.
 	below(n int) int
@@ -16,15 +16,15 @@ type source interface {
 	number() float64
 }
 
-// full is the source that leaves nothing empty.
+// full is a source that leaves no field empty.
 type full struct{ n int }
 
 func (f *full) below(n int) int { return n - 1 }
 func (f *full) text() string    { f.n++; return fmt.Sprintf("text %d\x00\u2028<é🎈>", f.n) }
 func (f *full) number() float64 { f.n++; return float64(f.n) + 0.1 }
 
-// fill sets a value, and everything below it, to what the source decides. Every field that Go can
-// reach is set, so that a field that a later version of ADK or genai adds is too.
+// fill sets a value and everything below it to values from the source. It uses reflection, so that
+// fields added by later versions of ADK or genai are covered too.
 func fill(v reflect.Value, from source, depth int) {
 	switch v.Type() {
 	case reflect.TypeFor[time.Time]():
@@ -60,7 +60,7 @@ func fill(v reflect.Value, from source, depth int) {
 			held := reflect.New(kind).Elem()
 			fill(held, from, depth+1)
 			if (kind.Kind() == reflect.Slice || kind.Kind() == reflect.Map) && held.IsNil() {
-				return // JSON has one null
+				return // JSON has only one null
 			}
 			v.Set(held)
 		}
@@ -90,11 +90,11 @@ func fill(v reflect.Value, from source, depth int) {
 			}
 		}
 	default:
-		panic(fmt.Sprintf("no rule for %s: a new kind of field needs one", v.Type()))
+		panic(fmt.Sprintf("no rule for %s: add one for this kind of field", v.Type()))
 	}
 }
 
-// newFilled returns an event that can be stored: partial ones are not, and temporary state is not.
+// newFilled returns an event that can be stored: it is not partial and has no temporary state.
 func newFilled(id string, from source) *session.Event {
 	ev := &session.Event{}
 	fill(reflect.ValueOf(ev).Elem(), from, 0)

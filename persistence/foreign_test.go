@@ -14,7 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// damaged makes a session file with some events and then changes its bytes or tables.
+// damaged creates a session file with some events and then damages it.
 func damaged(t *testing.T, damage func(t *testing.T, path string)) string {
 	t.Helper()
 	path := newPath(t)
@@ -63,8 +63,8 @@ func overwrite(at int64, with string) func(*testing.T, string) {
 	}
 }
 
-// crashed replaces the file by a foreign one whose program died: all of it is in the write-ahead
-// log.
+// crashed replaces the file by one of another program that crashed, so that its whole content is in
+// the write-ahead log.
 func crashed(t *testing.T, path string) {
 	alive := filepath.Join(t.TempDir(), "alive.db")
 	db, err := sql.Open("sqlite", alive)
@@ -87,8 +87,7 @@ func crashed(t *testing.T, path string) {
 	writeFile(t, path+"-shm", "")
 }
 
-// TestAFileThatIsNotOursIsRefusedAndLeftAlone: the error names the path, the cause and what to do,
-// and not one byte of the folder changes.
+// The error gives the path, the cause and the remedy, and no byte of the folder changes.
 func TestAFileThatIsNotOursIsRefusedAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	replaced := func(statements ...string) func(*testing.T, string) {
@@ -131,7 +130,7 @@ func TestAFileThatIsNotOursIsRefusedAndLeftAlone(t *testing.T) {
 			}
 			for _, want := range []string{path, r.cause, r.todo} {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not say %q", err, want)
+					t.Errorf("%q does not contain %q", err, want)
 				}
 			}
 			if r.is != nil && !errors.Is(err, r.is) {
@@ -139,7 +138,7 @@ func TestAFileThatIsNotOursIsRefusedAndLeftAlone(t *testing.T) {
 			}
 			for file, text := range folder(t, path) {
 				if strings.HasSuffix(file, "-shm") && before[file] != nil {
-					continue // holds locks and an index, no data
+					continue // contains locks and an index, no data
 				}
 				if was, ok := before[file]; !ok || !bytes.Equal(was, text) {
 					t.Errorf("%s changed", file)
@@ -149,7 +148,7 @@ func TestAFileThatIsNotOursIsRefusedAndLeftAlone(t *testing.T) {
 	}
 }
 
-// folder returns all files beside path.
+// folder returns all files next to path.
 func folder(t *testing.T, path string) map[string][]byte {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))

@@ -2,7 +2,7 @@ package persistence
 
 import "testing"
 
-// FuzzARowIsReadOrRefused: whatever a damaged file holds, it is an event or an error.
+// Any row of a damaged file decodes to an event or returns an error.
 func FuzzARowIsReadOrRefused(f *testing.F) {
 	for _, seed := range [][3]string{
 		{`{"parts":[{"text":"hi"}],"role":"user"}`, `{"state_delta":{},"artifact_delta":{}}`, `{"exact":{"/Content/Parts/0/ThoughtSignature":""}}`},
@@ -21,7 +21,7 @@ func FuzzARowIsReadOrRefused(f *testing.F) {
 		}
 		if err == nil {
 			if _, err := encode(ev); err != nil {
-				t.Fatalf("what was read cannot be stored again: %v", err)
+				t.Fatalf("a decoded event cannot be stored again: %v", err)
 			}
 		}
 	})

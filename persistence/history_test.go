@@ -11,7 +11,7 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// TestHistoryPagesThroughEverything: hidden events and records too, and on to what comes later.
+// History returns hidden events and records too, and events appended later.
 func TestHistoryPagesThroughEverything(t *testing.T) {
 	t.Parallel()
 	s := stores(t, (&ct.History{}).Turns(4, "bot").Compact("r1", "e1", "e2", "e3"))
@@ -28,7 +28,7 @@ func TestHistoryPagesThroughEverything(t *testing.T) {
 				break
 			}
 			if len(page) > limit {
-				t.Fatalf("%d events on a page of %d", len(page), limit)
+				t.Fatalf("%d events on a page with limit %d", len(page), limit)
 			}
 			got = append(got, ct.IDs(page)...)
 		}
@@ -39,7 +39,7 @@ func TestHistoryPagesThroughEverything(t *testing.T) {
 	appendTo(t, s, get(t, s, "s"), text("later", "more"))
 	page, next, err := s.History(t.Context(), request("s"), int64(len(want))+1, 10)
 	if err != nil || fmt.Sprint(ct.IDs(page)) != "[later]" || next != int64(len(want))+2 {
-		t.Errorf("a session that has grown goes on with %v, then %d, %v", ct.IDs(page), next, err)
+		t.Errorf("a grown session continues with %v, then %d, %v", ct.IDs(page), next, err)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestHistoryOfNothingIsRefused(t *testing.T) {
 		second(s.History(t.Context(), request("s"), -1, 1)), second(s.History(t.Context(), request("s"), 0, 0)), second(s.History(t.Context(), request(""), 0, 1)),
 	} {
 		if err == nil {
-			t.Error("a request that makes no sense is answered")
+			t.Error("an invalid request is answered")
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// A crash in the moment in which the file is made leaves a journal that must be rolled back.
-// Opening looks first and writes nothing, so it must say what to do.
+// A crash while the file is created leaves a journal that must be rolled back. Opening inspects the
+// file without writing, so its error must give the remedy.
 func TestAFileWhoseFirstWriteWasCutOffSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,12 +51,12 @@ func TestAFileWhoseFirstWriteWasCutOffSaysWhatToDo(t *testing.T) {
 		}
 	}
 	if _, err := persistence.NewSQLiteSessionService(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "interrupted") {
-		t.Errorf("opening says %v, want the path and that a write was interrupted", err)
+		t.Errorf("opening returns %v, want the path and that a write was interrupted", err)
 	}
 }
 
-// The time-out holds for the first look at a file too: this test would take ten seconds otherwise,
-// and the package's own time-out is for a slow disk.
+// The timeout also applies to the first inspection of a file. Otherwise this test would take ten
+// seconds, because the default timeout is meant for a slow disk.
 func TestTheBusyTimeoutHoldsForTheFirstLook(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -76,7 +76,7 @@ func TestTheBusyTimeoutHoldsForTheFirstLook(t *testing.T) {
 	}
 	began := time.Now()
 	if _, err := persistence.NewSQLiteSessionService(path, persistence.WithBusyTimeout(20*time.Millisecond)); err == nil {
-		t.Error("a file that is held was opened")
+		t.Error("a locked file was opened")
 	}
 	t.Logf("gave up after %v", time.Since(began))
 }

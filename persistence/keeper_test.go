@@ -11,13 +11,13 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// keeper appends to a session and keeps it compacted: of the root branch, with five summaries at
-// most, the oldest two of them merged to make room.
+// keeper appends to a session and compacts its root branch. It keeps at most five summaries and
+// merges the oldest two to make room.
 type keeper struct {
 	testing.TB
 	service *persistence.SQLiteSessionService
 	session session.Session
-	raw     ct.History // what no record covers
+	raw     ct.History // events that no record covers
 	live    []*session.Event
 	records int
 }
@@ -26,7 +26,7 @@ func newKeeper(t testing.TB, s *persistence.SQLiteSessionService, id string) *ke
 	return &keeper{TB: t, service: s, session: create(t, s, id)}
 }
 
-// say appends events that were added to raw.
+// say appends the newest n events of raw.
 func (k *keeper) say(n int) {
 	k.Helper()
 	appendTo(k, k.service, k.session, k.raw.Events[len(k.raw.Events)-n:]...)
@@ -57,8 +57,8 @@ func (k *keeper) add(rec *session.Event) {
 	k.live = append(k.live, rec)
 }
 
-// turns adds turns of four events with a call of a tool, whose IDs count from one in every turn as
-// those of some providers do. Windows are of five turns, and the newest two stay.
+// turns adds turns of four events with a tool call. The call IDs start at one in every turn, as
+// those of some providers do. A window has five turns, and the newest two turns stay raw.
 func (k *keeper) turns(n int) {
 	k.Helper()
 	for i := range n {

@@ -13,10 +13,10 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// These tests answer a call that a handle of the compaction service did not load, because a summary
-// stands for it: the answer brings it back, and nothing else changes.
+// In these tests an answer arrives for a call that a handle of the compaction service did not load,
+// because a summary replaces it. The view must show the call again and change in no other way.
 
-// quiet wraps a service with all triggers off.
+// quiet wraps a service in a compaction service without triggers.
 func quiet(t *testing.T, inner session.Service) *compaction.CompactionSessionService {
 	t.Helper()
 	cfg := compaction.DefaultConfig()
@@ -60,7 +60,7 @@ func wantShown(t *testing.T, sess session.Session, ids ...string) {
 	}
 }
 
-// called is a session whose first turn, a call among it, is summarized.
+// called returns a session whose first turn, including a call, is summarized.
 func called() *ct.History {
 	return (&ct.History{}).User("i1", "q").Call("i1", "bot", "t", "a").Response("i1", "bot", "t", "r", "a").
 		Agent("i1", "bot", "x").Turns(8, "bot").Compact("r1", "e1", "e2", "e3", "e4")
@@ -104,7 +104,7 @@ func TestALateAnswerHasItsCallAfterAnotherHandleCompacted(t *testing.T) {
 	wantShown(t, live, "e2", "e3", "late")
 }
 
-// meddler does something while a session is being loaded.
+// meddler runs a function while a session is being loaded.
 type meddler struct {
 	*persistence.SQLiteSessionService
 	loaded func()
@@ -152,7 +152,7 @@ func TestALateAnswerGoesToTheNearestCallThoughAnotherIsShown(t *testing.T) {
 	}
 }
 
-// The service gives such an event its ID; the view must know it too.
+// The service assigns an ID to such an event, and the view must know it too.
 func TestEventsWithoutIDStayAndGoLikeOthers(t *testing.T) {
 	t.Parallel()
 	a := open(t, newPath(t))
@@ -163,7 +163,7 @@ func TestEventsWithoutIDStayAndGoLikeOthers(t *testing.T) {
 	before := live.Events().Len()
 	appendThrough(t, svc, live, lateAnswer())
 	if got := live.Events().Len(); got != before+3 {
-		t.Errorf("%d events are shown, then %d; want the call, its first answer and the late one more", before, got)
+		t.Errorf("%d events are shown, then %d; want the call, its first answer and the late answer in addition", before, got)
 	}
 	for _, ev := range (&ct.History{}).Turns(4, "bot").Events {
 		ev.ID, ev.InvocationID = "", "new-"+ev.InvocationID

@@ -9,8 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// speaker is who an event speaks for: the view always shows the newest event of the user and of the
-// agents.
+// speaker is the kind of an event's author. The view always shows the newest event of the user and
+// the newest of the agents.
 type speaker int
 
 const (

@@ -15,7 +15,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// duplicate copies a file, and the files that belong to it with these endings.
+// duplicate copies a file, and the files next to it with the given suffixes.
 func duplicate(t *testing.T, path string, endings ...string) (to string) {
 	t.Helper()
 	to = filepath.Join(t.TempDir(), "copy.db")
@@ -29,8 +29,8 @@ func duplicate(t *testing.T, path string, endings ...string) (to string) {
 	return to
 }
 
-// wantComplete fails the test unless a file can be opened in both ways, and says that it is
-// complete.
+// wantComplete fails the test unless a file opens both for writing and for reading only, and is
+// reported complete.
 func wantComplete(t *testing.T, path, what string) {
 	t.Helper()
 	for _, opts := range [][]persistence.Option{{persistence.WithReadOnly()}, nil, {persistence.WithReadOnly()}} {
@@ -47,7 +47,8 @@ func wantComplete(t *testing.T, path, what string) {
 
 func TestACopyWithoutItsLogSaysSo(t *testing.T) {
 	t.Parallel()
-	// Whatever was written before: the mark is renewed as SQLite folds the log into the file.
+	// The mark survives any number of writes, because the writer renews it when SQLite copies the
+	// log into the file.
 	for _, events := range []int{0, 1, 150, 450, 1000} {
 		t.Run(fmt.Sprint(events), func(t *testing.T) {
 			t.Parallel()
@@ -145,13 +146,13 @@ func TestNoCompleteFileSaysThatItsLogIsMissing(t *testing.T) {
 			changed(t, path, "VACUUM INTO '"+to+"'")
 			return to
 		},
-		// A crash leaves the log. Any program of SQLite may then fold it in.
+		// A crash leaves the log. Any SQLite program may then copy it into the file.
 		"crashed, and opened by another program": func(t *testing.T, path string) string {
 			filled(t, open(t, path))
 			to := duplicate(t, path, "-wal")
 			changed(t, to, "CREATE TABLE theirs (x)", "DROP TABLE theirs")
 			if _, err := os.Stat(to + "-wal"); !errors.Is(err, os.ErrNotExist) {
-				t.Fatalf("the log is still there: %v", err)
+				t.Fatalf("the log still exists: %v", err)
 			}
 			return to
 		},
@@ -162,7 +163,7 @@ func TestNoCompleteFileSaysThatItsLogIsMissing(t *testing.T) {
 				t.Fatal(err)
 			}
 			to := old(t, path)
-			if err := open(t, to).Close(); err != nil { // which brings it up to date
+			if err := open(t, to).Close(); err != nil { // migrates the schema
 				t.Fatal(err)
 			}
 			return to
@@ -175,7 +176,7 @@ func TestNoCompleteFileSaysThatItsLogIsMissing(t *testing.T) {
 	}
 }
 
-// A copy of a session that was deleted a moment ago also says that it is half.
+// A copy made right after a deletion also reports the missing log.
 func TestTheMarkIsRenewedAfterADeletion(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -184,7 +185,7 @@ func TestTheMarkIsRenewedAfterADeletion(t *testing.T) {
 	if err := s.Delete(t.Context(), &session.DeleteRequest{AppName: app, UserID: user, SessionID: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	appendTo(t, s, create(t, s, "t"), text("1", "")) // behind it in the queue
+	appendTo(t, s, create(t, s, "t"), text("1", "")) // queued behind the deletion's renewal of the mark
 	half := duplicate(t, path)
 	if _, err := persistence.NewSQLiteSessionService(half); !errors.Is(err, persistence.ErrLogMissing) {
 		t.Errorf("opened: %v", err)

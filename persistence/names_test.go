@@ -9,13 +9,13 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// oddNames would break out of SQL, or be cut, if they were ever pasted into it.
+// oddNames would break SQL, or be truncated, if they were pasted into a statement.
 var oddNames = []string{
 	"plain", "Plain", "'", `"`, "';DROP TABLE events;--", "%", "_", "?1", "$.x", "a\x00b", "a\x00c", "a", "\n", " ", "é", "e\u0301", "🎈", "\xff\xfe",
 	strings.Repeat("long", 2500), strings.Repeat("long", 2500) + "er",
 }
 
-// TestOddNamesAreNamesLikeOthers: as app, as user and as session, each keeps what is its own.
+// Every odd name works as an app, a user and a session, with its own data.
 func TestOddNamesAreNamesLikeOthers(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
@@ -30,7 +30,7 @@ func TestOddNamesAreNamesLikeOthers(t *testing.T) {
 		resp, err := s.Create(t.Context(), &session.CreateRequest{AppName: k.AppName, UserID: k.UserID, SessionID: k.SessionID, State: map[string]any{k.SessionID: k.UserID}})
 		if err != nil {
 			if k.AppName == "a" && k.UserID == "u" {
-				continue // the same key by two ways
+				continue // the same key in another way
 			}
 			t.Fatalf("create %q: %v", k, err)
 		}
@@ -49,12 +49,12 @@ func TestOddNamesAreNamesLikeOthers(t *testing.T) {
 			t.Errorf("%.40q holds %d events, the first is %.60q", k, got.Events().Len(), ev.ID)
 		}
 		if got.ID() != k.SessionID || got.AppName() != k.AppName || got.UserID() != k.UserID {
-			t.Errorf("%.40q came back under another name", k)
+			t.Errorf("%.40q was returned under another name", k)
 		}
 	}
 }
 
-// TestAUserNeverSeesAnothersSessions: neither by listing, nor by asking for, nor by deleting them.
+// A user cannot list, read or delete another user's sessions.
 func TestAUserNeverSeesAnothersSessions(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
@@ -95,7 +95,7 @@ func TestAUserNeverSeesAnothersSessions(t *testing.T) {
 	}
 }
 
-// TestOddPathsNameTheFileTheySay: nothing in a path is an option of the driver.
+// No part of a path is an option of the driver.
 func TestOddPathsNameTheFileTheySay(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a b.db", "a?mode=memory", "a#b", "a%20b", "'q'.db", "é🎈.db", "a&_pragma=foreign_keys(0)", ":memory", "file:x"} {

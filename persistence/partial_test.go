@@ -8,8 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// A call that a late answer brings back is covered by a record that is not loaded. Offered to the
-// next window, it would be covered twice.
+// A late answer makes the view show its call again. The record that covers the call is not loaded,
+// and without it the next window would cover the call twice.
 func TestACallThatIsBroughtBackIsKnownToBeCovered(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).LongCall("i1", "bot", "t", "a").Turns(3, "bot").
@@ -33,7 +33,7 @@ func TestACallThatIsBroughtBackIsKnownToBeCovered(t *testing.T) {
 		}
 	}
 	if compared == 0 {
-		t.Error("no event is shown although it is covered: the test shows nothing")
+		t.Error("no covered event is shown, so the test proves nothing")
 	}
 }
 

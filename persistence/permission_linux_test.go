@@ -11,7 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestWhatMayNotBeWrittenIsRefusedWhenItIsOpened, and not in the first turn.
+// Files without the needed permissions are refused when they are opened, not in the first turn.
 func TestWhatMayNotBeWrittenIsRefusedWhenItIsOpened(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]struct {
@@ -35,7 +35,7 @@ func TestWhatMayNotBeWrittenIsRefusedWhenItIsOpened(t *testing.T) {
 			}
 			for dir := filepath.Dir(filepath.Dir(path)); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
 				if err := os.Chmod(dir, 0o755); err != nil {
-					t.Skipf("cannot let another user pass: %v", err)
+					t.Skipf("cannot switch to another user: %v", err)
 				}
 			}
 			if err := os.Chmod(filepath.Dir(path), r.folder); err != nil {
@@ -66,8 +66,8 @@ func TestWhatMayNotBeWrittenIsRefusedWhenItIsOpened(t *testing.T) {
 	}
 }
 
-// withoutPrivileges calls do in a thread that may do with files what anybody may. Root may do
-// everything; so its thread takes on the file system's view of another user, and ends.
+// withoutPrivileges calls do on a thread without root's file permissions. The thread takes the file
+// system identity of another user, and ends afterwards.
 func withoutPrivileges(t *testing.T, do func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -78,7 +78,7 @@ func withoutPrivileges(t *testing.T, do func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // never unlocked: the thread ends with its goroutine
+		runtime.LockOSThread() // never unlocked, so the thread ends with its goroutine
 		if err := syscall.Setfsuid(nobody); err != nil {
 			t.Error(err)
 			return

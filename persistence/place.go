@@ -10,9 +10,9 @@ import (
 // ErrMoved marks a call on a file that was moved, deleted or replaced after the service opened it.
 var ErrMoved = errors.New("the file was moved, deleted or replaced while it was open")
 
-// place is the path at which a service opened its file, and the file that was there. A moved or
-// deleted file stays open in SQLite, which would go on reading and writing it although nobody can
-// find it any more. A nil place is that of a database in memory.
+// place is the path at which a service opened its file, and the file that was there. SQLite keeps
+// reading and writing a moved or deleted file, although nobody can find it anymore. place is nil
+// for a database in memory.
 type place struct {
 	full string
 	info os.FileInfo

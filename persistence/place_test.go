@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// serviceCalls are what one can ask of a service about session "s".
+// serviceCalls returns every call that names session "s".
 func serviceCalls(t testing.TB, s *persistence.SQLiteSessionService, handle session.Session) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"get": func(ctx context.Context) error { _, err := s.Get(ctx, request("s")); return err },
@@ -60,7 +60,7 @@ func TestAFileThatIsNotWhereItWasIsNoticed(t *testing.T) {
 			return errors.Join(err, other.Close(), os.Rename(path+".other", path))
 		}, "another file is in its place"},
 	} {
-		for _, used := range []bool{false, true} { // whether connections for reading are open already
+		for _, used := range []bool{false, true} { // whether connections for reading are already open
 			t.Run(fmt.Sprint(name, " ", used), func(t *testing.T) {
 				t.Parallel()
 				path := newPath(t)
@@ -83,12 +83,12 @@ func TestAFileThatIsNotWhereItWasIsNoticed(t *testing.T) {
 					}
 				}
 				if after, _ := os.ReadFile(path); string(after) != string(before) {
-					t.Error("something was written in the file's place")
+					t.Error("a file was written at the old path")
 				}
 				if n := handle.Events().Len(); n != 1 {
 					t.Errorf("the handle has %d events", n)
 				}
-				if name == "moved" { // and back again
+				if name == "moved" { // and put back
 					if err := os.Rename(path+".away", path); err != nil {
 						t.Fatal(err)
 					}
@@ -97,7 +97,7 @@ func TestAFileThatIsNotWhereItWasIsNoticed(t *testing.T) {
 						t.Errorf("after the file was put back: %v", got)
 					}
 				}
-				_ = s.Close() // the files beside it are not where they were either
+				_ = s.Close() // the files next to it have moved too
 			})
 		}
 	}
@@ -162,11 +162,11 @@ func TestATruncatedFileSaysSo(t *testing.T) {
 	writeFile(t, path, string(whole))
 	s = open(t, path)
 	if n := get(t, s, "s").Events().Len(); n != 100 {
-		t.Errorf("the whole file has %d events", n)
+		t.Errorf("the complete file has %d events", n)
 	}
 }
 
-// What was cut while it was open is found by a reading, which must not take it for a bad disk.
+// A read finds a file that was truncated while open, and must not report a bad disk.
 func TestAFileThatIsCutWhileItIsOpenSaysSo(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -216,9 +216,9 @@ func TestAURIIsNoPath(t *testing.T) {
 		}
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
-		t.Errorf("files were made: %v, %v", files, err)
+		t.Errorf("files were created: %v, %v", files, err)
 	}
-	s := open(t, "./file:sessions.db?mode=ro") // a file of that very name
+	s := open(t, "./file:sessions.db?mode=ro") // a file with exactly this name
 	create(t, s, "s")
 	if files, err := os.ReadDir(dir); err != nil || len(files) == 0 || files[0].Name() != "file:sessions.db?mode=ro" {
 		t.Errorf("files: %v, %v", files, err)

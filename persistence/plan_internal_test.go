@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// scans matches the step of a plan that goes through a whole table of the file.
+// scans matches a step of a query plan that scans a whole table.
 var scans = regexp.MustCompile(`^SCAN (e|a|o|r|s|events|calls|invocations|sessions|session_state|user_state|app_state)\b`)
 
-// TestNoStatementGoesThroughATable: what a statement reads does not grow with the session, nor with
-// other sessions in the file.
+// The rows that a statement reads grow neither with the session nor with the other sessions of the
+// file.
 func TestNoStatementGoesThroughATable(t *testing.T) {
 	t.Parallel()
 	s, err := NewSQLiteSessionService(filepath.Join(t.TempDir(), "x.db"))
@@ -43,7 +43,7 @@ func TestNoStatementGoesThroughATable(t *testing.T) {
 		}
 	}
 	if searches < 20 {
-		t.Errorf("only %d searches: the plans are not what they were", searches)
+		t.Errorf("only %d searches: the query plans changed", searches)
 	}
 	if bad := plan(t, db, "SELECT * FROM events WHERE author = 'x'"); !scans.MatchString(bad[0]) {
 		t.Errorf("a scan is not recognized: %q", bad)
@@ -56,7 +56,7 @@ func plan(t *testing.T, db *sql.DB, query string) (steps []string) {
 	args := make([]any, 0, 20)
 	for _, found := range parameter.FindAllStringSubmatch(query, -1) {
 		n, err := strconv.Atoi(found[1])
-		if err != nil { // not numbered
+		if err != nil { // statement without numbered parameters
 			n = len(args) + 1
 		}
 		args = args[:max(n, len(args))]

@@ -15,8 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// TestAKilledProcessLosesNothingItAcknowledged: SIGKILL at random points; in a soak twenty times what
-// LONGSESSION_SOAK is.
+// The child is killed with SIGKILL at random points. A soak run kills it LONGSESSION_SOAK times
+// twenty.
 func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 	t.Parallel()
 	runs := 5
@@ -34,9 +34,9 @@ func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 		if err := p.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		acknowledged = append(acknowledged, p.acknowledged(0)...) // what was still in the pipe
+		acknowledged = append(acknowledged, p.acknowledged(0)...) // still in the pipe
 		if err := p.cmd.Wait(); err == nil {
-			t.Fatal("the child ended by itself")
+			t.Fatal("the child ended on its own")
 		}
 		verify(t, path, acknowledged)
 	}
@@ -45,7 +45,7 @@ func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 	}
 }
 
-// TestProcessesShareAFileWithoutLoss: none fails, and the events of each stand in its order.
+// No process fails, and the events of each are in its own order.
 func TestProcessesShareAFileWithoutLoss(t *testing.T) {
 	t.Parallel()
 	for _, processes := range []int{2, 4} {
@@ -82,7 +82,8 @@ func TestProcessesShareAFileWithoutLoss(t *testing.T) {
 	}
 }
 
-// verify checks a file that nobody writes to just now, and returns how many events session "s" has.
+// verify checks a file that is not being written to, and returns the number of events of session
+// "s".
 func verify(t *testing.T, path string, acknowledged []string) int {
 	t.Helper()
 	for query, want := range map[string]int{
@@ -112,7 +113,7 @@ func verify(t *testing.T, path string, acknowledged []string) int {
 			t.Fatal(err)
 		}
 		if was, ok := last[lane]; ok && n != was+1 || !ok && n != 0 {
-			t.Errorf("event %s stands behind number %d", ev.ID, was)
+			t.Errorf("event %s comes after number %d", ev.ID, was)
 		}
 		last[lane], stored[ev.ID] = n, true
 		if m, err := record.From(ev); err != nil || (m != nil) != (n%5 == 4) {
@@ -130,7 +131,7 @@ func verify(t *testing.T, path string, acknowledged []string) int {
 		}
 	}
 	if records := number(t, path, "SELECT count(*) FROM compactions"); sameView(t, s, "s") != (records > 0) {
-		t.Errorf("of a session with %d records, everything is loaded, or not", records)
+		t.Errorf("a session with %d records was loaded whole, or one without records was not", records)
 	}
 	return sess.Events().Len()
 }
@@ -143,8 +144,8 @@ func cutLast(id string) (lane, number string, found bool) {
 	return id[:i], id[i+1:], true
 }
 
-// TestANewFileIsOpenedByManyAtTheSameTime: one makes the tables, the others find them, be they
-// goroutines or processes.
+// Several goroutines or processes open a new file at once. One creates the tables, and the others
+// find them.
 func TestANewFileIsOpenedByManyAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(path string) error{

@@ -11,7 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestAFileInAReadOnlyFolderCanBeRead: SQLite alone cannot open one in WAL mode there.
+// SQLite alone cannot open a file in WAL mode in a read-only folder.
 func TestAFileInAReadOnlyFolderCanBeRead(t *testing.T) {
 	t.Parallel()
 	path := closed(t, (&ct.History{}).Turns(3, "bot"))
@@ -22,7 +22,7 @@ func TestAFileInAReadOnlyFolderCanBeRead(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		// The goroutines of database/sql open no connection: the first one stands.
+		// Goroutines of database/sql open no further connection, so the first one must be enough.
 		if n := len(ids(get(t, s, "s"))); n != 6 {
 			t.Errorf("%d events", n)
 		}
@@ -33,7 +33,7 @@ func TestAFileInAReadOnlyFolderCanBeRead(t *testing.T) {
 	same()
 }
 
-// TestAnUnfinishedFileInAReadOnlyFolderSaysWhatToDo: nobody may rebuild its -shm.
+// The error reports the remedy, because the -shm file cannot be created.
 func TestAnUnfinishedFileInAReadOnlyFolderSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -56,19 +56,19 @@ func TestAnUnfinishedFileInAReadOnlyFolderSaysWhatToDo(t *testing.T) {
 		}
 		for _, part := range []string{copied, "-wal", "copy both files"} {
 			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%q does not say %q", err, part)
+				t.Errorf("%q does not contain %q", err, part)
 			}
 		}
 	})
 	same()
 }
 
-// sealed calls do while the folder of a file may be read and not written.
+// sealed calls do while the folder of a file is readable but not writable.
 func sealed(t *testing.T, path string, do func()) {
 	t.Helper()
 	for dir := filepath.Dir(filepath.Dir(path)); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Skipf("cannot let another user pass: %v", err)
+			t.Skipf("cannot switch to another user: %v", err)
 		}
 	}
 	if err := errors.Join(os.Chmod(path, 0o444), os.Chmod(filepath.Dir(path), 0o555)); err != nil {

@@ -41,7 +41,7 @@ func TestAFileThatAnAppWritesToCanBeReadAndIsLeftAlone(t *testing.T) {
 				n++
 			}
 			if n != 1 {
-				t.Errorf("a snapshot shows %d events, want that of its beginning", n)
+				t.Errorf("a snapshot shows %d events, want those at its beginning", n)
 			}
 			appendTo(t, writing, sess, text("later"+time.Now().String(), "two"))
 		}
@@ -51,7 +51,7 @@ func TestAFileThatAnAppWritesToCanBeReadAndIsLeftAlone(t *testing.T) {
 		t.Error(err)
 	}
 	if got := ids(get(t, reading, "s")); len(got) != 3 {
-		t.Errorf("a new reading shows %d events, want 3", len(got))
+		t.Errorf("a new read returns %d events, want 3", len(got))
 	}
 }
 
@@ -66,7 +66,7 @@ func TestAnotherProcessIsReadWhileItWrites(t *testing.T) {
 	got := ids(get(t, s, "s"))
 	for _, id := range acknowledged {
 		if !slices.Contains(got, id) {
-			t.Errorf("%s was acknowledged and is not read", id)
+			t.Errorf("%s was acknowledged and is missing from the read", id)
 		}
 	}
 	if err := p.cmd.Process.Kill(); err != nil {
@@ -78,10 +78,10 @@ func TestAnotherProcessIsReadWhileItWrites(t *testing.T) {
 	}
 	before := folder(t, path)
 	if len(before[path+"-wal"]) == 0 {
-		t.Fatal("a killed process left no -wal: this test is about one")
+		t.Fatal("the killed process left no -wal, which this test needs")
 	}
 	if n := len(ids(get(t, open(t, path, persistence.WithReadOnly()), "s"))); n < len(got) {
-		t.Errorf("%d events are read of what was left, %d before", n, len(got))
+		t.Errorf("%d events are read after the kill, %d before", n, len(got))
 	}
 	after := folder(t, path)
 	for _, file := range []string{path, path + "-wal"} {
@@ -106,11 +106,11 @@ func TestWritingWhileAnImmutableFileIsReadIsNoticed(t *testing.T) {
 		t.Errorf("reading says %v", err)
 	}
 	if got := ids(get(t, open(t, path, persistence.WithReadOnly()), "s")); len(got) != 9 {
-		t.Errorf("opened again it has %d events", len(got))
+		t.Errorf("reopened, it has %d events", len(got))
 	}
 }
 
-// TestWritingBesideAnImmutableFileIsNoticed: until a checkpoint the file itself is as it was.
+// Until a checkpoint, the file itself does not change.
 func TestWritingBesideAnImmutableFileIsNoticed(t *testing.T) {
 	t.Parallel()
 	path := closed(t, (&ct.History{}).Turns(4, "bot"))
@@ -123,7 +123,7 @@ func TestWritingBesideAnImmutableFileIsNoticed(t *testing.T) {
 	}
 	appendTo(t, writing, get(t, writing, "s"), text("late", "more"))
 	if after, err := os.Stat(path); err != nil || !after.ModTime().Equal(before.ModTime()) || after.Size() != before.Size() {
-		t.Fatalf("the file itself has changed (%v): this test is about what stands beside it", err)
+		t.Fatalf("the file itself changed (%v), but this test needs a change next to it", err)
 	}
 	again := open(t, path)
 	if n := len(ids(get(t, again, "s"))); n != 9 {
@@ -137,7 +137,8 @@ func TestWritingBesideAnImmutableFileIsNoticed(t *testing.T) {
 	}
 }
 
-// TestSomebodyWhoOnlyLooksDisturbsNoReading: SQLite makes an empty -wal for him.
+// A program that only reads does not end a running read, although SQLite creates an empty -wal for
+// it.
 func TestSomebodyWhoOnlyLooksDisturbsNoReading(t *testing.T) {
 	t.Parallel()
 	path := closed(t, (&ct.History{}).Turns(4, "bot"))
@@ -148,8 +149,8 @@ func TestSomebodyWhoOnlyLooksDisturbsNoReading(t *testing.T) {
 	}
 }
 
-// TestAFileThatIsTakenAwayIsNoReading, also while an app uses it: what SQLite still holds open is
-// no state of it.
+// A removed file cannot be read anymore, even while an app is using it: the data that SQLite still
+// has open is not the state of the file at that path.
 func TestAFileThatIsTakenAwayIsNoReading(t *testing.T) {
 	t.Parallel()
 	for _, live := range []bool{false, true} {
@@ -165,7 +166,7 @@ func TestAFileThatIsTakenAwayIsNoReading(t *testing.T) {
 		}
 		err := reading.Snapshot(t.Context(), func(*persistence.Snapshot) error { return nil })
 		if !errors.Is(err, persistence.ErrWritten) || !strings.Contains(err.Error(), path) {
-			t.Errorf("live %v: reading says %v", live, err)
+			t.Errorf("live %v: reading returns %v", live, err)
 		}
 	}
 }

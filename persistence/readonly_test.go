@@ -19,8 +19,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// unchanged returns a function that fails the test if a byte of the folder of a file, or a name in
-// it, is not what it was. Only what stands in -shm may change: SQLite keeps there who reads.
+// unchanged returns a function that fails the test if any file of a folder changed. Only -shm may
+// change, because SQLite keeps its readers there.
 func unchanged(t *testing.T, path string) func() {
 	t.Helper()
 	before := folder(t, path)
@@ -32,7 +32,7 @@ func unchanged(t *testing.T, path string) func() {
 			after[path+"-shm"] = before[path+"-shm"]
 		}
 		if !maps.EqualFunc(before, after, bytes.Equal) {
-			t.Errorf("the folder of %s has changed: it had %v, and has %v", path, slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
+			t.Errorf("the folder of %s changed: it had %v, and has %v", path, slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestReadingOnlyReadsEverythingAndWritesNothing(t *testing.T) {
 		}
 	}
 	if got := ids(get(t, s, "s")); len(got) != 9 {
-		t.Errorf("after refused writes there are %d events", len(got))
+		t.Errorf("%d events after refused writes", len(got))
 	}
 	err = s.Snapshot(t.Context(), func(snap *persistence.Snapshot) error {
 		rows, err := snap.Query(t.Context(), "DELETE FROM events RETURNING seq")
@@ -92,7 +92,7 @@ func TestReadingOnlyReadsEverythingAndWritesNothing(t *testing.T) {
 	same()
 }
 
-// TestASnapshotHasRowsThatCannotBeRead: one damaged event does not hide the others.
+// A damaged event does not hide the others.
 func TestASnapshotHasRowsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	path := closed(t, (&ct.History{}).Turns(2, "bot").Compact("r1", "e1", "e2"))
@@ -119,12 +119,11 @@ func TestASnapshotHasRowsThatCannotBeRead(t *testing.T) {
 		t.Errorf("rows %q, want %q (%v)", got, want, err)
 	}
 	if err := open(t, newPath(t)).Snapshot(t.Context(), func(*persistence.Snapshot) error { return nil }); err == nil {
-		t.Error("a service that writes has snapshots")
+		t.Error("a service that writes returned a snapshot")
 	}
 }
 
-// TestAnotherProcessIsReadWhileItWrites, and what was left behind when it is killed.
-// TestWritingWhileAnImmutableFileIsReadIsNoticed: SQLite itself would not.
+// SQLite alone would not notice these cases.
 func TestAFileThatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing.db")
@@ -154,14 +153,14 @@ func TestAFileThatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 			}
 			for _, part := range []string{r.path, r.cause, r.todo} {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%q does not say %q", err, part)
+					t.Errorf("%q does not contain %q", err, part)
 				}
 			}
 			same()
 		})
 	}
 	if _, err := os.Stat(missing); err == nil {
-		t.Error("the missing file was made")
+		t.Error("the missing file was created")
 	}
 	for _, path := range []string{":memory:", ""} {
 		if _, err := persistence.NewSQLiteSessionService(path, persistence.WithReadOnly()); err == nil {

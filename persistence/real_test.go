@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// message is one of an OpenAI-style conversation.
+// message is a message of an OpenAI-style conversation.
 type message struct {
 	Role, Content, Name string
 	ToolCallID          string `json:"tool_call_id"`
@@ -23,8 +23,8 @@ type message struct {
 	} `json:"tool_calls"`
 }
 
-// TestRealConversationsAreShownAlike: LONGSESSION_DATA names a folder of JSON lines files. Windows
-// end anywhere, also between a call and its answer.
+// The test reads the JSON lines files in LONGSESSION_DATA. Windows end at any event, even between a
+// call and its answer.
 func TestRealConversationsAreShownAlike(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("LONGSESSION_DATA")
@@ -58,7 +58,7 @@ func TestRealConversationsAreShownAlike(t *testing.T) {
 			if len(k.raw.Events) == 25 {
 				k.compact(18)
 				if !sameView(t, s, k.session.ID()) {
-					t.Errorf("all of conversation %d was loaded", n)
+					t.Errorf("GetActive loaded the whole conversation %d", n)
 				}
 				compared++
 			}

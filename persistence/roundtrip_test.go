@@ -18,8 +18,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestEveryFieldOfAnEventComesBack sets every field that there is. It fails when ADK or genai adds
-// one that is not stored.
+// The test sets every field of an event, so it fails when ADK or genai adds a field that is not
+// stored.
 func TestEveryFieldOfAnEventComesBack(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
@@ -34,7 +34,7 @@ func TestEveryFieldOfAnEventComesBack(t *testing.T) {
 	}
 }
 
-// zeroFields names all fields below v that are zero.
+// zeroFields returns the names of all zero fields below v.
 func zeroFields(v reflect.Value, path string) (zero []string) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -63,7 +63,7 @@ func zeroFields(v reflect.Value, path string) (zero []string) {
 	return nil
 }
 
-// drawn is the source that rapid decides, and shrinks.
+// drawn is a source whose values rapid chooses and shrinks.
 type drawn struct{ t *rapid.T }
 
 func (d drawn) below(n int) int { return rapid.IntRange(0, n-1).Draw(d.t, "choice") }
@@ -74,7 +74,7 @@ func (d drawn) number() float64 {
 	return rapid.SampledFrom([]float64{0, 1, -0.5, 1e21, math.SmallestNonzeroFloat32, math.MaxFloat32, 1 << 53}).Draw(d.t, "number")
 }
 
-// TestGeneratedEventsComeBackBitForBit tells nil from empty too.
+// The comparison distinguishes nil from empty.
 func TestGeneratedEventsComeBackBitForBit(t *testing.T) {
 	t.Parallel()
 	s := open(t, ":memory:")
@@ -102,7 +102,7 @@ func TestGeneratedEventsComeBackBitForBit(t *testing.T) {
 	}
 }
 
-// TestAppendingLeavesTheCallersEventAlone also where the stored form needs a copy of it.
+// The caller's event stays unchanged, even if the stored form needs a modified copy.
 func TestAppendingLeavesTheCallersEventAlone(t *testing.T) {
 	t.Parallel()
 	s := open(t, ":memory:")
@@ -120,7 +120,7 @@ func TestAppendingLeavesTheCallersEventAlone(t *testing.T) {
 	}
 }
 
-// TestWhatJSONCannotWriteIsRefusedAndNothingStored: the message names the part.
+// The error names the part that JSON cannot express.
 func TestWhatJSONCannotWriteIsRefusedAndNothingStored(t *testing.T) {
 	t.Parallel()
 	s := open(t, ":memory:")
@@ -141,7 +141,7 @@ func TestWhatJSONCannotWriteIsRefusedAndNothingStored(t *testing.T) {
 	}
 }
 
-// TestInvalidUTF8BecomesReadable: JSON knows no other bytes.
+// JSON cannot represent bytes that are not UTF-8, so they become U+FFFD.
 func TestInvalidUTF8BecomesReadable(t *testing.T) {
 	t.Parallel()
 	s := open(t, ":memory:")
@@ -153,7 +153,8 @@ func TestInvalidUTF8BecomesReadable(t *testing.T) {
 	}
 }
 
-// TestHugeEventsComeBack: 16 MB of text, a thousand calls at once, values a thousand levels deep.
+// The events have 16 MB of text, a thousand parallel calls, and values nested a thousand levels
+// deep.
 func TestHugeEventsComeBack(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t), persistence.WithSynchronousNormal())

@@ -11,7 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// shown writes a view so that two of them compare: the ID, the author and the text of each event.
+// shown returns the ID, the author and the text of each event of a view, for comparison.
 func shown(view []*session.Event) []string {
 	out := make([]string, len(view))
 	for i, ev := range view {
@@ -27,7 +27,7 @@ func shown(view []*session.Event) []string {
 	return out
 }
 
-// partialView is the view of what GetActive loaded, as the compaction service makes it.
+// partialView returns the view of a partial session, as the compaction service computes it.
 func partialView(few *persistence.ActiveSession) *view.View {
 	return view.NewPartial(view.Collect(few.Events()), view.Unloaded{
 		Covered:   func(ev *session.Event) bool { return few.Covered(ev.ID) },
@@ -35,8 +35,8 @@ func partialView(few *persistence.ActiveSession) *view.View {
 	})
 }
 
-// sameView compares the view of what GetActive loads with that of everything, and holds what is
-// loaded against what it should be. It returns whether something was left out.
+// sameView compares the view of a partial session with the view of the whole session, and checks
+// what was loaded. It reports whether some events were not loaded.
 func sameView(t tester, s *persistence.SQLiteSessionService, id string) (partial bool) {
 	t.Helper()
 	few := active(t, s, id)
@@ -74,7 +74,7 @@ func sameView(t tester, s *persistence.SQLiteSessionService, id string) (partial
 	}
 	for _, ev := range loaded {
 		if m, err := record.From(ev); m != nil && !live[m.RecordID] || m == nil && err == nil && visible[ev.ID] == nil {
-			t.Fatalf("event %s is loaded and the view does not need it", ev.ID)
+			t.Fatalf("event %s is loaded, but the view does not need it", ev.ID)
 		}
 		if ev := visible[ev.ID]; ev != nil && few.Covered(ev.ID) != full.Covered(ev) {
 			t.Fatalf("event %s: covered %v, want %v", ev.ID, few.Covered(ev.ID), full.Covered(ev))

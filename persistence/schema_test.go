@@ -18,8 +18,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// audited makes the file that docs/schema.md asks: a session of user ada with two compactions, of
-// which the second absorbs the first, and one of another user.
+// audited creates the file that the queries of docs/schema.md read. User ada has a session with two
+// compactions, the second of which absorbs the first. Another user has a session too.
 func audited(t *testing.T) *sql.DB {
 	t.Helper()
 	path := newPath(t)
@@ -71,8 +71,7 @@ func audited(t *testing.T) *sql.DB {
 	return db
 }
 
-// TestQueriesInTheDocumentAnswer: each returns rows, except where the document says that none are
-// good.
+// Each query of the document returns rows, except those that must return none.
 func TestQueriesInTheDocumentAnswer(t *testing.T) {
 	t.Parallel()
 	db := audited(t)
@@ -93,7 +92,8 @@ func TestQueriesInTheDocumentAnswer(t *testing.T) {
 	}
 }
 
-// TestViewsShowWhatHappenedAndWhatIsSeen: all of it in one, one summary and the rest in the other.
+// The view history shows every event, and the view context shows one summary and the remaining
+// events.
 func TestViewsShowWhatHappenedAndWhatIsSeen(t *testing.T) {
 	t.Parallel()
 	db := audited(t)
@@ -114,7 +114,7 @@ func TestViewsShowWhatHappenedAndWhatIsSeen(t *testing.T) {
 	}
 }
 
-// TestTheDocumentNamesEveryColumn of every table and view.
+// The document names every column of every table and view.
 func TestTheDocumentNamesEveryColumn(t *testing.T) {
 	t.Parallel()
 	db, document := audited(t), readDocument(t)
@@ -145,7 +145,7 @@ func readDocument(t *testing.T) string {
 	return string(text)
 }
 
-// answer returns the rows of a query as the shell would print them.
+// answer returns the rows of a query in the format of the sqlite3 shell.
 func answer(t *testing.T, db *sql.DB, query string) (lines []string) {
 	t.Helper()
 	rows, err := db.QueryContext(context.Background(), query)

@@ -15,7 +15,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestOrderIsThatOfAppendsWhateverTheClocksSay: ADK's database service sorts by time.
+// Events are in the order of appends. ADK's database service sorts by time.
 func TestOrderIsThatOfAppendsWhateverTheClocksSay(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
@@ -35,8 +35,7 @@ func TestOrderIsThatOfAppendsWhateverTheClocksSay(t *testing.T) {
 	}
 }
 
-// TestFiltersCountByOrderAndCompareByTime: After keeps what is not older, NumRecentEvents the
-// newest.
+// After keeps events that are not older, and NumRecentEvents keeps the newest.
 func TestFiltersCountByOrderAndCompareByTime(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
@@ -88,7 +87,7 @@ func TestAnEventIDIsStoredOnce(t *testing.T) {
 	}
 }
 
-// TestEventsWithoutIDGetOne: two of them are two events.
+// Two events without IDs get two different IDs.
 func TestEventsWithoutIDGetOne(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
@@ -100,7 +99,7 @@ func TestEventsWithoutIDGetOne(t *testing.T) {
 	}
 }
 
-// TestHandlesNeverBecomeStale: each sees its own appends, the store all of them.
+// Each handle sees its own appends, and storage has all of them.
 func TestHandlesNeverBecomeStale(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -139,14 +138,14 @@ func TestStateMergesByKeyAcrossHandles(t *testing.T) {
 		t.Errorf("the handle lost its temporary state: %v, %v", v, err)
 	}
 	if _, err := a.State().Get("y"); !errors.Is(err, session.ErrStateKeyNotExist) {
-		t.Errorf("the handle sees another one's state: %v", err)
+		t.Errorf("the handle sees state of another handle: %v", err)
 	}
 	if _, ok := get(t, s, "s").Events().At(0).Actions.StateDelta["temp:x"]; ok {
 		t.Error("temporary state is stored in the event")
 	}
 }
 
-// TestForeignSessionsAreRefused: only a handle knows where it belongs.
+// Only a handle of this service identifies a stored session.
 func TestForeignSessionsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
@@ -164,7 +163,8 @@ func TestForeignSessionsAreRefused(t *testing.T) {
 	}
 }
 
-// TestDeleteLeavesNothingBehind: not a row, and an old handle cannot write into the successor.
+// Deleting removes every row, and an old handle cannot write to a session re-created under the same
+// ID.
 func TestDeleteLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -206,7 +206,7 @@ func TestCreateRefusesAnExistingSession(t *testing.T) {
 	}
 }
 
-// number asks the file itself.
+// number runs a query directly on the file.
 func number(t testing.TB, path, query string, args ...any) int {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -221,7 +221,7 @@ func number(t testing.TB, path, query string, args ...any) int {
 	return n
 }
 
-// TestManyEventsKeepTheirOrder: they are decoded side by side.
+// Events are decoded concurrently, and their order stays.
 func TestManyEventsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	s := open(t, ":memory:")

@@ -16,8 +16,8 @@ var (
 	_ session.State   = state{}
 )
 
-// storedSession is a handle: a session as it was when it was read, with the events that were
-// appended through this handle since. It is safe for concurrent use.
+// storedSession is a handle: a session as it was read, plus the events appended through this handle
+// since. It is safe for concurrent use.
 type storedSession struct {
 	// key is the row of the session. A session that is created again under the same ID has another
 	// key.

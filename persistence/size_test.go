@@ -9,8 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// TestTheFileIsNotMuchLargerThanItsEvents: at most 1.3 times the JSON of the events, indexes
-// included.
+// The file is at most 1.3 times as large as the JSON of its events, including indexes.
 func TestTheFileIsNotMuchLargerThanItsEvents(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "a long session in one goroutine")

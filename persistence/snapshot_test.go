@@ -10,7 +10,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// changed runs SQL on a file that nobody uses.
+// changed runs SQL on a file that is not in use.
 func changed(t *testing.T, path string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -26,7 +26,7 @@ func changed(t *testing.T, path string, statements ...string) {
 	}
 }
 
-// TestALongNumberKeepsItsDigits: the column has them, and a float64 has not.
+// A long number keeps its digits: the column has them, but a float64 cannot represent them.
 func TestALongNumberKeepsItsDigits(t *testing.T) {
 	t.Parallel()
 	const long, short = 9007199254740993, 12.5
@@ -67,11 +67,11 @@ func TestALongNumberKeepsItsDigits(t *testing.T) {
 		return nil
 	})
 	if err != nil || seen != 2 {
-		t.Errorf("%d events were looked at: %v", seen, err)
+		t.Errorf("%d events were read: %v", seen, err)
 	}
 }
 
-// TestAnyNumberOfAnEventCanBeRead: a row that somebody put there is not passed over.
+// Rows returns rows with any number, including those inserted by hand.
 func TestAnyNumberOfAnEventCanBeRead(t *testing.T) {
 	t.Parallel()
 	path := closed(t, (&ct.History{}).Turns(1, "bot"))
@@ -92,7 +92,7 @@ func TestAnyNumberOfAnEventCanBeRead(t *testing.T) {
 	}
 }
 
-// TestADamagedSchemaIsTold, and the file can be asked all the same.
+// A changed schema is reported, and the file can still be queried.
 func TestADamagedSchemaIsTold(t *testing.T) {
 	t.Parallel()
 	for _, r := range []struct{ damage, want string }{

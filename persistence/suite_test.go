@@ -29,7 +29,7 @@ func TestADKsOwnSuitePasses(t *testing.T) {
 
 func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "sessions.db") }
 
-// open opens a service that the test closes.
+// open opens a service and closes it when the test ends.
 func open(t testing.TB, path string, opts ...persistence.Option) *persistence.SQLiteSessionService {
 	t.Helper()
 	s, err := persistence.NewSQLiteSessionService(path, opts...)
@@ -73,7 +73,7 @@ func appendTo(t testing.TB, s session.Service, to session.Session, events ...*se
 	}
 }
 
-// text is an event with the ID that says so.
+// text returns a text event with the given ID.
 func text(id, said string) *session.Event {
 	ev := session.NewEventWithContext(context.Background(), "inv-"+id)
 	ev.ID, ev.Author = id, "user"

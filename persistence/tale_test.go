@@ -16,7 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// tale is a session that grows at random.
+// tale is a session that grows randomly.
 type tale struct {
 	*rapid.T
 	path    string
@@ -26,8 +26,8 @@ type tale struct {
 	h       ct.History
 	records int
 	called  []string
-	// wild lets answers come before their calls, and records come that a single well-behaved writer
-	// never makes.
+	// wild allows answers before their calls, and records that a single well-behaved writer never
+	// creates.
 	wild bool
 }
 
@@ -37,14 +37,14 @@ func (x *tale) invocation() string {
 	return fmt.Sprint("i", len(x.h.Events)/5+rapid.IntRange(0, 1).Draw(x.T, "ahead"))
 }
 
-// callID is a call's: nearly always one that was used before.
+// callID returns an ID for a call. It is nearly always a reused one.
 func (x *tale) callID() string {
 	id := x.one("call", "1", "2", "3", "")
 	x.called = append(x.called, id)
 	return id
 }
 
-// answered is the ID that an answer has.
+// answered returns the ID of an answer.
 func (x *tale) answered() string {
 	if x.wild {
 		return x.callID()
@@ -81,8 +81,8 @@ func (x *tale) speak() {
 	}
 }
 
-// uncovered returns the IDs of events of a branch that no record stands for, and the records there
-// that are live.
+// uncovered returns the IDs of the events of a branch that no record covers, and the current
+// records of the branch.
 func (x *tale) uncovered(branch, author string) (events, records []string) {
 	state := view.Inspect(x.h.Events)
 	for i, ev := range x.h.Events {
@@ -112,7 +112,7 @@ func (x *tale) compact() bool {
 	events = some(x, events)
 	name := fmt.Sprint("r", x.records)
 	switch rapid.IntRange(0, 3).Draw(x.T, "what") {
-	case 0: // merge, with or without a window
+	case 0: // a merge, with or without a window
 		records = some(x, records)
 		if len(records) == 0 {
 			return false
@@ -125,7 +125,7 @@ func (x *tale) compact() bool {
 				}
 			})
 		}
-	case 1: // rounds
+	case 1: // tool rounds
 		rounds, _ := x.uncovered(branch, "bot")
 		rounds = some(x, rounds)
 		if len(rounds) == 0 {
@@ -149,7 +149,7 @@ func (x *tale) compact() bool {
 	return true
 }
 
-// spoil makes something else of the newest record.
+// spoil replaces the newest record by something invalid.
 func (x *tale) spoil() {
 	event := func() string { return fmt.Sprint("e", rapid.IntRange(1, len(x.h.Events)+2).Draw(x.T, "event")) }
 	earlier := func() string { return fmt.Sprint("r", rapid.IntRange(0, x.records).Draw(x.T, "record")) }
@@ -177,7 +177,7 @@ func (x *tale) spoil() {
 	}
 }
 
-// begin makes the session, in a file that tales share: opening one costs more than a tale.
+// begin creates the session. All tales share a file, because opening one takes longer than a tale.
 func (x *tale) begin() {
 	created, err := x.service.Create(context.Background(), &session.CreateRequest{AppName: app, UserID: user, SessionID: x.id})
 	if err != nil {

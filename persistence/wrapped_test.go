@@ -12,7 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// wrapped returns a service that compacts over a file.
+// wrapped returns a compaction service over a file.
 func wrapped(t *testing.T) session.Service {
 	t.Helper()
 	cfg := compaction.DefaultConfig()
@@ -29,7 +29,7 @@ func wrapped(t *testing.T) session.Service {
 	return svc
 }
 
-// TestSessionsOfAFileCanBeCompacted: the suite for services that compact, with this one underneath.
+// The suite for compacting services passes with a file underneath.
 func TestSessionsOfAFileCanBeCompacted(t *testing.T) {
 	t.Parallel()
 	compactiontest.Run(t, wrapped)

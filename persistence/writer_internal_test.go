@@ -11,7 +11,7 @@ import (
 
 var errOnPurpose = errors.New("on purpose")
 
-// batchOf opens a service with a session and returns writes of events to it, not yet handed over.
+// batchOf opens a service with one session, and returns writes of events that are not yet queued.
 func batchOf(t *testing.T, events ...string) (*SQLiteSessionService, *storedSession, []*write) {
 	t.Helper()
 	s, err := NewSQLiteSessionService(filepath.Join(t.TempDir(), "x.db"))
@@ -48,8 +48,8 @@ func batchOf(t *testing.T, events ...string) (*SQLiteSessionService, *storedSess
 	return s, handle, batch
 }
 
-// storeTogether has the writer store a batch in one transaction: the batch waits in the queue until
-// the writer is done with the write before it.
+// storeTogether makes the writer store a batch in one transaction: the batch waits in the queue
+// until the write before it is done.
 func storeTogether(t *testing.T, s *SQLiteSessionService, batch []*write) {
 	t.Helper()
 	begun, release := make(chan struct{}), make(chan struct{})
@@ -81,7 +81,8 @@ func storedIDs(t *testing.T, s *SQLiteSessionService) (ids []string) {
 	return ids
 }
 
-// TestAFailedWriteLeavesTheOthersOfItsTransactionAlone: and what it did before it failed is undone.
+// A failed write does not affect the other writes of its transaction, and its own partial changes
+// are undone.
 func TestAFailedWriteLeavesTheOthersOfItsTransactionAlone(t *testing.T) {
 	t.Parallel()
 	s, handle, batch := batchOf(t, "a", "a", "half", "given up", "b")
@@ -113,7 +114,8 @@ func TestAFailedWriteLeavesTheOthersOfItsTransactionAlone(t *testing.T) {
 	}
 }
 
-// TestALostTransactionIsDoneAgainOneByOne: SQLite ends a transaction on its own on some errors.
+// SQLite aborts the whole transaction on some errors. The writer then repeats the writes one by
+// one.
 func TestALostTransactionIsDoneAgainOneByOne(t *testing.T) {
 	t.Parallel()
 	s, handle, batch := batchOf(t, "a", "breaks", "b")
@@ -130,7 +132,7 @@ func TestALostTransactionIsDoneAgainOneByOne(t *testing.T) {
 	}
 }
 
-// TestMigrationsHaveConsecutiveNumbers: a number is the version of the file that it makes.
+// The number of a migration is the schema version that it creates.
 func TestMigrationsHaveConsecutiveNumbers(t *testing.T) {
 	t.Parallel()
 	texts, err := scripts()
@@ -148,7 +150,7 @@ func TestMigrationsHaveConsecutiveNumbers(t *testing.T) {
 	}
 }
 
-// TestAMigrationThatFailsLeavesTheFileAsItWas: all of a step or nothing of it.
+// A failed migration is rolled back completely.
 func TestAMigrationThatFailsLeavesTheFileAsItWas(t *testing.T) {
 	t.Parallel()
 	s, _, _ := batchOf(t)
@@ -164,7 +166,7 @@ func TestAMigrationThatFailsLeavesTheFileAsItWas(t *testing.T) {
 	}
 	steps = append(steps, "CREATE TABLE half (x); CREATE TABLE half (x)")
 	if _, err := step(ctx, conn, steps); err == nil {
-		t.Fatal("the migration did not fail")
+		t.Fatal("the migration succeeded")
 	}
 	var tables, version int
 	if err := conn.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM sqlite_schema WHERE name = 'half'), user_version FROM pragma_user_version").Scan(&tables, &version); err != nil {
@@ -182,7 +184,7 @@ func TestAMigrationThatFailsLeavesTheFileAsItWas(t *testing.T) {
 	}
 }
 
-// TestACommitWaitsForTheDiskUnlessToldOtherwise: the setting is one of the connection that writes.
+// synchronous is a setting of the writing connection.
 func TestACommitWaitsForTheDiskUnlessToldOtherwise(t *testing.T) {
 	t.Parallel()
 	for want, opts := range map[int][]Option{2: nil, 1: {WithSynchronousNormal()}} {
