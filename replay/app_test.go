@@ -11,7 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// appends remembers the context of every append.
+// appends records the context of every append.
 type appends struct {
 	session.Service
 	contexts []context.Context
@@ -22,8 +22,8 @@ func (a *appends) AppendEvent(ctx context.Context, sess session.Session, ev *ses
 	return a.Service.AppendEvent(ctx, sess, ev)
 }
 
-// TestAnInterruptedTurnEndsItsContext: the service knows that a turn ended unanswered by its context, else
-// only when the garbage collector has run, and the same replay gives other figures every time.
+// The service learns from the context that a turn ended unanswered. Otherwise it learns so only
+// when the garbage collector runs, and repeated replays give different figures.
 func TestAnInterruptedTurnEndsItsContext(t *testing.T) {
 	t.Parallel()
 	call := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{FunctionCall: &genai.FunctionCall{ID: "1", Name: "look"}}}}
@@ -39,7 +39,7 @@ func TestAnInterruptedTurnEndsItsContext(t *testing.T) {
 			if turn == 1 && step == 0 {
 				looked = true
 				if service.contexts[0].Err() == nil {
-					t.Error("the interrupted turn still counts as running when the next begins")
+					t.Error("the interrupted turn still counts as running when the next one begins")
 				}
 			}
 			return nil

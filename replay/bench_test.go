@@ -13,9 +13,9 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// BenchmarkRealSessions plays files of real conversations on all cores, as the command does, and
-// reports events a second: those that were stored with compaction, and those that went through the
-// runner both ways.
+// BenchmarkRealSessions plays files of real conversations on all cores, as the command does. It
+// reports events per second: those stored with compaction, and those played by the runner in both
+// runs.
 func BenchmarkRealSessions(b *testing.B) {
 	folder := os.Getenv("LONGSESSION_DATA")
 	if folder == "" {
@@ -45,7 +45,7 @@ func BenchmarkRealSessions(b *testing.B) {
 				if err := group.Wait(); err != nil {
 					b.Fatal(err)
 				}
-				_ = f.Close() // only read
+				_ = f.Close() // opened only for reading
 			}
 			b.ReportMetric(float64(stored.Load())/b.Elapsed().Seconds(), "stored/s")
 			b.ReportMetric(float64(played.Load())/b.Elapsed().Seconds(), "played/s")

@@ -96,7 +96,7 @@ func TestFactsAreFoundInMessagesSummariesAndInstruction(t *testing.T) {
 	whole.When = replay.Never
 	report, err = replay.Play(t.Context(), c, whole, replay.Options{Facts: []string{"question 0"}})
 	if err != nil || len(report.Lost) != 0 {
-		t.Errorf("without compaction %q are lost, %v", report.Lost, err)
+		t.Errorf("without compaction the facts %q are lost, %v", report.Lost, err)
 	}
 }
 
@@ -111,8 +111,7 @@ func TestAFactThatWasNeverSaidIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheWindowOfAPolicyComesFromItsRegistry also checks that an unknown name is refused, not
-// assumed.
+// An unknown model name is refused instead of getting an assumed window.
 func TestTheWindowOfAPolicyComesFromItsRegistry(t *testing.T) {
 	t.Parallel()
 	registry, err := tokens.NewRegistry(tokens.Model{Name: "house-model", ContextWindow: 7_000})

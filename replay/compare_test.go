@@ -19,7 +19,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// chat is a conversation of as many turns, each with a call of a tool; the last is not answered.
+// chat returns a conversation with the given number of turns. Each turn calls a tool, and the last
+// turn is unanswered.
 func chat(turns int) *conversation.Conversation {
 	c := &conversation.Conversation{ID: "chat", File: "chat.jsonl", Line: 1, Instruction: "Answer {kindly}."}
 	for i := range turns {
@@ -75,15 +76,15 @@ func TestReportAddsUp(t *testing.T) {
 			t.Errorf("compaction %+v", mark)
 		}
 		if mark.Call < 1 || mark.Call < len(r.Calls) && r.Calls[mark.Call].With >= r.Calls[mark.Call].Without-(r.Calls[mark.Call-1].Without-r.Calls[mark.Call-1].With) {
-			t.Errorf("the prompt is not shorter from call %d on", mark.Call)
+			t.Errorf("the prompts are not shorter from call %d on", mark.Call)
 		}
 	}
 	if whole := r.Without; whole.CachedTokens != whole.PromptTokens-r.Calls[len(r.Calls)-1].Without {
-		// Each prompt begins with the one before, and the first finds no cache.
+		// Each prompt begins with the previous one, and the first is not cached.
 		t.Errorf("%d of %d tokens were in the prompt before, the last has %d", whole.CachedTokens, whole.PromptTokens, r.Calls[len(r.Calls)-1].Without)
 	}
 	if r.With.CachedTokens >= r.With.PromptTokens-r.Calls[len(r.Calls)-1].With {
-		t.Errorf("%d of %d tokens are taken from the cache, as if no summary had come in between", r.With.CachedTokens, r.With.PromptTokens)
+		t.Errorf("%d of %d tokens count as cached, as if no summary had changed the prompt", r.With.CachedTokens, r.With.PromptTokens)
 	}
 	if sent := r.With; sent.Dollars != price.Cost(tokens.Usage{PromptTokens: sent.PromptTokens, CachedTokens: sent.CachedTokens, OutputTokens: sent.OutputTokens}) || sent.Dollars == 0 {
 		t.Errorf("%v dollars for %+v", sent.Dollars, sent)
@@ -104,7 +105,7 @@ func TestReportAddsUp(t *testing.T) {
 	}
 }
 
-// TestSummariesWithoutAModelAreCharged: an app has a model write them, and pays for what it reads.
+// An app has a model write its summaries and pays for the tokens that the model reads.
 func TestSummariesWithoutAModelAreCharged(t *testing.T) {
 	t.Parallel()
 	price := tokens.Model{Name: "agent", InputPrice: 1, OutputPrice: 10}
@@ -149,12 +150,12 @@ func TestSummariesWithoutAModelAreCharged(t *testing.T) {
 	}
 	for ev := range got.Session.Events().All() {
 		if m, err := record.From(ev); err != nil || m != nil && m.Usage != (record.Usage{}) {
-			t.Errorf("an estimate was stored as what a model took: %+v, %v", m, err)
+			t.Errorf("an estimate was stored as a model's usage: %+v, %v", m, err)
 		}
 	}
 }
 
-// TestSummariesOfAModelAreCountedAsItReports: an estimate would be added to what was paid.
+// Reported usage must not be increased by an estimate.
 func TestSummariesOfAModelAreCountedAsItReports(t *testing.T) {
 	t.Parallel()
 	p := policy(100_000)
@@ -165,7 +166,7 @@ func TestSummariesOfAModelAreCountedAsItReports(t *testing.T) {
 	}
 }
 
-// reporting is a summarizer that says what it took.
+// reporting is a summarizer that reports usage.
 type reporting struct{ summarizer.Extractive }
 
 func (r reporting) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
@@ -174,8 +175,7 @@ func (r reporting) Summarize(ctx context.Context, req summarizer.Request) (summa
 	return result, err
 }
 
-// TestImplausibleUsageIsNotedAndIgnored: prompts are then counted as if the recording had no
-// counts.
+// Without plausible counts, prompts are counted as if the recording had none.
 func TestImplausibleUsageIsNotedAndIgnored(t *testing.T) {
 	t.Parallel()
 	honest := compare(t, chat(20), policy(4_000))[0]
@@ -188,7 +188,7 @@ func TestImplausibleUsageIsNotedAndIgnored(t *testing.T) {
 		}
 		r := compare(t, c, policy(4_000))[0]
 		if r.With != honest.With || r.Without != honest.Without || r.Counts != honest.Counts || len(r.Compactions) != len(honest.Compactions) {
-			t.Errorf("a count of %d is followed: %+v, without it %+v; counts %+v", lie, r.With, honest.With, r.Counts)
+			t.Errorf("an implausible count of %d is used: %+v, without it %+v; counts %+v", lie, r.With, honest.With, r.Counts)
 		}
 		said := strings.Contains(strings.Join(r.Notes, "\n"), fmt.Sprintf("recorded token counts that cannot be right (such as %d for ", lie))
 		if said != (lie > 0) {
@@ -197,8 +197,7 @@ func TestImplausibleUsageIsNotedAndIgnored(t *testing.T) {
 	}
 }
 
-// TestInterruptedToolRoundsArePlayed: a call without its response gets one, and nothing is sent
-// without it.
+// A call without a recorded response gets one, so no prompt has an unanswered call.
 func TestInterruptedToolRoundsArePlayed(t *testing.T) {
 	t.Parallel()
 	var file strings.Builder
@@ -238,7 +237,7 @@ func TestASessionIsStoredInThePolicysService(t *testing.T) {
 		t.Fatalf("%v; %d events are reported", err, report.Events)
 	}
 	if _, err := replay.Play(t.Context(), chat(10), p, replay.Options{}); err == nil || !strings.Contains(err.Error(), "create the session") {
-		t.Errorf("the session was played over one that is there: %v", err)
+		t.Errorf("a session was played into one that exists: %v", err)
 	}
 }
 
@@ -292,9 +291,9 @@ func TestInterruptedTurnAsksNoMore(t *testing.T) {
 
 func TestRecordedCompactionIsPlayedAgainWithItsSummary(t *testing.T) {
 	t.Parallel()
-	// The recorded application has 4,000 tokens of instructions and tools in each prompt, and
-	// compacted in the midst of a long turn: what was before it, and what is of it, stand in two
-	// places.
+	// The recorded application had 4,000 tokens of instructions and tools in each prompt, and
+	// compacted in the middle of a long turn. The earlier turns and the compacted rounds of this
+	// turn are shown in two places.
 	c := chat(6)
 	for range 3 {
 		c.Turns[4].Steps = append(chat(6).Turns[4].Steps[:1], c.Turns[4].Steps...)
@@ -327,7 +326,7 @@ func TestRecordedCompactionIsPlayedAgainWithItsSummary(t *testing.T) {
 	}
 	at := r.Recorded[0]
 	if at.Theirs != 4_321 || at.Before != size || at.Turn != 5 || at.Ours < r.Counts.Fixed || at.Ours > r.Counts.Fixed+1_000 {
-		t.Errorf("beside theirs: %+v; both have the %d tokens that the recording does not hold", at, r.Counts.Fixed)
+		t.Errorf("compared with theirs: %+v; both include the %d tokens that are missing from the recording", at, r.Counts.Fixed)
 	}
 }
 
@@ -343,12 +342,12 @@ func TestEachRecordedSummaryReplacesThoseBefore(t *testing.T) {
 	if len(r.Recorded) != 7 || len(r.Compactions) < 7 || r.Hidden > 0 || r.Summarizer.Failed > 0 || len(r.Notes) > 0 {
 		t.Fatalf("%d compactions, %d violations, %d failures, notes %q", len(r.Compactions), r.Hidden, r.Summarizer.Failed, r.Notes)
 	}
-	newest := r.Compactions[len(r.Compactions)-2:] // of the turns before, and of the turn that was the last
+	newest := r.Compactions[len(r.Compactions)-2:] // of the earlier turns, and of the turn that was last
 	if !slices.ContainsFunc(newest, func(m replay.Compaction) bool { return m.Summary == "Towns 0 to 34 were sunny." }) {
 		t.Errorf("the newest summaries are %+v", newest)
 	}
 	if first, last := r.Recorded[0].Ours, r.Recorded[6].Ours; last > first*11/10 {
-		t.Errorf("after the seventh compaction a prompt has %d tokens, after the first %d: summaries pile up", last, first)
+		t.Errorf("after the seventh compaction a prompt has %d tokens, after the first %d: summaries accumulate", last, first)
 	}
 }
 

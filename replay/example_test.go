@@ -13,15 +13,14 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// everyThreeTurns is a policy as an app has it. An app's test takes the configuration of the app
-// itself.
+// everyThreeTurns is an app's policy. A real test takes the configuration of the app itself.
 func everyThreeTurns(s compaction.Summarizer) replay.Policy {
 	return replay.Policy{Name: "every 3 turns", Config: compaction.Config{
 		Summarizer:          s,
 		InvocationThreshold: 3,
 		OverlapSize:         1,
 		ContextWindow:       32_000,
-		Synchronous:         true, // the same report in every run
+		Synchronous:         true, // so that every run gives the same report
 	}}
 }
 
@@ -46,7 +45,7 @@ func ExamplePlay() {
 	// check: <nil>
 }
 
-// A test of the app fails when the policy loses a fact. In a test, write
+// A test of the app fails when the policy loses a fact:
 //
 //	if err := checker.Check(report); err != nil {
 //		t.Error(err)

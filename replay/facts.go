@@ -14,7 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// lastPrompt is the text of the last request, message by message.
+// lastPrompt is the text of the last request, with one entry per message.
 type lastPrompt struct {
 	texts []string
 	sizes []int // estimated tokens
@@ -79,7 +79,7 @@ func writeText(b *strings.Builder, v any) {
 		b.WriteString(v)
 		b.WriteByte('\n')
 	default: // numbers as JSON writes them, true and false
-		text, _ := json.Marshal(v) // a value that JSON cannot hold is in no prompt
+		text, _ := json.Marshal(v) // no prompt has a value that JSON cannot express
 		b.Write(text)
 		b.WriteByte('\n')
 	}

@@ -45,7 +45,7 @@ func TestThePrefixIsTheUnchangedStartOfAPrompt(t *testing.T) {
 		t.Errorf("prefix %d after one more turn, want %d", m.prefix, size(one))
 	}
 	if m := g.measure(request(said("user", "summary"), two, three)); m.prefix != size() {
-		t.Errorf("prefix %d although the first message is another, want the instruction's %d", m.prefix, size())
+		t.Errorf("prefix %d with a different first message, want the instruction's %d", m.prefix, size())
 	}
 }
 
@@ -76,11 +76,11 @@ func TestContentsDifferInEverythingThatAPromptShows(t *testing.T) {
 	for i, c := range contents {
 		id := g.identity(c)
 		if j, twice := seen[id]; twice {
-			t.Errorf("contents %d and %d are taken for the same", j, i)
+			t.Errorf("contents %d and %d count as equal", j, i)
 		}
 		seen[id] = i
 		if g.identity(c) != id {
-			t.Errorf("content %d is not taken for itself", i)
+			t.Errorf("content %d does not equal itself", i)
 		}
 	}
 }

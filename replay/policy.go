@@ -143,7 +143,7 @@ func contextWindow(ctx context.Context, cfg compaction.Config, ref compaction.Se
 	return cfg.Registry.Window(name)
 }
 
-// whole is what came of playing a conversation with its whole history in every prompt.
+// whole is the result of playing a conversation with its whole history in every prompt.
 type whole struct {
 	calls  []measured
 	turns  []int      // of each call, from 0
@@ -197,7 +197,7 @@ type sum struct{ prompt, cached, largest int }
 func (s *sum) add(size, prefix, call int, scale scale) {
 	s.prompt += size
 	s.largest = max(s.largest, size)
-	if call > 0 { // the first call finds nothing in the provider's cache
+	if call > 0 { // the first call is never cached
 		s.cached += min(size, scale.of(prefix))
 	}
 }

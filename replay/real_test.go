@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// read returns the recorded conversations of a file, or skips the test if there is no data.
+// read returns the recorded conversations of a file, or skips the test without LONGSESSION_DATA.
 func read(t *testing.T, file string) []*conversation.Conversation {
 	t.Helper()
 	folder := os.Getenv("LONGSESSION_DATA")
@@ -42,8 +42,7 @@ func compare(t *testing.T, c *conversation.Conversation, policies ...replay.Poli
 	return reports
 }
 
-// TestRealSessionsLoseNothing plays real sessions with windows that they hardly need and that they
-// never fit into.
+// The windows range from nearly sufficient to far too small.
 func TestRealSessionsLoseNothing(t *testing.T) {
 	t.Parallel()
 	files := map[string]int{"coding_agent_sessions.jsonl": 3, "tau_airline_gpt4o.jsonl": 60, "memorybank_zh_en.jsonl": 20, "bfcl_memory.jsonl": 20}
@@ -65,7 +64,7 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 					}
 					for _, o := range r.Over {
 						if o.Needless() {
-							t.Errorf("%s, window %d, call %d: a prompt of %d tokens, though no more than %d must stay raw", c.ID, r.Limit, o.Call, o.Tokens, o.KeptTokens)
+							t.Errorf("%s, window %d, call %d: a prompt of %d tokens, although only %d must stay raw", c.ID, r.Limit, o.Call, o.Tokens, o.KeptTokens)
 						}
 					}
 					if r.Messages >= 300 && r.Limit == 32_000 {
@@ -77,21 +76,20 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 				}
 			}
 			if compactions < least {
-				t.Errorf("%d compactions only, want %d", compactions, least)
+				t.Errorf("only %d compactions, want %d", compactions, least)
 			}
 			if file == "coding_agent_sessions.jsonl" && long < 3 && !testkit.Race {
-				t.Errorf("%d long conversations only", long)
+				t.Errorf("only %d long conversations", long)
 			}
 		})
 	}
 }
 
-// TestNoPromptIsNeedlesslyOverASmallWindow plays coding sessions with windows that a single tool
-// result fills.
+// The windows are so small that a single tool result fills one.
 func TestNoPromptIsNeedlesslyOverASmallWindow(t *testing.T) {
 	t.Parallel()
 	if testkit.Race {
-		t.Skip("too slow with the race detector; other tests play with it")
+		t.Skip("too slow with the race detector; other tests cover this with it")
 	}
 	step := 1_000
 	if os.Getenv("LONGSESSION_SOAK") != "" {
@@ -107,18 +105,17 @@ func TestNoPromptIsNeedlesslyOverASmallWindow(t *testing.T) {
 			for _, o := range r.Over {
 				over++
 				if o.Tokens <= r.Limit || o.Needless() || o.Unforeseen && step == 1_000 {
-					t.Errorf("%s, window %d, call %d: a prompt of %d tokens, %d expected, though no more than %d must stay raw", c.ID, r.Limit, o.Call, o.Tokens, o.Expected, o.KeptTokens)
+					t.Errorf("%s, window %d, call %d: a prompt of %d tokens, %d expected, although only %d must stay raw", c.ID, r.Limit, o.Call, o.Tokens, o.Expected, o.KeptTokens)
 				}
 			}
 		}
 	}
 	if over < 100 {
-		t.Errorf("%d prompts over the limit: the windows are too large to show anything", over)
+		t.Errorf("%d prompts over the limit: the windows are too large for this test", over)
 	}
 }
 
-// TestPromptAfterARecordedCompactionIsNoLargerThanTheirs compacts where the recorded application
-// did.
+// The policy compacts where the recorded application did.
 func TestPromptAfterARecordedCompactionIsNoLargerThanTheirs(t *testing.T) {
 	t.Parallel()
 	with := func(window int, change func(*replay.Policy)) replay.Policy {
@@ -128,7 +125,7 @@ func TestPromptAfterARecordedCompactionIsNoLargerThanTheirs(t *testing.T) {
 	}
 	mirror := func(p *replay.Policy) { p.When = replay.AlsoWhereRecorded }
 	if testkit.Race {
-		t.Skip("too slow with the race detector; other tests play with it")
+		t.Skip("too slow with the race detector; other tests cover this with it")
 	}
 	compared := 0
 	for _, c := range read(t, "coding_agent_sessions.jsonl") {
@@ -143,7 +140,7 @@ func TestPromptAfterARecordedCompactionIsNoLargerThanTheirs(t *testing.T) {
 			for _, at := range r.Recorded {
 				compared++
 				if at.Theirs == 0 || at.Ours > at.Theirs {
-					t.Errorf("%s, window %d, call %d: a prompt of %d tokens, theirs had %d", c.ID, r.Limit, at.Call, at.Ours, at.Theirs)
+					t.Errorf("%s, window %d, call %d: a prompt of %d tokens, %d in the recorded application", c.ID, r.Limit, at.Call, at.Ours, at.Theirs)
 				}
 			}
 		}

@@ -33,10 +33,10 @@ func TestAHiddenEventIsReported(t *testing.T) {
 	}
 	r := &run{report: &Report{}}
 	if r.checkView(events, copies(0, 1, 2, 3)); r.report.Hidden != 0 {
-		t.Errorf("the whole history, read anew, has a violation: %v", r.report.Problems)
+		t.Errorf("the whole history, reread, has a violation: %v", r.report.Problems)
 	}
 	if r.checkView(events, copies(0, 2, 3)); r.report.Hidden != 1 || len(r.report.Problems) != 1 {
-		t.Errorf("an event is hidden, and %d violations are reported: %v", r.report.Hidden, r.report.Problems)
+		t.Errorf("an event is hidden, but %d violations are reported: %v", r.report.Hidden, r.report.Problems)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestCallsBeyondTheRecordingAreCounted(t *testing.T) {
 	}
 	s.begin(1)
 	if got := s.next(); got.Parts[0].Text != placeholder || s.played.Extra != 2 {
-		t.Errorf("a message without an answer counts as a call beyond the recording")
+		t.Errorf("a message without a recorded answer counts as an extra call")
 	}
 }
 
@@ -103,8 +103,7 @@ func TestRawPartsExplainALongPrompt(t *testing.T) {
 	}
 }
 
-// TestTheShortestSummaryIsMeasured keeps the report's idea of it in step with the frame that the
-// view shows.
+// The report's shortest summary must match the frame that the view shows.
 func TestTheShortestSummaryIsMeasured(t *testing.T) {
 	t.Parallel()
 	cfg := compaction.DefaultConfig()
@@ -141,11 +140,11 @@ func TestTheShortestSummaryIsMeasured(t *testing.T) {
 	}
 	shown := promptsize.OfEvent(view[0])
 	if told := status.Summaries[0].CompactedTokens; told != shown || shown < shortestSummary() {
-		t.Errorf("a summary takes up %d tokens in the view; the library says %d, and the report takes the shortest for %d", shown, told, shortestSummary())
+		t.Errorf("a summary takes %d tokens in the view and %d according to the library; the shortest one in the report takes %d", shown, told, shortestSummary())
 	}
 }
 
-// TestAPromptThatTheLibraryTookToFitIsUnforeseen: it could not know how the provider counts.
+// The library could not know how the provider counts the prompt, so the prompt is unforeseen.
 func TestAPromptThatTheLibraryTookToFitIsUnforeseen(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
@@ -167,10 +166,11 @@ func TestAPromptThatTheLibraryTookToFitIsUnforeseen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One count does not tell a ratio of 1.9 from 270 tokens of instructions.
+	// With a single count, the library cannot distinguish a ratio of 1.9 from 270 tokens of
+	// instructions.
 	over := report.Over
 	if len(over) != 1 || over[0].Unavoidable || !over[0].Unforeseen || over[0].Expected < 1_300 || over[0].Expected > 1_600 || over[0].Tokens <= 1_600 {
-		t.Errorf("%+v, want one prompt that nobody foresaw", over)
+		t.Errorf("%+v, want one unforeseen prompt", over)
 	}
 	var total Total
 	if total.Add(report); total.Over != 1 || total.Unforeseen != 1 || total.Needless() != 0 {

@@ -51,7 +51,7 @@ func TestFixedPartIsLeftOutWhereItWouldFillTheWindow(t *testing.T) {
 		}
 	}
 	if got := s.at(1, 1_500); got != s.of(1_500) {
-		t.Errorf("a shorter prompt is counted %d, as if it had been recorded", got)
+		t.Errorf("a shorter prompt counts %d, as if it had been recorded", got)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestImplausibleCountsAreIgnored(t *testing.T) {
 		}
 		for i, count := range r.recorded {
 			if got := s.at(i, estimates[i]); s.recorded[i] == 0 && got == count && count > 0 {
-				t.Errorf("%s: call %d is counted %d, although that cannot be right", r.name, i, got)
+				t.Errorf("%s: call %d counts %d, which is implausible", r.name, i, got)
 			}
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// isClaude reports whether a line belongs to a Claude Code transcript. A run of such lines is a
-// session and, in older files, its sub-agents.
+// isClaude reports whether a line belongs to a Claude Code transcript. Consecutive lines of this
+// kind form a session and, in older files, its sub-agents.
 func isClaude(line object) bool {
 	if isConversation(line) || isEvent(line) || isLocomo(line) || !line["type"].is('"') {
 		return false

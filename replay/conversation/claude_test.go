@@ -10,7 +10,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// fixture reads all conversations of a file in testdata.
+// fixture reads every conversation of a file in testdata.
 func fixture(t *testing.T, name string) []*conversation.Conversation {
 	t.Helper()
 	return readFile(t, filepath.Join("testdata", name))
@@ -41,8 +41,8 @@ func TestAClaudeCodeTranscriptIsRead(t *testing.T) {
 		t.Errorf("session %q of %q at line %d", c.ID, c.Model, c.Line)
 	}
 	first := c.Turns[0].Steps[0]
-	// What no cache held, was put into it, and was taken from it; the last line of the answer has
-	// all its output.
+	// The prompt count adds up the tokens that were not cached, those written to the cache and
+	// those read from it. The last line of an answer has its whole output count.
 	if first.PromptTokens != 3+900+11_000 || first.OutputTokens != 61 || first.Time.IsZero() {
 		t.Errorf("%d tokens in, %d out at %v", first.PromptTokens, first.OutputTokens, first.Time)
 	}
@@ -66,7 +66,7 @@ func TestAClaudeCodeTranscriptIsRead(t *testing.T) {
 	}
 }
 
-// claude is a line of a transcript: "uuid parent" of a session, and what is said in it.
+// claude returns a line of a transcript. links is "uuid parentUuid".
 func claude(links, session, kind, content string) string {
 	uuid, parent, _ := strings.Cut(links, " ")
 	if parent = fmt.Sprintf("%q", parent); parent == `"null"` {
@@ -83,7 +83,7 @@ func TestLinesOfATranscriptBelongWhereTheirParentsDo(t *testing.T) {
 	for _, x := range []struct {
 		name string
 		file []string
-		want []string // conversations
+		want []string // one for each conversation
 	}{
 		{"one session", []string{hello, hi}, []string{"s1: U hello A1 hi"}},
 		{"two sessions in a file", []string{hello, hi, claude("u2 null", "s2", "user", `"again"`)}, []string{"s1: U hello A1 hi", "s2: U again"}},
@@ -142,7 +142,7 @@ func TestABrokenTranscriptIsRefusedWhole(t *testing.T) {
 			t.Errorf("%s\n gives %v\n want  %s", x.line, errs, x.want)
 		}
 		if len(all) != 1 || all[0].ID != "b" {
-			t.Errorf("%s\n %d conversations are left, want the one behind it", x.line, len(all))
+			t.Errorf("%s\n %d conversations are left, want the following one", x.line, len(all))
 		}
 	}
 	_, errs := readAll(hello + "\n" + claude("r1 u1", "s1", "user", `[{"type":"tool_result","tool_use_id":"t"}]`))
@@ -216,17 +216,17 @@ func TestALocomoFileIsRead(t *testing.T) {
 	}
 	for _, note := range []string{"messages of Ida, read as the user's: 2", "messages of Tom, read as the agent's: 1", "pictures, replaced by their captions: 1"} {
 		if !strings.Contains(strings.Join(c.Notes, "\n"), note) {
-			t.Errorf("notes %q lack %q", c.Notes, note)
+			t.Errorf("notes %q do not contain %q", c.Notes, note)
 		}
 	}
-	// The same on one line, and each conversation on a line of its own.
+	// The same file on one line, and with each conversation on its own line.
 	text, err := os.ReadFile(filepath.Join("testdata", "locomo.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	again := one(t, strings.TrimSuffix(strings.TrimPrefix(strings.Split(string(text), "  {\n    \"sample_id\": \"dog\"")[0], "[\n"), ",\n"))
 	if told(again) != want {
-		t.Errorf("on one line it is read as\n%s", told(again))
+		t.Errorf("on one line it becomes\n%s", told(again))
 	}
 }
 

@@ -68,12 +68,12 @@ func TestAnErrorWithoutAPlaceIsJustItsProblem(t *testing.T) {
 		{conversation.Error{File: "f", Line: 3, Column: 4, Conversation: "c", Message: 5, Problem: "p"}, "f:3:4: conversation c, message 5: p"},
 	} {
 		if got := x.err.Error(); got != x.want {
-			t.Errorf("%+v says %q, want %q", x.err, got, x.want)
+			t.Errorf("%+v returns %q, want %q", x.err, got, x.want)
 		}
 	}
 }
 
-// A column is where an editor finds the culprit, so it must not depend on what stands around it.
+// Editors use the column to find the problem, so it must not depend on the text around it.
 func TestColumnsCountBytesOfTheLine(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -35,7 +35,7 @@ func (rec *recording) addEvent(ev *session.Event, where place) {
 	}
 	switch {
 	case record.Is(ev):
-		if m, err := record.From(ev); err == nil && m != nil { // an unreadable record hides nothing
+		if m, err := record.From(ev); err == nil && m != nil { // an unreadable record hides no event
 			rec.compacted = true
 		}
 		rec.notes.add("compaction records, left out", 1)

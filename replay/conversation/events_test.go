@@ -19,7 +19,8 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// event is one by an author.
+// event returns an event of an author. Unlike the events of compactiontest.History, it has no ID
+// and no time, so that it equals the same event read from JSON.
 func event(author string, parts ...*genai.Part) *session.Event {
 	role := genai.RoleModel
 	if author == "user" {
@@ -38,7 +39,7 @@ func giving(id, name, result string) *genai.Part {
 	return &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: id, Name: name, Response: map[string]any{"result": result}}}
 }
 
-// adkSession has everything in it that ADK stores.
+// adkSession returns a session with every kind of event that ADK stores.
 func adkSession() []*session.Event {
 	answer := event("writer", text("done"))
 	answer.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 90, CandidatesTokenCount: 5, ThoughtsTokenCount: 2}
@@ -181,7 +182,7 @@ func TestAnEventWithoutAnAuthorIsWhoseRoleItHas(t *testing.T) {
 	}
 }
 
-// says is an event on a line of its own.
+// says returns an event on its own line.
 func says(session, author, words string) string {
 	ev := map[string]any{"author": author, "content": map[string]any{"parts": []any{map[string]any{"text": words}}}}
 	if session != "" {
@@ -244,8 +245,8 @@ func TestEventLinesTogetherAreBounded(t *testing.T) {
 	}
 }
 
-// A session that was stored under compaction has counts of short prompts. Taken for those of the
-// whole history they would show that compaction saves nothing.
+// A session that was stored with compaction has counts of short prompts. If they counted for the
+// whole history, compaction would seem to save no tokens.
 func TestCountsFromBehindACompactionAreNotTakenForThoseOfTheWholeHistory(t *testing.T) {
 	t.Parallel()
 	answer := func(prompt int32) *session.Event {

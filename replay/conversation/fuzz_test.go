@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// FuzzReader: whatever a file holds, reading it ends without a panic, every error says where, and
-// every conversation is well-formed.
+// FuzzReader checks that reading any file ends without a panic, that every error has a place, and
+// that every conversation is well-formed.
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		messages(hello, calls("a f", "a g"), gives("a", "1"), gives("a", "2"), calls("b f"), hi) + "\n" + named("b"),
@@ -41,9 +41,9 @@ func FuzzReader(f *testing.F) {
 			case err == nil:
 				wellFormed(t, c)
 			case !errors.As(err, &e):
-				t.Fatalf("%v is no *Error", err)
+				t.Fatalf("%v is not an *Error", err)
 			case e.File != "f" || e.Problem == "" || e.Line == 0 && !strings.Contains(e.Problem, "empty") && !strings.Contains(e.Problem, "gzip"):
-				t.Errorf("the error %v does not say where", err)
+				t.Errorf("the error %v has no place", err)
 			}
 		}
 	})

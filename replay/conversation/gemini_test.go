@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// contents puts Gemini-style contents into a line.
+// contents returns a line with Gemini-style contents.
 func contents(list ...string) string { return `{"contents":[` + strings.Join(list, ",") + `]}` }
 
 func TestGeminiContentsAreRead(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// endless writes the same text over and over, up to a size.
+// endless repeats the same text up to a size.
 type endless struct {
 	text string
 	left int
@@ -26,7 +26,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// heap watches how much memory is in use at most, without what was in use at the start.
+// heap measures the peak memory use above the level at its start.
 type heap struct{ start, most uint64 }
 
 func (h *heap) look() {
@@ -38,13 +38,13 @@ func (h *heap) look() {
 	h.most = max(h.most, m.HeapAlloc)
 }
 
-// megabytes of memory, and of the file that must not need more.
+// The ceiling is the allowed memory, and the file is larger than it.
 const (
 	ceiling  = 64 << 20
 	fileSize = 300 << 20
 )
 
-// These two are not parallel: what other tests allocate would count.
+// These two tests are not parallel, because allocations of other tests would count.
 
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	line := `{"messages":[{"role":"user","content":"` + strings.Repeat("word ", 200_000) + `"}]}` + "\n"
@@ -83,7 +83,7 @@ func TestALineThatIsTooLongIsNotHeld(t *testing.T) {
 	}
 }
 
-// watch is an empty reader that calls a function when its turn comes.
+// watch is an empty reader that calls a function when it is read.
 type watch func()
 
 func (w watch) Read([]byte) (int, error) {

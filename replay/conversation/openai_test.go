@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// messages puts OpenAI-style messages into a line.
+// messages returns a line with OpenAI-style messages.
 func messages(list ...string) string { return `{"messages":[` + strings.Join(list, ",") + `]}` }
 
 const (
@@ -15,7 +15,7 @@ const (
 	hi    = `{"role":"assistant","content":"hi"}`
 )
 
-// calls is an assistant's message with one call for each "id name".
+// calls returns an assistant's message with one call for each "id name".
 func calls(list ...string) string {
 	var out []string
 	for _, entry := range list {

@@ -13,8 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// one reads the only conversation of a file named f. It stands on one line, however the test writes
-// it.
+// one reads the only conversation of a file named f. It puts the text on one line first.
 func one(t *testing.T, text string) *conversation.Conversation {
 	t.Helper()
 	all, errs := readAll(strings.ReplaceAll(text, "\n", ""))
@@ -25,7 +24,7 @@ func one(t *testing.T, text string) *conversation.Conversation {
 	return all[0]
 }
 
-// readAll reads a file named f to its end.
+// readAll reads every conversation and error of a file named f.
 func readAll(text string) (all []*conversation.Conversation, errs []error) {
 	r := conversation.NewReader(strings.NewReader(text), "f")
 	for {
@@ -55,7 +54,8 @@ func refused(t *testing.T, text string) *conversation.Error {
 	return e
 }
 
-// told writes a conversation down in one line a message, short enough to compare.
+// told renders a conversation for comparison, one short line per message: "U" for the user, "A" and
+// its index for an answer, "R" for a response.
 func told(c *conversation.Conversation) string {
 	var b strings.Builder
 	for _, turn := range c.Turns {
@@ -97,10 +97,10 @@ func compact(v any) string {
 	return string(text)
 }
 
-// lines is how told writes them.
+// lines joins the lines that told renders.
 func lines(text ...string) string { return strings.Join(text, "\n") }
 
-// tale is one recording and what it must be read as.
+// tale is a recording and its expected reading.
 type tale struct {
 	name, text, want string
 	notes            []string

@@ -13,10 +13,10 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// named is a conversation in a line.
+// named returns a conversation with an ID, on one line.
 func named(id string) string { return `{"id":"` + id + `","messages":[` + hello + `,` + hi + `]}` }
 
-// found is the IDs of conversations, or what was wrong instead, in order.
+// found returns the IDs of the conversations of a reader, and the errors, in order.
 func found(r *conversation.Reader) string {
 	var out []string
 	for {
@@ -115,10 +115,10 @@ func TestAnErrorOfTheReaderIsPassedOnAndLasts(t *testing.T) {
 			conversations++
 		}
 		if !errors.Is(err, broken) || err.Error() != "f: the disk is gone" || conversations != strings.Count(before, `"id":"a"`) {
-			t.Errorf("behind %q: %d conversations, then %v", before, conversations, err)
+			t.Errorf("after %q: %d conversations, then %v", before, conversations, err)
 		}
 		if _, again := r.Next(); !errors.Is(again, broken) {
-			t.Errorf("behind %q: the second time %v", before, again)
+			t.Errorf("after %q: the second error is %v", before, again)
 		}
 	}
 }

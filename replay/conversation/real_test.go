@@ -11,7 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// data names the folder of real conversations, or skips the test.
+// data returns the folder of real conversations, or skips the test.
 func data(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("LONGSESSION_DATA")
@@ -21,7 +21,7 @@ func data(t testing.TB) string {
 	return dir
 }
 
-// readFile returns all conversations of a file, which must be in order.
+// readFile returns all conversations of a file, and fails unless they are in file order.
 func readFile(t testing.TB, path string) []*conversation.Conversation {
 	t.Helper()
 	file, err := os.Open(path)
@@ -51,8 +51,8 @@ func TestRealConversationsAreReadWhole(t *testing.T) {
 		conversations, messages, turns, steps, question int
 	}{
 		{"bfcl_memory.jsonl", 3, 191, 191, 0, 80},
-		// Of 1398 messages three are summaries by the recorded application, and user messages that
-		// follow one another count as one.
+		// Three of the 1398 messages are summaries of the recorded application, and consecutive
+		// user messages count as one.
 		{"coding_agent_sessions.jsonl", 10, 1385, 20, 655, 0},
 		{"memorybank_zh_en.jsonl", 12, 1034, 517, 517, 0},
 		{"tau_airline_gpt4o.jsonl", 100, 2426, 686, 1163, 0},
@@ -105,12 +105,12 @@ func TestRecordedCompactionsPointAtTheNextAnswer(t *testing.T) {
 			t.Errorf("%s: message %d, %d tokens, %s, summary %.40q; want %+v", c.ID, step.Message, got.PromptTokens, got.Trigger, got.Summary, w)
 		}
 		if step.PromptTokens == 0 || step.PromptTokens > got.PromptTokens/2 {
-			t.Errorf("%s: the answer behind the compaction had a prompt of %d tokens, before it %d", c.ID, step.PromptTokens, got.PromptTokens)
+			t.Errorf("%s: the answer after the compaction had a prompt of %d tokens, %d before it", c.ID, step.PromptTokens, got.PromptTokens)
 		}
 		for _, turn := range c.Turns {
 			for _, part := range turn.User.Parts {
 				if strings.HasPrefix(part.Text, "This session is being continued") {
-					t.Errorf("%s: the application's summary was taken for the user's words", c.ID)
+					t.Errorf("%s: the application's summary counts as the user's words", c.ID)
 				}
 			}
 		}
