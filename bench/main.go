@@ -1,15 +1,16 @@
-// Command bench compares package persistence with ADK's session/database on github.com/glebarez/sqlite,
-// a SQLite driver without cgo as ours is, and prints a table in Markdown:
+// Command bench compares package persistence with ADK's session/database on
+// github.com/glebarez/sqlite, which is a SQLite driver without cgo like ours, and prints a Markdown
+// table:
 //
 //	cd bench && go run .
 //
-// Both sides use the same build of SQLite, WAL, foreign keys and the same settings for waiting. They are
-// programs of their own that take turns, round after round; a ratio is taken within a round, and the table
-// shows the median of all rounds with the lowest and the highest. What a row asks for is judged by the
-// median. Rows without a demand are there to be fair: what ADK's service does at its best, and what ours
-// costs with a wait for the disk at every commit.
+// Both sides use the same build of SQLite, WAL, foreign keys and the same lock timeout. Each side
+// is a separate program, and the two alternate in every round. A ratio compares measurements of the
+// same round. The table shows the median of all rounds, with the lowest and the highest. A required
+// ratio is compared with the median. Rows without a requirement are there for fairness: they show
+// ADK's service at its best, and the cost of our service if it waits for the disk at every commit.
 //
-// The figures of a disk are those of the folder for temporary files; -dir chooses another.
+// Disk figures are those of the folder for temporary files, or of the folder in -dir.
 package main
 
 import (
@@ -27,14 +28,15 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// settings are how much is measured.
+// settings control how much is measured.
 type settings struct {
 	rounds, events int
 	long           time.Duration
 	dir            string
 }
 
-// run is the command: 0 if everything was measured, 1 for a failure, 2 for a call that cannot work.
+// run returns the exit code: 0 if everything was measured, 1 for a failure, 2 for invalid
+// arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var s settings
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)

@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/bench/workload"
 )
 
-// TestEveryMeasurementIsMade runs the whole comparison in small. It says nothing about speed. It builds the
-// programs itself, which the cache of test results does not know: use -count=1.
+// The test runs the whole comparison at a small size, and does not check speed. It builds the
+// programs itself, which the cache of test results does not notice: use -count=1.
 func TestEveryMeasurementIsMade(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
@@ -53,11 +53,11 @@ func TestADemandIsJudgedByTheMedianRound(t *testing.T) {
 	}
 	most := row{ratios: []float64{1.6}, most: 1.5}
 	if _, got := most.judge(); got != "missed" {
-		t.Errorf("1.6 where at most 1.5 is asked for: %q", got)
+		t.Errorf("1.6 where at most 1.5 is required: %q", got)
 	}
 }
 
-// TestAReadOfSomethingElseIsRefused: a read that shows everything must not pass for a read of a view.
+// A read that returns everything must not count as a read of a view.
 func TestAReadOfSomethingElseIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/bench/workload"
 )
 
-// The measurements, by name.
+// Names of the measurements.
 const (
 	adkOne, adkOneTuned, oursOne, handOne = "ADK, one writer", "ADK tuned, one writer", "ours, one writer", "by hand, one writer"
 	oursOneFull, handOneFull              = "ours, one writer, FULL", "by hand, one writer, FULL"
@@ -29,7 +29,7 @@ type measurement struct {
 	job     workload.Job
 }
 
-// files are the names of the sessions that are read.
+// Names of the sessions that are read.
 const (
 	adkFile, oursFile, shortFile, compactedFile, longFile = "adk.db", "ours.db", "short.db", "compacted.db", "long.db"
 )
@@ -44,7 +44,8 @@ func fills(events int) []measurement {
 	}
 }
 
-// shorter is the length of the session that a long one must cost as much as: long enough to be compacted.
+// shorter returns the length of the session whose cost a long session must match. It is long enough
+// to be compacted.
 func shorter(events int) int { return max(events/100, 100) }
 
 func measurements() []measurement {
@@ -74,14 +75,15 @@ func measurements() []measurement {
 	}
 }
 
-// measured holds what every round gave, by the name of the measurement, and what stands in the files.
+// measured holds the results of every round by the name of the measurement, and the content of the
+// files.
 type measured struct {
 	rounds map[string][]workload.Result
 	filled map[string]workload.Result
 	bytes  map[string]int64
 }
 
-// measureAll builds both programs and lets them work in turn.
+// measureAll builds both programs and runs them alternately.
 func measureAll(ctx context.Context, s settings, progress io.Writer) (m measured, err error) {
 	dir, err := os.MkdirTemp(s.dir, "bench")
 	if err != nil {
@@ -128,9 +130,10 @@ func measureAll(ctx context.Context, s settings, progress io.Writer) (m measured
 	return m, nil
 }
 
-// plausible refuses a read that did not show what it should: a figure of something else is worthless.
+// plausible rejects a read that returned the wrong number of events, because its time would be
+// meaningless.
 func plausible(one measurement, result workload.Result, events int) error {
-	const short = 50 // events; what a compacted session shows, however long it is
+	const short = 50 // maximum events in the view of a compacted session of any length
 	switch {
 	case one.job.Task != workload.Get:
 		return nil
@@ -142,7 +145,7 @@ func plausible(one measurement, result workload.Result, events int) error {
 	return nil
 }
 
-// do has a program do one job.
+// do runs one job with a program.
 func do(ctx context.Context, dir string, one measurement) (result workload.Result, err error) {
 	job, err := json.Marshal(one.job)
 	if err != nil {

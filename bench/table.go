@@ -11,10 +11,10 @@ import (
 // row compares two measurements.
 type row struct {
 	what, against string
-	ours, other   string    // the figures, readable
-	ratios        []float64 // one for each round; over 1 is in our favor where least is asked for
-	least, most   float64   // what is asked of their median; 0 for nothing
-	limit         string    // what is asked of our figure itself, where that is no ratio
+	ours, other   string    // formatted figures
+	ratios        []float64 // one per round; above 1 is in our favor if least is set
+	least, most   float64   // required bounds for the median, 0 for none
+	limit         string    // required bound for our own figure, if it is not a ratio
 	within        bool
 }
 
@@ -29,7 +29,7 @@ func rows(m measured, events int) []row {
 		}
 		return r
 	}
-	// Our own long session against our own short one: the only ratio of times that should be small.
+	// Our long session against our short one is the only ratio of times that should be small.
 	long := compare(m, fmt.Sprintf("wrapped `Get` of %d events, compacted", 10*events), longGet, shortGet, 0, seconds, milliseconds)
 	long.against, long.most = fmt.Sprintf("%d events, compacted", shorter(events)), 1.5
 	get := fmt.Sprintf("`Get` of %d events", events)
@@ -134,7 +134,7 @@ func (r row) ratio() string {
 	}
 }
 
-// judge says what is asked for, and whether it is there.
+// judge returns the requirement and the verdict.
 func (r row) judge() (asked, verdict string) {
 	ok := true
 	switch {

@@ -16,13 +16,12 @@ import (
 //go:embed testdata
 var testdata embed.FS
 
-// sample is one text of a kind, with what the Gemma 3 tokenizer counts for it.
-// None of the weights was fitted to these texts.
+// sample is one text of a kind, with its Gemma 3 token count. No weight was fitted to these texts.
 type sample struct {
 	name  string
 	text  string
 	gemma int
-	limit float64 // largest error against gemma
+	limit float64 // largest error compared with gemma
 }
 
 func samples(tb testing.TB) []sample {
@@ -78,8 +77,8 @@ func TestTotalIsCloseToO200k(t *testing.T) {
 	}
 }
 
-// TestRealConversationsAreCloseToO200k reads at most a few hundred kilobytes of
-// each file: the tokenizer is slow, and the total settles early.
+// The test reads at most a few hundred kilobytes of each file, because the tokenizer is slow and
+// the total settles early.
 func TestRealConversationsAreCloseToO200k(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("LONGSESSION_DATA")
@@ -115,8 +114,7 @@ func TestRealConversationsAreCloseToO200k(t *testing.T) {
 	}
 }
 
-// messages returns the texts and tool arguments of a file of conversations, up
-// to size bytes.
+// messages returns the texts and tool arguments of a file of conversations, up to size bytes.
 func messages(t *testing.T, file string, size int) []string {
 	t.Helper()
 	f, err := os.Open(file)

@@ -6,19 +6,16 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// OfPart returns the approximate number of tokens of p, 0 for nil or an empty
-// part.
+// OfPart returns the approximate number of tokens of p. It is 0 for nil and for an empty part.
 //
-// Text counts whether it is a thought or not. A function call or response is
-// its name and the JSON of its arguments or response; its id is not sent.
-// Code, its language, its output and its outcome are text. Thought signatures
-// and part metadata are not prompt text and count nothing.
+// Text counts, including thoughts. A function call or response counts its name and the JSON of its
+// arguments or response, but not its ID, which is not sent. Code, its language, its output and its
+// outcome count as text. Thought signatures and part metadata are not prompt text and count 0.
 //
-// Inline data counts by its MIME type, never by its base64: 258 for an image,
-// 258 a page for a PDF, 32 and 263 a second for audio and video, with pages and
-// seconds guessed from the size in bytes, and the text itself for text, JSON
-// and XML. File data counts its URI and MIME type, and 258 for media, whose
-// size is not known here. If the part asks for a number of media tokens
+// Inline data counts by its MIME type, never by its base64: 258 for an image, 258 per page of a
+// PDF, 32 per second of audio and 263 per second of video. Pages and seconds are estimated from the
+// size in bytes. Text, JSON and XML count as text. File data counts its URI and MIME type, and 258
+// for media, whose size is unknown. If the part asks for a number of media tokens
 // (MediaResolution.NumTokens), that number counts instead.
 func OfPart(p *genai.Part) int {
 	if p == nil {
@@ -29,7 +26,8 @@ func OfPart(p *genai.Part) int {
 	text := func(s string) {
 		if s != "" {
 			c.write(s)
-			// To the model, fields are separate texts: no word runs on into the next.
+			// The model receives fields as separate texts, so no word continues from one field to
+			// the next.
 			c.state = 0
 			some = true
 		}
@@ -91,8 +89,8 @@ func OfPart(p *genai.Part) int {
 	return c.tokens(some) + media
 }
 
-// OfContent returns the sum of [OfPart] over c's parts, 0 for nil. The role
-// and the few tokens that frame a message are not counted.
+// OfContent returns the sum of [OfPart] over c's parts, 0 for nil. It does not count the role and
+// the few tokens that frame a message.
 func OfContent(c *genai.Content) int {
 	if c == nil {
 		return 0
@@ -113,12 +111,11 @@ func OfContents(cs []*genai.Content) int {
 	return n
 }
 
-// OfEvent returns the approximate number of tokens that ADK sends for ev: its
-// content or, if that has no parts, its input transcription or else its output
-// transcription, as ADK chooses. It is 0 for nil and for an event with none of
-// them (a state change, a compaction record). Whether ADK sends the event to a
-// given agent at all (branch, partial, confirmation requests) is up to the
-// caller to find out.
+// OfEvent returns the approximate number of tokens that ADK sends for ev. It counts the content or,
+// if that has no parts, the input transcription, or else the output transcription: ADK chooses in
+// this order. It is 0 for nil and for an event with none of these (a state change, a compaction
+// record). OfEvent does not decide whether ADK sends the event to a given agent at all (branch,
+// partial, confirmation requests).
 func OfEvent(ev *session.Event) int {
 	if ev == nil {
 		return 0

@@ -2,7 +2,7 @@ package tokens
 
 import "unicode/utf8"
 
-// class is the kind of a rune, as a subword tokenizer treats it.
+// class is the kind of a rune, as subword tokenizers treat it.
 type class uint8
 
 const (
@@ -17,33 +17,35 @@ const (
 	alphabet                    // Greek, Cyrillic, Arabic, Devanagari, Thai, ...
 	other                       // symbols, emoji, box drawing, control characters, invalid UTF-8
 	nClasses                    // number of classes
-	multibyte = nClasses        // in asciiClass only: decode the rune first
+	multibyte = nClasses        // only in asciiClass: decode the rune first
 )
 
-// Weights in thousandths of a token, so that a sum does not depend on the
-// order of its terms. Fitted to Gemma 3 counts, except wAlphabet.
+// Weights are in thousandths of a token, so that a sum does not depend on the order of its terms.
+// They are fitted to Gemma 3 counts, except wAlphabet. For example, "sentence 12" is one word with
+// two letters after the sixth, a blank and two digits: 1000 + 2*55 + 2*1061 = 3232, rounded up to 4
+// tokens.
 const (
 	wWord         = 1000 // first letter of a word
-	wLongWord     = 55   // each letter after a word's sixth
-	wCapitals     = 422  // capital directly after a capital: acronyms and constants split
+	wLongWord     = 55   // each letter after the sixth of a word
+	wCapitals     = 422  // a capital directly after a capital: acronyms and constants are split
 	wDigit        = 1061 // each digit is a token of its own
 	wPunct        = 970  // first of a run of punctuation
-	wFurtherPunct = 50   // each further one: `":"`, `},{` and `-----` are one token
-	wNewline      = 1715 // includes the token of the indentation that follows
+	wFurtherPunct = 50   // each further character: `":"`, `},{` and `-----` are one token
+	wNewline      = 1715 // includes the token of the following indentation
 	wFurtherBlank = 86   // each white-space character after the first of a run
 	wCJK          = 528
 	wCJKPunct     = 1432
 	wOther        = 1353
-	// One sentence each of Russian, Greek, Arabic, Hebrew, Hindi and Thai is
-	// 0.28 to 0.57 Gemma 3 tokens a letter. wOther would read them three to
-	// five times too high, and so compact those sessions far too early.
+	// One sentence each of Russian, Greek, Arabic, Hebrew, Hindi and Thai takes 0.28 to 0.57 Gemma
+	// 3 tokens per letter. wOther would overestimate them three to five times, and so compact those
+	// sessions far too early.
 	wAlphabet = 390
 
 	plainLetters = 6 // letters of a word that wWord covers
 )
 
-// state is what the estimate remembers of the runes so far: 0 is nothing,
-// 1 to 2*plainLetters are inside a word, then come the states below.
+// state is the estimate's memory of the runes so far: 0 at the start, 1 to 2*plainLetters inside a
+// word, then the states below.
 type state uint8
 
 const (
@@ -53,8 +55,7 @@ const (
 	nStates            = 2*plainLetters + 4
 )
 
-// inWord returns the state after the n-th letter of a word; n is at most
-// plainLetters.
+// inWord returns the state after the n-th letter of a word. n is at most plainLetters.
 func inWord(n int, capital bool) state {
 	s := state(2*min(n, plainLetters) - 1)
 	if capital {
@@ -63,7 +64,7 @@ func inWord(n int, capital bool) state {
 	return s
 }
 
-// step is one transition: thousandths of a token, and the next state.
+// step is one transition: its cost in thousandths of a token, and the next state.
 type step struct {
 	cost uint16
 	next state
@@ -74,24 +75,22 @@ var (
 	transitions = buildTransitions()
 )
 
-// Estimate returns the approximate number of tokens of text, rounded up. It is
-// 0 only for "". It reads each byte once and does not allocate; bytes that are
-// not UTF-8 count as one symbol each.
+// Estimate returns the approximate number of tokens of text, rounded up. It is 0 only for "". It
+// reads each byte once and does not allocate. A byte that is not UTF-8 counts as one symbol.
 func Estimate(text string) int {
 	var c counter
 	c.write(text)
 	return c.tokens(text != "")
 }
 
-// counter sums weights over text that arrives in pieces. Cutting a text
-// between two runes does not change its sum.
+// counter sums weights over text that arrives in pieces. Splitting a text between two runes does
+// not change its sum.
 type counter struct {
 	milli int64 // thousandths of a token
 	state state
 }
 
-// tokens returns the sum in whole tokens, rounded up: at least one if there was
-// any text.
+// tokens returns the sum in whole tokens, rounded up. It is at least one if there was any text.
 func (c *counter) tokens(nonEmpty bool) int {
 	n := int((c.milli + 999) / 1000)
 	if n == 0 && nonEmpty {
@@ -118,8 +117,8 @@ func (c *counter) write(s string) {
 	c.milli, c.state = milli, st
 }
 
-// classOf returns the class of a rune outside ASCII, by its block. Blocks are
-// as fine as the weights are, and fast.
+// classOf returns the class of a rune outside ASCII by its block. The blocks are only as fine as
+// the weights need, which is fast.
 func classOf(r rune) class {
 	switch {
 	case r >= 0x4E00 && r <= 0x9FFF, // Han
@@ -173,7 +172,7 @@ func buildTransitions() (t [nStates][nClasses]step) {
 		row[digit] = step{wDigit, 0}
 		row[punct] = step{wPunct, afterPunct}
 		row[newline] = step{wNewline, afterNewline}
-		// A single blank belongs to the word after it.
+		// A single blank belongs to the following word.
 		row[blank] = step{0, afterBlank}
 		row[cjk] = step{wCJK, 0}
 		row[cjkPunct] = step{wCJKPunct, 0}

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// milli is the sum of weights before rounding.
+// milli returns the sum of weights before rounding.
 func milli(text string) int64 {
 	var c counter
 	c.write(text)
@@ -120,11 +120,11 @@ func FuzzEstimate(f *testing.F) {
 		if (n == 0) != (a == "") || n < 0 {
 			t.Errorf("Estimate(%q) = %d", a, n)
 		}
-		// Two per byte is above every weight.
+		// Two tokens per byte is more than every weight.
 		if n > 2*len(a) {
 			t.Errorf("Estimate(%q) = %d, above 2 for each of %d bytes", a, n, len(a))
 		}
-		// One more for the rounding: blanks that meet become a run, which costs a little.
+		// One more for rounding: blanks that meet become a run, which costs a little.
 		if got := Estimate(a + b); got > n+Estimate(b)+1 {
 			t.Errorf("Estimate(%q+%q) = %d, above %d + %d + 1", a, b, got, n, Estimate(b))
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLookupReadsTheNamesThatProvidersUse: paths, regions, versions, dates and fine-tuned models.
+// Lookup understands paths, regions, versions, dates and fine-tuned models.
 func TestLookupReadsTheNamesThatProvidersUse(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -39,7 +39,7 @@ func TestLookupReadsTheNamesThatProvidersUse(t *testing.T) {
 	}
 }
 
-// TestWindowSaysWhetherItIsKnown: a caller warns when it works with an assumption.
+// Callers use the second result to warn about an assumed window.
 func TestWindowSaysWhetherItIsKnown(t *testing.T) {
 	t.Parallel()
 	r := registry(t, Model{Name: "house", InputPrice: 1, OutputPrice: 2}, Model{Name: "gemini-2.5-pro", InputPrice: 1, OutputPrice: 2}, Model{Name: "mine", ContextWindow: 32_000})
@@ -47,7 +47,7 @@ func TestWindowSaysWhetherItIsKnown(t *testing.T) {
 		window int
 		known  bool
 	}{
-		"house-7":        {DefaultContextWindow, false}, // priced, but nobody said how much it holds
+		"house-7":        {DefaultContextWindow, false}, // priced, but without a window
 		"unheard-of":     {DefaultContextWindow, false},
 		"":               {DefaultContextWindow, false},
 		"mine":           {32_000, true},
@@ -63,7 +63,7 @@ func TestWindowSaysWhetherItIsKnown(t *testing.T) {
 	}
 }
 
-// TestOwnEntryMayNameOneDeployment: a name with a path or a fine-tuned model's ID is matched whole.
+// A name with a path or a fine-tuned model's ID is matched as a whole.
 func TestOwnEntryMayNameOneDeployment(t *testing.T) {
 	t.Parallel()
 	r := registry(t,
@@ -79,11 +79,11 @@ func TestOwnEntryMayNameOneDeployment(t *testing.T) {
 		t.Errorf("endpoint: %+v, %v", m, ok)
 	}
 	if m, _ := r.Lookup("ft:gpt-4o:acme::Ab12"); m.ContextWindow != 128_000 {
-		t.Errorf("the owner of a fine-tuned model is taken for the model: %+v", m)
+		t.Errorf("the owner of a fine-tuned model counts as the model: %+v", m)
 	}
 }
 
-// TestAbsurdEntriesAreRefused: values in another unit above all.
+// Absurd values are mostly values in the wrong unit.
 func TestAbsurdEntriesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -103,7 +103,7 @@ func TestAbsurdEntriesAreRefused(t *testing.T) {
 		}
 		for _, part := range tt.want {
 			if !strings.Contains(err.Error(), part) {
-				t.Errorf("error %q does not say %s", err, part)
+				t.Errorf("error %q does not contain %s", err, part)
 			}
 		}
 	}

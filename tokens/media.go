@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// The cost of media, from "Understand and count tokens" of the Gemini API
-// documentation (https://ai.google.dev/gemini-api/docs/tokens): an image up to
-// 384 pixels, or each 768-pixel tile of a larger one, is 258 tokens; a
-// document page is 258; audio is 32 tokens a second; video 263.
+// Costs of media, from "Understand and count tokens" in the Gemini API documentation
+// (https://ai.google.dev/gemini-api/docs/tokens): 258 tokens for an image of up to 384 pixels or
+// for each 768-pixel tile of a larger one, 258 for a document page, 32 per second of audio, 263 per
+// second of video.
 const (
 	imageTokens          = 258
 	pageTokens           = 258
@@ -16,18 +16,18 @@ const (
 	videoTokensPerSecond = 263
 )
 
-// The length of media is not known without decoding, so seconds and pages are
-// guessed from the size, by common encodings.
+// The length of media is unknown without decoding, so seconds and pages are estimated from the
+// size, by common encodings.
 const (
-	pcmBytesPerSecond   = 32_000  // 16 bit, 16 kHz, one channel: what live audio is sent as
+	pcmBytesPerSecond   = 32_000  // 16 bit, 16 kHz, one channel: the format of live audio
 	audioBytesPerSecond = 16_000  // 128 kbit/s
 	videoBytesPerSecond = 125_000 // 1 Mbit/s
 	bytesPerPage        = 50_000
 )
 
-// mediaTokens returns roughly how many tokens inline data costs, 0 only if there
-// is no data. The real cost of an image of several tiles, or at a high media
-// resolution, is higher. An unknown type counts as one image.
+// mediaTokens returns the approximate number of tokens of inline data, 0 only if there is no data.
+// An image of several tiles or with a high media resolution really costs more. An unknown type
+// counts as one image.
 func mediaTokens(mimeType string, data []byte) int {
 	if len(data) == 0 {
 		return 0
@@ -47,9 +47,8 @@ func mediaTokens(mimeType string, data []byte) int {
 	return imageTokens
 }
 
-// fileTokens returns how many tokens the file behind a URI costs, besides the
-// URI. Since its size is not known, media count as one image or page, and text
-// counts nothing.
+// fileTokens returns the number of tokens of the file behind a URI, without the URI itself. The
+// size is unknown, so media count as one image or page, and text counts 0.
 func fileTokens(mimeType string) int {
 	switch mediaKind(mimeType) {
 	case "image", "audio", "pcm", "video", "pdf":
@@ -58,13 +57,13 @@ func fileTokens(mimeType string) int {
 	return 0
 }
 
-// perUnit charges each unit of size bytes, the last one in full.
+// perUnit charges tokens for each unit of size bytes, and rounds the last unit up.
 func perUnit(bytes, size, tokens int) int {
 	return (bytes + size - 1) / size * tokens
 }
 
 func mediaKind(mimeType string) string {
-	// "audio/pcm;rate=16000" is audio/pcm; so is a type with malformed parameters.
+	// "audio/pcm;rate=16000" is audio/pcm, and malformed parameters are ignored.
 	base, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
 		base, _, _ = strings.Cut(mimeType, ";")

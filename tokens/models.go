@@ -12,13 +12,13 @@ import "strings"
 // https://openai.com/api/pricing. A row has no prices if they depend on the
 // provider that serves the model, or if sources disagree.
 //
-// A row for a family has no price, and the family's smallest usual window. So a
-// version newer than this table is compacted early, and its cost is unknown
-// rather than wrong. All tiers follow one rule of thumb: mini, nano, lite and
+// A row for a family has no price, and the smallest window that is usual in the family. So a
+// version newer than this table is compacted early, and its cost is unknown rather than wrong.
+// Tiers follow a rule of thumb: mini, nano, lite and flash are small.
 // flash are small.
 var builtInModels = flatten([]family{
-	// Claude: 1M from 4.6 on, 200,000 before. Both spellings of a version are
-	// in use: 4-6 at Anthropic and Vertex AI, 4.6 at OpenRouter.
+	// Claude has 1M from 4.6 on, and 200,000 before. Both spellings of a version are in use: 4-6 at
+	// Anthropic and Vertex AI, 4.6 at OpenRouter.
 	{"claude", Model{ContextWindow: 200_000}},
 	{"claude-opus", Model{ContextWindow: 200_000, Tier: TierFrontier}},
 	{"claude-opus-4-0 claude-opus-4-1 claude-opus-4.1 claude-opus-4-2025 claude-opus-4@2025", Model{
@@ -35,7 +35,7 @@ var builtInModels = flatten([]family{
 	}},
 	{"claude-opus-4-9 claude-opus-4.9 claude-opus-5", Model{ContextWindow: 1_000_000, Tier: TierFrontier}},
 	{"claude-sonnet", Model{ContextWindow: 200_000, Tier: TierMid}},
-	// Sonnet 4 and 4.5 reach 1M only behind a beta header.
+	// Sonnet 4 and 4.5 have 1M only with a beta header.
 	{"claude-sonnet-4-0 claude-sonnet-4-5 claude-sonnet-4.5 claude-sonnet-4-2025 claude-sonnet-4@2025 claude-3-7-sonnet claude-3.7-sonnet", Model{
 		ContextWindow: 200_000, MaxOutputTokens: 64_000,
 		InputPrice: 3, CachedInputPrice: 0.30, OutputPrice: 15, Tier: TierMid,
@@ -68,7 +68,7 @@ var builtInModels = flatten([]family{
 		InputPrice: 0.25, CachedInputPrice: 0.03, OutputPrice: 1.25, Tier: TierSmall,
 	}},
 
-	// Gemini. Pro prices are those up to 200,000 prompt tokens.
+	// Gemini. Pro prices apply up to 200,000 prompt tokens.
 	{"gemini", Model{ContextWindow: 1_000_000}},
 	{"gemini-pro-latest gemini-3.5-pro", Model{
 		ContextWindow: 1_048_576, MaxOutputTokens: 65_536, Tier: TierFrontier,
@@ -115,8 +115,8 @@ var builtInModels = flatten([]family{
 	}},
 	{"gemini-2.0-flash-lite", Model{ContextWindow: 1_048_576, MaxOutputTokens: 8_192, Tier: TierSmall}},
 
-	// GPT. From 5.4 on, longer windows exist at twice the price; 400,000 keeps
-	// below the surcharge of the longest prompts.
+	// GPT. From 5.4 on, longer windows exist at twice the price. 400,000 stays below the surcharge
+	// of the longest prompts.
 	{"gpt-3.5", Model{ContextWindow: 16_385, MaxOutputTokens: 4_096, Tier: TierSmall}},
 	{"gpt-4", Model{ContextWindow: 128_000}},
 	{"gpt-4-0613", Model{ContextWindow: 8_192}},
@@ -185,10 +185,10 @@ var builtInModels = flatten([]family{
 	}},
 	{"gpt-5-chat gpt-5.1-chat gpt-5.2-chat", Model{ContextWindow: 128_000, MaxOutputTokens: 16_384, Tier: TierFrontier}},
 
-	// Models that many providers serve: prices and output limits are theirs.
+	// Many providers serve these models, with their own prices and output limits.
 	{"grok", Model{ContextWindow: 131_072}},
 	{"grok-4", Model{ContextWindow: 2_000_000}},
-	{"grok-4-0709", Model{ContextWindow: 256_000}}, // the first Grok 4; the later ones reach 2M
+	{"grok-4-0709", Model{ContextWindow: 256_000}}, // the first Grok 4; later ones have up to 2M
 	{"deepseek", Model{ContextWindow: 128_000}},
 	{"deepseek-v3 deepseek-chat-v3", Model{ContextWindow: 163_840}},
 	{"qwen", Model{ContextWindow: 128_000}},

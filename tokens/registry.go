@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// DefaultContextWindow is the window, in tokens, that is assumed for an unknown
-// model. Nearly all models that are served today have at least that.
+// DefaultContextWindow is the window, in tokens, that is assumed for an unknown model. Nearly all
+// current models have at least this window.
 const DefaultContextWindow = 128_000
 
-// Tier is how well a model works near the end of its window. The weaker the
-// model, the earlier its sessions should be compacted. The zero value is
-// unclassified.
+// Tier is how well a model works near the end of its window. The sessions of a weaker model should
+// be compacted earlier. The zero value is unclassified.
 type Tier string
 
 // The tiers, strongest first.
@@ -30,34 +29,31 @@ type Model struct {
 	// Name is the lower-case part of a model name that the row matches, such
 	// as "gemini-2.5-flash" for "models/gemini-2.5-flash-001".
 	Name string
-	// ContextWindow is the most that prompt and reply may have together, in
-	// tokens; 0: unknown.
+	// ContextWindow is the maximum size of prompt and reply together, in tokens. 0 means unknown.
 	ContextWindow int
-	// MaxOutputTokens is the longest reply, in tokens; 0: unknown.
+	// MaxOutputTokens is the maximum length of a reply, in tokens. 0 means unknown.
 	MaxOutputTokens int
-	// InputPrice, CachedInputPrice and OutputPrice are in USD per million
-	// tokens; 0: unknown. See [Model.Cost].
+	// InputPrice, CachedInputPrice and OutputPrice are in USD per million tokens. 0 means unknown.
+	// See [Model.Cost].
 	InputPrice, CachedInputPrice, OutputPrice float64
-	// Tier is the model's class; "": unclassified.
+	// Tier is the model's class. "" means unclassified.
 	Tier Tier
 }
 
-// Registry finds the [Model] for a model name. A nil *Registry is the built-in
-// table, and so is the zero Registry. It does not change after [NewRegistry]
-// and is safe for concurrent use.
+// Registry finds the [Model] for a model name. A nil *Registry and the zero Registry are the
+// built-in table. A Registry is immutable and safe for concurrent use.
 //
-// Every config that needs windows or prices takes a *Registry, so that an app's
-// own entries apply to every limit and every cost.
+// Every config that needs windows or prices takes a *Registry, so that an app's own entries apply
+// to every limit and every cost.
 type Registry struct {
 	user []Model // longest name first
 }
 
-// NewRegistry returns a registry in which entries win over the built-in table.
-// It does not keep the slice. Names are matched in lower case. The error names
-// every entry, field and value that is wrong: an empty or repeated name, a negative number, an output limit above
-// the window, a price or window that no model can have (a price per token
-// instead of per million, for one), a cached price above the input price, an
-// unknown tier.
+// NewRegistry returns a registry whose entries take precedence over the built-in table. It does not
+// keep the slice. Names are matched in lower case. The error lists every invalid entry, field and
+// value: an empty or repeated name, a negative number, an output limit above the window, a price or
+// window that no model can have (such as a price per token instead of per million), a cached price
+// above the input price, or an unknown tier.
 func NewRegistry(entries ...Model) (*Registry, error) {
 	user := slices.Clone(entries)
 	seen := make(map[string]int, len(user))
@@ -82,9 +78,9 @@ func NewRegistry(entries ...Model) (*Registry, error) {
 	return &Registry{user: user}, nil
 }
 
-// Limits that no model reaches: a window of several hundred times the largest
-// today, and a price of a dollar per token. A price below minPrice is one per
-// token instead of per million.
+// Limits for entries: the largest window is several hundred times that of any current model, and
+// the highest price is a dollar per token. A price below minPrice is a price per token instead of
+// per million.
 const (
 	maxWindow = 1_000_000_000
 	maxPrice  = 1_000_000
@@ -143,18 +139,16 @@ func (m Model) validate() error {
 //	openai/gpt-4o-2024-08-06
 //	ft:gpt-4o-mini:acme:invoices:Ab12
 //
-// A row matches a name that contains the row's. The row with the longest
-// matching name wins, first among the registry's own entries, then in the
-// built-in table. The names of projects and locations and the suffix of a
-// fine-tuned model do not count; only an own entry with a path or a colon in
-// its name is compared with the whole, so that it can name one deployment.
-//
+// A row matches every name that contains the row's name. The row with the longest name wins, first
+// among the registry's own entries, then in the built-in table. The names of projects and
+// locations, and the suffix of a fine-tuned model, are ignored, except for an own entry with a path
+// or a colon in its name: it is compared with the full name, so it can name one deployment.
 // A field that an own entry leaves at zero comes from the built-in row for the
-// same name, so an entry may set only a price, or only a window. The three
-// prices go together: two price lists are never mixed. The ContextWindow of a
-// row is never 0. If it is not known, it is [DefaultContextWindow], and
-// [Registry.Window] reports false. For an unknown name, Lookup returns the zero
-// Model and false.
+// If an own entry has a zero field, the field comes from the built-in row for the same name, so an
+// entry may set only a price, or only a window. The three prices belong together: two price lists
+// are never mixed. The ContextWindow of a row is never 0: if unknown, it is [DefaultContextWindow],
+// and [Registry.Window] reports false. For an unknown name, Lookup returns the zero Model and
+// false.
 func (r *Registry) Lookup(name string) (Model, bool) {
 	own, known, ok := r.rows(name)
 	if !ok {
@@ -163,9 +157,9 @@ func (r *Registry) Lookup(name string) (Model, bool) {
 	return complete(own, known), true
 }
 
-// Window returns the context window of a model in tokens, and whether it is
-// known. If it is not, because the name is unknown or its row gives none, the
-// window is [DefaultContextWindow], an assumption that is worth a warning.
+// Window returns the context window of a model in tokens, and whether it is known. If the name is
+// unknown or its row has no window, the window is [DefaultContextWindow], an assumption that
+// deserves a warning.
 func (r *Registry) Window(name string) (window int, known bool) {
 	own, builtIn, ok := r.rows(name)
 	if !ok {
@@ -174,8 +168,7 @@ func (r *Registry) Window(name string) (window int, known bool) {
 	return complete(own, builtIn).ContextWindow, own.ContextWindow > 0 || builtIn.ContextWindow > 0
 }
 
-// rows returns the own and the built-in row for a name, the zero Model if there
-// is none.
+// rows returns the own and the built-in row for a name. A missing row is the zero Model.
 func (r *Registry) rows(name string) (own, builtIn Model, ok bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	model := modelPart(name)
@@ -190,9 +183,9 @@ func (r *Registry) rows(name string) (own, builtIn Model, ok bool) {
 	return own, builtIn, ok || mine
 }
 
-// modelPart returns the part of a name that is the model's: without the project
-// and location of a resource name, and without the owner and suffix of a
-// fine-tuned model. People may name those after another model.
+// modelPart returns the part of a name that names the model: without the project and location of a
+// resource name, and without the owner and suffix of a fine-tuned model. Users may name those after
+// another model: "ft:gpt-4o-mini:gemini-fans:v1" is a gpt-4o-mini.
 func modelPart(name string) string {
 	if strings.HasPrefix(name, "projects/") {
 		if _, after, ok := strings.Cut(name, "/locations/"); ok {
@@ -205,14 +198,14 @@ func modelPart(name string) string {
 	return name
 }
 
-// complete returns own, with the fields of known where own has none. If own is
-// the zero Model, the result is known.
+// complete returns own with its zero fields taken from known. If own is the zero Model, it returns
+// known.
 func complete(own, known Model) Model {
 	if own.Name == "" {
 		own.Name = known.Name
 	}
 	if own.ContextWindow == 0 {
-		// The window must have room for the reply, whichever of the two was given.
+		// The window must have room for the reply, whichever of the two was set.
 		own.ContextWindow = max(cmp.Or(known.ContextWindow, DefaultContextWindow), own.MaxOutputTokens)
 	}
 	if own.MaxOutputTokens == 0 {
@@ -230,8 +223,8 @@ func complete(own, known Model) Model {
 // Lookup returns the built-in row for a model name; see [Registry.Lookup].
 func Lookup(name string) (Model, bool) { return (*Registry)(nil).Lookup(name) }
 
-// ContextWindow returns the built-in context window of a model in tokens,
-// [DefaultContextWindow] for an unknown one.
+// ContextWindow returns the built-in context window of a model in tokens, or [DefaultContextWindow]
+// if the model is unknown.
 func ContextWindow(name string) int {
 	if m, ok := Lookup(name); ok {
 		return m.ContextWindow
@@ -239,9 +232,9 @@ func ContextWindow(name string) int {
 	return DefaultContextWindow
 }
 
-// match returns the first row whose name occurs in name. Of rows with names of
-// equal length, it returns the one that occurs last, because the model follows
-// the publisher and the server, as in "ollama/qwen3".
+// match returns the row with the longest name that occurs in name. Of several names with equal
+// length, it returns the one that occurs last, because the model follows the publisher and the
+// server, as in "ollama/qwen3".
 func match(models []Model, name string) (Model, bool) {
 	best, at := -1, -1
 	for i, m := range models {
@@ -258,8 +251,7 @@ func match(models []Model, name string) (Model, bool) {
 	return models[best], true
 }
 
-// sortBySpecificity puts longer names first, and names of equal length into a
-// fixed order.
+// sortBySpecificity sorts longer names first, and names of equal length in a fixed order.
 func sortBySpecificity(models []Model) {
 	slices.SortFunc(models, func(a, b Model) int {
 		if len(a.Name) != len(b.Name) {

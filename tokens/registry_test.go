@@ -75,7 +75,7 @@ func TestBuiltInTiers(t *testing.T) {
 	}
 }
 
-// A version newer than the table must not be charged at another's price.
+// A version newer than the table must not get another version's price.
 func TestUnknownVersionHasNoPrice(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"gpt-5.9", "claude-opus-4-9", "claude-sonnet-6", "gemini-4-pro", "grok-5"} {
@@ -118,7 +118,7 @@ func TestOwnEntriesWinOverBuiltIn(t *testing.T) {
 		Model{Name: "house-model", ContextWindow: 8_000},
 	)
 	for name, want := range map[string]int{
-		"gemini-2.5-flash": 60_000, // a shorter own name beats the longer built-in one
+		"gemini-2.5-flash": 60_000, // a shorter own name wins over the longer built-in one
 		"gemini-3-pro":     50_000,
 		"My-House-Model-7": 8_000,
 		"gpt-4o":           128_000,
@@ -206,7 +206,7 @@ func TestBadEntryIsNamedWithFieldAndValue(t *testing.T) {
 		}
 		for _, part := range tt.want {
 			if !strings.Contains(err.Error(), part) {
-				t.Errorf("error %q does not say %s", err, part)
+				t.Errorf("error %q does not contain %s", err, part)
 			}
 		}
 	}

@@ -2,22 +2,21 @@ package tokens
 
 import "google.golang.org/genai"
 
-// Usage is the number of tokens that one model call, or several together, used,
-// as the provider reports them. The zero value is no usage.
+// Usage is the number of tokens used by one or more model calls, as reported by the provider. The
+// zero value is no usage.
 type Usage struct {
-	// PromptTokens is the size of the prompt, cached prefix included.
+	// PromptTokens is the size of the prompt, including the cached prefix.
 	PromptTokens int
 	// CachedTokens is the part of PromptTokens that was read from a cache.
 	CachedTokens int
-	// OutputTokens is what the model wrote, thoughts included.
+	// OutputTokens is the size of the model's output, including thoughts.
 	OutputTokens int
 }
 
-// UsageOf returns the usage in a provider's report. Output is candidates plus
-// thoughts: both are billed as output, and Gemini counts them separately. Tokens of tools that ran
-// at the provider (ToolUsePromptTokenCount) are left out, because the next
-// prompt does not contain them. A nil report is zero usage. A negative count
-// counts as 0.
+// UsageOf returns the usage in a provider's report. Output is candidates plus thoughts: both are
+// billed as output, and Gemini counts them separately. Tokens of tools that ran at the provider
+// (ToolUsePromptTokenCount) are excluded, because the next prompt does not contain them. A nil
+// report gives zero usage, and a negative count is read as 0.
 func UsageOf(m *genai.GenerateContentResponseUsageMetadata) Usage {
 	if m == nil {
 		return Usage{}
@@ -38,20 +37,19 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Total returns prompt plus output tokens. Cached tokens are prompt tokens and
-// do not count twice.
+// Total returns prompt plus output tokens. Cached tokens are part of the prompt and do not count
+// twice.
 func (u Usage) Total() int { return u.PromptTokens + u.OutputTokens }
 
-// Cost returns what u costs on m, in USD.
+// Cost returns the cost of u on m in USD.
 //
-// The cached prefix is charged at CachedInputPrice or, if that is unknown, at
-// InputPrice: a cost may be overstated, but is never missed. If a report has
-// more cached than prompt tokens, it counts them separately, and both are
-// charged. Writing and storing a cache, and the surcharge of some models for
-// long prompts, are not included.
+// The cached prefix is charged at CachedInputPrice or, if that is unknown, at InputPrice. So a cost
+// may be too high, but is never missed. If a report has more cached than prompt tokens, it counts
+// them separately, and both are charged. Not included are writing and storing a cache, and the
+// surcharge of some models for long prompts.
 //
-// The cost of a model without prices is 0, which does not mean that it is free:
-// check [Model.Priced] before relying on a limit in USD.
+// The cost of a model without prices is 0, which does not mean that it is free. Check
+// [Model.Priced] before relying on a limit in USD.
 func (m Model) Cost(u Usage) float64 {
 	const perMillion = 1e-6
 	cachedPrice := m.CachedInputPrice

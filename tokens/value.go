@@ -8,21 +8,20 @@ import (
 	"strings"
 )
 
-// Limits of the JSON walk. No value that can be sent to a model reaches them,
-// but a value that contains itself does.
+// Limits of the JSON walk. A value that can be sent to a model never reaches them, but a value that
+// contains itself does.
 const (
-	// maxDepth is how many levels are read. Deeper values count as null.
+	// maxDepth is the number of levels that are read. Deeper values count as null.
 	maxDepth = 1000
-	// maxValues is how many values are read. An object with more counts as
-	// maxValues tokens, which is more than any window holds. To stop half-way
-	// would make the count depend on map order.
+	// maxValues is the number of values that are read. An object with more counts as maxValues
+	// tokens, which exceeds every context window. A partial count would depend on the map's order.
 	maxValues = 1 << 20
 )
 
-// writeJSON adds the tokens of v as compact JSON, with HTML characters
-// unescaped. It walks v instead of marshaling it, because a tool result may
-// have megabytes. Every key and string ends in a quote, and a quote ends every
-// run, so the sum equals that of the marshaled text in any order of the keys.
+// writeJSON adds the tokens of v as compact JSON without HTML escaping. It walks v instead of
+// marshaling it, because a tool result may have megabytes. Every key and string ends in a quote,
+// and a quote ends every run, so the sum equals that of the marshaled text whatever the order of
+// keys.
 func (c *counter) writeJSON(v any) {
 	w := jsonWalk{counter: *c, left: maxValues}
 	w.value(v, 0)
@@ -34,8 +33,8 @@ func (c *counter) writeJSON(v any) {
 	*c = w.counter
 }
 
-// writeObject is writeJSON for arguments and responses. There, nil and empty are
-// the same to a provider, and storage may turn one into the other.
+// writeObject is writeJSON for arguments and responses. Providers treat nil and empty as equal
+// there, and storage may turn one into the other.
 func (c *counter) writeObject(m map[string]any) {
 	if len(m) == 0 {
 		c.write("{}")
@@ -46,7 +45,7 @@ func (c *counter) writeObject(m map[string]any) {
 
 type jsonWalk struct {
 	counter
-	left int // values that may still be read; negative: too many
+	left int // values that may still be read; negative if there were too many
 }
 
 func (w *jsonWalk) value(v any, depth int) {
@@ -134,8 +133,8 @@ func writeSlice[V any](w *jsonWalk, s []V, depth int) {
 	w.write("]")
 }
 
-// quoted writes s as a JSON string. An escape is text to the tokenizer: the n
-// of \n joins the word after it.
+// quoted writes s as a JSON string. A tokenizer reads an escape as text: the n of \n joins the
+// following word.
 func (w *jsonWalk) quoted(s string) {
 	w.write(`"`)
 	start := 0
@@ -172,8 +171,8 @@ func (w *jsonWalk) quoted(s string) {
 	w.write(`"`)
 }
 
-// float writes f as encoding/json does, and NaN and the infinities, which
-// encoding/json refuses, as null.
+// float writes f like encoding/json. NaN and the infinities, which encoding/json rejects, count as
+// null.
 func (w *jsonWalk) float(f float64) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		w.write("null")
@@ -191,9 +190,8 @@ func (w *jsonWalk) float(f float64) {
 	w.writeBytes(text)
 }
 
-// marshaled writes any type that the walk does not know, structs above all. A
-// value that cannot be marshaled (a channel, a cycle) cannot be sent either, so
-// it counts as null.
+// marshaled writes a value of any other type, such as a struct. A value that cannot be marshaled (a
+// channel, a cycle) cannot be sent either, so it counts as null.
 func (w *jsonWalk) marshaled(v any) {
 	var buf strings.Builder
 	enc := json.NewEncoder(&buf)

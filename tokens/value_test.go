@@ -19,7 +19,7 @@ func milliJSON(v any) int64 {
 	return c.milli
 }
 
-// marshal is the text whose estimate the walk must reach.
+// marshal returns the text whose estimate the walk must match.
 func marshal(t interface{ Fatal(...any) }, v any) string {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -30,8 +30,8 @@ func marshal(t interface{ Fatal(...any) }, v any) string {
 	return strings.TrimSuffix(buf.String(), "\n")
 }
 
-// jsonText leaves out the two line separators that encoding/json escapes for
-// JavaScript's sake and the walk does not.
+// jsonText excludes the two line separators that encoding/json escapes for JavaScript and the walk
+// does not.
 func jsonText() *rapid.Generator[string] {
 	return rapid.String().Filter(func(s string) bool {
 		return utf8.ValidString(s) && !strings.ContainsAny(s, "\u2028\u2029\ufffd")
@@ -79,7 +79,7 @@ func TestCountIsTheSameInAnyKeyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.MapOfN(jsonText(), jsonValue(2), 2, 8).Draw(t, "map")
 		first := milliJSON(m)
-		for range 10 { // each range over a map starts elsewhere
+		for range 10 { // each range over a map starts at another key
 			if got := milliJSON(m); got != first {
 				t.Fatalf("%d, then %d for the same map %v", first, got, m)
 			}

@@ -1,4 +1,4 @@
-// Command adk does a job with ADK's session/database on github.com/glebarez/sqlite.
+// Command adk runs a job with ADK's session/database on github.com/glebarez/sqlite.
 package main
 
 import (
@@ -18,8 +18,9 @@ import (
 	"github.com/adk-go-ext/longsession/bench/workload"
 )
 
-// tuned is the best that a user could do from outside: one connection, so that no lock is met, and
-// statements prepared once. The usual way is a pool of connections, as gorm opens it.
+// tuned is the best setup available to a user of the service: a single connection, which never
+// meets a lock, and statements that are prepared once. The usual setup is a pool of connections, as
+// gorm opens it.
 const tuned = "tuned"
 
 func main() {
@@ -31,7 +32,7 @@ func open(_ context.Context, job workload.Job) (session.Service, func() error, e
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg := &gorm.Config{Logger: logger.Discard} // writing each failure to the terminal would cost time
+	cfg := &gorm.Config{Logger: logger.Discard} // logging every failure to the terminal would cost time
 	switch job.Variant {
 	case "":
 	case tuned:
@@ -50,7 +51,8 @@ func open(_ context.Context, job workload.Job) (session.Service, func() error, e
 	return svc, db.Close, nil
 }
 
-// source has the settings of the other side: WAL, foreign keys, and ten seconds of waiting for a lock.
+// source uses the same settings as the other side: WAL, foreign keys, and ten seconds of waiting
+// for a lock.
 func source(job workload.Job) string {
 	pragmas := url.Values{"_pragma": {
 		"journal_mode(WAL)", "synchronous(" + job.Mode + ")", "foreign_keys(1)", "busy_timeout(10000)",

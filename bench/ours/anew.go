@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// anew reads each time through a wrapper that has never seen the session, as the first turn of a process
-// does: no view that the wrapper remembers helps.
+// anew reads through a new wrapper every time, like the first turn of a process, so that no cached
+// view helps.
 type anew struct {
 	*persistence.SQLiteSessionService
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/adk-go-ext/longsession/bench/workload"
 )
 
-// statements is the least that an append can cost on this schema and this driver: the same two
-// statements with the same bytes in a transaction, prepared once, on one connection and in one
-// goroutine. There is no session state, no check and no second writer.
+// statements is the minimum cost of an append on this schema and driver: the same two statements
+// with the same bytes in a transaction, prepared once, on one connection and in one goroutine. It
+// has no session state, no checks and no second writer.
 type statements struct {
-	session.Service // nil: only what is below is there
+	session.Service // nil: only the methods below work
 
 	job                           workload.Job
 	begin, insert, update, commit *sql.Stmt
@@ -23,7 +23,7 @@ type statements struct {
 }
 
 func openByHand(ctx context.Context, job workload.Job) (session.Service, func() error, error) {
-	if err := withService(job, func(session.Service) error { return nil }); err != nil { // makes the schema
+	if err := withService(job, func(session.Service) error { return nil }); err != nil { // creates the schema
 		return nil, nil, err
 	}
 	db, err := sql.Open("sqlite", job.Path+"?_pragma=foreign_keys(1)&_pragma=synchronous("+job.Mode+")")
@@ -46,7 +46,7 @@ func openByHand(ctx context.Context, job workload.Job) (session.Service, func() 
 	return s, db.Close, nil
 }
 
-// withService does something with the real service on the same file.
+// withService calls do with the real service on the same file.
 func withService(job workload.Job, do func(session.Service) error) error {
 	svc, err := openFile(job)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command ours does a job with package persistence: bare, under the wrapper that compacts, or past it
-// with statements written by hand.
+// Command ours runs a job with package persistence: alone, below the compaction service, or with
+// handwritten statements in its place.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	ungrouped = "ungrouped" // one append in each commit
+	ungrouped = "ungrouped" // one append per commit
 	byHand    = "by hand"
 	wrapped   = "wrapped"
 )

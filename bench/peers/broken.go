@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// broken are the guarantees of this module that figures do not show. What was cut, or
-// lost by a summary that had to be written without a model, they may lack.
+// broken returns the guarantees of this module that the figures violate. Text that was cut, or that
+// a summary written without a model lost, is exempt.
 func broken(f figures) []string {
 	var all []string
 	check := func(what string, n int) {

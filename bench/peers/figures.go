@@ -2,32 +2,32 @@ package main
 
 import "time"
 
-// figures are what came of conversations under one way. The zero value is that of none; all are sums
-// unless something else is said.
+// figures are the results of conversations played one way. All are sums unless stated otherwise.
+// The zero value is the result of no conversations.
 type figures struct {
-	// requests is how often the agent's model was asked. missing is on how many of these a message that
-	// the user had sent neither stood there word for word nor was a fact of a summary, missingCut on how
-	// many nothing but what was cut or lost so, as with results.
+	// requests counts the requests to the agent's model. missing counts the requests that lacked a
+	// message of the user, both word for word and as a fact of a summary. missingCut counts those
+	// of them whose missing messages were all cut or rough, as explained for results.
 	requests, missing, missingCut int
-	// results is how many results of tools came before the last request; kept how many of these it
-	// showed, word for word or as a fact of a summary; cut how many of the others were shown cut to the
-	// writer, roughly how many of the rest may have been lost by a summary without it; unread how many
-	// were not shown by the first request after them.
+	// results counts the tool results before the last request. kept counts those in the last
+	// request, word for word or as a fact of a summary. Of the others, cut counts those shown cut
+	// to the writer, and roughly those that a summary written without the writer may have lost.
+	// unread counts the results that were missing from the first request after them.
 	results, kept, cut, roughly, unread int
-	// orphans are calls without a response and responses without a call. over is on how many requests
-	// the prompt was larger than the window, avoidable how many of these need not have been.
+	// orphans counts calls without a response and responses without a call. over counts the prompts
+	// larger than the window, and avoidable those of them that could have been smaller.
 	orphans, over, avoidable int
-	// prompt is what all requests took in tokens, largest what the largest one took.
+	// prompt is the total of all requests in tokens, and largest the size of the largest request.
 	prompt, largest int
-	// calls is how often a summary was asked for, waited how often a turn waited for it, tokens what
-	// these calls took, writerOver how many of them took more than the writer's window. rough is how many
-	// summaries were written without the model.
+	// calls counts requests for a summary, waited those for which a turn waited, tokens the tokens
+	// they used, and writerOver those larger than the writer's window. rough counts summaries
+	// written without the model.
 	calls, waited, tokens, writerOver, rough int
-	// before is the size of all requests but the last in bytes, same how many of these the next request
-	// began with.
+	// before is the size in bytes of all requests but the last. same is the number of these bytes
+	// with which the following request began.
 	before, same int
-	// keys is how many keys of session state there were at the end of a conversation, at most; writes how
-	// often one was written. events is how many events storage holds, bytes how large they are as JSON.
+	// keys is the largest number of session state keys at the end of any conversation, and writes
+	// counts writes of keys. events counts the stored events, and bytes is their size as JSON.
 	keys, writes, events, bytes int
 	took                        time.Duration
 }

@@ -6,11 +6,11 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// agentName is what replay calls the agent, and what contextguard knows it by.
+// agentName is the agent's name in package replay. contextguard finds the agent by it.
 const agentName = "agent"
 
-// guarded is contextguard as its README sets it up: one guard for the agent, which the agent's own model
-// writes summaries for, and a registry that knows the window.
+// guarded is contextguard set up as in its README: one guard for the agent, with summaries by the
+// agent's own model, and a registry that knows the window.
 func guarded(opts ...contextguard.AgentOption) func(session.Service, *oracle, int) (app, error) {
 	return func(base session.Service, writer *oracle, window int) (app, error) {
 		guard := contextguard.New(registry(window))
@@ -21,11 +21,11 @@ func guarded(opts ...contextguard.AgentOption) func(session.Service, *oracle, in
 
 var _ contextguard.ModelRegistry = registry(0)
 
-// registry says that every model has that window.
+// registry returns the same window for every model.
 type registry int
 
 // ContextWindow implements [contextguard.ModelRegistry].
 func (r registry) ContextWindow(string) int { return int(r) }
 
-// DefaultMaxTokens implements [contextguard.ModelRegistry]. The guard does not ask for it.
+// DefaultMaxTokens implements [contextguard.ModelRegistry]. The guard does not call it.
 func (r registry) DefaultMaxTokens(string) int { return 4096 }

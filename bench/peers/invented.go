@@ -9,13 +9,13 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// Size of the invented conversation: 30 turns, 24 of them with a tool, make 54 requests.
+// Size of the invented conversation: 30 turns, 24 of which use a tool, make 54 requests.
 const (
 	inventedTurns = 30
 	plainEvery    = 5 // every fifth turn calls no tool
 )
 
-// invented is a conversation of a customer with a shop's support desk, which looks things up.
+// invented returns a conversation of a customer with a shop's support desk, which looks up orders.
 func invented() *conversation.Conversation {
 	c := &conversation.Conversation{ID: "invented", Instruction: "You are the support desk of a shop. Be brief and exact."}
 	for i := 1; i <= inventedTurns; i++ {
@@ -49,7 +49,7 @@ var sentences = []string{
 	"A colleague had promised a call on Thursday, but the note about it does not say to whom.",
 }
 
-// prose is n sentences, the same for the same numbers.
+// prose returns n sentences, always the same ones for the same arguments.
 func prose(from, n int) string {
 	out := make([]string, n)
 	for i := range out {

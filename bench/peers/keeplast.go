@@ -8,8 +8,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// cutting is a callback that leaves the last n contents of every prompt and drops the rest, which is what
-// people write first.
+// cutting is a callback that keeps the last n contents of every prompt and drops the rest, which is
+// the most common first solution.
 func cutting(cut func(contents []*genai.Content, n int) []*genai.Content, n int) func(session.Service, *oracle, int) (app, error) {
 	return func(base session.Service, _ *oracle, _ int) (app, error) {
 		p, err := plugin.New(plugin.Config{
@@ -23,12 +23,12 @@ func cutting(cut func(contents []*genai.Content, n int) []*genai.Content, n int)
 	}
 }
 
-// lastContents are the last n contents.
+// lastContents returns the last n contents.
 func lastContents(contents []*genai.Content, n int) []*genai.Content {
 	return contents[max(0, len(contents)-n):]
 }
 
-// lastWhole are the last n contents, or fewer, so that none answers a call that was cut off.
+// lastWhole returns the last n contents, or fewer, so that no response is without its call.
 func lastWhole(contents []*genai.Content, n int) []*genai.Content {
 	contents = lastContents(contents, n)
 	for len(contents) > 0 && answers(contents[0]) {

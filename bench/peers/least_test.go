@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// TestOnlyAPromptThatCouldBeShorterIsAvoidable: or this module would be blamed for what must stay raw, or
-// excused for what need not.
+// A prompt over the window counts as avoidable only if it could have been shorter. Content that
+// must stay raw is not this module's fault.
 func TestOnlyAPromptThatCouldBeShorterIsAvoidable(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("one two three four five six seven eight nine ten ", 100)

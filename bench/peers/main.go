@@ -2,14 +2,15 @@
 //
 //	cd bench && go run ./peers
 //
-// Each way plays the same conversations through ADK's runner, over its in-memory service: nothing at all,
-// a callback that keeps the last contents, the plugin contextguard of
-// github.com/achetronic/adk-utils-go, and this module. One conversation is invented; recorded ones are
-// played too if LONGSESSION_DATA names a folder of them. No key and no network is needed.
+// Each way plays the same conversations through ADK's runner, over its in-memory service: no
+// shortening, a callback that keeps the last contents, the plugin contextguard of
+// github.com/achetronic/adk-utils-go, and this module. One conversation is invented. Recorded ones
+// are played too if LONGSESSION_DATA is a folder with recordings. The command needs no key and no
+// network.
 //
-// What is planted in the conversations, and what the figures do not say, is printed below the tables.
+// Notes below the tables explain the planted texts and the limits of the figures.
 //
-// The command fails if a guarantee of this module does not hold.
+// The command fails if a guarantee of this module is violated.
 package main
 
 import (
@@ -30,8 +31,8 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the command: 0 if everything was measured and all guarantees hold, 1 for a failure, 2 for a call
-// that cannot work.
+// run returns the exit code: 0 if everything was measured and all guarantees hold, 1 for a failure,
+// 2 for invalid arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
 	flags.SetOutput(stderr)

@@ -23,11 +23,11 @@ func TestEveryWayHasItsFigures(t *testing.T) {
 		t.Fatalf("exit code %d:\n%s", code, stderr.String())
 	}
 	if !strings.Contains(stderr.String(), dataFolder) {
-		t.Errorf("nobody is told that recorded conversations were left out, and how to have them:\n%s", stderr.String())
+		t.Errorf("stderr does not report that recorded conversations were left out, and the remedy:\n%s", stderr.String())
 	}
 	for _, note := range notes {
 		if !strings.Contains(stdout.String(), note) {
-			t.Errorf("the tables do not come with this note: %s", note)
+			t.Errorf("the notes below the tables lack this one: %s", note)
 		}
 	}
 	digit := regexp.MustCompile(`\d`)
@@ -41,18 +41,18 @@ func TestEveryWayHasItsFigures(t *testing.T) {
 		}
 		for i, cell := range cells {
 			if !digit.MatchString(cell) {
-				t.Errorf("%s: %q is no figure for %s", w.name, cell, columns[i].name)
+				t.Errorf("%s: %q is not a figure for %s", w.name, cell, columns[i].name)
 			}
 		}
 	}
 }
 
-// TestABrokenGuaranteeIsNoSuccess: a table that nobody reads must not be the only place that says so.
+// A broken guarantee must fail the command, not just appear in a table.
 func TestABrokenGuaranteeIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	fine := figures{requests: 9, missing: 2, missingCut: 2, results: 5, kept: 2, cut: 2, roughly: 1, over: 1, calls: 2, tokens: 100}
 	if missed := broken(fine); len(missed) > 0 {
-		t.Errorf("nothing is wrong with figures of which it says: %v", missed)
+		t.Errorf("figures without a violation are reported: %v", missed)
 	}
 	for name, f := range map[string]figures{
 		"a user message is lacking":         {missing: 2, missingCut: 1},

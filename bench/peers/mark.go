@@ -11,14 +11,14 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// pieces says which marks of a text stand somewhere.
+// pieces are the marks of a text that were found.
 type pieces uint8
 
 const (
 	start pieces = 1 << iota
 	middle
 	end
-	// whole is a text of which nothing was cut off.
+	// whole is an uncut text.
 	whole = start | middle | end
 )
 
@@ -26,26 +26,26 @@ var places = map[string]pieces{"START": start, "MIDDLE": middle, "END": end, "FA
 
 var markPattern = regexp.MustCompile(`(START|MIDDLE|END|FACT)-(\d{5})`)
 
-// mark puts a text's number at its start, in its middle and at its end.
+// mark inserts a text's number at its start, in its middle and at its end.
 func mark(text string, number int) string {
 	runes := []rune(text)
 	half := len(runes) / 2
 	return fmt.Sprintf("START-%05d %s MIDDLE-%05d %s END-%05d", number, string(runes[:half]), number, string(runes[half:]), number)
 }
 
-// fact is what a summary says of a text that its writer was shown whole.
+// fact is the summary of a text that its writer read uncut.
 func fact(number int) string { return compactiontest.Fact(number) }
 
-// marksOf finds the numbered texts of which something stands in contents, and what.
+// marksOf returns the numbered texts in contents, with the marks that were found.
 func marksOf(contents []*genai.Content) map[int]pieces {
 	data, err := json.Marshal(contents)
 	if err != nil {
-		return nil // no provider could be sent them either
+		return nil // no provider would accept them either
 	}
 	return marks(data)
 }
 
-// marks finds the numbered texts of which something stands in a text, and what.
+// marks returns the numbered texts in a text, with the marks that were found.
 func marks(text []byte) map[int]pieces {
 	found := map[int]pieces{}
 	for _, m := range markPattern.FindAllSubmatch(text, -1) {

@@ -26,7 +26,7 @@ func TestEveryMessageAndResultIsMarkedAtThreePlaces(t *testing.T) {
 	for i, turn := range p.conversation.Turns {
 		is("message", p.users[i], marksOf([]*genai.Content{turn.User}))
 		if len(marksOf([]*genai.Content{before.Turns[i].User})) > 0 {
-			t.Errorf("message %d of the conversation itself was changed: the next way would find two numbers in it", i)
+			t.Errorf("message %d of the original conversation changed: the next way would find two numbers in it", i)
 		}
 		for _, step := range turn.Steps {
 			for _, resp := range step.Responses {
@@ -36,7 +36,7 @@ func TestEveryMessageAndResultIsMarkedAtThreePlaces(t *testing.T) {
 		}
 	}
 	if p.said[0] != 1 || p.answered[0] != 0 || p.said[1] != 1 || p.answered[1] != 1 || p.said[53] != 30 || p.answered[53] != 24 {
-		t.Errorf("what came before a call is counted wrong: %v messages, %v results", p.said, p.answered)
+		t.Errorf("the messages and results before each call are miscounted: %v messages, %v results", p.said, p.answered)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestAResultWithoutTextHasItsMarkBeside(t *testing.T) {
 	}
 }
 
-// TestWhatIsCutOffIsSeen, wherever it is cut, and between letters of more than a byte.
+// A cut at any place is detected, also next to multi-byte characters.
 func TestWhatIsCutOffIsSeen(t *testing.T) {
 	t.Parallel()
 	text := mark("ein schöner Tag, и всё, 漢字", 7)

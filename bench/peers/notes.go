@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// notes are what the figures do not say of themselves.
+// notes are printed below the tables.
 var notes = []string{
 	"Every message of the user and every result of a tool has its number planted at its start, in its middle and at its end; prompts are longer by that, for all ways alike. " +
 		"The model that writes summaries, the same for all ways, answers with one fact for each text that it is shown whole, and each fact that it is shown, and nothing else. " +

@@ -17,24 +17,25 @@ import (
 
 var _ model.LLM = (*oracle)(nil)
 
-// oracle is a model that writes summaries, the same for all ways: a fact for each text that it is shown
-// whole, and for each fact that it is shown. What a prompt lacks behind such a summary was never shown to
-// its writer, or not all of it.
+// oracle is the model that writes summaries, the same for every way. It returns a fact for each
+// text that it reads uncut, and repeats each fact that it reads. So a text that is missing from a
+// prompt after its summary was never shown to the writer, or only in part.
 type oracle struct {
-	// window is its context window in tokens. Zero is none.
+	// window is its context window in tokens, 0 for no limit.
 	window int
-	// aside is set while what it is asked holds up no turn.
+	// aside is set while no turn waits for the writer.
 	aside atomic.Bool
 
 	mu sync.Mutex
-	// calls is how often it was asked, waited how often a turn waited for the answer.
+	// calls counts requests to the writer, and waited those for which a turn waited.
 	calls, waited int
-	// tokens is what it was shown and what it wrote, estimated. over is how often that was more than its
-	// window, of which many providers refuse to read anything.
+	// tokens is the estimated number of tokens read and written. over counts requests larger than
+	// the window, which many providers reject.
 	tokens, over int
-	// rough is how many summaries were written without it, and so may lack what it was shown.
+	// rough counts summaries written without the writer, which may lack any text.
 	rough int
-	// shown are the texts it was shown, and how much of each at best.
+	// shown holds each text that the writer read, with the most complete set of marks in a single
+	// request.
 	shown map[int]pieces
 }
 
@@ -60,7 +61,7 @@ func (o *oracle) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 	}
 }
 
-// read returns the summary of what it is shown.
+// read returns the summary of the given texts.
 func (o *oracle) read(found map[int]pieces) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -72,7 +73,7 @@ func (o *oracle) read(found map[int]pieces) string {
 		if found[number] == whole {
 			facts = append(facts, fact(number))
 		}
-		// Two readings of one text, each cut, are no reading of the whole.
+		// Two cut readings of one text do not add up to the whole text.
 		if o.shown[number] != whole {
 			o.shown[number] = found[number]
 		}
@@ -96,7 +97,7 @@ func (o *oracle) count(tokens int) {
 	}
 }
 
-// wrote notes that a summary was stored which that model wrote.
+// wrote records that a summary by the given model was stored.
 func (o *oracle) wrote(model string) {
 	if model != o.Name() {
 		o.mu.Lock()
@@ -105,7 +106,7 @@ func (o *oracle) wrote(model string) {
 	}
 }
 
-// why says why a text may be unknown.
+// why returns the reason why a text may be missing.
 func (o *oracle) why(number int) reason {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -118,13 +119,13 @@ func (o *oracle) why(number int) reason {
 	return none
 }
 
-// reason why a prompt holds nothing of a text.
+// reason is why a prompt contains no part of a text.
 type reason int
 
 const (
-	// none excuses it.
+	// none: there is no excuse.
 	none reason = iota
-	// cut: the writer was shown a part of it, and never the whole.
+	// cut: the writer read a part of it, but never the whole.
 	cut
 	// rough: a summary of the session was written without the writer.
 	rough

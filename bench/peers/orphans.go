@@ -2,8 +2,8 @@ package main
 
 import "google.golang.org/genai"
 
-// orphans counts the calls without a response and the responses without a call before them, which
-// providers refuse.
+// orphans counts calls without a response, and responses without an earlier call. Providers reject
+// both.
 func orphans(contents []*genai.Content) int {
 	type call struct{ id, name string }
 	open := map[call]int{}

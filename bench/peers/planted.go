@@ -10,17 +10,17 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// planted is a conversation in which every message of the user and every result of a tool is numbered,
-// and has its number at its start, in its middle and at its end: what cuts a long text cuts one off.
+// planted is a conversation whose user messages and tool results are numbered. Each has its number
+// at its start, in its middle and at its end, so that every cut removes at least one.
 type planted struct {
 	conversation *conversation.Conversation
-	// users are the numbers of the user's messages, results those of tools, in order.
+	// users has the numbers of the user's messages, and results those of tool results, in order.
 	users, results []int
-	// said and answered are, for each model call, how many of these came before it.
+	// said and answered hold, for each model call, how many of these came before it.
 	said, answered []int
 }
 
-// plant returns a copy of c with numbers.
+// plant returns a numbered copy of c.
 func plant(c *conversation.Conversation) *planted {
 	p := &planted{conversation: adk.DeepCopy(c)}
 	for i := range p.conversation.Turns {
@@ -48,7 +48,8 @@ func (p *planted) call() {
 	p.said, p.answered = append(p.said, len(p.users)), append(p.answered, len(p.results))
 }
 
-// markMessage marks the longest text of a message. Where there is none, the mark stands beside.
+// markMessage marks the longest text of a message. If the message has no text, it adds the mark as
+// a text.
 func markMessage(c *genai.Content, number int) {
 	var longest *genai.Part
 	for _, part := range c.Parts {
@@ -63,8 +64,8 @@ func markMessage(c *genai.Content, number int) {
 	longest.Text = mark(longest.Text, number)
 }
 
-// markResult marks the longest text of a result, which is what was returned. Where there is none, the
-// mark stands beside.
+// markResult marks the longest text of a result. If the result has no text, it adds the mark as
+// another value.
 func markResult(resp *genai.FunctionResponse, number int) {
 	longest := ""
 	for _, key := range slices.Sorted(maps.Keys(resp.Response)) {

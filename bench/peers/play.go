@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 )
 
-// play plays a conversation through ADK's runner under one way, over ADK's in-memory service.
+// play plays a conversation one way, through ADK's runner and over its in-memory service.
 func play(ctx context.Context, p *planted, w way, window int) (seen figures, err error) {
 	base, writer := session.InMemoryService(), &oracle{window: window}
 	opened, err := w.open(base, writer, window)
@@ -25,7 +25,7 @@ func play(ctx context.Context, p *planted, w way, window int) (seen figures, err
 	}
 	ref := compaction.SessionRef{AppName: "peers", UserID: "user", SessionID: p.conversation.ID}
 	watch := newWatch(p, writer, window)
-	var looking time.Duration // at requests, which is no part of the way
+	var looking time.Duration // time spent on measuring requests, which does not count for the way
 	start := time.Now()
 	played, err := replay.App{
 		Service: opened.service,

@@ -2,7 +2,7 @@ package main
 
 import "bytes"
 
-// prefix compares a request with the one before, byte for byte.
+// prefix compares a request with the previous one, byte for byte.
 func (w *watch) prefix(contents []*content) {
 	same := true
 	for i, before := range w.last {

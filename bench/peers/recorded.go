@@ -8,10 +8,11 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// dataFolder names the environment variable with the folder of recorded conversations.
+// dataFolder is the environment variable with the folder of recorded conversations.
 const dataFolder = "LONGSESSION_DATA"
 
-// long reads a file of recorded conversations and returns those of at least that many messages.
+// long reads a file of recorded conversations and returns those with at least the given number of
+// messages.
 func long(dir, file string, messages int) ([]*conversation.Conversation, error) {
 	all, err := conversation.ReadFile(filepath.Join(dir, file))
 	if err != nil {

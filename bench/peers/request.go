@@ -10,18 +10,18 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// watch looks at the requests of one conversation under one way, as the model gets them.
+// watch measures the requests of one conversation played one way, as the model receives them.
 type watch struct {
 	planted *planted
 	writer  *oracle
 	window  int
 	seen    figures
-	// known are the contents of earlier requests, by their JSON.
+	// known holds the contents of earlier requests by their JSON.
 	known map[string]*content
 	last  []*content
 }
 
-// content is one content of a prompt, as it is sent.
+// content is one content of a prompt as it is sent.
 type content struct {
 	json   []byte
 	tokens int
@@ -32,7 +32,7 @@ func newWatch(p *planted, writer *oracle, window int) *watch {
 	return &watch{planted: p, writer: writer, window: window, known: map[string]*content{}}
 }
 
-// request takes the next request, of that turn, and returns its size in tokens.
+// request measures the next request of the given turn and returns its size in tokens.
 func (w *watch) request(call, turn int, req *model.LLMRequest) int {
 	contents := make([]*content, len(req.Contents))
 	shown := map[int]pieces{}
@@ -62,11 +62,11 @@ func (w *watch) request(call, turn int, req *model.LLMRequest) int {
 	return size
 }
 
-// compare compares a request with what was said before it.
+// compare compares a request with the messages and results before it.
 func (w *watch) compare(call int, shown map[int]pieces) {
 	p := w.planted
 	if call >= len(p.said) {
-		return // more calls than were recorded: play reports it
+		return // more calls than were recorded, which play reports
 	}
 	lacks := func(number int) bool { return shown[number] != whole }
 	lost := func(number int) bool { return lacks(number) && w.writer.why(number) == none }
@@ -98,11 +98,11 @@ func (w *watch) compare(call int, shown map[int]pieces) {
 	}
 }
 
-// of returns c as it is sent. Prompts repeat each other, so each content is looked into once.
+// of returns c as it is sent. Prompts repeat contents, so it examines each content once.
 func (w *watch) of(c *genai.Content) *content {
 	data, err := json.Marshal(c)
 	if err != nil {
-		// Only a value that no provider could be sent either.
+		// No provider would accept such a value either.
 		return &content{tokens: tokens.OfContent(c)}
 	}
 	if known, ok := w.known[string(data)]; ok {

@@ -9,20 +9,22 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// set is conversations that are measured together, with windows of these sizes in tokens.
+// set is a group of conversations that are measured together, with each of the given window sizes
+// in tokens.
 type set struct {
 	name          string
 	conversations []*conversation.Conversation
 	windows       []int
 }
 
-// row is what came of a set under one way.
+// row is the result of a set played one way.
 type row struct {
 	way     way
 	figures figures
 }
 
-// sets are the invented conversation and, if dir names a folder of recorded ones, the long ones there.
+// sets returns the invented conversation and, if dir names a folder of recordings, the long ones in
+// it.
 func sets(dir string) ([]set, error) {
 	name := fmt.Sprintf("an invented conversation of %d turns, %d of them with a tool", inventedTurns, inventedTurns-inventedTurns/plainEvery)
 	all := []set{{name, []*conversation.Conversation{invented()}, []int{8_000}}}
@@ -47,8 +49,8 @@ func sets(dir string) ([]set, error) {
 	return all, nil
 }
 
-// measure plays a set under every way, that many times over: what ran before takes part in how long a
-// run takes, so each time another way is the first, and the least counts.
+// measure plays a set every way, runs times. Earlier work affects the time of a run, so each run
+// begins with a different way, and the shortest time counts.
 func measure(ctx context.Context, s set, window, runs int, progress io.Writer) ([]row, error) {
 	all := ways()
 	rows := make([]row, len(all))
@@ -69,12 +71,12 @@ func measure(ctx context.Context, s set, window, runs int, progress io.Writer) (
 	return rows, nil
 }
 
-// once plays a set under one way.
+// once plays a set one way.
 func once(ctx context.Context, s set, w way, window int) (figures, error) {
 	var sum figures
 	for _, c := range s.conversations {
 		p := plant(c)
-		runtime.GC() // what others left behind is not this one's to clear
+		runtime.GC() // garbage of other ways must not count here
 		f, err := play(ctx, p, w, window)
 		if err != nil {
 			return figures{}, err

@@ -11,7 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// stored counts what base holds of a session: keys of its state, how often one was written, events.
+// stored counts what base stores of a session: state keys, writes of keys, and events.
 func stored(ctx context.Context, base session.Service, ref compaction.SessionRef, seen *figures) error {
 	got, err := base.Get(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
 	if err != nil {
@@ -22,7 +22,7 @@ func stored(ctx context.Context, base session.Service, ref compaction.SessionRef
 	}
 	for ev := range got.Session.Events().All() {
 		counted := *ev
-		counted.Timestamp = time.Time{} // one that ends in zeros is shorter
+		counted.Timestamp = time.Time{} // a time that ends in zeros has a shorter form
 		data, err := json.Marshal(counted)
 		if err != nil {
 			return fmt.Errorf("event %s: %w", ev.ID, err)

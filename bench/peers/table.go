@@ -9,10 +9,10 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// columns of the tables. The way stands before them.
+// columns of the tables, to the right of the way's name.
 var columns = []struct {
 	name, meaning string
-	// cell is what f has; bare is what it is without any way of keeping the sessions short.
+	// cell formats f. bare is the result without any shortening.
 	cell func(f, bare figures) string
 }{
 	{"requests that lack a user message (cut or rough)", "a message the user had sent stands neither there word for word nor, as one that the writer read whole, in a summary; how many lack only such as are cut or rough, as in the next columns",
@@ -49,7 +49,7 @@ var columns = []struct {
 		func(f, _ figures) string { return f.took.Round(time.Millisecond).String() }},
 }
 
-// printLegend says what the columns are.
+// printLegend explains the columns.
 func printLegend(out io.Writer) {
 	for _, c := range columns {
 		fmt.Fprintf(out, "* %s: %s\n", c.name, c.meaning)
@@ -66,7 +66,7 @@ func share(part, whole int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
 
-// printTable prints one table. The first row is that of the way that keeps nothing short.
+// printTable prints one table. The first row is the way without shortening.
 func printTable(out io.Writer, title string, rows []row) {
 	fmt.Fprintf(out, "### %s\n\n| |", title)
 	for _, c := range columns {

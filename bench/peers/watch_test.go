@@ -19,7 +19,8 @@ func request(contents ...*genai.Content) *model.LLMRequest {
 	return &model.LLMRequest{Contents: contents, Config: &genai.GenerateContentConfig{}}
 }
 
-// TestTheWriterForgetsNothingAndInventsNothing: or a way would be blamed for its writer.
+// The writer must keep every text that it reads and add none. Otherwise its mistakes would count
+// against a way.
 func TestTheWriterForgetsNothingAndInventsNothing(t *testing.T) {
 	t.Parallel()
 	o := &oracle{window: 100}
@@ -44,8 +45,8 @@ func TestTheWriterForgetsNothingAndInventsNothing(t *testing.T) {
 	}
 }
 
-// TestTheWriterKnowsWhatItWasShownCut: two cut readings of a text are no reading of the whole, and one of
-// the whole leaves no excuse.
+// Two cut readings of a text do not add up to the whole. A text that the writer read uncut has no
+// excuse for being missing.
 func TestTheWriterKnowsWhatItWasShownCut(t *testing.T) {
 	t.Parallel()
 	o := &oracle{}
@@ -62,7 +63,7 @@ func TestTheWriterKnowsWhatItWasShownCut(t *testing.T) {
 	}
 	o.wrote(o.Name())
 	if o.why(2) != none {
-		t.Error("a summary of its own is an excuse")
+		t.Error("an oracle's own summary counts as an excuse")
 	}
 	o.wrote("")
 	if o.why(1) != cut || o.why(2) != rough {
@@ -82,12 +83,12 @@ func TestRequestsAreComparedWithWhatWasSaidBefore(t *testing.T) {
 		t.Errorf("%d results known, want 1", w.seen.kept)
 	}
 	writer.read(map[int]pieces{0: start, 1: start | end})
-	w.request(3, 1, request(text(fact(2)+" START-00000"))) // lacks what the writer was shown cut
+	w.request(3, 1, request(text(fact(2)+" START-00000"))) // lacks the text that the writer read cut
 	if w.seen.cut != 1 {
 		t.Errorf("%d results cut, want 1", w.seen.cut)
 	}
 	writer.read(map[int]pieces{1: whole})
-	w.request(4, 1, request(text(fact(0)+fact(2)+" END-00001"))) // lacks the result, which the writer was shown
+	w.request(4, 1, request(text(fact(0)+fact(2)+" END-00001"))) // lacks the result, which the writer read
 	want := figures{requests: 5, missing: 2, missingCut: 1, results: 1, unread: 1}
 	got := w.seen
 	got.prompt, got.largest, got.before, got.same = 0, 0, 0, 0
@@ -143,7 +144,7 @@ func TestOrphansAreCountedOnBothSides(t *testing.T) {
 	}
 }
 
-// TestAWayThatChangesTheConversationIsRefused: its prompts could not be compared with the others'.
+// The prompts of such a way cannot be compared with those of other ways.
 func TestAWayThatChangesTheConversationIsRefused(t *testing.T) {
 	t.Parallel()
 	mute := func(base session.Service, _ *oracle, _ int) (app, error) {

@@ -11,33 +11,33 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// way is one way of keeping a session short.
+// way is a way of keeping a session short.
 type way struct {
 	name string
-	// open prepares it for one session. base stores the session, writer writes the summaries, window is
-	// the context window of the agent's model in tokens.
+	// open prepares the way for one session. base stores the session, writer writes the summaries,
+	// and window is the context window of the agent's model in tokens.
 	open func(base session.Service, writer *oracle, window int) (app, error)
-	// ours says that the guarantees of this module are asked of it.
+	// ours is true if the guarantees of this module apply.
 	ours bool
 }
 
-// app is what a way adds to an application. The zero value of each but service adds nothing.
+// app is what a way adds to an application. All fields but service are optional.
 type app struct {
 	service session.Service
 	plugins []*plugin.Plugin
-	// rest is called before each model call, while nothing is under way: what works in the background
-	// may finish.
+	// rest is called before each model call, between two steps of the runner. It waits for
+	// background work.
 	rest func(ctx context.Context, ref compaction.SessionRef) error
-	// close ends what works in the background.
+	// close ends the background work.
 	close func(ctx context.Context) error
 }
 
-// How many contents the ways that count contents leave in a prompt, or let come together before they
-// summarize.
+// The number of contents that a way keeps in a prompt, or that accumulate before it summarizes.
 const (
-	// keepLast is odd: in the invented conversation an even number always falls between whole calls.
+	// keepLast is odd, because in the invented conversation an even number always falls between
+	// complete calls.
 	keepLast = 25
-	// The default of contextguard's sliding window, and what its README shows.
+	// The default of contextguard's sliding window, and the value in its README.
 	guardDefault, guardShown = 20, 30
 )
 

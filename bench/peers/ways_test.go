@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// narrow is a window that the invented conversation outgrows.
+// narrow is a window too small for the invented conversation.
 const narrow = 8_000
 
 func named(t *testing.T, name string) way {
@@ -47,7 +47,7 @@ func TestOurWaysLoseNothingAndHoldUpNoTurn(t *testing.T) {
 			t.Errorf("%s does not keep what it promises: %v", w.name, missed)
 		}
 		if f.calls == 0 || f.prompt > all.prompt*2/3 || f.over > 0 {
-			t.Errorf("%s did not make the prompts shorter: %+v", w.name, f)
+			t.Errorf("%s did not shorten the prompts: %+v", w.name, f)
 		}
 		if f.waited > 0 || f.requests != all.requests {
 			t.Errorf("%s: turns waited for %d summaries, and the model was asked %d times instead of %d", w.name, f.waited, f.requests, all.requests)
@@ -58,7 +58,7 @@ func TestOurWaysLoseNothingAndHoldUpNoTurn(t *testing.T) {
 	}
 }
 
-// The figures would be worth nothing if no way looked bad in them.
+// The figures would prove nothing if every way looked good.
 
 func TestKeepingTheLastLosesWhatWasBefore(t *testing.T) {
 	t.Parallel()
@@ -94,23 +94,22 @@ func TestTheGuardIsAtWork(t *testing.T) {
 	for _, name := range []string{"contextguard, threshold", "contextguard, sliding window of 20", "contextguard, sliding window of 30"} {
 		f := played(t, invented(), named(t, name), narrow)
 		if f.calls == 0 || f.prompt >= all.prompt || f.over > 0 || f.keys != 5 || f.writes < f.requests {
-			t.Errorf("%s is not set up as it should be: %+v", name, f)
+			t.Errorf("%s has the wrong setup: %+v", name, f)
 		}
 		if f.waited != f.calls {
-			t.Errorf("%s: turns waited for %d of %d summaries, and it has no other time to write them", name, f.waited, f.calls)
+			t.Errorf("%s: turns waited for %d of %d summaries, although it has no other time to write them", name, f.waited, f.calls)
 		}
 		if f.orphans > 0 {
 			t.Errorf("%s: %d orphans, which it promises to avoid", name, f.orphans)
 		}
-		// The threshold keeps the user's messages, as long as its writer can read all there is.
+		// The threshold keeps the user's messages as long as its writer can read all of them.
 		if sliding := name != "contextguard, threshold"; sliding && f.missing == 0 || f.kept == f.results {
 			t.Errorf("%s lost nothing: what BENCHMARKS.md says of it is no longer true: %+v", name, f)
 		}
 	}
 }
 
-// TestAResultThatWasSummarizedUnreadIsSeen: whoever summarizes the newest content too takes a result away
-// before the model could read it.
+// A way that also summarizes the newest content removes a result before the model has read it.
 func TestAResultThatWasSummarizedUnreadIsSeen(t *testing.T) {
 	t.Parallel()
 	if f := played(t, invented(), named(t, "contextguard, threshold"), narrow/2); f.unread == 0 {
@@ -118,8 +117,8 @@ func TestAResultThatWasSummarizedUnreadIsSeen(t *testing.T) {
 	}
 }
 
-// TestWhatAWriterCannotReadWholeIsCountedAsCut: a fact at the start of a result would still be seen, and the
-// figures would claim that all of the result is.
+// A fact at the start of a cut result would still be found, and the figures would count the whole
+// result as known.
 func TestWhatAWriterCannotReadWholeIsCountedAsCut(t *testing.T) {
 	t.Parallel()
 	f := played(t, invented(), named(t, "longsession, by tokens"), narrow)
@@ -132,7 +131,7 @@ func TestWhatAWriterCannotReadWholeIsCountedAsCut(t *testing.T) {
 	}
 }
 
-// TestWhatIsStoredIsCounted: state and events cost the same storage.
+// State and events take the same storage.
 func TestWhatIsStoredIsCounted(t *testing.T) {
 	t.Parallel()
 	all := played(t, invented(), named(t, "everything, always"), narrow)

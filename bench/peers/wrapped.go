@@ -9,10 +9,10 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// vast is the window of a writer that reads whatever there is.
+// vast is the window of a writer that can read everything.
 const vast = 1_000_000
 
-// wrapped is this module with a config. Summaries are written in the background, by default, and have
+// wrapped is this module with a config. By default it writes summaries in the background, during
 // the time between two model calls.
 func wrapped(config func() compaction.Config) func(session.Service, *oracle, int) (app, error) {
 	return func(base session.Service, writer *oracle, window int) (app, error) {
@@ -38,7 +38,8 @@ func wrapped(config func() compaction.Config) func(session.Service, *oracle, int
 	}
 }
 
-// widely is a way whose writer has another model's window, so that it reads all texts whole.
+// widely is a way whose writer has a larger window than the agent's model, and so reads all texts
+// uncut.
 func widely(open func(session.Service, *oracle, int) (app, error)) func(session.Service, *oracle, int) (app, error) {
 	return func(base session.Service, writer *oracle, window int) (app, error) {
 		writer.window = vast
@@ -46,21 +47,21 @@ func widely(open func(session.Service, *oracle, int) (app, error)) func(session.
 	}
 }
 
-// byTurns is the default without the trigger by tokens.
+// byTurns is the default without the token trigger.
 func byTurns() compaction.Config {
 	cfg := compaction.DefaultConfig()
 	cfg.SafetyRatio = compaction.Off
 	return cfg
 }
 
-// byTokens is the default without the trigger by turns.
+// byTokens is the default without the turn trigger.
 func byTokens() compaction.Config {
 	cfg := compaction.DefaultConfig()
 	cfg.InvocationThreshold = compaction.Off
 	return cfg
 }
 
-// rolling is the default with one summary that is written anew each time.
+// rolling is the default with a single summary that is rewritten each time.
 func rolling() compaction.Config {
 	cfg := compaction.DefaultConfig()
 	cfg.MaxSummaries = 1

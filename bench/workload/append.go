@@ -13,7 +13,7 @@ const (
 	app  = "bench"
 	user = "ada"
 
-	// minAppends is how often each goroutine tries at least, however short the time.
+	// minAppends is the minimum number of appends per goroutine, however short the time.
 	minAppends = 10
 )
 
@@ -33,8 +33,8 @@ func stored(ctx context.Context, svc session.Service, id string) (session.Sessio
 	return resp.Session, nil
 }
 
-// appendFor appends for job.For. An append that fails is counted, and not tried again. Afterwards it
-// reads every session: an append that was acknowledged and is not there would make any rate worthless.
+// appendFor appends for job.For. It counts failed appends and does not retry them. It then reads
+// every session, because an acknowledged append that is missing would invalidate the rate.
 func appendFor(ctx context.Context, svc session.Service, job Job) (Result, error) {
 	handles := make([]session.Session, job.Writers)
 	for i := range handles {

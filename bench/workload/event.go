@@ -8,11 +8,11 @@ import (
 	"google.golang.org/genai"
 )
 
-// perTurn is how many events a turn has: a question, a call, its response and an answer.
+// perTurn is the number of events in a turn: a question, a call, its response and an answer.
 const perTurn = 4
 
-// event returns the n-th event, from 0, of a conversation with tools. The texts, arguments and results
-// have the lengths that such a conversation has; ADK gives ID and time.
+// event returns the n-th event, from 0, of a conversation with tools. Texts, arguments and results
+// have realistic lengths. ADK sets the ID and the time.
 func event(ctx context.Context, n int) *session.Event {
 	ev := session.NewEventWithContext(ctx, invocation(n/perTurn))
 	ev.Author = "assistant"

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// window is how many turns a record covers, and recent how many turns at the end nothing covers.
-	// Both are what compaction does by default.
+	// window is the number of turns a record covers, and recent the number of uncovered turns at
+	// the end. Both are compaction's defaults.
 	window, recent = 5, 5
-	// summaries is how many live summaries a session ends with, if it is long enough.
+	// summaries is the number of current summaries at the end of a session, if it is long enough.
 	summaries = 5
-	// summaryLength is that of a real summary, in bytes.
+	// summaryLength is a realistic length of a summary, in bytes.
 	summaryLength = 1500
 )
 
@@ -56,8 +56,9 @@ func fill(ctx context.Context, svc session.Service, job Job) (Result, error) {
 	return result, nil
 }
 
-// compactor makes the records of a session while it grows, with rolling summaries: each covers a window
-// and absorbs the one before it, but for those that a fifth of the session begins with.
+// compactor creates the records of a session while it grows. Each summary is a rolling one: its
+// record covers a window and absorbs the previous record, except the first ones, of which a fifth
+// of the session has one per window.
 type compactor struct {
 	last     int // turns to be covered
 	records  int
@@ -66,7 +67,7 @@ type compactor struct {
 	events   []*session.Event
 }
 
-// add takes the n-th event and returns a record when one is due.
+// add receives the n-th event and returns a record when one is due.
 func (c *compactor) add(n int, ev *session.Event) *session.Event {
 	turns := (n + 1) / perTurn
 	if turns > c.last {
@@ -93,7 +94,7 @@ func (c *compactor) add(n int, ev *session.Event) *session.Event {
 	}
 	sentence := fmt.Sprintf("Up to order ORD-%d everything is in transit with Parcel & Sons. ", turns)
 	if err := m.SetText(strings.Repeat(sentence, summaryLength/len(sentence))); err != nil {
-		panic(err) // a string always encodes
+		panic(err) // encoding a string cannot fail
 	}
 	c.previous, c.events = m.RecordID, nil
 	return compactiontest.RecordEvent(m, ev.Timestamp)

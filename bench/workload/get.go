@@ -9,10 +9,10 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// minReads is how many reads a median is taken of at least, however long they take.
+// minReads is the minimum number of reads for a median, however long they take.
 const minReads = 5
 
-// getFor reads one session for job.For, its events with it.
+// getFor reads one session with its events repeatedly for job.For.
 func getFor(ctx context.Context, svc session.Service, job Job) (Result, error) {
 	var took []time.Duration
 	var shown int

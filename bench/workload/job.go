@@ -1,6 +1,6 @@
-// Package workload is what each side of a comparison is made to do: the same events, in the same order,
-// measured by the same code. Each side is a program of its own, because both sides register a database
-// driver with the name "sqlite", and one program cannot have two.
+// Package workload is the common workload of a comparison: the same events in the same order,
+// measured by the same code. Each side is a separate program, because both register a database
+// driver named "sqlite", which one program cannot do twice.
 package workload
 
 import (
@@ -14,49 +14,49 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// Task names what to do.
+// Task is the kind of a job.
 type Task string
 
 const (
-	// Append appends events for a while, each goroutine to a session of its own.
+	// Append appends events for a while, with one session per goroutine.
 	Append Task = "append"
-	// Fill writes one session, which Get then reads.
+	// Fill writes one session, for Get to read.
 	Fill Task = "fill"
-	// Compact is Fill, with the records of the compactions that such a session would have had.
+	// Compact is Fill with the compaction records that such a session would have.
 	Compact Task = "compact"
-	// Get reads the session that Fill or Compact wrote, again and again.
+	// Get repeatedly reads the session that Fill or Compact wrote.
 	Get Task = "get"
 )
 
-// Job is one measurement. A program gets it as JSON in its only argument.
+// Job is one measurement. A program receives it as JSON in its only argument.
 type Job struct {
 	Task    Task
 	Path    string        // of the database file
-	Variant string        // how the program sets its service up; "" for the usual way
+	Variant string        // setup of the service; "" for the usual one
 	Mode    string        // SQLite's synchronous: NORMAL or FULL
 	Writers int           // goroutines for Append
 	Events  int           // in the session, for Fill, Compact and Get
 	For     time.Duration // how long to measure, for Append and Get
 }
 
-// Result is what was measured. A program prints it as JSON.
+// Result is the outcome of a job. A program prints it as JSON.
 type Result struct {
 	Appended, Failed int
 	FirstFailure     string
 	Seconds          float64
-	Slowest          time.Duration // of the appends that succeeded
-	Get              time.Duration // the median of all reads
+	Slowest          time.Duration // slowest successful append
+	Get              time.Duration // median of all reads
 	Shown            int           // events in the session that Get returned
-	EventBytes       int64         // sum of the JSON of the events that Fill wrote
+	EventBytes       int64         // size of the events that Fill wrote, as JSON
 }
 
 // PerSecond is the rate of successful appends.
 func (r Result) PerSecond() float64 { return float64(r.Appended) / r.Seconds }
 
-// Opener opens the service that a job is about.
+// Opener opens the service that a job measures.
 type Opener func(ctx context.Context, job Job) (svc session.Service, closeIt func() error, err error)
 
-// Main is a program that does one job.
+// Main runs one job, and returns the exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer, open Opener) int {
 	if len(args) != 1 {
 		fmt.Fprintln(stderr, "this program is run by the command in the folder above; its argument is a job as JSON")

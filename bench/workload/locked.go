@@ -9,13 +9,13 @@ import (
 
 var _ session.Service = (*Locked)(nil)
 
-// Locked lets one append through at a time, so that no two can share a commit.
+// Locked serializes appends, so that no two share a commit.
 type Locked struct {
 	session.Service
 	mu sync.Mutex
 }
 
-// AppendEvent appends when no other append is under way.
+// AppendEvent waits until no other append is running.
 func (l *Locked) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

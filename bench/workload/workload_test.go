@@ -16,7 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// faulty drops or refuses every second append.
+// faulty drops or rejects every second append.
 type faulty struct {
 	session.Service
 	refuse bool
@@ -54,7 +54,7 @@ func TestFailedAppendsAreCountedApart(t *testing.T) {
 	}
 }
 
-// TestACompactedSessionShowsLittle: what is read as a compacted session is one, at any length.
+// A compacted session of any length has a short view.
 func TestACompactedSessionShowsLittle(t *testing.T) {
 	t.Parallel()
 	for events, want := range map[int]int{100: 4, 2000: summaries} {

@@ -21,7 +21,7 @@ type order struct {
 	Carrier  string  `json:"carrier"`
 	Tracking string  `json:"tracking"`
 	ETA      string  `json:"eta"`
-	// Stock is how many of the item the warehouse has, Problem what the customer will complain of.
+	// Stock is the number of items in the warehouse, and Problem the customer's future complaint.
 	Stock   int    `json:"-"`
 	Problem string `json:"-"`
 }
@@ -63,7 +63,7 @@ type (
 	}
 )
 
-// deskTools are ordinary ADK function tools.
+// deskTools returns ordinary ADK function tools.
 func deskTools() ([]tool.Tool, error) {
 	lookup, err1 := functiontool.New(functiontool.Config{Name: "lookup_order", Description: "looks an order up by its number"},
 		func(_ agent.ToolContext, args orderArgs) (order, error) { return find(args.OrderID) })

@@ -1,10 +1,10 @@
-// Command quickstart shows a support desk that talks with one customer for 40 turns, through the real
-// ADK runner, with and without what the model no longer needs to read. It needs no key and no
-// network:
+// Command quickstart plays 40 turns between a support desk and one customer through the real ADK
+// runner, and compares prompts with and without compaction. It needs no key and no network:
 //
 //	go run ./examples/quickstart
 //
-// The session stays in a file, which the sqlite3 shell can read. With -live, Gemini answers and writes the summaries; that needs GOOGLE_API_KEY.
+// The session stays in a file that the sqlite3 shell can read. With -live, Gemini answers and
+// writes the summaries, which needs GOOGLE_API_KEY.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the command: 0 for success, 1 for a failure, 2 for a call that cannot work.
+// run returns the exit code: 0 for success, 1 for a failure, 2 for invalid arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -46,11 +46,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 
-	// The defaults: after 5 finished turns the oldest are summarized, the newest 2 always stay raw.
+	// With the defaults, the oldest turns are summarized after 5 finished turns, and the newest 2
+	// always stay raw.
 	cfg := compaction.DefaultConfig()
-	cfg.Synchronous = true // so that the table is the same on every run; an app leaves it off
+	cfg.Synchronous = true // so that every run prints the same table; leave it off in an app
 	var llm model.LLM = scripted()
-	cfg.ContextWindow = 128_000 // of the agent's model: without -live a script that no table knows
+	cfg.ContextWindow = 128_000 // needed because no table knows the scripted model
 	if *live {
 		key := os.Getenv("GOOGLE_API_KEY")
 		if key == "" {
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		cfg.Model = llm
 	} else {
 		cfg.Summarizer = summarizer.Extractive{}
-		cfg.MaxSummaryTokens = 150 // the turns here are short, so the summaries are too
+		cfg.MaxSummaryTokens = 150 // short summaries, because the turns are short
 	}
 	if *file == "" {
 		folder, err := os.MkdirTemp("", "quickstart-")

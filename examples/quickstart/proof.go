@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// proof shows that nothing is gone: every question is in storage, in order and word for word, and
-// the early fact is in storage and in what the model reads.
+// proof shows that storage has every question, in order and word for word, and that the early fact
+// is in storage and in the model's view.
 func (t *table) proof(ctx context.Context, svc *compaction.CompactionSessionService) error {
 	history, err := conversationOf(ctx, svc)
 	if err != nil {
@@ -52,7 +52,7 @@ func (t *table) proof(ctx context.Context, svc *compaction.CompactionSessionServ
 	return nil
 }
 
-// around quotes the words next to the fact.
+// around quotes the words around the fact.
 func around(text string) string {
 	at := strings.Index(text, fact)
 	if at < 0 {

@@ -24,7 +24,7 @@ func TestPromptsStayUnderHalfAndNothingIsLost(t *testing.T) {
 	if again := fmt.Sprintf(format, turns, events, compactions, prompt, uncompacted); again != last {
 		t.Errorf("last line %q, want %q", last, again)
 	}
-	// Every turn is a question and an answer at least.
+	// Every turn has at least a question and an answer.
 	if turns != 40 || events < 2*turns+compactions || compactions < 5 || prompt <= 0 || prompt >= uncompacted/2 {
 		t.Errorf("last line %q: want 40 turns, all events, several compactions, and prompts of less than half", last)
 	}
@@ -50,8 +50,7 @@ func TestOutputIsTheSameOnEveryRun(t *testing.T) {
 	}
 }
 
-// TestTheFileAnswersThePrintedQuestion: what is printed for the sqlite3 shell works, and shows what the
-// model sees.
+// The query printed for the sqlite3 shell works and returns what the model sees.
 func TestTheFileAnswersThePrintedQuestion(t *testing.T) {
 	t.Parallel()
 	file := newFile(t)
@@ -86,7 +85,7 @@ func TestTheFileAnswersThePrintedQuestion(t *testing.T) {
 	}
 }
 
-// TestREADMEShowsTheOutput: the README quotes the end of the output, with a path of its own.
+// The README quotes the end of the output, with a different path.
 func TestREADMEShowsTheOutput(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
@@ -112,7 +111,7 @@ func TestREADMEShowsTheOutput(t *testing.T) {
 
 func newFile(t *testing.T) string { return filepath.Join(t.TempDir(), "sessions.db") }
 
-// play40 runs the command on a file and returns what it prints.
+// play40 runs the command on a file and returns its output.
 func play40(t *testing.T, file string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// The early fact: said once, in turn 1, and asked for in the last turn.
+// fact is stated once, in turn 1, and asked for in the last turn.
 const fact = "QUIST-20417"
 
 const (
@@ -20,15 +20,15 @@ const (
 	lastQuestion  = "That is all eight. To be sure you have it right: what is my customer number?"
 )
 
-// turn is one question with what the scripted model does about it.
+// turn is one question with the scripted model's reaction.
 type turn struct {
 	question string
 	tool     string // "" for none
 	args     map[string]any
-	answer   string // "" for the last turn: the model has to look
+	answer   string // "" for the last turn: the model must find it in its prompt
 }
 
-// conversation is the script: five turns for each of the eight orders, 40 in all.
+// conversation is the script: five turns per order, 40 in all.
 var conversation = write()
 
 func write() []turn {
@@ -53,8 +53,8 @@ func write() []turn {
 	return turns
 }
 
-// scripted is a model that plays the script. It reads nothing but its prompt: in the last turn it
-// finds the customer number there, or has to say that it cannot.
+// scripted returns a model that plays the script. It knows only its prompt: in the last turn it
+// finds the customer number there, or admits that it cannot.
 func scripted() model.LLM {
 	return compactiontest.NewModel("scripted model", func(_ int, req *model.LLMRequest) *model.LLMResponse {
 		resp := play(req.Contents)

@@ -21,7 +21,7 @@ import (
 
 var ref = compaction.SessionRef{AppName: "support-desk", UserID: "mara", SessionID: "chat-1"}
 
-// serve runs the whole conversation on a session file and prints what the model saw of it.
+// serve plays the whole conversation on a session file, and prints what the model saw.
 func serve(ctx context.Context, llm model.LLM, cfg compaction.Config, file string, out io.Writer) (err error) {
 	t := &table{out: out}
 	cfg.Observer = t
@@ -31,7 +31,7 @@ func serve(ctx context.Context, llm model.LLM, cfg compaction.Config, file strin
 		return err
 	}
 	defer func() { err = errors.Join(err, sessions.Close()) }()
-	// This is all that an app changes: the service it had is wrapped.
+	// This is the only change in an app: it wraps its session service.
 	svc, err := compaction.NewCompactionService(sessions, cfg)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func serve(ctx context.Context, llm model.LLM, cfg compaction.Config, file strin
 	return nil
 }
 
-// deskRunner makes the agent, which knows nothing of compaction, and its runner.
+// deskRunner creates the agent, which does not know about compaction, and its runner.
 func deskRunner(llm model.LLM, svc session.Service, t *table) (*runner.Runner, error) {
 	tools, err := deskTools()
 	if err != nil {

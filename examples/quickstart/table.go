@@ -14,11 +14,11 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// table prints one line per turn: what the model saw against what is stored.
+// table prints one line per turn, comparing what the model saw with what is stored.
 type table struct {
 	out         io.Writer
 	turns       int
-	prompt      int // of the latest request
+	prompt      int // tokens of the latest request
 	answer      string
 	compactions atomic.Int64
 
@@ -26,14 +26,14 @@ type table struct {
 	largest, uncompacted int
 }
 
-// Observe counts the records that were stored.
+// Observe counts stored records.
 func (t *table) Observe(_ context.Context, o compaction.Observation) {
 	if o.Outcome == compaction.Stored {
 		t.compactions.Add(1)
 	}
 }
 
-// heard remembers the newest thing the desk said.
+// heard keeps the desk's newest answer.
 func (t *table) heard(ev *session.Event) {
 	if text := textOf(ev); text != "" {
 		t.answer = text
@@ -58,7 +58,7 @@ func (t *table) row(ctx context.Context, svc *compaction.CompactionSessionServic
 		return err
 	}
 	whole := 0
-	for _, ev := range history[:len(history)-1] { // the newest is the answer to the prompt
+	for _, ev := range history[:len(history)-1] { // the newest event is the answer to the prompt
 		whole += tokens.OfEvent(ev)
 	}
 	t.stored = status.StoredEvents
@@ -68,7 +68,7 @@ func (t *table) row(ctx context.Context, svc *compaction.CompactionSessionServic
 	return nil
 }
 
-// whatTheModelSees asks the session file for the view, as SQL.
+// whatTheModelSees is the SQL query for the view.
 const whatTheModelSees = "SELECT seq, author, substr(coalesce(text, calls, responses), 1, 80) AS said FROM context"
 
 func (t *table) whereToLook(file string) {
@@ -83,7 +83,7 @@ func (t *table) lastLine() {
 		t.turns, t.stored, t.compactions.Load(), t.largest, t.uncompacted)
 }
 
-// conversationOf returns the full history without the records of the compactions.
+// conversationOf returns the full history without compaction records.
 func conversationOf(ctx context.Context, svc *compaction.CompactionSessionService) ([]*session.Event, error) {
 	raw, err := svc.Raw(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
 	if err != nil {

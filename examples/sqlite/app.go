@@ -20,7 +20,7 @@ import (
 
 var ref = compaction.SessionRef{AppName: "painter", UserID: "ida", SessionID: "house"}
 
-// live is one start of the app: open the file, talk, close it.
+// live is one run of the app: it opens the file, talks, and closes it.
 func live(ctx context.Context, file string, questions []string, out io.Writer) (err error) {
 	sessions, err := persistence.NewSQLiteSessionService(file)
 	if err != nil {
@@ -30,14 +30,14 @@ func live(ctx context.Context, file string, questions []string, out io.Writer) (
 
 	cfg := compaction.DefaultConfig()
 	cfg.Summarizer = summarizer.Extractive{}
-	cfg.ContextWindow = 128_000 // of the agent's model: here a script that no table knows
-	cfg.MaxSummaryTokens = 150  // the turns here are short, so the summaries are too
-	cfg.Synchronous = true      // so that the output is the same on every run; an app leaves it off
+	cfg.ContextWindow = 128_000 // needed because no table knows the scripted model
+	cfg.MaxSummaryTokens = 150  // short summaries, because the turns are short
+	cfg.Synchronous = true      // so that every run prints the same output; leave it off in an app
 	svc, err := compaction.NewCompactionService(sessions, cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, svc.Close(ctx)) }() // before the file
+	defer func() { err = errors.Join(err, svc.Close(ctx)) }() // before the file is closed
 
 	if err := report(ctx, sessions, svc, out); err != nil {
 		return err
@@ -79,7 +79,7 @@ func talk(ctx context.Context, svc session.Service, questions []string, out io.W
 	return nil
 }
 
-// report says what is stored, and what of it a new turn has to load.
+// report prints what is stored, and how much of it a new turn loads.
 func report(ctx context.Context, sessions *persistence.SQLiteSessionService, svc *compaction.CompactionSessionService, out io.Writer) error {
 	req := &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}
 	active, err := sessions.GetActive(ctx, req)

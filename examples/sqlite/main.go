@@ -1,5 +1,6 @@
-// Command sqlite shows an app that is stopped half-way through a conversation and started again: it goes
-// on where it was, and loads from its file only what the model sees. It needs no key and no network:
+// Command sqlite shows an app that is stopped in the middle of a conversation and restarted. It
+// continues where it stopped, and loads only the part of its file that the model sees. It needs no
+// key and no network:
 //
 //	go run ./examples/sqlite
 package main
@@ -18,7 +19,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the command: 0 for success, 1 for a failure, 2 for a call that cannot work.
+// run returns the exit code: 0 for success, 1 for a failure, 2 for invalid arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("sqlite", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// twoStarts is the life of the app. Nothing but the file is there when it starts again.
+// twoStarts runs the app twice. Only the file survives the first run.
 func twoStarts(ctx context.Context, file string, out io.Writer) error {
 	half := len(conversation) / 2
 	fmt.Fprintf(out, "The session is kept in %s\n\nFirst start.\n", file)
@@ -68,5 +69,5 @@ func twoStarts(ctx context.Context, file string, out io.Writer) error {
 	return nil
 }
 
-// look is the line of SQL that reads a view of the session file.
+// look returns the SQL query that reads a view of the session file.
 func look(view string) string { return "SELECT seq, author, substr(text, 1, 80) AS text FROM " + view }

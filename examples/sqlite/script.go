@@ -11,12 +11,12 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// Said in the first turn, and asked for in the last one, long after the app was stopped.
+// budget is stated in the first turn and asked for in the last one, long after the restart.
 const budget = "38,400 euros"
 
 const (
 	firstQuestion = "Good morning! I am Ida Brandt, our budget is " + budget + ", and ten rooms have to be painted. Shall we begin?"
-	// again is the first question after the second start.
+	// again is the first question after the restart.
 	again        = "Here I am again. What did I tell you last?"
 	lastQuestion = "Those are all rooms. And what is our budget?"
 )
@@ -41,7 +41,7 @@ var rooms = []room{
 	{"attic", 7.40, 3.10, "RAL 9001 cream", 19},
 }
 
-// conversation is what Ida says: four turns for each room, 40 in all.
+// conversation is Ida's part: four turns per room, 40 in all.
 var conversation = write()
 
 func write() []string {
@@ -58,7 +58,7 @@ func write() []string {
 	return all
 }
 
-// scripted is a model that reads nothing but its prompt: what is not in there, it cannot know.
+// scripted returns a model that knows only its prompt.
 func scripted() model.LLM {
 	return compactiontest.NewModel("scripted model", func(_ int, req *model.LLMRequest) *model.LLMResponse {
 		return compactiontest.Say(answer(req.Contents))

@@ -24,7 +24,7 @@ func TestTheAppGoesOnWhereItWasStoppedAndLoadsLittle(t *testing.T) {
 			t.Errorf("output lacks %q:\n%s", want, out)
 		}
 	}
-	// At the first end, the second start and the second end.
+	// After the first run, and at the start and the end of the second.
 	var stored, loaded, seen [3]int
 	parts := strings.Split(out, " events are stored, ")
 	if len(parts) != 4 {
@@ -35,7 +35,7 @@ func TestTheAppGoesOnWhereItWasStoppedAndLoadsLittle(t *testing.T) {
 		if _, err := fmt.Sscanf(before+" "+parts[i+1], "%d a turn loads %d of them, and the model sees %d messages", &stored[i], &loaded[i], &seen[i]); err != nil {
 			t.Fatalf("report %d: %v:\n%s", i, err, out)
 		}
-		// The view shows everything that is loaded, but that each record is shown as its summary.
+		// The view shows every loaded event, with a summary in place of each record.
 		if loaded[i] < seen[i] || loaded[i] > 25 {
 			t.Errorf("report %d: %d of %d events loaded for %d messages:\n%s", i, loaded[i], stored[i], seen[i], out)
 		}
@@ -44,7 +44,7 @@ func TestTheAppGoesOnWhereItWasStoppedAndLoadsLittle(t *testing.T) {
 		t.Errorf("%v events stored, want two for each turn, and records:\n%s", stored, out)
 	}
 	if stored[0] != stored[1] || loaded[0] != loaded[1] || seen[0] != seen[1] {
-		t.Errorf("the second start finds something else than the first one left:\n%s", out)
+		t.Errorf("the second run does not find what the first one left:\n%s", out)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestOutputIsTheSameOnEveryRun(t *testing.T) {
 	}
 }
 
-// TestTheFileAnswersThePrintedQuestions: what is printed for the sqlite3 shell works.
+// The queries printed for the sqlite3 shell work.
 func TestTheFileAnswersThePrintedQuestions(t *testing.T) {
 	t.Parallel()
 	file := newFile(t)
@@ -121,7 +121,7 @@ func TestCallsThatCannotWorkSayWhy(t *testing.T) {
 
 func newFile(t *testing.T) string { return filepath.Join(t.TempDir(), "sessions.db") }
 
-// play runs the command on a file and returns what it prints.
+// play runs the command on a file and returns its output.
 func play(t *testing.T, file string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
