@@ -38,7 +38,7 @@ var (
 	// their letters.
 	normal = step{regexp.MustCompile(`\P{M}?\p{M}+|[\x{1100}-\x{11ff}]+|[^\x00-\x7f]`), norm.NFKC.String}
 	// decoded decodes one layer of URL encoding, of entities, and of the escapes of JSON and programs.
-	decoded = step{regexp.MustCompile(`%[[:xdigit:]]{2}|&[#\w]{1,10};|` +
+	decoded = step{regexp.MustCompile(`%[[:xdigit:]]{2}|&#(?:\d{1,7}|[xX][[:xdigit:]]{1,6});?|&\w{1,10};|` +
 		`\\(?:u[dD][89abAB][[:xdigit:]]{2}\\u[[:xdigit:]]{4}|u[[:xdigit:]]{4}|U[[:xdigit:]]{8}|x[[:xdigit:]]{2}|[0-7]{3}|[abfnrtv\\'"/])`), decode}
 	// blanks reads a plus as a blank, as in a query. In a phone number it is a plus.
 	blanks = step{regexp.MustCompile(`\+`), func(string) string { return " " }}

@@ -253,3 +253,17 @@ func TestACharacterOfTwoEncodingsHidesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Browsers read a number of a character without its semicolon.
+func TestAnEntityWithoutSemicolonHidesNothing(t *testing.T) {
+	t.Parallel()
+	r, err := redact.New(nil, []string{"email"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"bob&#64x.org;", "bob&#64example.org", "bob&#x40;example.org"} {
+		if got := r.Text(text); strings.Contains(got, "bob") {
+			t.Errorf("%s becomes %s", text, got)
+		}
+	}
+}
