@@ -2,6 +2,7 @@ package chart
 
 import (
 	"html/template"
+	"slices"
 	"time"
 
 	"github.com/adk-go-ext/longsession/replay"
@@ -84,50 +85,20 @@ func newView(page Page) *view {
 
 // addTotals adds a row for each policy, after a row for the whole history that it is compared with.
 func (v *view) addTotals(totals []replay.Total, number func(string) int) {
+	best := Cheapest(totals)
 	for i, t := range totals {
 		if i == 0 || t.Without != totals[i-1].Without {
 			v.Totals = append(v.Totals, totalRow{Total: t, Whole: true})
 		}
-		v.Totals = append(v.Totals, totalRow{Total: t, Policy: number(t.Policy)})
+		cheapest := slices.Contains(best, i) && len(totals) > 1
+		v.Totals = append(v.Totals, totalRow{Total: t, Policy: number(t.Policy), Best: cheapest, Tied: cheapest && len(best) > 1})
 		v.Priced = v.Priced || t.Without.Dollars > 0 || t.With.Dollars > 0
 		v.Asked = v.Asked || t.Summarizer.Calls > 0
 		v.Judged = v.Judged || t.Facts != nil
-		if cheaper(t, totals[v.Best]) {
-			v.Best = i
-		}
 	}
-	if len(totals) > 0 {
-		v.markBest(totals[v.Best])
-		v.Best = number(totals[v.Best].Policy)
+	if len(best) > 0 {
+		v.Best = number(totals[best[0]].Policy)
 	}
-}
-
-// markBest marks all policies that cost as little as the best one, if there is more than one
-// policy.
-func (v *view) markBest(best replay.Total) {
-	var least []int
-	policies := 0
-	for i, row := range v.Totals {
-		if row.Whole {
-			continue
-		}
-		policies++
-		if !cheaper(best, row.Total) {
-			least = append(least, i)
-		}
-	}
-	for _, i := range least {
-		v.Totals[i].Best = policies > 1
-		v.Totals[i].Tied = len(least) > 1
-	}
-}
-
-// cheaper compares dollars or, without prices, tokens. It ignores rounding errors.
-func cheaper(a, b replay.Total) bool {
-	if x, y := a.With.Dollars+a.Summarizer.Dollars, b.With.Dollars+b.Summarizer.Dollars; x > 0 || y > 0 {
-		return y-x > 1e-9*max(x, y)
-	}
-	return a.With.PromptTokens+a.Summarizer.PromptTokens < b.With.PromptTokens+b.Summarizer.PromptTokens
 }
 
 // addReports groups the reports by conversation.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chart"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
 )
@@ -78,7 +79,7 @@ func cheapestNames(sum *summary, best []int) string {
 // saves tokens can cost more, because a shorter prompt begins anew and the provider's cache misses
 // it, or because of the summaries. Then effect connects the two with "but".
 func effect(t replay.Total, priced bool) string {
-	before, after := costOf(t.Without, replay.Summaries{}, true), costOf(t.With, t.Summarizer, true)
+	before, after := chart.Cost(t.Without, replay.Summaries{}, true), chart.Cost(t.With, t.Summarizer, true)
 	text, connects := "", " and"
 	switch saved := t.Without.PromptTokens - t.With.PromptTokens; {
 	case saved > 0:
@@ -91,7 +92,7 @@ func effect(t replay.Total, priced bool) string {
 		text = "saves no prompt tokens"
 	}
 	switch {
-	case !priced || sameCost(before, after):
+	case !priced || chart.SameCost(before, after):
 		return text
 	case after < before && t.With.PromptTokens < t.Without.PromptTokens:
 		return text + ", " + usd(before-after) + " of " + usd(before) + ","

@@ -3,7 +3,6 @@ package replaycmd
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,40 +11,16 @@ import (
 
 	"github.com/adk-go-ext/longsession/replay"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chart"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// costOf is the cost of a policy in US dollars, or in tokens if no prices are known.
-func costOf(with replay.Sent, s replay.Summaries, priced bool) float64 {
-	if priced {
-		return with.Dollars + s.Dollars
-	}
-	return float64(with.PromptTokens + s.PromptTokens + s.OutputTokens)
-}
-
-// sameCost reports whether two costs differ by no more than rounding errors.
-func sameCost(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) }
-
-// cheapest returns the indexes of the policies of a grid that cost least, which are several in a
-// tie. It is empty without a grid.
+// cheapest returns the indexes of the policies of a grid that cost least. It is empty without a grid.
 func cheapest(p *plan, sum *summary) []int {
 	if !p.isGrid() || sum.conversations() == 0 {
 		return nil
 	}
-	cost := func(i int) float64 {
-		return costOf(sum.totals[i].With, sum.totals[i].Summarizer, p.model.Priced())
-	}
-	least := cost(0)
-	for i := range sum.totals {
-		least = min(least, cost(i))
-	}
-	var best []int
-	for i := range sum.totals {
-		if sameCost(cost(i), least) {
-			best = append(best, i)
-		}
-	}
-	return best
+	return chart.Cheapest(sum.totals)
 }
 
 // gridColumns are the columns of a grid's result. The last one is left out if there are no
@@ -161,7 +136,7 @@ func gridBlock(s terminal.Screen, p *plan, reports []*replay.Report) string {
 		terminal.Plural(first.Without.ModelCalls, "model call"), terminal.Commas(first.Without.PromptTokens)), 2)) + "\n")
 	byCost := slices.Clone(reports)
 	slices.SortStableFunc(byCost, func(a, b *replay.Report) int {
-		return cmp.Compare(costOf(a.With, a.Summarizer, p.model.Priced()), costOf(b.With, b.Summarizer, p.model.Priced()))
+		return cmp.Compare(chart.Cost(a.With, a.Summarizer, p.model.Priced()), chart.Cost(b.With, b.Summarizer, p.model.Priced()))
 	})
 	for i, r := range byCost {
 		if i == maxBlock && len(byCost) > maxBlock+1 {
