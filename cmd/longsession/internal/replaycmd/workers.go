@@ -49,12 +49,12 @@ func (w workers) run(ctx context.Context, read func(yield func(item) bool), done
 	}()
 
 	// If serve ends early, for whatever reason, stop ends the workers and the reader.
-	err := line.serve(ctx)
+	err := line.serve(ctx, false)
 	interrupted := ctx.Err() != nil
 	stop()
 	playing.Wait()
 	if interrupted {
-		return errors.Join(line.finished(), err)
+		return errors.Join(line.serve(ctx, true), err)
 	}
 	return err
 }
@@ -101,59 +101,49 @@ func (l *line) join(ctx context.Context, it item, todo chan<- task) bool {
 	}
 }
 
-// serve passes on one task after the other, until all are read, done fails or ctx ends.
-func (l *line) serve(ctx context.Context) error {
+// serve passes on one task after the other, until all are read, done fails or ctx ends. With rest, ctx
+// has ended and the workers have returned: serve then passes on every task that was played, and skips
+// the others. For example, if b and c were played while a was not, serve without rest ends at a, and
+// with rest passes on b and c.
+func (l *line) serve(ctx context.Context, rest bool) error {
 	for {
 		if l.head == nil {
-			select {
-			case t, more := <-l.order:
-				if !more {
-					return nil
-				}
-				l.head = &t
-			case <-ctx.Done():
+			t, open, ready := receive(ctx, l.order)
+			switch {
+			case !open, !ready && rest:
+				return nil
+			case !ready:
 				return ctx.Err()
 			}
+			l.head = &t
 		}
-		select {
-		case o := <-l.head.played:
-			if o.err != nil && ctx.Err() != nil {
-				return ctx.Err() // the cause
-			}
-			t := *l.head
-			l.head = nil
+		o, _, ready := receive(ctx, l.head.played)
+		played := ready && (o.err == nil || ctx.Err() == nil) // else the end of ctx is the cause of o.err
+		if !played && !rest {
+			return ctx.Err()
+		}
+		t := *l.head
+		l.head = nil
+		if played {
 			if err := l.done(t, o); err != nil {
 				return err
 			}
-		case <-ctx.Done():
-			return ctx.Err()
 		}
 	}
 }
 
-// finished passes on the tasks that were played when ctx ended. The workers must have returned.
-func (l *line) finished() error {
-	for {
-		if l.head == nil {
-			select {
-			case t, more := <-l.order:
-				if !more {
-					return nil
-				}
-				l.head = &t
-			default:
-				return nil
-			}
-		}
-		select {
-		case o := <-l.head.played:
-			if o.err == nil {
-				if err := l.done(*l.head, o); err != nil {
-					return err
-				}
-			}
-		default:
-		}
-		l.head = nil
+// receive waits for a value until ctx ends. A value that is there already counts even then. open is
+// false if the channel is closed and empty, and ready is false if ctx ended first.
+func receive[T any](ctx context.Context, from <-chan T) (value T, open, ready bool) {
+	select {
+	case value, open = <-from:
+		return value, open, true
+	default:
+	}
+	select {
+	case value, open = <-from:
+		return value, open, true
+	case <-ctx.Done():
+		return value, true, false
 	}
 }
