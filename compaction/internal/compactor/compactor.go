@@ -108,7 +108,11 @@ func (c *compactor) turnCanGoOn() bool {
 	return !c.h.Meter.AnyOverLimit()
 }
 
-// carryOut does one step and notes what it taught. It reports whether another step follows.
+// carryOut does one step and notes what it taught. It reports whether another step follows. A merge
+// that makes room is followed by the summary that needs the room:
+//
+//	step 1   merge two of five summaries   the window of step 2 is kept in chosen
+//	step 2   summarize that window         chosen is nil again
 func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 	c.job.Trigger = st.candidate.trigger
 	c.job.Extractive = st.extractive
@@ -154,7 +158,12 @@ const (
 	endAsPlanned                         // carry out step.otherwise, which ends the job
 )
 
-// after decides how the job goes on, given what became of the step.
+// after decides how the job goes on, given the result of the step. At the hard limit each failure
+// leads to a rougher means, until none is left:
+//
+//	the model fails, or its summary is not shorter   write it again without a model
+//	no summary of the window is shorter              make the summaries that are shown shorter
+//	these cannot be made shorter                     end the job, and report why
 func (st *step) after(got writer.Result, j writer.Job, hanging bool) continuation {
 	if st.otherwise != nil { // summaries are made shorter because there is no window
 		switch {

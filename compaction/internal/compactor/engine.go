@@ -74,6 +74,10 @@ func New(cfg Config, s *sessions.Sessions, r *telemetry.Reporter, st *storage.St
 
 // AfterAppend checks whether the appended event makes a compaction due, and starts one. It never
 // harms the turn that appended the event.
+//
+//	nothing is due                             it returns at once
+//	a trigger is due                           a background job compacts after the turn
+//	... and Synchronous, or the hard limit     the append waits until the compaction is done
 func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *session.Event) {
 	j := writer.Job{InvocationID: ev.InvocationID}
 	defer e.survive(ctx, h.State, j)

@@ -20,7 +20,14 @@ import (
 )
 
 // Attempt is one compaction from its start until its outcome is known. Its Observation is filled in
-// as more is learned. It belongs to one goroutine at a time.
+// as more is learned. It belongs to one goroutine at a time, which concludes it with one of
+//
+//	Wait      the summary waits for the next append      Waiting
+//	Store     an event in storage has the summary        Stored
+//	Decline   nothing to gain, or the caller is gone     Declined
+//	Discard   the summary was written, and is obsolete   Discarded
+//	Fail      an error, or a panic                       Failed
+//	Abandon   another attempt has reported the summary   no outcome
 type Attempt struct {
 	Observation
 	// Draft is the summary, nil while there is none.

@@ -26,7 +26,9 @@ func Mark(cause error) error {
 	return fmt.Errorf("%w: %w", ErrCompaction, cause)
 }
 
-// errorType sorts a failure into one of few kinds, for the attribute error.type.
+// errorType sorts a failure into one of few kinds, for the attribute error.type. The first kind in the
+// list that the error's chain has counts: an inner service that panics is a panic, although the error
+// is also one of storing.
 func errorType(err error) string {
 	for _, kind := range []struct {
 		of   error

@@ -77,7 +77,7 @@ func (a *Attempt) start(ctx context.Context, attrs attributes, options ...trace.
 	return ctx
 }
 
-// writerAttributes name the summarizer that a job asks.
+// writerAttributes name the summarizer that a job asks. The extractive one has no provider.
 func (r *Reporter) writerAttributes(of writer.Job) (attrs attributes) {
 	if of.Extractive {
 		attrs.text(keySummarizerType, typeName(summarizer.Extractive{}))
