@@ -16,7 +16,12 @@ type Block struct {
 	Text  string
 }
 
-// Blocks returns the content of an event in reading order. Calls and responses are JSON.
+// Blocks returns the content of an event in reading order: what prevents it from being read, thoughts,
+// text, calls, responses, other parts, state, error, and the summary of a record. Calls and responses
+// are JSON. For example, an event that says "One moment." and calls lookup has two blocks:
+//
+//	text                  One moment.
+//	call  call of lookup  {"order":"A-1041"}
 func Blocks(e *Entry) []Block {
 	var out []Block
 	add := func(kind, title, text string) {

@@ -99,7 +99,7 @@ func (c *wantCoverage) mark(i int, may bool, by string) bool {
 }
 
 // known reports whether an ID in a record can name only one stored ID. In a record, bytes that are
-// not UTF-8 become U+FFFD.
+// not UTF-8 become U+FFFD, so the stored IDs "a\xff" and "a\xfe" look the same in it.
 func known(id string) bool { return id != "" && !strings.ContainsRune(id, utf8.RuneError) }
 
 // checkCoverage compares the marks in the file with the records and, if whole, with the links. A

@@ -74,7 +74,8 @@ func EntryOf(row *persistence.Row) Entry {
 	return e
 }
 
-// take fills in the content of an event.
+// take fills in the content of an event. What was spoken in a live run is stored as transcriptions and
+// not as text; take shows both as text.
 func (e *Entry) take(ev *session.Event) {
 	e.ID, e.InvocationID, e.Author, e.Branch = ev.ID, ev.InvocationID, ev.Author, ev.Branch
 	e.Time, e.Tokens = stamp(ev.Timestamp), size(ev)
@@ -106,6 +107,7 @@ func (e *Entry) take(ev *session.Event) {
 	e.Text, e.Thoughts = strings.Join(said, "\n"), strings.Join(thought, "\n")
 }
 
+// takePart adds a part that is neither text nor a thought. A file is described, not shown.
 func (e *Entry) takePart(part *genai.Part) {
 	switch {
 	case part.FunctionCall != nil:

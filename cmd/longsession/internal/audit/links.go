@@ -39,7 +39,8 @@ type callRow struct {
 	seq    int64
 }
 
-// callAt is a place to look for a call: a branch, or anywhere.
+// callAt is a place to look for a call: a branch, or anywhere. Each call is noted under both, so that
+// an answer in another branch, such as that of a sub-agent's parent, still finds it.
 type callAt struct {
 	id, branch string
 	anywhere   bool
@@ -118,7 +119,7 @@ func (t *wantLinks) root(seq int64) int64 {
 	return seq
 }
 
-// names returns IDs as JSON keeps them, each once.
+// names returns IDs as JSON keeps them, each once, in order.
 func names(ids []string) []string {
 	kept := make([]string, len(ids))
 	for i, id := range ids {

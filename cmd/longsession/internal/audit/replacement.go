@@ -86,7 +86,8 @@ func (l *loaded) follow(m *record.Metadata, seen map[string]bool, visit func(*re
 	}
 }
 
-// mayCover reports whether a record may cover an event that it names.
+// mayCover reports whether a record may cover an event that it names: one of its own branch and, for a
+// record of tool rounds, of its own agent. A view ignores any other reference.
 func mayCover(m *record.Metadata, ev *session.Event) bool {
 	return record.Normalize(ev.Branch) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent)
 }

@@ -24,8 +24,9 @@ type Compared struct {
 	Findings int `json:"findings"`
 }
 
-// Against compares the file with a seal. It reports events that were changed, deleted, inserted or
-// moved since; events that were added at the end are no findings. An error ends the comparison.
+// Against compares the file with a seal that [File.Seal] made of it earlier. It reports events that
+// were changed, deleted, inserted or moved since; events that were added at the end are no findings.
+// An error ends the comparison.
 func (f *File) Against(ctx context.Context, seal *Seal, which Which, report func(Finding) error) (Compared, error) {
 	c := comparison{Compared: Compared{Made: seal.Made}, report: report}
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error { return c.compare(ctx, snap, seal, which) })
@@ -124,6 +125,7 @@ func (c *comparison) session(ctx context.Context, snap *persistence.Snapshot, se
 		}
 		rows = append(rows, rowNow{fingerprintOf(link.Content), link.Seq, link.ID})
 	}
+	// From here on something differs. If no row explains it, the last line of this function does.
 	before := c.Findings
 	prints := sealed.fingerprints()
 	if sealed.Created != chain.Created {

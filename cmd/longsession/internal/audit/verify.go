@@ -154,7 +154,8 @@ func (e *examination) find(seq int64, event, rule, format string, args ...any) {
 	e.found = append(e.found, Finding{e.App, e.User, e.ID, seq, event, rule, fmt.Sprintf(format, args...)})
 }
 
-// examine checks a session. An event that cannot be read is a finding; the view is then not made.
+// examine checks a session in one snapshot, so that an app that writes meanwhile causes no findings.
+// An event that cannot be read is a finding; the view is then not made.
 // For a deleted session the error wraps [session.ErrNotFound].
 func (f *File) examine(ctx context.Context, s *Session, maxSummaries int) (*loaded, []Finding, error) {
 	e := &examination{loaded: &loaded{Session: s}}
@@ -231,7 +232,8 @@ func stop(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || errors.Is(err, persistence.ErrWritten))
 }
 
-// checkView compares the view that an app would get with the whole history.
+// checkView compares the view that an app would get with the whole history. Package oracle states the
+// rules of a view once more, independently of the code that makes views.
 func (e *examination) checkView() {
 	rules := map[oracle.Rule]string{oracle.Hidden: RuleHidden, oracle.Formed: RuleFormed, oracle.Raw: RuleRaw}
 	for _, p := range oracle.Problems(e.events, e.view) {

@@ -112,7 +112,8 @@ type Overview struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Overview sums a session up and checks it as [File.Verify] does.
+// Overview sums a session up and checks it as [File.Verify] does. If the view could not be made, it
+// still has everything that does not depend on the view.
 func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Overview, error) {
 	l, found, err := f.examine(ctx, s, maxSummaries)
 	if err != nil {

@@ -96,7 +96,8 @@ func completeSessions(value func(*audit.Session) string) cobra.CompletionFunc {
 	}
 }
 
-// completeRecords offers the IDs of the records in the given session.
+// completeRecords offers the IDs of the records in the given session, each with its size and time, as
+// the IDs alone mean little to people.
 func (a *command) completeRecords(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var offered []string
 	records := reading(args, func(f *audit.File) ([]audit.Compaction, error) {

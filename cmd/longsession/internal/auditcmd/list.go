@@ -137,7 +137,8 @@ func (o *output) list(sessions []listed) {
 	}
 }
 
-// overview sums a session up.
+// overview sums a session up in a few lines, each with a label. A question mark takes the place of what
+// could not be worked out because the view could not be made.
 func (o *output) overview(v *audit.Overview) {
 	stored, compactions := terminal.Plural(v.Events, "event"), terminal.Commas(v.Compactions)
 	o.printf("session      %s\n", terminal.Printable(v.Name()))

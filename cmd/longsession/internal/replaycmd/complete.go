@@ -10,7 +10,9 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
 )
 
-// completeGrid completes the last key or value of a grid.
+// completeGrid completes the last key or value of a grid. It offers keys that are not used yet and, of
+// all values, only summarizers, since others are numbers: after "threshold=3,5 su" it offers
+// "threshold=3,5 summarizer=", because a shell replaces the whole word.
 func completeGrid(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	begin := typed[:strings.LastIndex(typed, " ")+1]
 	word := typed[len(begin):]

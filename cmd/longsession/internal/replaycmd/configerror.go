@@ -67,7 +67,8 @@ func legend(reason string, flagOf func(field string) (string, bool)) string {
 	return " (here " + strings.Join(words, ", ") + ")"
 }
 
-// configErrors returns all config errors that err wraps.
+// configErrors returns all config errors that err wraps. [errors.As] would find the first only, and a
+// config may be wrong in several fields.
 func configErrors(err error) []*compaction.ConfigError {
 	if refused, ok := err.(*compaction.ConfigError); ok {
 		return []*compaction.ConfigError{refused}

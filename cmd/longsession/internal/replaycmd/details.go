@@ -62,7 +62,9 @@ func (d *details) addConversation(r *replay.Report) {
 	}
 }
 
-// add adds a report. In a grid its lines name the policy.
+// add adds a report. In a grid its lines name the policy. A prompt over the limit comes with the reason
+// that fits best: one event exceeds the window alone, all that must stay raw does, or the library
+// could not have known the size in advance. Without any of them it is a finding as well.
 func (d *details) add(r *replay.Report, bare, grid bool) {
 	name := terminal.Printable(r.ID)
 	if grid {
@@ -185,7 +187,8 @@ func factsLine(s terminal.Screen, t replay.Total) string {
 	return s.Labeled("facts", strings.Join(lines, "; "))
 }
 
-// counted collects the sources of the prompt sizes. The zero value has seen no report.
+// counted collects the sources of the prompt sizes: the provider's own counts, where the recording has
+// them, and estimates on the same scale. The zero value has seen no report.
 type counted struct {
 	reports, calls, recorded int
 	low, high                float64 // of the ratios of reports with recorded counts

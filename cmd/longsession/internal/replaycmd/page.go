@@ -70,7 +70,8 @@ func (p *page) write(plan *plan, sum *summary) error {
 }
 
 // checkOutputs refuses to write over a file that the run reads, or to write two outputs to one
-// file.
+// file. A session file takes up several: with --db new.db, SQLite also writes to new.db-wal and others,
+// so these must be neither an input nor the page.
 func checkOutputs(f *flags, inputs []input) error {
 	for _, in := range inputs {
 		switch {

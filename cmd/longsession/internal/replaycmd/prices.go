@@ -99,7 +99,8 @@ const maxFixed = 10_000_000
 // fixedNames are the values of --fixed that are not numbers.
 var fixedNames = map[string]replay.Fixed{"auto": replay.FixedAuto, "recorded": replay.FixedRecorded}
 
-// fixedValue is the value of --fixed: auto, recorded or a number of tokens.
+// fixedValue is the value of --fixed: auto, recorded or a number of tokens. A negative number is
+// refused like any other text, because [replay.Fixed] has meanings of its own for negative numbers.
 func fixedValue(to *replay.Fixed) setting.Value {
 	return setting.New(func() string { return fixedText(*to) }, func(text string) error {
 		n, err := strconv.Atoi(text)
@@ -118,6 +119,7 @@ func fixedValue(to *replay.Fixed) setting.Value {
 	})
 }
 
+// fixedText writes the value as fixedValue takes it.
 func fixedText(fixed replay.Fixed) string {
 	for name, named := range fixedNames {
 		if named == fixed {

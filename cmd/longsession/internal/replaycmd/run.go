@@ -182,7 +182,8 @@ func (r *replaying) play(ctx context.Context, c *conversation.Conversation) ([]*
 	return nil, exit.Failed("%w", &conversation.Error{File: c.File, Line: c.Line, Conversation: c.ID, Message: -1, Problem: "cannot be played: " + err.Error()})
 }
 
-// done reports one conversation, in the order of the input.
+// done reports one conversation, in the order of the input. Its error ends the run. The progress bar
+// makes way while a report is written, since both may go to the same terminal.
 func (r *replaying) done(t task, o outcome) error {
 	if o.err != nil {
 		if t.fatal || !r.plan.keepGoing {

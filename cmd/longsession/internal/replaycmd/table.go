@@ -49,7 +49,8 @@ func (t table) head(name string) (over, under string) {
 const leastName = 12
 
 // row returns a line without its end. A value that is wider than its column takes room from the
-// name. If the name has no room to give, the value is rounded to thousands or more.
+// name. If the name has no room to give, the value is rounded to thousands or more. For example, with
+// columns of 5, the value 1,234,567 takes four more from the name or becomes 1.2M.
 func (t table) row(name string, values []string) string {
 	over := func(i int) int { return max(0, uniseg.StringWidth(values[i])-t.columns[i].width) }
 	room := t.name
@@ -116,6 +117,7 @@ func newRows(s terminal.Screen, priced bool) rows {
 	return rows{s, priced, newTable(s.Width(), terminal.LineWidth, columns)}
 }
 
+// head is the heading of the table. Lines of "name: value" need none.
 func (r rows) head() string {
 	if !r.screen.Tables() {
 		return ""
@@ -124,6 +126,7 @@ func (r rows) head() string {
 	return r.screen.Strong(over) + "\n" + r.screen.Strong(under) + "\n"
 }
 
+// report is the line of one conversation.
 func (r rows) report(one *replay.Report) string {
 	return r.line(replay.Total{
 		Turns: one.Turns, Events: one.Events, Without: one.Without, With: one.With, SavedPercent: one.SavedPercent,
@@ -131,6 +134,7 @@ func (r rows) report(one *replay.Report) string {
 	}, false, terminal.Printable(one.ID))
 }
 
+// total is the last line. An interrupted run has a total of what was played so far.
 func (r rows) total(sum *summary) string {
 	n := terminal.Commas(sum.conversations())
 	if sum.complete {
@@ -159,6 +163,7 @@ func (r rows) line(t replay.Total, strong bool, names ...string) string {
 	return row + "\n"
 }
 
+// groups writes the values of one line in place of a table, a few to a line.
 func (r rows) groups(t replay.Total, values []string) string {
 	var b strings.Builder
 	for _, group := range replayGroups {
