@@ -38,8 +38,11 @@ var (
 	// their letters.
 	normal = step{regexp.MustCompile(`\P{M}?\p{M}+|[\x{1100}-\x{11ff}]+|[^\x00-\x7f]`), norm.NFKC.String}
 	// decoded decodes one layer of URL encoding, of entities, and of the escapes of JSON and programs.
-	decoded = step{regexp.MustCompile(`%[[:xdigit:]]{2}|&#(?:\d{1,7}|[xX][[:xdigit:]]{1,6});?|&\w{1,10};|` +
-		`\\(?:u[dD][89abAB][[:xdigit:]]{2}\\u[[:xdigit:]]{4}|u[[:xdigit:]]{4}|U[[:xdigit:]]{8}|x[[:xdigit:]]{2}|[0-7]{3}|[abfnrtv\\'"/])`), decode}
+	decoded = step{regexp.MustCompile(`%[[:xdigit:]]{2}|&(?:#(?:\d{1,7}|[xX][[:xdigit:]]{1,6})|\w{1,10});|` +
+		`\\(?:u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|u(?:[0-9abcefABCEF][[:xdigit:]]|[dD][0-7])[[:xdigit:]]{2}|U[[:xdigit:]]{8}|x[[:xdigit:]]{2}|[0-7]{3}|[abfnrtv\\'"/])`), decode}
+	// loose decodes what no layer has completed: entities without a semicolon, which browsers show,
+	// and half a character, which is an unknown one.
+	loose = step{regexp.MustCompile(`&#(?:\d{1,7}|[xX][[:xdigit:]]{1,6});?|\\u[dD][89a-fA-F][[:xdigit:]]{2}`), decode}
 	// blanks reads a plus as a blank, as in a query. In a phone number it is a plus.
 	blanks = step{regexp.MustCompile(`\+`), func(string) string { return " " }}
 )
@@ -53,13 +56,15 @@ func readings(text string) []reading {
 			all, current = append(all, next), next
 		}
 	}
-	for before, layer := 0, 0; before < len(all) && layer < maxDecoded; layer++ {
-		before = len(all)
-		read(plain)
-		read(normal)
-		read(decoded)
+	for _, last := range []step{loose, blanks} {
+		for before, layer := 0, 0; before < len(all) && layer < maxDecoded; layer++ {
+			before = len(all)
+			read(plain)
+			read(normal)
+			read(decoded)
+		}
+		read(last)
 	}
-	read(blanks)
 	return all
 }
 
@@ -107,8 +112,8 @@ func (as reading) origin(span []int) []int {
 	return []int{as.at(span[0]), as.at(to)}
 }
 
-// inASCII applies ascii to a character. It keeps a byte that is none: the other bytes of its character
-// may not be decoded yet, as in "%D9" behind "%\u00449".
+// inASCII applies ascii to a character. It keeps a byte that is none: the other bytes of its
+// character may not be decoded yet, as in "%D9" behind "%\u00449".
 func inASCII(piece string) string {
 	if !utf8.ValidString(piece) {
 		return piece
@@ -116,8 +121,8 @@ func inASCII(piece string) string {
 	return strings.Map(ascii, piece)
 }
 
-// ascii returns a dash, a blank or a digit of any script as ASCII, and -1 for a character that takes
-// up no room.
+// ascii returns a dash, a blank or a digit of any script as ASCII, and -1 for a character that
+// takes up no room.
 func ascii(char rune) rune {
 	switch {
 	case char == '\n', char == '\t', char == '\r', char >= ' ' && char < 0x7f, char == utf8.RuneError:

@@ -247,7 +247,11 @@ func TestACharacterOfTwoEncodingsHidesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{`%D9%A4711`, `%\u00449%A4711`, `\u0025D9%A4711`, `%D9\u0025A4711`} { // an Arabic 4
+	for _, text := range []string{
+		`%D9%A4711`, `%\u00449%A4711`, `\u0025D9%A4711`, `%D9\u0025A4711`, // an Arabic 4
+		`\ud835\udfd2711`, `\ud835%5Cudfd2711`, `%5Cud835\udfd2711`, // a mathematical 4
+		`&#5%32;711`, `&#52;7&#49&#x31`,
+	} {
 		if got := r.Text(text); got != redact.Mark {
 			t.Errorf("%s becomes %s", text, got)
 		}
