@@ -16,16 +16,16 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// scope is what an agent must be able to see of its branch.
+// scope is the part of its branch that an agent must see.
 type scope int
 
 const (
 	everything  scope = iota
-	currentTurn       // IncludeContents "none": what was said since the user spoke
-	ownTools          // IncludeContents "none" behind another agent: what its own tools returned in this turn
+	currentTurn       // IncludeContents "none": everything since the user's message
+	ownTools          // IncludeContents "none" after another agent: the results of its own tools in this turn
 )
 
-// actor is the model of one agent: it answers from a plan, and checks every request first.
+// actor is the model of one agent. It checks every request and answers from a plan.
 type actor struct {
 	t      *testing.T
 	app    *app
@@ -40,7 +40,7 @@ type actor struct {
 	// largest is the size of the largest request, in tokens.
 	largest int
 	mixed   bool
-	// improvise, if not nil, answers what the plan does not.
+	// improvise answers requests beyond the plan, if not nil.
 	improvise func(*model.LLMRequest) *model.LLMResponse
 
 	mu   sync.Mutex
@@ -83,7 +83,7 @@ func (x *actor) answer(req *model.LLMRequest) *model.LLMResponse {
 	}
 	if len(x.plan) == 0 {
 		x.mu.Unlock()
-		x.t.Errorf("%s is asked once more than its script expects", x.name)
+		x.t.Errorf("%s got more requests than its script expects", x.name)
 		return compactiontest.Say("I have nothing more to say.")
 	}
 	next := x.plan[0]
@@ -98,7 +98,7 @@ func (x *actor) answer(req *model.LLMRequest) *model.LLMResponse {
 	return resp
 }
 
-// unplayed returns how many answers of the plan nobody asked for, and drops them.
+// unplayed drops the remaining answers of the plan and returns their number.
 func (x *actor) unplayed() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -116,7 +116,7 @@ func (x *actor) lastRequest() []*genai.Content {
 	return requests[len(requests)-1]
 }
 
-// check looks for what a request must hold, and must not.
+// check checks that a request has everything it must have, and nothing that it must not have.
 func (x *actor) check(req *model.LLMRequest) {
 	if x.app.unchecked {
 		return
@@ -140,7 +140,7 @@ func (x *actor) check(req *model.LLMRequest) {
 		}
 	}
 	if len(missing) > 0 && !x.app.forgetful {
-		x.t.Errorf("%s, request %d: %d of %d facts are gone: %v", x.name, x.asked, len(missing), len(must), missing)
+		x.t.Errorf("%s, request %d: %d of %d facts are missing: %v", x.name, x.asked, len(missing), len(must), missing)
 	}
 	for _, fact := range x.app.ledger.where(func(f told, _ int) bool { return !adk.Visible(x.branch, f.branch) }) {
 		if slices.Contains(seen, fact) {
@@ -158,7 +158,8 @@ func (x *actor) check(req *model.LLMRequest) {
 	x.checkRounds(req.Contents)
 }
 
-// checkRounds: what is shown to a model, behind the question, as its own tool calls for it is nothing else.
+// checkRounds checks that events after the question, which the model takes for its own tool calls,
+// belong to this turn.
 func (x *actor) checkRounds(contents []*genai.Content) {
 	current := x.app.ledger.where(func(f told, turn int) bool { return f.turn == turn })
 	at := slices.IndexFunc(contents, x.isQuestion)
@@ -178,19 +179,20 @@ func (x *actor) isQuestion(c *genai.Content) bool {
 	return c.Role == genai.RoleUser && len(c.Parts) == 1 && c.Parts[0].Text == x.app.question
 }
 
-// checkQuestion: the user's question is there as it was asked, and behind all summaries of the past.
+// checkQuestion checks that the user's question is unchanged and comes after all summaries of the
+// past.
 func (x *actor) checkQuestion(contents []*genai.Content) {
 	if x.app.question == "" || x.scope == ownTools {
 		return
 	}
 	at := slices.IndexFunc(contents, x.isQuestion)
 	if at < 0 {
-		x.t.Errorf("%s, request %d: the question is gone: %q", x.name, x.asked, x.app.question)
+		x.t.Errorf("%s, request %d: the question is missing: %q", x.name, x.asked, x.app.question)
 		return
 	}
 	for i, c := range contents {
 		if isSummary(c) && !isRounds(c) && i > at {
-			x.t.Errorf("%s, request %d: a summary of the past stands behind the question, as if the user had just said it", x.name, x.asked)
+			x.t.Errorf("%s, request %d: a summary of the past comes after the question, as if the user had just said it", x.name, x.asked)
 		}
 	}
 	if contents[0].Role != genai.RoleUser {
@@ -202,12 +204,12 @@ func isSummary(c *genai.Content) bool {
 	return len(c.Parts) > 0 && (strings.HasPrefix(c.Parts[0].Text, "[Summary of ") || strings.HasPrefix(c.Parts[0].Text, "[Checkpoint of "))
 }
 
-// isRounds reports whether a summary is one of tool calls of the turn that runs.
+// isRounds reports whether content is a summary of tool calls of the running turn.
 func isRounds(c *genai.Content) bool {
 	return strings.HasPrefix(c.Parts[0].Text, "[Summary of earlier tool calls")
 }
 
-// promptTokens is what a provider would report for a request, roughly.
+// promptTokens returns the approximate prompt size that a provider would report.
 func promptTokens(req *model.LLMRequest) int { return 100 + jsonSize(req.Contents)/4 }
 
 func jsonSize(v any) int {

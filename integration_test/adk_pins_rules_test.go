@@ -23,7 +23,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// promptAfter stores events, asks an agent that runs in branch "par.a", and returns its prompt.
+// promptAfter stores events, sends a request to an agent in branch "par.a", and returns its prompt.
 func promptAfter(t *testing.T, events ...*session.Event) string {
 	t.Helper()
 	service := session.InMemoryService()
@@ -63,7 +63,7 @@ func runOnce(t *testing.T, service session.Service, root agent.Agent) {
 	}
 }
 
-// TestPinAnAgentReadsItsOwnBranchAndItsAncestors: adk.Visible is the same rule.
+// adk.Visible implements the same rule.
 func TestPinAnAgentReadsItsOwnBranchAndItsAncestors(t *testing.T) {
 	t.Parallel()
 	branches := []string{"", "par", "par.a", "par.a.x", "par.aa", "par.b", "pa", "other"}
@@ -88,7 +88,7 @@ func TestPinAnAgentReadsItsOwnBranchAndItsAncestors(t *testing.T) {
 	}
 }
 
-// TestPinPromptsHoldNoRequestsToTheUser: adk.Prompted knows the names of ADK's own calls.
+// adk.Prompted must know the names of ADK's own calls.
 func TestPinPromptsHoldNoRequestsToTheUser(t *testing.T) {
 	t.Parallel()
 	for i, name := range []string{"lookup", toolconfirmation.FunctionCallName, "adk_request_credential"} {
@@ -101,7 +101,7 @@ func TestPinPromptsHoldNoRequestsToTheUser(t *testing.T) {
 	}
 }
 
-// TestPinAnEventSpeaksWithContentOrATranscription: adk.Classify says which events a prompt may hold.
+// adk.Classify reports which events a prompt may contain.
 func TestPinAnEventSpeaksWithContentOrATranscription(t *testing.T) {
 	t.Parallel()
 	heard := said("heard", "user", "", time.Now())
@@ -115,7 +115,7 @@ func TestPinAnEventSpeaksWithContentOrATranscription(t *testing.T) {
 	}
 }
 
-// TestPinATurnEndsWithATextOrAResponseThatIsTheAnswer: after it the model is not asked again.
+// After such an event, ADK does not call the model again.
 func TestPinATurnEndsWithATextOrAResponseThatIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	for _, skip := range []bool{false, true} {
@@ -155,7 +155,7 @@ func TestPinATurnEndsWithATextOrAResponseThatIsTheAnswer(t *testing.T) {
 	}
 }
 
-// TestPinRemoteContextIsKeptUnderA2AKeys: adk.Remote is told by the prefix that ADK gives to them.
+// adk.Remote recognizes remote events by the prefix of these keys.
 func TestPinRemoteContextIsKeptUnderA2AKeys(t *testing.T) {
 	t.Parallel()
 	ev := said("e", "far", "Hello.", time.Now())
@@ -165,7 +165,7 @@ func TestPinRemoteContextIsKeptUnderA2AKeys(t *testing.T) {
 	}
 }
 
-// TestPinHandlesDropTemporaryState: adk.WithoutTemp is what a handle shows of an event it was given.
+// adk.WithoutTemp returns what a handle shows of an event that was appended through it.
 func TestPinHandlesDropTemporaryState(t *testing.T) {
 	t.Parallel()
 	for name, service := range map[string]session.Service{"inmemory": session.InMemoryService(), "database": storages.Database(t).Open(t)} {

@@ -17,7 +17,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// bareApp is an application without the service; decorate may be nil.
+// bareApp returns an application without the compaction service. decorate may be nil.
 func bareApp(t *testing.T, decorate func(session.Service) session.Service) *app {
 	t.Helper()
 	a := newApp(t, storages.InMemory(), mode{name: "bare"}, unchecked)
@@ -34,7 +34,7 @@ func (a *app) startBare(root agent.Agent) *app {
 	return a
 }
 
-// TestPinTheRunnerAppendsWithItsInvocationContext: that is how the service knows what runs.
+// The service learns from this context which turn is running.
 func TestPinTheRunnerAppendsWithItsInvocationContext(t *testing.T) {
 	t.Parallel()
 	appends := 0
@@ -60,8 +60,8 @@ func TestPinTheRunnerAppendsWithItsInvocationContext(t *testing.T) {
 	}
 }
 
-// TestPinALateResponseDeletesTheTurnsBetween: ADK drops every event that is no tool event between a
-// call and its response, if that is the newest event. The view shows the call next to it instead.
+// If the newest event is a response, ADK drops every event between it and its call that is not a
+// tool event. The view therefore shows the call next to its response.
 func TestPinALateResponseDeletesTheTurnsBetween(t *testing.T) {
 	t.Parallel()
 	a := bareApp(t, nil)
@@ -78,8 +78,8 @@ func TestPinALateResponseDeletesTheTurnsBetween(t *testing.T) {
 	}
 }
 
-// TestPinIncludeContentsNoneStartsAtTheLastUserOrForeignEvent: what stands before it is cut, so the
-// summary of an agent's tool rounds must stand behind it.
+// ADK cuts everything before that event, so the summary of an agent's tool rounds must come after
+// it.
 func TestPinIncludeContentsNoneStartsAtTheLastUserOrForeignEvent(t *testing.T) {
 	t.Parallel()
 	a := bareApp(t, nil)
@@ -103,8 +103,7 @@ func TestPinIncludeContentsNoneStartsAtTheLastUserOrForeignEvent(t *testing.T) {
 	}
 }
 
-// TestPinAnEventWithoutContentIsIgnored: it is in no prompt, and says nothing about who answers next.
-// That is what a record is.
+// A record is such an event: it is in no prompt and does not affect which agent answers next.
 func TestPinAnEventWithoutContentIsIgnored(t *testing.T) {
 	t.Parallel()
 	var want int
@@ -132,8 +131,8 @@ func TestPinAnEventWithoutContentIsIgnored(t *testing.T) {
 	}
 }
 
-// TestPinTheNewestAgentEventDecidesWhoAnswers: with all agent events out of sight, a message goes to
-// the root instead of the agent that the user talks to.
+// If all agent events were hidden, a message would go to the root instead of the agent that is
+// talking to the user.
 func TestPinTheNewestAgentEventDecidesWhoAnswers(t *testing.T) {
 	t.Parallel()
 	a := bareApp(t, nil)
@@ -146,7 +145,7 @@ func TestPinTheNewestAgentEventDecidesWhoAnswers(t *testing.T) {
 	a.chat(root, 1)
 }
 
-// summaryAfterUser appends a text by author "user" behind every message of the user, as a naive
+// summaryAfterUser appends a text by the author "user" after every message of the user, as a naive
 // compaction would.
 func summaryAfterUser(s session.Service) session.Service {
 	return appending{Service: s, after: func(ctx context.Context, s session.Service, sess session.Session, ev *session.Event) {
@@ -159,8 +158,8 @@ func summaryAfterUser(s session.Service) session.Service {
 	}}
 }
 
-// TestPinAUserAuthoredSummaryIsTakenForTheMessage: behind the user's message it replaces the question
-// for an agent that sees the current turn only, and an approved tool never runs.
+// A summary by the user after the user's message replaces the question for an agent that sees only
+// the current turn, and an approved tool never runs.
 func TestPinAUserAuthoredSummaryIsTakenForTheMessage(t *testing.T) {
 	t.Parallel()
 	t.Run("the question is cut", func(t *testing.T) {
@@ -189,7 +188,7 @@ func TestPinAUserAuthoredSummaryIsTakenForTheMessage(t *testing.T) {
 	})
 }
 
-// TestPinAHiddenCallLosesItsLateResponse: without the call in sight the response is dropped.
+// If the call is hidden, ADK drops the response.
 func TestPinAHiddenCallLosesItsLateResponse(t *testing.T) {
 	t.Parallel()
 	a := bareApp(t, nil)
@@ -206,7 +205,7 @@ func TestPinAHiddenCallLosesItsLateResponse(t *testing.T) {
 	}
 }
 
-// TestPinEveryRunHasAnInvocationOfItsOwn, also the one that brings an answer to an earlier one.
+// This includes the run that delivers an answer to an earlier run.
 func TestPinEveryRunHasAnInvocationOfItsOwn(t *testing.T) {
 	t.Parallel()
 	a := bareApp(t, nil)

@@ -16,8 +16,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// The tests of the files adk_pins_*_test.go run ADK alone. One that fails says that a new release of
-// ADK behaves differently from what this module relies on.
+// The tests in the files adk_pins_*_test.go run ADK alone. If one fails, a new release of ADK
+// behaves differently from what this module relies on.
 
 func createBare(t *testing.T, service session.Service) session.Session {
 	t.Helper()
@@ -56,8 +56,8 @@ func idsOf(sess session.Session) []string {
 	return ids
 }
 
-// TestPinDatabaseRefusesAStaleHandle: stale is a matter of timestamps, not of versions. So a record
-// stamped with the session's last update time disturbs nobody.
+// Staleness is decided by timestamps, not by versions. So a record with the session's last update
+// time makes no handle stale.
 func TestPinDatabaseRefusesAStaleHandle(t *testing.T) {
 	t.Parallel()
 	service := storages.Database(t).Open(t)
@@ -85,8 +85,8 @@ func TestPinDatabaseRefusesAStaleHandle(t *testing.T) {
 	}
 }
 
-// TestPinDatabaseReversesTies: events of one timestamp come back in the reverse order, so neither the
-// order of events nor the place of a record means anything.
+// Events with equal timestamps are returned in reverse order, so neither the order of events nor
+// the position of a record is reliable.
 func TestPinDatabaseReversesTies(t *testing.T) {
 	t.Parallel()
 	service := storages.Database(t).Open(t)
@@ -102,7 +102,7 @@ func TestPinDatabaseReversesTies(t *testing.T) {
 	}
 }
 
-// TestPinDatabaseChangesMetadataNumbers: numbers come back as float64 and times with microseconds.
+// Numbers are returned as float64, and times with microseconds.
 func TestPinDatabaseChangesMetadataNumbers(t *testing.T) {
 	t.Parallel()
 	service := storages.Database(t).Open(t)
@@ -125,8 +125,8 @@ func TestPinDatabaseChangesMetadataNumbers(t *testing.T) {
 	}
 }
 
-// TestPinDatabaseKeepsEventsOfADeletedSessionWithoutForeignKeys: SQLite cascades only if it is told
-// to. Without, a session created anew under the same ID has the events of the old one.
+// SQLite cascades only if foreign keys are enabled. Otherwise a session re-created under the same
+// ID has the events of the old one.
 func TestPinDatabaseKeepsEventsOfADeletedSessionWithoutForeignKeys(t *testing.T) {
 	t.Parallel()
 	for foreignKeys, left := range map[bool]int{false: 1, true: 0} {
@@ -142,8 +142,8 @@ func TestPinDatabaseKeepsEventsOfADeletedSessionWithoutForeignKeys(t *testing.T)
 	}
 }
 
-// TestPinInMemorySharesEvents: every Get returns pointers to the stored events, and the content is
-// that of the event that was passed in. So events must never be changed.
+// Every Get returns pointers to the stored events, and their content is that of the appended event.
+// So events must never be modified.
 func TestPinInMemorySharesEvents(t *testing.T) {
 	t.Parallel()
 	service := session.InMemoryService()
@@ -167,7 +167,7 @@ func TestPinInMemorySharesEvents(t *testing.T) {
 	}
 }
 
-// TestPinHandlesOfOneSessionDoNotSeeEachOther: a handle is a snapshot plus what was appended through it.
+// A handle is a snapshot plus the events appended through it.
 func TestPinHandlesOfOneSessionDoNotSeeEachOther(t *testing.T) {
 	t.Parallel()
 	for _, store := range storages.All(t) {
@@ -186,8 +186,7 @@ func TestPinHandlesOfOneSessionDoNotSeeEachOther(t *testing.T) {
 	}
 }
 
-// TestPinServicesRefuseSessionsOfOthers: AppendEvent knows only sessions of its own service, which is
-// why a decorator must peel.
+// AppendEvent accepts only sessions of its own service, so a decorator must unwrap its sessions.
 func TestPinServicesRefuseSessionsOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, store := range storages.All(t) {

@@ -14,7 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// llm makes an agent that is played by an actor. change may be nil.
+// llm returns an agent whose model is an actor. change may be nil.
 func (a *app) llm(x *actor, change func(*llmagent.Config)) agent.Agent {
 	a.t.Helper()
 	cfg := llmagent.Config{Name: x.name, Description: "Plays " + x.name + ".", Model: x.model}
@@ -41,7 +41,7 @@ type lookupResult struct {
 	Details string `json:"details"`
 }
 
-// lookup is a tool that returns the fact of its argument, in a result of some hundred bytes.
+// lookup is a tool that returns the fact of its argument in a result of a few hundred bytes.
 func (a *app) lookup() tool.Tool {
 	a.t.Helper()
 	return a.tool(functiontool.Config{Name: "lookup", Description: "Looks an item up."}, func(ctx agent.ToolContext, args lookupArgs) (lookupResult, error) {
@@ -63,7 +63,7 @@ func (a *app) tool(cfg functiontool.Config, handler functiontool.Func[lookupArgs
 	return made
 }
 
-// lookups is a response that calls lookup for n new facts at once.
+// lookups is a response that calls lookup for n new facts in parallel.
 func (a *app) lookups(n int) *model.LLMResponse {
 	args := make([]map[string]any, n)
 	for i := range args {
@@ -82,7 +82,7 @@ func answer() *model.LLMResponse {
 	return compactiontest.Say("I have written that down with all the usual care, and will remember it.")
 }
 
-// answerTo makes a user's message that answers a function call.
+// answerTo returns a user's message that answers a function call.
 func answerTo(call *genai.FunctionCall, response map[string]any) *genai.Content {
 	return &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{
 		FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name, Response: response},

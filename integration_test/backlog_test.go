@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestABacklogDrainsInFewWindows: an app that has run without the service for a hundred turns gets it.
-// All of the past is summarized in windows as large as the summarizer reads, not turn by turn.
+// An app adds the service after a hundred turns without it. The past is summarized in windows as
+// large as the summarizer accepts, not turn by turn.
 func TestABacklogDrainsInFewWindows(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
@@ -29,7 +29,7 @@ func TestABacklogDrainsInFewWindows(t *testing.T) {
 		}
 		a.mode.flushed = flushing
 		if n := len(a.log.of(compaction.Started)); n > 0 {
-			t.Fatalf("%d compactions before the service was there", n)
+			t.Fatalf("%d compactions before the service was added", n)
 		}
 
 		a.wrap()

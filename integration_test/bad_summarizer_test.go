@@ -22,7 +22,7 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// fickle is a summarizer that is bad until it is mended.
+// fickle is a summarizer that misbehaves until it is repaired.
 type fickle struct {
 	bad, good compaction.Summarizer
 	mended    atomic.Bool
@@ -45,8 +45,8 @@ func parts(parts ...*genai.Part) *genai.Content {
 	return &genai.Content{Role: genai.RoleModel, Parts: parts}
 }
 
-// TestABadSummarizerHarmsNoTurn: whatever the summarizer does, turns go on with the full history, what
-// went wrong is reported, and once the summarizer is well again so are compactions.
+// Whatever the summarizer does, turns continue with the full history, the failure is reported, and
+// compactions resume once the summarizer is repaired.
 func TestABadSummarizerHarmsNoTurn(t *testing.T) {
 	t.Parallel()
 	echo := summarizer.Func(func(_ context.Context, req summarizer.Request) (summarizer.Result, error) {
@@ -95,8 +95,8 @@ func TestABadSummarizerHarmsNoTurn(t *testing.T) {
 	}
 }
 
-// TestAHangingSummarizerHarmsNoTurn: it ignores its context, so it must not be waited for, nor called
-// a second time while it hangs.
+// The summarizer ignores its context, so the service must neither wait for it nor call it a second
+// time while it hangs.
 func TestAHangingSummarizerHarmsNoTurn(t *testing.T) {
 	t.Parallel()
 	inMemoryIn(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
@@ -130,7 +130,7 @@ func newFickleApp(t *testing.T, store storages.Storage, m mode, bad compaction.S
 	return a, f
 }
 
-// spoil runs turns with the bad summarizer, and checks that nothing came of it but reports.
+// spoil runs turns with the bad summarizer and checks that it has no effect except reports.
 func (f *fickle) spoil(a *app, want compaction.Outcome) {
 	a.t.Helper()
 	x := a.actors[0]
@@ -146,7 +146,7 @@ func (f *fickle) spoil(a *app, want compaction.Outcome) {
 	}
 	for _, o := range a.log.of(compaction.Failed) {
 		if !errors.Is(o.Err, compaction.ErrCompaction) {
-			a.t.Errorf("reported %v, which is no ErrCompaction", o.Err)
+			a.t.Errorf("reported %v, which is not an ErrCompaction", o.Err)
 		}
 	}
 	if raw, view := a.raw(), a.view(); !slices.Equal(compactiontest.IDs(raw), compactiontest.IDs(view)) {
@@ -155,7 +155,7 @@ func (f *fickle) spoil(a *app, want compaction.Outcome) {
 	a.verify(0)
 }
 
-// recover compacts by hand, which does not wait for the back-off to end, and then goes on.
+// recover compacts manually, without waiting for the end of the back-off, and then continues.
 func (f *fickle) recover(a *app) {
 	a.t.Helper()
 	for {
@@ -176,7 +176,7 @@ func (f *fickle) recover(a *app) {
 	}
 }
 
-// TestAFewFailuresAreRetriedAtTheNextTrigger: no person has to step in for a hiccup.
+// No person has to intervene after a few failures.
 func TestAFewFailuresAreRetriedAtTheNextTrigger(t *testing.T) {
 	t.Parallel()
 	inMemoryIn(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
@@ -201,8 +201,7 @@ func TestAFewFailuresAreRetriedAtTheNextTrigger(t *testing.T) {
 	})
 }
 
-// TestAtTheHardLimitAFailingSummarizerDoesNotEndTheSession: prompts stay within the window, whatever
-// it takes.
+// Prompts stay within the window even if every summary fails.
 func TestAtTheHardLimitAFailingSummarizerDoesNotEndTheSession(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {

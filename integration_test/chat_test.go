@@ -9,8 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestSixtyTurnsOfChatLoseNothing asks sixty questions; also with the service closed and opened anew
-// over the same storage every few turns.
+// The test asks sixty questions. In some modes the service is closed and reopened over the same
+// storage every few turns.
 func TestSixtyTurnsOfChatLoseNothing(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, store storages.Storage, m mode) {
@@ -25,8 +25,7 @@ func TestSixtyTurnsOfChatLoseNothing(t *testing.T) {
 	})
 }
 
-// TestSixtyTurnsWithToolsLoseNothing calls tools in every turn: one, several one after the other, and
-// several at once.
+// Every turn calls tools: one, several in sequence, or several in parallel.
 func TestSixtyTurnsWithToolsLoseNothing(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, store storages.Storage, m mode) {

@@ -21,10 +21,9 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestTwoRunsOnOneSessionLoseNothing: two users of one session talk at once. ADK's database service
-// refuses an append through a handle that has missed one, whoever made it; the turn is then repeated,
-// as an app without the service would have to. All that was acknowledged must be stored once, and
-// stay visible.
+// Two users of one session talk at the same time. ADK's database service rejects an append through
+// a handle that missed another append. The turn is then repeated, as an app without the service
+// would do. Every acknowledged event must be stored once and stay visible.
 func TestTwoRunsOnOneSessionLoseNothing(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store storages.Storage, m mode) {
@@ -56,7 +55,7 @@ func TestTwoRunsOnOneSessionLoseNothing(t *testing.T) {
 					case err == nil:
 						turn++
 					case store.Name == "database" && strings.Contains(err.Error(), "stale session"):
-						// Two handles at once; see TestPinDatabaseRefusesAStaleHandle.
+						// Two handles were used at once; see TestPinDatabaseRefusesAStaleHandle.
 					default:
 						t.Errorf("user %d, turn %d: %v", user, turn, err)
 						return
@@ -81,8 +80,8 @@ func runTurn(t *testing.T, r *runner.Runner, question string) ([]*session.Event,
 	return events, nil
 }
 
-// checkAcknowledged checks that all events that a runner yielded are stored once, and that a view
-// keeps the rules and holds every stored fact.
+// checkAcknowledged checks that every event that a runner yielded is stored once, and that the view
+// is valid and has every stored fact.
 func (a *app) checkAcknowledged(yielded []*session.Event) {
 	a.t.Helper()
 	raw := a.raw()
@@ -103,22 +102,22 @@ func (a *app) checkAcknowledged(yielded []*session.Event) {
 	for _, ev := range withoutRecords(raw) {
 		for _, fact := range compactiontest.FactsIn(ev) {
 			if !slices.Contains(seen, fact) {
-				a.t.Errorf("%s is stored and not in the view", fact)
+				a.t.Errorf("%s is stored but not in the view", fact)
 			}
 		}
 	}
 	checkView(a.t, raw, view)
 	least := 3
 	if a.mode == background {
-		least = 1 // one job may do the work of several, on a busy machine for instance
+		least = 1 // on a busy machine one job may do the work of several
 	}
 	if n := len(a.log.of(compaction.Stored)); n < least {
 		a.t.Errorf("only %d compactions:\n%s", n, a.log)
 	}
 }
 
-// TestEverythingElseAtOnceMakesNoTurnFail: while turns run, other goroutines read the session, ask
-// for its status, flush and compact it. None of that may make a turn fail, on any backend.
+// While turns run, other goroutines read the session, query its status, flush it and compact it. No
+// turn may fail, on any backend.
 func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, background}, func(t *testing.T, store storages.Storage, m mode) {
@@ -168,7 +167,7 @@ func TestEverythingElseAtOnceMakesNoTurnFail(t *testing.T) {
 	})
 }
 
-// TestACompactionOutOfAToolIsHarmless: the tool's own call is open while it runs.
+// A tool's own call is open while the tool runs.
 func TestACompactionOutOfAToolIsHarmless(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {

@@ -18,7 +18,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// runs remembers with which arguments a tool really ran.
+// runs records the arguments with which a tool ran.
 type runs struct {
 	mu   sync.Mutex
 	args []int
@@ -30,7 +30,7 @@ func (r *runs) add(n int) {
 	r.args = append(r.args, n)
 }
 
-// danger is a tool that must be confirmed, either by its config or by what it asks for itself.
+// danger is a tool that needs a confirmation, either by its config or because it asks for one.
 func (a *app) danger(ran *runs, byItself bool) tool.Tool {
 	cfg := functiontool.Config{Name: "danger", Description: "Deletes an item.", RequireConfirmation: !byItself}
 	return a.tool(cfg, func(ctx agent.ToolContext, args lookupArgs) (lookupResult, error) {
@@ -48,8 +48,7 @@ func (a *app) danger(ran *runs, byItself bool) tool.Tool {
 	})
 }
 
-// TestAConfirmedToolRunsOnceWithItsArguments: many turns and compactions lie between the question
-// whether a tool may run and the user's decision.
+// Many turns and compactions lie between the request for confirmation and the user's decision.
 func TestAConfirmedToolRunsOnceWithItsArguments(t *testing.T) {
 	t.Parallel()
 	for _, approved := range []bool{true, false} {
@@ -58,7 +57,7 @@ func TestAConfirmedToolRunsOnceWithItsArguments(t *testing.T) {
 				t.Parallel()
 				run := overStorages
 				if byItself {
-					run = inMemoryIn // what is stored is the same
+					run = inMemoryIn // storage makes no difference here
 				}
 				run(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 					var ran runs
@@ -103,14 +102,14 @@ func TestAConfirmedToolRunsOnceWithItsArguments(t *testing.T) {
 	}
 }
 
-// checkOutcome checks that the newest request of x holds what became of the confirmed call.
+// checkOutcome checks that the newest request of x contains the outcome of the confirmed call.
 func (a *app) checkOutcome(x *actor, approved bool) {
 	a.t.Helper()
 	text := canonical(x.lastRequest())
 	if !approved && !strings.Contains(text, "rejected") {
-		a.t.Errorf("the model does not learn of the rejection: %s", text)
+		a.t.Errorf("the request does not show the rejection: %s", text)
 	}
 	if approved && !strings.Contains(text, "deleted") {
-		a.t.Errorf("the model does not learn of the tool's result: %s", text)
+		a.t.Errorf("the request does not show the tool's result: %s", text)
 	}
 }

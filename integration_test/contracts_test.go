@@ -7,7 +7,8 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// Package persistence must not import compaction, so it keeps these contracts by its methods alone.
+// Package persistence must not import compaction, so it implements these contracts without naming
+// them.
 var (
 	_ session.Service           = (*persistence.SQLiteSessionService)(nil)
 	_ compaction.RecordAppender = (*persistence.SQLiteSessionService)(nil)

@@ -11,10 +11,10 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// foreign is somebody else's decorator: its sessions are its own.
+// foreign is a decorator with its own session type.
 type foreign struct {
 	session.Service
-	// peels says that it unwraps its own sessions in AppendEvent; otherwise it hands them on.
+	// peels is true if it unwraps its own sessions in AppendEvent. Otherwise it passes them on.
 	peels bool
 }
 
@@ -58,8 +58,8 @@ func (f foreign) AppendEvent(ctx context.Context, sess session.Session, ev *sess
 	return f.Service.AppendEvent(ctx, sess, ev)
 }
 
-// TestSeveralForeignDecoratorsDoNotMatter: those below peel their own sessions (they must: the service
-// below them knows only its own), those above do or do not. The matrix has one at a time.
+// Decorators below the service unwrap their own sessions, because the service below them accepts
+// only its own. Those above may or may not. The matrix tests one decorator at a time.
 func TestSeveralForeignDecoratorsDoNotMatter(t *testing.T) {
 	t.Parallel()
 	peeling := func(s session.Service) session.Service { return foreign{s, true} }

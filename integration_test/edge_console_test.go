@@ -21,17 +21,17 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// consoleMode is the streaming mode, in the process that plays the console.
+// consoleMode is the environment variable with the streaming mode of the console process.
 const consoleMode = "LONGSESSION_TEST_CONSOLE"
 
-// consoleLine is what the user types in a turn, and consoleReply what the agent must print.
+// consoleLine is the user's input in a turn, and consoleReply the agent's expected output.
 func consoleLine(turn int) string {
 	return fmt.Sprintf("In turn %d please note the code %s for later, will you?", turn, compactiontest.Fact(2*turn))
 }
 func consoleReply(turn int) string { return fmt.Sprintf("Reply %d: I have noted that.", turn) }
 
-// TestTheConsoleWorksOverTheService: ADK's console launcher reads the standard input and writes the
-// standard output, so it runs in a process of its own: this test binary, with this test only.
+// ADK's console launcher uses standard input and output, so it runs in a process of its own: this
+// test binary with only this test.
 func TestTheConsoleWorksOverTheService(t *testing.T) {
 	if os.Getenv(consoleMode) != "" {
 		playConsole(t, os.Getenv(consoleMode))
@@ -68,7 +68,7 @@ func TestTheConsoleWorksOverTheService(t *testing.T) {
 }
 
 // playConsole runs the console over a wrapped service until the input ends, and then checks the
-// session that the console made.
+// session that the console created.
 func playConsole(t *testing.T, mode string) {
 	log := &journal{}
 	cfg := compaction.DefaultConfig()
@@ -106,7 +106,7 @@ func playConsole(t *testing.T, mode string) {
 	}
 }
 
-// consoleAgent looks something up in every turn, and checks that every fact so far is in every request.
+// consoleAgent calls a tool in every turn, and checks that every request has all facts so far.
 func consoleAgent(t *testing.T) (agent.Agent, *int) {
 	turn := new(int)
 	llm := compactiontest.NewModel("model-of-console", func(_ int, req *model.LLMRequest) *model.LLMResponse {

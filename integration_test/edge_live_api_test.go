@@ -12,8 +12,8 @@ import (
 	"google.golang.org/adk/model"
 )
 
-// liveModel is an actor that can be talked to live as well: ADK asks the model for its client and
-// connects it to the Live API, which a local server plays.
+// liveModel is an actor that also supports live connections: ADK asks the model for its client and
+// connects it to the Live API, which a local server imitates.
 type liveModel struct {
 	model.LLM
 	client *genai.Client
@@ -21,22 +21,23 @@ type liveModel struct {
 
 func (m liveModel) Client() *genai.Client { return m.client }
 
-// liveAPI plays the Live API.
+// liveAPI imitates the Live API.
 type liveAPI struct {
 	a *app
 	x *actor
-	// spoken says that both sides speak, so that ADK gets transcriptions; otherwise they write.
+	// spoken is true if both sides speak, so that ADK gets transcriptions. Otherwise they write.
 	spoken bool
-	// history says that the next connection begins with the history, and first that the model speaks first.
+	// history is true if the next connection begins with the history, and first if the model speaks
+	// first.
 	history, first bool
-	// ready is told when a connection is up and its history has been read.
+	// ready receives a value when a connection is open and its history has been read.
 	ready chan struct{}
-	// histories counts those that were checked.
+	// histories counts the histories that were checked.
 	histories int
 	calls     int
 }
 
-// newLiveAPI starts the server and returns it with the model that talks to it.
+// newLiveAPI starts the server, and returns it with a model that connects to it.
 func newLiveAPI(a *app, x *actor, spoken bool) (*liveAPI, liveModel) {
 	a.t.Helper()
 	api := &liveAPI{a: a, x: x, spoken: spoken, ready: make(chan struct{})}
@@ -93,9 +94,9 @@ func (api *liveAPI) talk(w *wire) error {
 	}
 }
 
-// callTool makes the model speak first, with the help of a tool. Later in a connection it may not
-// call one: ADK would send the tool's response beside the user's messages, from another goroutine and
-// without a lock, which its websocket library answers with a panic.
+// callTool makes the model begin the connection with a tool call. Later in a connection it may not
+// call tools: ADK would send the tool's response from another goroutine than the user's messages,
+// without a lock, and its websocket library would panic.
 func (api *liveAPI) callTool(w *wire) error {
 	api.calls++
 	call := map[string]any{"id": fmt.Sprint("live-", api.calls), "name": "lookup", "args": map[string]any{"n": api.a.ledger.number()}}
@@ -108,7 +109,7 @@ func (api *liveAPI) callTool(w *wire) error {
 	return api.respond(w)
 }
 
-// respond answers with words, written or spoken.
+// respond answers in text or in speech.
 func (api *liveAPI) respond(w *wire) error {
 	saying := "It was, as far as I could hear, about " + api.a.tell(api.x.name) + ", and I have made a note of that."
 	contents := []map[string]any{{"modelTurn": genai.NewContentFromText(saying, genai.RoleModel)}}

@@ -19,7 +19,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// connect runs one live connection in which the user says n things without waiting for answers, so
+// connect runs one live connection in which the user speaks n times without waiting for answers, so
 // that two goroutines append to one handle at once.
 func (api *liveAPI) connect(n int) {
 	a := api.a
@@ -90,7 +90,7 @@ func (api *liveAPI) connect(n int) {
 	}
 }
 
-// say writes, or speaks, which ADK does not store itself.
+// say writes or speaks. ADK itself does not store written messages.
 func (api *liveAPI) say(sess agent.LiveSession, store func(*genai.Content)) {
 	api.a.t.Helper()
 	if api.spoken {
@@ -110,9 +110,9 @@ func isSound(ev *session.Event) bool {
 	return ev.Content != nil && slices.ContainsFunc(ev.Content.Parts, func(p *genai.Part) bool { return p.InlineData != nil })
 }
 
-// TestLiveConnectionsLoseNothing: connections with a live model, ordinary turns between them, and
-// compactions all along. Every connection begins with a history that holds all that was said before,
-// be it written or spoken, and every ordinary request does.
+// The session has live connections, ordinary turns between them, and compactions throughout. Every
+// connection begins with a complete history of what was written and spoken, and so does every
+// ordinary request.
 func TestLiveConnectionsLoseNothing(t *testing.T) {
 	t.Parallel()
 	for _, spoken := range []bool{false, true} {
@@ -120,7 +120,7 @@ func TestLiveConnectionsLoseNothing(t *testing.T) {
 			t.Parallel()
 			run := overStorages
 			if spoken {
-				run = inMemoryIn // the database service stores no transcriptions; see the pin below
+				run = inMemoryIn // the database service stores no transcriptions; see TestPinTheDatabaseStoresNoTranscription
 			}
 			run(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) { cfg.Summarizer = scribe }), unordered)
@@ -151,7 +151,7 @@ func TestLiveConnectionsLoseNothing(t *testing.T) {
 	}
 }
 
-// transcribed counts the events that are nothing but speech.
+// transcribed counts events that consist only of speech.
 func transcribed(events []*session.Event) int {
 	n := 0
 	for _, ev := range events {
@@ -162,8 +162,8 @@ func transcribed(events []*session.Event) int {
 	return n
 }
 
-// TestPinTheDatabaseStoresNoTranscription: what was only spoken is gone from ADK's database service
-// once the handle is, with or without this module, unless it was summarized before.
+// Speech without text is missing from ADK's database service when the handle is gone, with or
+// without this module, unless it was summarized before.
 func TestPinTheDatabaseStoresNoTranscription(t *testing.T) {
 	t.Parallel()
 	service := storages.Database(t).Open(t)

@@ -22,8 +22,8 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// scribe knows what a transcript tells it and nothing else: a part of an event that the transcript
-// leaves out is lost, as it would be to a model that writes the summaries.
+// scribe is a summarizer that knows only the transcript. If the transcript omits a part of an
+// event, its facts are lost, as they would be to a model.
 var scribe = summarizer.Func(func(_ context.Context, req summarizer.Request) (summarizer.Result, error) {
 	text, err := summarizer.Transcript(req.Events, 1_000_000)
 	if err != nil {
@@ -33,12 +33,12 @@ var scribe = summarizer.Func(func(_ context.Context, req summarizer.Request) (su
 	return summarizer.Result{Content: genai.NewContentFromText("Facts: "+strings.Join(facts, " "), genai.RoleModel)}, nil
 })
 
-// picture is a small image that is named after a fact.
+// picture returns a small image named after a fact.
 func picture(fact string) *genai.Blob {
 	return &genai.Blob{MIMEType: "image/png", DisplayName: fact + ".png", Data: append([]byte("\x89PNG\r\n\x1a\n"), fact...)}
 }
 
-// media are the ways to say a fact in something else than text.
+// media returns the ways to state a fact in another form than text.
 func media(fact string) [][]*genai.Part {
 	return [][]*genai.Part{
 		{{Text: "What is in this picture?"}, {InlineData: picture(fact)}},
@@ -48,7 +48,7 @@ func media(fact string) [][]*genai.Part {
 	}
 }
 
-// code is an answer for which the provider ran code.
+// code returns an answer for which the provider ran code.
 func code(fact string) *model.LLMResponse {
 	return &model.LLMResponse{Content: &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{
 		{Text: "I should compute that.", Thought: true},
@@ -58,7 +58,7 @@ func code(fact string) *model.LLMResponse {
 	}}}
 }
 
-// illustrated is a plugin that attaches a picture or a file to every tool response.
+// illustrated returns a plugin that attaches a picture or a file to every tool response.
 func (a *app) illustrated() *plugin.Plugin {
 	return witness(a.t, func(_ agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 		for _, response := range responsesIn(ev.Content) {
@@ -73,23 +73,23 @@ func (a *app) illustrated() *plugin.Plugin {
 	})
 }
 
-// tell enters a new fact in the ledger.
+// tell adds a new fact to the ledger.
 func (a *app) tell(teller string) string {
 	fact := compactiontest.Fact(a.ledger.number())
 	a.ledger.tell(fact, "", teller)
 	return fact
 }
 
-// show runs one turn whose question is not, or not only, a text.
+// show runs one turn whose question has other parts than text.
 func (a *app) show(parts []*genai.Part) {
 	a.t.Helper()
 	a.question = ""
 	a.send(&genai.Content{Role: genai.RoleUser, Parts: parts})
 }
 
-// TestMediaAndCodeAreNotLost: pictures, files and executed code, in messages, answers and tool
-// results, before, within and after what is summarized. What is still shown is in the request with
-// every byte, what is hidden is in a summary, and storage has all of it.
+// Pictures, files and executed code occur in messages, answers and tool results, before, within and
+// after the summarized windows. Visible media are in the request byte for byte, hidden media are in
+// a summary, and storage has all of them.
 func TestMediaAndCodeAreNotLost(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
@@ -125,8 +125,8 @@ func TestMediaAndCodeAreNotLost(t *testing.T) {
 	})
 }
 
-// checkMedia checks that every part of a shown event that is not mere text is in the request as it
-// is stored, and returns how many there are.
+// checkMedia checks that every media part of a visible event is in the request as it is stored, and
+// returns their number.
 func (a *app) checkMedia(req *model.LLMRequest) int {
 	a.t.Helper()
 	sent := map[string]bool{}
@@ -150,7 +150,7 @@ func (a *app) checkMedia(req *model.LLMRequest) int {
 	return n
 }
 
-// withoutID is a part without the ID that ADK gave its call: it takes those out of requests.
+// withoutID returns a part without ADK's call ID, which ADK removes from requests.
 func withoutID(p *genai.Part) *genai.Part {
 	same := *p
 	if p.FunctionCall != nil {
@@ -162,8 +162,8 @@ func withoutID(p *genai.Part) *genai.Part {
 	return &same
 }
 
-// TestMediaCanBeSummarizedWithoutAModel: the extractive summarizer forgets, but must cope with
-// sessions that hold nothing but media, and name each attachment that it covers or say how many.
+// The extractive summarizer forgets, but must handle sessions that consist of media, and name or
+// count the attachments that it covers.
 func TestMediaCanBeSummarizedWithoutAModel(t *testing.T) {
 	t.Parallel()
 	inMemoryIn(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {

@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// remember puts a session into a new memory service.
+// remember adds a session to a new memory service.
 func remember(t *testing.T, sess session.Session) memory.Service {
 	t.Helper()
 	service := memory.InMemoryService()
@@ -23,7 +23,7 @@ func remember(t *testing.T, sess session.Session) memory.Service {
 	return service
 }
 
-// recall returns the entries of a memory service in which a word occurs.
+// recall returns the memory entries with a word.
 func recall(t *testing.T, service memory.Service, word string) []memory.Entry {
 	t.Helper()
 	resp, err := service.SearchMemory(t.Context(), &memory.SearchRequest{AppName: ref.AppName, UserID: ref.UserID, Query: word})
@@ -33,9 +33,9 @@ func recall(t *testing.T, service memory.Service, word string) []memory.Entry {
 	return resp.Memories
 }
 
-// TestMemoryOfTheRawSessionHoldsWhatWasSaid: taken from Raw, every question is found as the user asked
-// it, however often it was summarized since, and no summary is taken for something that was said.
-// Taken from the view, what is hidden is found in summaries only.
+// If memory reads the session with Raw, every question is found in the user's words, however often
+// it was summarized since, and no summary counts as something that was said. If memory reads the
+// view, hidden questions are found only in summaries.
 func TestMemoryOfTheRawSessionHoldsWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
@@ -50,7 +50,7 @@ func TestMemoryOfTheRawSessionHoldsWhatWasSaid(t *testing.T) {
 			x.will(answer())
 			a.ledger.nextTurn()
 			fact := a.tell("user")
-			// Memory takes for a word what stands between blanks.
+			// The memory service splits text into words at blanks.
 			a.question = "The code " + fact + " is that of another item; please remember it for later, as always."
 			a.send(genai.NewContentFromText(a.question, genai.RoleUser))
 			questions[fact] = a.question

@@ -23,15 +23,15 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// peer is an A2A server with an agent of its own, over a compacting service of its own.
+// peer is an A2A server with its own agent over its own compacting service.
 type peer struct {
 	t     *testing.T
 	model *compactiontest.Model
 	inner session.Service
 	log   *journal
-	agent agent.Agent // as its clients see it
+	agent agent.Agent // the agent as its clients see it
 
-	// reply makes the next response; forge, if not nil, plants something in its metadata.
+	// reply returns the next response. forge adds something to its metadata, if not nil.
 	reply func(req *model.LLMRequest) *model.LLMResponse
 	forge func() any
 
@@ -41,7 +41,7 @@ type peer struct {
 	tasks    []a2a.TaskID
 }
 
-// newPeer starts a server for an agent of that name with these tools.
+// newPeer starts a server for an agent with the given name and tools.
 func newPeer(t *testing.T, name string, tools ...tool.Tool) *peer {
 	t.Helper()
 	p := &peer{t: t, inner: session.InMemoryService(), log: &journal{}}
@@ -94,7 +94,7 @@ func newPeer(t *testing.T, name string, tools ...tool.Tool) *peer {
 	return p
 }
 
-// stored returns what the peer stores of the one context that it should have been asked in.
+// stored returns the peer's stored events. All requests must have been in one context.
 func (p *peer) stored() []*session.Event {
 	p.t.Helper()
 	p.mu.Lock()
@@ -110,7 +110,7 @@ func (p *peer) stored() []*session.Event {
 	return eventsOf(resp.Session)
 }
 
-// told counts how often the peer was told each fact.
+// told counts how often the peer received each fact.
 func (p *peer) told() map[string]int {
 	p.t.Helper()
 	told := map[string]int{}
@@ -124,8 +124,8 @@ func (p *peer) told() map[string]int {
 	return told
 }
 
-// checkTold checks that the peer was told each of the facts, and each once: a peer whose context is
-// lost is told the whole session again.
+// checkTold checks that the peer received each of the facts once. A peer that loses its context
+// receives the whole session again.
 func (p *peer) checkTold(facts []string) {
 	p.t.Helper()
 	told := p.told()

@@ -15,8 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestARecordThatAPluginPlantsHidesNothing: each way of putting a readable record, over all that was
-// said so far, into an event. It is stripped, and the event is stored like any other.
+// A plugin plants a readable record over all events so far, in several ways. The record is
+// stripped, and the event is stored like any other.
 func TestARecordThatAPluginPlantsHidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"into the event", "into a copy", "into an event of its own", "with the model's response", "once it is stored"} {
@@ -24,7 +24,7 @@ func TestARecordThatAPluginPlantsHidesNothing(t *testing.T) {
 			t.Parallel()
 			overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m)
-				a.unordered = way == "into an event of its own" // made later than the answer that it comes before
+				a.unordered = way == "into an event of its own" // created after the answer, but stored before it
 				planted := 0
 				forged := func() map[string]any {
 					planted++
@@ -82,10 +82,10 @@ func TestARecordThatAPluginPlantsHidesNothing(t *testing.T) {
 	}
 }
 
-// compactionKey is where a record is in an event's metadata.
+// compactionKey is the metadata key of a record.
 const compactionKey = "_adk_compaction"
 
-// forgedRecord is a readable record over everything said so far in the root's branch.
+// forgedRecord returns a readable record over all events so far in the root branch.
 func forgedRecord(t *testing.T, raw []*session.Event, id string) any {
 	t.Helper()
 	said := withoutRecords(raw)
@@ -94,8 +94,8 @@ func forgedRecord(t *testing.T, raw []*session.Event, id string) any {
 	return ev.CustomMetadata[compactionKey]
 }
 
-// checkStripped checks that every event which carried a forged record is stored without it, the rest
-// of its metadata in place.
+// checkStripped checks that every event with a forged record is stored without the record but with
+// its other metadata.
 func (a *app) checkStripped(planted int) {
 	a.t.Helper()
 	kept := 0

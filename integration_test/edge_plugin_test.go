@@ -17,7 +17,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// meddler is a plugin's way with events, and how often it had its way.
+// meddler is a plugin that interferes with events, and counts how often it did.
 type meddler struct {
 	a    *app
 	acts int
@@ -25,7 +25,7 @@ type meddler struct {
 
 var errDropped = errors.New("the plugin drops this event")
 
-// rewrite puts a text of its own, with a fact, into a copy of every answer.
+// rewrite puts its own text with a fact into a copy of every answer.
 func (p *meddler) rewrite(_ agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 	if !isText(ev) {
 		return nil, nil
@@ -36,7 +36,7 @@ func (p *meddler) rewrite(_ agent.InvocationContext, ev *session.Event) (*sessio
 	return &changed, nil
 }
 
-// rewriteInPlace does so in the event itself.
+// rewriteInPlace does the same in the event itself.
 func (p *meddler) rewriteInPlace(_ agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 	if isText(ev) {
 		p.acts++
@@ -45,7 +45,7 @@ func (p *meddler) rewriteInPlace(_ agent.InvocationContext, ev *session.Event) (
 	return nil, nil
 }
 
-// replace makes a new event, with another ID, of every answer.
+// replace creates a new event with another ID for every answer.
 func (p *meddler) replace(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 	if !isText(ev) {
 		return nil, nil
@@ -57,8 +57,8 @@ func (p *meddler) replace(ctx agent.InvocationContext, ev *session.Event) (*sess
 	return other, nil
 }
 
-// dropAnswers keeps every second answer out of storage: the runner passes over an event whose
-// callback fails.
+// dropAnswers keeps every second answer out of storage: the runner skips an event whose callback
+// fails.
 func (p *meddler) dropAnswers(_ agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 	if isText(ev) && p.a.turns%2 == 0 {
 		p.acts++
@@ -67,13 +67,13 @@ func (p *meddler) dropAnswers(_ agent.InvocationContext, ev *session.Event) (*se
 	return nil, nil
 }
 
-// dropResponses keeps tool responses out of storage in every third turn, so that their calls stay
-// unanswered for ever.
+// dropResponses keeps tool responses out of storage in every third turn, so that their calls are
+// never answered.
 func (p *meddler) dropResponses(_ agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 	p.a.unchecked = false
 	if len(responsesIn(ev.Content)) > 0 && p.a.turns%3 == 0 {
 		p.acts++
-		p.a.unchecked = true // the very next request ends with the call: that is the plugin's doing
+		p.a.unchecked = true // the plugin makes the next request end with the call
 		for _, fact := range compactiontest.FactsIn(ev) {
 			p.a.ledger.forget(fact)
 		}
@@ -82,8 +82,8 @@ func (p *meddler) dropResponses(_ agent.InvocationContext, ev *session.Event) (*
 	return nil, nil
 }
 
-// add stores an event of its own in front of every answer, through the runner's handle. It is made
-// later than the answer that it comes before.
+// add stores its own event before every answer, through the runner's handle. It is created after
+// the answer that it precedes.
 func (p *meddler) add(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 	if !isText(ev) {
 		return nil, nil
@@ -106,8 +106,7 @@ func isText(ev *session.Event) bool {
 	return ev.Content != nil && len(ev.Content.Parts) > 0 && ev.Content.Parts[0].Text != ""
 }
 
-// TestPluginsMayChangeReplaceDropAndAddEvents: whatever a plugin makes of an event is what is stored,
-// shown and summarized, as if the agent had said it.
+// The event that the plugin returns is stored, shown and summarized as if the agent had said it.
 func TestPluginsMayChangeReplaceDropAndAddEvents(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]func(*meddler) plugin.OnEventCallback{
@@ -125,8 +124,8 @@ func TestPluginsMayChangeReplaceDropAndAddEvents(t *testing.T) {
 				p := &meddler{a: a}
 				a.plugins = []*plugin.Plugin{witness(t, way(p))}
 				a.tolerates = func(err error) bool { return errors.Is(err, errDropped) }
-				a.requests = true            // or a turn without an answer would seem to run until its handle is collected
-				a.unordered = name == "adds" // the database service sorts by the time that events were made
+				a.requests = true            // otherwise a turn without an answer counts as running until its handle is collected
+				a.unordered = name == "adds" // the database service sorts by creation time
 				x := newActor(a, "assistant", "")
 				a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} }))
 				for range 24 {
@@ -142,8 +141,8 @@ func TestPluginsMayChangeReplaceDropAndAddEvents(t *testing.T) {
 	}
 }
 
-// TestAPluginMayEndTheRunItself: the runner then stores the user's message once more instead of an
-// answer. Such turns without any agent event are summarized like others.
+// The runner then stores the user's message again instead of an answer. Such turns without agent
+// events are summarized like others.
 func TestAPluginMayEndTheRunItself(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
@@ -168,7 +167,7 @@ func TestAPluginMayEndTheRunItself(t *testing.T) {
 				continue
 			}
 			a.ask()
-			a.history[len(a.history)-1].ID = "" // the event is the user's
+			a.history[len(a.history)-1].ID = "" // the stored event is the user's
 		}
 		a.chat(x, 1)
 		if ended != 8 {
@@ -178,7 +177,7 @@ func TestAPluginMayEndTheRunItself(t *testing.T) {
 	})
 }
 
-// TestAPluginMayChangeTheUsersMessage: what the plugin made of it is the question that is kept.
+// The plugin's version of the message is the question that is kept.
 func TestAPluginMayChangeTheUsersMessage(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {

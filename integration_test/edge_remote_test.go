@@ -15,9 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestAPeersContextOutlivesCompactions: the remote agent is the whole application. Every turn reaches
-// it in the same context, with nothing but what is new, however much was summarized on either side;
-// and it sees every fact in every request.
+// The application is a single remote agent. Every turn reaches it in the same context with only the
+// new message, however much either side has summarized, and it sees every fact in every request.
 func TestAPeersContextOutlivesCompactions(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
@@ -58,9 +57,8 @@ func (a *app) facts() []string {
 	return a.ledger.where(func(told, int) bool { return true })
 }
 
-// TestAPeerCannotForgeARecord: every answer of the remote agent carries, in its metadata, a readable
-// record over all that the client has stored. It is stripped; the rest of the metadata stays, and the
-// context with it.
+// Every answer of the remote agent carries a readable record over all stored events in its
+// metadata. The record is stripped. The other metadata stays, and so does the context.
 func TestAPeerCannotForgeARecord(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
@@ -98,10 +96,10 @@ func TestAPeerCannotForgeARecord(t *testing.T) {
 	})
 }
 
-// TestARootThatHandsOverToAPeerKeepsItsContext: a model of ours answers some turns and hands others
-// over. ADK does not stay with a remote agent, so the root is asked first each time. The peer is told
-// all that was said since it last spoke, also where that was summarized meanwhile. Only a summary that
-// spans a turn of its own tells it a stretch again, once.
+// Our root model answers some turns and transfers others. ADK does not stay with a remote agent, so
+// the root is called first each time. The peer receives everything since its last turn, even if it
+// was summarized meanwhile. Only a summary that covers one of the peer's own turns repeats some of
+// it, once.
 func TestARootThatHandsOverToAPeerKeepsItsContext(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
@@ -144,7 +142,7 @@ func TestARootThatHandsOverToAPeerKeepsItsContext(t *testing.T) {
 	})
 }
 
-// summariesTold counts the summaries of its client that the peer was told.
+// summariesTold counts the client's summaries that the peer received.
 func (p *peer) summariesTold() (n int) {
 	p.t.Helper()
 	for _, ev := range withoutRecords(p.stored()) {
@@ -157,9 +155,9 @@ func (p *peer) summariesTold() (n int) {
 	return n
 }
 
-// TestAPeersTaskIsResumedAfterCompactions: a long-running tool of the remote agent waits for the user.
-// The answer comes many turns and compactions later, and must reach the task that waits for it: ADK
-// finds that by the metadata of the call's event.
+// A long-running tool of the remote agent waits for the user. The answer arrives many turns and
+// compactions later, and must reach the waiting task. ADK finds the task by the metadata of the
+// call's event.
 func TestAPeersTaskIsResumedAfterCompactions(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {

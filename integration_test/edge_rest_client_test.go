@@ -15,13 +15,13 @@ import (
 	"google.golang.org/adk/server/adkrest"
 )
 
-// client talks to ADK's REST server over the wrapped service.
+// client calls ADK's REST server over the wrapped service.
 type client struct {
 	a      *app
 	server *httptest.Server
 }
 
-// restEvent and restSession are what a client of the server reads of them.
+// restEvent and restSession are the server's JSON as a client reads it.
 type (
 	restEvent struct {
 		ID      string         `json:"id"`
@@ -39,7 +39,7 @@ type (
 
 func (e restEvent) stored() stored { return stored{e.ID, e.Author, e.Branch, canonical(e.Content)} }
 
-// serve starts ADK's REST server over a's service, whose root agent must be named like the app.
+// serve starts ADK's REST server over a's service. The root agent must have the app's name.
 func (a *app) serve() *client {
 	a.t.Helper()
 	handler, err := adkrest.NewServer(adkrest.ServerConfig{SessionService: a.svc, AgentLoader: agent.NewSingleLoader(a.root), SSEWriteTimeout: time.Minute})
@@ -51,7 +51,7 @@ func (a *app) serve() *client {
 	return &client{a, server}
 }
 
-// call makes one request and returns the status and the body of the response.
+// call sends one request and returns the status and the body of the response.
 func (c *client) call(method, path string, body any) (int, []byte) {
 	c.a.t.Helper()
 	data, err := json.Marshal(body)
@@ -74,7 +74,7 @@ func (c *client) call(method, path string, body any) (int, []byte) {
 	return resp.StatusCode, data
 }
 
-// must calls and decodes a successful response into out, if that is not nil.
+// must sends a request and decodes its successful response into out, unless out is nil.
 func (c *client) must(method, path string, body, out any) {
 	c.a.t.Helper()
 	status, data := c.call(method, path, body)
@@ -94,8 +94,8 @@ const (
 	sessionPath  = sessionsPath + "/session"
 )
 
-// ask runs one turn with a new fact through /run, or through /run_sse, and returns how many pieces
-// of the answer came before the whole.
+// ask runs one turn with a new fact through /run or /run_sse. It returns the number of pieces
+// before the complete answer.
 func (c *client) ask(streamed bool) (pieces int) {
 	c.a.t.Helper()
 	a := c.a

@@ -16,8 +16,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestTheRESTServerWorksOverTheService: a session is created, listed, run both ways, changed, read
-// and deleted over HTTP, with compactions all along.
+// A session is created, listed, run in both ways, changed, read and deleted over HTTP, with
+// compactions throughout.
 func TestTheRESTServerWorksOverTheService(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
@@ -48,7 +48,7 @@ func TestTheRESTServerWorksOverTheService(t *testing.T) {
 		c.checkRead()
 		c.checkList(1)
 
-		// The web UI renames a session in this way: an event without content.
+		// The web UI renames a session in this way, with an event without content.
 		c.must(http.MethodPatch, sessionPath, map[string]any{"stateDelta": map[string]any{"topic": "numbers"}}, nil)
 		a.history = append(a.history, stored{"", "user", "", canonical(nil)})
 		for range 6 {
@@ -69,8 +69,8 @@ func TestTheRESTServerWorksOverTheService(t *testing.T) {
 	})
 }
 
-// checkRead: what the server shows of the session is the view, no record and no hidden event, with the
-// state.
+// checkRead checks that the server returns the view with the state, without records and hidden
+// events.
 func (c *client) checkRead() {
 	c.a.t.Helper()
 	c.a.flush()
@@ -107,9 +107,9 @@ func (c *client) checkList(n int) {
 	}
 }
 
-// TestEventsThatComeOverRESTAreConversation: the server appends the events of a new session with a
-// time of zero. With IDs they are summarized like any others; without any they cannot be told apart,
-// so they stay as they are, and do not hold up the rest.
+// The server appends the events of a new session with a zero timestamp. With IDs they are
+// summarized like others. Without IDs they cannot be distinguished, so they stay visible and do not
+// block the rest.
 func TestEventsThatComeOverRESTAreConversation(t *testing.T) {
 	t.Parallel()
 	for _, named := range []bool{true, false} {
@@ -117,7 +117,7 @@ func TestEventsThatComeOverRESTAreConversation(t *testing.T) {
 			t.Parallel()
 			run := overStorages
 			if !named {
-				run = inMemoryIn // the database service refuses a second event without an ID
+				run = inMemoryIn // the database service rejects a second event without an ID
 			}
 			run(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m)
@@ -143,7 +143,7 @@ func TestEventsThatComeOverRESTAreConversation(t *testing.T) {
 					}
 				}
 				c.must(http.MethodPost, sessionPath, map[string]any{"events": events}, nil)
-				a.flush() // over the database, such a history begins with an answer until a summary stands in front
+				a.flush() // over the database, such a history begins with an answer until a summary precedes it
 				for range 24 {
 					x.will(answer())
 					c.ask(false)

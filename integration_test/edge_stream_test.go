@@ -20,8 +20,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// streaming is a model that says its texts word by word before it says them whole, as a provider
-// streams: with usage on the whole only.
+// streaming is a model that streams its text word by word and then sends it complete, with usage,
+// as a provider does.
 type streaming struct{ model.LLM }
 
 func (s streaming) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
@@ -41,7 +41,8 @@ func (s streaming) GenerateContent(ctx context.Context, req *model.LLMRequest, s
 	}
 }
 
-// witness is a plugin that sees every event, partial ones too, before the runner stores it.
+// witness is a plugin that receives every event, including partial ones, before the runner stores
+// it.
 func witness(t *testing.T, see func(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error)) *plugin.Plugin {
 	t.Helper()
 	p, err := plugin.New(plugin.Config{Name: "witness", OnEventCallback: see})
@@ -51,8 +52,8 @@ func witness(t *testing.T, see func(ctx agent.InvocationContext, ev *session.Eve
 	return p
 }
 
-// TestPartialEventsAreNeitherStoredNorShown: a streamed answer arrives in pieces. None of them is
-// stored, none changes the view that the runner holds, and none counts as a turn.
+// A streamed answer arrives in pieces. No piece is stored, changes the runner's view or counts as a
+// turn.
 func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
@@ -68,7 +69,7 @@ func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 				if m != background && shown != nil && !slices.Equal(shown, now) {
 					t.Errorf("a piece changed the view:\n%v\n%v", shown, now)
 				}
-				// The runner does not hand pieces on; somebody else might.
+				// The runner does not append pieces, but other code might.
 				if err := a.svc.AppendEvent(ctx, ctx.Session(), ev); err != nil {
 					t.Error(err)
 				}
@@ -79,7 +80,7 @@ func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 			}
 			shown = now
 			if !ev.Partial {
-				shown = nil // it is stored next
+				shown = nil // the complete answer is stored next
 			}
 			return nil, nil
 		})}
@@ -105,8 +106,8 @@ func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 	})
 }
 
-// TestAStreamThatIsLeftMidwayLosesNoTurn: the consumer goes away after some pieces, so that the whole
-// answer is never stored; the question stays, and the session goes on.
+// The consumer stops after some pieces, so that the complete answer is never stored. The question
+// stays, and the session continues.
 func TestAStreamThatIsLeftMidwayLosesNoTurn(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
@@ -127,7 +128,7 @@ func TestAStreamThatIsLeftMidwayLosesNoTurn(t *testing.T) {
 	})
 }
 
-// leave asks a question and goes away after n pieces of the answer.
+// leave asks a question and stops after n pieces of the answer.
 func (a *app) leave(n int) {
 	a.t.Helper()
 	fact := compactiontest.Fact(a.ledger.number())

@@ -14,16 +14,16 @@ import (
 	"google.golang.org/genai"
 )
 
-// wire is the server's end of a live connection: a websocket with one JSON object a message,
-// which is all that the client of the Gemini API sends.
+// wire is the server's end of a live connection: a websocket with one JSON object per message,
+// which is all that the Gemini client sends.
 type wire struct {
 	conn net.Conn
 	in   *bufio.Reader
-	// queue holds what was read while something else was waited for.
+	// queue holds messages that arrived while another one was awaited.
 	queue []liveMessage
 }
 
-// liveMessage is what a client sends.
+// liveMessage is a message of a client.
 type liveMessage struct {
 	Setup         json.RawMessage `json:"setup"`
 	ClientContent *struct {
@@ -35,7 +35,7 @@ type liveMessage struct {
 	} `json:"toolResponse"`
 }
 
-// upgrade answers the handshake of a websocket.
+// upgrade completes the handshake of a websocket.
 func upgrade(w http.ResponseWriter, req *http.Request) (*wire, error) {
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -47,7 +47,7 @@ func upgrade(w http.ResponseWriter, req *http.Request) (*wire, error) {
 	return &wire{conn: conn, in: rw.Reader}, err
 }
 
-// next returns the next message for which is holds; what comes before is kept for later.
+// next returns the next message for which is returns true, and queues earlier ones.
 func (w *wire) next(is func(liveMessage) bool) (liveMessage, error) {
 	for i, msg := range w.queue {
 		if is(msg) {
@@ -64,7 +64,7 @@ func (w *wire) next(is func(liveMessage) bool) (liveMessage, error) {
 	}
 }
 
-// read reads one message, of one frame or of several.
+// read reads one message of one or more frames.
 func (w *wire) read() (msg liveMessage, err error) {
 	var whole []byte
 	for last := false; !last; {
@@ -72,7 +72,7 @@ func (w *wire) read() (msg liveMessage, err error) {
 		if _, err := io.ReadFull(w.in, head[:]); err != nil {
 			return msg, err
 		}
-		if opcode := head[0] & 0x0f; opcode > 1 { // neither text nor more of it: the client hangs up
+		if opcode := head[0] & 0x0f; opcode > 1 { // not a data frame: the client hangs up
 			return msg, io.EOF
 		}
 		last = head[0]&0x80 != 0
@@ -85,7 +85,7 @@ func (w *wire) read() (msg liveMessage, err error) {
 	return msg, json.Unmarshal(whole, &msg)
 }
 
-// payload reads the rest of a frame, which a client masks.
+// payload reads the rest of a frame. Clients mask their frames.
 func (w *wire) payload(size uint64) ([]byte, error) {
 	if extra := map[uint64]int{126: 2, 127: 8}[size]; extra > 0 {
 		var long [8]byte
@@ -105,7 +105,7 @@ func (w *wire) payload(size uint64) ([]byte, error) {
 	return data, nil
 }
 
-// write sends one frame, unmasked as a server does.
+// write sends one unmasked frame, as servers do.
 func (w *wire) write(v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {

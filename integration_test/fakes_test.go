@@ -8,7 +8,7 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// appending runs a function before, or after, every append.
+// appending runs a function before or after every append.
 type appending struct {
 	session.Service
 	before, after func(ctx context.Context, s session.Service, sess session.Session, ev *session.Event)
@@ -27,7 +27,7 @@ func (s appending) AppendEvent(ctx context.Context, sess session.Session, ev *se
 	return nil
 }
 
-// hiding is a service whose sessions do not show some events.
+// hiding is a service whose sessions hide some events.
 type hiding struct {
 	session.Service
 	hides func(*session.Event) bool

@@ -18,8 +18,8 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// TestAnAgentAsAToolLosesNothing: ADK runs such an agent on a session of its own, in memory. What it
-// returns is a tool result of the agent that called it, and nothing else of it is in the session.
+// ADK runs such an agent on its own session in memory. Its output is a tool result of the calling
+// agent, and no other part of it is in the session.
 func TestAnAgentAsAToolLosesNothing(t *testing.T) {
 	t.Parallel()
 	playAll(t, []feature{
@@ -57,7 +57,7 @@ func (a *app) consult(n int) *model.LLMResponse {
 	return compactiontest.CallTool("expert", args...)
 }
 
-// withExpert is an app whose assistant has an agent as a tool, which uses a tool itself.
+// withExpert is an app whose assistant has an agent as a tool. That agent uses a tool too.
 func (a *app) withExpert(cfg *agenttool.Config, turn func(x *actor, i int)) play {
 	a.t.Helper()
 	x := newActor(a, "assistant", "")
@@ -88,8 +88,8 @@ func (a *app) withExpert(cfg *agenttool.Config, turn func(x *actor, i int)) play
 	}}
 }
 
-// expertSays is the expert's model: it reads once, and then answers with a fact, that of the item it
-// was asked about. It must see that request and nothing of the session of its caller.
+// expertSays is the expert's model. It calls its tool once and then answers with the fact of the
+// requested item. It must see only that request, not the caller's session.
 func (a *app) expertSays(req *model.LLMRequest, consulted *atomic.Int32) *model.LLMResponse {
 	var item int
 	if _, err := fmt.Sscanf(req.Contents[0].Parts[0].Text, "item %d", &item); err != nil {

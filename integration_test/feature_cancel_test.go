@@ -16,15 +16,15 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// steps counts what happens in a turn, and acts at one step.
+// steps counts the steps of a turn, and acts at one of them.
 type steps struct {
 	mu    sync.Mutex
 	n, k  int
 	act   func()
-	kinds []string // of the steps acted at
+	kinds []string // of the steps at which it acted
 }
 
-// arm starts counting anew, to act at the k-th step.
+// arm restarts the count, to act at the k-th step.
 func (s *steps) arm(k int, act func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,8 +53,8 @@ func (s *steps) step(kind string) {
 	act()
 }
 
-// steppingService counts reads and appends. Under heeds it refuses to work for a context that has
-// ended, as a database does.
+// steppingService counts reads and appends. If heeds is true, it refuses a canceled context, as a
+// database does.
 type steppingService struct {
 	session.Service
 	*steps
@@ -77,7 +77,7 @@ func (s steppingService) AppendEvent(ctx context.Context, sess session.Session, 
 	return err
 }
 
-// steppingModel counts the calls of a model, which may heed its context too.
+// steppingModel counts the calls of a model. It can refuse a canceled context too.
 type steppingModel struct {
 	model.LLM
 	*steps
@@ -94,9 +94,9 @@ func (m steppingModel) GenerateContent(ctx context.Context, req *model.LLMReques
 	}
 }
 
-// TestACancellationAtAnyStepDoesNotSpoilTheNextTurns: the context of a turn ends at its first step, of
-// the next one at its second step, and so on through all reads, appends, calls of models, tools and
-// summarizers, those of compactions among them. What was stored stays, and the turns between go well.
+// The context of one turn ends at its first step, that of the next turn at its second step, and so
+// on through all reads, appends and calls of models, tools and summarizers, including those of
+// compactions. Stored events stay, and the turns in between succeed.
 func TestACancellationAtAnyStepDoesNotSpoilTheNextTurns(t *testing.T) {
 	t.Parallel()
 	for _, played := range improvisations {
@@ -104,7 +104,7 @@ func TestACancellationAtAnyStepDoesNotSpoilTheNextTurns(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, heeded %t", played.name, heeds), func(t *testing.T) {
 				t.Parallel()
 				run, modes := overStorages, []mode{synchronous, flushed}
-				if !heeds { // the database heeds contexts anyway
+				if !heeds { // the database refuses canceled contexts anyway
 					run, modes = inMemoryIn, modes[:1]
 				}
 				run(t, modes, func(t *testing.T, store storages.Storage, m mode) {
@@ -142,10 +142,11 @@ func TestACancellationAtAnyStepDoesNotSpoilTheNextTurns(t *testing.T) {
 	}
 }
 
-// sweep is how many turns of one session are spoilt, each at another step. Many more would take long.
+// sweep is the number of turns of one session that are spoiled, each at another step. More would
+// take long.
 const sweep = 8
 
-// steppingApp is an app compacted at every turn, in which everything counts as a step.
+// steppingApp is an app that compacts after every turn and in which every call counts as a step.
 func steppingApp(t *testing.T, store storages.Storage, m mode, s *steps, heeds bool) *app {
 	t.Helper()
 	store = store.Anew(t).Wrapped(func(inner session.Service) session.Service { return steppingService{inner, s, heeds} })

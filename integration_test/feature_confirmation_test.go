@@ -16,9 +16,9 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestADecisionReachesItsCallWhateverElseIsPending: several tools wait to be confirmed, asked for in
-// one turn or in several, by the root or a sub-agent. Some are approved, some refused, in another
-// order and with turns between, and some are never decided.
+// Several tools wait for a confirmation, requested in one turn or in several, by the root or a
+// sub-agent. Some calls are approved and some rejected, in another order and with turns in between,
+// and some are never decided.
 func TestADecisionReachesItsCallWhateverElseIsPending(t *testing.T) {
 	t.Parallel()
 	type decision struct {
@@ -27,7 +27,7 @@ func TestADecisionReachesItsCallWhateverElseIsPending(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name      string
-		asked     []int // how many calls at once, turn by turn
+		asked     []int // parallel calls, by turn
 		decisions [][]decision
 		sub       bool
 	}{
@@ -45,7 +45,7 @@ func TestADecisionReachesItsCallWhateverElseIsPending(t *testing.T) {
 				a := newApp(t, store, m, withConfig(pressures[0].change), endingContexts)
 				x := newActor(a, "assistant", "")
 				tools := func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.danger(&ran, false)} }
-				talker := x // has the conversation in between
+				talker := x // the agent of the turns in between
 				if row.sub {
 					talker = newActor(a, "root", "")
 					a.start(a.withSubAgents(talker, a.llm(x, tools)))
@@ -101,13 +101,13 @@ func TestADecisionReachesItsCallWhateverElseIsPending(t *testing.T) {
 	}
 }
 
-// question is a call that waits for a person, and the argument of the tool it is about.
+// question is a call that waits for a person, and the argument of the tool to be confirmed.
 type question struct {
 	call *genai.FunctionCall
 	n    int
 }
 
-// askToConfirm runs a turn in which the model calls danger n times at once.
+// askToConfirm runs a turn in which the model makes n parallel calls of danger.
 func (a *app) askToConfirm(x *actor, n int) []question {
 	a.t.Helper()
 	args := make([]map[string]any, n)
@@ -138,8 +138,8 @@ func (a *app) askToConfirm(x *actor, n int) []question {
 	return out
 }
 
-// TestADecisionTakenTwiceIsAsWithoutTheService: the user approves, turns pass, and the same approval
-// comes again. Whatever ADK makes of that, it must not depend on what has been summarized.
+// The user approves, some turns pass, and the same approval arrives again. Its effect in ADK must
+// not depend on what was summarized.
 func TestADecisionTakenTwiceIsAsWithoutTheService(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
@@ -161,7 +161,7 @@ func confirmedTwice(t *testing.T, store storages.Storage, m mode, between int) [
 	a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.danger(&ran, false)} }))
 	if m.name == "bare" {
 		a.useRunner(a.inner)
-		a.unchecked = true // ADK alone shows a late answer without the turns between
+		a.unchecked = true // ADK alone shows a late answer without the turns in between
 	}
 	a.pass(x, 3)
 	asked := a.askToConfirm(x, 1)[0]

@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestTurnsThatEndInAToolAreCompactedByTurns: the tool's result is the answer, and no words of the
-// agent follow it; with a context for every request, and with one for all.
+// The tool's result is the answer, and no text of the agent follows. Requests have a context each,
+// or share one.
 func TestTurnsThatEndInAToolAreCompactedByTurns(t *testing.T) {
 	t.Parallel()
 	for name, requests := range map[string]bool{"a context for each": true, "one context": false} {

@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// improvised is an app whose actors decide by what they see, not by a plan: after a turn that ended
-// anywhere nobody can tell which of them is asked first.
+// improvised is an app whose actors decide by what they see instead of a plan, because after a turn
+// that ended anywhere it is unknown which actor is called first.
 type improvised struct {
 	name      string
 	unordered bool
@@ -67,8 +67,8 @@ var improvisations = []improvised{
 	}},
 }
 
-// waiting is an app whose turns start a long-running tool, and then one that must be confirmed. Nobody
-// ever answers either.
+// waiting is an app whose turns start a long-running tool and then one that needs a confirmation.
+// Neither is ever answered.
 var waiting = improvised{name: "people", prepare: func(a *app) agent.Agent {
 	x := newActor(a, "assistant", "")
 	x.improvise = func(req *model.LLMRequest) *model.LLMResponse {
@@ -85,12 +85,12 @@ var waiting = improvised{name: "people", prepare: func(a *app) agent.Agent {
 	return a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order(), a.danger(&runs{}, false)} })
 }}
 
-// tail is what stands behind the question in a request.
+// tail returns the contents after the question in a request.
 func (a *app) tail(x *actor, req *model.LLMRequest) []*genai.Content {
 	return req.Contents[slices.IndexFunc(req.Contents, x.isQuestion)+1:]
 }
 
-// start makes the app, compacted at every turn.
+// start creates the app, which compacts after every turn.
 func (i improvised) start(a *app) {
 	a.t.Helper()
 	a.unordered, a.requests = i.unordered, true
@@ -110,13 +110,13 @@ func (i improvised) start(a *app) {
 	}
 }
 
-// checkKept checks that what was stored before is stored still, and then asks twice: the actors check
-// that they see all that is in storage.
+// checkKept checks that all earlier events are still stored, and then asks twice. The actors check
+// that they see everything in storage.
 func (a *app) checkKept(before []stored) {
 	a.t.Helper()
 	for _, s := range before {
 		if !slices.Contains(a.history, s) {
-			a.t.Errorf("stored once, gone now: %v", s)
+			a.t.Errorf("stored before, missing now: %v", s)
 		}
 	}
 	a.ask()

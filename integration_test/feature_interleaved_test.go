@@ -10,9 +10,9 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestAWholeTurnInTheMidstOfAnotherLosesNothing: while a turn is at its first step, another run on the
-// same session takes a whole turn, with its compactions; in the next turn at the second step; and so
-// on. ADK's database service may refuse to go on with the first turn, as it does without the service.
+// While a turn is at its first step, another run on the same session takes a whole turn with its
+// compactions. In the next turn this happens at the second step, and so on. ADK's database service
+// may refuse to continue the first turn, as it does without the service.
 func TestAWholeTurnInTheMidstOfAnotherLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, played := range improvisations[:2] {
@@ -27,7 +27,7 @@ func TestAWholeTurnInTheMidstOfAnotherLosesNothing(t *testing.T) {
 					if k%sweep == 0 {
 						a = interleavedApp(t, store, m, s)
 						played.start(a)
-						a.forgetful, yielded = true, nil // a handle does not see what others append
+						a.forgetful, yielded = true, nil // a handle does not see the events that others append
 					}
 					k++
 					s.arm(k, func() {
@@ -64,7 +64,8 @@ func TestAWholeTurnInTheMidstOfAnotherLosesNothing(t *testing.T) {
 	}
 }
 
-// interleavedApp is an app in which a turn can begin at any append or tool call of another.
+// interleavedApp is an app in which a turn can begin during any append or tool call of another
+// turn.
 func interleavedApp(t *testing.T, store storages.Storage, m mode, s *steps) *app {
 	t.Helper()
 	a := newApp(t, store.Anew(t), m, withConfig(pressures[1].change))

@@ -18,23 +18,23 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// errKilled is what everything answers in a process that was killed: it does nothing any more.
+// errKilled is the result of every call in a killed process.
 var errKilled = errors.New("killed")
 
-// process is the life of one process. Its storage, models and summarizers count as steps, and do nothing
-// once it was killed.
+// process is the lifetime of one process. Calls to its storage, models and summarizers count as
+// steps, and have no effect after it is killed.
 type process struct {
 	*steps
 	killed atomic.Bool
 }
 
-// mortal is a storage as one process has it.
+// mortal is a storage as used by one process.
 type mortal struct {
 	session.Service
 	*process
 }
 
-// lives takes a step, and reports whether the process lives then.
+// lives takes a step and reports whether the process is still alive.
 func (p *process) lives(kind string) bool {
 	if !p.killed.Load() {
 		p.step(kind)
@@ -62,7 +62,7 @@ func (s mortal) AppendEvent(ctx context.Context, sess session.Session, ev *sessi
 	return nil
 }
 
-// mortalModel is an agent's model in whatever process runs.
+// mortalModel is an agent's model in the current process.
 type mortalModel struct {
 	model.LLM
 	now func() *process
@@ -78,10 +78,10 @@ func (m mortalModel) GenerateContent(ctx context.Context, req *model.LLMRequest,
 	}
 }
 
-// TestNoRequestIsRefusedAfterAKillOrACancellation: the process dies at the first step of a turn, in the
-// next turn at the second, and so on, and another process goes on with the session; or the context of the
-// turn ends there, or nobody reads its events any further. Whatever is in storage then, each request is one
-// that every provider accepts: in a young session, where nothing was ever compacted, and in an old one.
+// The process dies at the first step of a turn, in the next turn at the second step, and so on, and
+// another process continues the session. Alternatively, the context of the turn ends there, or the
+// app stops reading its events. Whatever is then in storage, every provider accepts each request,
+// both in a young session without compactions and in an old one.
 func TestNoRequestIsRefusedAfterAKillOrACancellation(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "every turn is taken alone, with synchronous compactions")
@@ -89,7 +89,7 @@ func TestNoRequestIsRefusedAfterAKillOrACancellation(t *testing.T) {
 		for _, end := range []string{"kill", "cancel", "stop"} {
 			for _, young := range []bool{true, false} {
 				run := overStorages
-				// For the time it takes. Other tests cancel and stop turns over the databases.
+				// To save time. Other tests cancel and stop turns over the databases.
 				if !young && (end != "kill" || played.unordered) || !testkit.Whole() && (end != "kill" || !young) {
 					run = inMemoryIn
 				}
@@ -149,7 +149,7 @@ func spoilEveryStep(t *testing.T, store storages.Storage, m mode, played improvi
 		}, func() {
 			reached = s.disarm()
 			if now.killed.Load() {
-				a.inner = a.store.Open(t) // nobody closed the service
+				a.inner = a.store.Open(t) // as after a kill, the service was not closed
 				a.wrap()
 			}
 		})
@@ -164,7 +164,7 @@ func spoilEveryStep(t *testing.T, store storages.Storage, m mode, played improvi
 	if stored := len(a.log.of(compaction.Stored)); young && stored > 0 {
 		t.Errorf("%d compactions in a young session", stored)
 	}
-	if cut == 0 && end != "cancel" || k < 5 { // what a tool returns is stored though its context ended
-		t.Errorf("of %d turns %d ended behind a call: the test shows nothing", k, cut)
+	if cut == 0 && end != "cancel" || k < 5 { // a tool's result is stored even though its context ended
+		t.Errorf("of %d turns %d ended after a call: the test proves nothing", k, cut)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestWhenALongRunningCallIsAnsweredDoesNotMatter: at once, after compactions, after a restart, again
-// and again, never, or when it had been given up and summarized. The answer is in the prompt, beside
-// its call, and so is all that was said meanwhile.
+// The answer arrives immediately, after compactions, after a restart, repeatedly, never, or after
+// the call was given up and summarized. The prompt contains the answer next to its call, and
+// everything said in between.
 func TestWhenALongRunningCallIsAnsweredDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -53,10 +53,10 @@ func TestWhenALongRunningCallIsAnsweredDoesNotMatter(t *testing.T) {
 						a.reopen()
 					}
 					x.will(answer())
-					a.ledger.forget(compactiontest.Fact(last)) // the new answer takes the place of the one before
+					a.ledger.forget(compactiontest.Fact(last)) // the new answer replaces the previous one
 					fact := a.late(call, n)
 					if !slices.Contains(compactiontest.FactsInContents(x.lastRequest()), fact) {
-						t.Errorf("%s, the answer, is not in the prompt", fact)
+						t.Errorf("%s, the answer, is missing from the prompt", fact)
 					}
 					last = a.ledger.last
 				}
@@ -72,7 +72,7 @@ func TestWhenALongRunningCallIsAnsweredDoesNotMatter(t *testing.T) {
 	}
 }
 
-// pass runs n turns, some with tools.
+// pass runs n turns, some of them with tools.
 func (a *app) pass(x *actor, n int) {
 	a.t.Helper()
 	for i := range n {
@@ -83,8 +83,7 @@ func (a *app) pass(x *actor, n int) {
 	}
 }
 
-// TestALateAnswerReachesTheAgentThatCalled: a sub-agent's call is answered when the conversation has
-// long been the root's again.
+// A sub-agent's call is answered long after the conversation has returned to the root.
 func TestALateAnswerReachesTheAgentThatCalled(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
@@ -105,7 +104,7 @@ func TestALateAnswerReachesTheAgentThatCalled(t *testing.T) {
 			sub.will(a.lookups(1), answer())
 			fact := a.late(call, n)
 			if !slices.Contains(compactiontest.FactsInContents(sub.lastRequest()), fact) {
-				t.Errorf("%s, the answer, is not in the prompt", fact)
+				t.Errorf("%s, the answer, is missing from the prompt", fact)
 			}
 			a.ledger.forget(fact) // ADK shows it to no other agent
 			sub.will(transfer("root"))

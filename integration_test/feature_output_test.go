@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// TestEveryKindOfOutputLosesNothing: structured answers, thoughts, and agents that see the current
-// turn only.
+// The outputs are structured answers, thoughts, and answers of agents that see only the current
+// turn.
 func TestEveryKindOfOutputLosesNothing(t *testing.T) {
 	t.Parallel()
 	playAll(t, []feature{
@@ -41,13 +41,14 @@ func TestEveryKindOfOutputLosesNothing(t *testing.T) {
 	})
 }
 
-// older is a model that takes no schema together with tools; ADK gives it a tool for its answer then.
+// older is a model that does not support a schema together with tools. ADK then gives it a tool for
+// its answer.
 type older struct{ model.LLM }
 
 func (older) Name() string                       { return "gemini-2.5-flash" }
 func (older) GetGoogleLLMVariant() genai.Backend { return genai.BackendGeminiAPI }
 
-// structured is an app whose answers are JSON with a fact, and are kept in the session's state.
+// structured is an app whose answers are JSON with a fact, and are stored in the session's state.
 func (a *app) structured(tools bool) play {
 	x := newActor(a, "assistant", "")
 	last := ""
@@ -82,7 +83,7 @@ func (a *app) structured(tools bool) play {
 }
 
 // thinking is an app whose model thinks before it calls a tool and before it answers, and sometimes
-// does nothing else. A provider wants the signature of a thought back with the call it led to.
+// only thinks. A provider requires the signature of a thought together with its call.
 func (a *app) thinking() play {
 	x := newActor(a, "assistant", "")
 	signature := []byte("signed by the model")
@@ -125,7 +126,7 @@ func (a *app) thinking() play {
 		a.ask()
 	}, after: func() {
 		if signed < a.turns {
-			a.t.Errorf("only %d calls were looked at in %d turns", signed, a.turns)
+			a.t.Errorf("only %d calls were checked in %d turns", signed, a.turns)
 		}
 	}}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// TestStateAndArtifactsOutliveCompactions: what tools wrote in events that are summarized by now is
-// there in every later turn.
+// State and artifacts stay available in every later turn, although the events that wrote them are
+// summarized.
 func TestStateAndArtifactsOutliveCompactions(t *testing.T) {
 	t.Parallel()
 	playAll(t, []feature{
@@ -28,12 +28,12 @@ func TestStateAndArtifactsOutliveCompactions(t *testing.T) {
 	})
 }
 
-// counting is an app whose tool counts in every scope of state, every turn a little further.
+// counting is an app whose tool increments a counter in every scope of state in every turn.
 func (a *app) counting() play {
 	x := newActor(a, "assistant", "")
 	count := a.tool(functiontool.Config{Name: "count"}, func(ctx agent.ToolContext, args lookupArgs) (lookupResult, error) {
 		if _, err := ctx.State().Get("temp:draft"); err == nil {
-			a.t.Errorf("turn %d: temporary state of an earlier turn is there", a.turns)
+			a.t.Errorf("turn %d: temporary state of an earlier turn is present", a.turns)
 		}
 		for _, key := range []string{"app:n", "user:n", "n", fmt.Sprintf("n%d", args.N), "temp:draft"} {
 			if err := ctx.State().Set(key, args.N); err != nil {
@@ -82,7 +82,8 @@ func (a *app) counting() play {
 	}}
 }
 
-// filing is an app whose tool saves a new version of an artifact in every turn, and reads the one before.
+// filing is an app whose tool saves a new version of an artifact in every turn, and reads the
+// previous one.
 func (a *app) filing() play {
 	a.artifacts = artifact.InMemoryService()
 	x := newActor(a, "assistant", "")
@@ -109,12 +110,12 @@ func (a *app) filing() play {
 		for _, ev := range a.raw() {
 			if version, ok := ev.Actions.ArtifactDelta["report"]; ok {
 				if told++; version != int64(told) {
-					a.t.Errorf("the %d. event with an artifact tells of version %d", told, version)
+					a.t.Errorf("event %d with an artifact names version %d", told, version)
 				}
 			}
 		}
 		if told != filed {
-			a.t.Errorf("%d events tell of an artifact, want %d", told, filed)
+			a.t.Errorf("%d events name an artifact, want %d", told, filed)
 		}
 		resp, err := a.artifacts.Load(a.t.Context(), &artifact.LoadRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID, FileName: "report"})
 		if err != nil || resp.Part.Text != fmt.Sprintf("version %d", filed) {

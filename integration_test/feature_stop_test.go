@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns: the app leaves the loop over a turn's
-// events after the first one, the next time after the second one, and so on.
+// The app leaves the loop over a turn's events after the first event, in the next turn after the
+// second, and so on.
 func TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns(t *testing.T) {
 	t.Parallel()
 	for _, played := range improvisations {
@@ -35,7 +35,7 @@ func TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns(t *testing.T) {
 					a.checkKept(before)
 				}
 				if k < 6 {
-					t.Errorf("a turn of only %d events", k-1)
+					t.Errorf("a turn with only %d events", k-1)
 				}
 				a.verify(k)
 			})

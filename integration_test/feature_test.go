@@ -10,28 +10,27 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// feature is something that agents can do, done in every turn of a session that is compacted all
-// the while.
+// feature is an ability of agents, used in every turn of a session that is compacted throughout.
 type feature struct {
 	name string
-	// prepare makes the agents. The actors that it makes check every request.
+	// prepare creates the agents. Their actors check every request.
 	prepare func(a *app) play
-	// branches are those of which something must have been summarized.
+	// branches must all have a summary at the end.
 	branches []string
 	// unordered is as in app.
 	unordered bool
 }
 
-// play is a feature in one app.
+// play is a feature in use by one app.
 type play struct {
 	root agent.Agent
-	// turn plans and runs the turn with a number, from 0.
+	// turn plans and runs turn i, from 0.
 	turn func(i int)
-	// after, if not nil, looks at the whole session at the end.
+	// after checks the whole session at the end, if not nil.
 	after func()
 }
 
-// pressures are ways to compact so often that a short session sees it many times.
+// pressures are configurations that compact often, even in a short session.
 var pressures = []struct {
 	name   string
 	change func(*compaction.Config)
@@ -44,8 +43,8 @@ var pressures = []struct {
 	}},
 }
 
-// playAll plays every feature under every pressure; over the database, for the time it takes, under
-// the first one only.
+// playAll plays every feature under every pressure. Over the database it plays only the first
+// pressure, to save time.
 func playAll(t *testing.T, features []feature) {
 	t.Helper()
 	for _, f := range features {
@@ -85,7 +84,7 @@ func (f feature) play(a *app) {
 	a.compactAll()
 	p.turn(n)
 	p.turn(n + 1)
-	if a.cfg.InvocationThreshold == compaction.Off { // by tokens, the branch with most to gain comes first
+	if a.cfg.InvocationThreshold == compaction.Off { // by tokens, the branch with the largest saving comes first
 		a.verify(2)
 	} else {
 		a.verify(n / 6)

@@ -8,9 +8,8 @@ import (
 	"google.golang.org/adk/tool"
 )
 
-// TestTransfersThereAndBackLoseNothing: the conversation goes from agent to agent and back, within a
-// turn and between turns. Every message must reach the agent that has it, whatever is summarized:
-// any other one would complain of being asked.
+// The conversation moves between agents, within a turn and between turns. Every message must reach
+// the current agent, whatever is summarized: the actor of any other agent fails the test.
 func TestTransfersThereAndBackLoseNothing(t *testing.T) {
 	t.Parallel()
 	playAll(t, []feature{
@@ -127,13 +126,13 @@ func TestTransfersThereAndBackLoseNothing(t *testing.T) {
 				} else {
 					root.will(answer())
 				}
-				a.ask() // the next message is the root's: ADK hands none to an agent in a workflow
+				a.ask() // the next message is for the root: ADK passes none to an agent in a workflow
 			}}
 		}},
 	})
 }
 
-// withSubAgents makes an agent with a tool that can hand over to others.
+// withSubAgents returns an agent with a tool that can transfer to others.
 func (a *app) withSubAgents(x *actor, agents ...agent.Agent) agent.Agent {
 	return a.llm(x, func(cfg *llmagent.Config) { cfg.Tools, cfg.SubAgents = []tool.Tool{a.lookup()}, agents })
 }

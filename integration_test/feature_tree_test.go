@@ -15,8 +15,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// TestWorkflowsLoseNothing: agents one after the other, again and again, at the same time, and all of
-// that inside of one another, with tools everywhere.
+// Sequential, loop and parallel agents, nested in one another, all with tools.
 func TestWorkflowsLoseNothing(t *testing.T) {
 	t.Parallel()
 	playAll(t, []feature{
@@ -112,12 +111,12 @@ func TestWorkflowsLoseNothing(t *testing.T) {
 	})
 }
 
-// withLookup makes an agent with a tool.
+// withLookup returns an agent with a tool.
 func (a *app) withLookup(x *actor) agent.Agent {
 	return a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} })
 }
 
-// withExit makes an agent that can end the loop it is in.
+// withExit returns an agent that can end its loop.
 func (a *app) withExit(x *actor) agent.Agent {
 	a.t.Helper()
 	exit, err := exitlooptool.New()
@@ -127,7 +126,7 @@ func (a *app) withExit(x *actor) agent.Agent {
 	return a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{exit} })
 }
 
-// exitLoop is a response that ends the loop, and its agent's part in the turn: nothing is said after it.
+// exitLoop is a response that ends the loop. Its agent says nothing after it in this turn.
 func exitLoop() *model.LLMResponse { return compactiontest.CallTool("exit_loop", map[string]any{}) }
 
 func (a *app) sequence(name string, agents ...agent.Agent) agent.Agent {

@@ -21,7 +21,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// ref names the session of every test.
+// ref is the session of every test.
 var ref = compaction.SessionRef{AppName: "app", UserID: "user", SessionID: "session"}
 
 func getRequest() *session.GetRequest {
@@ -47,32 +47,32 @@ type app struct {
 	log    *journal
 }
 
-// wiring is what an app has besides agents and storage. The zero value is the plain app.
+// wiring is the optional equipment of an app. The zero value is the plain app.
 type wiring struct {
-	// above decorates svc for the runner; nil for no decorator.
+	// above decorates svc for the runner, if not nil.
 	above func(session.Service) session.Service
-	// plugins belong to the runner, and runConfig is how its turns run.
+	// plugins and runConfig are passed to the runner.
 	plugins   []*plugin.Plugin
 	runConfig agent.RunConfig
 	artifacts artifact.Service
-	// decorate, if not nil, is put around the models of agents.
+	// decorate wraps the models of agents, if not nil.
 	decorate func(model.LLM) model.LLM
-	// inTool, if not nil, is called by lookup before it returns.
+	// inTool is called by lookup before it returns, if not nil.
 	inTool func()
-	// requests says that the context of a turn ends with it; see endingContexts.
+	// requests is true if the context of a turn ends with the turn; see endingContexts.
 	requests bool
 }
 
-// lenience is what an app is not held to; each field is explained at its option.
+// lenience lists rules that an app need not keep. Each field is documented at its option.
 type lenience struct {
 	unordered, strict, forgetful, unchecked bool
-	// tolerates, if not nil, says which errors a turn may yield.
+	// tolerates reports which errors a turn may yield, if not nil.
 	tolerates func(error) bool
 }
 
-// talk is what was said so far.
+// talk is the conversation so far.
 type talk struct {
-	// question is what the user asked in the turn that runs.
+	// question is the user's question in the running turn.
 	question string
 	turns    int
 	history  []stored
@@ -92,7 +92,7 @@ func newApp(t *testing.T, store storages.Storage, m mode, options ...option) *ap
 	return a
 }
 
-// start wraps the storage, creates the session and makes the runner.
+// start wraps the storage, creates the session and the runner.
 func (a *app) start(root agent.Agent) *app {
 	a.t.Helper()
 	a.root = root
@@ -103,7 +103,7 @@ func (a *app) start(root agent.Agent) *app {
 	return a
 }
 
-// wrap puts a new service and a new runner over the storage.
+// wrap creates a new service and a new runner over the storage.
 func (a *app) wrap() {
 	a.t.Helper()
 	svc, err := compaction.NewCompactionService(a.inner, a.cfg)
@@ -131,7 +131,7 @@ func (a *app) useRunner(service session.Service) {
 	a.runner = r
 }
 
-// reopen closes the service and opens everything anew over the same storage, as another process would.
+// reopen closes the service and reopens everything over the same storage, as another process would.
 func (a *app) reopen() {
 	a.t.Helper()
 	if err := a.svc.Close(a.t.Context()); err != nil {
@@ -152,7 +152,8 @@ func (a *app) ask() []*session.Event {
 	return a.send(genai.NewContentFromText(question, genai.RoleUser))
 }
 
-// send runs one turn with any message, and fails the test if it does not go as the actors planned.
+// send runs one turn with the given message, and fails the test unless the turn follows the actors'
+// plans.
 func (a *app) send(msg *genai.Content, opts ...runner.RunOption) []*session.Event {
 	a.t.Helper()
 	a.turns++
@@ -193,7 +194,7 @@ func (a *app) send(msg *genai.Content, opts ...runner.RunOption) []*session.Even
 	return events
 }
 
-// journal is an observer that remembers.
+// journal is an observer that records observations.
 type journal struct {
 	mu   sync.Mutex
 	seen []compaction.Observation
@@ -205,7 +206,7 @@ func (j *journal) Observe(_ context.Context, o compaction.Observation) {
 	j.seen = append(j.seen, o)
 }
 
-// of returns the observations with an outcome.
+// of returns the observations with the given outcome.
 func (j *journal) of(outcome compaction.Outcome) []compaction.Observation {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -218,7 +219,7 @@ func (j *journal) of(outcome compaction.Outcome) []compaction.Observation {
 	return out
 }
 
-// String lists the observations, for failures.
+// String lists the observations for failure messages.
 func (j *journal) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

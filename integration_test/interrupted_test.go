@@ -17,8 +17,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestAConsumerThatStopsEarlyDoesNotSpoilTheNextTurns: the app breaks out of the loop over a turn's
-// events, after the call or after its response. A call that nobody will ever answer is left behind.
+// The app breaks out of the loop over a turn's events after the call or after its response. This
+// leaves a call that will never be answered.
 func TestAConsumerThatStopsEarlyDoesNotSpoilTheNextTurns(t *testing.T) {
 	t.Parallel()
 	for stop := 1; stop <= 3; stop++ {
@@ -41,8 +41,8 @@ func TestAConsumerThatStopsEarlyDoesNotSpoilTheNextTurns(t *testing.T) {
 	}
 }
 
-// TestACancelledTurnDoesNotSpoilTheNextTurns: the context ends while a tool runs, or while the model
-// answers. What was stored of the turn stays.
+// The context ends while a tool runs or while the model answers. The stored events of the turn
+// stay.
 func TestACancelledTurnDoesNotSpoilTheNextTurns(t *testing.T) {
 	t.Parallel()
 	for _, inTool := range []bool{true, false} {
@@ -85,13 +85,13 @@ func interruptible(t *testing.T, store storages.Storage, m mode) (*app, *actor) 
 	return a, x
 }
 
-// interrupted runs a turn that may end anywhere, and from then on expects what is in storage.
+// interrupted runs a turn that may end anywhere, and then takes storage as the expected history.
 func (a *app) interrupted(ctx context.Context, goOn func(n int, ev *session.Event) bool) {
 	a.t.Helper()
 	a.interruptedIn(ctx, goOn, func() {})
 }
 
-// interruptedIn is interrupted with something that happens before storage is looked at.
+// interruptedIn is interrupted with a function that runs before storage is read.
 func (a *app) interruptedIn(ctx context.Context, goOn func(n int, ev *session.Event) bool, then func()) {
 	a.t.Helper()
 	fact := compactiontest.Fact(a.ledger.number())

@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// gated returns a summarizer whose first call tells that it was made and then waits to be released.
+// gated returns a summarizer whose first call is announced and then waits to be released.
 func gated(inner compaction.Summarizer) (s compaction.Summarizer, asked <-chan struct{}, release func()) {
 	entered, open := make(chan struct{}), make(chan struct{})
 	var first, once sync.Once
@@ -26,9 +26,9 @@ func gated(inner compaction.Summarizer) (s compaction.Summarizer, asked <-chan s
 	}), entered, func() { once.Do(func() { close(open) }) }
 }
 
-// TestAJobInLineSeesTheTurnsThatCameAfterIt: while a compaction by hand is under way, one background
-// job waits in line and others are turned away, because that one will look at the session as it is
-// by then. So what the later turns made due must be done by it.
+// While a manual compaction is running, one background job waits in the queue and further jobs are
+// dropped, because the waiting job will read the latest state of the session. So it must do the
+// work that the later turns made due.
 func TestAJobInLineSeesTheTurnsThatCameAfterIt(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{background}, func(t *testing.T, store storages.Storage, m mode) {
@@ -48,12 +48,12 @@ func TestAJobInLineSeesTheTurnsThatCameAfterIt(t *testing.T) {
 			byHand <- err
 		}()
 		<-asked
-		a.chat(x, 9) // the first of them puts a job in line
+		a.chat(x, 9) // the first turn queues a job
 		release()
 		if err := <-byHand; err != nil {
 			t.Fatal(err)
 		}
-		if err := a.svc.Close(t.Context()); err != nil { // waits for what is in line, starts nothing
+		if err := a.svc.Close(t.Context()); err != nil { // waits for the queued job, starts no new one
 			t.Fatal(err)
 		}
 		automatic := 0
@@ -63,14 +63,13 @@ func TestAJobInLineSeesTheTurnsThatCameAfterIt(t *testing.T) {
 			}
 		}
 		if automatic == 0 {
-			t.Errorf("nine turns made a compaction due, and the job in line did not see it:\n%s", a.log)
+			t.Errorf("nine turns made a compaction due, but the queued job did not see it:\n%s", a.log)
 		}
 	})
 }
 
-// TestRecordsStoredInTheMidstOfATurnMakeNobodyStale: a compaction is written while a turn is under
-// way, and stored between two of its events. The database service would refuse the turn's next event
-// if the record had moved the session's update time.
+// A compaction is written during a turn and stored between two of its events. The database service
+// would reject the turn's next event if the record had moved the session's update time.
 func TestRecordsStoredInTheMidstOfATurnMakeNobodyStale(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{background}, func(t *testing.T, store storages.Storage, m mode) {

@@ -14,9 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestAnAnswerReachesItsSubAgentHoweverLate: a sub-agent's long-running call, and its question whether a
-// tool may run, are answered more than fifty turns later. ADK finds the agent by the call, so that must be
-// in view.
+// A sub-agent's long-running call and its request for confirmation are answered more than fifty
+// turns later. ADK finds the agent by the call, so the call must stay visible.
 func TestAnAnswerReachesItsSubAgentHoweverLate(t *testing.T) {
 	t.Parallel()
 	for _, confirms := range []bool{false, true} {
@@ -55,7 +54,7 @@ func TestAnAnswerReachesItsSubAgentHoweverLate(t *testing.T) {
 						t.Errorf("the tool ran with %v, want %d", ran.args, asked.n)
 					}
 				} else if fact := a.late(call, n); !slices.Contains(compactiontest.FactsInContents(sub.lastRequest()), fact) {
-					t.Errorf("%s, the answer, is not in the prompt", fact)
+					t.Errorf("%s, the answer, is missing from the prompt", fact)
 				}
 			})
 		})

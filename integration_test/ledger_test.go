@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// ledger remembers every fact that was told in a session, and who may know it.
+// ledger records every fact of a session, and who may know it.
 type ledger struct {
 	mu    sync.Mutex
 	last  int
@@ -24,7 +24,7 @@ type told struct {
 	turn   int
 }
 
-// number returns a number that no fact has yet.
+// number returns an unused number.
 func (l *ledger) number() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,7 +38,7 @@ func (l *ledger) tell(fact, branch, teller string) {
 	l.facts = append(l.facts, told{fact, branch, teller, l.turn})
 }
 
-// forget drops a fact that a prompt need not hold any more.
+// forget drops a fact that prompts need not contain anymore.
 func (l *ledger) forget(fact string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +51,7 @@ func (l *ledger) nextTurn() {
 	l.turn++
 }
 
-// where returns the facts that a condition holds for.
+// where returns the facts that satisfy a condition.
 func (l *ledger) where(holds func(told, int) bool) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,8 +64,8 @@ func (l *ledger) where(holds func(told, int) bool) []string {
 	return out
 }
 
-// keepStored forgets the facts that are not in storage: an interrupted turn may not have stored what
-// its tools returned.
+// keepStored drops the facts that are not in storage, because an interrupted turn may not have
+// stored its tools' results.
 func (l *ledger) keepStored(events []*session.Event) {
 	var stored []string
 	for _, ev := range events {

@@ -18,8 +18,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestExtremeConfigsLoseNothing: as often as possible, as little raw as possible, as few summaries as
-// possible, and both triggers at once.
+// The configurations compact as often as possible, keep as few raw events or summaries as possible,
+// or combine both triggers.
 func TestExtremeConfigsLoseNothing(t *testing.T) {
 	t.Parallel()
 	for _, variant := range []struct {
@@ -52,7 +52,7 @@ func TestExtremeConfigsLoseNothing(t *testing.T) {
 				}
 				a.verify(8)
 				status, err := a.svc.Status(t.Context(), ref)
-				// The rounds of the newest turn may have one of their own until the next window.
+				// The rounds of the newest turn may have their own summary until the next window.
 				if err != nil || len(status.Summaries) > max(2, a.cfg.MaxSummaries) {
 					t.Errorf("%d summaries, want at most %d; error %v", len(status.Summaries), a.cfg.MaxSummaries, err)
 				}
@@ -61,8 +61,8 @@ func TestExtremeConfigsLoseNothing(t *testing.T) {
 	}
 }
 
-// TestPinnedEventsStayRaw: whatever Config.Pin names is in every prompt as it was said, and does not
-// stop the rest from being summarized.
+// An event that Config.Pin selects is unchanged in every prompt, and does not keep other events
+// from being summarized.
 func TestPinnedEventsStayRaw(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
@@ -85,14 +85,14 @@ func TestPinnedEventsStayRaw(t *testing.T) {
 			}
 		}
 		if found != 1 {
-			t.Errorf("the pinned message is in the prompt %d times", found)
+			t.Errorf("the prompt has the pinned message %d times", found)
 		}
 		a.verify(3)
 	})
 }
 
-// TestALateAnswerToAParallelBranchKeepsBranchesApart: the call was made in a branch; ADK runs its
-// agent for the answer outside of all branches. Afterwards the branches go on as before.
+// The call was made in a branch. ADK runs its agent for the answer outside of all branches. The
+// branches then continue as before.
 func TestALateAnswerToAParallelBranchKeepsBranchesApart(t *testing.T) {
 	t.Parallel()
 	for _, between := range []int{0, 3, 12} {
@@ -131,7 +131,7 @@ func TestALateAnswerToAParallelBranchKeepsBranchesApart(t *testing.T) {
 				a.compactAll()
 				turns(2)
 				if !slices.Contains(compactiontest.FactsInContents(left.lastRequest()), fact) {
-					t.Errorf("%s, the late answer, is gone", fact)
+					t.Errorf("%s, the late answer, is missing", fact)
 				}
 				a.verify(4)
 			})
@@ -139,9 +139,9 @@ func TestALateAnswerToAParallelBranchKeepsBranchesApart(t *testing.T) {
 	}
 }
 
-// TestSummariesOfALiveTurnAreNotMixedWithThePast: a turn of many tool rounds follows on many turns of
-// chat, with few summaries allowed. What stands behind the question as the agent's own tool calls
-// must hold no past turns, and the past must go on standing in front of it.
+// A turn of many tool rounds follows many turns of chat, with few summaries allowed. The agent's
+// own tool calls after the question must not include past turns, and the past must stay before the
+// question.
 func TestSummariesOfALiveTurnAreNotMixedWithThePast(t *testing.T) {
 	t.Parallel()
 	for limit := 1; limit <= 3; limit++ {

@@ -16,7 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// order is a long-running tool: it returns at once that it has begun, with a fact of its own.
+// order is a long-running tool that immediately returns that it has begun, with its own fact.
 func (a *app) order() tool.Tool {
 	return a.tool(functiontool.Config{Name: "order", Description: "Orders an item.", IsLongRunning: true}, func(ctx agent.ToolContext, args lookupArgs) (lookupResult, error) {
 		fact := compactiontest.Fact(args.N)
@@ -25,7 +25,7 @@ func (a *app) order() tool.Tool {
 	})
 }
 
-// callNamed returns the newest call of a tool among events.
+// callNamed returns the newest call of a tool in events.
 func (a *app) callNamed(events []*session.Event, name string) *genai.FunctionCall {
 	a.t.Helper()
 	for _, ev := range slices.Backward(events) {
@@ -39,9 +39,9 @@ func (a *app) callNamed(events []*session.Event, name string) *genai.FunctionCal
 	return nil
 }
 
-// TestALateAnswerOfALongRunningToolKeepsItsCallAndTheTurnsBetween: the real answer comes twenty turns
-// later. The call must still be there, and so must all that was said meanwhile: ADK drops every
-// event that is no tool event between a call and its answer.
+// The real answer arrives twenty turns later. The call must still be visible, and so must
+// everything said in between: ADK drops every event between a call and its answer that is not a
+// tool event.
 func TestALateAnswerOfALongRunningToolKeepsItsCallAndTheTurnsBetween(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
@@ -63,7 +63,7 @@ func TestALateAnswerOfALongRunningToolKeepsItsCallAndTheTurnsBetween(t *testing.
 		x.will(answer())
 		fact := a.late(call, n)
 		if !slices.Contains(compactiontest.FactsInContents(x.lastRequest()), fact) {
-			t.Error("the answer is not in the prompt")
+			t.Error("the answer is missing from the prompt")
 		}
 		a.chat(x, 12)
 		a.compactAll()
@@ -72,7 +72,7 @@ func TestALateAnswerOfALongRunningToolKeepsItsCallAndTheTurnsBetween(t *testing.
 	})
 }
 
-// TestALateAnswerMayStartMoreTools: after the late answer the model goes on calling tools in that turn.
+// After the late answer, the model calls more tools in the same turn.
 func TestALateAnswerMayStartMoreTools(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
@@ -93,8 +93,8 @@ func TestALateAnswerMayStartMoreTools(t *testing.T) {
 	})
 }
 
-// TestSeveralLongRunningCallsAreAnsweredInAnyOrder: three calls wait, two of them made at once, and
-// the answers come in the wrong order with turns between them.
+// Three calls wait, two of them made in parallel, and their answers arrive in another order with
+// turns in between.
 func TestSeveralLongRunningCallsAreAnsweredInAnyOrder(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
@@ -125,8 +125,8 @@ func TestSeveralLongRunningCallsAreAnsweredInAnyOrder(t *testing.T) {
 	})
 }
 
-// late sends the real answer to a call of order, with a new fact, and returns the fact. In a prompt the
-// answer takes the place of the tool's first response, whose fact may be gone from then on.
+// late sends the real answer to a call of order, with a new fact, and returns the fact. In a prompt
+// the answer replaces the tool's first response, whose fact may then be missing.
 func (a *app) late(call *genai.FunctionCall, n int) string {
 	a.t.Helper()
 	fact := compactiontest.Fact(a.ledger.number())

@@ -8,8 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
-// TestMain lets garbage pile up, to a gigabyte at most: a quarter of the processor time went into collecting
-// a heap that stays small in any case. GOGC in the environment decides otherwise, and the race detector
+// TestMain lets garbage accumulate up to a gigabyte, because collecting a heap that stays small
+// took a quarter of the processor time. GOGC in the environment has priority. The race detector
 // needs the memory itself.
 func TestMain(m *testing.M) {
 	testkit.Quiet()

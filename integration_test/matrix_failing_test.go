@@ -16,15 +16,15 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestMatrixFailingStorageLosesNothing: every n-th call to storage fails, those of the turns and those
-// of the compactions. A turn that it hits fails with storage's own error; what was acknowledged is
-// stored once, in order, and the model goes on seeing all of it.
+// Every n-th call to storage fails, during turns and during compactions. A turn that is hit fails
+// with storage's own error. Every acknowledged event is stored once and in order, and the model
+// still sees all of them.
 func TestMatrixFailingStorageLosesNothing(t *testing.T) {
 	t.Parallel()
 	var inCompactions, storedInTrouble atomic.Int64
 	t.Cleanup(func() {
 		if inCompactions.Load() == 0 || storedInTrouble.Load() == 0 {
-			t.Errorf("%d calls of compactions failed, %d compactions came through: the test shows nothing", inCompactions.Load(), storedInTrouble.Load())
+			t.Errorf("%d calls of compactions failed, %d compactions succeeded: the test proves nothing", inCompactions.Load(), storedInTrouble.Load())
 		}
 	})
 	for _, every := range []int{6, 7, 9, 17, 23} {
@@ -44,7 +44,7 @@ func TestMatrixFailingStorageLosesNothing(t *testing.T) {
 					}
 				}
 				if failed == 0 || failed == 40 {
-					t.Errorf("%d of 40 turns failed: the test shows nothing", failed)
+					t.Errorf("%d of 40 turns failed: the test proves nothing", failed)
 				}
 				inCompactions.Add(int64(strict.Failures() - failed))
 				storedInTrouble.Add(int64(len(a.log.of(compaction.Stored))))
@@ -59,7 +59,7 @@ func TestMatrixFailingStorageLosesNothing(t *testing.T) {
 	}
 }
 
-// TestMatrixAnEventThatWasNotStoredIsNotShown: the backend's own handle shows it all the same.
+// The backend's own handle does show the event.
 func TestMatrixAnEventThatWasNotStoredIsNotShown(t *testing.T) {
 	t.Parallel()
 	strict := compactiontest.NewStrictService(compactiontest.StrictOptions{})
@@ -78,7 +78,7 @@ func TestMatrixAnEventThatWasNotStoredIsNotShown(t *testing.T) {
 	}
 	strict.SetFailEvery(0)
 	if after := canonical(eventsOf(resp.Session)); after != before {
-		t.Errorf("the view was\n%s\nand is\n%s", before, after)
+		t.Errorf("the view changed from\n%s\nto\n%s", before, after)
 	}
 	a.history = append(a.history, storedMessage(ev.Content))
 	if err := a.svc.AppendEvent(t.Context(), resp.Session, ev); err != nil {
@@ -86,14 +86,14 @@ func TestMatrixAnEventThatWasNotStoredIsNotShown(t *testing.T) {
 	}
 	view := eventsOf(resp.Session)
 	if last := view[len(view)-1]; last.ID != ev.ID || len(a.view()) != len(view) {
-		t.Errorf("after the second try the view of %d events ends with %s; a new handle shows %d", len(view), last.ID, len(a.view()))
+		t.Errorf("after the second attempt the view of %d events ends with %s; a new handle shows %d", len(view), last.ID, len(a.view()))
 	}
 	a.adoptStoredIDs()
 	a.verify(1)
 }
 
-// unlucky runs a turn that may fail, and expects from then on what was acknowledged. It reports
-// whether the turn went well.
+// unlucky runs a turn that may fail, and then expects the acknowledged events in storage. It
+// reports whether the turn succeeded.
 func (a *app) unlucky(x *actor, strict *compactiontest.StrictService) bool {
 	a.t.Helper()
 	fact := compactiontest.Fact(a.ledger.number())
@@ -121,7 +121,7 @@ func (a *app) unlucky(x *actor, strict *compactiontest.StrictService) bool {
 	if !errors.Is(failure, compactiontest.ErrUnavailable) || errors.Is(failure, compaction.ErrCompaction) {
 		a.t.Errorf("turn %d failed with %v, want storage's own error", a.turns, failure)
 	}
-	if x.asked == asked { // not even the question was stored
+	if x.asked == asked { // the question was not stored either
 		a.history = a.history[:before]
 	}
 	x.unplayed()
@@ -131,7 +131,7 @@ func (a *app) unlucky(x *actor, strict *compactiontest.StrictService) bool {
 	return false
 }
 
-// checkRecordsOnce: no record is stored twice, and no event is covered by two records.
+// checkRecordsOnce checks that no record is stored twice and no event is covered by two records.
 func (a *app) checkRecordsOnce() {
 	a.t.Helper()
 	records, covered := map[string]bool{}, map[string]string{}

@@ -12,7 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// outage is a storage that does not take events for a while, and may not be read either.
+// outage is a storage that rejects events for a while, and optionally reads too.
 type outage struct {
 	session.Service
 	writes, reads bool
@@ -32,9 +32,8 @@ func (o *outage) AppendEvent(ctx context.Context, sess session.Session, ev *sess
 	return o.Service.AppendEvent(ctx, sess, ev)
 }
 
-// TestMatrixASummaryThatWasNotStoredIsNotShown: storage goes down while a summary is written in the
-// midst of a turn, and comes back before the model is asked again. The handle of the turn must not
-// show the summary, and later compactions must not build on it.
+// Storage fails while a summary is written during a turn, and recovers before the next model call.
+// The turn's handle must not show the summary, and later compactions must not build on it.
 func TestMatrixASummaryThatWasNotStoredIsNotShown(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, onStrict(compactiontest.StrictOptions{}), synchronous, withConfig(lowThreshold))
@@ -42,7 +41,7 @@ func TestMatrixASummaryThatWasNotStoredIsNotShown(t *testing.T) {
 	a.inner = store
 	asked := 0
 	a.cfg.Summarizer = summarizer.Func(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
-		if asked%3 < 2 { // the third time all goes well
+		if asked%3 < 2 { // every third time succeeds
 			store.writes, store.reads = true, asked%3 == 1
 		}
 		asked++
@@ -83,7 +82,7 @@ func TestMatrixASummaryThatWasNotStoredIsNotShown(t *testing.T) {
 		store.writes, store.reads = false, false
 	}
 	if checked < 3 || len(a.log.of(compaction.Failed)) < 3 {
-		t.Errorf("storage was down before %d requests, %d compactions failed: the test shows nothing\n%s", checked, len(a.log.of(compaction.Failed)), a.log)
+		t.Errorf("storage was down before %d requests, %d compactions failed: the test proves nothing\n%s", checked, len(a.log.of(compaction.Failed)), a.log)
 	}
 	a.adoptStoredIDs()
 	a.verify(2)

@@ -10,7 +10,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// remembering keeps the error that the service below it returned last.
+// remembering keeps the last error of the service below it.
 type remembering struct {
 	session.Service
 	last error
@@ -21,9 +21,8 @@ func (r *remembering) AppendEvent(ctx context.Context, sess session.Session, ev 
 	return r.last
 }
 
-// TestMatrixADecoratorThatDoesNotPeelCannotStandBelow: its sessions are strange to the backend, which
-// refuses them, with our layer and without. The error is the backend's own both times, and nothing is
-// stored or lost.
+// The backend does not know such a decorator's sessions and rejects them, with our layer and
+// without. Both times the error is the backend's own, and no event is stored or lost.
 func TestMatrixADecoratorThatDoesNotPeelCannotStandBelow(t *testing.T) {
 	t.Parallel()
 	for _, store := range backends(t) {

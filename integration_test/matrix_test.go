@@ -15,21 +15,21 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// backends are the rows of the matrix. The last one is the worst backend there is, which gives events IDs
-// of its own.
+// backends are the rows of the matrix. The last one is the worst backend possible, which assigns
+// its own event IDs.
 func backends(t *testing.T) []storages.Storage {
 	t.Helper()
 	return append(storages.All(t), onStrict(compactiontest.StrictOptions{}))
 }
 
-// renames reports whether a backend gives events IDs of its own.
+// renames reports whether a backend assigns its own event IDs.
 func renames(store storages.Storage) bool { return store.Name == "strict" }
 
 func onStrict(opts compactiontest.StrictOptions) storages.Storage {
 	return storages.Holding("strict", func() session.Service { return compactiontest.NewStrictService(opts) })
 }
 
-// arrangement is one column of the matrix: what stands above and below our layer, nil for nothing.
+// arrangement is a column of the matrix: the decorators above and below our layer. nil means none.
 type arrangement struct {
 	name         string
 	bare         bool
@@ -83,7 +83,7 @@ func matrix(t *testing.T, f func(t *testing.T, store storages.Storage, arr arran
 	}
 }
 
-// TestMatrixPassesADKsSuite: every stack is a session service as ADK wants it.
+// Every stack passes ADK's own suite for session services.
 func TestMatrixPassesADKsSuite(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "package compaction runs ADK's suite over one stack")
@@ -93,7 +93,7 @@ func TestMatrixPassesADKsSuite(t *testing.T) {
 	})
 }
 
-// TestMatrixPassesOurSuite: every stack that compacts keeps the rules, whatever lies above and below.
+// Every compacting stack passes our suite, whatever is above and below.
 func TestMatrixPassesOurSuite(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "package compactiontest runs the suite over one stack")
@@ -105,8 +105,8 @@ func TestMatrixPassesOurSuite(t *testing.T) {
 	})
 }
 
-// TestMatrixRunsLoseNothing: ADK's runner over every stack, with tools, through many compactions by
-// turns and by tokens. Every request of the model is checked.
+// ADK's runner plays a session with tools over every stack, with many compactions by turns and by
+// tokens. Every request to the model is checked.
 func TestMatrixRunsLoseNothing(t *testing.T) {
 	t.Parallel()
 	testkit.SkipBrief(t, "every stack compacts synchronously here")
@@ -132,14 +132,14 @@ func TestMatrixRunsLoseNothing(t *testing.T) {
 	})
 }
 
-// lowThreshold compacts by tokens often, far from the window's end: near it an extractive summary
-// steps in where storage fails or the machine is slow, and may lose facts.
+// lowThreshold compacts by tokens often and far from the window's end. Near the end, an extractive
+// summary, which may lose facts, takes over if storage fails or the machine is slow.
 func lowThreshold(cfg *compaction.Config) {
 	smallWindow(cfg)
 	cfg.ContextWindow = 100_000
 }
 
-// matrixApp is an app with one agent with a tool.
+// matrixApp is an app with one agent that has a tool.
 func matrixApp(t *testing.T, store storages.Storage, m mode, arr arrangement) (*app, *actor) {
 	t.Helper()
 	a := newApp(t, store, m, withConfig(lowThreshold))
@@ -154,13 +154,13 @@ func matrixApp(t *testing.T, store storages.Storage, m mode, arr arrangement) (*
 	return a, a.actors[0]
 }
 
-// lookupAgent is one agent with the tool lookup.
+// lookupAgent returns an agent with the tool lookup.
 func (a *app) lookupAgent() agent.Agent {
 	a.t.Helper()
 	return a.llm(newActor(a, "assistant", ""), func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup()} })
 }
 
-// adoptStoredIDs makes the IDs that storage gave to the agents' events those that are expected there.
+// adoptStoredIDs makes the IDs that storage assigned to agents' events the expected ones.
 func (a *app) adoptStoredIDs() {
 	a.t.Helper()
 	raw := withoutRecords(a.raw())

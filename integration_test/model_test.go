@@ -20,12 +20,12 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// writer is the model that writes the summaries: it keeps all facts of its prompt. It has its own
-// count of calls, so that an agent's model is seen not to be asked for summaries.
+// writer is the model that writes the summaries and keeps all facts of its prompt. It counts its
+// own calls, which shows that an agent's model is not used for summaries.
 type writer struct {
 	t     *testing.T
 	calls atomic.Int32
-	// spoiled, if not nil, answers instead.
+	// spoiled answers instead, if not nil.
 	spoiled func(yield func(*model.LLMResponse, error) bool)
 }
 
@@ -35,7 +35,7 @@ func (w *writer) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 	return func(yield func(*model.LLMResponse, error) bool) {
 		w.calls.Add(1)
 		if n := len(req.Contents); n == 0 || req.Contents[n-1].Role != genai.RoleUser {
-			w.t.Error("a request for a summary does not end with a user's message: providers refuse it")
+			w.t.Error("a request for a summary does not end with a user's message: providers reject it")
 		}
 		if len(req.Tools) > 0 || req.Config != nil && len(req.Config.Tools) > 0 {
 			w.t.Error("a request for a summary carries tools")
@@ -48,7 +48,7 @@ func (w *writer) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 	}
 }
 
-// TestAModelWritesTheSummaries is the service as it is configured normally: with a model.
+// The service is configured with a model, the usual setup.
 func TestAModelWritesTheSummaries(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
@@ -63,12 +63,12 @@ func TestAModelWritesTheSummaries(t *testing.T) {
 		}
 		a.verify(4)
 		if w.calls.Load() == 0 {
-			t.Error("the model was never asked")
+			t.Error("the model was never called")
 		}
 	})
 }
 
-// TestABadModelHarmsNoTurn: everything that a model may do instead of answering.
+// The model misbehaves in every possible way.
 func TestABadModelHarmsNoTurn(t *testing.T) {
 	t.Parallel()
 	for name, spoiled := range map[string]func(yield func(*model.LLMResponse, error) bool){
@@ -95,7 +95,7 @@ func TestABadModelHarmsNoTurn(t *testing.T) {
 				a := newModelApp(t, store, m, w)
 				a.chat(a.actors[0], 12)
 				if w.calls.Load() == 0 {
-					t.Error("the model was never asked")
+					t.Error("the model was never called")
 				}
 				if n := len(a.log.of(compaction.Stored)); n > 0 {
 					t.Errorf("%d summaries were stored:\n%s", n, a.log)

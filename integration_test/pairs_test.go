@@ -7,9 +7,9 @@ import (
 	"google.golang.org/genai"
 )
 
-// pairProblems returns what a provider would refuse in a request: calls that are not answered by the
-// very next content, and responses that answer nothing. The tools of these tests repeat their
-// argument n in the response, so that swapped responses show too.
+// pairProblems returns reasons for a provider to reject a request: calls that the next content does
+// not answer, and responses without a call. The tools of these tests repeat their argument n in the
+// response, so that swapped responses are detected too.
 func pairProblems(contents []*genai.Content) []string {
 	var problems []string
 	var open []*genai.FunctionCall
@@ -33,8 +33,8 @@ func pairProblems(contents []*genai.Content) []string {
 	return problems
 }
 
-// matches reports whether a response may answer a call. ADK takes its own IDs out of requests, so
-// the name and the argument decide; a tool that failed does not repeat its argument.
+// matches reports whether a response may answer a call. ADK removes its own IDs from requests, so
+// name and argument decide. A failed tool does not repeat its argument.
 func matches(call *genai.FunctionCall, response *genai.FunctionResponse) bool {
 	asked, ok := call.Args["n"]
 	answered, both := response.Response["n"]

@@ -13,9 +13,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestParallelBranchesKeepTheirFactsAndDoNotLeak: two agents work at the same time, each with tools,
-// turn after turn, and a third one afterwards reads both. Every actor checks that it sees its own
-// facts and none of a sibling's.
+// Two agents work in parallel, each with tools, turn after turn, and a third agent reads both
+// afterwards. Every actor checks that it sees its own facts and none of a sibling's.
 func TestParallelBranchesKeepTheirFactsAndDoNotLeak(t *testing.T) {
 	t.Parallel()
 	for _, tokens := range []bool{false, true} {
@@ -76,7 +75,7 @@ func (a *app) checkBranches(want ...string) {
 	}
 	for _, branch := range want {
 		if seen[branch] == 0 {
-			a.t.Errorf("nothing of branch %q was summarized: %v", branch, seen)
+			a.t.Errorf("no event of branch %q was summarized: %v", branch, seen)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestAJobOfADeletedSessionLeavesNothingInItsSuccessor: while a summary is being written, the session
-// is deleted and created anew under the same ID, through the service or behind its back.
+// While a summary is being written, the session is deleted and re-created under the same ID,
+// through the service or directly in storage.
 func TestAJobOfADeletedSessionLeavesNothingInItsSuccessor(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []bool{false, true} {
@@ -56,7 +56,7 @@ func TestAJobOfADeletedSessionLeavesNothingInItsSuccessor(t *testing.T) {
 				}
 				for _, ev := range a.raw() {
 					if compaction.IsCompactionEvent(ev) && len(a.history) < 10 {
-						t.Errorf("the new session holds record %s of the old one", ev.ID)
+						t.Errorf("the new session has record %s of the old one", ev.ID)
 					}
 				}
 				a.chat(x, 8)

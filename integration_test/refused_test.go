@@ -6,10 +6,10 @@ import (
 	"google.golang.org/genai"
 )
 
-// refusals returns why a provider would refuse a request with HTTP 400, as Gemini, OpenAI and Anthropic
-// document it or were seen to do. branches says that agents work in branches: a question that all of them
-// see is summarized in a branch of its own, so an answer in another one may stand directly in front of a
-// call.
+// refusals returns the reasons why a provider would reject a request with HTTP 400, as documented
+// by Gemini, OpenAI and Anthropic or observed. branches is true if agents work in branches: a
+// question that all of them see is summarized in its own branch, so an answer in another branch may
+// directly precede a call.
 func refusals(contents []*genai.Content, branches bool) []string {
 	problems := pairProblems(contents)
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }

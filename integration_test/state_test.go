@@ -18,9 +18,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestStatePassesThrough: state of every scope is written by the runner and by tools, read by
-// instructions, and outlives compactions; temporary state does not outlive its turn, not even in
-// the view.
+// The runner and tools write state of every scope, instructions read it, and it survives
+// compactions. Temporary state ends with its turn, also in the view.
 func TestStatePassesThrough(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
@@ -84,8 +83,8 @@ func stateOf(sess session.Session) map[string]any {
 	return state
 }
 
-// TestTemporaryStateIsSeenInItsTurnOnly: what a tool puts into temp: state is there for the rest of
-// the turn, and the events that the runner's own view shows hold none of it.
+// A tool's temp: state is available for the rest of the turn, and events in the runner's own view
+// do not have it.
 func TestTemporaryStateIsSeenInItsTurnOnly(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {
@@ -115,7 +114,7 @@ func TestTemporaryStateIsSeenInItsTurnOnly(t *testing.T) {
 		}
 		bare := a.bareTemporaryState(t)
 		if len(during) != bare {
-			t.Errorf("temporary state was seen %d times, without the service %d times", len(during), bare)
+			t.Errorf("temporary state was visible %d times, without the service %d times", len(during), bare)
 		}
 		if store.Name == "database" && len(leaked) > 0 {
 			t.Errorf("temporary state was stored: %v", leaked)
@@ -147,8 +146,8 @@ func (a *app) bareTemporaryState(t *testing.T) int {
 	return seen
 }
 
-// TestASessionIsCreatedOnDemand: with AutoCreateSession the first message to an unknown session
-// creates it, through the service, and it is compacted like any other.
+// With AutoCreateSession, the first message to an unknown session creates it through the service,
+// and the session is compacted like any other.
 func TestASessionIsCreatedOnDemand(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {

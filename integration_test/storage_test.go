@@ -8,16 +8,16 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// mode is how the service works on a session during a test.
+// mode is how the service processes a session during a test.
 type mode struct {
 	name string
 	// synchronous is Config.Synchronous.
 	synchronous bool
-	// flushed waits for all background work before answers of a model (over the database, where that
-	// reads the whole session, before every third) and after every turn, so that records are stored in
-	// the midst of turns.
+	// flushed waits for all background work before answers of a model and after every turn, so that
+	// records are stored during turns. Over the database, where this reads the whole session, it
+	// waits before every third answer.
 	flushed bool
-	// reopened closes the service after every so many turns and opens a new one over the same storage.
+	// reopened closes the service after this many turns and opens a new one over the same storage.
 	reopened int
 }
 
@@ -28,8 +28,8 @@ var (
 	reopened    = mode{name: "reopened", synchronous: true, reopened: 7}
 )
 
-// turns is how many turns a test of n turns takes: ADK's database service reads and decodes the whole
-// session at every turn, so only one mode goes all the way over it.
+// turns returns the number of turns of a test with n turns. ADK's database service reads and
+// decodes the whole session in every turn, so only one mode plays all turns over it.
 func (m mode) turns(store storages.Storage, n int) int {
 	if store.Name == "inmemory" || m.reopened > 0 {
 		return n
@@ -37,11 +37,11 @@ func (m mode) turns(store storages.Storage, n int) int {
 	return n * 2 / 5
 }
 
-// overStorages runs f over every storage in every mode; over the databases, for the time it takes, only
-// in the modes that differ there: records that come in the midst of a turn, and other processes.
-// Unless [testkit.Whole], each database has one of these: ADK's, which refuses stale handles, the first,
-// and this module's own, which loads what is visible only, the last. Where [testkit.Brief] reports true,
-// sessions lie in memory.
+// overStorages runs f over every storage in every mode. To save time, the databases get only the
+// modes that matter there: records stored during a turn, and other processes. Unless
+// [testkit.Whole], each database gets one of these: the first for ADK's, which rejects stale
+// handles, and the last for this module's own, which loads only visible events. If [testkit.Brief]
+// is true, sessions are in memory.
 func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
 	slow := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return m.synchronous && m.reopened == 0 || m == background })
@@ -67,13 +67,14 @@ func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storage
 	}
 }
 
-// inMemoryIn runs f over the in-memory service in every mode; for what no storage has a part in.
+// inMemoryIn runs f over the in-memory service in every mode, for tests that do not depend on
+// storage.
 func inMemoryIn(t *testing.T, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
 	overModes(t, storages.InMemory(), modes, f)
 }
 
-// everywhere runs f over every storage in every mode there is.
+// everywhere runs f over every storage in every mode.
 func everywhere(t *testing.T, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
 	for _, store := range storages.All(t) {
@@ -81,8 +82,8 @@ func everywhere(t *testing.T, f func(t *testing.T, store storages.Storage, m mod
 	}
 }
 
-// overModes runs f over empty storages like store. With the race detector, of several modes only one
-// remains in which compactions run next to turns.
+// overModes runs f over empty storages like store. With the race detector, it keeps only one mode
+// in which compactions run during turns.
 func overModes(t *testing.T, store storages.Storage, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
 	if testkit.Race {
@@ -96,7 +97,7 @@ func overModes(t *testing.T, store storages.Storage, modes []mode, f func(t *tes
 	}
 }
 
-// raced returns the mode that is worth a run with the race detector.
+// raced returns the modes that are worth running with the race detector.
 func raced(modes []mode) []mode {
 	switch {
 	case slices.Contains(modes, background):

@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// rounds is how many times a model calls its tool within one turn; less often over a database, where
-// every round takes its time.
+// rounds returns the number of tool calls in one turn. It is lower over a database, where rounds
+// are slow.
 func (a *app) rounds() int {
 	if a.store.Name == "database" {
 		return 32
@@ -29,8 +29,8 @@ func smallWindow(cfg *compaction.Config) {
 	cfg.TokenThreshold = 1200
 }
 
-// TestSixtyToolRoundsInOneTurnLoseNothing: one question, sixty rounds, a prompt that is over the
-// threshold again and again. The last request must hold all sixty results.
+// One question leads to sixty rounds, and the prompt crosses the threshold repeatedly. The last
+// request must have all sixty results.
 func TestSixtyToolRoundsInOneTurnLoseNothing(t *testing.T) {
 	t.Parallel()
 	for _, variant := range []struct {
@@ -82,7 +82,7 @@ func (a *app) chat(x *actor, n int) {
 	}
 }
 
-// loop runs one turn in which the agent calls its tool again and again.
+// loop runs one turn in which the agent repeatedly calls its tool.
 func (a *app) loop(x *actor) {
 	a.t.Helper()
 	for range a.rounds() {
@@ -92,7 +92,7 @@ func (a *app) loop(x *actor) {
 	a.ask()
 }
 
-// checkLoop checks that the newest request of x holds the results of all rounds of the turn.
+// checkLoop checks that the newest request of x has the results of all rounds of the turn.
 func (a *app) checkLoop(x *actor) {
 	a.t.Helper()
 	seen := compactiontest.FactsInContents(x.lastRequest())
@@ -107,8 +107,7 @@ func (a *app) checkLoop(x *actor) {
 	}
 }
 
-// TestSixtyToolRoundsAfterATransferLoseNothing: the rounds are made by a sub-agent that the root
-// handed over to in the same turn.
+// The root transfers to a sub-agent, which makes the rounds in the same turn.
 func TestSixtyToolRoundsAfterATransferLoseNothing(t *testing.T) {
 	t.Parallel()
 	for _, include := range []llmagent.IncludeContents{llmagent.IncludeContentsDefault, llmagent.IncludeContentsNone} {
@@ -138,8 +137,7 @@ func TestSixtyToolRoundsAfterATransferLoseNothing(t *testing.T) {
 	}
 }
 
-// TestToolRoundsOfAWorkflowLoseNothing: in a sequence the second agent starts where the first one
-// ended, in the same turn.
+// In a sequence, the second agent starts where the first one ended, in the same turn.
 func TestToolRoundsOfAWorkflowLoseNothing(t *testing.T) {
 	t.Parallel()
 	for _, include := range []llmagent.IncludeContents{llmagent.IncludeContentsDefault, llmagent.IncludeContentsNone} {
@@ -176,8 +174,7 @@ func TestToolRoundsOfAWorkflowLoseNothing(t *testing.T) {
 	}
 }
 
-// TestAToolLoopSurvivesARestart: the next turns, of another service over the same storage, still
-// know the results of a long turn.
+// Later turns, with another service over the same storage, still have the results of a long turn.
 func TestAToolLoopSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous}, func(t *testing.T, store storages.Storage, m mode) {

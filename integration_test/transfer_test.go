@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestMessagesReachTheSubAgentAfterCompactions: ADK finds the agent for a message by the newest
-// agent event. After a transfer that must stay the sub-agent, whatever is summarized.
+// ADK chooses the agent for a message by the newest agent event. After a transfer this must remain
+// the sub-agent's, whatever is summarized.
 func TestMessagesReachTheSubAgentAfterCompactions(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
@@ -25,7 +25,7 @@ func TestMessagesReachTheSubAgentAfterCompactions(t *testing.T) {
 		a.chat(sub, 1)
 		for range m.turns(store, 20) {
 			sub.will(a.lookups(1))
-			a.chat(sub, 1) // the root would complain of being asked
+			a.chat(sub, 1) // the root's actor would fail the test
 		}
 		a.compactAll()
 		a.chat(sub, 1)
@@ -37,7 +37,7 @@ func TestMessagesReachTheSubAgentAfterCompactions(t *testing.T) {
 	})
 }
 
-// compactAll summarizes by hand as much as can be.
+// compactAll manually summarizes as much as possible.
 func (a *app) compactAll() {
 	a.t.Helper()
 	if _, err := a.svc.Compact(a.t.Context(), ref, compaction.CompactOptions{KeepRecent: 1}); err != nil {

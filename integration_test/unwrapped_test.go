@@ -13,8 +13,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestWithoutTheServiceASessionIsAsIfItHadNeverBeenThere: the service is taken away after many
-// compactions. From then on every request equals that of a twin that never had it.
+// The service is removed after many compactions. From then on, every request equals the request of
+// a twin that never had the service.
 func TestWithoutTheServiceASessionIsAsIfItHadNeverBeenThere(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {

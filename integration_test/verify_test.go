@@ -15,20 +15,21 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// stored is what storage must hold of one event. It was copied when the event was made, so that a
-// later change to the event shows.
+// stored is what storage must have of one event. It is copied when the event is created, so that
+// later changes to the event are detected.
 type stored struct{ ID, Author, Branch, Content string }
 
 func storedEvent(ev *session.Event) stored {
 	return stored{ev.ID, ev.Author, ev.Branch, canonical(ev.Content)}
 }
 
-// storedMessage is what storage must hold of a user's message; ADK gives it an ID that nobody sees.
+// storedMessage is what storage must have of a user's message. ADK assigns it an ID that the test
+// does not see.
 func storedMessage(msg *genai.Content) stored {
 	return stored{"", "user", "", canonical(msg)}
 }
 
-// canonical is JSON in which neither key order nor the types of numbers matter.
+// canonical returns JSON that does not depend on the order of keys or the types of numbers.
 func canonical(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -42,15 +43,15 @@ func canonical(v any) string {
 	return string(data)
 }
 
-// verify checks, after a run: at least so many compactions were stored and something is hidden;
-// storage holds all events of all turns once and unchanged; a fresh view keeps the rules.
+// verify checks a session after a run. The expected number of compactions is stored and some events
+// are hidden. Storage has all events of all turns once and unchanged. A fresh view is valid.
 func (a *app) verify(compactions int) {
 	a.t.Helper()
 	if !a.mode.synchronous {
 		a.flush()
 	}
 	if a.mode == background {
-		compactions = min(compactions, 1) // on a busy machine a whole run may pass before a job gets its turn
+		compactions = min(compactions, 1) // on a busy machine a whole run may pass before a job runs
 	}
 	if n := len(a.log.of(compaction.Stored)); n < compactions {
 		a.t.Errorf("%d compactions, want at least %d:\n%s", n, compactions, a.log)
@@ -60,7 +61,7 @@ func (a *app) verify(compactions int) {
 	view := a.view()
 	shown := checkView(a.t, raw, view)
 	if told := len(withoutRecords(raw)); compactions > 0 && shown >= told {
-		a.t.Errorf("nothing is hidden: %d of %d events are shown", shown, told)
+		a.t.Errorf("no event is hidden: %d of %d events are shown", shown, told)
 	}
 }
 
@@ -90,18 +91,18 @@ func sortStored(events []stored) {
 	})
 }
 
-// checkView checks the rules of a view and returns how many stored events it shows.
+// checkView checks the rules of a view and returns the number of stored events it shows.
 func checkView(t *testing.T, raw, view []*session.Event) int {
 	t.Helper()
 	byID := map[string]*session.Event{}
 	for _, ev := range raw {
 		byID[ev.ID] = ev
 	}
-	// The database service makes new events at every read: compare by ID.
+	// The database service creates new events on every read, so compare by ID.
 	shown := 0
 	for i, ev := range view {
 		if same, ok := byID[ev.ID]; ok {
-			if ev.ID != "" { // one without an ID is in memory, and the same already
+			if ev.ID != "" { // an event without an ID is in memory and is already the same
 				view[i] = same
 			}
 			shown++
@@ -113,7 +114,7 @@ func checkView(t *testing.T, raw, view []*session.Event) int {
 	return shown
 }
 
-// raw returns what is stored, records among it.
+// raw returns the stored events, including records.
 func (a *app) raw() []*session.Event {
 	a.t.Helper()
 	resp, err := a.svc.Raw(a.t.Context(), getRequest())
@@ -123,7 +124,7 @@ func (a *app) raw() []*session.Event {
 	return eventsOf(resp.Session)
 }
 
-// view returns what a fresh handle shows.
+// view returns the events that a fresh handle shows.
 func (a *app) view() []*session.Event {
 	a.t.Helper()
 	resp, err := a.svc.Get(a.t.Context(), getRequest())

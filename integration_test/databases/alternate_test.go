@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// onServers runs f over every engine, and over ADK alone beside it.
+// onServers runs f over every engine, with compaction and with ADK alone.
 func onServers(t *testing.T, f func(t *testing.T, s *store, bare bool)) {
 	t.Helper()
 	for _, e := range []*engine{&postgreSQL, &mariaDB} {
@@ -21,13 +21,13 @@ func onServers(t *testing.T, f func(t *testing.T, s *store, bare bool)) {
 	}
 }
 
-// turnsPerSession bounds what one Get of ADK's service has to read.
+// turnsPerSession limits what one Get of ADK's service has to read.
 const turnsPerSession = 100
 
-// TestAlternatingProcessesLoseNothing: two processes share sessions and never take two turns at once.
-// ADK's append reads the session's row, and after three more statements writes it whole, so a record
-// that one process stores beside a turn of the other takes the turn's state back, makes the turn's
-// handle stale, or ends in a deadlock.
+// Two processes share sessions but never run two turns at once. ADK's append reads the session's
+// row and, three statements later, writes the whole row. So if one process stores a record during a
+// turn of the other, it may undo the turn's state, make the turn's handle stale, or cause a
+// deadlock.
 func TestAlternatingProcessesLoseNothing(t *testing.T) {
 	onServers(t, func(t *testing.T, s *store, bare bool) {
 		turns := long(300, 1000)
@@ -43,8 +43,7 @@ func TestAlternatingProcessesLoseNothing(t *testing.T) {
 	})
 }
 
-// alternate takes turns in two processes, strictly one after the other, in sessions that follow each
-// other.
+// alternate runs turns in two processes, strictly in sequence, in consecutive sessions.
 func alternate(t *testing.T, s *store, bare bool, turns int) tally {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -73,7 +72,7 @@ func alternate(t *testing.T, s *store, bare bool, turns int) tally {
 				}
 			}
 			found.add(inspect(ctx, t, s.sessions, id, acknowledged))
-		case turn%20 == 0: // storage and view in the midst of it, whatever jobs run
+		case turn%20 == 0: // check storage and view, even while jobs are running
 			found.lostFacts += inspect(ctx, t, s.sessions, id, acknowledged).lostFacts
 		}
 	}
@@ -86,9 +85,8 @@ func alternate(t *testing.T, s *store, bare bool, turns int) tally {
 	return found
 }
 
-// TestKilledProcessesLoseNothingElse: two processes take turns, and are killed now and then, between
-// turns and in them. What the dead process had acknowledged is there, and the other goes on, as with
-// ADK alone.
+// Two processes alternate, and some are killed between turns and during turns. Everything that the
+// dead process acknowledged is stored, and the other process continues, as with ADK alone.
 func TestKilledProcessesLoseNothingElse(t *testing.T) {
 	onServers(t, func(t *testing.T, s *store, bare bool) {
 		found := alternateAndKill(t, s, bare, long(40, 150))
@@ -100,18 +98,18 @@ func TestKilledProcessesLoseNothingElse(t *testing.T) {
 	})
 }
 
-// fate says what happens to the process of a turn.
+// fate is what happens to the process of a turn.
 type fate int
 
 const (
 	lives         fate = iota
-	diesAfter          // when the turn was acknowledged: a job is under way, or a draft waits
-	diesAsking         // while the model is asked
-	diesAnswering      // some time after the model was asked: the answer is being stored, or the job runs
-	diesSomewhere      // some time after the turn was begun
+	diesAfter          // after the turn was acknowledged: a job is running, or a draft is waiting
+	diesAsking         // while the model is called
+	diesAnswering      // some time after the model was called: the answer is being stored, or the job is running
+	diesSomewhere      // some time after the turn began
 )
 
-// fateOf is an arbitrary but fixed sequence in which every third turn or so ends badly.
+// fateOf is an arbitrary but fixed sequence in which about every third turn is killed.
 func fateOf(turn int) fate {
 	switch turn % 11 {
 	case 3, 8:

@@ -32,7 +32,7 @@ func refTo(sessionID string) compaction.SessionRef {
 }
 
 // app is an agent over a session service. A turn states a fact, and sets one state key with the
-// user's message and one with the answer. It takes one turn at a time.
+// user's message and another with the answer. Turns must not overlap.
 type app struct {
 	sessions session.Service
 	// compacting is the wrapper, nil for ADK alone.
@@ -40,14 +40,14 @@ type app struct {
 	runner     *runner.Runner
 	writer     *writer
 	seen       *outcomes
-	// asked, if not nil, is called when the model is asked, before it answers.
+	// asked is called before the model answers, if not nil.
 	asked func()
 
 	turn  int
 	facts []string // in the newest request to the model
 }
 
-// newApp makes an app over ADK's service, with compaction in the background unless bare.
+// newApp returns an app over ADK's service. Compaction runs in the background unless bare is true.
 func newApp(inner session.Service, bare bool, change func(*compaction.Config)) (*app, error) {
 	a := &app{sessions: inner, writer: &writer{}, seen: &outcomes{count: map[compaction.Outcome]int{}}}
 	if !bare {
@@ -90,7 +90,7 @@ func (a *app) answer(_ int, req *model.LLMRequest) *model.LLMResponse {
 	return compactiontest.Say("I have noted " + compactiontest.Fact(a.turn) + " and will come back to it when you ask.")
 }
 
-// take runs a turn.
+// take runs one turn.
 func (a *app) take(ctx context.Context, sessionID string, turn int) error {
 	a.turn, a.facts = turn, nil
 	text := fmt.Sprintf("The code for item %d is %s. %s", turn, compactiontest.Fact(turn), strings.Repeat("Please keep it in mind. ", 4))
@@ -103,7 +103,7 @@ func (a *app) take(ctx context.Context, sessionID string, turn int) error {
 	return nil
 }
 
-// writer is a summarizer that forgets no fact and takes from 1 to 20 ms.
+// writer is a summarizer that keeps every fact and takes 1 to 20 ms.
 type writer struct {
 	oracle compactiontest.Oracle
 	calls  atomic.Int32
@@ -119,7 +119,7 @@ func (w *writer) Summarize(ctx context.Context, req summarizer.Request) (summari
 	return w.oracle.Summarize(ctx, req)
 }
 
-// outcomes is an observer that counts.
+// outcomes is an observer that counts outcomes.
 type outcomes struct {
 	mu    sync.Mutex
 	count map[compaction.Outcome]int
@@ -141,7 +141,7 @@ func (o *outcomes) of(outcome compaction.Outcome) int {
 	return o.count[outcome]
 }
 
-// failures returns what failed since it was last called.
+// failures returns the failures since its last call.
 func (o *outcomes) failures() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

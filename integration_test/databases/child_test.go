@@ -12,42 +12,42 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// childVariable makes this test binary a process of an app: its value is a childSpec in JSON.
+// childVariable turns this test binary into a process of an app. Its value is a childSpec as JSON.
 const childVariable = "LONGSESSION_TEST_CHILD"
 
-// childSpec says what a child process is.
+// childSpec describes a child process.
 type childSpec struct {
 	Engine, DSN string
 	Bare        bool
 }
 
-// order is what the parent tells a child to do, one line of JSON each.
+// order is a command from the parent to a child, as one line of JSON.
 type order struct {
 	// Do is "turn", "flush", "compact" or "close".
 	Do      string
 	Session string
 	Turn    int
-	// Announce has the child reply when the model is asked, and Hang has the model never answer.
+	// Announce makes the child reply when the model is called. Hang makes the model never answer.
 	Announce, Hang bool
 }
 
-// reply is what came of an order, one line of JSON each.
+// reply is the result of an order, as one line of JSON.
 type reply struct {
-	// Asked says that the turn is under way and the model has been asked; another reply follows.
+	// Asked is true while the turn is running and the model has been called. Another reply follows.
 	Asked bool
 	Err   string
-	// Facts are those of the newest request to the model.
+	// Facts are the facts in the newest request to the model.
 	Facts []string
-	// Calls is how often the summarizer was asked so far, and Failures what failed in compactions
+	// Calls is the number of calls to the summarizer so far, and Failures the compaction failures
 	// since the last reply.
 	Calls    int
 	Failures []string
 }
 
-// childTimeout ends an order that hangs. The parent waits longer.
+// childTimeout limits an order that hangs. The parent waits longer.
 const childTimeout = 60 * time.Second
 
-// runChild takes turns as it is told until its input ends.
+// runChild obeys orders until its input ends.
 func runChild(spec string, in io.Reader, out io.Writer) error {
 	var what childSpec
 	if err := json.Unmarshal([]byte(spec), &what); err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// BenchmarkAppendThatStoresARecord compares the append of a user's message behind which a waiting
-// record is stored with one behind which there is none, in turn in one session. One operation is two
-// turns, one of each kind. The medians and their ratio are reported.
+// BenchmarkAppendThatStoresARecord compares the append of a user's message that also stores a
+// waiting record with an append that does not. It alternates both in one session. One operation is
+// two turns, one of each kind. It reports the medians and their ratio.
 func BenchmarkAppendThatStoresARecord(b *testing.B) {
 	for _, setup := range []sqliteSetup{{"sqlite3", "WAL", 5000}, {"sqlite", "WAL", 5000}} {
 		b.Run(setup.String(), func(b *testing.B) {
@@ -61,7 +61,7 @@ func benchmarkAppend(b *testing.B, inner session.Service) {
 		awaitJobs(ctx, b, a, id)
 	}
 	if len(storing) == 0 {
-		return // the first round of a benchmark has two turns only
+		return // the first round of a benchmark has only two turns
 	}
 	b.ReportMetric(median(plain).Seconds()*1e6, "us/plain")
 	b.ReportMetric(median(storing).Seconds()*1e6, "us/storing")
@@ -69,7 +69,7 @@ func benchmarkAppend(b *testing.B, inner session.Service) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// spoken is an event of turn i.
+// spoken returns an event of turn i.
 func spoken(i int, author string, role genai.Role) *session.Event {
 	ev := session.NewEventWithContext(context.Background(), fmt.Sprint("turn ", i))
 	ev.Author = author
@@ -86,7 +86,7 @@ func timedAppend(b *testing.B, a *app, sess session.Session, ev *session.Event) 
 	return time.Since(began)
 }
 
-// awaitJobs waits until no job works on the session; the record then waits for the next append.
+// awaitJobs waits until no job is running for the session. A record then waits for the next append.
 func awaitJobs(ctx context.Context, b *testing.B, a *app, id string) {
 	b.Helper()
 	for {

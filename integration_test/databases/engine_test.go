@@ -14,27 +14,26 @@ import (
 // engine is a kind of database server.
 type engine struct {
 	name, debianPackage string
-	// driver is what gorm's driver package registers with database/sql.
+	// driver is the name that gorm's driver package registers with database/sql.
 	driver    string
 	dialector func(*sql.DB) gorm.Dialector
-	// programs are the server's, by name, in the order of init and start.
+	// programs are the server's programs, in the order init, start.
 	programs []string
-	folders  []string // where they are, beside the PATH
-	// users are accounts that may run the server: some refuse root.
+	folders  []string // where they are installed, in addition to PATH
+	// users are system accounts that may run the server, because some servers refuse root.
 	users []string
-	// initialize and start return the arguments of the programs for a server whose files are in dir.
+	// initialize and start return the programs' arguments for a server with its files in dir.
 	initialize, start func(dir string) []string
 	dsn               func(dir, database, user string) string
-	// adminUser and adminDatabase are there from the beginning.
+	// adminUser and adminDatabase exist from the beginning.
 	adminUser, adminDatabase string
-	// setup makes the accounts of the processes.
+	// setup creates the accounts of the processes.
 	setup []string
-	// connections counts those of an account to a database.
+	// connections counts the connections of an account to a database.
 	connections string
 }
 
-// processUsers are the database accounts of the processes, so that the server says whose a connection
-// is.
+// processUsers are the database accounts of the processes. They show whose connection each one is.
 var processUsers = [2]string{"first", "second"}
 
 func engineNamed(name string) (*engine, error) {
@@ -98,7 +97,7 @@ var mariaDB = engine{
 	connections: "SELECT count(*) FROM information_schema.processlist WHERE db = '%s' AND user = '%s'",
 }
 
-// find returns the paths of the engine's programs, or which one is missing.
+// find returns the paths of the engine's programs, or an error that names the missing one.
 func (e *engine) find() ([]string, error) {
 	var paths []string
 	for _, program := range e.programs {

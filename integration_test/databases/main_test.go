@@ -1,11 +1,10 @@
 // Package databases_test runs apps on ADK's database service over real databases: SQLite files with
 // several connections, and PostgreSQL and MariaDB servers that two processes share. Every turn sets
-// state keys of its own, because a check of events alone does not find a session row that was
-// overwritten.
+// its own state keys, because events alone do not show that a session row was overwritten.
 //
-// The servers are Debian's packages postgresql and mariadb-server. The tests start servers of their
-// own, in a temporary folder, and are skipped where a package is not installed; with CI=true in the
-// environment they fail there. The long runs need LONGSESSION_SOAK or CI=true.
+// The servers are Debian's packages postgresql and mariadb-server. The tests start their own
+// servers in a temporary folder. Without an installed package they are skipped, or fail if CI=true
+// is in the environment. The long runs need LONGSESSION_SOAK or CI=true.
 package databases_test
 
 import (
@@ -30,11 +29,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// onCI reports whether nothing may be skipped.
+// onCI reports whether skipping is forbidden.
 func onCI() bool { return os.Getenv("CI") == "true" }
 
-// long returns how many turns a run takes: whole in soaks and on CI, short otherwise, and a third of
-// that with the race detector.
+// long returns the number of turns of a run: whole in soaks and on CI, otherwise short, or a third
+// of short with the race detector.
 func long(short, whole int) int {
 	switch {
 	case testkit.Race:

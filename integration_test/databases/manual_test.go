@@ -18,9 +18,8 @@ func onEachServer(t *testing.T, f func(t *testing.T, s *store)) {
 	}
 }
 
-// TestControlCharactersDoNotEndCompaction: PostgreSQL refuses a NUL in JSON. A record that it refuses
-// for good must not keep a session from all later compactions, and a person's words are stored
-// without it.
+// PostgreSQL rejects a NUL in JSON. A record that can never be stored must not block all later
+// compactions, so a person's text is stored without NUL.
 func TestControlCharactersDoNotEndCompaction(t *testing.T) {
 	onEachServer(t, func(t *testing.T, s *store) {
 		ctx := context.WithoutCancel(t.Context())
@@ -61,7 +60,7 @@ func TestControlCharactersDoNotEndCompaction(t *testing.T) {
 	})
 }
 
-// wantWords checks what a person said to the first two records.
+// wantWords checks the focus and the note of the first two records.
 func wantWords(ctx context.Context, t *testing.T, sessions session.Service, focus, note string) {
 	t.Helper()
 	resp, err := sessions.Get(ctx, &session.GetRequest{AppName: appName, UserID: userID, SessionID: "controls"})
@@ -79,8 +78,8 @@ func wantWords(ctx context.Context, t *testing.T, sessions session.Service, focu
 	}
 }
 
-// TestCompactionByHandNextToAnIdleProcess: Compact and Flush store at once. While the other process is
-// not in a turn, that costs it nothing, whichever process had the latest turn.
+// Compact and Flush store immediately. While the other process is between turns, this does not
+// affect it, whichever process ran the latest turn.
 func TestCompactionByHandNextToAnIdleProcess(t *testing.T) {
 	onEachServer(t, func(t *testing.T, s *store) {
 		ctx := context.WithoutCancel(t.Context())

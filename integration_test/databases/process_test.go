@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// process is a child that takes turns when it is told to. It reaches the database by an account of its
-// own.
+// process is a child that obeys orders. It uses its own database account.
 type process struct {
 	t     *testing.T
 	store *store
@@ -21,8 +20,9 @@ type process struct {
 
 	cmd     *exec.Cmd
 	orders  io.WriteCloser
-	replies chan reply // closed at the end of the process
-	// calls of the summarizers of earlier processes in this one's place, and of this one.
+	replies chan reply // closed when the process ends
+	// earlier and calls count the summarizer calls of the killed processes before this one, and of
+	// this one.
 	earlier, calls int
 }
 
@@ -80,7 +80,7 @@ func (p *process) start() {
 
 var errProcessEnded = errors.New("the process has ended")
 
-// tell gives an order without waiting for what comes of it.
+// tell sends an order without waiting for its result.
 func (p *process) tell(o order) {
 	p.t.Helper()
 	if err := json.NewEncoder(p.orders).Encode(o); err != nil {
@@ -102,7 +102,7 @@ func (p *process) next() (reply, error) {
 	}
 }
 
-// do gives an order and returns what came of it.
+// do sends an order and returns its result.
 func (p *process) do(o order) reply {
 	p.t.Helper()
 	p.tell(o)
@@ -116,8 +116,8 @@ func (p *process) do(o order) reply {
 	return r
 }
 
-// kill ends the process with SIGKILL and waits until the server has given up its connections: until
-// then a statement of the dead may still be carried out.
+// kill ends the process with SIGKILL and waits until the server has closed its connections. Until
+// then, the server may still execute a statement of the dead process.
 func (p *process) kill() {
 	if p.cmd == nil {
 		return
@@ -132,14 +132,14 @@ func (p *process) kill() {
 	p.store.awaitNoConnection(p.t, p.user)
 }
 
-// restart starts another process in the place of one that was killed.
+// restart starts another process to replace a killed one.
 func (p *process) restart() {
 	p.t.Helper()
 	p.kill()
 	p.start()
 }
 
-// awaitNoConnection waits until no process has a connection by an account.
+// awaitNoConnection waits until an account has no connections.
 func (s *store) awaitNoConnection(t *testing.T, user string) {
 	t.Helper()
 	query := fmt.Sprintf(s.engine.connections, s.name, user)
@@ -161,13 +161,13 @@ func (s *store) awaitNoConnection(t *testing.T, user string) {
 	}
 }
 
-// takeTo takes a turn to what fate has for it, and starts another process if this one is killed. It
+// takeTo runs a turn with the given fate, and starts another process if this one is killed. It
 // reports whether the turn was acknowledged.
 func (p *process) takeTo(f fate, o order) (r reply, acknowledged bool) {
 	p.t.Helper()
 	o.Announce = f == diesAsking || f == diesAnswering
 	o.Hang = f == diesAsking
-	// Between none and all of what an append takes.
+	// The delay covers the duration of an append.
 	delay := time.Duration(o.Turn%8) * time.Millisecond
 	switch f {
 	case diesSomewhere:

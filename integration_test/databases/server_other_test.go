@@ -4,5 +4,5 @@ package databases_test
 
 import "os/exec"
 
-// asUser leaves the command as it is: the tests look for the servers of Debian's packages only.
+// asUser does not change the command: the tests find only the servers of Debian's packages.
 func asUser(*exec.Cmd, string, []string) error { return nil }

@@ -15,8 +15,8 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// server is a running database server with files of its own, reached by a socket. One of each engine
-// serves all tests.
+// server is a running database server with its own files, reached through a socket. All tests share
+// one server per engine.
 type server struct {
 	engine *engine
 	dir    string
@@ -33,8 +33,8 @@ var running struct {
 	servers map[*engine]*server
 }
 
-// serverOf returns the server of an engine, which it starts if it is not running. Where the engine is
-// not installed the test is skipped; on CI it fails.
+// serverOf returns the server of an engine and starts it if necessary. If the engine is not
+// installed, the test is skipped, or fails on CI.
 func serverOf(t testing.TB, e *engine) *server {
 	t.Helper()
 	running.mu.Lock()
@@ -68,16 +68,15 @@ func stopServers() {
 	}
 }
 
-// startTimeout is long enough for a busy machine to make and start a server, and stopTimeout to stop
-// it.
+// startTimeout and stopTimeout are long enough for a busy machine.
 const (
 	startTimeout = 90 * time.Second
 	stopTimeout  = 20 * time.Second
 )
 
 func startServer(e *engine, programs []string) (s *server, err error) {
-	// Not t.TempDir: the server outlives the test, its account must reach the folder, and the path of a
-	// socket has 107 bytes at most.
+	// t.TempDir is unsuitable: the server outlives the test, its account must reach the folder, and
+	// a socket path has at most 107 bytes.
 	dir, err := os.MkdirTemp("", "db")
 	if err != nil {
 		return nil, err
@@ -120,7 +119,7 @@ func (s *server) command(program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// prepare waits until the server answers, and makes the accounts of the processes.
+// prepare waits until the server answers, and creates the accounts of the processes.
 func (s *server) prepare() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
@@ -148,7 +147,7 @@ func (s *server) prepare() error {
 	return nil
 }
 
-// log returns the end of what the server wrote.
+// log returns the end of the server's output.
 func (s *server) log() []byte {
 	text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
 	return bytes.TrimSpace(text[max(0, len(text)-2000):])
@@ -162,7 +161,7 @@ func (s *server) stop() {
 	if s.cmd != nil {
 		_ = s.cmd.Process.Signal(os.Interrupt) // PostgreSQL: fast shutdown
 		if s.engine == &mariaDB {
-			_ = s.cmd.Process.Kill() // it ignores the signal, and its files are removed anyway
+			_ = s.cmd.Process.Kill() // the server ignores the signal, and its files are removed anyway
 		}
 		select {
 		case <-s.ended:
@@ -182,7 +181,7 @@ type store struct {
 	sessions session.Service
 }
 
-// newStore makes a database, and in it ADK's tables.
+// newStore creates a database with ADK's tables.
 func newStore(t testing.TB, e *engine) *store {
 	t.Helper()
 	s := serverOf(t, e)

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// asUser has a command run as an account of the system, because database servers refuse root, and
-// gives the account a folder. It changes nothing for anybody but root.
+// asUser runs a command under another system account, because database servers refuse root, and
+// gives the folder to the account. It changes nothing unless the caller is root.
 func asUser(cmd *exec.Cmd, dir string, names []string) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -10,13 +10,13 @@ import (
 	"google.golang.org/adk/session/database"
 )
 
-// overDatabase returns ADK's service. Its tables must be there: of several processes only one may make
-// them.
+// overDatabase returns ADK's service. Its tables must exist, because only one of several processes
+// may create them.
 func overDatabase(dialector gorm.Dialector) (session.Service, error) {
 	return database.NewSessionService(dialector, &gorm.Config{Logger: logger.Default.LogMode(logger.Silent)})
 }
 
-// migrated returns ADK's service with its tables made.
+// migrated creates ADK's tables and returns its service.
 func migrated(t testing.TB, dialector gorm.Dialector) session.Service {
 	t.Helper()
 	service, err := overDatabase(dialector)

@@ -16,10 +16,10 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
-// sqliteSetup is one way to open SQLite under ADK's database service, with as many connections as
-// database/sql likes to open.
+// sqliteSetup is a way to open SQLite under ADK's database service, with as many connections as
+// database/sql opens.
 type sqliteSetup struct {
-	driver      string // mattn's is "sqlite3", modernc's "sqlite"
+	driver      string // "sqlite3" is mattn's driver, "sqlite" is modernc's
 	journal     string
 	busyTimeout int // ms
 }
@@ -28,7 +28,7 @@ func (s sqliteSetup) String() string {
 	return fmt.Sprintf("%s/%s/busy_timeout=%d", s.driver, s.journal, s.busyTimeout)
 }
 
-// dsn turns waiting for the disk off: a test need not survive a power cut.
+// dsn disables waiting for the disk, because a test need not survive a power cut.
 func (s sqliteSetup) dsn(file string) string {
 	format := "file:%s?_pragma=journal_mode(%s)&_pragma=busy_timeout(%d)&_pragma=synchronous(0)&_pragma=foreign_keys(1)"
 	if s.driver == "sqlite3" {
@@ -49,7 +49,7 @@ func sqliteSetups() []sqliteSetup {
 	return setups
 }
 
-// open opens the service over a file and makes its tables.
+// open opens the service over a file and creates its tables.
 func (s sqliteSetup) open(t testing.TB, file string) session.Service {
 	t.Helper()
 	db, err := sql.Open(s.driver, s.dsn(file))
@@ -60,15 +60,15 @@ func (s sqliteSetup) open(t testing.TB, file string) session.Service {
 	return migrated(t, &sqlite.Dialector{Conn: db})
 }
 
-// TestCompactionCostsNoTurnOnSQLite: SQLite refuses a write beside another one, at once or after the
-// busy timeout, and refuses a transaction that has read before another one wrote whatever the timeout.
-// An app that never runs two turns at once must not meet that because of compaction.
+// SQLite rejects a concurrent write, immediately or after the busy timeout, and always rejects a
+// transaction that read before another one wrote. An app that never runs two turns at once must not
+// meet these errors because of compaction.
 func TestCompactionCostsNoTurnOnSQLite(t *testing.T) {
 	t.Parallel()
 	for _, setup := range sqliteSetups() {
 		for _, bare := range []bool{true, false} {
 			if testkit.Race && bare {
-				continue // ADK alone is there to compare figures with
+				continue // ADK alone is only for comparing figures
 			}
 			name := setup.String() + "/compacted"
 			if bare {
@@ -93,8 +93,7 @@ func TestCompactionCostsNoTurnOnSQLite(t *testing.T) {
 	}
 }
 
-// rotate takes 120 turns in 4 sessions, one after the other; fewer with the race detector, for the
-// time it takes.
+// rotate runs 120 turns alternately in 4 sessions, and fewer with the race detector to save time.
 func rotate(t *testing.T, setup sqliteSetup, bare bool) tally {
 	t.Helper()
 	const sessions = 4
@@ -142,7 +141,7 @@ func createSession(ctx context.Context, t testing.TB, service session.Service, i
 	}
 }
 
-// finish flushes a session and checks that nothing is left to do in it.
+// finish flushes a session and checks that no work is left.
 func finish(ctx context.Context, t *testing.T, a *app, sessionID string) {
 	t.Helper()
 	if err := a.compacting.Flush(ctx, refTo(sessionID)); err != nil {

@@ -12,19 +12,19 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// tally is what a run over a database came to.
+// tally is the result of a run over a database.
 type tally struct {
 	turns, failed int
-	// lostKeys, lostEvents and doubledEvents count what storage holds of acknowledged turns; a killed
-	// turn may have left its events, but once.
+	// lostKeys, lostEvents and doubledEvents count violations in storage for acknowledged turns.
+	// The events of a killed turn may be stored, but only once.
 	lostKeys, lostEvents, doubledEvents int
-	// lostFacts counts facts of stored events that a request or a view lacks, and badViews the views
-	// that are not well-formed.
+	// lostFacts counts facts of stored events that are missing from a request or a view, and
+	// badViews counts malformed views.
 	lostFacts, badViews int
-	// killed counts turns that ended with their process.
+	// killed counts turns whose process was killed.
 	killed int
-	// calls counts what the summarizers were asked, of the processes that were not killed; records what
-	// is stored.
+	// calls counts requests to the summarizers of surviving processes, and records the stored
+	// records.
 	calls, records int
 }
 
@@ -46,7 +46,7 @@ func (n *tally) add(other tally) {
 	n.records += other.records
 }
 
-// mustBeClean fails the test if anything failed or was lost.
+// mustBeClean fails the test if a turn failed or data was lost.
 func (n tally) mustBeClean(t *testing.T) {
 	t.Helper()
 	if n.failed+n.lostKeys+n.lostEvents+n.doubledEvents+n.lostFacts+n.badViews > 0 {
@@ -54,8 +54,8 @@ func (n tally) mustBeClean(t *testing.T) {
 	}
 }
 
-// inspect compares a stored session with the turns that were acknowledged, and its view with what is
-// stored. It only reads.
+// inspect compares a stored session with the acknowledged turns, and its view with the stored
+// events. It only reads.
 func inspect(ctx context.Context, t *testing.T, inner session.Service, sessionID string, acknowledged []int) tally {
 	t.Helper()
 	get := &session.GetRequest{AppName: appName, UserID: userID, SessionID: sessionID}
@@ -102,7 +102,7 @@ func inspect(ctx context.Context, t *testing.T, inner session.Service, sessionID
 	return found
 }
 
-// loaded is a service that has read a session: view and history have the same events.
+// loaded is a service that has read a session, so that view and history share their events.
 type loaded struct {
 	session.Service
 	resp *session.GetResponse
@@ -112,7 +112,7 @@ func (l loaded) Get(context.Context, *session.GetRequest) (*session.GetResponse,
 	return l.resp, nil
 }
 
-// inspectView compares the view that a new process would have with what is stored.
+// inspectView compares the view of a new process with the stored events.
 func inspectView(ctx context.Context, t *testing.T, inner loaded, get *session.GetRequest, raw []*session.Event) tally {
 	t.Helper()
 	cfg := compaction.DefaultConfig()
@@ -149,7 +149,7 @@ func inspectView(ctx context.Context, t *testing.T, inner loaded, get *session.G
 	return found
 }
 
-// missing returns how many of the facts of some turns a request lacked.
+// missing counts the facts of the given turns that a request lacked.
 func missing(facts []string, turns []int) int {
 	n := 0
 	for _, turn := range turns {

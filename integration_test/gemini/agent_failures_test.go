@@ -12,12 +12,12 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// breakdown is a way in which an agent's call to the Gemini API goes wrong.
+// breakdown is a failure of an agent's call to the Gemini API.
 type breakdown struct {
 	name  string
 	reply reply
-	// fails and failsStreamed say whether the turn ends with an error, by mode. Otherwise it ends with an
-	// event that bears code, if any.
+	// fails and failsStreamed are true if the turn ends with an error, by mode. Otherwise it ends
+	// with an event that has the error code, if any.
 	fails, failsStreamed bool
 	code                 string
 }
@@ -38,14 +38,14 @@ func breakdowns() []breakdown {
 		{"spends all tokens on thoughts", reply{finish: "MAX_TOKENS"}, false, false, "MAX_TOKENS"},
 		{"says nothing", reply{}, false, false, ""},
 		{"connection lost in a chunk", torn, true, true, ""},
-		// Of a stream, the client takes the end of the connection for the end of the answer.
+		// The client takes the end of a streaming connection for the end of the answer.
 		{"connection lost between chunks", dry, true, false, ""},
 		{"a malformed call", reply{finish: "MALFORMED_FUNCTION_CALL"}, false, false, "MALFORMED_FUNCTION_CALL"},
 	}
 }
 
-// TestAfterAFailureOfTheAgentTheSessionGoesOn: the failure is the model's own affair; the service adds
-// no error and hides none. Whatever it left behind, the next request is one that Gemini takes.
+// The failure comes from the model; the service adds no error and hides none. Whatever the failed
+// turn left behind, Gemini accepts the next request.
 func TestAfterAFailureOfTheAgentTheSessionGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, b := range breakdowns() {
@@ -60,7 +60,7 @@ func TestAfterAFailureOfTheAgentTheSessionGoesOn(t *testing.T) {
 				}
 				for i := range 12 {
 					if i%4 == 1 {
-						a.will(assistant, a.lookups(true, 2)) // it goes wrong in the midst of a turn
+						a.will(assistant, a.lookups(true, 2)) // fails in the middle of a turn
 					}
 					if i%2 == 0 {
 						a.chat(1)
@@ -83,16 +83,15 @@ func (b breakdown) check(t *testing.T, events []*session.Event, err error, fails
 		t.Errorf("error %v, want one: %t", err, fails)
 	}
 	if !fails && b.code != "" && (len(events) == 0 || events[len(events)-1].ErrorCode != b.code) {
-		t.Errorf("%d events; the last does not bear %q", len(events), b.code)
+		t.Errorf("%d events; the last does not have code %q", len(events), b.code)
 	}
 	var refused genai.APIError
 	if b.reply.status != 0 && (!errors.As(err, &refused) || refused.Code != b.reply.status) {
-		t.Errorf("error %v, want the API's own, of code %d", err, b.reply.status)
+		t.Errorf("error %v, want the API's error with code %d", err, b.reply.status)
 	}
 }
 
-// TestAfterATurnThatWasGivenUpTheSessionGoesOn: the user hangs up while the model is thinking, in the
-// first request of a turn and behind a tool.
+// The user hangs up while the model is thinking, in the first request of a turn and after a tool.
 func TestAfterATurnThatWasGivenUpTheSessionGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []agent.StreamingMode{agent.StreamingModeNone, agent.StreamingModeSSE} {

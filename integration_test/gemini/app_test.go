@@ -22,7 +22,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// The models of the agents. The assistant's writes the summaries too.
+// The models of the agents. The assistant's model also writes the summaries.
 const (
 	assistant = "gemini-2.5-flash"
 	clerk     = "gemini-2.5-pro"
@@ -30,7 +30,7 @@ const (
 
 var ref = compaction.SessionRef{AppName: "app", UserID: "user", SessionID: "session"}
 
-// app is an application whose models are all behind the server.
+// app is an application whose models are all played by the server.
 type app struct {
 	*server
 	cfg    compaction.Config
@@ -42,12 +42,12 @@ type app struct {
 	log    *journal
 
 	mu      sync.Mutex
-	facts   []string // that every agent must see
-	last    int      // number given out
-	history []string // what storage must hold
+	facts   []string // facts that every agent must see
+	last    int      // the last number used
+	history []string // contents that storage must have
 }
 
-// newApp returns an application over the in-memory service; change may be nil. See start.
+// newApp returns an application over the in-memory service. change may be nil. See start.
 func newApp(t *testing.T, change func(*compaction.Config)) *app {
 	t.Helper()
 	a := &app{server: newServer(t), cfg: compaction.DefaultConfig(), inner: session.InMemoryService(), log: &journal{}}
@@ -61,7 +61,7 @@ func newApp(t *testing.T, change func(*compaction.Config)) *app {
 	return a
 }
 
-// agent returns an agent that is played by a model of the server.
+// agent returns an agent whose model is played by the server.
 func (a *app) agent(name, model string, tools []tool.Tool, subAgents ...agent.Agent) agent.Agent {
 	a.t.Helper()
 	made, err := llmagent.New(llmagent.Config{
@@ -85,7 +85,7 @@ func (a *app) start(root agent.Agent) *app {
 	return a
 }
 
-// wrap puts a new service and a new runner over the storage.
+// wrap creates a new service and a new runner over the storage.
 func (a *app) wrap() {
 	a.t.Helper()
 	svc, err := compaction.NewCompactionService(a.inner, a.cfg)
@@ -100,13 +100,13 @@ func (a *app) wrap() {
 	}
 }
 
-// simple is an app of one assistant with the tools of these tests.
+// simple is an app with one assistant and the tools of these tests.
 func simple(t *testing.T, change func(*compaction.Config)) *app {
 	a := newApp(t, change)
 	return a.start(a.agent("assistant", assistant, []tool.Tool{a.lookup(), a.order()}))
 }
 
-// ask runs one turn with a new fact in the question. It must go as the plan says.
+// ask runs one turn with a new fact in the question. The turn must follow the plan.
 func (a *app) ask() []*session.Event {
 	a.t.Helper()
 	events, err := a.try()
@@ -116,7 +116,7 @@ func (a *app) ask() []*session.Event {
 	return events
 }
 
-// chat runs n turns in which the assistant answers at once.
+// chat runs n turns that the assistant answers without tools.
 func (a *app) chat(n int) {
 	a.t.Helper()
 	for range n {
@@ -125,7 +125,7 @@ func (a *app) chat(n int) {
 	}
 }
 
-// try runs one turn that may fail.
+// try runs one turn, which may fail.
 func (a *app) try() ([]*session.Event, error) {
 	a.t.Helper()
 	n := a.number()
@@ -134,7 +134,7 @@ func (a *app) try() ([]*session.Event, error) {
 		"Please note that the code for item %d – “größer” in 日本語, 🙂 – is %s; we will come back to it in a while.", n, compactiontest.Fact(n)), genai.RoleUser))
 }
 
-// send runs one turn with any message and notes what storage must hold of it.
+// send runs one turn with the given message, and records what storage must have afterwards.
 func (a *app) send(ctx context.Context, msg *genai.Content) (events []*session.Event, err error) {
 	a.t.Helper()
 	a.history = append(a.history, stored("user", msg))
@@ -157,7 +157,7 @@ func (a *app) send(ctx context.Context, msg *genai.Content) (events []*session.E
 	return events, err
 }
 
-// stored is what storage must hold of one event.
+// stored renders an event for comparison with storage.
 func stored(author string, content *genai.Content) string {
 	data, err := json.Marshal(content)
 	if err != nil {
@@ -169,7 +169,7 @@ func stored(author string, content *genai.Content) string {
 	return author + ": " + string(data)
 }
 
-// number returns a number that no fact has yet.
+// number returns an unused number.
 func (a *app) number() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -177,15 +177,15 @@ func (a *app) number() int {
 	return a.last
 }
 
-// tell makes a fact one that all prompts must hold from now on.
+// tell makes all later prompts require a fact.
 func (a *app) tell(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.facts = append(a.facts, compactiontest.Fact(n))
 }
 
-// checkRequest looks for what an agent's request must hold: every fact, and every call of its own as
-// the model made it, signature and all.
+// checkRequest checks that an agent's request has every fact, and every call of the agent as the
+// model made it, including its signature.
 func (a *app) checkRequest(req *request) {
 	if req.summary {
 		return
@@ -202,15 +202,15 @@ func (a *app) checkRequest(req *request) {
 	seen := compactiontest.Facts(string(req.body))
 	for _, fact := range a.facts {
 		if !slices.Contains(seen, fact) {
-			a.t.Errorf("%s is gone from a request of %s:\n%s", fact, req.model, outline(req.body))
+			a.t.Errorf("%s is missing from a request of %s:\n%s", fact, req.model, outline(req.body))
 		}
 	}
 }
 
-// forgetful turns the check for facts off: a rough summary may lose some.
+// forgetful disables the check for facts, because a rough summary may lose some.
 func (a *app) forgetful() { a.inspect = nil }
 
-// journal is an observer that remembers.
+// journal is an observer that records observations.
 type journal struct {
 	mu   sync.Mutex
 	seen []compaction.Observation

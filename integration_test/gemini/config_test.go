@@ -15,10 +15,9 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// TestTheConfigOfTheSummarizerIsNeitherSharedNorChanged: the client writes headers into the config of a
-// request. Eight sessions are summarized at the same time with one config, which must stay as it was;
-// run with -race it shows that no two calls share it. Of its fields only those arrive that cannot
-// turn a summary into something else.
+// The client writes headers into the config of a request. Eight sessions are summarized
+// concurrently with one config, which must not change. With -race, the test shows that no two calls
+// share it. Only config fields that cannot distort a summary reach the server.
 func TestTheConfigOfTheSummarizerIsNeitherSharedNorChanged(t *testing.T) {
 	t.Parallel()
 	config := func() *genai.GenerateContentConfig {
@@ -41,13 +40,13 @@ func TestTheConfigOfTheSummarizerIsNeitherSharedNorChanged(t *testing.T) {
 		}
 		cfg.Model, cfg.Summarizer = nil, llm
 	})
-	a.inspect = nil // it knows the facts of one session
+	a.inspect = nil // it knows the facts of one session only
 	a.always = new(reply)
 	*a.always = answer()
 	a.runSessions(8, 12)
 
 	if diff := cmp.Diff(config(), given); diff != "" {
-		t.Errorf("the config was changed (-was +is):\n%s", diff)
+		t.Errorf("the config changed (-was +is):\n%s", diff)
 	}
 	summaries := a.received(true)
 	if len(summaries) < 16 {
@@ -65,7 +64,7 @@ func TestTheConfigOfTheSummarizerIsNeitherSharedNorChanged(t *testing.T) {
 	}
 }
 
-// runSessions runs so many sessions at the same time.
+// runSessions runs the given number of sessions concurrently.
 func (a *app) runSessions(sessions, turns int) {
 	var running sync.WaitGroup
 	for i := range sessions {

@@ -11,9 +11,9 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
-// TestLongConversationsStayValidForGemini: fifty turns of chat and tools, one and several calls at
-// once, with and without IDs; the same client answers and writes the summaries. The server judges
-// every request and looks for every fact in it.
+// The session has fifty turns of chat and tools, with single and parallel calls, with and without
+// IDs. The same client answers and writes the summaries. The server validates every request and
+// looks for every fact in it.
 func TestLongConversationsStayValidForGemini(t *testing.T) {
 	t.Parallel()
 	for _, variant := range []struct {
@@ -44,13 +44,13 @@ func TestLongConversationsStayValidForGemini(t *testing.T) {
 			a.verify(variant.turns / 6)
 			a.checkStreams(variant.turns)
 			if asked, stored := len(a.received(true)), len(a.log.of(compaction.Stored)); asked != stored {
-				t.Errorf("%d summaries stored, %d asked for", stored, asked)
+				t.Errorf("%d summaries stored, %d requested", stored, asked)
 			}
 		})
 	}
 }
 
-// checkStreams: agents' requests were streamed if and only if that was asked for.
+// checkStreams checks that agents' requests were streamed only in streaming mode.
 func (a *app) checkStreams(atLeast int) {
 	a.t.Helper()
 	requests := a.received(false)
@@ -66,7 +66,7 @@ func (a *app) checkStreams(atLeast int) {
 
 func inMemory(*testing.T) session.Service { return session.InMemoryService() }
 
-// onDatabase is ADK's database service on a SQLite file.
+// onDatabase returns ADK's database service on a SQLite file.
 func onDatabase(t *testing.T) session.Service {
 	t.Helper()
 	return storages.Database(t).Open(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// TestLateAnswerOfALongRunningToolStaysValidForGemini: the real answer comes after twelve turns, half
-// of them summarized by then. The model then goes on with tools in the same turn.
+// The real answer arrives after twelve turns, half of them summarized. The model then calls more
+// tools in the same turn.
 func TestLateAnswerOfALongRunningToolStaysValidForGemini(t *testing.T) {
 	t.Parallel()
 	for _, variant := range []struct {
@@ -49,7 +49,7 @@ func TestLateAnswerOfALongRunningToolStaysValidForGemini(t *testing.T) {
 	}
 }
 
-// late sends the real answer to a call, and checks that the model reads it.
+// late sends the real answer to a call, and checks that the model receives it.
 func (a *app) late(call *genai.FunctionCall) {
 	a.t.Helper()
 	n := a.number()
@@ -83,8 +83,8 @@ func callsOf(events []*session.Event, name string) []*genai.FunctionCall {
 	return out
 }
 
-// TestTransferStaysValidForGemini: the root hands over to a clerk with another model, who works over many
-// turns and hands back. Each is told of the other's turns as context, and asked when it is its turn.
+// The root transfers to a clerk with another model, who works for many turns and then transfers
+// back. Each receives the other's turns as context and is called only in its own turns.
 func TestTransferStaysValidForGemini(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []agent.StreamingMode{agent.StreamingModeNone, agent.StreamingModeSSE} {

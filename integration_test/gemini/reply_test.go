@@ -7,28 +7,28 @@ import (
 	"unicode/utf8"
 )
 
-// object is a piece of JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// reply is one answer of the server. The zero value is a model that stops without a word.
+// reply is one answer of the server. The zero value is a model that stops without any text.
 type reply struct {
 	parts  []object
-	finish string // why the model stopped; "" for STOP
-	// feedback is why the prompt itself was blocked: there are no candidates then.
+	finish string // why the model stopped, "" for STOP
+	// feedback is why the prompt itself was blocked. Such an answer has no candidates.
 	feedback string
 	// empty leaves the candidates out.
 	empty bool
-	// status is that of a refused request, with an error as Google's APIs word it.
+	// status is the status of a rejected request, with an error in the format of Google's APIs.
 	status  int
 	refusal string
-	// cut closes the connection in the midst of the answer; of a stream, between two chunks or within
-	// one.
+	// cut closes the connection in the middle of the answer. In a stream, it does so between two
+	// chunks or within one.
 	cut cut
-	// hang never answers: it waits until the caller gives up.
+	// hang never answers, and waits until the caller gives up.
 	hang bool
-	// until, if not nil, holds the answer back until it is closed.
+	// until delays the answer until it is closed, if not nil.
 	until <-chan struct{}
-	// noUsage leaves the token counts out; thoughts is how many of them were spent on thinking.
+	// noUsage omits the token counts. thoughts is the number of tokens spent on thinking.
 	noUsage  bool
 	thoughts int
 }
@@ -43,13 +43,13 @@ const (
 
 func say(text string) reply { return reply{parts: []object{{"text": text}}} }
 
-// answer is what a model says at the end of a turn.
+// answer is the model's text at the end of a turn.
 func answer() reply {
 	return say("I have written that down with all the usual care – naïve as it may be –, and will remember it 🙂.")
 }
 
-// calling is a turn that calls a tool, once for each number. Without IDs it is the Gemini API, with
-// IDs it is Vertex AI and newer models.
+// calling is a model turn that calls a tool once per number. Calls have no IDs in the Gemini API,
+// and have IDs in Vertex AI and with newer models.
 func calling(tool string, ids bool, numbers ...int) reply {
 	var r reply
 	for _, n := range numbers {
@@ -62,7 +62,7 @@ func calling(tool string, ids bool, numbers ...int) reply {
 	return r
 }
 
-// signature is what newer models put on their calls and want to see again.
+// signature is what newer models attach to their calls and require in later requests.
 func signature(n int) string { return fmt.Sprintf("c2ln%08d", n) } // valid base64
 
 func transfer(to string) reply {
@@ -78,8 +78,8 @@ func (r reply) text() string {
 	return text
 }
 
-// chunks returns the answer as the API gives it: in one piece, or as a stream of several, with the
-// token counts in each and the reason for the end in the last.
+// chunks returns the answer in the form of the API: in one piece, or as a stream of several pieces,
+// each with the token counts, and the last with the finish reason.
 func (r reply) chunks(usage object, stream bool) []object {
 	if r.feedback != "" {
 		return []object{{"promptFeedback": object{"blockReason": r.feedback}, "usageMetadata": usage}}
@@ -118,7 +118,7 @@ func (r reply) chunks(usage object, stream bool) []object {
 	return out
 }
 
-// split cuts a long text into three; everything else is sent whole.
+// split splits a long text into three pieces. Other parts are sent whole.
 func split(part object) [][]object {
 	text, _ := part["text"].(string)
 	runes := []rune(text)
@@ -154,7 +154,7 @@ func (r reply) write(w http.ResponseWriter, usage object, stream bool) {
 	for i, chunk := range r.chunks(usage, stream) {
 		data, err := json.Marshal(chunk)
 		if err != nil || !utf8.Valid(data) {
-			panic(fmt.Sprintf("the script holds what no server sends: %v", err))
+			panic(fmt.Sprintf("the script has a reply that no server sends: %v", err))
 		}
 		if stream {
 			data = fmt.Appendf(nil, "data: %s\r\n\r\n", data)
@@ -171,7 +171,7 @@ func (r reply) write(w http.ResponseWriter, usage object, stream bool) {
 	}
 }
 
-// abort closes the connection in the midst of a response.
+// abort closes the connection in the middle of a response.
 func abort(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)

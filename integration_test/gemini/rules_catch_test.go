@@ -39,7 +39,7 @@ func TestGoodRequestsKeepTheRules(t *testing.T) {
 	}
 }
 
-// TestRulesCatchEachViolation: a server that lets everything pass would prove nothing.
+// A server that accepts every request would prove nothing.
 func TestRulesCatchEachViolation(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []struct{ name, body, want string }{

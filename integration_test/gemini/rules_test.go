@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// problems returns why Gemini would refuse a request, or answer it as if something else had been
-// said; nil for a good one. late says that a call which is answered late may stand behind words of the
-// model: the view shows it directly before its answer, or ADK would delete the turns between the two.
+// problems returns the reasons why Gemini would reject a request or misread it, or nil for a valid
+// request. If late is true, a call that was answered late may come after text of the model: the
+// view shows it directly before its answer, because ADK would otherwise delete the turns between
+// them.
 func problems(body []byte, late bool) []string {
 	if !utf8.Valid(body) {
 		return []string{"the body is not valid UTF-8"}
@@ -78,8 +79,8 @@ func (r *rules) checkParts(where string, c wireContent) {
 	}
 }
 
-// checkCalls: a turn that calls functions does not stand first or behind other calls, and is followed by the responses to
-// exactly these calls; a response stands nowhere else.
+// checkCalls checks that a turn with function calls is neither first nor after other calls, that
+// the responses to exactly these calls follow it, and that no other turn has responses.
 func (r *rules) checkCalls() {
 	contents := r.req.Contents
 	for i, c := range contents {
@@ -99,9 +100,9 @@ func (r *rules) checkCalls() {
 	}
 }
 
-// mayCallBehind reports whether a function call turn may follow on a turn. The API names user turns and
-// function responses only; that words of the model, in a content of their own, are refused is reported
-// by some and denied by others.
+// mayCallBehind reports whether a function call turn may follow a turn. The API documentation names
+// only user turns and function responses. Reports disagree on whether text of the model in its own
+// content is rejected.
 func (r *rules) mayCallBehind(before wireContent) bool {
 	return before.Role == "user" || r.late && len(before.calls()) == 0
 }
@@ -130,8 +131,8 @@ func (r *rules) checkAnswers(i int, calls []*wireCall, next wireContent) {
 	}
 }
 
-// answers goes by name and ID. The tools of these tests repeat their argument n too, so that swapped
-// responses show where the API gives no IDs.
+// answers compares name and ID. The tools of these tests also repeat their argument n, so that
+// swapped responses are detected where the API has no IDs.
 func answers(response *wireResponse, call *wireCall) bool {
 	asked, answered := call.Args["n"], response.Response["n"]
 	return response.Name == call.Name && response.ID == call.ID && (answered == nil || fmt.Sprint(asked) == fmt.Sprint(answered))
@@ -145,7 +146,8 @@ func callNames(calls []*wireCall) []string {
 	return names
 }
 
-// checkEnds: the user begins, and the model is asked to speak behind the user or its own tools.
+// checkEnds checks that the first content is the user's, and that the last is the user's or has the
+// responses of the model's own tools.
 func (r *rules) checkEnds() {
 	contents := r.req.Contents
 	if len(contents) == 0 {
@@ -159,8 +161,8 @@ func (r *rules) checkEnds() {
 	}
 }
 
-// checkFrame: the instruction is text of nobody in the conversation, and a summary is asked for with
-// no instruction and no tools.
+// checkFrame checks that the instruction is text without a role of the conversation, and that a
+// request for a summary has no instruction and no tools.
 func (r *rules) checkFrame() {
 	if s := r.req.SystemInstruction; s != nil {
 		if s.Role == "model" || s.Role == "function" {

@@ -23,18 +23,18 @@ const (
 	apiVersion = "v1beta"
 )
 
-// server speaks the Gemini API. It tells agents apart by the model that they ask, and summarizers by
-// their prompt.
+// server imitates the Gemini API. It distinguishes agents by their model, and summarizers by their
+// prompt.
 type server struct {
 	t    *testing.T
 	http *httptest.Server
-	// overhead is what the server counts for instructions and tools, in tokens.
+	// overhead is the server's count for instructions and tools, in tokens.
 	overhead int
-	// answersLate says that calls are answered late; see problems.
+	// answersLate is true if calls are answered late; see problems.
 	answersLate bool
-	// inspect, if not nil, looks at every request that kept the rules.
+	// inspect receives every valid request, if not nil.
 	inspect func(*request)
-	// onUsage, if not nil, is told of all tokens that are charged for.
+	// onUsage receives all charged tokens, if not nil.
 	onUsage func(r *request, prompt, output int)
 
 	mu       sync.Mutex
@@ -42,11 +42,11 @@ type server struct {
 	always   *reply // for an agent without a plan
 	write    func(*request) reply
 	requests []*request
-	// waiting gets a value for every request that hangs.
+	// waiting receives a value for every request that hangs.
 	waiting chan struct{}
 }
 
-// request is what the server received.
+// request is a request as the server received it.
 type request struct {
 	wireRequest
 	model   string
@@ -54,7 +54,7 @@ type request struct {
 	summary bool
 	header  http.Header
 	body    []byte
-	// tokens is the prompt's size as the server reported it; 0 if it did not.
+	// tokens is the prompt size that the server reported, 0 if it reported none.
 	tokens int
 }
 
@@ -90,7 +90,7 @@ func (s *server) will(model string, replies ...reply) {
 	s.plans[model] = append(s.plans[model], replies...)
 }
 
-// unplayed returns how many planned answers nobody asked for, and drops them.
+// unplayed drops the remaining answers of the plan and returns their number.
 func (s *server) unplayed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,14 +102,14 @@ func (s *server) unplayed() int {
 	return n
 }
 
-// summarize says how requests for summaries are answered from now on.
+// summarize sets how requests for summaries are answered from now on.
 func (s *server) summarize(write func(*request) reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.write = write
 }
 
-// received returns the requests so far, for summaries or of agents.
+// received returns the requests so far, either for summaries or of agents.
 func (s *server) received(summaries bool) []*request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +153,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer.write(w, s.usage(req, answer), req.stream)
 }
 
-// parse reads and judges a request.
+// parse reads and validates a request.
 func (s *server) parse(r *http.Request, body []byte) (*request, []string) {
 	req := &request{header: r.Header.Clone(), body: body}
 	found := problems(body, s.answersLate)
@@ -172,12 +172,12 @@ func (s *server) parse(r *http.Request, body []byte) (*request, []string) {
 		req.wireRequest, req.summary = *wire, wire.isSummary()
 	}
 	if req.summary && req.stream {
-		found = append(found, "a summary is asked for as a stream")
+		found = append(found, "a summary is requested as a stream")
 	}
 	return req, found
 }
 
-// next notes a request and takes its answer from the script.
+// next records a request and takes its answer from the script.
 func (s *server) next(req *request) reply {
 	if s.inspect != nil {
 		s.inspect(req)
@@ -193,15 +193,15 @@ func (s *server) next(req *request) reply {
 		return *s.always
 	}
 	if len(plan) == 0 {
-		s.t.Errorf("%s is asked once more than the script expects:\n%s", req.model, outline(req.body))
+		s.t.Errorf("%s got more requests than its script expects:\n%s", req.model, outline(req.body))
 		return answer()
 	}
 	s.plans[req.model] = plan[1:]
 	return plan[0]
 }
 
-// usage counts the tokens of a prompt and its answer, roughly. No agent is told a number that a
-// summarizer could be told too.
+// usage counts the tokens of a prompt and its answer approximately. Agents and summarizers never
+// get equal numbers.
 func (s *server) usage(req *request, answer reply) object {
 	if answer.noUsage {
 		return nil
@@ -223,11 +223,11 @@ func (s *server) usage(req *request, answer reply) object {
 	}
 }
 
-// summaryMark is added to what is counted for a summarizer's prompts, so that the count is known again
-// wherever it turns up.
+// summaryMark is added to the counts of a summarizer's prompts, so that such a count is
+// recognizable everywhere.
 const summaryMark = 1_000_000
 
-// outline shows the turns of a body in short, for failures.
+// outline summarizes the turns of a body for failure messages.
 func outline(body []byte) string {
 	req, err := decodeWire(body)
 	if err != nil {

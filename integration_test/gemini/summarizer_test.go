@@ -17,11 +17,11 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// failure is a way in which a call to the Gemini API goes wrong.
+// failure is a failed call to the Gemini API.
 type failure struct {
 	name  string
 	reply reply
-	// says is what the summarizer's error must tell of it; is, if not nil, what it must be.
+	// says must be in the summarizer's error. is must be in the error's chain, if not nil.
 	says string
 	is   error
 }
@@ -53,8 +53,8 @@ func failures() []failure {
 	}
 }
 
-// TestAFailingGeminiSummarizerHarmsNoTurn: turns go on with the full history, the failure is told of as
-// what it is, and a good answer later compacts as ever.
+// Turns continue with the full history, the failure is reported with its cause, and a later good
+// answer compacts as usual.
 func TestAFailingGeminiSummarizerHarmsNoTurn(t *testing.T) {
 	t.Parallel()
 	for _, f := range failures() {
@@ -69,7 +69,7 @@ func TestAFailingGeminiSummarizerHarmsNoTurn(t *testing.T) {
 			a.chatWithTools(12)
 			asked := len(a.received(true))
 			if asked == 0 {
-				t.Error("no summary was asked for")
+				t.Error("no summary was requested")
 			}
 			a.checkFailures(f, asked)
 			if raw, view := a.raw(), a.view(); !slices.Equal(compactiontest.IDs(raw), compactiontest.IDs(view)) {
@@ -78,11 +78,11 @@ func TestAFailingGeminiSummarizerHarmsNoTurn(t *testing.T) {
 			a.verify(0)
 
 			a.summarize(keepFacts)
-			if f.reply.hang { // on a busy machine a good answer takes its time too
+			if f.reply.hang { // on a busy machine a good answer takes time too
 				a.cfg.Timeout = 0
 				a.wrap()
 			}
-			if _, err := a.svc.Compact(t.Context(), ref, compaction.CompactOptions{}); err != nil { // it does not wait for the back-off to end
+			if _, err := a.svc.Compact(t.Context(), ref, compaction.CompactOptions{}); err != nil { // does not wait for the end of the back-off
 				t.Fatalf("Compact: %v", err)
 			}
 			a.chatWithTools(12)
@@ -104,16 +104,17 @@ func (a *app) chatWithTools(n int) {
 	}
 }
 
-// checkFailures: every request was a failure, and was reported so that one knows why.
+// checkFailures checks that every request failed, and that each failure was reported with its
+// cause.
 func (a *app) checkFailures(f failure, asked int) {
 	a.t.Helper()
 	failed := a.log.of(compaction.Failed)
 	if len(failed) != asked || len(a.log.of(compaction.Stored)) > 0 {
-		a.t.Errorf("%d requests, want as many failures and nothing stored:\n%s", asked, a.log)
+		a.t.Errorf("%d requests, want the same number of failures and no record:\n%s", asked, a.log)
 	}
 	for _, o := range failed {
 		if !errors.Is(o.Err, compaction.ErrCompaction) || f.is != nil && !errors.Is(o.Err, f.is) || !strings.Contains(o.Err.Error(), f.says) {
-			a.t.Errorf("reported %v; want it to say %q, and to be an ErrCompaction and %v", o.Err, f.says, f.is)
+			a.t.Errorf("reported %v; want it to contain %q, and to wrap ErrCompaction and %v", o.Err, f.says, f.is)
 		}
 		var refused genai.APIError
 		if f.reply.status != 0 && (!errors.As(o.Err, &refused) || refused.Code != f.reply.status) {
@@ -122,7 +123,7 @@ func (a *app) checkFailures(f failure, asked int) {
 	}
 }
 
-// TestAHiccupOfTheSummarizerIsRetried: two failures, and the next trigger compacts; nobody steps in.
+// After two failures, the next trigger compacts without intervention.
 func TestAHiccupOfTheSummarizerIsRetried(t *testing.T) {
 	t.Parallel()
 	a := simple(t, nil)
@@ -140,8 +141,8 @@ func TestAHiccupOfTheSummarizerIsRetried(t *testing.T) {
 	a.verify(2)
 }
 
-// TestASlowSummarizerHoldsUpNoTurn: in the background, turns go on while the answer is awaited. When it
-// comes, it counts.
+// In the background, turns continue while the answer is pending. The answer is used when it
+// arrives.
 func TestASlowSummarizerHoldsUpNoTurn(t *testing.T) {
 	t.Parallel()
 	a := simple(t, func(cfg *compaction.Config) { cfg.Synchronous = false })
@@ -155,7 +156,7 @@ func TestASlowSummarizerHoldsUpNoTurn(t *testing.T) {
 	<-a.waiting
 	a.chat(4)
 	if n := len(a.log.of(compaction.Stored)); n > 0 {
-		t.Errorf("%d compactions stored before the answer came", n)
+		t.Errorf("%d compactions stored before the answer arrived", n)
 	}
 	close(release)
 	if err := a.svc.Flush(t.Context(), ref); err != nil {
@@ -165,8 +166,8 @@ func TestASlowSummarizerHoldsUpNoTurn(t *testing.T) {
 	a.verify(1)
 }
 
-// TestAtTheHardLimitTheSessionOutlivesItsSummarizer: with every request for a summary failing, prompts
-// stay within the window all the same: an extractive summary steps in.
+// Every request for a summary fails, but prompts stay within the window, because an extractive
+// summary takes over.
 func TestAtTheHardLimitTheSessionOutlivesItsSummarizer(t *testing.T) {
 	t.Parallel()
 	for _, f := range failures() {
@@ -186,7 +187,7 @@ func TestAtTheHardLimitTheSessionOutlivesItsSummarizer(t *testing.T) {
 			a.chat(4)
 			a.verify(1)
 			if len(a.log.of(compaction.Failed)) == 0 {
-				t.Errorf("no failure was told of:\n%s", a.log)
+				t.Errorf("no failure was reported:\n%s", a.log)
 			}
 			for _, o := range a.log.of(compaction.Stored) {
 				if o.Model != "" {

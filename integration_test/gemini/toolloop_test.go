@@ -9,19 +9,19 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// overhead is what the server says that instructions and tools take up, in tokens: more than the whole
+// overhead is the server's count for instructions and tools, in tokens. It is larger than the whole
 // conversation.
 const overhead = 20_000
 
-// onReport makes a trigger that fires by what the server reports, and never by what the conversation
-// itself is estimated at.
+// onReport sets a trigger that fires by the server's counts, and never by the estimate of the
+// conversation itself.
 func onReport(cfg *compaction.Config) {
 	cfg.InvocationThreshold = compaction.Off
 	cfg.TokenThreshold = overhead + 1500
 }
 
-// TestToolLoopIsCompactedByWhatTheServerReports: forty tool rounds in one turn, with compactions in the
-// midst of it that nothing but the reported prompt size can set off.
+// One turn has forty tool rounds. Only the reported prompt size can trigger the compactions during
+// the turn.
 func TestToolLoopIsCompactedByWhatTheServerReports(t *testing.T) {
 	t.Parallel()
 	for _, variant := range []struct {
@@ -50,7 +50,7 @@ func TestToolLoopIsCompactedByWhatTheServerReports(t *testing.T) {
 				}
 			}
 			if live < 3 {
-				t.Errorf("%d compactions in the midst of the turn, want several:\n%s", live, a.log)
+				t.Errorf("%d compactions during the turn, want several:\n%s", live, a.log)
 			}
 			a.chat(8)
 			a.verify(3)
@@ -59,7 +59,7 @@ func TestToolLoopIsCompactedByWhatTheServerReports(t *testing.T) {
 	}
 }
 
-// checkBound: prompts were over the threshold, and never far.
+// checkBound checks that prompts exceeded the threshold, but not by much.
 func (a *app) checkBound(t *testing.T) {
 	t.Helper()
 	largest := 0
@@ -71,8 +71,8 @@ func (a *app) checkBound(t *testing.T) {
 	}
 }
 
-// TestWithoutAReportTheEstimateDecides: the counterpart. The very same turn without usage metadata
-// compacts nothing, so it was the report that did.
+// This is the counterpart: the same turn without usage metadata does not compact, so the reports
+// triggered the compactions.
 func TestWithoutAReportTheEstimateDecides(t *testing.T) {
 	t.Parallel()
 	a := simple(t, onReport)
@@ -88,6 +88,6 @@ func TestWithoutAReportTheEstimateDecides(t *testing.T) {
 	a.ask()
 	a.verify(0)
 	if n := len(a.received(true)); n != 0 {
-		t.Errorf("%d summaries were asked for", n)
+		t.Errorf("%d summaries were requested", n)
 	}
 }

@@ -20,7 +20,7 @@ type lookupResult struct {
 	Details string `json:"details"`
 }
 
-// lookup is a tool that returns the fact of its argument, in a result of some hundred bytes.
+// lookup is a tool that returns the fact of its argument in a result of a few hundred bytes.
 func (a *app) lookup() tool.Tool {
 	return a.tool(functiontool.Config{Name: "lookup", Description: "Looks an item up."}, func(_ agent.ToolContext, args lookupArgs) (lookupResult, error) {
 		a.tell(args.N)
@@ -28,7 +28,7 @@ func (a *app) lookup() tool.Tool {
 	})
 }
 
-// order is a long-running tool: it returns at once that it has begun.
+// order is a long-running tool that immediately returns that it has begun.
 func (a *app) order() tool.Tool {
 	return a.tool(functiontool.Config{Name: "order", Description: "Orders an item.", IsLongRunning: true}, func(_ agent.ToolContext, args lookupArgs) (lookupResult, error) {
 		return lookupResult{N: args.N, Details: "pending"}, nil
@@ -44,7 +44,7 @@ func (a *app) tool(cfg functiontool.Config, handler functiontool.Func[lookupArgs
 	return made
 }
 
-// lookups is a turn of the model that calls lookup for n new facts at once.
+// lookups is a model turn that calls lookup for n new facts in parallel.
 func (a *app) lookups(ids bool, n int) reply {
 	numbers := make([]int, n)
 	for i := range numbers {

@@ -13,8 +13,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// TestTheSummarizersUsageIsToldInObservationsOnly: what the server charges for summaries, thoughts
-// among it, is in the observations and the records, to the token. The events bear what the agent used.
+// Observations and records have the exact number of tokens that the server charged for summaries,
+// including thoughts. Events have the agent's usage.
 func TestTheSummarizersUsageIsToldInObservationsOnly(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []agent.StreamingMode{agent.StreamingModeNone, agent.StreamingModeSSE} {
@@ -36,7 +36,7 @@ func TestTheSummarizersUsageIsToldInObservationsOnly(t *testing.T) {
 	}
 }
 
-// checkCharges: observations and records bear what was charged for each summary, in order.
+// checkCharges checks that observations and records have the charges of each summary, in order.
 func (a *app) checkCharges(charged []tokens.Usage) {
 	a.t.Helper()
 	stored := a.log.of(compaction.Stored)
@@ -59,7 +59,8 @@ func (a *app) checkCharges(charged []tokens.Usage) {
 	}
 }
 
-// checkAgentUsage: the events bear exactly what the server counted for the agent's requests, in order.
+// checkAgentUsage checks that the events have exactly the server's counts for the agent's requests,
+// in order.
 func (a *app) checkAgentUsage() {
 	a.t.Helper()
 	var want, got []int
@@ -92,7 +93,7 @@ func (a *app) records() []*compaction.CompactionMetadata {
 	return out
 }
 
-// TestBothCallsForOneSummaryAreCharged: an answer far too long is sent back to be shortened.
+// A far too long answer is sent back to be shortened.
 func TestBothCallsForOneSummaryAreCharged(t *testing.T) {
 	t.Parallel()
 	a := simple(t, nil)
@@ -121,8 +122,8 @@ func TestBothCallsForOneSummaryAreCharged(t *testing.T) {
 	a.verify(1)
 }
 
-// TestAnUnusableAnswerIsChargedToo: the server counts what it gave, whether it was of use or not. A client
-// that gets no candidate at all tells nothing of what that cost.
+// The server counts every answer, usable or not. Without any candidate, the client does not report
+// the cost.
 func TestAnUnusableAnswerIsChargedToo(t *testing.T) {
 	t.Parallel()
 	compared := 0
@@ -150,6 +151,6 @@ func TestAnUnusableAnswerIsChargedToo(t *testing.T) {
 		})
 	}
 	if compared < 6 {
-		t.Errorf("%d kinds of unusable answers only", compared)
+		t.Errorf("only %d kinds of unusable answers", compared)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// verify checks, after a run: at least so many compactions were stored and something is hidden;
-// storage holds all that was said, once and unchanged; a fresh view keeps the rules; no event of the
-// agents bears what the summarizer used.
+// verify checks a session after a run. The expected number of compactions is stored and some events
+// are hidden. Storage has every event once and unchanged. A fresh view is valid. No agent event has
+// the summarizer's usage.
 func (a *app) verify(compactions int) {
 	a.t.Helper()
 	if n := len(a.log.of(compaction.Stored)); n < compactions {
@@ -24,7 +24,7 @@ func (a *app) verify(compactions int) {
 	view := a.view()
 	shown := 0
 	for i, ev := range view {
-		// The database service makes new events at every read.
+		// The database service creates new events on every read.
 		if at := slices.IndexFunc(raw, func(other *session.Event) bool { return other.ID == ev.ID && !compaction.IsCompactionEvent(other) }); at >= 0 {
 			view[i] = raw[at]
 			shown++
@@ -34,7 +34,7 @@ func (a *app) verify(compactions int) {
 		a.t.Errorf("view of %d stored events: %v", len(raw), err)
 	}
 	if compactions > 0 && shown >= len(a.history) {
-		a.t.Errorf("nothing is hidden: %d of %d events are shown", shown, len(a.history))
+		a.t.Errorf("no event is hidden: %d of %d events are shown", shown, len(a.history))
 	}
 }
 
@@ -54,7 +54,7 @@ func (a *app) checkHistory(raw []*session.Event) {
 	}
 }
 
-// raw returns what is stored, records among it.
+// raw returns the stored events, including records.
 func (a *app) raw() []*session.Event {
 	a.t.Helper()
 	resp, err := a.svc.Raw(a.t.Context(), &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
@@ -64,7 +64,7 @@ func (a *app) raw() []*session.Event {
 	return slices.Collect(resp.Session.Events().All())
 }
 
-// view returns what a fresh handle shows.
+// view returns the events that a fresh handle shows.
 func (a *app) view() []*session.Event {
 	a.t.Helper()
 	resp, err := a.svc.Get(a.t.Context(), &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})

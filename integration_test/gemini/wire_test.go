@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// wireRequest is the body of a generateContent call. It names every field that the Gemini API knows
-// and this module can cause to be sent; the API refuses a body with any other.
+// wireRequest is the body of a generateContent call. It has every field that the Gemini API knows
+// and this module can cause to be sent. The API rejects a body with any other field.
 type wireRequest struct {
 	Contents          []wireContent   `json:"contents"`
 	SystemInstruction *wireContent    `json:"systemInstruction"`
@@ -54,7 +54,7 @@ type wireTools struct {
 	} `json:"functionDeclarations"`
 }
 
-// decodeWire reads a body as strictly as the API does.
+// decodeWire decodes a body as strictly as the API.
 func decodeWire(body []byte) (*wireRequest, error) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
@@ -65,8 +65,8 @@ func decodeWire(body []byte) (*wireRequest, error) {
 	return &req, nil
 }
 
-// isSummary reports whether a body asks for a summary: the prompts of package summarizer frame what
-// they quote, and nothing quoted can look like the frame.
+// isSummary reports whether a body requests a summary. The prompts of package summarizer delimit
+// quoted text, and no quoted line can look like a delimiter.
 func (r *wireRequest) isSummary() bool {
 	return len(r.Contents) == 1 && strings.Contains(r.Contents[0].text(), "\n===== END OF THE RECORD =====\n")
 }

@@ -1,6 +1,6 @@
 // Package soak_test runs one session for thousands of turns under ADK's runner and compares its end
-// with its beginning. With LONGSESSION_SOAK or CI=true in the environment the runs are as long as they
-// are reported in BENCHMARKS.md; without them they are a tenth of that.
+// with its beginning. With LONGSESSION_SOAK or CI=true in the environment, the runs have the length
+// reported in BENCHMARKS.md, otherwise a tenth of it.
 package soak_test
 
 import (
@@ -28,7 +28,7 @@ import (
 
 var ref = compaction.SessionRef{AppName: "app", UserID: "user", SessionID: "session"}
 
-// long returns n turns for a whole soak, a tenth of it otherwise.
+// long returns n turns for a whole soak, otherwise a tenth of n.
 func long(n int) int {
 	if testkit.Whole() {
 		return n
@@ -36,7 +36,7 @@ func long(n int) int {
 	return n / 10
 }
 
-// fixed is a summarizer whose summaries have a realistic size whatever they are about.
+// fixed is a summarizer whose summaries have a realistic size, independent of their content.
 type fixed struct{ calls int }
 
 func (f *fixed) Summarize(context.Context, summarizer.Request) (summarizer.Result, error) {
@@ -69,7 +69,7 @@ func TestAPromptStaysAsShortAsItWas(t *testing.T) {
 			}
 			stored := r.stored(t)
 			if handed := float64(counted.events) / float64(stored); handed > 1.1 || handed < 0.9 {
-				t.Errorf("%d events were handed to the summarizer, %d are stored: the ratio %.3f is not about 1", counted.events, stored, handed)
+				t.Errorf("%d events were passed to the summarizer, %d are stored: the ratio %.3f is not about 1", counted.events, stored, handed)
 			}
 			if r.compared < len(r.tokens)/2 {
 				t.Errorf("only %d of %d prompts were compared with the one before", r.compared, len(r.tokens))
@@ -83,7 +83,7 @@ func TestNoFactIsLostInThousandsOfTurns(t *testing.T) {
 	cfg := compaction.DefaultConfig()
 	oracle := &counting{writer: &compactiontest.Oracle{}}
 	cfg.Summarizer, cfg.Synchronous, cfg.SafetyRatio = oracle, true, compaction.Off
-	cfg.ContextWindow = 10_000_000 // the oracle forgets nothing, so its summaries only grow
+	cfg.ContextWindow = 10_000_000 // the oracle keeps every fact, so its summaries only grow
 	cfg.MaxSummaryTokens = 1_000_000
 	r := newRun(t, cfg)
 	r.facts = true
@@ -159,7 +159,7 @@ func (r *run) turn() {
 	}
 }
 
-// stored counts the events in storage, records left out.
+// stored counts the stored events without records.
 func (r *run) stored(t *testing.T) int {
 	t.Helper()
 	resp, err := r.svc.Raw(t.Context(), &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
@@ -175,7 +175,8 @@ func (r *run) stored(t *testing.T) int {
 	return n
 }
 
-// mean returns the mean tokens of the prompts of a part of the turns, in per cent of all.
+// mean returns the mean number of prompt tokens in a part of the turns, given in percent of all
+// turns.
 func (r *run) mean(from, to int) float64 {
 	sum, n := 0, 0
 	for turn, tokens := range r.byTurn {
@@ -187,7 +188,7 @@ func (r *run) mean(from, to int) float64 {
 	return float64(sum) / float64(n)
 }
 
-// median returns the median time of the turns of a part of the run, in per cent of all.
+// median returns the median time of the turns in a part of the run, given in percent of all turns.
 func (r *run) median(from, to int) time.Duration {
 	part := slices.Clone(r.took[from*len(r.took)/100 : to*len(r.took)/100])
 	slices.Sort(part)

@@ -17,7 +17,7 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// counting counts what its summarizer is given.
+// counting counts the input of its summarizer.
 type counting struct {
 	writer        compaction.Summarizer
 	calls, events int
@@ -29,18 +29,18 @@ func (c *counting) Summarize(ctx context.Context, req summarizer.Request) (summa
 	return c.writer.Summarize(ctx, req)
 }
 
-// watcher is the agent's model: it looks up a price in every third turn, and watches its prompts.
-// One session runs in it, and compacts within its turns, so it needs no lock.
+// watcher is the agent's model. It looks up a price in every third turn, and checks its prompts. It
+// serves one session, which compacts within its turns, so it needs no lock.
 type watcher struct {
 	t       *testing.T
 	number  int  // of the turn
-	facts   bool // every question states one, and each must be in every later prompt
+	facts   bool // every question states a fact, which must be in every later prompt
 	records int
 
 	tokens   []int    // by prompt
 	byTurn   []int    // of each turn's first prompt
-	before   []string // the last prompt, content by content
-	at       int      // records when it was sent
+	before   []string // the previous prompt, content by content
+	at       int      // records at the time it was sent
 	compared int
 	most     int // summaries visible at once
 }
@@ -67,7 +67,8 @@ func (w *watcher) GenerateContent(_ context.Context, req *model.LLMRequest, _ bo
 	return func(yield func(*model.LLMResponse, error) bool) { yield(answer, nil) }
 }
 
-// look checks that the prompt begins with the one before, byte for byte, unless a record came in between.
+// look checks that the prompt begins with the previous one, byte for byte, unless a record was
+// stored in between.
 func (w *watcher) look(contents []*genai.Content) {
 	size := tokens.OfContents(contents)
 	w.tokens = append(w.tokens, size)
@@ -85,11 +86,11 @@ func (w *watcher) look(contents []*genai.Content) {
 	if w.at == w.records && w.before != nil {
 		w.compared++
 		if len(now) < len(w.before) {
-			w.t.Fatalf("turn %d: the prompt has become shorter without a record", w.number)
+			w.t.Fatalf("turn %d: the prompt became shorter without a record", w.number)
 		}
 		for i, content := range w.before {
 			if now[i] != content {
-				w.t.Fatalf("turn %d: content %d of the prompt was %q and is %q", w.number, i, content, now[i])
+				w.t.Fatalf("turn %d: content %d of the prompt changed from %q to %q", w.number, i, content, now[i])
 			}
 		}
 	}
