@@ -13,11 +13,11 @@ type Config struct {
 	// Model is the agent's model. Compaction derives the context window from its name, and has it
 	// write the summaries. Required unless Compaction has a Model or a Summarizer of its own.
 	Model model.LLM
-	// Registry holds windows, limits and prices of models, for every layer that needs them. Nil is the
-	// built-in table of package tokens.
+	// Registry holds windows, limits and prices of models, for every layer that needs them. If nil,
+	// the built-in table of package tokens is used.
 	Registry *tokens.Registry
-	// Compaction configures the summaries. Its own Model, AgentModel and Registry take precedence over
-	// what is derived from the fields above.
+	// Compaction configures the summaries. Its own Model, AgentModel and Registry take precedence
+	// over the fields above.
 	Compaction compaction.Config
 }
 

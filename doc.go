@@ -11,10 +11,10 @@
 //	request = Model( plugins of longsession( plugins of the app( view( stored history ))))
 //
 // The view comes first, so that the app's plugins see the conversation that the model will see. The
-// plugins of this module come after the app's, because they must see what the app's plugins made of
-// the request: a layer that measured earlier would count text that is never sent. The model wrapper
-// comes last, because it alone sees errors of the provider, and also the calls that ADK makes without
-// plugins, such as those of an agent that is run as a tool.
+// plugins of this module come after the app's, because they must see the request as the app's
+// plugins leave it: a layer that measured earlier would count text that is never sent. The model
+// wrapper comes last, because only there do errors of the provider appear, and calls that ADK makes
+// without plugins, such as those of an agent that runs as a tool.
 //
 // This version has one layer, compaction. It uses the first place, and the second to learn how large
 // the requests really are.

@@ -18,15 +18,15 @@ import (
 // Stack is every layer of the module over one session service. It is safe for concurrent use, and one
 // stack serves any number of agents and runners.
 type Stack struct {
-	// Sessions is the session service to give to runners, launchers and everything else that would
-	// have been given the inner one.
+	// Sessions is the session service for runners, launchers and all other code that would use the
+	// inner one.
 	Sessions *compaction.CompactionSessionService
 
 	plugins []*plugin.Plugin
 }
 
-// New puts the layers over inner. It returns an error for a config that cannot do what it says, or if
-// inner is nil or already has a layer of this module; nothing is started then. Errors of a layer's
+// New puts the layers over inner. It returns an error if the config contradicts itself, or if inner
+// is nil or already has a layer of this module; it then starts nothing. Errors of a layer's
 // settings wrap that layer's typed error, such as [compaction.ConfigError].
 func New(inner session.Service, cfg Config) (*Stack, error) {
 	if cfg.Model != nil && adk.IsNil(cfg.Model) {
@@ -46,23 +46,22 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 	return &Stack{Sessions: sessions, plugins: []*plugin.Plugin{measure}}, nil
 }
 
-// PluginConfig returns the plugins of a runner: the app's own first, in their order, and behind them
-// those of the layers. Use it as runner.Config.PluginConfig or launcher.Config.PluginConfig. ADK calls
-// plugins in order, and skips the rest once one of them answers in place of the model.
+// PluginConfig returns the plugins of a runner: the app's own in their order, then those of the
+// layers. Use it as runner.Config.PluginConfig or launcher.Config.PluginConfig. ADK calls plugins
+// in order, and skips the rest once one of them answers in place of the model.
 func (s *Stack) PluginConfig(own ...*plugin.Plugin) runner.PluginConfig {
 	return runner.PluginConfig{Plugins: slices.Concat(own, s.plugins)}
 }
 
-// Model returns llm with the layers around it that must see every call and every error of the
-// provider. Give the result to the agent. No layer of this version needs that place, so Model returns
-// llm itself.
+// Model wraps llm in the layers that must see every call and every error of the provider. Give the
+// result to the agent. In this version no layer does, so Model returns llm itself.
 func (s *Stack) Model(llm model.LLM) model.LLM { return llm }
 
 // Tools returns the tools that layers offer to the agent, to be appended to the agent's own. No layer
 // of this version offers a tool, so Tools returns nil.
 func (s *Stack) Tools() []tool.Tool { return nil }
 
-// Close waits for the work of all layers and stores what waits to be stored. Call it after the last
-// runner has returned, and before the inner session service is closed. If ctx ends first, the work is
-// canceled and Close returns the context's error. A second Close does nothing.
+// Close waits for the work of all layers and stores waiting summaries. Call it after the last
+// runner has returned, and before the inner session service is closed. If ctx ends first, the work
+// is canceled and Close returns the context's error. A second Close does nothing.
 func (s *Stack) Close(ctx context.Context) error { return s.Sessions.Close(ctx) }

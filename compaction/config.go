@@ -15,17 +15,17 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Summarizer writes the prose that stands for a window of events. It gets copies of the events, and
-// returns text and usage; the service does everything else. It must be safe for concurrent use by
-// different sessions. It may fail, panic or hang: the service gives a call up after Config.Timeout.
-// A text that [summarizer.Check] refuses is a failure too. A Summarizer that implements
-// [summarizer.InputLimiter] is given windows of at most that size.
+// Summarizer writes the prose that replaces a window of events. It receives copies of the events
+// and returns text and usage; the service does everything else. It must be safe for concurrent use
+// by different sessions. It may fail, panic or hang: the service gives a call up after
+// Config.Timeout. A text that [summarizer.Check] refuses is a failure too. A Summarizer that
+// implements [summarizer.InputLimiter] is given windows of at most that size.
 type Summarizer interface {
 	Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error)
 }
 
-// Off turns off the trigger, or the reserve, of the field it is written to. The zero value of a
-// number never does: zero means the default.
+// Off, as the value of a field, turns off its trigger or its reserve. Zero never does: it means the
+// default.
 const Off = -1
 
 // Config says when to compact, how much stays raw, and who writes the summaries. The zero value of
@@ -58,34 +58,33 @@ type Config struct {
 	// service assumes 128,000 and logs a warning.
 	ContextWindow int
 	// AgentModel names the agent's model where Model is another, cheaper one. It is only used to
-	// look up the context window. If it is empty, Model is the agent's model, and a ContextWindow
-	// that is set here is Model's as well if Registry does not know that.
+	// look up the context window. If it is empty, Model is the agent's model, and ContextWindow
+	// also applies to Model as the summarizer if Registry does not have it.
 	AgentModel string
 	// AgentModelFunc returns the name of the model that a session's agent has now, for apps that
 	// switch it while they run. It is called after every append, so it must be quick; "" means no
 	// change. Where ContextWindow is 0, the limits follow. Not together with AgentModel.
 	AgentModelFunc func(ctx context.Context, ref SessionRef) string
 	// Registry has the windows, limits and prices of models. Use it for models that package tokens
-	// does not know, or knows other numbers of. If nil, the built-in table of package tokens is
-	// used.
+	// lacks or has wrong figures for. If nil, the built-in table of package tokens is used.
 	Registry *tokens.Registry
 	// MaxOutputTokens is reserved for the model's reply, in tokens. The effective window is
 	// ContextWindow less this. 0 means the longest reply of the agent's model in Registry, or 8,192
 	// if it has none, but at most a tenth of the window. The same holds where AgentModelFunc names
 	// a model and this is more than half of its window. Off reserves nothing.
 	MaxOutputTokens int
-	// RetainEvents is how many of the newest events of a branch the token trigger leaves raw, at
-	// least; at the hard limit fewer. 0 means 10.
+	// RetainEvents is the least number of newest events of a branch that the token trigger leaves
+	// raw. At the hard limit it may leave fewer. 0 means 10.
 	RetainEvents int
 	// MaxSummaries is how many summaries a branch may show. Before one more would exceed it, two
 	// are merged; 1 is a rolling summary that is rewritten every time. If there is no room for the
 	// tool rounds of a turn that is still running, each agent has one summary more for these, until
 	// the first window after the turn. 0 means 5.
 	MaxSummaries int
-	// MaxSummaryTokens is how long a summary is asked to be at most, in tokens: less for a small
-	// window, and less where MaxSummaries of that length would take up more than half of the prompt
-	// that the token trigger allows. The LLM summarizer asks again, once, for a summary that is
-	// more than twice as long. 0 means 500.
+	// MaxSummaryTokens is the length, in tokens, that the summarizer is asked not to exceed. The
+	// service asks for less if the window is small, or if MaxSummaries of that length would take up
+	// more than half of the prompt that the token trigger allows. If a summary is more than twice
+	// as long, the LLM summarizer asks once more. 0 means 500.
 	MaxSummaryTokens int
 	// PromptTemplate is the prompt for summaries; it must contain {{history}}. If empty, the
 	// default is used. It has no effect with Summarizer, so setting both is refused.
@@ -96,10 +95,10 @@ type Config struct {
 	// Synchronous compacts before AppendEvent returns, so that the very next prompt is smaller, at
 	// the price of the wait. If false, compactions run in the background, except at the hard limit.
 	Synchronous bool
-	// Pin reports whether an event must stay raw for ever. It must not change the event. If nil, no
+	// Pin reports whether an event must stay raw forever. It must not change the event. If nil, no
 	// event is pinned.
 	Pin func(*session.Event) bool
-	// Observer receives everything that happens. If nil, nothing is reported.
+	// Observer receives an observation of every compaction. If nil, nothing is reported.
 	Observer Observer
 	// Logger gets a line when a state changes, never for every turn, and never with content:
 	//
@@ -133,8 +132,8 @@ const (
 	defaultTimeout             = 60 * time.Second
 )
 
-// DefaultConfig returns the defaults, written out. Model or Summarizer must still be set. Fields
-// that are zero in it have defaults that depend on the agent's model, or none.
+// DefaultConfig returns the defaults as explicit values. Model or Summarizer must still be set.
+// Fields that remain zero have a default that depends on the agent's model, or none.
 func DefaultConfig() Config {
 	return Config{
 		InvocationThreshold: defaultInvocationThreshold,

@@ -9,9 +9,8 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/storage"
 )
 
-// The interfaces in this file are optional. An inner session service that implements one is used
-// better: [NewCompactionService] finds out which ones it has. compactiontest.RunInner checks an
-// implementation.
+// The interfaces in this file are optional. [NewCompactionService] detects which of them an inner
+// session service implements, and uses them. compactiontest.RunInner checks an implementation.
 
 // RecordAppender is an inner session service that can store a record at any time without harm to
 // anybody's turn, in this process or in another. Package persistence has one. A service that lacks

@@ -1,7 +1,7 @@
 // Package compaction keeps the prompts of an ADK agent short over thousands of turns.
 //
-// It decorates any session.Service. Readers of a session get a view: summaries of what is old, and
-// everything recent in full. Storage keeps the whole history; a compaction appends one record and
+// It decorates any session.Service. Readers of a session get a view: summaries of old events, and
+// recent events in full. Storage keeps the whole history; a compaction appends one record and
 // changes nothing else.
 //
 //	svc, err := compaction.NewCompactionService(inner, compaction.Config{Model: llm})
@@ -36,11 +36,11 @@
 //
 // # Inner services
 //
-// Any session.Service works. One that also implements [RecordAppender] gets its records as soon as
-// they are written, and of one that implements [PartialService] a turn reads only what is visible.
+// Any session.Service works. If it also implements [RecordAppender], records are stored as soon as
+// they are written. If it implements [PartialService], a turn reads only visible events.
 //
-// All session handles that a service gave out, and all its methods, are safe for concurrent use if
-// the inner service's are.
+// All methods of a service and of its session handles are safe for concurrent use if the inner
+// service's are.
 //
 // This package does not import a database. In particular it never imports the SQLite service of
 // this module: its driver registers itself as "sqlite", and so does glebarez/sqlite, so one binary
@@ -51,9 +51,9 @@
 // Every compaction that a trigger sets off has one OpenTelemetry span named "compact_events
 // <trigger>". The span belongs to the trace of the append that set the compaction off, even where
 // the work runs in the background after the turn, and ends when the outcome is known. ADK's runner
-// appends with the context that it was given, so the parent is the span that the app started around
-// the run, and invoke_agent is a sibling; without a span of the app, it begins a trace. A summary
-// that is stored later than it was written has a second span for that, linked to the first.
+// appends with the app's context. The parent is therefore the span that the app started around the
+// run, and invoke_agent is a sibling; without a span of the app, the span begins a trace. If a
+// summary waits, a second span, linked to the first, covers its storage.
 //
 // Attributes of spans. Those marked * share name and type with adk-python, or with the compaction
 // of adk-go v2. Unknown values are left out.

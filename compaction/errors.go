@@ -6,9 +6,9 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 )
 
-// ErrCompaction marks an error of the bookkeeping: a compaction failed, the history is as it was
-// and no turn was harmed. Get and AppendEvent never return it; Compact, Checkpoint and observations
-// do. The cause is joined to it, so errors.Is finds both.
+// ErrCompaction marks an error of a compaction. The history is unchanged and no turn was harmed.
+// Get and AppendEvent never return it; Compact, Checkpoint and observations do. The cause is joined
+// to it, so errors.Is finds both.
 var ErrCompaction = telemetry.ErrCompaction
 
 // ConfigError is one value of a [Config] that is refused. [NewCompactionService] reports all of

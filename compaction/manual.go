@@ -22,7 +22,7 @@ type CompactOptions struct {
 	// KeepRecent is how many of the newest complete invocations stay raw. 0 keeps
 	// Config.OverlapSize.
 	KeepRecent int
-	// KeepEvents, if not 0, is how many of the newest events of a branch stay raw instead, whatever
+	// KeepEvents, if not 0, is how many of the newest events of a branch stay raw, whatever
 	// invocation they belong to. It is for agents with long turns: the finished tool rounds of a
 	// running turn are then summarized too. It cannot be combined with KeepRecent.
 	KeepEvents int
@@ -58,19 +58,20 @@ type CompactResult struct {
 	Reason  string
 }
 
-// Compact summarizes everything that is complete and not recent, or with KeepEvents everything that
-// is not new, whether a trigger is due or not, and also if automatic triggers are off. It waits for
-// a job that is under way, and calls the summarizer several times if one call cannot read
-// everything. If there is nothing to summarize, the result is Skipped, without an error.
+// Compact summarizes all complete invocations except the newest, or with KeepEvents all events
+// except the newest. It does so whether or not a trigger is due, and even if automatic triggers are
+// off. It waits for a job that is under way, and calls the summarizer several times if one call
+// cannot read everything. If there is nothing to summarize, the result is Skipped, without an
+// error.
 //
-// Compact stores its records at once, and those that wait for the session's next append before
-// them. If the inner service is no [RecordAppender], and another process is in a turn on the
-// session at that moment, that process can lose state or its turn. In that case call Compact only
-// where no other process uses the session.
+// Compact stores its records at once, after the records that wait for the session's next append. If
+// the inner service is not a [RecordAppender], and another process is in a turn on the session at
+// that moment, that process can lose state or its turn. In that case call Compact only where no
+// other process uses the session.
 //
 // Errors are the inner service's (session.ErrNotFound), the context's, and errors that wrap
-// [ErrCompaction] if a summary could not be written or stored. What was stored before an error
-// stays stored.
+// [ErrCompaction] if a summary could not be written or stored. Records that were stored before an
+// error stay stored.
 func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, opts CompactOptions) (CompactResult, error) {
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d: it must not be negative; 0 keeps the configured %d", opts.KeepRecent, s.overlap)
@@ -101,9 +102,9 @@ func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRe
 	return CompactResult(result), err
 }
 
-// cleanText removes from a person's words what storage cannot keep. PostgreSQL refuses a NUL in
-// JSON, and with it the whole record. Other control characters except line breaks and tabs are
-// removed too, and broken UTF-8 becomes U+FFFD.
+// cleanText removes characters from a person's words that storage cannot keep. PostgreSQL refuses a
+// NUL in JSON, and with it the whole record. Other control characters except line breaks and tabs
+// are removed too, and broken UTF-8 becomes U+FFFD.
 func cleanText(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

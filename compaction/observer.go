@@ -9,12 +9,12 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Observer receives what the service does. Calls come from the goroutine that does the work. For
-// one session they come one at a time, in the order in which things happened; for different
-// sessions several may come at once. No lock is held, so an observer may read the session (Get,
-// Raw, Status). But the work waits for it, and the next work on the session waits for the work: an
-// observer must not block, append to the session, or call Compact, Checkpoint, Flush or Close. A
-// panic in it is swallowed.
+// Observer receives an observation of every compaction. Calls come from the goroutine that does the
+// work. For one session they come one at a time, in the order in which things happened; for
+// different sessions several may come at once. No lock is held, so an observer may read the session
+// (Get, Raw, Status). But the work waits for it, and the next work on the session waits for the
+// work: an observer must not block, append to the session, or call Compact, Checkpoint, Flush or
+// Close. A panic in it is swallowed.
 //
 // The context is the work's. It carries the span of the compaction, which has ended unless the
 // outcome is [Started].
@@ -32,9 +32,9 @@ func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
 type Outcome string
 
 // The outcomes. Every [Started] is followed by exactly one [Waiting], [Stored], [Declined],
-// [Discarded] or [Failed] of the same compaction. These also come without a Started: Declined where
-// a trigger was due and nothing could be summarized, and each of them but Waiting where a summary
-// that was written earlier is stored now.
+// [Discarded] or [Failed] of the same compaction. These outcomes also occur without a Started:
+// Declined, if a trigger was due and nothing could be summarized; and each of them but Waiting,
+// when the service stores a summary that was written earlier.
 const (
 	Started   Outcome = "started"   // a summarizer is about to be called
 	Waiting   Outcome = "waiting"   // summarized; this process's next append to the session stores the record
@@ -51,13 +51,13 @@ const (
 
 	// Misreported is not about a compaction either: the provider's count of a prompt is so high
 	// that no compaction could help. The service ignores the count and follows its estimate. It is
-	// reported once for each agent, and again after some counts that were believed. Reason has the
-	// numbers, TokensBefore the estimate.
+	// reported once for each agent, and again after some plausible counts. Reason has the numbers,
+	// TokensBefore the estimate.
 	Misreported Outcome = "misreported"
 
 	// GivenUp follows a summary that hides a long-running call or a confirmation that nobody has
 	// answered yet: more than selector.MaxWaiting of them wait in the session, and this one is the
-	// oldest. Calls and InvocationID identify it. If an answer comes after all, the view shows both
+	// oldest. Calls and InvocationID identify it. If an answer still arrives, the view shows both
 	// again, but ADK may have given the turn to another agent by then. Each is reported once.
 	GivenUp Outcome = "given up"
 )
@@ -70,7 +70,7 @@ type Observation struct {
 	Branch  string
 	// InvocationID is the invocation whose event set off the trigger, "" for a compaction by hand.
 	InvocationID string
-	// Inline says that a turn waited for the compaction.
+	// Inline means that a turn waited for the compaction.
 	Inline bool
 
 	Events       int // how many events and summaries the record replaces in the view
@@ -88,7 +88,7 @@ type Observation struct {
 	Err    error // wraps ErrCompaction
 }
 
-// observation translates what the service reports into what an observer is given.
+// observation translates an internal observation into an exported one.
 func observation(o telemetry.Observation) Observation {
 	return Observation{
 		Outcome: Outcome(o.Outcome), Session: SessionRef(o.Session), Trigger: o.Trigger, Branch: o.Branch,

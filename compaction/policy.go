@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// policy is a Config with defaults filled in, checked, and translated for the engine. A trigger
-// that is off is 0 in it. ContextWindow and MaxOutputTokens are as the caller gave them.
+// policy is a checked Config with defaults filled in, translated for the engine. A trigger that is
+// off is 0. ContextWindow and MaxOutputTokens keep the caller's values.
 type policy struct {
 	Config
 	summarizer Summarizer
@@ -72,7 +72,7 @@ func newPolicy(cfg Config) (*policy, error) {
 	return p, p.setSummarizer()
 }
 
-// checkValues refuses values that no other value could make right.
+// checkValues refuses values that are wrong whatever the other fields are.
 func checkValues(cfg Config) []error {
 	var problems []error
 	problem := func(field string, value any, format string, args ...any) {
@@ -118,7 +118,7 @@ func checkValues(cfg Config) []error {
 		problem("AgentModel", cfg.AgentModel, "it has no effect with AgentModelFunc: set one of them")
 	}
 	if cfg.Model == nil && cfg.Summarizer == nil {
-		problem("Model", nil, "and so is Summarizer: no summary could be written; set one (summarizer.Extractive{} needs no model)")
+		problem("Model", nil, "Summarizer is nil too, so no summary can be written; set one of them (summarizer.Extractive{} needs no model)")
 	}
 	if cfg.PromptTemplate != "" && cfg.Summarizer != nil {
 		problem("PromptTemplate", cfg.PromptTemplate, "it has no effect with Summarizer: set it on the summarizer instead")
@@ -129,7 +129,7 @@ func checkValues(cfg Config) []error {
 	return problems
 }
 
-// fillDefaults gives zero numbers their defaults. What is off is 0 from here on.
+// fillDefaults gives zero numbers their defaults, and then turns Off into 0.
 func (p *policy) fillDefaults() {
 	for _, field := range []struct {
 		value    *int
@@ -167,8 +167,8 @@ func (p *policy) agentModel() string {
 	return p.AgentModel
 }
 
-// checkTokens refuses values that could never take effect. Where the model may change, only what no
-// model could make right is refused.
+// checkTokens refuses values that could never take effect. If the model may change, it refuses only
+// values that are wrong for every model.
 func (p *policy) checkTokens() []error {
 	refuse := func(field string, value any, format string, args ...any) []error {
 		return []error{&ConfigError{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)}}
@@ -193,8 +193,8 @@ func (p *policy) checkTokens() []error {
 	return nil
 }
 
-// windowShare is how much of a model's context window a transcript may fill where the summarizer
-// does not say: the rest is for the prompt, the answer, and the error of the estimate.
+// windowShare is the share of a context window that a transcript may fill if the summarizer has no
+// limit of its own. The rest is for the prompt, the answer, and the error of the estimate.
 const windowShare = 0.5
 
 // setSummarizer makes the summarizer and finds out how much it can read in one call.

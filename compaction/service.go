@@ -33,17 +33,17 @@ type CompactionSessionService struct {
 	engine   *compactor.Engine
 }
 
-// NewCompactionService decorates inner. It returns an error that names field, value and effect for
-// a config that cannot do what it says, and refuses a service that is, or wraps, a compaction
-// service already: two layers would summarize summaries. The config is copied.
+// NewCompactionService decorates inner. For a config that contradicts itself, the error names
+// field, value and effect. A service that is, or wraps, a compaction service is refused: two layers
+// would summarize summaries. The config is copied.
 //
 // Any number of processes may share the store that inner is over, as long as no two are in a turn
 // on one session at a time. If inner is a [RecordAppender], or ADK's in-memory service, the record
 // of a background job is stored at once. Over any other service it waits in memory, and is stored
-// directly behind this process's next append to the session, through the same handle.
+// directly after this process's next append to the session, through the same handle.
 //
-// Close must be called before the process ends, or jobs that are under way and records that wait
-// are lost. Stored events never are: they stay in view, and are summarized again.
+// Call Close before the process ends, or running jobs and waiting records are lost. Stored events
+// are never lost: they stay in view, and are summarized again.
 func NewCompactionService(inner session.Service, cfg Config) (*CompactionSessionService, error) {
 	if adk.IsNil(inner) {
 		return nil, errors.New("compaction: inner session service is nil")
@@ -65,8 +65,8 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 	return s, nil
 }
 
-// maxLayers bounds how far a chain of decorators is followed: one that unwraps to itself must not
-// hang.
+// maxLayers bounds how far findLayer follows a chain of decorators: one that unwraps to itself must
+// not cause an endless loop.
 const maxLayers = 64
 
 // findLayer returns the compaction service that service is or wraps, nil if there is none.
@@ -96,8 +96,8 @@ func (s *CompactionSessionService) Create(ctx context.Context, req *session.Crea
 	return &session.CreateResponse{Session: s.sessions.Wrap(resp.Session, false)}, nil
 }
 
-// Get returns a view of a session. The filters of the request apply to the view: the newest events
-// of it, summaries counted. Errors are the inner service's.
+// Get returns a view of a session. The filters of the request apply to the view, whose summaries
+// count as events. Errors are the inner service's.
 func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	if req == nil {
 		return s.inner.Get(ctx, req)
@@ -105,7 +105,7 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 	return s.sessions.Get(ctx, req)
 }
 
-// Raw returns the session as the inner service has it: the full history, records among it. Errors
+// Raw returns the session as the inner service has it: the full history, including records. Errors
 // are the inner service's.
 func (s *CompactionSessionService) Raw(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	return s.inner.Get(ctx, req)
@@ -153,13 +153,14 @@ func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *session
 	return nil
 }
 
-// Flush waits until nothing runs and nothing is due for a session: jobs under way and in line, the
-// windows and merges that follow from them, and what was due before this process saw the session.
-// It starts nothing that is not due, and gives up on what fails. The error is the context's only.
+// Flush waits until no job of a session is running or due: it waits for jobs under way and in line,
+// for the windows and merges that follow from them, and for compactions that were due before this
+// process saw the session. It starts nothing that is not due, and does not retry failures. It
+// returns only the context's error.
 //
-// Records that wait for the session's next append are stored at once. Over an inner service that is
-// no [RecordAppender], this can cost another process that is in a turn on the session at that
-// moment its state or its turn: call it where only this process uses the session.
+// Flush stores records that wait for the session's next append at once. If the inner service is not
+// a [RecordAppender], another process that is in a turn on the session at that moment can lose its
+// state or its turn. In that case call Flush only where no other process uses the session.
 func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) error {
 	return s.engine.Flush(ctx, sessions.Ref(ref))
 }
@@ -172,18 +173,17 @@ func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) er
 // process, and their events stay visible.
 func (s *CompactionSessionService) Close(ctx context.Context) error { return s.engine.Close(ctx) }
 
-// ObserveRequest tells the service what a request really holds, for apps whose plugins or callbacks
+// ObserveRequest measures the request that is really sent, for apps whose plugins or callbacks
 // shorten requests on their way to the model (truncate results, mask or drop messages). Without it,
-// and where the provider reports no usage, the service measures the view and compacts what was
+// if the provider reports no usage, the service measures the view and may compact text that was
 // never sent.
 //
 // It has the form of a BeforeModelCallback, for the last plugin of a runner:
 //
 //	plugin.New(plugin.Config{Name: "observe", BeforeModelCallback: sessions.ObserveRequest})
 //
-// It changes nothing, always returns nil, nil, and may be called from several goroutines. What it
-// learns is kept for each agent and branch of a session, in this process, like everything that it
-// learns of a session.
+// It changes nothing, always returns nil, nil, and may be called from several goroutines. The sizes
+// are remembered in this process, for each agent and branch of a session.
 func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
 	if adk.IsNil(ctx) || req == nil {
 		return nil, nil

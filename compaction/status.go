@@ -15,26 +15,27 @@ import (
 
 // Status describes a session: what is stored, what the model would see, and what is due.
 type Status struct {
-	// StoredEvents counts all events in storage, records among them; VisibleEvents what the view
-	// shows, summaries among them.
+	// StoredEvents counts all events in storage, including records; VisibleEvents counts the events
+	// of the view, including summaries.
 	StoredEvents, VisibleEvents int
 	// Summaries are the summaries that the view shows, in its order.
 	Summaries []SummaryStatus
 	// UnreadableRecords counts records in storage that cannot be read. They hide nothing.
 	UnreadableRecords int
 
-	// PromptTokens is what the next prompt of an agent in the root branch takes up: as the provider
-	// last reported it plus what came since, or estimated.
+	// PromptTokens is the size of the next prompt of an agent in the root branch: the provider's
+	// last report plus estimates of later events, or an estimate.
 	PromptTokens int
 	// TokenThreshold is the prompt size at which the token trigger fires, 0 if it is off.
 	TokenThreshold int
 	// HardLimit is the prompt size that forces a compaction before the next prompt.
 	HardLimit int
-	// ContextWindow is the window that both derive from.
+	// ContextWindow is the context window that both limits derive from.
 	ContextWindow int
 
-	// Due reports whether the next event would start a compaction, and Trigger by which trigger.
-	// Otherwise Reason is what it waits for: the end of the turn, a larger prompt, or a time.
+	// Due reports whether the next event would start a compaction, and Trigger names the trigger.
+	// Otherwise Reason names what the compaction waits for: the end of the turn, a larger prompt,
+	// or a time.
 	Due     bool
 	Trigger record.Trigger
 	Reason  string

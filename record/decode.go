@@ -10,12 +10,12 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// ErrMalformed marks a value under [Key] that is no record of this version.
+// ErrMalformed marks a value under [Key] that is not a record of this version.
 var ErrMalformed = errors.New("malformed compaction record")
 
 // Is reports whether ev is bookkeeping: it carries [Key] and does not speak. This module never
-// writes a record into an event with content, so an event with content is conversation whatever its
-// metadata claims. A forged record can therefore not make a turn vanish.
+// writes a record into an event with content. An event with content is therefore conversation,
+// whatever its metadata claims, and a forged record cannot make a turn vanish.
 func Is(ev *session.Event) bool {
 	if ev == nil {
 		return false

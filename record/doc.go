@@ -3,8 +3,8 @@
 // for.
 //
 // The object has JSON-native values only (strings, float64 numbers, bools, arrays, maps). ADK's
-// session services store CustomMetadata by way of JSON, SQL and structpb, and only such values come
-// back as they went in. Times are RFC 3339 strings with nanoseconds, in UTC.
+// session services store CustomMetadata by way of JSON, SQL and structpb, and only such values
+// survive the round trip. Times are RFC 3339 strings with nanoseconds, in UTC.
 //
 // A record names every event that it covers with a [Ref]; it never covers a range of time. A
 // reference that no longer names exactly one event covers nothing, so the event stays visible:

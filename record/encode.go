@@ -99,7 +99,7 @@ func Encode(m *Metadata) map[string]any {
 	return out
 }
 
-// Set stores m in the event's CustomMetadata. It replaces the map by a copy, because in-memory
+// Set stores m in the event's CustomMetadata. It replaces the map with a copy, because in-memory
 // services share the map with other holders of the event.
 func Set(ev *session.Event, m *Metadata) {
 	custom := make(map[string]any, len(ev.CustomMetadata)+1)
@@ -119,8 +119,8 @@ func encodeRef(r Ref) map[string]any {
 	}
 }
 
-// earliest and latest are the limits of RFC 3339, which has four digits for the year. The clock of
-// an event's writer may have been anywhere.
+// earliest and latest are the limits of RFC 3339, which has four digits for the year. A wrong clock
+// may have given an event any time.
 var (
 	earliest = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)
@@ -128,7 +128,7 @@ var (
 
 func encodeTime(t time.Time) string { return storable(t).Format(time.RFC3339Nano) }
 
-// storable returns t in UTC, or the nearest time that the format can write.
+// storable returns t in UTC, or the nearest time within the range of RFC 3339.
 func storable(t time.Time) time.Time {
 	t = t.UTC()
 	switch {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// need is whether a field must be there.
+// need is whether a field is required.
 type need bool
 
 const (
@@ -40,8 +40,8 @@ func (d *decoder) text(field string, n need) string {
 	return text
 }
 
-// number accepts each type as which a backend may return a number: float64 from JSON, int and int64
-// from in-memory services, json.Number from decoders that were asked for it.
+// number accepts every type that a backend may use for a number: float64 from JSON, int and int64
+// from in-memory services, json.Number from decoders that were configured for it.
 func (d *decoder) number(field string, n need) float64 {
 	value, ok := d.object[field]
 	if !ok && n == optional {
@@ -127,7 +127,7 @@ func (d *decoder) refs(field string) []Ref {
 	return out
 }
 
-// ref reads one event reference. The zero reference stands for a field that is missing.
+// ref reads one event reference. It returns the zero reference for a missing field.
 func (d *decoder) ref(field string) Ref {
 	value, ok := d.object[field]
 	if !ok {

@@ -40,9 +40,9 @@ func AltKeyOf(ev *session.Event) AltKey {
 // AltKey returns the alternative key of the event that the reference names.
 func (r Ref) AltKey() AltKey { return AltKey{r.InvocationID, r.Author, micros(r.Timestamp)} }
 
-// micros cuts a time to microseconds, as the services do; it does not round. A time that a record
-// cannot write becomes the nearest one that it can, so that a reference finds its event before it
-// is stored and after.
+// micros truncates a time to microseconds, as the services do. A time outside the range of RFC 3339
+// becomes the nearest one inside, so that a reference finds its event both before and after
+// storage.
 func micros(t time.Time) int64 { return storable(t).Truncate(time.Microsecond).UnixMicro() }
 
 // Index finds the events of one history by reference. It is not safe for concurrent use. A nil
@@ -50,13 +50,13 @@ func micros(t time.Time) int64 { return storable(t).Truncate(time.Microsecond).U
 type Index struct {
 	events []*session.Event
 	byID   map[string]int32
-	// unique means that no two events share an ID. next is the position behind the event that was
-	// found last: a record names its events in order, so the next reference nearly always names
-	// that one.
+	// unique means that no two events share an ID. next is the position after the event found last:
+	// a record names its events in order, so the next reference nearly always names the event
+	// there.
 	unique bool
 	next   int
-	// byAltKey is made when a reference finds nothing by ID for the first time. On most backends,
-	// that never happens.
+	// byAltKey is built when the first reference is not found by ID. On most backends that never
+	// happens.
 	byAltKey map[AltKey]int32
 }
 
@@ -90,8 +90,8 @@ func NewIndex(events []*session.Event) *Index {
 //	ref v9 at 12:01      finds e3, by alternative key
 //	ref v9 at 12:00      finds nothing: e1 and e2 have this key
 //
-// A zero reference names nothing. Neither does a reference that has only an ID, if no event has
-// that ID.
+// A zero reference finds nothing, and so does a reference that has only an ID if no event has that
+// ID.
 func (x *Index) Find(ref Ref) (int, bool) {
 	if x == nil {
 		return 0, false
@@ -109,8 +109,8 @@ func (x *Index) Find(ref Ref) (int, bool) {
 	return int(i), ok && i != ambiguous
 }
 
-// FindID is [Index.Find] by ID alone, for a history that was loaded in part. There, the alternative
-// key of an event that is missing could find another event.
+// FindID is [Index.Find] by ID alone, for a history that was loaded in part: the alternative key of
+// an event that is not loaded could find another event.
 func (x *Index) FindID(ref Ref) (int, bool) {
 	if x == nil {
 		return 0, false

@@ -9,7 +9,7 @@ const Key = "_adk_compaction"
 // record of any other version, so such a record neither hides events nor shows a summary.
 const Version = 1
 
-// Kind is what the text of a record is.
+// Kind is the kind of text that a record holds.
 type Kind string
 
 const (
@@ -42,7 +42,7 @@ type Ref struct {
 	Author       string
 }
 
-// IsZero reports whether the reference names nothing.
+// IsZero reports whether the reference is empty.
 func (r Ref) IsZero() bool { return r.ID == "" && r.hasNoAltKey() }
 
 func (r Ref) hasNoAltKey() bool {
@@ -68,7 +68,7 @@ type Metadata struct {
 	RecordID string
 	Kind     Kind
 
-	// The first and the last of all events that the record stands for, by time.
+	// The first and the last, by time, of all events that the record stands for.
 	StartTimestamp    time.Time
 	EndTimestamp      time.Time
 	StartInvocationID string
@@ -82,9 +82,8 @@ type Metadata struct {
 	CompactedTokens  int     // what the summary takes up
 	CompressionRatio float64 // OriginalTokens / CompactedTokens; 0 when CompactedTokens is 0
 
-	// CreatedAt is when the record was made. The timestamp of the record's event is older on
-	// purpose: it is the session's last update time, so that storing a record makes no other handle
-	// stale.
+	// CreatedAt is when the record was made. The timestamp of the record's event is older: it is
+	// the session's last update time, so that storing a record makes no other handle stale.
 	CreatedAt time.Time
 	// Level is 0 for the summary of a window, and one more than the highest level it absorbs for a
 	// merge.

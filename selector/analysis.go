@@ -7,14 +7,14 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// MaxWaiting is how many units stay raw in a session although they wait for a person: for the
-// answer to a long-running call, or for a confirmation. Age does not matter. If there are more, the
-// oldest are given up: their calls are summarized as never answered. 64 is more than a person keeps
-// open at a time. At some 100 tokens each, these units take up less than a tenth of the smallest
-// usual context window.
+// MaxWaiting is how many units stay raw in a session because they wait for a person: for the answer
+// to a long-running call, or for a confirmation. Age does not matter. Beyond that the oldest are
+// given up: their calls are summarized as never answered. 64 is more than a person keeps open at a
+// time. At some 100 tokens each, these units take up less than a tenth of the smallest usual
+// context window.
 const MaxWaiting = 64
 
-// analysis is what every selection from one input needs to know. Its slices are indexed by the
+// analysis is the data that every selection from one input needs. Its slices are indexed by the
 // position of an event in Input.Events.
 type analysis struct {
 	Input
@@ -29,15 +29,15 @@ type analysis struct {
 	// no invocation ID or its invocation only changes state, goes with its neighbor in the branch.
 	of []*invocation
 
-	// pinned marks the events that stay raw. held marks those of them that would not stay if it
-	// were not for an open call in their unit: they are the reason for [Blocked].
+	// pinned marks the events that stay raw. held marks those that stay only because of an open
+	// call in their unit: they are the reason for [Blocked].
 	pinned, held []bool
-	// givenUp marks the members of units that wait for a person and stay raw no longer, see
+	// givenUp marks the members of units that wait for a person but no longer stay raw, see
 	// [MaxWaiting]. interrupted marks the events with calls whose tools will not return, unless
 	// their invocation turns out to be running after all.
 	givenUp, interrupted map[int]bool
 
-	// The rest is made when it is first asked for.
+	// The fields below are computed on first use.
 
 	// speakers are the latest speakers that an agent in each branch sees.
 	speakers map[string]*lastSpeakers
@@ -68,8 +68,8 @@ func (a *analysis) speaks(i int) bool { return a.class[i].Is(adk.Speaks) }
 func (a *analysis) covered(i int) bool { return a.Covered != nil && a.Covered(a.Events[i]) }
 
 // MustStayInPlace returns a function that reports whether the summary of a current record must stay
-// behind the event that it is shown behind. That holds for the tool rounds of an agent who is still
-// speaking, in an invocation that may still send prompts. All other summaries may move to the
+// behind the event that it is shown behind. That holds for the tool rounds of an agent that is
+// still speaking, in an invocation that may still send prompts. All other summaries may move to the
 // front. The returned function is not safe for concurrent use.
 func MustStayInPlace(h Input, p Params) func(*record.Metadata) bool {
 	return analyze(h, p).mustStayInPlace

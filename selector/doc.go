@@ -1,5 +1,5 @@
 // Package selector decides which events of a session may be summarized now. If there are none, it
-// says why.
+// gives the reason.
 //
 // The package is pure: it takes an [Input] and [Params] and returns a [Selection]. It has no clock,
 // no context and no model, and it changes nothing. All functions may be called concurrently.

@@ -7,8 +7,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// invocation is one run of the agents, as far as it speaks. Positions are those of Input.Events, -1
-// for none.
+// invocation is one run of the agents, with its events that speak. Positions are those of
+// Input.Events, -1 for none.
 type invocation struct {
 	id        string
 	ordinal   int  // its number in the order in which invocations began
@@ -21,8 +21,8 @@ type invocation struct {
 	running   bool // it is known to be running in this process
 }
 
-// began is the key by which invocations are sorted. An invocation that only displaced events are
-// left of sorts to the front, because everything around them happened later.
+// began is the key by which invocations are sorted. An invocation with only displaced events left
+// sorts to the front, because everything around them happened later.
 func (v *invocation) began() int {
 	if v.displaced {
 		return -1
@@ -30,9 +30,9 @@ func (v *invocation) began() int {
 	return v.first
 }
 
-// complete reports whether nothing more is to come. An answer counts for more than the information
-// that the invocation is running, because the service learns late that a run has ended. So does
-// being summarized already, which is why a displaced invocation is complete.
+// complete reports whether no more events are to come. An answer outweighs the information that the
+// invocation is running, because the service learns late that a run has ended. The same holds for
+// an invocation that was summarized already, so a displaced invocation is complete.
 func (v *invocation) complete() bool { return v.answer || !v.newest && (!v.running || v.displaced) }
 
 // active reports whether the invocation may still send prompts. Its opening must be part of them.
@@ -84,9 +84,9 @@ func (a *analysis) displaced(i int) bool {
 	return unit != nil && a.Events[unit[len(unit)-1]].InvocationID != a.Events[i].InvocationID
 }
 
-// attach finds the invocation of each event. An event whose own invocation says nothing goes with
-// the event before it in its branch, or with the one behind it if it is the first. The invocation
-// is nil if no event of the branch speaks.
+// attach finds the invocation of each event. If an event's own invocation never speaks, the event
+// goes with the one before it in its branch, or with the one after it if it is the first. The
+// invocation is nil if no event of the branch speaks.
 func (a *analysis) attach() {
 	a.of = make([]*invocation, len(a.Events))
 	near := map[string]*invocation{} // of the latest event seen, by branch

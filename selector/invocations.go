@@ -13,8 +13,8 @@ import (
 //
 //   - the complete invocations that began since the last window of the branch was chosen;
 //   - the complete invocations that have uncovered events and are older than the newest
-//     [Params.Overlap]. So a history that grew before compaction was turned on, or while the summarizer
-//     failed, is worked off.
+//     [Params.Overlap]. This works off a history that grew before compaction was turned on, or
+//     while the summarizer failed.
 //
 // The window covers complete invocations except the newest Overlap, as many as the summarizer can
 // read in one call. A threshold of 0 turns the trigger off.
@@ -39,7 +39,7 @@ func Manual(h Input, p Params, branch string, keep int) Selection {
 	return a.window(b)
 }
 
-// in returns the invocations of a kind that have an event in the branch that speaks, oldest first.
+// in returns the invocations of a kind that have a speaking event in the branch, oldest first.
 func (a *analysis) in(branch string, kind func(*invocation) bool) []*invocation {
 	here := map[*invocation]bool{}
 	for i, ev := range a.Events {
@@ -57,8 +57,8 @@ func (a *analysis) in(branch string, kind func(*invocation) bool) []*invocation 
 }
 
 // beganAfter counts the invocations that began after the last window of the branch was chosen:
-// after the furthest event that a current record names as its Through. If no such event is at hand,
-// because the history was loaded in part, its time decides.
+// after the furthest event that a current record names as its Through. If that event is not loaded,
+// its time decides.
 func (a *analysis) beganAfter(branch string, invocations []*invocation) int {
 	position := -1       // of the furthest Through at hand
 	var moment time.Time // of the furthest Through that is not at hand
@@ -117,7 +117,7 @@ func (a *analysis) missing(branch string) int {
 	return max(1, a.Threshold-max(older, a.beganAfter(branch, possible)))
 }
 
-// backlog is what the finished past of a branch has left to summarize.
+// backlog is the part of a branch's finished past that is still to be summarized.
 type backlog struct {
 	branch string
 	groups []unitGroup
@@ -127,8 +127,8 @@ type backlog struct {
 	older []*invocation
 }
 
-// backlog looks at all given invocations but the newest keep. It passes over active ones: their
-// tool rounds are summarized apart from earlier turns, see [Tokens].
+// backlog collects all given invocations but the newest keep. It skips active ones: their tool
+// rounds are summarized apart from earlier turns, see [Tokens].
 func (a *analysis) backlog(branch string, invocations []*invocation, keep int) *backlog {
 	past := map[*invocation]bool{}
 	for _, v := range invocations[:max(0, len(invocations)-keep)] {
@@ -166,8 +166,8 @@ func (a *analysis) window(b *backlog) Selection {
 	for _, v := range b.older {
 		chosen[v] = true
 	}
-	// An invocation that has nothing left to say may have changes of state left. They go along, or
-	// they would stay in the view for good.
+	// An invocation whose speaking events are all covered may have changes of state left. The
+	// window takes them too, or they would stay in the view for good.
 	last := b.older[len(b.older)-1].ordinal
 	groups := slices.DeleteFunc(slices.Clone(b.groups), func(g unitGroup) bool {
 		return !chosen[g.owner] && (g.speaks || g.owner.ordinal > last)

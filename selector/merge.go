@@ -12,8 +12,8 @@ import (
 // Position is where a view shows a summary. The zero value is in front of everything else. Any
 // other value is behind an event, in the name of an agent: the place of a summary of tool rounds.
 //
-// Only summaries of one position may become one summary. The past must not read as a tool result of
-// the running turn.
+// Only summaries of one position may be merged: the past must not read as a tool result of the
+// running turn.
 type Position struct {
 	agent, id string
 	alt       record.AltKey
@@ -50,13 +50,13 @@ func Positions(h Input, p Params) func(*record.Metadata) Position {
 	}
 }
 
-// MakeRoom sees to it that one more summary keeps a branch within limit summaries. shown are the
+// MakeRoom keeps a branch within limit summaries when one more is about to be added. shown are the
 // branch's current records, in the order of the view.
 //
 // If needed, two of the summaries must be merged first: the caller stores the merge and asks again,
 // until no merge is needed. With a limit of 1, or if no two summaries share a position, the window
-// itself absorbs the summaries of its own position, and no merge is needed. So the rounds of a
-// running turn may have one summary beyond the limit for each agent.
+// itself absorbs the summaries of its own position, and no merge is needed. In that case the rounds
+// of a running turn may have one summary per agent beyond the limit.
 func MakeRoom(window *Selection, shown []*record.Metadata, at func(*record.Metadata) Position, limit int) (merge Selection, needed bool) {
 	others := slices.DeleteFunc(slices.Clone(shown), window.absorbs)
 	if len(others) < limit {
@@ -93,8 +93,7 @@ func Merge(branch string, shown []*record.Metadata, at func(*record.Metadata) Po
 	return Rewrite(branch, at, best.older, best.newer), true
 }
 
-// Rewrite is the selection of summaries of one position that become one summary. There is at least
-// one.
+// Rewrite selects summaries of one position, at least one, that are rewritten as one summary.
 func Rewrite(branch string, at func(*record.Metadata) Position, summaries ...*record.Metadata) Selection {
 	sel := Selection{Branch: branch, Absorb: summaries}
 	for _, m := range summaries {
@@ -120,8 +119,8 @@ func (p pair) orBetter(older, newer *record.Metadata) pair {
 	return p
 }
 
-// AbsorbNewest lets a window take in the newest summary of its position, unless it does already. A
-// window that is too small for a frame of its own shares one with that summary.
+// AbsorbNewest makes a window absorb the newest summary of its position, unless it does already. So
+// a window that is too small for a frame of its own shares one with that summary.
 func (s *Selection) AbsorbNewest(shown []*record.Metadata, at func(*record.Metadata) Position) {
 	for _, m := range slices.Backward(shown) {
 		if at(m) == s.position() {

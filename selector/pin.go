@@ -11,7 +11,7 @@ import (
 // interrupted.
 type pinner struct{ *analysis }
 
-// pin marks the events that stay raw under every trigger, and with each of them its whole unit.
+// pin marks the events that stay raw under every trigger, each with its whole unit.
 func (a pinner) pin() {
 	a.pinned = make([]bool, len(a.Events))
 	a.held = make([]bool, len(a.Events))
@@ -66,8 +66,8 @@ func (a pinner) giveUpOldest() {
 	}
 }
 
-// findInterrupted marks the events with calls that no tool will answer any more, because the user
-// has gone on in another invocation.
+// findInterrupted marks the events whose calls no tool will answer any more, because the user has
+// gone on in another invocation.
 func (a pinner) findInterrupted() {
 	a.interrupted = map[int]bool{}
 	for _, m := range a.units.Missing() {
@@ -83,8 +83,8 @@ func mark(set []bool, members []int) {
 }
 
 // pinQuestions keeps the opening of every active invocation. The user's later messages in it need
-// no pin: of an active invocation only agents' events are summarized, and what came before the
-// latest message.
+// no pin: in an active invocation, only agent events and anything before the latest message can be
+// summarized.
 func (a pinner) pinQuestions() {
 	for _, v := range a.invocations {
 		if v.opening >= 0 && (v.active() || a.goesOn(v)) {
@@ -94,15 +94,15 @@ func (a pinner) pinQuestions() {
 }
 
 // goesOn reports whether an invocation that ends in an answer may still send prompts: a workflow
-// that is known to run, with at most one newer invocation. Since nothing reports the end of a run
-// for certain, only the token trigger asks. It alone may fire in the middle of a turn.
+// that is known to run, with at most one newer invocation. The end of a run is never reported for
+// certain, so only the token trigger uses this: it alone may fire in the middle of a turn.
 func (a *analysis) goesOn(v *invocation) bool {
 	return a.inTurn && v.running && v.ordinal >= len(a.invocations)-2
 }
 
 // pinRouting keeps the newest agent event, and the newest event of every other agent of the same
-// invocation. By these ADK finds the agent that answers the next message: findAgentToRun in
-// runner/runner.go goes back to the newest agent whom it may transfer to.
+// invocation. ADK uses these to find the agent that answers the next message: findAgentToRun in
+// runner/runner.go goes back to the newest agent that it may transfer to.
 //
 //	e1 root:   transfers to worker            kept: if worker cannot be transferred to, root answers
 //	e2 worker: calls a tool
@@ -125,8 +125,8 @@ func (a pinner) pinRouting() {
 	}
 }
 
-// pinRemoteAgents keeps the newest event of every remote agent. ADK finds the conversation on the
-// other side by its metadata, and sends the remote agent only what is behind it.
+// pinRemoteAgents keeps the newest event of every remote agent. ADK uses its metadata to find the
+// conversation on the other side, and sends the remote agent only the events after it.
 func (a pinner) pinRemoteAgents() {
 	seen := map[string]bool{}
 	for i := len(a.Events) - 1; i >= 0; i-- {
@@ -151,8 +151,7 @@ func (a pinner) pinAnchors() {
 }
 
 // mustStayInPlace reports whether m summarizes tool rounds that must stay where they are: the
-// invocation is active, and nobody has spoken since the event that m is shown behind, except m's
-// agent.
+// invocation is active, and since the event that m is shown behind only m's agent has spoken.
 func (a *analysis) mustStayInPlace(m *record.Metadata) bool {
 	if v := a.byID[m.EndInvocationID]; !m.MidTurn() || v == nil || !v.active() {
 		return false

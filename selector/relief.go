@@ -5,17 +5,18 @@ import "github.com/adk-go-ext/longsession/internal/adk"
 // Relief is the window that makes the prompt of one reader shorter.
 type Relief struct {
 	Selection
-	// Unbounded says that the window may be larger than what the summarizer can read in one call.
+	// Unbounded means that the window may be larger than the summarizer can read in one call.
 	Unbounded bool
-	// Spare is what the windows of all branches that the reader sees hold together, in tokens.
+	// Spare is the total size, in tokens, of the windows of all branches that the reader sees.
 	Spare int
 }
 
 // Relieve selects for the token trigger: the largest window of the branches whose events are part
 // of the prompt of an agent in the branch reader.
 //
-// If the window must free mustFree tokens, and does not, Relieve keeps fewer of the newest events
-// raw, half as many each time, and at last takes what no summarizer could read in one call:
+// If the window frees fewer than mustFree tokens, Relieve keeps fewer of the newest events raw,
+// half as many each time. As a last resort it selects units that no summarizer could read in one
+// call:
 //
 //	Retain 10: the window frees 300 of 2,000 tokens    (the newest ten results are the large ones)
 //	Retain 5:  the window frees 1,400

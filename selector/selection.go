@@ -6,14 +6,14 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Input is what a selection is made from: the view of a session. The functions of this package read
-// it and change nothing.
+// Input is the view of a session, from which a selection is made. The functions of this package
+// read it and change nothing.
 type Input struct {
 	// Events are the visible stored events in the order of the view, without summaries, stand-ins
 	// and records. Nil events are skipped.
 	Events []*session.Event
 	// Covered reports whether a current record stands for an event. Such an event may still be
-	// visible, for example as the call of a late answer. Nil: no event is covered.
+	// visible, for example as the call of a late answer. If nil, no event is covered.
 	Covered func(*session.Event) bool
 	// Current are the records whose summaries the view shows, in the order of the view.
 	Current []*record.Metadata
@@ -43,7 +43,7 @@ type Params struct {
 	// Pin reports whether an event must stay raw. Nil: no event must.
 	Pin func(*session.Event) bool
 
-	// inTurn says that the selection may be made in the middle of a turn.
+	// inTurn means that the selection may be made in the middle of a turn.
 	inTurn bool
 }
 
@@ -92,7 +92,7 @@ type Selection struct {
 	// another window.
 	Cut bool
 	// Missing is how many more invocations must begin before the trigger can be due, if Reason is
-	// NotDue. It is at least 1, even if an invocation that has begun would do once it goes on.
+	// NotDue. It is at least 1, even if an invocation that has begun could suffice once it goes on.
 	Missing int
 }
 

@@ -15,7 +15,7 @@ import (
 // There are two kinds of windows, which are never mixed. One is over earlier turns; its summary is
 // shown at the front. The other is over the finished tool rounds of an agent in an active
 // invocation; its summary stays behind the event that the agent works on. Tokens returns the larger
-// window, because the trigger is there to make room.
+// window, because the purpose of the trigger is to make room.
 //
 //	e1 to e8:  earlier turns                      window over turns: e1 to e8, shown at the front
 //	e9 user:   "Find the cheapest flight"         pinned, the agent works on it
@@ -37,13 +37,14 @@ func Tokens(h Input, p Params, branch string) Selection {
 	return best
 }
 
-// agentSpan is what one agent did in an active invocation since the latest event of somebody else.
+// agentSpan holds the events of one agent in an active invocation since the latest event by another
+// author.
 type agentSpan struct {
 	spanKey
 	events []int
 }
 
-// spanKey identifies an agentSpan: the invocation, the agent, and the event of somebody else.
+// spanKey identifies an agentSpan: the invocation, the agent, and the event by the other author.
 type spanKey struct {
 	of    *invocation
 	agent string
@@ -76,9 +77,8 @@ func (a *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 		case v == nil || !v.active() || i < v.turn:
 			turns = append(turns, i)
 		case !a.class[i].Is(adk.ByAgent):
-			// Of an active invocation only an agent's own events are summarized. A message that the
-			// user followed by another one is past: in a bidirectional session one invocation holds
-			// many turns.
+			// In an active invocation only agent events are summarized. A user message that another
+			// one follows is past: in a bidirectional session one invocation holds many turns.
 		case after == nil:
 			turns = append(turns, i) // nobody asked, so the summary has no event to stay behind
 		default:

@@ -18,16 +18,16 @@ import (
 //	e3 user, no branch:  the response "shipped"        a window of the root branch takes e3
 type unitGroup struct {
 	events []int // positions, ascending
-	// owner is the invocation of the newest member. Once it is over, all of the group is.
+	// owner is the invocation of the newest member. Once it is over, the whole group is over.
 	owner  *invocation
 	speaks bool // some event is more than a change of state
 	held   bool // an open call keeps it raw
 	cost   int  // for the summarizer to read, in tokens
 }
 
-// groups returns what a window may take of candidates, which are positions of one branch in
-// ascending order: the groups that are neither pinned nor partly outside the candidates. Groups
-// that an open call holds are returned too, but only to explain an empty window; see
+// groups returns the groups that a window may take from candidates, which are positions of one
+// branch in ascending order: groups that are neither pinned nor partly outside the candidates.
+// Groups that an open call holds are returned too, but only to explain an empty window; see
 // [analysis.fits].
 func (a *analysis) groups(branch string, candidates []int) []unitGroup {
 	a.offer(candidates)
@@ -87,8 +87,8 @@ func (a *analysis) fits(g unitGroup) bool {
 }
 
 // pack selects the oldest groups that the summarizer can read in one call, and returns the
-// positions of their events too. It skips a group that is too large alone, or everything after that
-// group would wait forever.
+// positions of their events too. It skips a group that is too large on its own. Otherwise
+// everything after that group would wait forever.
 //
 // With room for 100 tokens:
 //
@@ -157,7 +157,7 @@ func (a *analysis) newestOf(branch string) *session.Event {
 }
 
 // absorb makes a window also stand for the summaries of tool rounds of invocations that it covers
-// and that are over. The turn is then told once, in order.
+// and that are over. The turn then has one summary, in order.
 func (a *analysis) absorb(sel *Selection, finished map[*invocation]bool) {
 	if sel.Empty() {
 		return

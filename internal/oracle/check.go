@@ -11,9 +11,9 @@ import (
 )
 
 // Check compares a view with the full history it was made from, and returns every violation of the
-// rules that a view must keep, joined; nil if there is none. Each error says what a model or ADK
-// would do wrong with such a view. Events of the view that are stored are those of the history by
-// pointer; every other one is taken for a summary, or for the response to a call that was interrupted.
+// rules that a view must keep, joined; nil if there is none. Each error describes what a model or
+// ADK would do wrong with such a view. Stored events of the view are the history's own, by pointer;
+// every other event is taken for a summary or a stand-in.
 //
 // It changes nothing and is safe for concurrent use. Its time grows with the length of the history.
 func Check(events, view []*session.Event) error {
@@ -24,23 +24,23 @@ func Check(events, view []*session.Event) error {
 	return errors.Join(errs...)
 }
 
-// Rule is what a problem violates.
+// Rule is the rule that a problem violates.
 type Rule string
 
 // The rules.
 const (
-	// Hidden: whatever is not shown is stood for by a summary that is.
+	// Hidden: every hidden event is represented by a visible summary.
 	Hidden Rule = "hidden"
-	// Formed: a model and ADK find the view well-formed.
+	// Formed: the view is well-formed for models and for ADK.
 	Formed Rule = "formed"
-	// Raw: what must be shown as it was said is.
+	// Raw: events that must stay raw are visible.
 	Raw Rule = "raw"
 )
 
-// Problem is one violation. It is an error that says what a model or ADK would do wrong.
+// Problem is one violation. It is an error that describes what a model or ADK would do wrong.
 type Problem struct {
 	Rule Rule
-	// Event is the ID of the event or summary that it is about; "" for one that is about none.
+	// Event is the ID of the event or summary at fault, "" if there is none.
 	Event string
 	text  string
 }
@@ -66,12 +66,13 @@ type checker struct {
 	records      map[string]*record.Metadata
 	visible      map[*session.Event]bool
 	summaries    map[*session.Event]*record.Metadata
-	// standIns are the responses that the view makes up.
+	// standIns are the view's stand-ins.
 	standIns map[*session.Event]bool
-	// answered are the calls with a stored response, confirms those that somebody was asked to confirm.
+	// answered are the calls with a stored response, confirms those with a request for a
+	// confirmation.
 	answered map[answer]bool
 	confirms map[string]bool
-	// position and shown tell where an event stands first in events and in view.
+	// position and shown are the first index of an event in events and in view.
 	position, shown map[*session.Event]int
 	// named and placed are the events of conversation by ID and by place, calls the positions of the
 	// events that make a call, by its ID.
@@ -107,7 +108,7 @@ func newChecker(events, view []*session.Event) *checker {
 	return c
 }
 
-// note takes in the stored event at a position.
+// note adds the stored event at a position.
 func (c *checker) note(i int, ev *session.Event) {
 	if _, twice := c.position[ev]; !twice {
 		c.position[ev] = i
@@ -132,7 +133,7 @@ func (c *checker) note(i int, ev *session.Event) {
 	}
 }
 
-// problem notes a violation by an event, nil for none.
+// problem adds a violation by an event, nil for none.
 func (c *checker) problem(rule Rule, of *session.Event, format string, args ...any) {
 	p := &Problem{Rule: rule, text: fmt.Sprintf(format, args...)}
 	if of != nil {
@@ -141,8 +142,7 @@ func (c *checker) problem(rule Rule, of *session.Event, format string, args ...a
 	c.problems = append(c.problems, p)
 }
 
-// checkMembers: a view holds stored events, summaries of stored records and responses to calls that were
-// interrupted, nothing else.
+// checkMembers: a view holds only stored events, summaries of stored records, and stand-ins.
 func (c *checker) checkMembers() {
 	seen := map[*session.Event]bool{}
 	for i, ev := range c.view {
@@ -164,7 +164,7 @@ func (c *checker) checkMembers() {
 	}
 }
 
-// checkHidden: whatever is not shown is stood for by a summary that is.
+// checkHidden: every hidden event is represented by a visible summary.
 func (c *checker) checkHidden() {
 	standing := map[string]bool{}
 	for _, m := range c.summaries {
@@ -242,8 +242,8 @@ func (c *checker) hasUserEvent() bool {
 	})
 }
 
-// checkOrder: stored events keep their order, but for calls whose answer came in a later invocation and
-// for the words of remote agents that stand in front of what was summarized since.
+// checkOrder: stored events keep their order, except calls whose answer came in a later invocation,
+// and words of remote agents that are shown in front of a later summary.
 func (c *checker) checkOrder() {
 	last := -1
 	for k, ev := range c.view {

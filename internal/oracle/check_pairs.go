@@ -27,8 +27,8 @@ func (c *checker) checkPairs() {
 	}
 }
 
-// checkLate: nothing is said between a call of an earlier invocation and the response that ends the
-// view.
+// checkLate: no other event comes between a call of an earlier invocation and the response that
+// ends the view.
 func (c *checker) checkLate(call, response *session.Event) {
 	for _, between := range c.view[c.shown[call]+1 : len(c.view)-1] {
 		if between != nil && len(CallIDs(between)) == 0 && len(ResponseIDs(between)) == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// checkRemote: what was summarized after a remote agent spoke stands behind its words. A summary of
-// tool rounds is bound to its place.
+// checkRemote: a summary of later events comes after the words of a remote agent. A mid-turn
+// summary is exempt, because it is tied to its anchor.
 func (c *checker) checkRemote() {
 	var summaries []*record.Metadata
 	for _, ev := range c.view {
@@ -27,8 +27,8 @@ func (c *checker) checkRemote() {
 	}
 }
 
-// ahead reports whether view[k] and all up to the next summary are words of remote agents that are older
-// than the end of what it tells of.
+// ahead reports whether all events from view[k] to the next summary are words of remote agents, and
+// older than the end of that summary's span.
 func (c *checker) ahead(k int) bool {
 	ev := c.view[k]
 	for _, next := range c.view[k:] {
@@ -47,7 +47,8 @@ func endsAfter(m *record.Metadata, ev *session.Event) bool {
 	return m.EndTimestamp.UnixMicro() > ev.Timestamp.UnixMicro()
 }
 
-// remoteWords reports whether a remote agent said something and called and answered nothing.
+// remoteWords reports whether an event has words of a remote agent, and neither calls nor
+// responses.
 func remoteWords(ev *session.Event) bool {
 	if ev == nil || ev.Author == "user" || ev.Author == "" || len(CallIDs(ev))+len(ResponseIDs(ev)) > 0 {
 		return false

@@ -8,11 +8,11 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// The calls by which ADK asks the user for something. They are no part of any prompt.
+// The calls by which ADK asks the user for something. No prompt contains them.
 var asksUser = []string{"adk_request_confirmation", "adk_request_credential"}
 
-// checkAnswered: a call that was interrupted is shown with a response directly behind it, and only such
-// a call is: neither one that was answered, nor one whose invocation may go on.
+// checkAnswered: an interrupted call has a stand-in directly after it. No other call has one:
+// neither an answered call, nor one whose invocation may go on.
 func (c *checker) checkAnswered() {
 	c.findAnswers()
 	for k, ev := range c.view {
@@ -31,7 +31,7 @@ type answer struct {
 	id   string
 }
 
-// findAnswers lists what was answered, and what awaits a confirmation.
+// findAnswers lists the calls that were answered, and those that await a confirmation.
 func (c *checker) findAnswers() {
 	c.answered, c.confirms = map[answer]bool{}, map[string]bool{}
 	for i, ev := range c.events {
@@ -104,8 +104,7 @@ func (c *checker) checkStandIn(k int) {
 	}
 }
 
-// IsStandIn reports whether an event that is not stored answers calls, and does nothing else: such a
-// response is made up by a view.
+// IsStandIn reports whether an event that is not stored holds responses only, as a stand-in does.
 func IsStandIn(ev *session.Event) bool {
 	only := len(ResponseIDs(ev)) > 0
 	eachPart(ev, func(part *genai.Part) { only = only && part.FunctionResponse != nil })

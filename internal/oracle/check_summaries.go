@@ -8,7 +8,7 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// checkTexts: a summary says what its record says, whatever frame stands around it.
+// checkTexts: a summary holds the text of its record, in whatever frame.
 func (c *checker) checkTexts() {
 	for _, ev := range c.view {
 		m := c.summaries[ev]
@@ -27,13 +27,13 @@ func textOf(ev *session.Event) string {
 	return text.String()
 }
 
-// bare is a text in which brackets do not count: a view may defuse those that would end its frame.
+// bare returns a text without brackets, because a view may replace those that would end its frame.
 func bare(text string) string { return strings.ReplaceAll(text, "[", "(") }
 
-// checkBeginning: a conversation that a user began is not shown as one that a model begins. The words of a
-// remote agent may begin the view: to every agent that has a prompt they are those of another one, and ADK
-// shows them as a turn of the user. A history that begins with an answer to no call is no conversation that
-// a user began: a handle that was loaded while another process appended may have such a one.
+// checkBeginning: if the user began a conversation, the view does not begin with the model. The
+// words of a remote agent may begin the view: ADK renders them as a user turn, because no local
+// agent wrote them. A history that begins with a response without a call is exempt, because the
+// user did not begin it: a handle that was loaded while another process appended may hold one.
 func (c *checker) checkBeginning() {
 	first := firstSaid(c.view)
 	if first == nil || first.Content.Role != genai.RoleModel {

@@ -12,8 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Compare returns nil if a view is exactly what the rules make of the history, else an error that tells
-// both and the history. Stored events are compared by pointer.
+// Compare returns nil if a view equals the one that the rules define for the history. Otherwise its
+// error lists both views and the history. Stored events are compared by pointer.
 func Compare(events, view []*session.Event) error {
 	want := View(events)
 	if slices.EqualFunc(view, want, isShown) {
@@ -22,7 +22,8 @@ func Compare(events, view []*session.Event) error {
 	return fmt.Errorf("%sthe view is %s\nwant        %s", Tell(events), names(view), namesOf(want))
 }
 
-// isShown reports whether an event of a view is the very event wanted, or the summary of the record.
+// isShown reports whether an event of a view is the wanted event itself, or the summary of the
+// wanted record.
 func isShown(got *session.Event, want Shown) bool {
 	if want.StandIns != nil {
 		return got != nil && isStandIn(got, want)
@@ -88,7 +89,7 @@ func namesOf(view []Shown) string {
 	return names(events)
 }
 
-// Tell writes a history with all that decides about its view, one event a line.
+// Tell describes a history, one event per line, with everything that its view depends on.
 func Tell(events []*session.Event) string {
 	var b strings.Builder
 	h := &history{events: events}

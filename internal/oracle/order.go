@@ -2,14 +2,15 @@ package oracle
 
 import "slices"
 
-// entry is what is shown, with the position of a stored event or -1.
+// entry is an entry of the view, with the position of its stored event or -1.
 type entry struct {
 	position int
 	Shown
 }
 
-// inOrder returns the visible events: in the order of the backend, but with the earlier part of a unit
-// directly before its latest response if that answers a call of another invocation.
+// inOrder returns the visible events in the order of the backend, with one exception: if the latest
+// response of a unit answers a call of another invocation, the rest of the unit is directly before
+// it.
 func (h *history) inOrder() []entry {
 	var out []entry
 	show := func(i int) {
@@ -54,7 +55,7 @@ func (h *history) lateEnd(i int) int {
 	return -1
 }
 
-// placeRounds puts the summaries that stand behind an event there, but not between parts of a unit.
+// placeRounds inserts mid-turn summaries behind their anchors, but never inside a unit.
 func (h *history) placeRounds(shown []entry) []entry {
 	behind := map[int][]entry{}
 	for _, r := range h.summaries() {
@@ -75,8 +76,8 @@ func (h *history) placeRounds(shown []entry) []entry {
 	return out
 }
 
-// putAhead puts the other summaries in front, and in front of each what remote agents said before the
-// end of what it tells of, unless that stands in front of an earlier one.
+// putAhead puts the other summaries in front. In front of each it puts the words of remote agents
+// from before the end of the summary's span, unless an earlier summary has them already.
 func (h *history) putAhead(shown []entry) (out []Shown) {
 	for _, r := range h.summaries() {
 		if r.anchor >= 0 {
@@ -97,7 +98,7 @@ func (h *history) putAhead(shown []entry) (out []Shown) {
 	return out
 }
 
-// pairUp gives the events of a unit one number: a response goes with the call that it answers.
+// pairUp gives all events of a unit one number: a response belongs to the unit of its call.
 func (h *history) pairUp() {
 	for i := range h.events {
 		h.unit = append(h.unit, i)
@@ -116,8 +117,8 @@ func (h *history) pairUp() {
 	}
 }
 
-// callOf returns the position of the call that a response at i answers: the nearest earlier one of its
-// ID in its branch, else the nearest earlier one, else the last there is; -1 without any.
+// callOf returns the position of the call that a response at i answers: the nearest earlier call of
+// its ID in its branch, else the nearest earlier one, else the last one; -1 if there is none.
 func (h *history) callOf(i int, id string) int {
 	here, earlier, any := -1, -1, -1
 	for j, ev := range h.events {

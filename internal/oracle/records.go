@@ -13,14 +13,15 @@ import (
 type stored struct {
 	*record.Metadata
 	covers []int           // positions of the events that it covers
-	others []string        // what else it stands for: references that name no event, records that are not there
+	others []string        // other things it stands for: references that name no event, IDs of absent records
 	family map[string]bool // the IDs of it and all that it absorbs, see standsFor
-	claim  map[string]bool // all that it stands for in the end
+	claim  map[string]bool // everything that it stands for, directly or not
 	live   bool
-	anchor int // position of the event that its summary stands behind, -1 for the front
+	anchor int // position of the event that its summary is shown behind, -1 for the front
 }
 
-// readable returns the records of a history; of several with one ID the first.
+// readable returns the readable records of a history. If several share an ID, it returns the first
+// of them.
 func readable(events []*session.Event) []*stored {
 	var out []*stored
 	for _, ev := range events {
@@ -63,8 +64,9 @@ func (h *history) resolve() {
 	}
 }
 
-// find returns the position of the one event that a reference names, -1 if there is none or there are
-// more: by ID if any event has it, else by invocation, author and microsecond.
+// find returns the position of the one event that a reference names, -1 if it names none or
+// several. It compares IDs if any event has the reference's ID, else invocation, author and
+// microsecond.
 func (h *history) find(ref record.Ref) int {
 	var named, placed []int
 	for i, ev := range h.events {
@@ -118,8 +120,8 @@ func (h *history) claims() {
 	}
 }
 
-// settle finds the live records: those that no other one of the branch absorbs (except in a circle),
-// and that no later one replaces. The latest are judged first.
+// settle finds the live records: no other record of the branch absorbs them (except in a circle),
+// and no later one replaces them. It starts with the latest.
 func (h *history) settle() {
 	h.claims()
 	for _, r := range h.records {
@@ -134,8 +136,8 @@ func (h *history) settle() {
 	}
 }
 
-// replaces reports whether q is later than r, stands for all that r stands for, and is itself shown or
-// stood for by a record that is.
+// replaces reports whether q is later than r, stands for everything that r stands for, and is
+// shown, or absorbed by a record that is shown.
 func (h *history) replaces(q, r *stored) bool {
 	if q.Branch != r.Branch || !later(q, r) || r.family[q.RecordID] || len(r.claim) == 0 {
 		return false

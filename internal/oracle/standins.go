@@ -11,17 +11,16 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 )
 
-// StandIn is a response that a view makes up for a call that was interrupted: the one to the call of
-// that ID in an event.
+// StandIn is the response that a view shows for the interrupted call of that ID.
 type StandIn struct {
 	ID string
-	// Waits says that the call is long-running or awaits a confirmation.
+	// Waits means that the call is long-running or awaits a confirmation.
 	Waits bool
 }
 
-// standIns returns what the view makes up behind the event at a position: an answer to each call that
-// has an ID and no response, if the user has said anything since, in another invocation, that the call's
-// branch sees. The calls by which ADK asks the user for something are no part of any prompt.
+// standIns returns the stand-ins behind the event at a position: one for each call that has an ID
+// and no response, if a later message of the user in another invocation is visible in the call's
+// branch. Calls by which ADK asks the user for something get none, because no prompt contains them.
 func (h *history) standIns(i int) (out []StandIn) {
 	if h.events[i] == nil || !overtaken(h.events, i) {
 		return nil
@@ -38,8 +37,8 @@ func (h *history) standIns(i int) (out []StandIn) {
 	return out
 }
 
-// overtaken reports whether the invocation of the event at a position is over: the user said something in
-// another one since, which an agent in the event's branch sees.
+// overtaken reports whether the invocation of the event at a position is over: a later message of
+// the user in another invocation is visible in the event's branch.
 func overtaken(events []*session.Event, i int) bool {
 	return slices.ContainsFunc(events[i+1:], func(ev *session.Event) bool {
 		return ev != nil && ev.Author == "user" && ev.Content != nil && len(ev.Content.Parts) > 0 &&
@@ -72,14 +71,15 @@ func (h *history) lastOf(i int, id string) (last *genai.FunctionCall) {
 	return last
 }
 
-// made is one call of a history, and where: a place in an event is the number of calls before it there.
+// made is one call of a history and its location: place is the number of calls before it in the
+// event.
 type made struct {
 	event, place int
 	call         *genai.FunctionCall
 }
 
-// toBeConfirmed reports whether somebody asked for a confirmation of the call: the nearest one of its ID
-// before the request, first of the same branch, or where none is before it the last one.
+// toBeConfirmed reports whether a request for a confirmation refers to the call. A request refers
+// to the nearest call of its ID before it, preferably of its own branch, else to the last one.
 func (h *history) toBeConfirmed(i int, id string) bool {
 	var all []made
 	for j := range h.events {

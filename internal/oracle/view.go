@@ -12,13 +12,14 @@ import (
 type Shown struct {
 	Event  *session.Event
 	Record *record.Metadata
-	// Standing says that the summary stands behind an event, as what its agent says, not in front.
+	// Standing means that the summary is shown behind an event, in the agent's name, and not in
+	// front.
 	Standing bool
-	// StandIns are what the entry makes up; Event is the event with the calls then. Nil for any other.
+	// StandIns is set for an entry that is a stand-in; Event is then the event with the calls.
 	StandIns []StandIn
 }
 
-// history is a session and what its view is made of. Events go by their positions.
+// history is a session and what its view is made of. Events are identified by position.
 type history struct {
 	events  []*session.Event
 	records []*stored
@@ -36,8 +37,9 @@ func View(events []*session.Event) []Shown {
 	return h.putAhead(h.placeRounds(h.inOrder()))
 }
 
-// hide applies the rules in turn: what live records stand for is hidden, but not what a summary stands
-// behind, not the newest words of the user and of an agent, and no part of a unit that is shown.
+// hide applies the rules in turn. It hides the events that live records stand for, except anchors
+// of summaries, the newest event of the user and of an agent, and every part of a unit that is
+// shown.
 func (h *history) hide() {
 	for _, r := range h.records {
 		if r.live {
@@ -86,5 +88,5 @@ func (h *history) last(is func(*session.Event) bool) int {
 	return -1
 }
 
-// conversation reports whether an event is anything but a gap or bookkeeping.
+// conversation reports whether an event is neither nil nor a record.
 func conversation(ev *session.Event) bool { return ev != nil && !record.Is(ev) }

@@ -3,19 +3,18 @@ package promptsize
 import "math"
 
 const (
-	// MaxRatio bounds how many counted tokens one estimated token is taken to be. Claude's own
-	// counts of coding sessions are 1.2 to 1.5 times the estimate. More than twice has another
-	// cause: images, or messages that are not in the session.
+	// MaxRatio bounds the ratio of counted to estimated tokens. Claude's own counts of coding
+	// sessions are 1.2 to 1.5 times the estimate. A ratio over two has another cause: images, or
+	// messages that are not in the session.
 	MaxRatio = 2
-	// maxSlopeStdErr is the largest standard error at which a ratio is known well enough to be
-	// used.
+	// maxSlopeStdErr is the largest standard error with which a ratio is used.
 	maxSlopeStdErr = 0.1
 	// minCounts is how many counts it takes to distinguish a line from noise.
 	minCounts = 3
 )
 
 // Line is how a provider counts prompts: Overhead + Ratio × the estimate of their contents. The
-// overhead is the system prompt and the tools, the ratio the error of the estimate.
+// overhead is the system prompt and the tools; the ratio corrects the estimate.
 type Line struct{ Ratio, Overhead float64 }
 
 // Of is the expected count of a prompt of that estimate, rounded up.
@@ -42,7 +41,7 @@ func (f *Fit) Add(estimate, counted int) {
 	f.yy += y * y
 }
 
-// Fade reduces the weight of the counts so far, if it exceeds that of so many.
+// Fade caps the total weight of the counts so far at most.
 func (f *Fit) Fade(most float64) {
 	if f.n <= most {
 		return
@@ -53,16 +52,16 @@ func (f *Fit) Fade(most float64) {
 	}
 }
 
-// Weight is how many counts the fit goes by.
+// Weight is the number of counts in the fit, less those that faded.
 func (f Fit) Weight() float64 { return f.n }
 
 // Undercounts reports whether the counts are less than half of the estimates. The prompts then held
-// little of what was estimated.
+// only a small part of the estimated text.
 func (f Fit) Undercounts() bool { return f.y < f.x/2 }
 
 // Line is the line of least squares, for predicting prompts that must not grow too large. Its ratio
-// is at least 1, so it never takes a prompt to be smaller than its estimate, and 1 while the counts
-// are too few, or too close together for how much they scatter, to know better.
+// is at least 1, so it never predicts less than the estimate. The ratio is exactly 1 while the
+// counts are too few or too scattered to determine it.
 func (f Fit) Line() Line {
 	if f.n == 0 {
 		return Line{Ratio: 1}
@@ -78,8 +77,8 @@ func (f Fit) Line() Line {
 	return Line{ratio, max(0, meanY-ratio*meanX)}
 }
 
-// LineThrough is the line of least squares through one of the counts, for reading a recording as it
-// was. Its ratio is at least half.
+// LineThrough is the line of least squares through one of the counts, for reproducing a recording.
+// Its ratio is at least half.
 func (f Fit) LineThrough(estimate, counted int) Line {
 	x, y := float64(estimate), float64(counted)
 	ratio := 1.0
@@ -89,8 +88,8 @@ func (f Fit) LineThrough(estimate, counted int) Line {
 	return Line{ratio, max(0, y-ratio*x)}
 }
 
-// through returns the slope of the line of least squares through a point, and how far the estimates
-// are spread around that point: the sum of the squares of their distances, 0 for less than a token.
+// through returns the slope of the line of least squares through a point, and the spread of the
+// estimates around that point: the sum of their squared distances, or 0 if that is less than 1.
 func (f Fit) through(x, y float64) (slope, spread float64) {
 	spread = f.xx - 2*x*f.x + x*x*f.n
 	if spread < 1 {

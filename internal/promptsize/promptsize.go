@@ -1,7 +1,7 @@
-// Package promptsize is the only place that knows what events and summaries take up in a prompt.
-// All sizes are estimates in tokens (package tokens), and all of them compare with each other: the
-// size of a view is the sum of OfEvent over its events, and OfSummary of a record is OfEvent of the
-// event that the view shows for it, frame and all.
+// Package promptsize is the only place that measures events and summaries in a prompt. All sizes
+// are estimates in tokens (package tokens) on one scale: the size of a view is the sum of OfEvent
+// over its events, and OfSummary of a record is OfEvent of the event that the view shows for it,
+// including the frame.
 package promptsize
 
 import (
@@ -18,12 +18,12 @@ const EventOverhead = 4
 // OfEvent is the size of an event, EventOverhead for nil.
 func OfEvent(ev *session.Event) int { return tokens.OfEvent(ev) + EventOverhead }
 
-// OfSummary is the size of the summary that a view shows for a record. A record without text is
-// shown as no event; it counts as an empty one.
+// OfSummary is the size of the summary that a view shows for a record. The view shows no event for
+// a record without text; its size is that of an empty event.
 func OfSummary(m *record.Metadata) int { return OfEvent(view.SummaryEvent(m)) }
 
-// OfProse is OfSummary of a record of that kind with that text. midTurn says that it stands for
-// tool rounds of a turn that is still running, which have a frame of their own.
+// OfProse is OfSummary of a record of that kind with that text. midTurn means that it stands for
+// tool rounds of a running turn, whose summaries have a different frame.
 func OfProse(kind record.Kind, midTurn bool, prose string) int {
 	m := &record.Metadata{Kind: kind}
 	if midTurn {
@@ -35,7 +35,7 @@ func OfProse(kind record.Kind, midTurn bool, prose string) int {
 	return OfSummary(m)
 }
 
-// Frame is what a summary takes up beyond its prose: the sentences around it, and EventOverhead.
+// Frame is the size of a summary beyond its prose: the sentences around it, and EventOverhead.
 func Frame(kind record.Kind, midTurn bool) int {
 	const prose = "prose"
 	return OfProse(kind, midTurn, prose) - tokens.Estimate(prose)

@@ -12,8 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// OfRequest is the size of a request: of its contents, and of what is fixed, the system instruction
-// and the tool declarations. Both are 0 for nil.
+// OfRequest is the size of a request: of its contents, and of its fixed part, which is the system
+// instruction and the tool declarations. Both are 0 for nil.
 func OfRequest(req *model.LLMRequest) (contents, fixed int) {
 	if req == nil {
 		return 0, 0
@@ -30,7 +30,7 @@ func OfRequest(req *model.LLMRequest) (contents, fixed int) {
 	return contents, fixed + ofTools(req.Config.Tools)
 }
 
-// ofTools is the size of what a model is shown of tools: names, descriptions and schemas.
+// ofTools is the size of the tool declarations: names, descriptions and schemas.
 func ofTools(tools []*genai.Tool) int {
 	sum := 0
 	for _, t := range tools {
@@ -47,11 +47,11 @@ func ofTools(tools []*genai.Tool) int {
 	return sum
 }
 
-// schemas has the sizes of schemas by their pointers. ADK makes a new declaration for every
-// request, but it keeps the schema.
+// schemas caches the sizes of schemas by pointer. ADK makes a new declaration for every request,
+// but reuses the schema.
 var schemas, _ = lru.New[any, int](1024) // New fails only for a size that is not positive
 
-// ofSchema is the size of a schema as JSON, 0 for nil and for what has no JSON.
+// ofSchema is the size of a schema as JSON, 0 for nil and for a value that has no JSON form.
 func ofSchema(schema any) int {
 	value := reflect.ValueOf(schema)
 	kind := value.Kind()
