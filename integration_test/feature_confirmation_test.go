@@ -31,12 +31,12 @@ func TestADecisionReachesItsCallWhateverElseIsPending(t *testing.T) {
 		decisions [][]decision
 		sub       bool
 	}{
-		{"never decided", []int{1}, nil, false},
-		{"three turns, the last one first", []int{1, 1, 1}, [][]decision{{{2, true}}, {{0, false}}, {{1, true}}}, false},
-		{"three turns, one of them never", []int{1, 1, 1}, [][]decision{{{1, true}}, {{0, true}}}, false},
-		{"two at once, in one message", []int{2}, [][]decision{{{0, true}, {1, false}}}, false},
-		{"two at once, in two messages", []int{2}, [][]decision{{{1, true}}, {{0, false}}}, false},
-		{"two at once and one more, by a sub-agent that handed back", []int{2, 1}, [][]decision{{{2, false}}, {{1, true}}, {{0, true}}}, true},
+		{name: "never decided", asked: []int{1}},
+		{name: "three turns, the last one first", asked: []int{1, 1, 1}, decisions: [][]decision{{{2, true}}, {{0, false}}, {{1, true}}}},
+		{name: "three turns, one of them never", asked: []int{1, 1, 1}, decisions: [][]decision{{{1, true}}, {{0, true}}}},
+		{name: "two at once, in one message", asked: []int{2}, decisions: [][]decision{{{0, true}, {1, false}}}},
+		{name: "two at once, in two messages", asked: []int{2}, decisions: [][]decision{{{1, true}}, {{0, false}}}},
+		{name: "two at once and one more, by a sub-agent that handed back", asked: []int{2, 1}, decisions: [][]decision{{{2, false}}, {{1, true}}, {{0, true}}}, sub: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -43,7 +43,7 @@ func TestAConsumerThatStopsEarlyDoesNotSpoilTheNextTurns(t *testing.T) {
 
 // The context ends while a tool runs or while the model answers. The stored events of the turn
 // stay.
-func TestACancelledTurnDoesNotSpoilTheNextTurns(t *testing.T) {
+func TestACanceledTurnDoesNotSpoilTheNextTurns(t *testing.T) {
 	t.Parallel()
 	for _, inTool := range []bool{true, false} {
 		t.Run(fmt.Sprintf("in a tool %t", inTool), func(t *testing.T) {

@@ -128,12 +128,12 @@ func TestAnInterruptedCallIsAnsweredAlthoughTheMessageBehindItIsNotLoaded(t *tes
 		invocation      string
 		want            bool
 	}{
-		{"", "", "j", true},
-		{"p.a", "", "j", true},
-		{"p.a", "p", "j", true},
-		{"p.a", "p.b", "j", false},
-		{"p.ab", "p.a", "j", false},
-		{"", "", "i", false},
+		{invocation: "j", want: true},
+		{branch: "p.a", invocation: "j", want: true},
+		{branch: "p.a", between: "p", invocation: "j", want: true},
+		{branch: "p.a", between: "p.b", invocation: "j"},
+		{branch: "p.ab", between: "p.a", invocation: "j"},
+		{invocation: "i"},
 	} {
 		h := (&ct.History{}).User("i", "q").Branch(row.branch).Call("i", "bot", "t", "open")
 		h.Branch(row.between).Turn(row.invocation, "bot", "q", "a").Branch("").Turn("i", "bot", "q", "a")

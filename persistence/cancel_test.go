@@ -15,7 +15,7 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-func TestACancelledContextStoresNothing(t *testing.T) {
+func TestACanceledContextStoresNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
 	sess := create(t, s, "s")

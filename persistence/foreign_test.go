@@ -103,22 +103,22 @@ func TestAFileThatIsNotOursIsRefusedAndLeftAlone(t *testing.T) {
 		is          error
 		cause, todo string
 	}{
-		"a foreign application_id": {run("PRAGMA application_id = 1234"), persistence.ErrForeignFile, "application_id is 0x4d2", "choose another path"},
-		"a crash's left-overs":     {crashed, persistence.ErrForeignFile, "application_id is 0x9", "choose another path"},
-		"a foreign one and WAL":    {replaced("PRAGMA journal_mode = WAL", "PRAGMA application_id = 7", "CREATE TABLE x (y)"), persistence.ErrForeignFile, "application_id is 0x7", "choose another path"},
-		"tables of somebody":       {replaced("CREATE TABLE sessions (x)"), persistence.ErrForeignFile, "application_id is 0x0", "choose another path"},
-		"somebody's version":       {replaced("PRAGMA user_version = 1"), persistence.ErrForeignFile, "application_id is 0x0", "choose another path"},
-		"a newer version":          {run("PRAGMA user_version = 1000"), persistence.ErrNewerSchema, "user_version is 1000", "use the newer version"},
-		"a negative version":       {run("PRAGMA user_version = -1"), nil, "user_version is", ""},
-		"a text file":              {func(t *testing.T, path string) { writeFile(t, path, strings.Repeat("notes\n", 100)) }, nil, "file is not a database", "choose another path"},
-		"a short file":             {func(t *testing.T, path string) { writeFile(t, path, "x") }, persistence.ErrForeignFile, "not a SQLite database", "restore a backup"},
-		"a damaged header":         {overwrite(0, "SQLite\x00\x00\x00"), nil, "file is not a database", "restore a backup"},
-		"a damaged page size":      {overwrite(16, "\x00\x03"), nil, "not a database", "restore a backup"},
-		"a truncated file": {func(t *testing.T, path string) {
+		"a foreign application_id": {damage: run("PRAGMA application_id = 1234"), is: persistence.ErrForeignFile, cause: "application_id is 0x4d2", todo: "choose another path"},
+		"a crash's left-overs":     {damage: crashed, is: persistence.ErrForeignFile, cause: "application_id is 0x9", todo: "choose another path"},
+		"a foreign one and WAL":    {damage: replaced("PRAGMA journal_mode = WAL", "PRAGMA application_id = 7", "CREATE TABLE x (y)"), is: persistence.ErrForeignFile, cause: "application_id is 0x7", todo: "choose another path"},
+		"tables of somebody":       {damage: replaced("CREATE TABLE sessions (x)"), is: persistence.ErrForeignFile, cause: "application_id is 0x0", todo: "choose another path"},
+		"somebody's version":       {damage: replaced("PRAGMA user_version = 1"), is: persistence.ErrForeignFile, cause: "application_id is 0x0", todo: "choose another path"},
+		"a newer version":          {damage: run("PRAGMA user_version = 1000"), is: persistence.ErrNewerSchema, cause: "user_version is 1000", todo: "use the newer version"},
+		"a negative version":       {damage: run("PRAGMA user_version = -1"), cause: "user_version is"},
+		"a text file":              {damage: func(t *testing.T, path string) { writeFile(t, path, strings.Repeat("notes\n", 100)) }, cause: "file is not a database", todo: "choose another path"},
+		"a short file":             {damage: func(t *testing.T, path string) { writeFile(t, path, "x") }, is: persistence.ErrForeignFile, cause: "not a SQLite database", todo: "restore a backup"},
+		"a damaged header":         {damage: overwrite(0, "SQLite\x00\x00\x00"), cause: "file is not a database", todo: "restore a backup"},
+		"a damaged page size":      {damage: overwrite(16, "\x00\x03"), cause: "not a database", todo: "restore a backup"},
+		"a truncated file": {damage: func(t *testing.T, path string) {
 			if err := os.Truncate(path, 5*4096); err != nil {
 				t.Fatal(err)
 			}
-		}, persistence.ErrTruncated, "truncated", "restore a backup"},
+		}, is: persistence.ErrTruncated, cause: "truncated", todo: "restore a backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -132,14 +132,14 @@ func TestAFileThatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 		is          error
 		cause, todo string
 	}{
-		"not there":            {missing, fs.ErrNotExist, "no such file", "check the path"},
-		"a folder":             {t.TempDir(), persistence.ErrForeignFile, "it is a folder", "name the file in it"},
-		"empty":                {damaged(t, func(t *testing.T, path string) { writeFile(t, path, "") }), persistence.ErrForeignFile, "0 bytes", "choose another path"},
-		"text":                 {damaged(t, func(t *testing.T, path string) { writeFile(t, path, strings.Repeat("text ", 999)) }), nil, "not a database", "choose another path"},
-		"of another program":   {damaged(t, run("PRAGMA application_id = 7")), persistence.ErrForeignFile, "application_id is 0x7", "choose another path"},
-		"of nobody":            {damaged(t, run("PRAGMA user_version = 0")), persistence.ErrForeignFile, "user_version is 0", "choose another path"},
-		"of a newer version":   {damaged(t, run("PRAGMA user_version = 99")), persistence.ErrNewerSchema, "user_version is 99", "use the newer version"},
-		"a crash's left-overs": {damaged(t, crashed), persistence.ErrForeignFile, "application_id is 0x9", "choose another path"},
+		"not there":            {path: missing, is: fs.ErrNotExist, cause: "no such file", todo: "check the path"},
+		"a folder":             {path: t.TempDir(), is: persistence.ErrForeignFile, cause: "it is a folder", todo: "name the file in it"},
+		"empty":                {path: damaged(t, func(t *testing.T, path string) { writeFile(t, path, "") }), is: persistence.ErrForeignFile, cause: "0 bytes", todo: "choose another path"},
+		"text":                 {path: damaged(t, func(t *testing.T, path string) { writeFile(t, path, strings.Repeat("text ", 999)) }), cause: "not a database", todo: "choose another path"},
+		"of another program":   {path: damaged(t, run("PRAGMA application_id = 7")), is: persistence.ErrForeignFile, cause: "application_id is 0x7", todo: "choose another path"},
+		"of nobody":            {path: damaged(t, run("PRAGMA user_version = 0")), is: persistence.ErrForeignFile, cause: "user_version is 0", todo: "choose another path"},
+		"of a newer version":   {path: damaged(t, run("PRAGMA user_version = 99")), is: persistence.ErrNewerSchema, cause: "user_version is 99", todo: "use the newer version"},
+		"a crash's left-overs": {path: damaged(t, crashed), is: persistence.ErrForeignFile, cause: "application_id is 0x9", todo: "choose another path"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

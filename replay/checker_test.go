@@ -28,22 +28,22 @@ func TestEachRuleFindsItsFailure(t *testing.T) {
 		spoil   func(*replay.Report)
 		text    string
 	}{
-		{"", replay.Checker{}, func(*replay.Report) {}, ""},
-		{"", replay.Checker{MinKept: 75}, func(r *replay.Report) { r.Facts, r.Unanswered = facts, []string{"who?"} }, ""},
-		{"", replay.Checker{MinKept: 100}, func(r *replay.Report) { r.Facts = &replay.Facts{Empty: 2} }, ""},
-		{"", replay.Checker{MinKept: 101}, func(r *replay.Report) { r.Facts = &replay.Facts{Questions: 2, Kept: 2} }, ""},
-		{"", replay.Checker{}, func(r *replay.Report) { r.Over = []replay.Overlong{{Unavoidable: true}, {Unforeseen: true}} }, ""},
-		{"", replay.Checker{AllowOverlong: true}, func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1_001}} }, ""},
-		{"", replay.Checker{MinSaved: 50}, func(r *replay.Report) { r.SavedPercent = 50 }, ""},
-		{replay.RulePairs, replay.Checker{}, func(r *replay.Report) { r.Orphans = 2 }, "2 calls or responses"},
-		{replay.RuleView, replay.Checker{}, func(r *replay.Report) { r.Hidden, r.Problems = 1, []string{"event e7 is gone"} }, "event e7 is gone"},
-		{replay.RuleCalls, replay.Checker{}, func(r *replay.Report) { r.With.ModelCalls = 5 }, "2 times more"},
-		{replay.RuleLimit, replay.Checker{}, func(r *replay.Report) {
+		{checker: replay.Checker{}, spoil: func(*replay.Report) {}},
+		{checker: replay.Checker{MinKept: 75}, spoil: func(r *replay.Report) { r.Facts, r.Unanswered = facts, []string{"who?"} }},
+		{checker: replay.Checker{MinKept: 100}, spoil: func(r *replay.Report) { r.Facts = &replay.Facts{Empty: 2} }},
+		{checker: replay.Checker{MinKept: 101}, spoil: func(r *replay.Report) { r.Facts = &replay.Facts{Questions: 2, Kept: 2} }},
+		{checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Over = []replay.Overlong{{Unavoidable: true}, {Unforeseen: true}} }},
+		{checker: replay.Checker{AllowOverlong: true}, spoil: func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1_001}} }},
+		{checker: replay.Checker{MinSaved: 50}, spoil: func(r *replay.Report) { r.SavedPercent = 50 }},
+		{rule: replay.RulePairs, checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Orphans = 2 }, text: "2 calls or responses"},
+		{rule: replay.RuleView, checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Hidden, r.Problems = 1, []string{"event e7 is gone"} }, text: "event e7 is gone"},
+		{rule: replay.RuleCalls, checker: replay.Checker{}, spoil: func(r *replay.Report) { r.With.ModelCalls = 5 }, text: "2 times more"},
+		{rule: replay.RuleLimit, checker: replay.Checker{}, spoil: func(r *replay.Report) {
 			r.Over = []replay.Overlong{{Call: 7, Turn: 2, Tokens: 1_001, KeptTokens: 300}}
-		}, "call 7 in turn 2 has 1001 tokens, over the limit of 1000, although only 300 must stay raw"},
-		{replay.RuleFacts, replay.Checker{}, func(r *replay.Report) { r.Lost = []string{"XK7P2"} }, `"XK7P2"`},
-		{replay.RuleQuestions, replay.Checker{MinKept: 80}, func(r *replay.Report) { r.Facts, r.Unanswered = facts, []string{"who?"} }, `3 of 4 questions (75.0%, want 80.0%); the first that it does not: "who?"`},
-		{replay.RuleSavings, replay.Checker{MinSaved: 60}, func(r *replay.Report) { r.SavedPercent = 50 }, "saved 50.0% of the prompt tokens, want 60.0%"},
+		}, text: "call 7 in turn 2 has 1001 tokens, over the limit of 1000, although only 300 must stay raw"},
+		{rule: replay.RuleFacts, checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Lost = []string{"XK7P2"} }, text: `"XK7P2"`},
+		{rule: replay.RuleQuestions, checker: replay.Checker{MinKept: 80}, spoil: func(r *replay.Report) { r.Facts, r.Unanswered = facts, []string{"who?"} }, text: `3 of 4 questions (75.0%, want 80.0%); the first that it does not: "who?"`},
+		{rule: replay.RuleSavings, checker: replay.Checker{MinSaved: 60}, spoil: func(r *replay.Report) { r.SavedPercent = 50 }, text: "saved 50.0% of the prompt tokens, want 60.0%"},
 	} {
 		r := good
 		x.spoil(&r)

@@ -83,14 +83,14 @@ func TestRawPartsExplainALongPrompt(t *testing.T) {
 		event              string
 		alone, unavoidable bool
 	}{
-		{"a result", 0, 400, []*genai.Content{called("1"), answered(long, "1")}, "result of look", true, true},
-		{"question and result", 1, 800, []*genai.Content{called("1"), answered(long, "1")}, "result of look", false, true},
-		{"no room for a summary", 0, 550, []*genai.Content{called("1"), answered(long, "1")}, "result of look", false, true},
-		{"room for the shortest", 0, 620, []*genai.Content{called("1"), answered(long, "1")}, "result of look", false, false},
-		{"the question", 1, 400, []*genai.Content{said("user", long)}, `user message "word word word word word word word word …"`, true, true},
-		{"an answer before the question", 0, 400, []*genai.Content{said("user", "go"), said("model", long), said("user", "stop")}, `model message "word word word word word word word word …"`, true, true},
-		{"a result before the question", 0, 400, []*genai.Content{called("1"), answered(long, "1"), said("user", "stop")}, "result of look", true, true},
-		{"something else", 0, 800, []*genai.Content{said("model", long), called("1"), answered("x", "1")}, "result of look", false, false},
+		{name: "a result", limit: 400, contents: []*genai.Content{called("1"), answered(long, "1")}, event: "result of look", alone: true, unavoidable: true},
+		{name: "question and result", turn: 1, limit: 800, contents: []*genai.Content{called("1"), answered(long, "1")}, event: "result of look", unavoidable: true},
+		{name: "no room for a summary", limit: 550, contents: []*genai.Content{called("1"), answered(long, "1")}, event: "result of look", unavoidable: true},
+		{name: "room for the shortest", limit: 620, contents: []*genai.Content{called("1"), answered(long, "1")}, event: "result of look"},
+		{name: "the question", turn: 1, limit: 400, contents: []*genai.Content{said("user", long)}, event: `user message "word word word word word word word word …"`, alone: true, unavoidable: true},
+		{name: "an answer before the question", limit: 400, contents: []*genai.Content{said("user", "go"), said("model", long), said("user", "stop")}, event: `model message "word word word word word word word word …"`, alone: true, unavoidable: true},
+		{name: "a result before the question", limit: 400, contents: []*genai.Content{called("1"), answered(long, "1"), said("user", "stop")}, event: "result of look", alone: true, unavoidable: true},
+		{name: "something else", limit: 800, contents: []*genai.Content{said("model", long), called("1"), answered("x", "1")}, event: "result of look"},
 	} {
 		r.report = &Report{Limit: at.limit}
 		got := r.overlong(3, at.turn, 900, request(at.contents...))

@@ -11,12 +11,12 @@ func TestScaleIsReadFromRecordedCounts(t *testing.T) {
 		ratio    float64
 		fixed    float64
 	}{
-		{"nothing recorded", []int{0, 0, 0, 0}, 1, 0},
-		{"one prompt", []int{5_100, 0, 0, 0}, 1, 5_000},
-		{"a line", []int{5_150, 8_000, 14_000, 18_500}, 1.5, 5_000},
-		{"gaps", []int{0, 8_000, 0, 18_500}, 1.5, 5_000},
-		{"too steep to be a tokenizer", []int{1_000, 90_000, 300_000, 500_000}, 2, 800},
-		{"less than the messages", []int{95, 1_900, 5_700, 8_550}, 0.95, 0},
+		{name: "nothing recorded", recorded: []int{0, 0, 0, 0}, ratio: 1},
+		{name: "one prompt", recorded: []int{5_100, 0, 0, 0}, ratio: 1, fixed: 5_000},
+		{name: "a line", recorded: []int{5_150, 8_000, 14_000, 18_500}, ratio: 1.5, fixed: 5_000},
+		{name: "gaps", recorded: []int{0, 8_000, 0, 18_500}, ratio: 1.5, fixed: 5_000},
+		{name: "too steep to be a tokenizer", recorded: []int{1_000, 90_000, 300_000, 500_000}, ratio: 2, fixed: 800},
+		{name: "less than the messages", recorded: []int{95, 1_900, 5_700, 8_550}, ratio: 0.95},
 	} {
 		s := newScale(estimates, r.recorded, 0)
 		if diff := s.ratio - r.ratio; diff > 0.01 || diff < -0.01 || s.fixed != r.fixed {
@@ -37,11 +37,11 @@ func TestFixedPartIsLeftOutWhereItWouldFillTheWindow(t *testing.T) {
 		of     int    // 1,000 estimated tokens
 		left   bool
 	}{
-		{"fits", FixedAuto, 10_000, 5_000, [3]int{5_150, 8_000, 14_000}, 6_500, false},
-		{"does not fit", FixedAuto, 9_999, 0, [3]int{150, 3_000, 9_000}, 1_500, true},
-		{"asked for", FixedRecorded, 1_000, 5_000, [3]int{5_150, 8_000, 14_000}, 6_500, false},
-		{"given", 700, 1_000, 700, [3]int{850, 3_700, 9_700}, 2_200, false},
-		{"none", 0, 1_000, 0, [3]int{150, 3_000, 9_000}, 1_500, false},
+		{name: "fits", how: FixedAuto, window: 10_000, base: 5_000, counts: [3]int{5_150, 8_000, 14_000}, of: 6_500},
+		{name: "does not fit", how: FixedAuto, window: 9_999, counts: [3]int{150, 3_000, 9_000}, of: 1_500, left: true},
+		{name: "asked for", how: FixedRecorded, window: 1_000, base: 5_000, counts: [3]int{5_150, 8_000, 14_000}, of: 6_500},
+		{name: "given", how: 700, window: 1_000, base: 700, counts: [3]int{850, 3_700, 9_700}, of: 2_200},
+		{name: "none", window: 1_000, counts: [3]int{150, 3_000, 9_000}, of: 1_500},
 	} {
 		got := s.under(r.how, r.window)
 		counts := [3]int{got.at(0, 100), got.at(1, 2_000), got.at(2, 6_000)}
@@ -66,12 +66,12 @@ func TestImplausibleCountsAreIgnored(t *testing.T) {
 		ratio       float64
 		fixed       float64
 	}{
-		{"zero", []int{0, 0, 0, 0}, 0, 0, 1, 0},
-		{"one", []int{1, 1, 1, 1}, 0, 4, 1, 0},
-		{"a million", []int{1_000_000, 1_000_000, 1_000_000, 1_000_000}, 0, 4, 1, 0},
-		{"a million, now and then", []int{5_150, 1_000_000, 14_000, 18_500}, 200_000, 1, 1.5, 5_000},
-		{"without the cached part", []int{5_150, 8_000, 120, 140}, 0, 2, 1.5, 5_000},
-		{"honest", []int{5_150, 8_000, 14_000, 18_500}, 200_000, 0, 1.5, 5_000},
+		{name: "zero", recorded: []int{0, 0, 0, 0}, ratio: 1},
+		{name: "one", recorded: []int{1, 1, 1, 1}, implausible: 4, ratio: 1},
+		{name: "a million", recorded: []int{1_000_000, 1_000_000, 1_000_000, 1_000_000}, implausible: 4, ratio: 1},
+		{name: "a million, now and then", recorded: []int{5_150, 1_000_000, 14_000, 18_500}, window: 200_000, implausible: 1, ratio: 1.5, fixed: 5_000},
+		{name: "without the cached part", recorded: []int{5_150, 8_000, 120, 140}, implausible: 2, ratio: 1.5, fixed: 5_000},
+		{name: "honest", recorded: []int{5_150, 8_000, 14_000, 18_500}, window: 200_000, ratio: 1.5, fixed: 5_000},
 	} {
 		s := newScale(estimates, r.recorded, r.window)
 		if diff := s.ratio - r.ratio; s.implausible != r.implausible || diff > 0.01 || diff < -0.01 || s.fixed != r.fixed {

@@ -369,7 +369,7 @@ func TestRepeatedValuesDoNotCrowdOutTheOthers(t *testing.T) {
 	}
 }
 
-func TestExtractHonoursTheContext(t *testing.T) {
+func TestExtractHonorsTheContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -42,12 +42,12 @@ func TestPacksAskForTheirSections(t *testing.T) {
 		want []string
 		says string
 	}{
-		{"default", "", "", nil, "Key decisions and outcomes"},
-		{"named default", summarizer.PackDefault, record.KindSummary, nil, "Unresolved questions"},
-		{"handover", summarizer.PackHandover, record.KindSummary, five, "numbered list"},
-		{"checkpoint", summarizer.PackCheckpoint, record.KindSummary, six, "NOT changed"},
-		{"intent", summarizer.PackIntent, record.KindSummary, nil, "intent in 2-3 sentences"},
-		{"a checkpoint has its own", summarizer.PackHandover, record.KindCheckpoint, six, "know right now"},
+		{name: "default", says: "Key decisions and outcomes"},
+		{name: "named default", pack: summarizer.PackDefault, kind: record.KindSummary, says: "Unresolved questions"},
+		{name: "handover", pack: summarizer.PackHandover, kind: record.KindSummary, want: five, says: "numbered list"},
+		{name: "checkpoint", pack: summarizer.PackCheckpoint, kind: record.KindSummary, want: six, says: "NOT changed"},
+		{name: "intent", pack: summarizer.PackIntent, kind: record.KindSummary, says: "intent in 2-3 sentences"},
+		{name: "a checkpoint has its own", pack: summarizer.PackHandover, kind: record.KindCheckpoint, want: six, says: "know right now"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -53,13 +53,13 @@ func TestCostChargesTheCachedPrefixApart(t *testing.T) {
 		u    Usage
 		want float64
 	}{
-		{"nothing used", m, Usage{}, 0},
-		{"input", m, Usage{PromptTokens: 1_000_000}, 2},
-		{"output", m, Usage{OutputTokens: 1_000_000}, 10},
-		{"cached part of the prompt", m, Usage{PromptTokens: 1_000_000, CachedTokens: 600_000}, 0.4*2 + 0.6*0.5},
-		{"cached price unknown: full price", Model{InputPrice: 2}, Usage{PromptTokens: 1_000_000, CachedTokens: 600_000}, 2},
-		{"cached reported beside the prompt", m, Usage{PromptTokens: 100_000, CachedTokens: 600_000}, 0.1*2 + 0.6*0.5},
-		{"no prices", Model{}, Usage{1_000_000, 1, 1_000_000}, 0},
+		{name: "nothing used", m: m, u: Usage{}},
+		{name: "input", m: m, u: Usage{PromptTokens: 1_000_000}, want: 2},
+		{name: "output", m: m, u: Usage{OutputTokens: 1_000_000}, want: 10},
+		{name: "cached part of the prompt", m: m, u: Usage{PromptTokens: 1_000_000, CachedTokens: 600_000}, want: 0.4*2 + 0.6*0.5},
+		{name: "cached price unknown: full price", m: Model{InputPrice: 2}, u: Usage{PromptTokens: 1_000_000, CachedTokens: 600_000}, want: 2},
+		{name: "cached reported beside the prompt", m: m, u: Usage{PromptTokens: 100_000, CachedTokens: 600_000}, want: 0.1*2 + 0.6*0.5},
+		{name: "no prices", m: Model{}, u: Usage{1_000_000, 1, 1_000_000}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -29,12 +29,12 @@ func TestOnlyAPromptThatCouldBeShorterIsAvoidable(t *testing.T) {
 		req       *model.LLMRequest
 		avoidable int
 	}{
-		{"what was long ago", "hi", request(text(long), text("hi")), 1},
-		{"an old result", "hi", request(call, response(long), text("hi")), 1},
-		{"what the user just said", long, request(text(long)), 0},
-		{"what the user said in this turn", long, request(text(long), call, response("ok")), 0},
-		{"the newest result", "hi", request(text("hi"), call, response(long)), 0},
-		{"the instructions", "hi", instructed, 0},
+		{name: "what was long ago", said: "hi", req: request(text(long), text("hi")), avoidable: 1},
+		{name: "an old result", said: "hi", req: request(call, response(long), text("hi")), avoidable: 1},
+		{name: "what the user just said", said: long, req: request(text(long))},
+		{name: "what the user said in this turn", said: long, req: request(text(long), call, response("ok"))},
+		{name: "the newest result", said: "hi", req: request(text("hi"), call, response(long))},
+		{name: "the instructions", said: "hi", req: instructed},
 	} {
 		p := &planted{conversation: &conversation.Conversation{Turns: []conversation.Turn{{User: text(tt.said)}}}}
 		w := newWatch(p, &oracle{}, window)

@@ -28,19 +28,19 @@ func breakdowns() []breakdown {
 	limit.finish, unsafe.finish = "MAX_TOKENS", "SAFETY"
 	torn.cut, dry.cut = withinChunk, betweenChunks
 	return []breakdown{
-		{"quota exhausted", refuse(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."), true, true, ""},
-		{"internal error", refuse(http.StatusInternalServerError, "INTERNAL", "An internal error has occurred."), true, true, ""},
-		{"prompt blocked", reply{feedback: "PROHIBITED_CONTENT"}, true, false, "PROHIBITED_CONTENT"},
-		{"no candidates", reply{empty: true}, true, false, ""},
-		{"unsafe, without a word", reply{finish: "SAFETY"}, false, false, "SAFETY"},
-		{"unsafe, in mid-sentence", unsafe, false, false, ""},
-		{"cut at the token limit", limit, false, false, ""},
-		{"spends all tokens on thoughts", reply{finish: "MAX_TOKENS"}, false, false, "MAX_TOKENS"},
-		{"says nothing", reply{}, false, false, ""},
-		{"connection lost in a chunk", torn, true, true, ""},
+		{name: "quota exhausted", reply: refuse(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."), fails: true, failsStreamed: true},
+		{name: "internal error", reply: refuse(http.StatusInternalServerError, "INTERNAL", "An internal error has occurred."), fails: true, failsStreamed: true},
+		{name: "prompt blocked", reply: reply{feedback: "PROHIBITED_CONTENT"}, fails: true, code: "PROHIBITED_CONTENT"},
+		{name: "no candidates", reply: reply{empty: true}, fails: true},
+		{name: "unsafe, without a word", reply: reply{finish: "SAFETY"}, code: "SAFETY"},
+		{name: "unsafe, in mid-sentence", reply: unsafe},
+		{name: "cut at the token limit", reply: limit},
+		{name: "spends all tokens on thoughts", reply: reply{finish: "MAX_TOKENS"}, code: "MAX_TOKENS"},
+		{name: "says nothing", reply: reply{}},
+		{name: "connection lost in a chunk", reply: torn, fails: true, failsStreamed: true},
 		// The client takes the end of a streaming connection for the end of the answer.
-		{"connection lost between chunks", dry, true, false, ""},
-		{"a malformed call", reply{finish: "MALFORMED_FUNCTION_CALL"}, false, false, "MALFORMED_FUNCTION_CALL"},
+		{name: "connection lost between chunks", reply: dry, fails: true},
+		{name: "a malformed call", reply: reply{finish: "MALFORMED_FUNCTION_CALL"}, code: "MALFORMED_FUNCTION_CALL"},
 	}
 }
 

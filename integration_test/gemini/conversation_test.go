@@ -23,12 +23,12 @@ func TestLongConversationsStayValidForGemini(t *testing.T) {
 		ids    bool
 		turns  int
 	}{
-		{"in memory", inMemory, agent.StreamingModeNone, false, 50},
-		{"in memory, with call IDs", inMemory, agent.StreamingModeNone, true, 50},
-		{"in memory, streamed", inMemory, agent.StreamingModeSSE, false, 50},
-		{"in memory, streamed, with call IDs", inMemory, agent.StreamingModeSSE, true, 50},
-		{"database", onDatabase, agent.StreamingModeNone, false, 30},
-		{"database, streamed, with call IDs", onDatabase, agent.StreamingModeSSE, true, 30},
+		{name: "in memory", open: inMemory, stream: agent.StreamingModeNone, turns: 50},
+		{name: "in memory, with call IDs", open: inMemory, stream: agent.StreamingModeNone, ids: true, turns: 50},
+		{name: "in memory, streamed", open: inMemory, stream: agent.StreamingModeSSE, turns: 50},
+		{name: "in memory, streamed, with call IDs", open: inMemory, stream: agent.StreamingModeSSE, ids: true, turns: 50},
+		{name: "database", open: onDatabase, stream: agent.StreamingModeNone, turns: 30},
+		{name: "database, streamed, with call IDs", open: onDatabase, stream: agent.StreamingModeSSE, ids: true, turns: 30},
 	} {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()

@@ -35,21 +35,21 @@ func failures() []failure {
 	lost.cut = withinChunk
 	thoughts := reply{parts: []object{{"text": "What shall I write?", "thought": true}}}
 	return []failure{
-		{"quota exhausted", refuse(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."), "RESOURCE_EXHAUSTED", nil},
-		{"internal error", refuse(http.StatusInternalServerError, "INTERNAL", "An internal error has occurred."), "INTERNAL", nil},
-		{"overloaded", refuse(http.StatusServiceUnavailable, "UNAVAILABLE", "The model is overloaded. Please try again later."), "overloaded", nil},
-		{"never answers", reply{hang: true}, "did not answer within", context.DeadlineExceeded},
-		{"prompt blocked", reply{feedback: "PROHIBITED_CONTENT"}, "empty response", nil},
-		{"no candidates", reply{empty: true}, "empty response", nil},
-		{"unsafe, without a word", reply{finish: "SAFETY"}, "SAFETY", summarizer.ErrUnusable},
-		{"unsafe, in mid-sentence", filtered, "SAFETY", summarizer.ErrUnusable},
-		{"recites", recited, "RECITATION", summarizer.ErrUnusable},
-		{"cut at the token limit", cutOff, "MAX_TOKENS", summarizer.ErrUnusable},
-		{"spends all tokens on thoughts", mute, "MAX_TOKENS", summarizer.ErrUnusable},
-		{"says nothing", reply{}, "no content", summarizer.ErrUnusable},
-		{"only thinks", thoughts, "no usable summary", summarizer.ErrUnusable},
-		{"calls a tool", calling("lookup", true, 1), "calls a tool", summarizer.ErrUnusable},
-		{"connection lost", lost, "unexpected EOF", nil},
+		{name: "quota exhausted", reply: refuse(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."), says: "RESOURCE_EXHAUSTED"},
+		{name: "internal error", reply: refuse(http.StatusInternalServerError, "INTERNAL", "An internal error has occurred."), says: "INTERNAL"},
+		{name: "overloaded", reply: refuse(http.StatusServiceUnavailable, "UNAVAILABLE", "The model is overloaded. Please try again later."), says: "overloaded"},
+		{name: "never answers", reply: reply{hang: true}, says: "did not answer within", is: context.DeadlineExceeded},
+		{name: "prompt blocked", reply: reply{feedback: "PROHIBITED_CONTENT"}, says: "empty response"},
+		{name: "no candidates", reply: reply{empty: true}, says: "empty response"},
+		{name: "unsafe, without a word", reply: reply{finish: "SAFETY"}, says: "SAFETY", is: summarizer.ErrUnusable},
+		{name: "unsafe, in mid-sentence", reply: filtered, says: "SAFETY", is: summarizer.ErrUnusable},
+		{name: "recites", reply: recited, says: "RECITATION", is: summarizer.ErrUnusable},
+		{name: "cut at the token limit", reply: cutOff, says: "MAX_TOKENS", is: summarizer.ErrUnusable},
+		{name: "spends all tokens on thoughts", reply: mute, says: "MAX_TOKENS", is: summarizer.ErrUnusable},
+		{name: "says nothing", reply: reply{}, says: "no content", is: summarizer.ErrUnusable},
+		{name: "only thinks", reply: thoughts, says: "no usable summary", is: summarizer.ErrUnusable},
+		{name: "calls a tool", reply: calling("lookup", true, 1), says: "calls a tool", is: summarizer.ErrUnusable},
+		{name: "connection lost", reply: lost, says: "unexpected EOF"},
 	}
 }
 

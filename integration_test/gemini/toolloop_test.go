@@ -30,9 +30,9 @@ func TestToolLoopIsCompactedByWhatTheServerReports(t *testing.T) {
 		ids      bool
 		parallel int
 	}{
-		{"one by one", agent.StreamingModeNone, false, 1},
-		{"three at once", agent.StreamingModeNone, false, 3},
-		{"streamed, with call IDs", agent.StreamingModeSSE, true, 1},
+		{name: "one by one", mode: agent.StreamingModeNone, parallel: 1},
+		{name: "three at once", mode: agent.StreamingModeNone, parallel: 3},
+		{name: "streamed, with call IDs", mode: agent.StreamingModeSSE, ids: true, parallel: 1},
 	} {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()

@@ -32,34 +32,34 @@ func gives(id, text string) string {
 func TestOpenAIMessagesAreRead(t *testing.T) {
 	t.Parallel()
 	check(t, []tale{
-		{"the example of the documentation",
-			`{"id": "a", "messages": [{"role": "system", "content": "You are terse."},
+		{name: "the example of the documentation",
+			text: `{"id": "a", "messages": [{"role": "system", "content": "You are terse."},
 			{"role": "user", "content": "Is it cold in Oslo?"},
 			{"role": "assistant", "content": null, "tool_calls": [
 			{"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{\"city\":\"Oslo\"}"}}]},
 			{"role": "tool", "tool_call_id": "c1", "name": "weather", "content": "-3"},
 			{"role": "assistant", "content": "Yes.", "usage": {"prompt_tokens": 80, "completion_tokens": 2}}]}`,
-			lines("U Is it cold in Oslo?", `A2 c1=weather{"city":"Oslo"}`, `R c1 weather {"result":"-3"}`, "A4 Yes."), nil},
-		{"a list is a conversation too", `[` + hello + `,` + hi + `]`, lines("U hello", "A1 hi"), nil},
-		{"thoughts stand in front", messages(hello, `{"role":"assistant","content":"hi","reasoning":"greet"}`, hello, `{"role":"assistant","content":"hi","reasoning_content":"again"}`),
-			lines("U hello", "A1 (greet) | hi", "U hello", "A3 (again) | hi"), nil},
-		{"thoughts written twice count once", messages(hello, `{"role":"assistant","content":"hi","reasoning":"greet","reasoning_content":"greet"}`),
-			lines("U hello", "A1 (greet) | hi"), nil},
-		{"pictures, sound and text", messages(`{"role":"user","content":[{"type":"text","text":"what is this?"},
+			want: lines("U Is it cold in Oslo?", `A2 c1=weather{"city":"Oslo"}`, `R c1 weather {"result":"-3"}`, "A4 Yes.")},
+		{name: "a list is a conversation too", text: `[` + hello + `,` + hi + `]`, want: lines("U hello", "A1 hi")},
+		{name: "thoughts stand in front", text: messages(hello, `{"role":"assistant","content":"hi","reasoning":"greet"}`, hello, `{"role":"assistant","content":"hi","reasoning_content":"again"}`),
+			want: lines("U hello", "A1 (greet) | hi", "U hello", "A3 (again) | hi")},
+		{name: "thoughts written twice count once", text: messages(hello, `{"role":"assistant","content":"hi","reasoning":"greet","reasoning_content":"greet"}`),
+			want: lines("U hello", "A1 (greet) | hi")},
+		{name: "pictures, sound and text", text: messages(`{"role":"user","content":[{"type":"text","text":"what is this?"},
 			{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},{"type":"image_url","image_url":{"url":"https://x/y.png"}},
 			{"type":"image_url","image_url":"data:,a%20b"},{"type":"input_audio","input_audio":{"data":"aGk","format":"mp3"}}]}`, `{"role":"assistant","content":[{"type":"refusal","refusal":"no"}]}`),
-			lines("U what is this? | <image/png hi> | <image/* https://x/y.png> | <text/plain a b> | <audio/mp3 hi>", "A1 no"), nil},
-		{"arguments that are an object, nothing, or no JSON", messages(hello, `{"role":"assistant","tool_calls":[
+			want: lines("U what is this? | <image/png hi> | <image/* https://x/y.png> | <text/plain a b> | <audio/mp3 hi>", "A1 no")},
+		{name: "arguments that are an object, nothing, or no JSON", text: messages(hello, `{"role":"assistant","tool_calls":[
 			{"id":"a","function":{"name":"f","arguments":{"x":1}}},{"id":"b","function":{"name":"f","arguments":""}},{"id":"c","function":{"name":"f"}},
 			{"id":"d","function":{"name":"f","arguments":"{\"x\":"}},{"id":"e","function":{"name":"f","arguments":"[1]"}},{"id":"g","function":{"name":"f","arguments":"null"}},{"id":"h","function":{"name":"f","arguments":[1]}}]}`,
 			gives("a", "1"), gives("b", "2"), gives("c", "3"), gives("d", "4"), gives("e", "5"), gives("g", "6"), gives("h", "7")),
-			lines("U hello", `A1 a=f{"x":1} | b=f{} | c=f{} | d=f{"arguments":"{\"x\":"} | e=f{"arguments":"[1]"} | g=f{"arguments":"null"} | h=f{"arguments":"[1]"}`,
-				`R a f {"result":"1"}`, `R b f {"result":"2"}`, `R c f {"result":"3"}`, `R d f {"result":"4"}`, `R e f {"result":"5"}`, `R g f {"result":"6"}`, `R h f {"result":"7"}`), nil},
-		{"a result that is JSON stays text, an error is one", messages(hello, calls("a f", "b f"), gives("a", `{"x":1}`), `{"role":"tool","tool_call_id":"b","content":[{"type":"text","text":"bro"},{"type":"text","text":"ken"}],"is_error":true}`),
-			lines("U hello", "A1 a=f{} | b=f{}", `R a f {"result":"{\"x\":1}"}`, `R b f {"error":"bro\nken"}`), nil},
-		{"the old way of calling functions", messages(hello, `{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{\"x\":1}"},"tool_calls":null}`, `{"role":"function","name":"f","content":"1"}`, `{"role":"assistant","content":"done","function_call":null}`),
-			lines("U hello", `A1 call-1=f{"x":1}`, `R call-1 f {"result":"1"}`, "A3 done"), []string{"calls without an ID, given one: 1"}},
-		{"null is a result without text", messages(hello, calls("a f"), `{"role":"tool","tool_call_id":"a","content":null}`), lines("U hello", "A1 a=f{}", `R a f {"result":""}`), nil},
+			want: lines("U hello", `A1 a=f{"x":1} | b=f{} | c=f{} | d=f{"arguments":"{\"x\":"} | e=f{"arguments":"[1]"} | g=f{"arguments":"null"} | h=f{"arguments":"[1]"}`,
+				`R a f {"result":"1"}`, `R b f {"result":"2"}`, `R c f {"result":"3"}`, `R d f {"result":"4"}`, `R e f {"result":"5"}`, `R g f {"result":"6"}`, `R h f {"result":"7"}`)},
+		{name: "a result that is JSON stays text, an error is one", text: messages(hello, calls("a f", "b f"), gives("a", `{"x":1}`), `{"role":"tool","tool_call_id":"b","content":[{"type":"text","text":"bro"},{"type":"text","text":"ken"}],"is_error":true}`),
+			want: lines("U hello", "A1 a=f{} | b=f{}", `R a f {"result":"{\"x\":1}"}`, `R b f {"error":"bro\nken"}`)},
+		{name: "the old way of calling functions", text: messages(hello, `{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{\"x\":1}"},"tool_calls":null}`, `{"role":"function","name":"f","content":"1"}`, `{"role":"assistant","content":"done","function_call":null}`),
+			want: lines("U hello", `A1 call-1=f{"x":1}`, `R call-1 f {"result":"1"}`, "A3 done"), notes: []string{"calls without an ID, given one: 1"}},
+		{name: "null is a result without text", text: messages(hello, calls("a f"), `{"role":"tool","tool_call_id":"a","content":null}`), want: lines("U hello", "A1 a=f{}", `R a f {"result":""}`)},
 	})
 }
 

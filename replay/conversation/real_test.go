@@ -50,12 +50,12 @@ func TestRealConversationsAreReadWhole(t *testing.T) {
 		file                                            string
 		conversations, messages, turns, steps, question int
 	}{
-		{"bfcl_memory.jsonl", 3, 191, 191, 0, 80},
+		{file: "bfcl_memory.jsonl", conversations: 3, messages: 191, turns: 191, question: 80},
 		// Three of the 1398 messages are summaries of the recorded application, and consecutive
 		// user messages count as one.
-		{"coding_agent_sessions.jsonl", 10, 1385, 20, 655, 0},
-		{"memorybank_zh_en.jsonl", 12, 1034, 517, 517, 0},
-		{"tau_airline_gpt4o.jsonl", 100, 2426, 686, 1163, 0},
+		{file: "coding_agent_sessions.jsonl", conversations: 10, messages: 1385, turns: 20, steps: 655},
+		{file: "memorybank_zh_en.jsonl", conversations: 12, messages: 1034, turns: 517, steps: 517},
+		{file: "tau_airline_gpt4o.jsonl", conversations: 100, messages: 2426, turns: 686, steps: 1163},
 	} {
 		t.Run(want.file, func(t *testing.T) {
 			t.Parallel()
