@@ -35,9 +35,9 @@ import (
 // method other than GET and HEAD with 405, and a failure of the inner service with 500. The handler
 // writes nothing to storage and is safe for concurrent use.
 //
-// The handler does not ask who is calling: histories hold all that users and tools said, so put the
-// app's own authorization in front of it. Mount it below another prefix than ADK's API, for example
-// with [http.StripPrefix].
+// The handler does not authenticate callers. Histories hold everything that users and tools said,
+// so put the app's own authorization in front of it. Mount it below another prefix than ADK's API,
+// for example with [http.StripPrefix].
 func NewHandler(sessions *compaction.CompactionSessionService) http.Handler {
 	api := controllers.NewSessionsAPIController(stored{sessions})
 	routes := http.NewServeMux()

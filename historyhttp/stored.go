@@ -10,7 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// stored is a session service that reads what is stored instead of the view, and refuses to write.
+// stored is a session service that reads the stored events instead of the view, and refuses to
+// write.
 type stored struct {
 	sessions *compaction.CompactionSessionService
 }
@@ -44,8 +45,7 @@ func (stored) AppendEvent(context.Context, session.Session, *session.Event) erro
 // Delete returns an error.
 func (stored) Delete(context.Context, *session.DeleteRequest) error { return errReadOnly }
 
-// history is a stored session of which readers see the events of a range, without the records of
-// compactions.
+// history is a stored session that shows only the events of a range, without compaction records.
 type history struct {
 	session.Session
 	part eventRange

@@ -7,8 +7,8 @@ import "strings"
 // agent's own or an ancestor of it. It mirrors eventBelongsToBranch in
 // internal/llminternal/contents_processor.go.
 //
-// An agent in branch "par.a" reads the events of "", "par" and "par.a", but those of "par.b" and
-// "par.a.x" it does not, and "par.aa" is no descendant of "par.a".
+// An agent in branch "par.a" reads the events of "", "par" and "par.a", but not those of "par.b"
+// and "par.a.x"; "par.aa" is not a descendant of "par.a".
 func Visible(reader, event string) bool {
 	return reader == "" || event == "" || reader == event || strings.HasPrefix(reader, event+".")
 }

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// userAuthor is the author of what the user says. ADK reserves the name: no agent may have it.
+// userAuthor is the author of user events. ADK reserves the name: no agent may have it.
 const userAuthor = "user"
 
 // remotePrefix begins the CustomMetadata keys in which ADK's client of remote agents keeps the task
@@ -14,8 +14,7 @@ const userAuthor = "user"
 const remotePrefix = "a2a:"
 
 // Class is the set of answers to the questions that this module asks about a single event.
-// [Classify] reads the event once, when it enters; whoever asks more than one question hands the
-// Class along.
+// [Classify] reads the event once; code with several questions passes the Class on.
 //
 // Three events of one turn:
 //

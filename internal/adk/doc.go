@@ -1,7 +1,7 @@
-// Package adk is the only place that knows a rule of ADK which ADK does not export: what an event
-// is ([Classify]), which events belong together ([GroupUnits]), and which of them a prompt contains
-// ([Visible], [Prompted]). A rule that mirrors a function of ADK names it, and a TestPin in
-// integration_test compares the two.
+// Package adk is the only place that implements rules of ADK that ADK does not export: what an
+// event is ([Classify]), which events belong together ([GroupUnits]), and which of them a prompt
+// contains ([Visible], [Prompted]). A rule that mirrors a function of ADK names it, and a TestPin
+// in integration_test compares the two.
 //
 // A unit is the smallest set of events that a provider accepts only together: a call event with all
 // its parallel siblings, and every event that responds to one of them.

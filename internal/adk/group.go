@@ -134,7 +134,7 @@ func (u *Units) answer(s, event int32) {
 	call.truly = call.truly || settles(u.events[call.event], u.events[event])
 }
 
-// finish numbers the units, lists their members and finds out what each waits for.
+// finish numbers the units, lists their members, and determines what each unit waits for.
 func (u *Units) finish() {
 	if u.parent == nil {
 		return

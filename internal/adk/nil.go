@@ -2,8 +2,8 @@ package adk
 
 import "reflect"
 
-// IsNil reports whether an interface is nil or holds a nil value, of which every method call is
-// likely to panic: a nil *Runner in a session.Service, for example.
+// IsNil reports whether an interface is nil or holds a nil value, for example a nil *Runner in a
+// session.Service. Method calls on such a value are likely to panic.
 func IsNil(value any) bool {
 	if value == nil {
 		return true

@@ -61,8 +61,8 @@ func parts(ev *session.Event) []*genai.Part {
 }
 
 // Prompted reports whether prompts contain the calls of a function, and the responses to them. ADK
-// leaves out those by which it asks the user for a confirmation or a credential: shouldExcludeEvent
-// in internal/llminternal/contents_processor.go.
+// leaves out the calls by which it asks the user for a confirmation or a credential:
+// shouldExcludeEvent in internal/llminternal/contents_processor.go.
 func Prompted(function string) bool {
 	return function != toolconfirmation.FunctionCallName && function != requestCredential
 }

@@ -25,11 +25,11 @@ type Units struct {
 	orphans []string
 }
 
-// CallKey is what a response finds its call by. It does not identify a call: providers use IDs
-// again.
+// CallKey is the key by which a response finds its call. It does not identify a call, because
+// providers reuse IDs.
 type CallKey struct{ Branch, ID string }
 
-// site is one function call, with what is known of its responses.
+// site is one function call, with the state of its responses.
 type site struct {
 	event    int32
 	call     *genai.FunctionCall

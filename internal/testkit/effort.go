@@ -7,7 +7,7 @@ import (
 )
 
 // Brief reports whether a test should do less than usual: with -short, or with the race detector.
-// Whatever a test leaves out then, it must still show something.
+// Even a shortened test must still prove something.
 func Brief() bool { return testing.Short() || Race }
 
 // SkipBrief skips a test that takes seconds without any concurrency, where [Brief] reports true.
@@ -24,9 +24,9 @@ func Whole() bool {
 	return !Brief() && (os.Getenv("CI") == "true" || os.Getenv("LONGSESSION_SOAK") != "")
 }
 
-// Rounds returns how many times a test with random input repeats itself: usually so many times,
-// LONGSESSION_SOAK times as many where that is set, and a quarter, at least one, where [Brief] reports
-// true. A value of LONGSESSION_SOAK that is no positive number ends the test.
+// Rounds returns how many times a test with random input repeats itself: usually the given number,
+// multiplied by LONGSESSION_SOAK if that is set, or a quarter, but at least one, if [Brief] reports
+// true. A value of LONGSESSION_SOAK that is not a positive number ends the test.
 func Rounds(t testing.TB, usually int) int {
 	t.Helper()
 	rounds := usually * Soak(t)

@@ -17,15 +17,15 @@ type effect int
 const (
 	// growsEnd: the view is the old one with the event at its end.
 	growsEnd effect = iota
-	// changesVisible: the view has to be made again from the events that are visible.
+	// changesVisible: the view is rebuilt from the visible events.
 	changesVisible
 	// needsHistory: hidden events may become visible, so the whole history has to be read.
 	needsHistory
 )
 
 // append adds one event that was stored after all others and returns the projection of the longer
-// history. Nearly always that is p itself, with a longer view. Readers of an earlier view do not see
-// the change, because their slices end before the new element.
+// history. That is nearly always p itself, with a longer view. Readers of an earlier view do not
+// see the change, because their slices end before the new element.
 func (p *projection) append(ev *session.Event) *projection {
 	if record.Is(ev) {
 		if next := p.withRecord(ev); next != nil {
@@ -74,10 +74,10 @@ func (p *projection) successor(ev *session.Event) *projection {
 	return &next
 }
 
-// withRecord returns the projection with one more record, or nil if the current records alone do not
-// decide what the record changes. They do if the record covers visible events that no record covers
-// yet, absorbs current records only, and, if it is a mid-turn record, names a visible event to stand
-// behind: a hidden one has to be shown again.
+// withRecord returns the projection with one more record, or nil if the record's effect depends on
+// more than the current records. It depends on these alone if the record covers visible events that
+// no record covers yet, absorbs current records only, and, if it is a mid-turn record, names a
+// visible anchor: a hidden one would have to be shown again.
 func (p *projection) withRecord(ev *session.Event) *projection {
 	m, err := record.From(ev)
 	if err != nil || p.isFragile() || !p.consistent || p.record(m.RecordID) != nil {
@@ -109,7 +109,7 @@ func (p *projection) withRecord(ev *session.Event) *projection {
 	return next
 }
 
-// effectOf returns how much of the view a new event changes that is not a record.
+// effectOf returns how much of the view a new event, other than a record, changes.
 func (p *projection) effectOf(ev *session.Event, calls []*genai.FunctionCall, responses []*genai.FunctionResponse) effect {
 	if ev == nil || p.isWatched(ev) {
 		return needsHistory
@@ -169,22 +169,22 @@ func (p *projection) watchRecords() {
 	p.ids, p.refs, p.unwatched = p.ids.with(ids), p.refs.with(refs), nil
 }
 
-// replacesNewest reports whether a covered event is no longer shown, because it was shown only as the
-// newest of its kind and the new event is newer.
+// replacesNewest reports whether a covered event will no longer be shown: it was shown only as the
+// newest of its kind, and the new event is newer.
 func (p *projection) replacesNewest(ev *session.Event) bool {
 	return p.keepsUser && opens(ev) || p.keepsAgent && speaksAsAgent(ev)
 }
 
 // opensAnchorless reports whether the new event opens an invocation whose mid-turn summary is shown
-// in front because it had no event to stand behind.
+// in front because it had no anchor.
 func (p *projection) opensAnchorless(ev *session.Event) bool {
 	return opens(ev) && slices.ContainsFunc(p.current, func(s *summary) bool {
 		return s.meta.MidTurn() && s.anchor < 0 && s.meta.StartInvocationID == ev.InvocationID
 	})
 }
 
-// belongsInFront reports whether the new event is of a remote agent and older than the end of a summary
-// in front. That happens if a clock runs late, or if several processes append.
+// belongsInFront reports whether the new event is by a remote agent and older than the end of a
+// summary in front. That happens if a clock runs late, or if several processes append.
 func (p *projection) belongsInFront(ev *session.Event) bool {
 	return isRemoteWords(ev) && slices.ContainsFunc(p.current, func(s *summary) bool { return s.anchor < 0 && s.endsAfter(ev) })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// arrange makes the view of what is visible.
+// arrange puts the visible events and summaries into the order of the view.
 func (l *layout) arrange() {
 	front := l.sortSummaries()
 	l.findLateAnswers()
@@ -41,8 +41,8 @@ func (l *layout) arrange() {
 	l.showDue()
 }
 
-// show shows event i, with its stand-in, in the place of event at: another one if i belongs to a late
-// answer.
+// show adds event i and its stand-in to the view, at the place of event at. The two differ if i
+// belongs to a late answer.
 func (l *layout) show(i, at int) {
 	if l.hidden[i] {
 		return

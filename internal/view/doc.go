@@ -1,9 +1,9 @@
 // Package view computes what a model sees of a session: summaries in place of the events that current
 // records cover, and every other event as it was stored.
 //
-// [Project] is the definition: pure, for any input, and the same for every backend. A [View] shows the
-// same for a session that is being appended to. [State] adds what a view is made of, for the code that
-// decides what to summarize next.
+// [Project] is the definition: pure, for any input, and the same for every backend. A [View] shows
+// the same for a session that grows. [State] adds the data behind a view, for the code that decides
+// what to summarize next.
 //
 // A record is current if no other record absorbs or replaces it. The view is, in this order,
 //
@@ -18,9 +18,9 @@
 //	r   record that covers e1 and e2
 //	e3  user: Casa Lola, at eight.
 //
-// A call and its responses, a unit, are shown together or not at all. Whatever records cover, the
-// newest event of the user and the newest event of an agent are shown: ADK answers the first and
-// routes by the second.
+// A call and its responses, a unit, are shown together or not at all. The newest event of the user
+// and the newest event of an agent are always shown, even if a record covers them: ADK answers the
+// first and uses the second for routing.
 //
 // Four rules put an event in another place, or add one. Each has an example where it is implemented:
 //
@@ -31,9 +31,9 @@
 //
 // # How a view is kept
 //
-// A projection is made in one way only: layout arranges a working set of events. The first working set
-// is the whole history. Afterwards it is the events that were visible, because they decide alone what
-// most events change: a new record hides some of them, a late answer moves some of them. If hidden
-// events may bear on the outcome, such as a response to a hidden call, the history is read again.
-// [projection.effectOf] makes that choice for each event.
+// A view is always rebuilt in the same way: layout arranges a working set of events. The first
+// working set is the whole history. Later it is the events that the view currently shows, because
+// most new events affect only these: a new record hides some of them, a late answer moves some of
+// them. If an event may affect hidden ones, such as a response to a hidden call, the history is
+// read again. [projection.effectOf] makes that choice for each event.
 package view

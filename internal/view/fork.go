@@ -7,16 +7,16 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// Fork returns a view of the same history that grows apart from this one.
+// Fork returns a view of the same history that grows independently of this one.
 func (v *View) Fork() *View {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return &View{p: v.p.fork(slices.Clip(v.p.raw)), generation: v.generation}
 }
 
-// Continue returns a new view of the given events if they begin with the stored events of v, compared
-// by pointer, and nil otherwise. It does not change v. It costs a copy of the list, and an append for
-// each further event.
+// Continue returns a new view of the given events if they begin with the stored events of v,
+// compared by pointer, and nil otherwise. It does not change v. It costs one copy of the list, and
+// one append per further event.
 func (v *View) Continue(events session.Events) *View {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -42,12 +42,12 @@ func (v *View) Continue(events session.Events) *View {
 	return next
 }
 
-// room is the number of events that a continued view can take before its list is copied: those of a
+// room is the number of events that a continued view can take before its list is copied: about a
 // turn.
 const room = 64
 
-// fork returns a copy of p that grows apart from it. raw is a list of the same events, whose spare room
-// belongs to the copy.
+// fork returns a copy of p that grows independently of it. raw is a list of the same events, whose
+// spare room belongs to the copy.
 func (p *projection) fork(raw []*session.Event) *projection {
 	p.watchRecords() // once for both
 	next := *p

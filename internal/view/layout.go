@@ -9,8 +9,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// layout is one pass over a working set, which decides what is hidden and in which order the rest is
-// shown. All positions in it, and the anchors of summaries, are indexes into the working set.
+// layout is one pass over a working set. It decides which events are hidden, and in which order the
+// others are shown. All positions in it, and the anchors of summaries, are indexes into the working
+// set.
 type layout struct {
 	*projection
 	events   []*session.Event
@@ -32,8 +33,8 @@ type layout struct {
 	end int
 }
 
-// complete makes the view of p.working, and reduces p.working to the visible events. made are the
-// stand-ins of an earlier view of the same session.
+// complete computes the view of p.working, and reduces p.working to the visible events. made are
+// the stand-ins of an earlier view of the same session.
 func (p *projection) complete(made map[*session.Event]*session.Event) {
 	l := &layout{projection: p, events: p.working.events, hidden: make([]bool, len(p.working.events))}
 	for i, ev := range l.events {
@@ -99,9 +100,9 @@ func speaksAsAgent(ev *session.Event) bool {
 	return adk.Classify(ev).Is(adk.ByAgent) && !record.Is(ev)
 }
 
-// keepNewest shows the newest event of a kind, and reports whether it would be hidden otherwise. ADK
-// answers the newest event of the user, and routes by the newest event of an agent. The selector never
-// chooses these two, but a record from elsewhere may cover them.
+// keepNewest shows the newest event of a kind, and reports whether it would be hidden otherwise.
+// ADK answers the newest event of the user, and uses the newest event of an agent for routing. The
+// selector never chooses these two, but a record from elsewhere may cover them.
 func (l *layout) keepNewest(is func(*session.Event) bool) (hidden bool) {
 	for i, ev := range slices.Backward(l.events) {
 		if is(ev) {
@@ -112,7 +113,7 @@ func (l *layout) keepNewest(is func(*session.Event) bool) (hidden bool) {
 	return false
 }
 
-// completeUnits shows every unit of which a part is visible as a whole. For example, if a record
+// completeUnits shows a unit as a whole if any part of it is visible. For example, if a record
 // covers the call e1 but not its response e2, e1 is shown as well: providers refuse a response
 // without its call.
 func (l *layout) completeUnits() {

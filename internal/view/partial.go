@@ -10,8 +10,8 @@ func NewPartial(events []*session.Event, unloaded Unloaded) *View {
 	return &View{p: project(events, nil, unloaded.gapsIn(events))}
 }
 
-// Unloaded is what a partial view has to know of the events that were left out. Its functions get
-// events that were loaded. A nil function reports false for every event.
+// Unloaded answers a partial view's questions about events that were left out. Its functions
+// receive loaded events. A nil function reports false for every event.
 type Unloaded struct {
 	// Covered reports whether some record covers an event, beyond what the loaded records cover.
 	Covered func(*session.Event) bool

@@ -25,11 +25,11 @@ func Project(events []*session.Event) []*session.Event {
 type projection struct {
 	raw  []*session.Event
 	view []*session.Event
-	// working holds the events that the view shows. A record or a late answer changes the view of
-	// these events only, so the view is made again from them and not from the whole history.
+	// working holds the events that the view shows. A record or a late answer affects these events
+	// only, so the view is rebuilt from them and not from the whole history.
 	working workingSet
-	// settled is the number of events in working when complete last ran. The events from there on
-	// were simply added at the end.
+	// settled is the number of events in working when complete last ran. Later events were simply
+	// added at the end.
 	settled int
 	// current are the summaries that the view shows.
 	current []*summary
@@ -65,8 +65,8 @@ type projection struct {
 	standIns map[*session.Event]*session.Event
 }
 
-// project makes the view from the whole history. It takes over the summaries and stand-ins of
-// before, an earlier projection of the same session, so that readers who compare events by pointer
+// project computes the view from the whole history. It reuses the summaries and stand-ins of
+// before, an earlier projection of the same session, so that readers that compare events by pointer
 // see no change; before may be nil.
 func project(raw []*session.Event, before *projection, gaps *gaps) *projection {
 	p := &projection{raw: raw, gaps: gaps, working: workingSet{events: raw}}

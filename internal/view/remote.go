@@ -9,9 +9,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// findRemoteWords finds the words of remote agents that are shown in front of a summary: of the first one
-// that ends later. ADK sends a remote agent only what comes after that agent's newest event, so it
-// would never learn of a summary in front of that event. For example,
+// findRemoteWords finds the words of remote agents that are shown in front of a summary: the first
+// one that ends later. ADK sends a remote agent only what comes after that agent's newest event, so
+// the agent would never receive a summary in front of that event. For example,
 //
 //	e1  remote agent: The flight is booked.   shown in front of the summary
 //	e2  user and another agent talk on
@@ -31,8 +31,8 @@ func (l *layout) findRemoteWords(front []*summary) {
 	}
 }
 
-// isRemoteWords reports whether an event is of a remote agent and neither calls nor responds: an event
-// that does must stay with its unit.
+// isRemoteWords reports whether an event is by a remote agent and has neither calls nor responses,
+// which would tie it to a unit.
 func isRemoteWords(ev *session.Event) bool {
 	class := adk.Classify(ev)
 	return class.Is(adk.ByAgent|adk.Remote) && !class.Any(adk.Calls|adk.Responds) && !record.Is(ev)

@@ -44,8 +44,8 @@ func IsStandIn(ev *session.Event) bool {
 }
 
 // findMissing makes the stand-ins of the view and notes the calls that the next message of the user
-// may leave without a response. A stand-in in made is shown again if it is still right, so that readers
-// who compare events by pointer see the same one.
+// may leave without a response. It reuses a stand-in in made that is still right, so that readers
+// that compare events by pointer see the same one.
 func (l *layout) findMissing(made map[*session.Event]*session.Event) {
 	p := l.projection
 	p.standIns, p.open, p.reused = nil, nil, false

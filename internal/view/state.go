@@ -6,7 +6,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// State is a view at one moment with what it is made of, for code that decides what to summarize next.
+// State is a view at one moment with the data behind it, for code that decides what to summarize
+// next.
 type State struct {
 	// View is what [View.Events] shows. The slice must not be changed.
 	View []*session.Event
@@ -15,7 +16,7 @@ type State struct {
 	Current []*record.Metadata
 	// Unreadable is the number of records that cannot be decoded. They hide nothing.
 	Unreadable int
-	// Stored is the number of all events of the session, records among them.
+	// Stored is the number of all events of the session, including records.
 	Stored int
 
 	summaries map[*session.Event]*record.Metadata
@@ -25,16 +26,16 @@ type State struct {
 	working   workingSet
 }
 
-// Summary returns the record whose summary ev is, nil for any other event.
+// Summary returns the record that ev is the summary of, nil for any other event.
 func (s *State) Summary(ev *session.Event) *record.Metadata { return s.summaries[ev] }
 
 // IsStored reports whether an event of the view is stored: neither a summary nor a stand-in, see
 // [IsStandIn].
 func (s *State) IsStored(ev *session.Event) bool { return s.summaries[ev] == nil && !s.standIns[ev] }
 
-// Covered reports whether a current record covers ev although the view shows it: because its call or
-// response is visible, because a mid-turn summary stands behind it, or because it is the newest of
-// its kind.
+// Covered reports whether a current record covers ev although the view shows it: because its call
+// or response is visible, because a mid-turn summary is shown behind it, or because it is the
+// newest of its kind.
 func (s *State) Covered(ev *session.Event) bool { return s.covered[ev] }
 
 // CoveredAt reports whether a current record covers the event at position i of the history.
@@ -45,14 +46,14 @@ func (s *State) CoveredAt(i int) bool {
 	return !invisible(s.raw[i])
 }
 
-// State returns the view and what it is made of, as it is now.
+// State returns the current view and the data behind it.
 func (v *View) State() *State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.p.state()
 }
 
-// Inspect returns the state of a whole history: [Project] with what the view is made of.
+// Inspect returns the state of a whole history: the result of [Project] with the data behind it.
 func Inspect(events []*session.Event) *State { return project(events, nil, nil).state() }
 
 func (p *projection) state() *State {

@@ -9,9 +9,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// View is the view of a session that is being appended to. It always shows what [Project] returns for
-// the events so far, but an append costs no more than the visible events, and mostly far less. Its
-// snapshots are immutable, and cost nothing while no event is new.
+// View is the view of a session that grows. It always equals the result of [Project] for the events
+// so far, but the cost of an append depends on the visible events at most, and is usually far less.
+// Its snapshots are immutable, and free while there are no new events.
 //
 // A View is safe for concurrent use.
 type View struct {
@@ -26,8 +26,8 @@ type View struct {
 // gives the slice away; see [Collect].
 func New(events []*session.Event) *View { return &View{p: project(events, nil, nil)} }
 
-// Append adds an event that was stored after all others. A record whose record ID is in the view
-// already changes nothing that the view shows.
+// Append adds an event that was stored after all others. A record whose ID is in the view already
+// does not change what the view shows.
 func (v *View) Append(ev *session.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

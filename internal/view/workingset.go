@@ -8,8 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// workingSet is the part of a history from which a view is made: the whole history at first, then
-// the events that were visible, in the order of the backend.
+// workingSet is the part of a history that a view is computed from: first the whole history, then
+// the visible events, in the order of the backend.
 type workingSet struct {
 	events []*session.Event
 	// at are the positions of the events in the history; nil if events is the whole history.
