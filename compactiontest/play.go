@@ -13,22 +13,22 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// play is a conversation on a service under test. Every event of it has content of its own, with a
-// fact, so that it is found again whatever ID storage gives it.
+// play is a conversation on a service under test. Every event has unique content with a fact, so
+// that the play recognizes it under any ID that storage assigns.
 type play struct {
 	findings
 	ctx     context.Context
 	service session.Service
-	// live is the handle that events are appended through.
+	// live is the handle used for appends.
 	live session.Session
 	h    History
-	// said are copies of the events as they were appended.
+	// said has copies of the events as they were appended.
 	said []*session.Event
-	// keys are the positions in said.
+	// keys maps the key of an event to its position in said.
 	keys map[string]int
 	// turns counts the invocations.
 	turns int
-	// unsorted says that times do not follow the order of appends, so that storage may show another.
+	// unsorted is true if times do not follow the order of appends, so that storage may reorder.
 	unsorted bool
 }
 
@@ -49,7 +49,7 @@ func begin(ctx context.Context, service session.Service) (*play, error) {
 	return p, nil
 }
 
-// playing makes a case's check of what is played and seen in it.
+// playing turns a function that plays a conversation into the check of a case.
 func playing(f func(p *play)) func(context.Context, session.Service) error {
 	return func(ctx context.Context, service session.Service) error {
 		p, err := begin(ctx, service)
@@ -71,8 +71,8 @@ func (p *play) fresh() session.Session {
 	return resp.Session
 }
 
-// say appends the events that the builder added since the last time, and looks at the end of the
-// live view after each.
+// say appends the events that were added to the builder since the last call, and checks the end of
+// the live view after each.
 func (p *play) say() {
 	for _, ev := range p.h.Events[len(p.said):] {
 		p.keys[keyOf(ev)] = len(p.said)
@@ -85,16 +85,16 @@ func (p *play) say() {
 	}
 }
 
-// checkNewest: what was appended last is what the handle shows last.
+// checkNewest checks that the handle shows the newest event last.
 func (p *play) checkNewest(ev *session.Event) {
 	events := p.live.Events()
 	if n := events.Len(); n == 0 || events.At(n-1) == nil || keyOf(events.At(n-1)) != keyOf(ev) {
-		p.add("event %s was appended, and is not at the end of what the same handle shows: the model does not see it", ev.ID)
+		p.add("event %s was appended, but is not at the end of what the same handle shows: the model does not see it", ev.ID)
 	}
 }
 
-// checkUpdateTime: the session was last updated by the newest event. A record that moves that time
-// makes the handles of other processes stale.
+// checkUpdateTime checks that the newest event set the session's last update time. A record that
+// moves this time makes the handles of other processes stale.
 func (p *play) checkUpdateTime() {
 	fresh := p.fresh()
 	if fresh == nil || len(p.said) == 0 {
@@ -107,7 +107,7 @@ func (p *play) checkUpdateTime() {
 	}
 }
 
-// invocation starts a new one.
+// invocation starts a new turn and returns its invocation ID.
 func (p *play) invocation() string {
 	p.turns++
 	return fmt.Sprintf("inv%d", p.turns)
@@ -134,7 +134,7 @@ func (p *play) chat(n int) {
 	}
 }
 
-// tools plays n turns in which the agent calls a tool, twice at once, and once more.
+// tools plays n turns in which the agent makes two parallel calls and then a third.
 func (p *play) tools(n int) {
 	for range n {
 		inv := p.invocation()
@@ -162,7 +162,7 @@ func (p *play) respond(invocation, author, result string, ids ...string) {
 	p.h.Response(invocation, author, "look", result+" for the thing that was looked up: "+p.fact(), ids...)
 }
 
-// keyOf is what an event is recognized by in any backend.
+// keyOf returns a key that identifies an event in any backend: its author and content.
 func keyOf(ev *session.Event) string {
 	if ev == nil {
 		return ""
@@ -170,7 +170,7 @@ func keyOf(ev *session.Event) string {
 	return ev.Author + " " + asJSON(ev.Content)
 }
 
-// asJSON is JSON in which neither the order of keys nor the types of numbers matter.
+// asJSON returns JSON that does not depend on the order of keys or the types of numbers.
 func asJSON(v any) string {
 	var plain any
 	if err := throughJSON(v, &plain); err != nil {

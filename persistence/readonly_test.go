@@ -137,7 +137,7 @@ func TestAFileThatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 		"empty":                {path: damaged(t, func(t *testing.T, path string) { writeFile(t, path, "") }), is: persistence.ErrForeignFile, cause: "0 bytes", todo: "choose another path"},
 		"text":                 {path: damaged(t, func(t *testing.T, path string) { writeFile(t, path, strings.Repeat("text ", 999)) }), cause: "not a database", todo: "choose another path"},
 		"of another program":   {path: damaged(t, run("PRAGMA application_id = 7")), is: persistence.ErrForeignFile, cause: "application_id is 0x7", todo: "choose another path"},
-		"of nobody":            {path: damaged(t, run("PRAGMA user_version = 0")), is: persistence.ErrForeignFile, cause: "user_version is 0", todo: "choose another path"},
+		"without a schema":     {path: damaged(t, run("PRAGMA user_version = 0")), is: persistence.ErrForeignFile, cause: "user_version is 0", todo: "choose another path"},
 		"of a newer version":   {path: damaged(t, run("PRAGMA user_version = 99")), is: persistence.ErrNewerSchema, cause: "user_version is 99", todo: "use the newer version"},
 		"a crash's left-overs": {path: damaged(t, crashed), is: persistence.ErrForeignFile, cause: "application_id is 0x9", todo: "choose another path"},
 	} {

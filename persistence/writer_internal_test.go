@@ -145,7 +145,7 @@ func TestMigrationsHaveConsecutiveNumbers(t *testing.T) {
 	}
 	for i, file := range files {
 		if want := string([]byte{'0', '0', '0', byte('1' + i)}); file.Name()[:4] != want {
-			t.Errorf("%s stands where %s is due", file.Name(), want)
+			t.Errorf("found %s, want %s", file.Name(), want)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestUnfinishedOrEmptyAnswersAreRefused(t *testing.T) {
 		"interrupted":       only(with(func(r *model.LLMResponse) { r.Interrupted = true })),
 		"error code":        only(with(func(r *model.LLMResponse) { r.ErrorCode = "BLOCKED"; r.ErrorMessage = "by policy" })),
 		"late error code":   only(says("A fine"), with(func(r *model.LLMResponse) { r.ErrorCode = "500" })),
-		"call beside text":  only(content(&genai.Part{Text: "A fine summary."}, &genai.Part{FunctionCall: &genai.FunctionCall{Name: "pay"}})),
+		"call after text":   only(content(&genai.Part{Text: "A fine summary."}, &genai.Part{FunctionCall: &genai.FunctionCall{Name: "pay"}})),
 		"call in text part": only(content(&genai.Part{Text: "A fine summary."}, &genai.Part{Text: "x", FunctionCall: &genai.FunctionCall{Name: "pay"}})),
 		"built-in call":     only(content(&genai.Part{Text: "A fine summary."}, &genai.Part{ToolCall: &genai.ToolCall{}})),
 		"endless":           only(says(strings.Repeat("word ", 1<<20))),

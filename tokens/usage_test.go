@@ -58,7 +58,7 @@ func TestCostChargesTheCachedPrefixApart(t *testing.T) {
 		{name: "output", m: m, u: Usage{OutputTokens: 1_000_000}, want: 10},
 		{name: "cached part of the prompt", m: m, u: Usage{PromptTokens: 1_000_000, CachedTokens: 600_000}, want: 0.4*2 + 0.6*0.5},
 		{name: "cached price unknown: full price", m: Model{InputPrice: 2}, u: Usage{PromptTokens: 1_000_000, CachedTokens: 600_000}, want: 2},
-		{name: "cached reported beside the prompt", m: m, u: Usage{PromptTokens: 100_000, CachedTokens: 600_000}, want: 0.1*2 + 0.6*0.5},
+		{name: "cached reported separately from the prompt", m: m, u: Usage{PromptTokens: 100_000, CachedTokens: 600_000}, want: 0.1*2 + 0.6*0.5},
 		{name: "no prices", m: Model{}, u: Usage{1_000_000, 1, 1_000_000}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -56,9 +56,9 @@ func fill(ctx context.Context, svc session.Service, job Job) (Result, error) {
 	return result, nil
 }
 
-// compactor creates the records of a session while it grows. Each summary is a rolling one: its
-// record covers a window and absorbs the previous record, except the first ones, of which a fifth
-// of the session has one per window.
+// compactor creates the records of a session while it grows. Summaries are rolling: each record
+// covers a window and absorbs the previous record, except the first record of each fifth of the
+// session.
 type compactor struct {
 	last     int // turns to be covered
 	records  int

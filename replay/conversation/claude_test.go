@@ -101,11 +101,11 @@ func TestLinesOfATranscriptBelongWhereTheirParentsDo(t *testing.T) {
 		{"a summary without a boundary", []string{hello, hi,
 			strings.Replace(claude("u2 null", "s1", "user", `"so far"`), `"type"`, `"isCompactSummary":true,"type"`, 1), claude("u3 u2", "s1", "user", `"go on"`), claude("a3 u3", "s1", "assistant", `"ok"`)},
 			[]string{"s1: U hello A1 hi U go on A4 ok"}},
-		{"its own copy behind it", []string{hello, call, found, hello, call, found, claude("u2 r1", "s1", "user", `"more"`)},
+		{"followed by its own copy", []string{hello, call, found, hello, call, found, claude("u2 r1", "s1", "user", `"more"`)},
 			[]string{`s1: U hello A4 t=look{} R t look {"result":"x"} U more`}},
 		{"a block written twice", []string{hello, call, strings.Replace(call, `"c1"`, `"c2"`, 1), found},
 			[]string{`s1: U hello A1 t=look{} R t look {"result":"x"}`}},
-		{"another form behind it", []string{hello, hi, named("b")}, []string{"s1: U hello A1 hi", "b: U hello A1 hi"}},
+		{"followed by another form", []string{hello, hi, named("b")}, []string{"s1: U hello A1 hi", "b: U hello A1 hi"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()

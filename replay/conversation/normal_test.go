@@ -23,7 +23,7 @@ func TestAnyOrderBecomesTurns(t *testing.T) {
 		{name: "a call without a result", text: messages(hello, calls("a f", "b f"), gives("b", "1")),
 			want: lines("U hello", "A1 a=f{} | b=f{}", "R a f "+noResult, `R b f {"result":"1"}`), notes: []string{missing + ": 1"}},
 		{name: "user messages that follow one another are one", text: messages(hello, hello, hi, hello), want: lines("U hello | hello", "A2 hi", "U hello"), notes: []string{asked + ": 1"}},
-		{name: "so are those at the end, which nobody answers", text: messages(hello, hi, hello, hello), want: lines("U hello", "A1 hi", "U hello | hello"), notes: []string{asked + ": 1"}},
+		{name: "unanswered user messages at the end are one", text: messages(hello, hi, hello, hello), want: lines("U hello", "A1 hi", "U hello | hello"), notes: []string{asked + ": 1"}},
 		{name: "an ID is used again before it is answered", text: messages(hello, calls("a f"), hello, calls("a f"), gives("a", "1")),
 			want: lines("U hello", "A1 a=f{}", "R a f "+noResult, "U hello", "A3 a-2=f{}", `R a-2 f {"result":"1"}`), notes: []string{"calls with the ID of an earlier one, given another: 1", missing + ": 1"}},
 		{name: "without answers each is a turn", text: messages(hello, hello), want: lines("U hello", "U hello")},

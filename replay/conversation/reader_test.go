@@ -63,7 +63,7 @@ func TestEveryLineIsReadWhateverStandsAroundIt(t *testing.T) {
 		{"byte order mark", "\xef\xbb\xbf" + a + "\n" + b, "a@1 b@2 EOF"},
 		{"space around", "  " + a + " \n", "a@1 EOF"},
 		{"gzip", whole, "a@1 b@2 EOF"},
-		{"two gzip files, one behind the other", packed(t, a+"\n") + packed(t, b), "a@1 b@2 EOF"},
+		{"two concatenated gzip files", packed(t, a+"\n") + packed(t, b), "a@1 b@2 EOF"},
 		{"gzip that is cut off", packed(t, a+"\n") + packed(t, b)[:30], "a@1 error@2:0 EOF"},
 		{"gzip with a wrong sum", string(wrongSum), "a@1 b@2 error@3:0 EOF"},
 		{"gzip without anything in it", "\x1f\x8b", "error@0:0 EOF"},
