@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -38,32 +39,41 @@ var (
 	// their letters.
 	normal = step{regexp.MustCompile(`\P{M}?\p{M}+|[\x{1100}-\x{11ff}]+|[^\x00-\x7f]`), norm.NFKC.String}
 	// decoded decodes one layer of URL encoding, of entities, and of the escapes of JSON and programs.
-	decoded = step{regexp.MustCompile(`%[[:xdigit:]]{2}|&(?:#(?:\d{1,7}|[xX][[:xdigit:]]{1,6})|\w{1,10});|` +
-		`\\(?:u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|u(?:[0-9abcefABCEF][[:xdigit:]]|[dD][0-7])[[:xdigit:]]{2}|U[[:xdigit:]]{8}|x[[:xdigit:]]{2}|[0-7]{3}|[abfnrtv\\'"/])`), decode}
-	// loose decodes what no layer has completed: entities without a semicolon, which browsers show,
-	// and half a character, which is an unknown one.
-	loose = step{regexp.MustCompile(`&#(?:\d{1,7}|[xX][[:xdigit:]]{1,6});?|\\u[dD][89a-fA-F][[:xdigit:]]{2}`), decode}
+	decoded = step{regexp.MustCompile(`&#(?:\d{1,7}|[xX][[:xdigit:]]{1,6});|` + escapes +
+		`|\\u(?:[0-9abcefABCEF][[:xdigit:]]|[dD][0-7])[[:xdigit:]]{2}`), decode}
+	// loose also decodes entities without a semicolon, which browsers show, and half a character,
+	// which is an unknown one. In a later layer the rest of either might have been there.
+	loose = step{regexp.MustCompile(`&#(?:\d{1,7}|[xX][[:xdigit:]]{1,6});?|` + escapes + `|\\u[[:xdigit:]]{4}`), decode}
 	// blanks reads a plus as a blank, as in a query. In a phone number it is a plus.
 	blanks = step{regexp.MustCompile(`\+`), func(string) string { return " " }}
 )
 
+// escapes matches what decoded and loose decode alike.
+const escapes = `%[[:xdigit:]]{2}|&\w{1,10};|` +
+	`\\(?:u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|U[[:xdigit:]]{8}|x[[:xdigit:]]{2}|[0-7]{3}|[abfnrtv\\'"/])`
+
 // readings returns a text as it is written and in every other way.
 func readings(text string) []reading {
-	current := reading{text: text}
-	all := []reading{current}
-	read := func(s step) {
-		if next := current.read(s); next.text != current.text {
-			all, current = append(all, next), next
+	all := []reading{{text: text}}
+	for _, decoding := range []step{decoded, loose} {
+		current := all[0]
+		read := func(s step) bool {
+			next := current.read(s)
+			if next.text == current.text {
+				return false
+			}
+			if current = next; !slices.ContainsFunc(all, func(one reading) bool { return one.text == next.text }) {
+				all = append(all, next)
+			}
+			return true
 		}
-	}
-	for _, last := range []step{loose, blanks} {
-		for before, layer := 0, 0; before < len(all) && layer < maxDecoded; layer++ {
-			before = len(all)
-			read(plain)
-			read(normal)
-			read(decoded)
+		for range maxDecoded {
+			a, b, c := read(plain), read(normal), read(decoding)
+			if !a && !b && !c {
+				break
+			}
 		}
-		read(last)
+		read(blanks)
 	}
 	return all
 }

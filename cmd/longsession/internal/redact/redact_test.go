@@ -247,10 +247,17 @@ func TestACharacterOfTwoEncodingsHidesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	semicolon, err := redact.New([]string{"4;11"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := semicolon.Text(`&#52&#59;11`); got != redact.Mark {
+		t.Errorf("an encoded semicolon behind an entity without one: %s", got)
+	}
 	for _, text := range []string{
 		`%D9%A4711`, `%\u00449%A4711`, `\u0025D9%A4711`, `%D9\u0025A4711`, // an Arabic 4
 		`\ud835\udfd2711`, `\ud835%5Cudfd2711`, `%5Cud835\udfd2711`, // a mathematical 4
-		`&#5%32;711`, `&#52;7&#49&#x31`,
+		`&#5%32;711`, `&#52;7&#49&#x31`, `&#52&#55;11`,
 	} {
 		if got := r.Text(text); got != redact.Mark {
 			t.Errorf("%s becomes %s", text, got)
