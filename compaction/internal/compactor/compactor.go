@@ -230,8 +230,8 @@ func (c *compactor) summarizeWindow(ctx context.Context, st step) (writer.Result
 	return result, a.Draft
 }
 
-// writeDraft has a summary written, and puts it in the line of drafts that are not stored yet. The
-// draft is nil if there is none; then the attempt is concluded.
+// writeDraft has a summary written, and adds its draft to the session's waiting drafts. The draft
+// is nil if there is none; then the attempt is concluded.
 func (c *compactor) writeDraft(ctx context.Context, j writer.Job, st step, a *telemetry.Attempt) (*writer.Draft, writer.Result) {
 	window, facts, began := &st.window, &c.h.State.Learned, time.Now()
 	d, answer, err := writer.Write(ctx, c.engine.cfg.Summarizer, c.assignment(j, st), &facts.Attempts)

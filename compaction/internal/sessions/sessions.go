@@ -57,7 +57,7 @@ func New(inner session.Service, limits *meter.Limits) *Sessions {
 // Of returns the state of a session, making it if need be.
 func (s *Sessions) Of(ref Ref) *State { return s.known.of(ref) }
 
-// WithDrafts returns the states of all sessions that have drafts in line.
+// WithDrafts returns the states of all sessions that have waiting drafts.
 func (s *Sessions) WithDrafts() []*State {
 	return slices.DeleteFunc(s.known.all(), func(st *State) bool { return len(st.Waiting.All()) == 0 })
 }

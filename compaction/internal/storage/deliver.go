@@ -20,8 +20,8 @@ import (
 //	turn 6 begins   the user's event is appended, then the record, through the same handle
 //	turn 6          the first prompt has the summary
 
-// StoreDraft stores a draft that is in line, or leaves it there for the next append, and concludes
-// the attempt.
+// StoreDraft stores a draft, or leaves it waiting for the next append, and concludes the attempt.
+// The caller has added the draft to the session's waiting drafts.
 func (s *Storage) StoreDraft(ctx context.Context, h *sessions.Handle, j writer.Job, a *telemetry.Attempt, d *writer.Draft) writer.Result {
 	if s.MustWait(j) {
 		h.View.AppendRecord(d.Preview())
@@ -131,8 +131,8 @@ func (s *Storage) Remember(st *sessions.State) {
 	}
 }
 
-// conclude concludes the attempt for a draft that was offered to the inner service, and takes the
-// draft out of the line unless it is to be offered again.
+// conclude concludes the attempt for a draft that was offered to the inner service, and removes it
+// from the waiting drafts unless it will be tried again.
 func (s *Storage) conclude(ctx context.Context, st *sessions.State, a *telemetry.Attempt, d *writer.Draft, result Settlement, err error) writer.Result {
 	switch {
 	case err != nil && ctx.Err() != nil: // the caller is gone: this is no failure of the storage

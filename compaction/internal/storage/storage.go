@@ -107,6 +107,7 @@ func (s *Storage) storeInTurn(ctx context.Context, h *sessions.Handle, d *writer
 	if err := h.State.Append.Acquire(ctx); err != nil {
 		return Settlement{}, err
 	}
+	// offer stops after timeout. Twice that bounds the wait for a service that ignores its context.
 	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
 	defer cancel()
 	return untilDone(ctx, func() (Settlement, error) {

@@ -213,8 +213,7 @@ func (c *recordCheck) checkTokens(covered, absorbed int, counted bool) {
 			c.report("claims to cover %d tokens, but names events of %d: the record or an event was changed", m.OriginalTokens, absorbed+covered+events*promptsize.EventOverhead)
 		}
 	}
-	// Early versions counted the text and the overhead of an event, and not the frame of the
-	// summary.
+	// Some records count the summary without its frame.
 	text, err := m.Text()
 	early, size := tokens.Estimate(text)+promptsize.EventOverhead, promptsize.OfSummary(m)
 	if err == nil && m.CompactedTokens != early && m.CompactedTokens != size {
