@@ -15,11 +15,11 @@ var columns = []struct {
 	// cell formats f. bare is the result without any shortening.
 	cell func(f, bare figures) string
 }{
-	{"requests that lack a user message (cut or rough)", "a message the user had sent stands neither there word for word nor, as one that the writer read whole, in a summary; how many lack only such as are cut or rough, as in the next columns",
+	{"requests that lack a user message (cut or rough)", "requests without a message that the user had sent, neither word for word nor as a fact of a summary; in brackets, those whose missing messages are all cut or rough, as in the next columns",
 		func(f, _ figures) string { return fmt.Sprintf("%d of %d (%d)", f.missing, f.requests, f.missingCut) }},
-	{"tool results known at the end", "stand in the last request, word for word or, as one that the writer read whole, in a summary",
+	{"tool results known at the end", "in the last request, word for word or as a fact of a summary whose writer read the result uncut",
 		func(f, _ figures) string { return fmt.Sprintf("%d of %d", f.kept, f.results) }},
-	{"cut; rough", "of the others, those of which the writer of a summary was shown a part, as it could not read more; and the rest of those of conversations in which a summary was written without it",
+	{"cut; rough", "of the other results, those that the writer of a summary read cut, because it could not read more; and the rest in conversations with a summary written without the writer",
 		func(f, _ figures) string { return fmt.Sprintf("%d; %d", f.cut, f.roughly) }},
 	{"never read", "tool results that the request after them lacks, so the model never saw them",
 		func(f, _ figures) string { return fmt.Sprint(f.unread) }},
@@ -33,13 +33,13 @@ var columns = []struct {
 		func(f, _ figures) string { return count(f.largest) }},
 	{"prefix kept", "bytes of a request that the next one begins with, which a provider's cache can serve",
 		func(f, _ figures) string { return share(f.same, f.before) }},
-	{"summaries (a turn waited; too long; rough)", "calls of the model that writes them; how many held a turn up; how many took more than its window; how many more were written without it",
+	{"summaries (a turn waited; too long; rough)", "calls of the model that writes summaries; those for which a turn waited; those larger than its window; summaries written without it",
 		func(f, _ figures) string {
 			return fmt.Sprintf("%d (%d; %d; %d)", f.calls, f.waited, f.writerOver, f.rough)
 		}},
 	{"their tokens", "read and written by it",
 		func(f, _ figures) string { return count(f.tokens) }},
-	{"events added (storage)", "stored beside those of the conversations; how much more all events take, as JSON",
+	{"events added (storage)", "events stored in addition to those of the conversations; the increase in size of all events as JSON",
 		func(f, bare figures) string {
 			return fmt.Sprintf("%d (%s)", f.events-bare.events, humanize.Bytes(uint64(max(0, f.bytes-bare.bytes))))
 		}},
