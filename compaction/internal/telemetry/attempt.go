@@ -204,9 +204,7 @@ func (a *Attempt) end(ctx context.Context, outcome Outcome, reason string) (firs
 // reportGivenUp reports the calls that a summary hides although somebody might still answer them.
 // It does so once, when the view shows the summary for the first time.
 func (a *Attempt) reportGivenUp(ctx context.Context) {
-	events := a.Draft.GivenUp
-	a.Draft.GivenUp = nil
-	for _, ev := range events {
+	for _, ev := range a.Draft.TakeGivenUp() {
 		a.reporter.Observe(ctx, Observation{
 			Outcome: GivenUp, Session: a.Session, Trigger: a.Trigger, Branch: ev.Branch, InvocationID: ev.InvocationID,
 			Inline: a.Inline, RecordID: a.RecordID, Calls: adk.CallIDs(ev),

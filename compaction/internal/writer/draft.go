@@ -23,8 +23,6 @@ type Draft struct {
 	Text string // the summary
 	// Events are those that Meta.Covered names, in the same order, as the handle has them.
 	Events []*session.Event
-	// GivenUp are those of the events whose calls wait for an answer, until that has been reported.
-	GivenUp []*session.Event
 	// Tokens is what the record replaces in the view.
 	Tokens int
 	// Span is that of the attempt that wrote it.
@@ -34,13 +32,25 @@ type Draft struct {
 	// service that checks IDs stores it once.
 	eventID, invocationID string
 
+	// givenUp are those of the events whose calls wait for an answer; see TakeGivenUp.
+	givenUp atomic.Pointer[[]*session.Event]
+
 	// Tries counts how often an inner service was offered the record and failed. TriedIn is the
 	// invocation of the latest try; it is guarded by the session's append lock.
 	Tries   atomic.Int32
 	TriedIn string
 	// Stored is the event that stores the record once it is in storage; guarded by the session's
-	// append lock. A turn and somebody who stores by hand may both be at it.
+	// append lock. A turn and a manual store may race to set it.
 	Stored *session.Event
+}
+
+// TakeGivenUp returns those of the draft's events whose calls wait for an answer, to the first caller
+// only. A job that leaves the draft to wait and the append that stores it may race to report them.
+func (d *Draft) TakeGivenUp() []*session.Event {
+	if events := d.givenUp.Swap(nil); events != nil {
+		return *events
+	}
+	return nil
 }
 
 // Event returns the event that stores a record of the draft: without content, so that ADK ignores
@@ -82,10 +92,12 @@ func newDraft(ctx context.Context, a Assignment, text string, result summarizer.
 	if m.CompactedTokens > 0 {
 		m.CompressionRatio = float64(m.OriginalTokens) / float64(m.CompactedTokens)
 	}
-	return &Draft{
-		Meta: m, Events: window.Events, GivenUp: window.GivenUp, Tokens: window.Tokens, Text: text,
+	d := &Draft{
+		Meta: m, Events: window.Events, Tokens: window.Tokens, Text: text,
 		eventID: ids.New(ctx), invocationID: "e-" + ids.New(ctx),
-	}, nil
+	}
+	d.givenUp.Store(&window.GivenUp)
+	return d, nil
 }
 
 // cover lets the record stand for an event.
