@@ -21,8 +21,8 @@
 // The first two run in the background. The third runs before AppendEvent returns, so that the next
 // prompt is smaller. With Config.Synchronous all of them do.
 //
-// With the defaults (5 turns, of which the newest 2 stay in full) a chat of turns t1, t2, ... is
-// shown to the model like this:
+// With the defaults (5 turns; the newest 2 stay in full) a chat of turns t1, t2, ... is shown to the
+// model like this:
 //
 //	after t4    t1 t2 t3 t4
 //	after t5    [summary of t1 to t3] t4 t5

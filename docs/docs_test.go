@@ -345,7 +345,7 @@ func TestNamesExist(t *testing.T) {
 	name := regexp.MustCompile("`[^`\n]*?\\b(longsession|[a-z]+)\\.([A-Z]\\w*)")
 	named := 0
 	for _, file := range documents(t) {
-		if filepath.Base(file) == "CHANGELOG.md" { // also tells of what is gone
+		if filepath.Base(file) == "CHANGELOG.md" { // it also names what was removed
 			continue
 		}
 		for _, m := range name.FindAllStringSubmatch(read(t, file), -1) {

@@ -47,7 +47,7 @@ func (a answer) ids() []string {
 	return ids
 }
 
-// compacted returns a service with a session "s/1" of 24 events, the oldest of which are summarized.
+// compacted returns a service with a session "s/1" of 24 events. The oldest events are summarized.
 func compacted(t *testing.T) (*compaction.CompactionSessionService, compaction.SessionRef, []string) {
 	t.Helper()
 	cfg := compaction.DefaultConfig()

@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// Size of the invented conversation: 30 turns, 24 of which use a tool, make 54 requests.
+// Size of the invented conversation: 30 turns make 54 requests, because 24 turns use a tool.
 const (
 	inventedTurns = 30
 	plainEvery    = 5 // every fifth turn calls no tool

@@ -45,7 +45,7 @@ type state uint8
 const (
 	done    state = iota // for nothing
 	running              // for a tool that may still return
-	waiting              // for a person, or whoever answers a long-running call
+	waiting              // for a person, or for the answer to a long-running call
 )
 
 // Of returns the positions of the events in the unit of event i, in ascending order. It returns nil

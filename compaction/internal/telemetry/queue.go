@@ -6,23 +6,24 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 )
 
-// queue calls functions one at a time and in order for each session. A session has a line only
-// while somebody works through it, so an idle one costs nothing.
+// queue calls functions one at a time and in order for each session.
 type queue struct {
-	mu    sync.Mutex
-	lines map[sessions.Ref][]func() // what is still to be called, oldest first; no entry where nobody is at it
+	mu sync.Mutex
+	// pending holds the functions to call for each session, oldest first. A session has an entry only
+	// while a goroutine works through it, so an idle session costs nothing.
+	pending map[sessions.Ref][]func()
 }
 
-// inOrder calls f after everything that was put in line for the session before. Where another
-// goroutine is working through the line, or f comes from a function in the line, it leaves f to
+// inOrder calls f after every function that was given for the session before. If another goroutine
+// works through the session's functions, or f is given by one of these functions, inOrder leaves f to
 // that goroutine.
 func (q *queue) inOrder(about sessions.Ref, f func()) {
 	q.mu.Lock()
-	line, busy := q.lines[about]
-	if q.lines == nil {
-		q.lines = map[sessions.Ref][]func(){}
+	before, busy := q.pending[about]
+	if q.pending == nil {
+		q.pending = map[sessions.Ref][]func(){}
 	}
-	q.lines[about] = append(line, f)
+	q.pending[about] = append(before, f)
 	q.mu.Unlock()
 	if busy {
 		return
@@ -32,18 +33,18 @@ func (q *queue) inOrder(about sessions.Ref, f func()) {
 	}
 }
 
-// next takes the oldest function out of a session's line. Once the line is empty it removes the
-// line and returns nil.
+// next takes the session's oldest function. If there is none, it removes the session's entry and
+// returns nil.
 func (q *queue) next(about sessions.Ref) func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	line := q.lines[about]
-	if len(line) == 0 {
-		delete(q.lines, about)
+	waiting := q.pending[about]
+	if len(waiting) == 0 {
+		delete(q.pending, about)
 		return nil
 	}
-	next := line[0]
-	line[0] = nil // it refers to the context of a turn, and so to the session's events
-	q.lines[about] = line[1:]
+	next := waiting[0]
+	waiting[0] = nil // it refers to the context of a turn, and so to the session's events
+	q.pending[about] = waiting[1:]
 	return next
 }

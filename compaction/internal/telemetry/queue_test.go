@@ -20,8 +20,8 @@ func TestObservationsOfASessionAreInOrder(t *testing.T) {
 		if o.Trigger == record.TriggerTokens {
 			r.Observe(ctx, Observation{Session: about, Trigger: record.TriggerMerge})
 			r.Observe(ctx, Observation{Session: sessions.Ref{SessionID: "other"}, Trigger: record.TriggerManual})
-			if len(r.queue.lines) != 1 {
-				t.Errorf("%d sessions are in line, want the one whose observer works", len(r.queue.lines))
+			if len(r.queue.pending) != 1 {
+				t.Errorf("%d sessions have pending calls, want the one whose observer works", len(r.queue.pending))
 			}
 		}
 		seen = append(seen, o.Trigger)
@@ -36,7 +36,7 @@ func TestObservationsOfASessionAreInOrder(t *testing.T) {
 	if !slices.Equal(seen, want) {
 		t.Errorf("observed %q, want %q", seen, want)
 	}
-	if len(r.queue.lines) != 0 {
-		t.Errorf("%d sessions are still in line", len(r.queue.lines))
+	if len(r.queue.pending) != 0 {
+		t.Errorf("%d sessions still have pending calls", len(r.queue.pending))
 	}
 }
