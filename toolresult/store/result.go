@@ -1,0 +1,68 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"strings"
+
+	"github.com/adk-go-ext/longsession/internal/canonical"
+)
+
+// refPrefix and refDigits give a reference its form, such as r-3f9a0c11d2e47b58. 64 bits make two
+// equal references in a session of a million results a matter of one in 37 million.
+const (
+	refPrefix = "r-"
+	refDigits = 16
+)
+
+// Result is a whole tool result in the form in which it is stored and read back.
+type Result struct {
+	// Ref is the reference: "r-" and 16 hexadecimal digits.
+	Ref string
+	// Content is what is read back. For a result of one text under one key, such as {"output":
+	// "…"}, it is that text; for any other result, its JSON with sorted keys and without spaces.
+	Content string
+	// Text says that Content is the one text of the result.
+	Text bool
+}
+
+// ResultOf returns the form of a function response in which it is stored. Two responses have the same
+// reference exactly if JSON makes them the same. Values that JSON cannot hold, such as NaN and
+// cycles, are replaced by a text in brackets. It does not change the response.
+func ResultOf(response map[string]any) Result {
+	if key, text, ok := onlyText(response); ok {
+		// Escaping the text as JSON would cost more than the hash.
+		return Result{Ref: newRef("text", canonical.Text(key), canonical.Text(text)), Content: text, Text: true}
+	}
+	content := string(canonical.JSON(response))
+	return Result{Ref: newRef("json", content), Content: content}
+}
+
+// onlyText returns the only entry of a response, if it is a text.
+func onlyText(response map[string]any) (key, text string, ok bool) {
+	if len(response) != 1 {
+		return "", "", false
+	}
+	for k, v := range response {
+		key = k
+		text, ok = v.(string)
+	}
+	return key, text, ok
+}
+
+// newRef hashes the parts, separated by a byte that occurs in no UTF-8.
+func newRef(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		_, _ = io.WriteString(h, part) // a hash never returns an error
+		_, _ = h.Write([]byte{0xff})
+	}
+	return refPrefix + hex.EncodeToString(h.Sum(nil))[:refDigits]
+}
+
+// IsRef reports whether s has the form of a reference.
+func IsRef(s string) bool {
+	digits, found := strings.CutPrefix(s, refPrefix)
+	return found && len(digits) == refDigits && strings.Trim(digits, "0123456789abcdef") == ""
+}
