@@ -1,0 +1,23 @@
+package toolresult
+
+import "fmt"
+
+// Off turns a number off. In every setting of this package, 0 is the default.
+const Off = -1
+
+// ConfigError is one value of a configuration that is refused. Constructors report all of them at once,
+// joined: errors.As finds the first.
+type ConfigError struct {
+	Field  string // as the configuration names it, such as "Masking.BatchTokens"
+	Value  any    // as it was given
+	Reason string // what is wrong with it, and what to do
+}
+
+// Error names the field, its value and what is wrong.
+func (e *ConfigError) Error() string {
+	value := fmt.Sprint(e.Value)
+	if s, ok := e.Value.(string); ok {
+		value = fmt.Sprintf("%.40q", s)
+	}
+	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
+}

@@ -1,0 +1,35 @@
+package toolresult
+
+import "testing"
+
+func TestToolsWhoseResultsTheAppReadsAreExempt(t *testing.T) {
+	t.Parallel()
+	for tool, want := range map[string]bool{
+		"set_model_response": true, "transfer_to_agent": true, "exit_loop": true, "task_completed": true,
+		"adk_request_confirmation": true, "adk_request_credential": true, "mine": true,
+		"": false, "grep": false, "set_model": false, "request": false, ReadResultName: false,
+	} {
+		if got := exempt(tool, []string{"mine"}); got != want {
+			t.Errorf("exempt(%q) = %v, want %v", tool, got, want)
+		}
+	}
+}
+
+func TestOnlyKeysOfLayersAreNotes(t *testing.T) {
+	t.Parallel()
+	if !isNote("context_status") || isNote("output") || isNote(RefKey) {
+		t.Error("notes of other layers are not recognized")
+	}
+}
+
+func TestAConfigErrorNamesFieldValueAndRemedy(t *testing.T) {
+	t.Parallel()
+	err := &ConfigError{Field: "Masking.KeepLast", Value: -2, Reason: "give a number of results, or Off"}
+	if got, want := err.Error(), "Masking.KeepLast is -2: give a number of results, or Off"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	err = &ConfigError{Field: "Exempt", Value: "", Reason: "name a tool"}
+	if got, want := err.Error(), `Exempt is "": name a tool`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
