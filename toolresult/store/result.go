@@ -29,8 +29,10 @@ type Result struct {
 
 // ResultOf returns the form of a function response in which it is stored. Two responses have the same
 // reference exactly if JSON makes them the same. Values that JSON cannot hold, such as NaN and
-// cycles, are replaced by a text in brackets. It does not change the response.
+// cycles, are replaced by a text in brackets. Notes of layers ([IsNote]) are no part of the result. It
+// does not change the response.
 func ResultOf(response map[string]any) Result {
+	response = WithoutNotes(response)
 	if key, text, ok := onlyText(response); ok {
 		// Escaping the text as JSON would cost more than the hash.
 		return Result{Ref: newRef("text", canonical.Text(key), canonical.Text(text)), Content: text, Text: true}
