@@ -163,3 +163,32 @@ func TestUnwrapCycleDoesNotHang(t *testing.T) {
 		t.Error("a session that never unwraps to ours was taken for ours")
 	}
 }
+
+func TestAServiceKnowsItsOwnViews(t *testing.T) {
+	t.Parallel()
+	cfg, _ := oracleConfig()
+	inner := session.InMemoryService()
+	svc, other := newService(t, inner, cfg), newService(t, inner, cfg)
+	own := create(t, svc)
+	resp, err := inner.Get(t.Context(), getRequest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []struct {
+		name string
+		sess session.Session
+		want bool
+	}{
+		{"its own", own, true},
+		{"its own below another decorator", &foreignSession{Session: own}, true},
+		{"another service's", get(t, other), false},
+		{"a plain session", resp.Session, false},
+		{"none", nil, false},
+		{"a nil session", (*foreignSession)(nil), false},
+		{"one that unwraps to itself", &circular{}, false},
+	} {
+		if got := svc.Owns(r.sess); got != r.want {
+			t.Errorf("%s: Owns is %v", r.name, got)
+		}
+	}
+}

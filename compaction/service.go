@@ -193,3 +193,14 @@ func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req
 	s.engine.Requested(ref, ctx.Branch(), ctx.AgentName(), contents, fixed)
 	return nil, nil
 }
+
+// Owns reports whether sess is a view of this service, directly or below other decorators. A layer that
+// is called in the middle of a turn uses it to find out whether the turn's session can be compacted: an
+// agent that runs as a tool has a session of its own, which this service does not know.
+func (s *CompactionSessionService) Owns(sess session.Session) bool {
+	if adk.IsNil(sess) {
+		return false
+	}
+	_, h := s.sessions.Peel(sess)
+	return h != nil
+}
