@@ -51,6 +51,9 @@ func child(job string) error {
 	if strings.HasPrefix(name, racer) {
 		return race(path, name)
 	}
+	if name == putter {
+		return putResults(path, fields[2])
+	}
 	count, err := strconv.Atoi(fields[2])
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // Errors for errors.Is. A missing session is [session.ErrNotFound].
@@ -60,7 +62,8 @@ func explain(name, doing string, err error) error {
 		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("persistence: %s: %s: %w", name, doing, err)
-	case errors.Is(err, session.ErrNotFound), errors.Is(err, ErrSessionExists), errors.Is(err, ErrEventExists):
+	case errors.Is(err, session.ErrNotFound), errors.Is(err, ErrSessionExists), errors.Is(err, ErrEventExists),
+		errors.Is(err, store.ErrUnknownRef):
 		return err
 	}
 	if remedy := remedyFor(err); remedy != "" {

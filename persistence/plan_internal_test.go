@@ -11,7 +11,7 @@ import (
 )
 
 // scans matches a step of a query plan that scans a whole table.
-var scans = regexp.MustCompile(`^SCAN (e|a|o|r|s|events|calls|invocations|sessions|session_state|user_state|app_state)\b`)
+var scans = regexp.MustCompile(`^SCAN (e|a|o|r|s|events|calls|invocations|sessions|session_state|user_state|app_state|b|tool_result_blobs|tool_result_chunks)\b`)
 
 // The rows that a statement reads grow neither with the session nor with the other sessions of the
 // file.
@@ -32,6 +32,7 @@ func TestNoStatementGoesThroughATable(t *testing.T) {
 		selectActive, selectOvertaking, selectPage, selectSession, selectEvents, selectNewest, selectState,
 		selectUnit, updateUnit, insertCall, updateConflicted, updateCopy, updateCovered, updateAbsorbed, updateAnchor,
 		insertEvent, updateSession, insertInvocation, selectEventID,
+		insertBlob, selectSessionKey, selectBlob, selectBlobKey, selectChunks,
 	} {
 		for _, step := range plan(t, db, query) {
 			if scans.MatchString(step) {

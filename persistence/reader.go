@@ -32,6 +32,7 @@ type reader struct {
 	session, sessions            *sql.Stmt
 	sessionState, events, newest *sql.Stmt
 	active, overtaking, page     *sql.Stmt
+	results                      resultStatements
 }
 
 // newReader prepares the statements of a reader on a connection.

@@ -23,7 +23,7 @@ var (
 )
 
 // WithReadOnly opens a file for reading only. Create, AppendEvent and Delete return errors wrapping
-// [ErrReadOnly]. The file must exist and have the newest schema. Other processes may continue to
+// [ErrReadOnly]. The file must exist, and its schema must be of version 2 or newer. Other processes may continue to
 // write. Every reading sees one state of the file.
 //
 // While an app uses the file, or after it crashed, the newest events are in a file next to it that
@@ -125,16 +125,20 @@ func checkCurrent(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	return checkVersion(version, len(steps))
+	return checkVersion(version, oldestReadable, len(steps))
 }
 
-// checkVersion returns an error for an empty or older schema.
-func checkVersion(version, newest int) error {
+// oldestReadable is the oldest version of the schema that can be read as it is. Later versions only
+// added tables: those of tool results, which an older file does not have.
+const oldestReadable = 2
+
+// checkVersion returns an error for an empty schema, and for one that is older than the oldest.
+func checkVersion(version, oldest, newest int) error {
 	switch {
 	case version == 0:
 		return fmt.Errorf("%w: the database is empty: choose another path", ErrForeignFile)
-	case version < newest:
-		return fmt.Errorf("%w: user_version is %d, this program reads %d: let an app of this version open the file once, or a copy of it", ErrOlderSchema, version, newest)
+	case version < oldest:
+		return fmt.Errorf("%w: user_version is %d, this program reads %d to %d: let an app of this version open the file once, or a copy of it", ErrOlderSchema, version, oldest, newest)
 	}
 	return nil
 }

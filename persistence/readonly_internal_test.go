@@ -8,13 +8,13 @@ import (
 
 func TestAnOlderFileIsNotReadAsItIs(t *testing.T) {
 	t.Parallel()
-	if err := checkVersion(3, 3); err != nil {
+	if err := checkVersion(3, 3, 4); err != nil {
 		t.Error(err)
 	}
-	if err := checkVersion(2, 3); !errors.Is(err, ErrOlderSchema) || !strings.Contains(err.Error(), "user_version is 2, this program reads 3") {
+	if err := checkVersion(2, 3, 4); !errors.Is(err, ErrOlderSchema) || !strings.Contains(err.Error(), "user_version is 2, this program reads 3 to 4") {
 		t.Errorf("older: %v", err)
 	}
-	if err := checkVersion(0, 3); !errors.Is(err, ErrForeignFile) {
+	if err := checkVersion(0, 3, 4); !errors.Is(err, ErrForeignFile) {
 		t.Errorf("empty: %v", err)
 	}
 }

@@ -25,15 +25,21 @@ type object struct{ kind, name, sql string }
 
 const selectSchema = `SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
 
-// Differences compares the schema of the file with the one that the migrations create. Additional
+// Differences compares the schema of the file with the one that the migrations create for its
+// version. Additional
 // objects are differences too: a trigger or a unique index changes what is stored, and a table or a
 // view can be mistaken for one of the schema. SQLite's own tables, such as those of ANALYZE, are
 // ignored.
 func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
-	want, err := newestSchema()
+	schemas, err := allSchemas()
 	if err != nil {
 		return nil, err
 	}
+	var version int
+	if err := s.conn.QueryRowContext(ctx, "SELECT user_version FROM pragma_user_version").Scan(&version); err != nil {
+		return nil, err
+	}
+	want := schemas[min(max(version, 0), len(schemas)-1)]
 	rows, err := s.Query(ctx, selectSchema)
 	is, err := objects(rows, err)
 	if err != nil {
@@ -57,8 +63,9 @@ func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
 // normalized returns a statement with single spaces.
 func normalized(statement string) string { return strings.Join(strings.Fields(statement), " ") }
 
-// newestSchema returns the objects that the migrations create, found in a database in memory.
-var newestSchema = sync.OnceValues(func() (_ []object, err error) {
+// allSchemas returns the objects that a file of each version has, as the migrations create them in a
+// database in memory. Version 0 is empty.
+var allSchemas = sync.OnceValues(func() (_ [][]object, err error) {
 	steps, err := scripts()
 	if err != nil {
 		return nil, err
@@ -69,12 +76,18 @@ var newestSchema = sync.OnceValues(func() (_ []object, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1) // each connection has a database of its own in memory
+	schemas := make([][]object, 1, len(steps)+1)
 	for _, step := range steps {
 		if _, err := db.Exec(step); err != nil {
 			return nil, err
 		}
+		schema, err := objects(db.Query(selectSchema))
+		if err != nil {
+			return nil, err
+		}
+		schemas = append(schemas, schema)
 	}
-	return objects(db.Query(selectSchema))
+	return schemas, nil
 })
 
 // objects returns the objects of rows of selectSchema.

@@ -173,6 +173,7 @@ type writer struct {
 	coverEvent, coverRecord                       *sql.Stmt
 	findTarget, findRecord, lengthen              *sql.Stmt
 	allEvents, findHead, chain                    *sql.Stmt
+	addBlob, addChunk, findSession                *sql.Stmt
 
 	busy   time.Duration
 	eraser eraser
@@ -218,6 +219,9 @@ func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer
 		selectEvents:       &w.allEvents,
 		selectHead:         &w.findHead,
 		selectChain:        &w.chain,
+		insertBlob:         &w.addBlob,
+		insertChunk:        &w.addChunk,
+		selectSessionKey:   &w.findSession,
 	})
 	if err != nil {
 		return nil, errors.Join(err, w.statements.close())

@@ -146,7 +146,7 @@ func TestHealthyFilesHaveNoFinding(t *testing.T) {
 			cfg := extractive(func(*compaction.Config) {})
 			t.Run("old", func(t *testing.T) { converse(t, serviceOn(t, path, cfg), 15) })
 			// As the first version of the schema left it.
-			run(t, path, "ALTER TABLE events DROP COLUMN digest", "ALTER TABLE sessions DROP COLUMN undigested", "DROP TABLE identity", "PRAGMA user_version = 1")
+			run(t, path, "DROP TABLE tool_result_chunks", "DROP TABLE tool_result_blobs", "ALTER TABLE events DROP COLUMN digest", "ALTER TABLE sessions DROP COLUMN undigested", "DROP TABLE identity", "PRAGMA user_version = 1")
 			svc := serviceOn(t, path, cfg)
 			resp, err := svc.Get(t.Context(), &session.GetRequest{AppName: app, UserID: user, SessionID: "order-1"})
 			if err != nil {
