@@ -30,13 +30,13 @@ var mayImport = map[string][]string{
 	"budget":                             {"compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
 	"toolresult":                         {"toolresult/store", "tokens", "internal/adk", "internal/canonical"},
 	"toolresult/store":                   {"internal/adk", "internal/canonical"},
-	"toolresult/store/storetest":         {"toolresult/store"},
 	"internal/canonical":                 {},
 	"record":                             {"internal/adk"},
 	"tokens":                             {},
 	"internal/adk":                       {},
 	"internal/oracle":                    {"record"},
 	"internal/testkit":                   {},
+	"internal/testkit/requests":          {},
 	"internal/testkit/storages":          {"persistence"},
 	"replay/conversation":                {"record", "internal/adk"},
 	"replay":                             {".", "budget", "toolresult", "toolresult/store", "record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},
@@ -167,8 +167,8 @@ func TestWhatWrapsAServiceImportsNoDatabase(t *testing.T) {
 // TestOnlyTestsImportWhatIsForTests: a command or an app must not carry the packages that tests share.
 func TestOnlyTestsImportWhatIsForTests(t *testing.T) {
 	t.Parallel()
-	forTests := map[string]bool{"testing": true, module + "/internal/testkit": true, module + "/internal/testkit/storages": true}
-	mayTest := []string{"internal/testkit", "internal/testkit/storages", "compactiontest", "toolresult/store/storetest"} // suites take a *testing.T
+	forTests := map[string]bool{"testing": true, module + "/internal/testkit": true, module + "/internal/testkit/requests": true, module + "/internal/testkit/storages": true}
+	mayTest := []string{"internal/testkit", "internal/testkit/storages", "compactiontest"} // compactiontest.Run takes a *testing.T
 	imports := readImports(t)
 	if _, found := imports["internal/testkit"]; !found {
 		t.Fatal("internal/testkit has no code: the test looks in the wrong place")

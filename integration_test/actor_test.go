@@ -14,6 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
 // scope is the part of its branch that an agent must see.
@@ -147,7 +148,7 @@ func (x *actor) check(req *model.LLMRequest) {
 			x.t.Errorf("%s sees %s, which belongs to another branch", x.name, fact)
 		}
 	}
-	problems := pairProblems(req.Contents)
+	problems := requests.Pairs(req.Contents)
 	if x.app.strict {
 		problems = refusals(req.Contents, x.app.unordered)
 	}

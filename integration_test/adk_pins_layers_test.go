@@ -18,6 +18,7 @@ import (
 	"google.golang.org/adk/tool/agenttool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -214,7 +215,7 @@ func TestPinTheResponseOfSetModelResponseIsTheAnswer(t *testing.T) {
 		cfg.Tools = []tool.Tool{pinTool(t, "look", nil)}
 	})
 	cuts, err := plugin.New(plugin.Config{Name: "cuts", OnEventCallback: func(_ agent.InvocationContext, ev *session.Event) (*session.Event, error) {
-		for _, response := range responsesIn(ev.Content) {
+		for _, response := range requests.Responses(ev.Content) {
 			response.Response = map[string]any{"city": "O"}
 		}
 		return nil, nil

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
 // pinned is a model that shows a test each request as a provider gets it, with its config.
@@ -135,10 +136,10 @@ func TestPinIDsThatADKMadeAreNotInRequests(t *testing.T) {
 			return resp
 		}
 		for _, content := range req.Contents {
-			for _, call := range callsIn(content) {
+			for _, call := range requests.Calls(content) {
 				calls = append(calls, call.ID)
 			}
-			for _, response := range responsesIn(content) {
+			for _, response := range requests.Responses(content) {
 				responses = append(responses, response.ID)
 			}
 		}
@@ -150,7 +151,7 @@ func TestPinIDsThatADKMadeAreNotInRequests(t *testing.T) {
 	if want := []string{"", "of-the-provider"}; !slices.Equal(calls, want) || !slices.Equal(responses, want) {
 		t.Errorf("the request has the call IDs %q and response IDs %q, want %q", calls, responses, want)
 	}
-	stored := callsIn(eventsOf(getBare(t, service))[1].Content)
+	stored := requests.Calls(eventsOf(getBare(t, service))[1].Content)
 	if len(stored) != 2 || !strings.HasPrefix(stored[0].ID, "adk-") {
 		t.Errorf("stored calls: %s", canonical(stored))
 	}
@@ -210,7 +211,7 @@ func TestPinAToolPutIntoARequestIsKnownInThatStepOnly(t *testing.T) {
 	if err := pinTurn(t, service, pinAgent(t, llm, nil)); err != nil {
 		t.Fatal(err)
 	}
-	responses := responsesIn(eventsOf(getBare(t, service))[4].Content)
+	responses := requests.Responses(eventsOf(getBare(t, service))[4].Content)
 	if ran != 1 || len(responses) != 1 || !strings.Contains(canonical(responses[0].Response), "not found") {
 		t.Errorf("the tool ran %d times; the second call is answered with %s", ran, canonical(responses))
 	}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -197,7 +198,7 @@ func TestPinAHiddenCallLosesItsLateResponse(t *testing.T) {
 	n := a.ledger.number()
 	x.will(compactiontest.CallTool("order", map[string]any{"n": n}), answer())
 	call := a.callNamed(a.ask(), "order")
-	a.useRunner(hiding{a.inner, func(ev *session.Event) bool { return len(callsIn(ev.Content)) > 0 }})
+	a.useRunner(hiding{a.inner, func(ev *session.Event) bool { return len(requests.Calls(ev.Content)) > 0 }})
 	x.will(answer())
 	fact := a.late(call, n)
 	if slices.Contains(compactiontest.FactsInContents(x.lastRequest()), fact) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -30,7 +31,7 @@ func TestTwoRunsOnOneSessionLoseNothing(t *testing.T) {
 		a := newApp(t, store, m, unchecked, unordered)
 		llm := compactiontest.NewModel("parrot", func(_ int, req *model.LLMRequest) *model.LLMResponse {
 			last := req.Contents[len(req.Contents)-1]
-			if len(responsesIn(last)) > 0 {
+			if len(requests.Responses(last)) > 0 {
 				return answer()
 			}
 			return a.lookups(1)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
 // consoleMode is the environment variable with the streaming mode of the console process.
@@ -111,7 +112,7 @@ func consoleAgent(t *testing.T) (agent.Agent, *int) {
 	turn := new(int)
 	llm := compactiontest.NewModel("model-of-console", func(_ int, req *model.LLMRequest) *model.LLMResponse {
 		seen := compactiontest.FactsInContents(req.Contents)
-		answered := len(responsesIn(req.Contents[len(req.Contents)-1])) > 0
+		answered := len(requests.Responses(req.Contents[len(req.Contents)-1])) > 0
 		last := 2 * *turn // the question's
 		if answered {
 			last++ // and the tool's
@@ -121,7 +122,7 @@ func consoleAgent(t *testing.T) (agent.Agent, *int) {
 				t.Errorf("turn %d: %s is gone", *turn, compactiontest.Fact(n))
 			}
 		}
-		for _, problem := range pairProblems(req.Contents) {
+		for _, problem := range requests.Pairs(req.Contents) {
 			t.Errorf("turn %d: %s", *turn, problem)
 		}
 		if !answered {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -61,7 +62,7 @@ func code(fact string) *model.LLMResponse {
 // illustrated returns a plugin that attaches a picture or a file to every tool response.
 func (a *app) illustrated() *plugin.Plugin {
 	return witness(a.t, func(_ agent.InvocationContext, ev *session.Event) (*session.Event, error) {
-		for _, response := range responsesIn(ev.Content) {
+		for _, response := range requests.Responses(ev.Content) {
 			fact := a.tell("assistant")
 			part := &genai.FunctionResponsePart{InlineData: &genai.FunctionResponseBlob{MIMEType: "image/png", DisplayName: fact, Data: []byte(fact)}}
 			if a.turns%2 == 0 {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
 // peer is an A2A server with its own agent over its own compacting service.
@@ -46,7 +47,7 @@ func newPeer(t *testing.T, name string, tools ...tool.Tool) *peer {
 	t.Helper()
 	p := &peer{t: t, inner: session.InMemoryService(), log: &journal{}}
 	p.model = compactiontest.NewModel("model-of-"+name, func(_ int, req *model.LLMRequest) *model.LLMResponse {
-		for _, problem := range pairProblems(req.Contents) {
+		for _, problem := range requests.Pairs(req.Contents) {
 			t.Errorf("%s: %s", name, problem)
 		}
 		resp := answer()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -164,7 +165,7 @@ func TestAPeersTaskIsResumedAfterCompactions(t *testing.T) {
 		a := newApp(t, store, m)
 		p := newPeer(t, "far", a.order())
 		p.reply = func(req *model.LLMRequest) *model.LLMResponse {
-			if last := req.Contents[len(req.Contents)-1]; len(responsesIn(last)) > 0 {
+			if last := req.Contents[len(req.Contents)-1]; len(requests.Responses(last)) > 0 {
 				return answer()
 			}
 			return compactiontest.CallTool("order", map[string]any{"n": a.ledger.number()})

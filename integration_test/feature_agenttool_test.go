@@ -16,6 +16,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
 // ADK runs such an agent on its own session in memory. Its output is a tool result of the calling
@@ -98,7 +99,7 @@ func (a *app) expertSays(req *model.LLMRequest, consulted *atomic.Int32) *model.
 	if facts := compactiontest.FactsInContents(req.Contents); len(facts) > 0 {
 		a.t.Errorf("the expert sees %v of its caller's session", facts)
 	}
-	for _, problem := range pairProblems(req.Contents) {
+	for _, problem := range requests.Pairs(req.Contents) {
 		a.t.Errorf("expert: %s", problem)
 	}
 	if len(req.Contents) == 1 {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -117,7 +118,7 @@ func (a *app) askToConfirm(x *actor, n int) []question {
 	x.will(compactiontest.CallTool("danger", args...))
 	var out []question
 	for _, ev := range a.ask() {
-		for _, call := range callsIn(ev.Content) {
+		for _, call := range requests.Calls(ev.Content) {
 			if call.Name != toolconfirmation.FunctionCallName {
 				continue
 			}

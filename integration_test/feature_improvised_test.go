@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
 // improvised is an app whose actors decide by what they see instead of a plan, because after a turn
@@ -45,7 +46,7 @@ var improvisations = []improvised{
 			return transfer("billing")
 		}
 		sub.improvise = func(req *model.LLMRequest) *model.LLMResponse {
-			if tail := a.tail(sub, req); len(tail) > 0 && len(responsesIn(tail[len(tail)-1])) > 0 {
+			if tail := a.tail(sub, req); len(tail) > 0 && len(requests.Responses(tail[len(tail)-1])) > 0 {
 				return transfer("root")
 			}
 			return a.lookups(1)

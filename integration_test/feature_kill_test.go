@@ -14,6 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -156,7 +157,7 @@ func spoilEveryStep(t *testing.T, store storages.Storage, m mode, played improvi
 		reached = reached && end != "stop" || stopped
 		cancel()
 		raw := withoutRecords(a.raw())
-		if len(raw) > 0 && len(callsIn(raw[len(raw)-1].Content)) > 0 {
+		if len(raw) > 0 && len(requests.Calls(raw[len(raw)-1].Content)) > 0 {
 			cut++
 		}
 		a.checkKept(before)

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -29,7 +30,7 @@ func (a *app) order() tool.Tool {
 func (a *app) callNamed(events []*session.Event, name string) *genai.FunctionCall {
 	a.t.Helper()
 	for _, ev := range slices.Backward(events) {
-		for _, call := range callsIn(ev.Content) {
+		for _, call := range requests.Calls(ev.Content) {
 			if call.Name == name {
 				return call
 			}
@@ -108,7 +109,7 @@ func TestSeveralLongRunningCallsAreAnsweredInAnyOrder(t *testing.T) {
 		x.will(compactiontest.CallTool("order", map[string]any{"n": three}), answer())
 		single := a.callNamed(a.ask(), "order")
 		a.chat(x, 7)
-		both := callsIn(pair[0].Content)
+		both := requests.Calls(pair[0].Content)
 
 		x.will(answer())
 		a.late(both[1], two)
