@@ -1,0 +1,190 @@
+package toolresult
+
+import (
+	"errors"
+	"math"
+
+	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/toolresult/store"
+)
+
+// The defaults of [Masking].
+const (
+	defaultKeepFirst   = 2
+	defaultKeepLast    = 5
+	defaultBatchTokens = 5_000
+	defaultFrom        = 0.25
+)
+
+// Masking configures a [Masker]. The zero value is the default. With KeepFirst and KeepLast both [Off],
+// no result is masked.
+type Masking struct {
+	// KeepFirst is how many of the oldest results stay visible: they often hold what the task is
+	// about. 0 is 2, Off none.
+	KeepFirst int
+	// KeepLast is how many of the newest results stay visible, in addition to all results of the
+	// newest round. 0 is 5, Off none.
+	KeepLast int
+	// BatchTokens is how many tokens of results must be ready to be masked before any of them is. Each
+	// batch changes the prompt in its middle, so the provider's cache is lost from there on. Larger
+	// batches change it less often, and save fewer tokens. 0 is 5,000, which saved the most money on
+	// recorded coding sessions (BENCHMARKS.md); Off masks every result as soon as it may be.
+	BatchTokens int
+	// From is a share of the effective context window. While a request is smaller, nothing more is
+	// masked. From 0 to 1: 0 is 0.25, Off masks in requests of any size. Without need, masking makes
+	// some models call the same tool again and again (iOfficeAI/aionrs #271).
+	From float64
+	// Exempt names tools whose results are never masked, in addition to those of ADK itself, such as
+	// transfer_to_agent.
+	Exempt []string
+}
+
+// check returns every problem as a [*ConfigError], joined.
+func (m Masking) check() error {
+	var problems []error
+	count := func(field string, n int, unit string) {
+		if n < Off {
+			problems = append(problems, &ConfigError{field, n, "give a number of " + unit + ", 0 for the default, or Off"})
+		}
+	}
+	count("Masking.KeepFirst", m.KeepFirst, "results")
+	count("Masking.KeepLast", m.KeepLast, "results")
+	count("Masking.BatchTokens", m.BatchTokens, "tokens")
+	if m.From != Off && !(m.From >= 0 && m.From <= 1) { // also NaN
+		problems = append(problems, &ConfigError{"Masking.From", m.From,
+			"give a share of the effective window, more than 0 and at most 1, 0 for the default, or Off"})
+	}
+	for _, tool := range m.Exempt {
+		if tool == "" {
+			problems = append(problems, &ConfigError{"Masking.Exempt", tool, "a tool has a name: remove the empty entry"})
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// Room is the size of a request apart from its contents, in estimated tokens. Both numbers must be
+// estimates (package tokens) and not counts by a provider, so that every process masks the same results.
+type Room struct {
+	// Effective is the effective context window. If 0, Masking.From does not apply.
+	Effective int
+	// Fixed is the size of the system instruction and the tool declarations.
+	Fixed int
+}
+
+// Masked reports what a [Masker] did to a request.
+type Masked struct {
+	// Results is how many results are masked in the request, including those that were masked in
+	// earlier requests or before the call. Refs has their references, oldest first.
+	Results int
+	Refs    []string
+	// Tokens is the estimated number of tokens that the masks of Results save.
+	Tokens int
+	// Batch reports whether results are masked that an earlier request still showed. At is the index
+	// of the first content with such a result: up to there the request begins like the one before.
+	Batch bool
+	At    int
+	// Failed is how many results stay visible because put returned an error or panicked, and Err is the
+	// first of these errors.
+	Failed int
+	Err    error
+}
+
+// A Masker replaces old tool results in a request by a short text that says how large they were. Calls,
+// their arguments and thought signatures, and the number and order of all parts stay as they are, and so
+// do the notes that other layers wrote into a result. The mask of a result has its reference under
+// [RefKey], so the model can read the result with read_result.
+//
+// Which results are masked depends only on the contents, the [Room] and the [Masking]: every process
+// masks the same ones, and a request whose contents extend those of an earlier one shows no result that
+// was masked there.
+//
+// The zero value and nil mask nothing. A Masker is safe for concurrent use. It never panics.
+type Masker struct {
+	keepFirst, keepLast, batch int
+	from                       float64
+	exempt                     []string
+	sizes                      *sizes // nil: masks nothing
+}
+
+// NewMasker returns a masker. Its error joins one [*ConfigError] for each value that is refused.
+func NewMasker(cfg Masking) (*Masker, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	if cfg.KeepFirst == Off && cfg.KeepLast == Off {
+		return &Masker{}, nil
+	}
+	m := &Masker{
+		keepFirst: orDefault(cfg.KeepFirst, defaultKeepFirst),
+		keepLast:  orDefault(cfg.KeepLast, defaultKeepLast),
+		batch:     orDefault(cfg.BatchTokens, defaultBatchTokens),
+		from:      orDefault(cfg.From, defaultFrom),
+		exempt:    append([]string(nil), cfg.Exempt...),
+		sizes:     newSizes(),
+	}
+	return m, nil
+}
+
+// orDefault returns the value that a setting means.
+func orDefault[N int | float64](n, standard N) N {
+	switch n {
+	case 0:
+		return standard
+	case Off:
+		return 0
+	}
+	return n
+}
+
+// Apply masks the results in the middle of req.Contents, in batches: the oldest Masking.KeepFirst and the
+// newest Masking.KeepLast stay visible, and so do results that a mask would not make smaller, results of
+// exempt tools, and all results of the newest round. It replaces the Response maps of these results
+// and changes nothing else.
+//
+// put stores the whole result before it is masked; if it returns an error, the result stays visible. It
+// receives the result in every request, and only results without a reference of their own. If nil,
+// results can be read without being stored again, for example because the session service keeps them.
+//
+// Apply on a request that it has masked changes nothing.
+func (m *Masker) Apply(req *model.LLMRequest, room Room, put func(tool string, r store.Result) error) Masked {
+	least := 0
+	if room.Effective > 0 {
+		least = int(math.Ceil(m.share() * float64(room.Effective)))
+	}
+	return m.mask(req, put, func(r *replay) { r.batches(req.Contents, room.Fixed, least) })
+}
+
+// ApplyAll masks every result that is larger than its mask, except those of the newest round and of exempt
+// tools: the last resort for a request that does not fit otherwise. It pays no attention to
+// Masking.KeepFirst, KeepLast, BatchTokens and From. See [Masker.Apply] for put.
+func (m *Masker) ApplyAll(req *model.LLMRequest, put func(tool string, r store.Result) error) Masked {
+	return m.mask(req, put, func(r *replay) { r.everything(req.Contents) })
+}
+
+func (m *Masker) share() float64 {
+	if m == nil {
+		return 0
+	}
+	return m.from
+}
+
+// mask decides with choose which results of req are masked, and masks them.
+func (m *Masker) mask(req *model.LLMRequest, put func(string, store.Result) error, choose func(*replay)) (masked Masked) {
+	if m == nil || m.sizes == nil || req == nil || len(req.Contents) == 0 {
+		return Masked{}
+	}
+	defer func() {
+		// Values of an app's own types may panic when they are measured. Results that are not masked
+		// by then stay visible.
+		if p := recover(); p != nil {
+			masked.Failed++
+			masked.Err = errors.Join(masked.Err, panicked(p))
+		}
+	}()
+	r := newReplay(m)
+	defer r.release()
+	choose(r)
+	r.write(put, &masked)
+	return masked
+}

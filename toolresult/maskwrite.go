@@ -1,0 +1,77 @@
+package toolresult
+
+import (
+	"fmt"
+
+	"github.com/adk-go-ext/longsession/toolresult/store"
+)
+
+// write masks the chosen results in the request.
+func (r *replay) write(put func(string, store.Result) error, masked *Masked) {
+	for j := range r.results {
+		result := &r.results[j]
+		if result.hide && !result.masked {
+			if err := r.writeMask(result, put); err != nil {
+				if masked.Failed++; masked.Err == nil {
+					masked.Err = err
+				}
+				continue
+			}
+		}
+		if !result.hide && !result.masked {
+			continue
+		}
+		masked.Results++
+		masked.Tokens += max(0, result.tokens-result.sized.mask)
+		masked.Refs = append(masked.Refs, refIn(result.response.Response))
+		if result.hide && result.since > r.model && !masked.Batch {
+			masked.Batch, masked.At = true, result.content
+		}
+	}
+}
+
+// writeMask replaces the response of one result, unless put fails.
+func (r *replay) writeMask(result *result, put func(string, store.Result) error) error {
+	size, response := &result.sized, result.response
+	own := refOf(response.Name, response.Response)
+	if size.ref == nil || put != nil && own == "" {
+		ref := own
+		if own == "" {
+			whole := store.ResultOf(response.Response)
+			if err := call(put, response.Name, whole); err != nil {
+				return err
+			}
+			ref = whole.Ref
+		}
+		size.ref, size.text = ref, maskText(size.tokens)
+		if result.print != 0 {
+			r.sizes.known.Add(result.print, *size)
+		}
+	}
+	response.Response = newMask(response.Response, size.text, size.ref)
+	return nil
+}
+
+// refOf returns the reference that a shortened result has, "" for any other.
+func refOf(tool string, response map[string]any) string {
+	if ref := refIn(response); store.IsRef(ref) {
+		return ref
+	}
+	return ""
+}
+
+// call calls put, which may be nil, and returns its panic as an error.
+func call(put func(string, store.Result) error, tool string, whole store.Result) (err error) {
+	if put == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	return put(tool, whole)
+}
+
+// panicked returns a panic as an error.
+func panicked(p any) error { return fmt.Errorf("panic: %v", p) }
