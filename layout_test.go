@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"budget":                             {"compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
 	"toolresult":                         {"toolresult/store", "tokens", "internal/adk", "internal/canonical"},
 	"toolresult/store":                   {"internal/adk", "internal/canonical"},
+	"toolresult/store/storetest":         {"toolresult/store"},
 	"internal/canonical":                 {},
 	"record":                             {"internal/adk"},
 	"tokens":                             {},
@@ -168,7 +169,7 @@ func TestWhatWrapsAServiceImportsNoDatabase(t *testing.T) {
 func TestOnlyTestsImportWhatIsForTests(t *testing.T) {
 	t.Parallel()
 	forTests := map[string]bool{"testing": true, module + "/internal/testkit": true, module + "/internal/testkit/requests": true, module + "/internal/testkit/storages": true}
-	mayTest := []string{"internal/testkit", "internal/testkit/storages", "compactiontest"} // compactiontest.Run takes a *testing.T
+	mayTest := []string{"internal/testkit", "internal/testkit/storages", "compactiontest", "toolresult/store/storetest"} // suites take a *testing.T
 	imports := readImports(t)
 	if _, found := imports["internal/testkit"]; !found {
 		t.Fatal("internal/testkit has no code: the test looks in the wrong place")
