@@ -37,6 +37,7 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 	if orphan != nil {
 		s.reporter.Orphan(ctx, h.State, ev, orphan)
 	}
+	s.reporter.CutFailure(ctx, h.State, s.sessions.CutFailure(h.State.Ref))
 	if !ev.Partial {
 		s.engine.AfterAppend(ctx, h, ev)
 	}

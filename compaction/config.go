@@ -98,6 +98,18 @@ type Config struct {
 	// Pin reports whether an event must stay raw forever. It must not change the event. If nil, no
 	// event is pinned.
 	Pin func(*session.Event) bool
+	// Cut returns the form in which the view shows an event with tool responses: the event itself, or a
+	// copy with shorter responses. Storage, Raw and the app's callbacks keep the whole event. Prompts,
+	// sizes and summarizers have the form that is shown, so a result of 200 KB that is cut to 1 KB
+	// counts as 1 KB. Events without tool responses are not passed to Cut.
+	//
+	// Cut must be a pure function of the session and the event: the same form every time and in every
+	// process. It must not change the event, and must return soon and without calling the service,
+	// because the view is locked meanwhile. A view calls it once for each event, when it begins to
+	// show it. Only the Response maps of function responses may differ. If Cut panics, or returns
+	// anything else, the event is shown as it is stored, and the Observer gets a [CutFailed]. If nil,
+	// events are shown as they are stored.
+	Cut func(ref SessionRef, ev *session.Event) *session.Event
 	// Observer receives an observation of every compaction. If nil, nothing is reported.
 	Observer Observer
 	// Logger gets a line when a state changes, never for every turn, and never with content:

@@ -60,6 +60,12 @@ const (
 	// oldest. Calls and InvocationID identify it. If an answer still arrives, the view shows both
 	// again, but ADK may have given the turn to another agent by then. Each is reported once.
 	GivenUp Outcome = "given up"
+
+	// CutFailed is not about a compaction either: Config.Cut panicked, or returned an event that
+	// differs in more than its tool responses. The event is shown as it is stored. It is reported
+	// once for each session, and again if the process has forgotten the session in between. Err has
+	// the event and what was wrong.
+	CutFailed Outcome = "cut failed"
 )
 
 // Observation is one thing that happened.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
@@ -38,6 +40,14 @@ func (p *policy) engine() compactor.Config {
 		cfg.ModelOf = func(ctx context.Context, ref sessions.Ref) string { return p.AgentModelFunc(ctx, SessionRef(ref)) }
 	}
 	return cfg
+}
+
+// cut translates Config.Cut for views.
+func (p *policy) cut() sessions.Cut {
+	if p.Cut == nil {
+		return nil
+	}
+	return func(ref sessions.Ref, ev *session.Event) *session.Event { return p.Cut(SessionRef(ref), ev) }
 }
 
 // provider may know whose model writes the summaries. It is the model if the service made the

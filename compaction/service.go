@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"google.golang.org/adk/agent"
-	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
@@ -14,7 +12,6 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/storage"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/internal/promptsize"
 )
 
 var _ session.Service = (*CompactionSessionService)(nil)
@@ -57,7 +54,7 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 	}
 	s := &CompactionSessionService{
 		inner: inner, overlap: p.OverlapSize,
-		sessions: sessions.New(inner, p.limits),
+		sessions: sessions.New(inner, p.limits, p.cut()),
 		reporter: newReporter(p),
 	}
 	s.storage = storage.New(s.sessions, s.reporter)
@@ -102,7 +99,12 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 	if req == nil {
 		return s.inner.Get(ctx, req)
 	}
-	return s.sessions.Get(ctx, req)
+	resp, err := s.sessions.Get(ctx, req)
+	ref := sessions.Ref{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID}
+	if failed := s.sessions.CutFailure(ref); failed != nil {
+		s.reporter.CutFailure(ctx, s.sessions.Of(ref), failed)
+	}
+	return resp, err
 }
 
 // Raw returns the session as the inner service has it: the full history, including records. Errors
@@ -172,27 +174,6 @@ func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) er
 // with [CompactionSessionService.Flush]; those that cannot be stored in time are lost with the
 // process, and their events stay visible.
 func (s *CompactionSessionService) Close(ctx context.Context) error { return s.engine.Close(ctx) }
-
-// ObserveRequest measures the request that is really sent, for apps whose plugins or callbacks
-// shorten requests on their way to the model (truncate results, mask or drop messages). Without it,
-// if the provider reports no usage, the service measures the view and may compact text that was
-// never sent.
-//
-// It has the form of a BeforeModelCallback, for the last plugin of a runner:
-//
-//	plugin.New(plugin.Config{Name: "observe", BeforeModelCallback: sessions.ObserveRequest})
-//
-// It changes nothing, always returns nil, nil, and may be called from several goroutines. The sizes
-// are remembered in this process, for each agent and branch of a session.
-func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
-	if adk.IsNil(ctx) || req == nil {
-		return nil, nil
-	}
-	contents, fixed := promptsize.OfRequest(req)
-	ref := sessions.Ref{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()}
-	s.engine.Requested(ref, ctx.Branch(), ctx.AgentName(), contents, fixed)
-	return nil, nil
-}
 
 // Owns reports whether sess is a view of this service, directly or below other decorators. A layer that
 // is called in the middle of a turn uses it to find out whether the turn's session can be compacted: an

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -63,6 +65,7 @@ func Example_configuration() {
 	cfg.SafetyRatio = 0.5
 	cfg.RetainEvents = 20
 	cfg.Synchronous = true
+	cfg.Cut = shorten
 	cfg.Pin = func(ev *session.Event) bool { return ev.Author == "lawyer" }
 	cfg.ContextWindow = 200_000
 	cfg.AgentModel = "gemini-2.5-pro"
@@ -199,4 +202,26 @@ func Example_shutdown() {
 	cfg := compaction.Config{Model: scripted(), ContextWindow: 128_000}
 	fmt.Println(serve(ctx, filepath.Join(folder, "sessions.db"), cfg, root, []string{"web", "-port", "0", "api"}))
 	// Output: <nil>
+}
+
+// shorten is a Cut function that shows the first 1,000 bytes of a tool's output. A copy is changed, never
+// the event.
+func shorten(_ compaction.SessionRef, ev *session.Event) *session.Event {
+	short, cut := *ev, false
+	content := *ev.Content
+	short.Content, content.Parts = &content, slices.Clone(content.Parts)
+	for i, part := range content.Parts {
+		if part == nil || part.FunctionResponse == nil {
+			continue
+		}
+		if output, ok := part.FunctionResponse.Response["output"].(string); ok && len(output) > 1_000 {
+			response := *part.FunctionResponse
+			response.Response = map[string]any{"output": strings.ToValidUTF8(output[:1_000], "") + " ... [cut]"}
+			content.Parts[i], cut = &genai.Part{FunctionResponse: &response}, true
+		}
+	}
+	if !cut {
+		return ev
+	}
+	return &short
 }

@@ -11,7 +11,8 @@ import (
 func (v *View) Fork() *View {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return &View{p: v.p.fork(slices.Clip(v.p.raw)), generation: v.generation}
+	p := v.p.fork(slices.Clip(v.p.raw))
+	return &View{p: p, shown: v.shown.fork(p), generation: v.generation}
 }
 
 // Continue returns a new view of the given events if they begin with the stored events of v,
@@ -36,6 +37,7 @@ func (v *View) Continue(events session.Events) *View {
 	}
 	more := raw[n:]
 	next := &View{p: v.p.fork(raw[:n])}
+	next.shown = v.shown.fork(next.p)
 	for _, ev := range more {
 		next.append(ev) // writes it to its place in raw once more
 	}

@@ -53,7 +53,9 @@ func FuzzProject(f *testing.F) {
 func FuzzView(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, n uint8, data []byte) {
-		grows(t, ct.Generate(int(n)%48, picker(data)))
+		events := ct.Generate(int(n)%48, picker(data))
+		grows(t, events)
+		growsCut(t, events)
 	})
 }
 
@@ -64,6 +66,7 @@ func TestEveryHistoryHasAGoodViewThatGrowsWithIt(t *testing.T) {
 		events := ct.Generate(rapid.IntRange(0, 40).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
 		summaries += holds(t, events)
 		grows(t, events)
+		growsCut(t, events)
 	})
 	if summaries < max(1, enough(20)) {
 		t.Errorf("only %d summaries were shown, so this test compares too little", summaries)

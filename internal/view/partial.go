@@ -49,6 +49,7 @@ func (v *View) Replace(by func(raw []*session.Event) ([]*session.Event, Unloaded
 	defer v.mu.Unlock()
 	events, unloaded := by(v.p.raw)
 	v.p = project(events, v.p, unloaded.gapsIn(events))
+	v.shown.update(v.p, false)
 	v.snapshot = nil
 	v.generation++
 }

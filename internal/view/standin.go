@@ -120,6 +120,15 @@ func standInFor(call *session.Event, missing []adk.Missing) *session.Event {
 	return ev
 }
 
+// madeStandIns returns the stand-ins of the view as a set.
+func (p *projection) madeStandIns() map[*session.Event]bool {
+	made := make(map[*session.Event]bool, len(p.standIns))
+	for _, standIn := range p.standIns {
+		made[standIn] = true
+	}
+	return made
+}
+
 // sameResponses reports whether two stand-ins of one event respond alike.
 func sameResponses(a, b *session.Event) bool {
 	return slices.EqualFunc(a.Content.Parts, b.Content.Parts, func(a, b *genai.Part) bool {

@@ -9,7 +9,9 @@ import (
 // State is a view at one moment with the data behind it, for code that decides what to summarize
 // next.
 type State struct {
-	// View is what [View.Events] shows. The slice must not be changed.
+	// View is what [View.Events] shows, with every stored event as it is stored: code that selects
+	// and covers events recognizes them by pointer. [State.Shown] returns the form that is shown. The
+	// slice must not be changed.
 	View []*session.Event
 	// Current are the records whose summaries the view shows, in the order of the view, without their
 	// Covered references. They must not be changed.
@@ -24,6 +26,7 @@ type State struct {
 	covered   map[*session.Event]bool // visible events
 	raw       []*session.Event
 	working   workingSet
+	forms     map[*session.Event]*session.Event // of the events that are not shown as they are stored
 }
 
 // Summary returns the record that ev is the summary of, nil for any other event.
@@ -38,6 +41,15 @@ func (s *State) IsStored(ev *session.Event) bool { return s.summaries[ev] == nil
 // newest of its kind.
 func (s *State) Covered(ev *session.Event) bool { return s.covered[ev] }
 
+// Shown returns the form in which the view shows an event of it: ev itself unless the view's [Cut]
+// made its responses shorter. Sizes are those of this form.
+func (s *State) Shown(ev *session.Event) *session.Event {
+	if form := s.forms[ev]; form != nil {
+		return form
+	}
+	return ev
+}
+
 // CoveredAt reports whether a current record covers the event at position i of the history.
 func (s *State) CoveredAt(i int) bool {
 	if visible := s.working.index(i); visible >= 0 {
@@ -50,7 +62,9 @@ func (s *State) CoveredAt(i int) bool {
 func (v *View) State() *State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.p.state()
+	s := v.p.state()
+	s.forms = v.shown.changed()
+	return s
 }
 
 // Inspect returns the state of a whole history: the result of [Project] with the data behind it.
@@ -62,7 +76,7 @@ func (p *projection) state() *State {
 		Unreadable: p.unreadable,
 		Stored:     len(p.raw),
 		summaries:  map[*session.Event]*record.Metadata{},
-		standIns:   make(map[*session.Event]bool, len(p.standIns)),
+		standIns:   p.madeStandIns(),
 		covered:    map[*session.Event]bool{},
 		raw:        p.raw,
 		working:    p.working,
@@ -81,9 +95,6 @@ func (p *projection) state() *State {
 		if is {
 			s.covered[p.working.events[i]] = true
 		}
-	}
-	for _, made := range p.standIns {
-		s.standIns[made] = true
 	}
 	return s
 }

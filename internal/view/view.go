@@ -17,6 +17,7 @@ import (
 type View struct {
 	mu       sync.Mutex
 	p        *projection
+	shown    display   // of p
 	snapshot *Snapshot // of the present view, nil until it is asked for
 	// generation counts the appends that did more than add to the end of the view, see grownBy.
 	generation int
@@ -38,9 +39,11 @@ func (v *View) append(ev *session.Event) {
 	before := v.p
 	v.p = before.append(ev)
 	v.snapshot = nil
-	if v.p != before && !grownBy(ev, before.view, v.p.view) {
+	grown := v.p == before || grownBy(ev, before.view, v.p.view)
+	if !grown {
 		v.generation++
 	}
+	v.shown.update(v.p, grown)
 }
 
 // grownBy reports whether now is the view before with nothing at its end but a new event. An older event
@@ -74,7 +77,7 @@ func (v *View) Version() (*Snapshot, int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.snapshot == nil {
-		v.snapshot = &Snapshot{view: v.p.view}
+		v.snapshot = &Snapshot{view: v.shown.of(v.p)}
 	}
 	return v.snapshot, v.generation
 }

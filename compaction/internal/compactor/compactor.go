@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/storage"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
@@ -33,6 +35,8 @@ type compactor struct {
 	// not even the extractive summarizer made the window shorter.
 	chosen    *candidate
 	worthless bool
+	// shown returns the form in which the view of the latest snapshot shows an event.
+	shown func(*session.Event) *session.Event
 	// carriedOn means that the job has carried out a step.
 	carriedOn bool
 }
@@ -258,7 +262,7 @@ func (c *compactor) writeDraft(ctx context.Context, j writer.Job, st step, a *te
 
 func (c *compactor) assignment(j writer.Job, st step) writer.Assignment {
 	return writer.Assignment{
-		Job: j, Window: st.window, Rewrites: st.action != summarize, Shorter: st.shorter, Room: c.roomFor(st),
+		Job: j, Window: st.window, Shown: c.shown, Rewrites: st.action != summarize, Shorter: st.shorter, Room: c.roomFor(st),
 		SummaryTokens: c.h.State.Prompts.Limits().SummaryTokens, Timeout: c.engine.cfg.Timeout,
 	}
 }

@@ -163,9 +163,10 @@ func (e *Engine) Close(ctx context.Context) error {
 	})
 }
 
-// Requested notes what an agent in a branch is sent, in estimated tokens.
-func (e *Engine) Requested(ref sessions.Ref, branch, agent string, contents, fixed int) {
-	if st := e.sessions.Of(ref); st.Prompts.Requested(branch, agent, contents, fixed) {
+// Requested notes what an agent in a branch is sent, and what masking took out of it, in estimated
+// tokens.
+func (e *Engine) Requested(ref sessions.Ref, branch, agent string, contents, fixed, masked int) {
+	if st := e.sessions.Of(ref); st.Prompts.Requested(branch, agent, contents, fixed, masked) {
 		e.storage.Remember(st)
 	}
 }

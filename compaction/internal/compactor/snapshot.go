@@ -45,10 +45,13 @@ type snapshot struct {
 func (c *compactor) snapshot() snapshot {
 	c.h.CatchUp()
 	state, known, cfg := c.h.View.State(), c.h.State, &c.engine.cfg
+	c.shown = state.Shown
 	input := inputOf(state)
 	params := selector.Params{
 		Threshold: cfg.Threshold, Overlap: cfg.Overlap, Retain: cfg.Retain, MaxTokens: cfg.WindowTokens,
-		Cost: summarizer.Cost, Size: promptsize.OfEvent, Running: known.Running,
+		Cost:      func(ev *session.Event) int { return summarizer.Cost(state.Shown(ev)) },
+		Size:      func(ev *session.Event) int { return promptsize.OfEvent(state.Shown(ev)) },
+		Running:   known.Running,
 		MinTokens: func(window string) int { return max(known.Learned.Windows.Least(window), leastWindow()) },
 		Pin: func(ev *session.Event) bool {
 			return known.Learned.Events.Unreferencable(ev) || cfg.Pin != nil && cfg.Pin(ev)

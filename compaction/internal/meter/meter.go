@@ -8,7 +8,6 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
@@ -100,7 +99,7 @@ func (m *Meter) Doubt(ev *session.Event) (what Misreport, news bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := m.tally(ev.Branch)
-	count, expected, v, reported := t.judge(ev, max(0, t.estimate-promptsize.OfEvent(ev)))
+	count, expected, v, reported := t.judge(ev, t.estimate-t.newest)
 	if !reported || !m.session.isNews(ev.Author, v) {
 		return Misreport{}, false
 	}

@@ -86,12 +86,12 @@ func TestARequestSaysHowMuchOfTheViewIsSent(t *testing.T) {
 	h := (&ct.History{}).User("inv1", strings.Repeat("word ", 400))
 	v := view.New(h.Events)
 	s := newSession()
-	if s.Requested("", "bot", 100, 50) {
+	if s.Requested("", "bot", 100, 50, 0) {
 		t.Error("a request was noted for a view that nobody has measured")
 	}
 	m := New(v, s)
 	m.Prompt("")
-	if !s.Requested("", "bot", 100, 50) || !s.WorthKeeping() {
+	if !s.Requested("", "bot", 100, 50, 0) || !s.WorthKeeping() {
 		t.Error("the request was not noted")
 	}
 	if got := m.Prompt("").Likely; got != 150 {

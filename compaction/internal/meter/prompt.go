@@ -40,11 +40,17 @@ type request struct {
 	// view is the view that the request was made from, contents what was left of that view, and
 	// fixed the instructions and tools.
 	view, contents, fixed int
+	// masked is what masking took out of the contents.
+	masked int
 }
 
 // of is how much of a view of that estimate is expected to reach the model. A view that has grown
 // since is sent with all that was added; of one that has shrunk, the same share is sent as before.
 // If 400 of 1,000 tokens were sent, 600 are sent once the view has 1,200, and 200 once it has 500.
+//
+// Masking takes away old results, and a compaction begins with the same ones. So the view first loses
+// what was masked: if 400 of 1,000 tokens were sent because 600 were masked, 400 are sent once the view
+// has 500, and 300 once it has 300.
 func (r *request) of(estimate int) int {
 	switch {
 	case r == nil || r.view <= 0:
@@ -52,7 +58,8 @@ func (r *request) of(estimate int) int {
 	case estimate >= r.view:
 		return r.contents + estimate - r.view
 	default:
-		return int(math.Ceil(float64(r.contents) / float64(r.view) * float64(estimate)))
+		share := float64(r.contents+r.masked) / float64(r.view)
+		return min(r.contents, int(math.Ceil(share*float64(estimate))))
 	}
 }
 

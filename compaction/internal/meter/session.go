@@ -52,10 +52,11 @@ func (s *Session) WorthKeeping() bool {
 	return len(s.fits) > 0 || len(s.requests) > 0
 }
 
-// Requested notes how large a request of an agent was: its contents and what is fixed, in estimated
-// tokens. It returns false, and ignores the request, where no view of the branch was measured: no
+// Requested notes how large a request of an agent was: its contents, what is fixed, and what masking took
+// out of the contents, in estimated tokens. It replaces what was noted for the agent before. It returns
+// false, and ignores the request, where no view of the branch was measured: no
 // trigger is on, or no event has come in.
-func (s *Session) Requested(branch, agent string, contents, fixed int) bool {
+func (s *Session) Requested(branch, agent string, contents, fixed, masked int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	estimate := s.estimates[branch]
@@ -68,7 +69,7 @@ func (s *Session) Requested(branch, agent string, contents, fixed int) bool {
 	if s.requests[branch] == nil {
 		s.requests[branch] = map[string]request{}
 	}
-	s.requests[branch][agent] = request{view: estimate, contents: contents, fixed: fixed}
+	s.requests[branch][agent] = request{view: estimate, contents: contents, fixed: fixed, masked: max(0, masked)}
 	return true
 }
 

@@ -34,6 +34,7 @@ type tally struct {
 	branch   string
 	session  *Session
 	estimate int // of the view alone
+	newest   int // estimate of the newest event in it
 	measured extent
 	// agents are those whose prompts the provider has counted, now or before the view changed.
 	agents map[string]*agentTally
@@ -123,7 +124,7 @@ func (t *tally) add(events []*session.Event, changed time.Time) {
 		if reported && v == believed && (changed.IsZero() || ev.Timestamp.After(changed)) && !t.session.learned.Events.Stale(ev) {
 			t.count(ev, count)
 		}
-		t.estimate += size
+		t.estimate, t.newest = t.estimate+size, size
 	}
 }
 

@@ -44,12 +44,14 @@ type Sessions struct {
 	known    *registry
 	retained *retained
 	views    *viewCache
+	cutter   *cutter
 }
 
-// New returns the sessions of an inner service. The state of each begins with the limits.
-func New(inner session.Service, limits *meter.Limits) *Sessions {
+// New returns the sessions of an inner service. The state of each begins with the limits. Views show
+// events in the form that cut returns; if it is nil, as they are stored.
+func New(inner session.Service, limits *meter.Limits, cut Cut) *Sessions {
 	return &Sessions{
-		Inner: inner, retained: newRetained(), views: newViewCache(),
+		Inner: inner, retained: newRetained(), views: newViewCache(), cutter: newCutter(cut),
 		known: &registry{limits: limits, byRef: map[Ref]weak.Pointer[State]{}},
 	}
 }
@@ -173,7 +175,7 @@ func (s *Sessions) Load(ctx context.Context, req *session.GetRequest) (*session.
 // are still in storage.
 func (s *Sessions) ViewOf(ref Ref, sess session.Session) (*view.View, PartialSession) {
 	if partial, ok := sess.(PartialSession); ok && partial.Partial() {
-		return view.NewPartial(view.Collect(sess.Events()), unloadedOf(partial)), partial
+		return view.NewPartial(view.Collect(sess.Events()), unloadedOf(partial)).Through(s.cutter.of(ref)), partial
 	}
-	return s.views.view(ref, sess.Events()), nil
+	return s.views.view(ref, sess.Events(), s.cutter.of(ref)), nil
 }

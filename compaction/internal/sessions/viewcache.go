@@ -53,15 +53,15 @@ func (c cached) len() int {
 	return c.base.Len()
 }
 
-// view returns the view of a session's events.
-func (c *viewCache) view(ref Ref, events session.Events) *view.View {
+// view returns the view of a session's events, shown through cut.
+func (c *viewCache) view(ref Ref, events session.Events, cut view.Cut) *view.View {
 	before := c.get(ref)
 	var v *view.View
 	if before.base != nil {
 		v = before.base.Continue(events)
 	}
 	if v == nil {
-		v = view.New(view.Collect(events))
+		v = view.New(view.Collect(events)).Through(cut)
 	}
 	if events == nil || events.Len() == 0 {
 		return v

@@ -23,7 +23,7 @@ func TestAViewStartsFromTheLastOneWhereTheBackendSharesEvents(t *testing.T) {
 	shared := eventList((&ct.History{}).Turns(5, "bot").Events)
 	b := newViewCache()
 	for i, want := range []int{0, 10, 10} {
-		b.view(ref, shared)
+		b.view(ref, shared, nil)
 		if got := b.get(ref).len(); got != want {
 			t.Errorf("after Get %d %d events are kept, want %d", i+1, got, want)
 		}
@@ -32,7 +32,7 @@ func TestAViewStartsFromTheLastOneWhereTheBackendSharesEvents(t *testing.T) {
 		t.Errorf("%d events are counted, want 10", b.events)
 	}
 	anew := eventList((&ct.History{}).Turns(5, "bot").Events)
-	if b.view(ref, anew).Events().At(0) != anew[0] || b.get(ref).base != nil || b.events != 0 {
+	if b.view(ref, anew, nil).Events().At(0) != anew[0] || b.get(ref).base != nil || b.events != 0 {
 		t.Error("events that were read anew are kept")
 	}
 }
@@ -44,8 +44,8 @@ func TestFewSessionsAreKept(t *testing.T) {
 	events := eventList((&ct.History{}).Turns(5, "bot").Events)
 	for n := range 10_000 {
 		ref := Ref{SessionID: fmt.Sprint(n)}
-		b.view(ref, events)
-		b.view(ref, events)
+		b.view(ref, events, nil)
+		b.view(ref, events, nil)
 	}
 	if n := b.byRef.Len(); n != maxCached || b.events != maxCached*len(events) {
 		t.Errorf("%d sessions with %d events are kept", n, b.events)
@@ -56,8 +56,8 @@ func TestFewSessionsAreKept(t *testing.T) {
 	}
 	for n := range 2 {
 		ref := Ref{SessionID: fmt.Sprint("long", n)}
-		b.view(ref, long)
-		b.view(ref, long)
+		b.view(ref, long, nil)
+		b.view(ref, long, nil)
 	}
 	if n := b.byRef.Len(); n != 1 || b.events != len(long) {
 		t.Errorf("%d sessions with %d events are kept, want the last long one", n, b.events)

@@ -26,6 +26,9 @@ func Mark(cause error) error {
 	return fmt.Errorf("%w: %w", ErrCompaction, cause)
 }
 
+// errorTypePanic is the error.type of anything of the app's that panicked.
+const errorTypePanic = "panic"
+
 // errorType sorts a failure into one of few kinds, for the attribute error.type. The first kind in the
 // list that the error's chain has counts: an inner service that panics is a panic, although the error
 // is also one of storing.
@@ -34,8 +37,8 @@ func errorType(err error) string {
 		of   error
 		name string
 	}{
-		{writer.ErrPanicked, "panic"},
-		{summarizer.ErrPanic, "panic"},
+		{writer.ErrPanicked, errorTypePanic},
+		{summarizer.ErrPanic, errorTypePanic},
 		{ErrNotStored, "not_stored"},
 		{writer.ErrHanging, "hanging"},
 		{summarizer.ErrTooLong, "too_long"},

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -54,6 +55,20 @@ func (r *Reporter) Misreport(ctx context.Context, h *sessions.Handle, ev *sessio
 		Reason: fmt.Sprintf("the provider counts %d tokens for a prompt of %s that is estimated at %d: instructions alone would exceed the hard limit of %d",
 			d.Counted, ev.Author, d.Estimated, h.State.Prompts.Limits().HardLimit),
 	})
+}
+
+// CutFailure reports, once for each session, that the app's Cut function failed for an event, which is
+// shown as it is stored. No lock is held.
+func (r *Reporter) CutFailure(ctx context.Context, st *sessions.State, cause error) {
+	if cause == nil {
+		return
+	}
+	kind := "wrong_event"
+	if errors.Is(cause, sessions.ErrCutPanicked) {
+		kind = errorTypePanic
+	}
+	r.logAbout(ctx, slog.LevelWarn, st.Ref, "Config.Cut fails: events that it fails for are shown as they are stored", slog.String(keyErrorType, kind))
+	r.Observe(ctx, Observation{Outcome: CutFailed, Session: st.Ref, Err: Mark(cause)})
 }
 
 // Orphan reports that a late answer is shown without its call.

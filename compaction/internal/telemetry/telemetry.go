@@ -115,6 +115,7 @@ const (
 	Unreadable  Outcome = "unreadable"
 	Misreported Outcome = "misreported"
 	GivenUp     Outcome = "given up"
+	CutFailed   Outcome = "cut failed"
 )
 
 // Observation is one thing that happened. Package compaction documents the fields for its users.

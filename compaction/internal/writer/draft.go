@@ -77,7 +77,7 @@ func newDraft(ctx context.Context, a Assignment, text string, result summarizer.
 		return nil, err
 	}
 	for _, ev := range window.Events {
-		cover(m, ev)
+		cover(m, ev, promptsize.OfEvent(a.shown(ev)))
 	}
 	for _, a := range window.Absorb {
 		absorb(m, a)
@@ -100,11 +100,11 @@ func newDraft(ctx context.Context, a Assignment, text string, result summarizer.
 	return d, nil
 }
 
-// cover lets the record stand for an event.
-func cover(m *record.Metadata, ev *session.Event) {
+// cover lets the record stand for an event that takes up so many tokens in a prompt.
+func cover(m *record.Metadata, ev *session.Event, size int) {
 	m.Covered = append(m.Covered, record.RefTo(ev))
 	m.EventCount++
-	m.OriginalTokens += promptsize.OfEvent(ev)
+	m.OriginalTokens += size
 	extend(m, ev.Timestamp, ev.InvocationID, ev.Timestamp, ev.InvocationID)
 }
 

@@ -35,6 +35,9 @@ type Summarizer interface {
 type Assignment struct {
 	Job
 	Window selector.Selection
+	// Shown returns the form in which the view shows an event of the window: the summarizer reads that
+	// form, and sizes are those of it. Nil: events are shown as they are stored.
+	Shown func(*session.Event) *session.Event
 	// Rewrites means that the summary replaces other summaries and no events. It may be as long as
 	// these, and no longer.
 	Rewrites bool
@@ -103,7 +106,7 @@ func (a *Assignment) request() (summarizer.Request, error) {
 		req.MaxTokens = min(req.MaxTokens, a.Shorter)
 	}
 	for _, ev := range a.Window.Events {
-		req.Events = append(req.Events, readable(ev))
+		req.Events = append(req.Events, readable(a.shown(ev)))
 	}
 	for _, m := range a.Window.Absorb {
 		text, err := m.Text()
@@ -113,6 +116,13 @@ func (a *Assignment) request() (summarizer.Request, error) {
 		req.Summaries = append(req.Summaries, text)
 	}
 	return req, nil
+}
+
+func (a *Assignment) shown(ev *session.Event) *session.Event {
+	if a.Shown == nil {
+		return ev
+	}
+	return a.Shown(ev)
 }
 
 // readable returns what a summarizer may read of an event, field by field. It shares the event's
