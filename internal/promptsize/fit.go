@@ -97,3 +97,24 @@ func (f Fit) through(x, y float64) (slope, spread float64) {
 	}
 	return (f.xy - x*f.y - y*f.x + x*y*f.n) / spread, spread
 }
+
+// priorSpread is how far, as a share of its estimate, a prompt must be from the one last counted to
+// weigh as much as the assumption that the whole count is proportional to the estimate.
+const priorSpread = 0.3
+
+// LineNear is the line through the latest count that predicts the next prompts best, larger or smaller.
+// Its ratio may be below 1. While the counted prompts are of like size, their differences say little
+// about the ratio, so it begins as the ratio of the latest count to its estimate, and follows the line
+// of least squares the more the estimates spread. For counts of 3,000, 4,000 and 5,000 for estimates of
+// 1,000, 2,000 and 3,000, the ratio is 1.1, and an estimate of 4,000 is expected to count 6,090.
+func (f Fit) LineNear(estimate, counted int) Line {
+	if estimate <= 0 {
+		return Line{Ratio: 1, Overhead: float64(max(0, counted))}
+	}
+	x, y := float64(estimate), float64(counted)
+	slope, spread := f.through(x, y)
+	prior := (priorSpread * x) * (priorSpread * x)
+	ratio := (slope*spread + y/x*prior) / (spread + prior)
+	ratio = min(MaxRatio, max(1.0/MaxRatio, ratio))
+	return Line{ratio, y - ratio*x}
+}

@@ -3,12 +3,14 @@ package promptsize
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/model"
 
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -19,7 +21,7 @@ func OfRequest(req *model.LLMRequest) (contents, fixed int) {
 		return 0, 0
 	}
 	for _, c := range req.Contents {
-		contents += tokens.OfContent(c) + EventOverhead
+		contents += OfContent(c)
 	}
 	if req.Config == nil {
 		return contents, 0
@@ -27,49 +29,122 @@ func OfRequest(req *model.LLMRequest) (contents, fixed int) {
 	if req.Config.SystemInstruction != nil {
 		fixed = tokens.OfContent(req.Config.SystemInstruction)
 	}
-	return contents, fixed + ofTools(req.Config.Tools)
+	size, _ := OfTools(req.Config.Tools)
+	return contents, fixed + size
 }
 
-// ofTools is the size of the tool declarations: names, descriptions and schemas.
-func ofTools(tools []*genai.Tool) int {
-	sum := 0
+// OfContent is the size of one content of a request, EventOverhead for nil.
+func OfContent(c *genai.Content) int { return tokens.OfContent(c) + EventOverhead }
+
+// OfTools is the size of tool declarations (names, descriptions and schemas), and a hash of all that a
+// provider is sent of the tools. Equal tools in another order have another hash.
+func OfTools(tools []*genai.Tool) (size int, hash uint64) {
 	for _, t := range tools {
 		if t == nil {
 			continue
 		}
 		for _, d := range t.FunctionDeclarations {
-			if d != nil {
-				sum += EventOverhead + tokens.Estimate(d.Name) + tokens.Estimate(d.Description)
-				sum += ofSchema(d.Parameters) + ofSchema(d.ParametersJsonSchema)
+			if d == nil {
+				continue
 			}
+			declared := ofDeclaration(d)
+			size += declared.size
+			hash = mix(hash ^ declared.hash)
 		}
+		hash = mix(hash ^ hashBuiltIn(t))
+	}
+	return size, hash
+}
+
+// measured is the size of something, and a hash of its content.
+type measured struct {
+	size int
+	hash uint64
+}
+
+// ofDeclaration measures a declaration. The response schema is sent, but providers do not count it.
+func ofDeclaration(d *genai.FunctionDeclaration) measured {
+	named := ofText(d.Name)
+	described := ofText(d.Description)
+	sum := measured{EventOverhead + named.size + described.size, mix(named.hash) ^ described.hash}
+	for _, schema := range []any{d.Parameters, d.ParametersJsonSchema} {
+		of := ofSchema(schema)
+		sum.size += of.size
+		sum.hash = mix(sum.hash ^ of.hash)
+	}
+	for _, schema := range []any{d.Response, d.ResponseJsonSchema} {
+		sum.hash = mix(sum.hash ^ ofSchema(schema).hash)
 	}
 	return sum
 }
 
-// schemas caches the sizes of schemas by pointer. ADK makes a new declaration for every request,
-// but reuses the schema.
-var schemas, _ = lru.New[any, int](1024) // New fails only for a size that is not positive
+// cacheSize is how many schemas, and how many names and descriptions, the caches hold.
+const cacheSize = 4096
 
-// ofSchema is the size of a schema as JSON, 0 for nil and for a value that has no JSON form.
-func ofSchema(schema any) int {
+// schemas caches measured schemas by pointer. ADK makes a new declaration for every request, but
+// reuses the schema. texts does the same for names and descriptions. New fails only for a size that is
+// not positive.
+var (
+	schemas, _ = lru.New[any, measured](cacheSize)
+	maps, _    = lru.New[uintptr, measuredMap](cacheSize)
+	texts, _   = lru.New[string, measured](cacheSize)
+)
+
+// measuredMap keeps the map of a cached schema, so that no other map can get its address.
+type measuredMap struct {
+	measured
+	schema any
+}
+
+// maxCachedText is the length, in bytes, of the longest text that is cached.
+const maxCachedText = 4 << 10
+
+func ofText(text string) measured {
+	if m, ok := texts.Get(text); ok {
+		return m
+	}
+	m := measured{tokens.Estimate(text), hashText(text)}
+	if len(text) <= maxCachedText {
+		texts.Add(text, m)
+	}
+	return m
+}
+
+// ofSchema measures a schema as JSON. Nil measures 0, as does a value that has no JSON form.
+func ofSchema(schema any) measured {
 	value := reflect.ValueOf(schema)
 	kind := value.Kind()
 	if kind == reflect.Invalid || (kind == reflect.Pointer || kind == reflect.Map || kind == reflect.Slice) && value.IsNil() {
-		return 0
+		return measured{}
 	}
-	if kind == reflect.Pointer {
-		if size, ok := schemas.Get(schema); ok {
-			return size
+	switch kind {
+	case reflect.Pointer:
+		if m, ok := schemas.Get(schema); ok {
+			return m
+		}
+	case reflect.Map:
+		if m, ok := maps.Get(value.Pointer()); ok {
+			return m.measured
 		}
 	}
 	data, err := json.Marshal(schema)
 	if err != nil {
-		return 0
+		return measured{}
 	}
-	size := tokens.Estimate(string(data))
-	if kind == reflect.Pointer {
-		schemas.Add(schema, size)
+	text := string(data)
+	m := measured{tokens.Estimate(text), hashText(text)}
+	switch kind {
+	case reflect.Pointer:
+		schemas.Add(schema, m)
+	case reflect.Map:
+		maps.Add(value.Pointer(), measuredMap{m, schema})
 	}
-	return size
+	return m
+}
+
+// IsSummary reports whether a content of a request is a summary that a view shows.
+func IsSummary(c *genai.Content) bool {
+	return c != nil && len(c.Parts) > 0 && slices.ContainsFunc(c.Parts, func(p *genai.Part) bool {
+		return p != nil && view.IsSummaryText(p.Text)
+	})
 }

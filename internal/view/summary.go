@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"regexp"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -118,4 +119,19 @@ func (s *summary) endsAfter(ev *session.Event) bool {
 // made. It compares the records' times, like endsAfter.
 func byStart(a, b *summary) int {
 	return cmp.Or(a.meta.StartTimestamp.Compare(b.meta.StartTimestamp), later(a.meta, b.meta))
+}
+
+// IsSummaryText reports whether a text of a prompt is a summary in its frame, also where ADK shows it to
+// another agent as quoted words of its author.
+func IsSummaryText(text string) bool {
+	const quote = 100 // characters that ADK may put in front
+	if len(text) > quote+len(checkpointOpening) {
+		text = text[:quote+len(checkpointOpening)]
+	}
+	for _, opening := range []string{summaryOpening, checkpointOpening, midTurnOpening} {
+		if strings.Contains(text, opening) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,89 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// Config says how large the window is, what happens as it fills up, and who hears of it. The zero
+// value is the defaults, and works for every model.
+type Config struct {
+	// Registry has the windows and output limits of models. If nil, the built-in table of package
+	// tokens is used.
+	Registry *tokens.Registry
+	// ContextWindow is the context window of the model, in tokens. 0 means the window that Registry
+	// has for the request's model. If it has none, the meter assumes 128,000 and logs a warning,
+	// once for each model.
+	ContextWindow int
+	// MaxOutputTokens is reserved for the reply, in tokens, if the request does not set a limit of
+	// its own (GenerateContentConfig.MaxOutputTokens). Either is at most half of the window. 0 means
+	// the longest reply of the model in Registry, or 8,192 if it has none, but at most a tenth of
+	// the window: hardly any reply is longer. Off reserves only what a request asks for.
+	MaxOutputTokens int
+	// Thresholds are shares of the effective window: the window less the reserve. Zero fields are
+	// those of [Standard].
+	Thresholds Thresholds
+	// Skills returns the parts of a system instruction that are skills, word for word, so that they
+	// count as SkillPrompts instead of SystemPrompt. It is called when an agent's instruction
+	// changes, possibly by several goroutines at once. If nil, they are what ADK's skill toolset has
+	// written. A panic in it is recovered, and no skills are counted.
+	Skills func(instruction string) []string
+	// Observer hears of requests, prefix breaks and changes of state. If nil, nothing is reported.
+	Observer Observer
+	// Logger gets a line when a state changes, never for every request, and never with content:
+	//
+	//   - Warn: a model's context window is assumed
+	//   - Warn: a server seems to cut prompts silently; Info: it no longer does
+	//   - Warn: a provider's counts cannot be those of the prompts that were sent
+	//
+	// If nil, slog.Default() at that time is used.
+	Logger *slog.Logger
+}
+
+// ConfigError is one value of a [Config] that is refused. [New] reports all of them at once, joined:
+// errors.As finds the first.
+type ConfigError struct {
+	Field  string // of Config
+	Value  any    // as it was given; for a number that was left at 0, its default
+	Reason string // what is wrong with it, and what to do, naming other fields as Config does
+}
+
+// Error names the field, its value and what is wrong.
+func (e *ConfigError) Error() string {
+	value := fmt.Sprint(e.Value)
+	switch v := e.Value.(type) {
+	case nil:
+		value = "nil"
+	case string:
+		value = fmt.Sprintf("%.40q", v)
+	}
+	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
+}
+
+// check returns the joined problems of a config whose thresholds have their defaults.
+func (c *Config) check() error {
+	problems := c.Thresholds.check()
+	refuse := func(field string, value any, format string, args ...any) {
+		problems = append(problems, &ConfigError{field, value, fmt.Sprintf(format, args...)})
+	}
+	if c.ContextWindow < 0 {
+		refuse("ContextWindow", c.ContextWindow, "it must not be negative; 0 is the window of the request's model")
+	}
+	if c.MaxOutputTokens < Off {
+		refuse("MaxOutputTokens", c.MaxOutputTokens, "it must not be negative; Off (%d) reserves only what a request asks for", Off)
+	}
+	if c.ContextWindow > 0 && c.MaxOutputTokens > c.ContextWindow/2 {
+		refuse("MaxOutputTokens", c.MaxOutputTokens, "it is more than half of ContextWindow %d, and too little would be left for the prompt; lower it", c.ContextWindow)
+	}
+	if c.Observer != nil && adk.IsNil(c.Observer) {
+		refuse("Observer", nil, "it holds a nil %T, and every call would panic", c.Observer)
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("budget config: %w", errors.Join(problems...))
+}

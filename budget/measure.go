@@ -1,0 +1,202 @@
+package budget
+
+import (
+	"slices"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// state is what the meter knows about one agent in one branch of a session.
+type state struct {
+	mu          sync.Mutex
+	memo        []piece // contents of the request that was measured last; elements never change
+	instruction instruction
+	calibration calibration
+	last        lastRequest
+	note        noteState
+}
+
+// piece is one content of a request.
+type piece struct {
+	hash   uint64
+	size   int32 // estimated tokens
+	traits traits
+}
+
+// instruction is a measured system instruction.
+type instruction struct {
+	hash              uint64
+	all, skills, base int // estimated tokens; base + skills = all
+}
+
+// measured is the size of one request.
+type measured struct {
+	// Budget has the components as the provider is expected to count them.
+	Budget
+	// atMost is what the request should not exceed, with the error of what is only estimated.
+	atMost int
+	// contents and fixed are estimates that no provider's count has changed. They are the same in
+	// every process.
+	contents, fixed int
+	pieces          []piece
+	instruction     instruction
+	tools           uint64 // hash of the declarations
+	canCompact      bool   // the model is offered a tool by which it can free space
+}
+
+// estimate is the size of the whole request, without a provider's counts.
+func (got measured) estimate() int { return got.contents + got.fixed }
+
+// measure returns the size of a request. It keeps the sizes of contents for the next time, and changes
+// nothing else.
+func (m *Meter) measure(c caller, req *model.LLMRequest) measured {
+	s := m.stateOf(c)
+	got := measured{Budget: m.window(c.model, req)}
+	if req == nil {
+		return got
+	}
+	tools := 0
+	if req.Config != nil {
+		got.instruction = m.instructionOf(s, req.Config.SystemInstruction)
+		tools, got.tools = promptsize.OfTools(req.Config.Tools)
+	}
+	got.fixed = got.instruction.all + tools
+	s.mu.Lock()
+	got.pieces = s.piecesOf(req.Contents)
+	for _, p := range got.pieces {
+		got.contents += int(p.size)
+	}
+	var likely int
+	likely, got.atMost = s.calibration.expect(c.model, got.estimate())
+	s.mu.Unlock()
+	_, got.canCompact = req.Tools[compactTool]
+	got.SystemPrompt, got.SkillPrompts, got.ToolDescriptions, got.Conversation = got.instruction.base, got.instruction.skills, tools, got.contents
+	got.scaleTo(likely)
+	return got
+}
+
+// blocks reports whether a request is too large to be sent as it is.
+func (m *Meter) blocks(got measured) bool {
+	block := m.cfg.Thresholds.Block
+	return block > 0 && float64(got.atMost) > block*float64(got.EffectiveWindow())
+}
+
+// scaleTo spreads the expected size of a request over its components, each by the same factor.
+func (b *Budget) scaleTo(size int) {
+	sum := b.UsedTokens()
+	if sum == 0 || sum == size {
+		return
+	}
+	part := func(n int) int { return int(int64(n) * int64(size) / int64(sum)) }
+	b.SystemPrompt, b.SkillPrompts, b.ToolDescriptions = part(b.SystemPrompt), part(b.SkillPrompts), part(b.ToolDescriptions)
+	b.Conversation = size - b.SystemPrompt - b.SkillPrompts - b.ToolDescriptions
+}
+
+// piecesOf measures contents. Only those that were not in the request before are estimated; the others
+// are recognized by their hashes.
+func (s *state) piecesOf(contents []*genai.Content) []piece {
+	old := s.memo
+	same := 0
+	var hash uint64
+	for ; same < len(contents) && same < len(old); same++ {
+		if hash = promptsize.Hash(contents[same]); hash != old[same].hash {
+			break
+		}
+	}
+	if same == len(contents) || same == len(old) {
+		// The usual case: the request extends the last one, and so does the slice.
+		pieces := old[:same:same]
+		if same == len(old) {
+			pieces = old
+		}
+		for _, c := range contents[same:] {
+			pieces = append(pieces, newPiece(promptsize.Hash(c), c))
+		}
+		s.memo = pieces
+		return pieces
+	}
+	known := make(map[uint64]piece, len(old)-same)
+	for _, p := range old[same:] {
+		known[p.hash] = p
+	}
+	pieces := append(make([]piece, 0, len(contents)), old[:same]...)
+	for i, c := range contents[same:] {
+		if i > 0 {
+			hash = promptsize.Hash(c)
+		}
+		p, found := known[hash]
+		if !found {
+			p = newPiece(hash, c)
+		}
+		pieces = append(pieces, p)
+	}
+	s.memo = pieces
+	return pieces
+}
+
+func newPiece(hash uint64, c *genai.Content) piece {
+	return piece{hash, int32(min(promptsize.OfContent(c), 1<<30)), traitsOf(c)}
+}
+
+// instructionOf measures a system instruction, again only if it has changed. It holds no lock while the
+// app's Skills runs.
+func (m *Meter) instructionOf(s *state, c *genai.Content) instruction {
+	if c == nil {
+		return instruction{}
+	}
+	hash := promptsize.Hash(c)
+	s.mu.Lock()
+	known := s.instruction
+	s.mu.Unlock()
+	if known.hash == hash {
+		return known
+	}
+	all := tokens.OfContent(c)
+	skills := m.skills(c, all)
+	now := instruction{hash: hash, all: all, skills: skills, base: all - skills}
+	s.mu.Lock()
+	s.instruction = now
+	s.mu.Unlock()
+	return now
+}
+
+// skills is the size of the skills in an instruction of that size.
+func (m *Meter) skills(c *genai.Content, all int) (size int) {
+	defer func() {
+		if recover() != nil {
+			size = 0
+		}
+	}()
+	return ofSkills(textOf(c), m.cfg.Skills, all)
+}
+
+// lastFixed is the estimate of the fixed part of the last request that was sent.
+func (s *state) lastFixed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last.fixed
+}
+
+// newTokens is the estimate of the contents at the end of a request that the request before did not
+// have.
+func newTokens(before, now []piece) int {
+	known := map[uint64]bool{}
+	if len(before) <= len(now) && slices.EqualFunc(before, now[:len(before)], func(a, b piece) bool { return a.hash == b.hash }) {
+		now = now[len(before):]
+	} else {
+		for _, p := range before {
+			known[p.hash] = true
+		}
+	}
+	sum := 0
+	for i := len(now) - 1; i >= 0 && !known[now[i].hash]; i-- {
+		sum += int(now[i].size)
+	}
+	return sum
+}

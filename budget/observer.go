@@ -1,0 +1,93 @@
+package budget
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/adk-go-ext/longsession/compaction"
+)
+
+// Observer receives observations from a [Meter]. Calls come from the goroutine of the model call or of
+// the runner, several at once for different sessions and branches. No lock is held. The model call
+// waits for it, so it must not block. A panic in it is recovered.
+type Observer interface {
+	Observe(ctx context.Context, o Observation)
+}
+
+// ObserverFunc is a function as an [Observer].
+type ObserverFunc func(ctx context.Context, o Observation)
+
+// Observe calls f.
+func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
+
+// Kind is what an [Observation] is about.
+type Kind string
+
+const (
+	// Sent: a request is about to be sent. Budget has its size.
+	Sent Kind = "sent"
+	// PrefixBroken: the request that is about to be sent does not extend the last one of the same
+	// agent, so the provider's prompt cache ends where they differ. Break has the cause.
+	PrefixBroken Kind = "prefix broken"
+	// Noted: a note about the use of the window was written into a tool result. Reason is the note.
+	Noted Kind = "noted"
+	// CutByServer: twice in a row, the provider counted less than 60% of what was sent. It seems to
+	// drop the beginning of the prompt without an error. Reported once, and again after a full
+	// count.
+	CutByServer Kind = "cut by server"
+	// Misreported: the provider's count of a prompt is too high to be true, for example a sum over
+	// several calls. It is ignored. Reported once, and again after some plausible counts.
+	Misreported Kind = "misreported"
+	// WindowAssumed: neither Config nor its Registry has the context window of the model. Reported
+	// once for each model.
+	WindowAssumed Kind = "window assumed"
+)
+
+// Observation is one thing that happened. Fields that do not apply are zero.
+type Observation struct {
+	Kind          Kind
+	Session       compaction.SessionRef // zero for a model call outside of any session
+	Agent, Branch string
+	InvocationID  string
+	Model         string
+
+	// Budget is the window and the components of the request, with the provider's counts taken
+	// into account.
+	Budget Budget
+	// Break is the broken prefix of PrefixBroken.
+	Break *PrefixBreak
+	// Counted and Estimated are a provider's count and the estimate for the same prompt, in tokens.
+	Counted, Estimated int
+
+	Reason string
+	Err    error
+}
+
+// observe reports to the observer and to the logger.
+func (m *Meter) observe(ctx context.Context, o Observation) {
+	if m.cfg.Observer == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	m.cfg.Observer.Observe(ctx, o)
+}
+
+// observation is an observation about a caller.
+func (c caller) observation(kind Kind) Observation {
+	return Observation{
+		Kind: kind, Session: c.ref, Agent: c.agent, Branch: c.branch, InvocationID: c.invocation, Model: c.model,
+	}
+}
+
+// log writes a line about a caller's session. A handler that panics is not our caller's problem.
+func (m *Meter) log(ctx context.Context, level slog.Level, msg string, c caller, attrs ...slog.Attr) {
+	logger := m.cfg.Logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	defer func() { _ = recover() }()
+	attrs = append([]slog.Attr{
+		slog.String("app", c.ref.AppName), slog.String("session", c.ref.SessionID), slog.String("agent", c.agent), slog.String("model", c.model),
+	}, attrs...)
+	logger.LogAttrs(ctx, level, "longsession: "+msg, attrs...)
+}

@@ -1,0 +1,216 @@
+package budget
+
+import (
+	"context"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+)
+
+// Cause is why a request does not extend the one before it.
+type Cause string
+
+// The causes. Each break has exactly one: that of the first place at which the requests differ, in the
+// order instruction, tools, contents.
+const (
+	// CauseInstruction: the system instruction has changed. ADK's tools that list artifacts, memories
+	// or skills append to it, as does a template with state.
+	CauseInstruction Cause = "instruction changed"
+	// CauseTools: a declaration has changed, or there are more, fewer, or in another order.
+	CauseTools Cause = "tools changed"
+	// CauseRebuilt: the session was compacted and the request built anew, because it was too large.
+	CauseRebuilt Cause = "rebuilt"
+	// CauseDropped: messages were left out as the last resort, or are there again.
+	CauseDropped Cause = "dropped"
+	// CauseMasked: a batch of old results was masked, or is shown again.
+	CauseMasked Cause = "masking batch"
+	// CauseCompacted: the view shows a new summary, or one less.
+	CauseCompacted Cause = "compaction"
+	// CauseLateAnswer: a response has arrived or changed where another content was, such as the
+	// answer to a long-running call in place of its stand-in.
+	CauseLateAnswer Cause = "late answer"
+	// CauseOther: for example, the app has edited or rewound the session, or a callback of its own
+	// changes requests, or the agent is not shown earlier turns (IncludeContents none).
+	CauseOther Cause = "other"
+)
+
+// PrefixBreak is a request that does not extend the last request of the same agent in the same branch of
+// a session. The provider's prompt cache is of no use from there on.
+type PrefixBreak struct {
+	Agent, Branch string
+	// At is the index of the first content that differs, -1 if the instruction or the tools do.
+	At    int
+	Cause Cause
+	// Lost is how many tokens of the last request lie behind the place, by estimate: they must be
+	// read anew, or are gone.
+	Lost int
+}
+
+// actions are what the wrapper did to a request before it is sent.
+type actions uint8
+
+const (
+	didRebuild actions = 1 << iota // compacted, and built anew
+	didDrop                        // left out messages
+	didMaskAll                     // masked without batches
+)
+
+// traits are what a content of a request is.
+type traits uint8
+
+const (
+	isSummary  traits = 1 << iota // of compacted events
+	isResponse                    // holds a function response
+	isMasked                      // holds a response whose result is masked
+	isModel                       // has the role of the model
+)
+
+func traitsOf(c *genai.Content) traits {
+	if c == nil {
+		return 0
+	}
+	var t traits
+	if promptsize.IsSummary(c) {
+		t |= isSummary
+	}
+	if c.Role == genai.RoleModel {
+		t |= isModel
+	}
+	for _, p := range c.Parts {
+		if p != nil && p.FunctionResponse != nil {
+			t |= isResponse
+			if isMaskedResult(p.FunctionResponse) {
+				t |= isMasked
+			}
+		}
+	}
+	return t
+}
+
+// maskOpening begins the text of a masked result.
+const maskOpening = "[result masked"
+
+// isMaskedResult reports whether a result was replaced by a mask.
+func isMaskedResult(r *genai.FunctionResponse) bool {
+	text, _ := r.Response["result"].(string)
+	return strings.HasPrefix(text, maskOpening)
+}
+
+// lastRequest is the last request of a caller that was sent.
+type lastRequest struct {
+	sent   bool
+	pieces []piece
+	fixed  int       // estimate of instruction and tools
+	hashes [2]uint64 // of instruction and tools
+	did    actions
+	// budget is its size, and used what it and its answer are expected to take up in the next.
+	budget     Budget
+	used       int
+	ratio      float64 // expected tokens per estimated one
+	canCompact bool
+}
+
+// sent notes the request that is about to be sent, reports it, and reports if it breaks the prefix.
+func (m *Meter) sent(ctx context.Context, c caller, got measured, did actions) {
+	m.warnIfAssumed(ctx, c)
+	o := c.observation(Sent)
+	o.Budget, o.Estimated = got.Budget, got.estimate()
+	m.observe(ctx, o)
+	if !c.known() {
+		return
+	}
+	s := m.stateOf(c)
+	s.mu.Lock()
+	before := s.last
+	now := lastRequest{
+		sent: true, pieces: got.pieces, fixed: got.fixed, hashes: [2]uint64{got.instruction.hash, got.tools}, did: did,
+		budget: got.Budget, used: got.UsedTokens(), ratio: 1, canCompact: got.canCompact,
+	}
+	if estimate := got.estimate(); estimate > 0 {
+		now.ratio = float64(now.used) / float64(estimate)
+	}
+	s.last = now
+	s.mu.Unlock()
+	m.agents.Add(agentKey{c.ref.AppName, c.agent}, got.fixed)
+	m.Tracker(c.ref).sent(got.Budget, int(now.ratio*float64(added(before, now))))
+	broken := compare(before, now)
+	if broken == nil {
+		return
+	}
+	broken.Agent, broken.Branch = c.agent, c.branch
+	o = c.observation(PrefixBroken)
+	o.Budget, o.Break = got.Budget, broken
+	m.observe(ctx, o)
+}
+
+// added is the estimate of what a request has new at its end. Of the first request that is seen of a
+// session, these are the contents behind the model's last words.
+func added(before, now lastRequest) int {
+	if before.sent {
+		return newTokens(before.pieces, now.pieces)
+	}
+	sum := 0
+	for i := len(now.pieces) - 1; i >= 0 && now.pieces[i].traits&isModel == 0; i-- {
+		sum += int(now.pieces[i].size)
+	}
+	return sum
+}
+
+// compare returns where a request breaks the prefix of the one before it, nil if it extends that.
+func compare(before, now lastRequest) *PrefixBreak {
+	if !before.sent {
+		return nil
+	}
+	if before.hashes[0] != now.hashes[0] {
+		return &PrefixBreak{At: -1, Cause: CauseInstruction, Lost: before.fixed + lost(before.pieces, 0)}
+	}
+	if before.hashes[1] != now.hashes[1] {
+		return &PrefixBreak{At: -1, Cause: CauseTools, Lost: before.fixed + lost(before.pieces, 0)}
+	}
+	at := 0
+	for at < len(before.pieces) && at < len(now.pieces) && before.pieces[at].hash == now.pieces[at].hash {
+		at++
+	}
+	if at == len(before.pieces) {
+		return nil
+	}
+	return &PrefixBreak{At: at, Cause: causeOf(before, now, at), Lost: lost(before.pieces, at)}
+}
+
+func lost(pieces []piece, from int) int {
+	sum := 0
+	for _, p := range pieces[from:] {
+		sum += int(p.size)
+	}
+	return sum
+}
+
+// causeOf finds out why two requests differ from a content on.
+func causeOf(before, now lastRequest, at int) Cause {
+	old := before.pieces[at].traits
+	var present traits
+	if at < len(now.pieces) {
+		present = now.pieces[at].traits
+	}
+	switch {
+	case now.did&didRebuild != 0:
+		return CauseRebuilt
+	case now.did&didDrop != 0:
+		return CauseDropped
+	case now.did&didMaskAll != 0:
+		return CauseMasked
+	case (old|present)&isSummary != 0:
+		return CauseCompacted
+	case (old^present)&isMasked != 0 && old&present&isResponse != 0:
+		return CauseMasked
+	case before.did&didDrop != 0:
+		return CauseDropped
+	case before.did&didMaskAll != 0:
+		return CauseMasked
+	case present&isResponse != 0:
+		return CauseLateAnswer
+	}
+	return CauseOther
+}

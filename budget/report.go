@@ -1,0 +1,86 @@
+package budget
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Report is one line about the latest turn and the sums:
+//
+//	Turn 5 | Input: 1200, Output: 850 | Avg/turn: 1050 | Total: 5250
+func (t *Tracker) Report() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var latest TurnUsage
+	if len(t.turns) > 0 {
+		latest = t.turns[len(t.turns)-1]
+	}
+	return fmt.Sprintf("Turn %d | Input: %d, Output: %d | Avg/turn: %d | Total: %d",
+		latest.Number, latest.InputTokens, latest.OutputTokens, t.average(), t.input+t.output)
+}
+
+// Metrics is a block of lines about the use of the effective window:
+//
+//	📊 Context Usage:
+//	   Tokens: 45000 / 120000 (37.5% used)
+//	   Latest turn: Turn 5 | Input: 1200, Output: 850 | Avg/turn: 1050 | Total: 5250
+//	   Compaction threshold: 95%
+//	   Est. 71 turns remaining
+//
+// The line about the threshold is left out where it is not known, and the last one if no estimate is
+// possible.
+func (t *Tracker) Metrics() string {
+	info, window, latest := t.Info(), t.Budget().EffectiveWindow(), t.Report()
+	var out strings.Builder
+	fmt.Fprintf(&out, "📊 Context Usage:\n   Tokens: %d / %d (%.1f%% used)\n   Latest turn: %s", info.Used, window, percent(info, window), latest)
+	if info.CompactThreshold > 0 {
+		fmt.Fprintf(&out, "\n   Compaction threshold: %.0f%%", 100*info.CompactThreshold)
+	}
+	if info.TurnsLeft > 0 {
+		fmt.Fprintf(&out, "\n   Est. %d turns remaining", info.TurnsLeft)
+	}
+	return out.String()
+}
+
+// Line is the use of the effective window in short:
+//
+//	📊 45K/1M (4.5%) ~450 turns left
+//
+// The turns are left out if no estimate is possible.
+func (t *Tracker) Line() string {
+	info, window := t.Info(), t.Budget().EffectiveWindow()
+	line := fmt.Sprintf("📊 %s/%s (%.1f%%)", short(info.Used), short(window), percent(info, window))
+	if info.TurnsLeft > 0 {
+		line += fmt.Sprintf(" ~%d turns left", info.TurnsLeft)
+	}
+	return line
+}
+
+// percent is the used part of a window in percent, 0 if there is no window.
+func percent(info TokenInfo, window int) float64 {
+	if window <= 0 {
+		return 0
+	}
+	return info.PercentUsed
+}
+
+// short writes a number of tokens in at most four characters: 950, 1.2K, 45K, 1M. It rounds to the
+// nearest.
+func short(n int) string {
+	unit, suffix := 1, ""
+	switch {
+	case n >= 999_500:
+		unit, suffix = 1_000_000, "M"
+	case n >= 1_000:
+		unit, suffix = 1_000, "K"
+	default:
+		return strconv.Itoa(n)
+	}
+	decimals := 0
+	if n < 10*unit-unit/20 {
+		decimals = 1
+	}
+	text := strconv.FormatFloat(float64(n)/float64(unit), 'f', decimals, 64)
+	return strings.TrimSuffix(text, ".0") + suffix
+}
