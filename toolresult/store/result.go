@@ -3,7 +3,6 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"strings"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
@@ -53,11 +52,17 @@ func onlyText(response map[string]any) (key, text string, ok bool) {
 	return key, text, ok
 }
 
-// newRef hashes the parts, separated by a byte that occurs in no UTF-8.
+// newRef hashes the parts, separated by a byte that occurs in no UTF-8. It copies a part in small pieces,
+// because a result may have a gigabyte.
 func newRef(parts ...string) string {
 	h := sha256.New()
+	var piece [32 << 10]byte
 	for _, part := range parts {
-		_, _ = io.WriteString(h, part) // a hash never returns an error
+		for len(part) > 0 {
+			n := copy(piece[:], part)
+			_, _ = h.Write(piece[:n]) // a hash never returns an error
+			part = part[n:]
+		}
 		_, _ = h.Write([]byte{0xff})
 	}
 	return refPrefix + hex.EncodeToString(h.Sum(nil))[:refDigits]
