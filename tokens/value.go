@@ -204,3 +204,11 @@ func (w *jsonWalk) marshaled(v any) {
 }
 
 func (c *counter) writeBytes(b []byte) { c.write(string(b)) }
+
+// OfObject returns the approximate number of tokens of the arguments of a call or of a response: of m as
+// compact JSON. It is what [OfPart] counts for them, without the name of the function.
+func OfObject(m map[string]any) int {
+	var c counter
+	c.writeObject(m)
+	return c.tokens(true)
+}
