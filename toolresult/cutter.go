@@ -1,0 +1,157 @@
+package toolresult
+
+import (
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/toolresult/store"
+)
+
+// Cutter shortens tool results. It is safe for concurrent use. Its answers depend on the result and the
+// Config alone, so equal results are equal bytes in every process.
+type Cutter struct {
+	cfg     Config
+	all     limits
+	perTool map[string]limits
+	log     cutLog
+}
+
+// New returns a Cutter. It refuses a Config with all of its problems, each a [*ConfigError].
+func New(cfg Config) (*Cutter, error) {
+	all, perTool, err := cfg.resolve()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Exempt = slices.Clone(cfg.Exempt)
+	return &Cutter{cfg: cfg, all: all, perTool: perTool}, nil
+}
+
+// Event returns an event whose tool results are within the limits: ev itself if all of them are, else a
+// copy in which only the Response maps of function responses differ. It never changes ev and never
+// panics. The owner of the session is only for the observer and [Cutter.TruncateLog].
+func (c *Cutter) Event(owner store.Owner, ev *session.Event) (shortened *session.Event) {
+	defer func() {
+		if recover() != nil { // a value of the tool's own type may panic
+			shortened = ev
+		}
+	}()
+	shortened, cuts := c.event(ev)
+	for i := range cuts {
+		cuts[i].Session = owner
+	}
+	c.log.add(cuts, c.cfg.Observer)
+	return shortened
+}
+
+// Cuts returns what [Cutter.Event] shortens in these events, in their order. It reports nothing to the
+// observer and leaves the log alone. The Session of the cuts is empty.
+func (c *Cutter) Cuts(events []*session.Event) []Cut {
+	var all []Cut
+	for _, ev := range events {
+		func() {
+			defer func() { _ = recover() }()
+			_, cuts := c.event(ev)
+			all = append(all, cuts...)
+		}()
+	}
+	return all
+}
+
+// event shortens the results of an event, and returns the event itself if it shortens none.
+func (c *Cutter) event(ev *session.Event) (*session.Event, []Cut) {
+	if ev == nil || ev.Content == nil {
+		return ev, nil
+	}
+	var cuts []Cut
+	out := ev
+	for i, part := range ev.Content.Parts {
+		if part == nil || part.FunctionResponse == nil {
+			continue
+		}
+		from := part.FunctionResponse
+		response, cut, changed := c.shorten(from.Name, from.Response, mediaTokens(from))
+		if !changed {
+			continue
+		}
+		cut.EventID, cut.InvocationID, cut.Author, cut.CallID, cut.Part = ev.ID, ev.InvocationID, ev.Author, from.ID, i
+		cuts = append(cuts, cut)
+		if out == ev {
+			out = withOwnParts(ev)
+		}
+		shortened, withResponse := *from, *part
+		shortened.Response = response
+		withResponse.FunctionResponse = &shortened
+		out.Content.Parts[i] = &withResponse
+	}
+	return out, cuts
+}
+
+// withOwnParts copies an event as far as the list of its parts.
+func withOwnParts(ev *session.Event) *session.Event {
+	out := *ev
+	out.Content = &genai.Content{Role: ev.Content.Role, Parts: slices.Clone(ev.Content.Parts)}
+	return &out
+}
+
+// Response returns a result of a tool within the limits: the same map if it is, and false. It never
+// changes the map and never panics. The Cut lacks what only an event has.
+func (c *Cutter) Response(tool string, response map[string]any) (shortened map[string]any, cut Cut, changed bool) {
+	defer func() {
+		if recover() != nil { // a value of the tool's own type may panic
+			shortened, cut, changed = response, Cut{}, false
+		}
+	}()
+	return c.shorten(tool, response, 0)
+}
+
+// limitsOf returns the limits of a tool.
+func (c *Cutter) limitsOf(tool string) limits {
+	if own, ok := c.perTool[tool]; ok {
+		return own
+	}
+	return c.all
+}
+
+// shorten is Response for a result that comes with media of that many tokens.
+func (c *Cutter) shorten(tool string, response map[string]any, media int) (map[string]any, Cut, bool) {
+	if len(response) == 0 || tool == ReadResultName || exempt(tool, c.cfg.Exempt) {
+		return response, Cut{}, false
+	}
+	lim := c.limitsOf(tool)
+	if media > 0 && lim.MaxTokens != noLimit {
+		// Media are not cut, but leave less room. A quarter of the limit always remains for the text.
+		lim.MaxTokens = max(lim.MaxTokens-media, lim.MaxTokens/4, minReadableTokens)
+	}
+	before := measure(response, lim)
+	stub := c.cfg.Readable && before.content > lim.StubAbove
+	if before.within(lim) && (!stub || recognized(response)) {
+		return response, Cut{}, false
+	}
+	out, cut := c.replace(tool, response, lim, stub)
+	if stub && before.within(lim) && measure(out, lim).bytes >= before.bytes {
+		return response, Cut{}, false // a stub is no gain
+	}
+	return out, cut, true
+}
+
+// replace returns a stub or a cut of a result that is over its limits.
+func (c *Cutter) replace(tool string, response map[string]any, lim limits, stub bool) (map[string]any, Cut) {
+	cut := Cut{Tool: tool, Kind: Shortened}
+	var whole store.Result
+	if c.cfg.Readable {
+		whole = store.ResultOf(response)
+		cut.Ref = whole.Ref
+	}
+	var out map[string]any
+	if stub {
+		cut.Kind = Stubbed
+		out = stubOf(tool, response, whole, lim)
+	} else {
+		out = cutResponse(response, whole.Ref, lim)
+	}
+	cut.setSizes(response, out)
+	return out, cut
+}

@@ -1,0 +1,104 @@
+package toolresult
+
+import "unicode/utf8"
+
+// Sizes of bytes in a JSON string. encoding/json, by which ADK and genai write requests and rows, escapes <,
+// > and & too.
+const (
+	shortEscape = 2 // \n, \", \\
+	longEscape  = 6 // \u0000
+)
+
+// asciiSize has the size of each byte below 0x80 in encoding/json's strings.
+var asciiSize = buildASCIISizes()
+
+func buildASCIISizes() (t [utf8.RuneSelf]uint8) {
+	for b := range t {
+		switch {
+		case b == '"', b == '\\', b == '\n', b == '\r', b == '\t', b == '\b', b == '\f':
+			t[b] = shortEscape
+		case b < ' ', b == '<', b == '>', b == '&':
+			t[b] = longEscape
+		default:
+			t[b] = 1
+		}
+	}
+	return t
+}
+
+// runeSize returns the size of the first rune of a text in JSON, and its length in bytes. A byte that is no
+// UTF-8 is written as \ufffd.
+func runeSize(text string) (size, length int) {
+	if b := text[0]; b < utf8.RuneSelf {
+		return int(asciiSize[b]), 1
+	}
+	r, length := utf8.DecodeRuneInString(text)
+	switch {
+	case r == utf8.RuneError && length == 1, r == '\u2028', r == '\u2029':
+		return longEscape, length
+	}
+	return length, length
+}
+
+// escapedSize returns the size of a text in a JSON string, without the quotes. It reads no further than
+// most: a greater size is most+1.
+func escapedSize(text string, most int) int {
+	size := 0
+	for i := 0; i < len(text); {
+		s, n := runeSize(text[i:])
+		size += s
+		i += n
+		if size > most {
+			return most + 1
+		}
+	}
+	return size
+}
+
+// prefixWithin returns the longest beginning of a text, in whole runes, whose escaped size is at most room.
+func prefixWithin(text string, room int) string {
+	size := 0
+	for i := 0; i < len(text); {
+		s, n := runeSize(text[i:])
+		if size += s; size > room {
+			return text[:i]
+		}
+		i += n
+	}
+	return text
+}
+
+// suffixWithin is prefixWithin for the end of a text.
+func suffixWithin(text string, room int) string {
+	size := 0
+	for end := len(text); end > 0; {
+		_, n := utf8.DecodeLastRuneInString(text[:end])
+		s, _ := runeSize(text[end-n : end])
+		if size += s; size > room {
+			return text[end:]
+		}
+		end -= n
+	}
+	return text
+}
+
+// firstRunes returns the first n runes of a text, or all of it.
+func firstRunes(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
+
+// lastRunes returns the last n runes of a text, or all of it.
+func lastRunes(text string, n int) string {
+	end := len(text)
+	for ; n > 0 && end > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:end])
+		end -= size
+	}
+	return text[end:]
+}

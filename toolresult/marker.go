@@ -1,0 +1,62 @@
+package toolresult
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The beginnings of all texts that say what is missing in a result, which [IsShortened] looks for.
+const (
+	omittedPrefix   = "[... omitted "
+	truncatedPrefix = "[truncated: kept "
+	stubPrefix      = "[Tool result stored — "
+)
+
+// omitted says how many units of a text or a container are missing, for example [... omitted 9,744 of
+// 10,000 lines ...].
+func omitted(missing, total int, unit string) string {
+	return omittedPrefix + grouped(missing) + " of " + grouped(total) + " " + unit + " ...]"
+}
+
+// truncated says which part of a text a token limit or a strategy left, for example [truncated: kept
+// first ~8000 of ~52000 tokens (head)].
+func truncated(kept, total int, s Strategy) string {
+	part := "first+last"
+	switch s {
+	case Head:
+		part = "first"
+	case Tail:
+		part = "last"
+	default:
+		s = Both
+	}
+	return fmt.Sprintf("%s%s ~%d of ~%d tokens (%s)]", truncatedPrefix, part, rounded(kept), rounded(total), s)
+}
+
+// grouped writes a number with commas: 10,000.
+func grouped(n int) string {
+	digits := strconv.Itoa(n)
+	if n < 0 || len(digits) <= 3 {
+		return digits
+	}
+	var out strings.Builder
+	first := (len(digits)-1)%3 + 1
+	out.WriteString(digits[:first])
+	for i := first; i < len(digits); i += 3 {
+		out.WriteByte(',')
+		out.WriteString(digits[i : i+3])
+	}
+	return out.String()
+}
+
+// rounded returns an estimate with the precision that it has: 7,968 tokens are about 8000.
+func rounded(n int) int {
+	switch {
+	case n >= 1000:
+		return (n + 50) / 100 * 100
+	case n >= 100:
+		return (n + 5) / 10 * 10
+	}
+	return n
+}

@@ -1,0 +1,197 @@
+package toolresult
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/canonical"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// size is how large a result is.
+type size struct {
+	bytes   int // of the JSON, as encoding/json writes it
+	content int // of the text, or of the canonical JSON if the result is not one text
+	lines   int
+	tokens  int
+	odd     bool // it holds what JSON cannot hold
+}
+
+// within reports whether a result needs no cut.
+func (s size) within(lim limits) bool {
+	return !s.odd && s.bytes <= lim.MaxBytes && s.lines <= lim.MaxLines && s.tokens <= lim.MaxTokens
+}
+
+// tokensPerByte bounds the estimate of package tokens: a newline costs 1.715 tokens.
+const tokensPerByte = 2
+
+// measure returns the size of a result. It reads no more of it than the limits need, so sizes over a limit
+// are lower bounds, and it allocates nothing for maps, slices and values as encoding/json decodes them.
+func measure(response map[string]any, lim limits) size {
+	m := meter{most: lim.MaxBytes}
+	if lim.StubAbove != noLimit {
+		m.most = max(m.most, lim.StubAbove)
+	}
+	m.object(response)
+	s := size{bytes: m.bytes, content: m.content, lines: m.lines + 1, odd: m.odd}
+	if text, one := onlyText(response); one {
+		s.content = len(text)
+	}
+	if s.lines > lim.MaxLines && s.bytes <= lim.MaxBytes {
+		s.lines -= markerLines(response)
+	}
+	if s.within(lim) && s.bytes > lim.MaxTokens/tokensPerByte {
+		s.tokens = tokens.OfObject(response)
+	}
+	return s
+}
+
+// onlyText returns the text of a result that is one text, apart from notes of other layers.
+func onlyText(response map[string]any) (text string, one bool) {
+	entries := 0
+	for key, value := range response {
+		if isNote(key, value) {
+			continue
+		}
+		if text, one = value.(string); !one || entries > 0 {
+			return "", false
+		}
+		entries++
+	}
+	return text, one
+}
+
+// meter adds up sizes until they exceed most.
+type meter struct {
+	most           int
+	bytes, content int
+	lines          int // newlines between lines
+	odd            bool
+	path           canonical.Path
+}
+
+func (m *meter) full() bool { return m.bytes > m.most && m.content > m.most }
+
+func (m *meter) add(n int) { m.bytes, m.content = m.bytes+n, m.content+n }
+
+func (m *meter) value(v any) {
+	switch v := v.(type) {
+	case nil:
+		m.add(len("null"))
+		return
+	case bool:
+		m.add(len("false")) // one more than true
+		return
+	case string:
+		m.text(v)
+		return
+	}
+	switch v := canonical.Level(v).(type) {
+	case float64:
+		var buf [32]byte
+		m.add(len(canonical.AppendNumber(buf[:0], v)))
+	case map[string]any:
+		m.object(v)
+	case []any:
+		m.array(v)
+	case string:
+		m.odd = m.odd || strings.HasPrefix(v, "[") // the text that replaces a value
+		m.text(v)
+	default:
+		m.value(v)
+	}
+}
+
+func (m *meter) object(v map[string]any) {
+	if v == nil {
+		m.add(len("null"))
+		return
+	}
+	if m.path.Enter(v) != "" {
+		m.odd = true
+		return
+	}
+	defer m.path.Leave()
+	m.add(len("{}") + max(0, len(v)-1))
+	for key, element := range v {
+		if m.full() {
+			return
+		}
+		m.text(key)
+		m.add(len(":"))
+		m.value(element)
+	}
+}
+
+func (m *meter) array(v []any) {
+	if v == nil {
+		m.add(len("null"))
+		return
+	}
+	if m.path.Enter(v) != "" {
+		m.odd = true
+		return
+	}
+	defer m.path.Leave()
+	m.add(len("[]") + max(0, len(v)-1))
+	for _, element := range v {
+		if m.full() {
+			return
+		}
+		m.value(element)
+	}
+}
+
+// text adds a string. Only as much of it is read as the limits need.
+func (m *meter) text(s string) {
+	m.add(len(`""`))
+	for i := 0; i < len(s) && !m.full(); {
+		b := s[i]
+		if b < utf8.RuneSelf {
+			n := int(asciiSize[b])
+			m.bytes += n
+			if b == '<' || b == '>' || b == '&' {
+				n = 1
+			}
+			m.content += n
+			if i++; b == '\n' && i < len(s) {
+				m.lines++
+			}
+			continue
+		}
+		n, length := runeSize(s[i:])
+		m.bytes += n
+		if length == 1 {
+			n = len("\ufffd")
+		}
+		m.content += n
+		i += length
+	}
+}
+
+// mediaTokens returns the tokens of the media that come with a result.
+func mediaTokens(r *genai.FunctionResponse) int {
+	if len(r.Parts) == 0 {
+		return 0
+	}
+	return tokens.OfPart(&genai.Part{FunctionResponse: &genai.FunctionResponse{Parts: r.Parts}})
+}
+
+// sizesOf returns the sizes of a whole result, for people: bytes, lines and tokens. Tokens of a large one
+// are estimated from samples of its texts.
+func sizesOf(response map[string]any) (bytes, lines, count int) {
+	if text, one := onlyText(response); one {
+		return len(text), lineCount(text), estimate(text)
+	}
+	m := meter{most: noLimit}
+	m.object(response)
+	if m.content <= wholeEstimate {
+		return m.content, m.lines + 1, tokens.OfObject(response)
+	}
+	return m.content, m.lines + 1, m.content / bytesPerToken
+}
+
+// bytesPerToken is what a token of a large structured result has: JSON of tools has 2.5 to 4.
+const bytesPerToken = 3

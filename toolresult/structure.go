@@ -1,0 +1,186 @@
+package toolresult
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// The texts and lines that shorter arrays and fewer keys leave to each text.
+const (
+	comfortable = 256 // bytes of a text before arrays are shortened
+	tight       = 48  // bytes of a text before keys are left out
+	leastLines  = 4
+)
+
+// cutResponse returns a response that is over its limits within them. If ref is not empty, the response
+// carries it. Texts are shortened first, the largest most; then arrays, from their middle; then keys are left
+// out, those last that identify the result or tell its outcome.
+func cutResponse(response map[string]any, ref string, lim limits) map[string]any {
+	c := cutting{lim: lim, ref: ref, notes: map[string]any{}, failed: callFailed(response)}
+	rest := make(map[string]any, len(response))
+	for key, value := range response {
+		if isNote(key, value) {
+			c.notes[key] = value
+		} else {
+			rest[key] = value
+		}
+	}
+	_, c.wrap = rest[RefKey]
+	c.wrap = c.wrap && ref != ""
+	c.root = newBuilder(lim).node(rest)
+
+	room, count := lim.MaxBytes, false
+	for range maxAttempts {
+		out := c.within(room, count)
+		got := measure(out, limits{MaxBytes: noLimit - 1, MaxLines: noLimit, MaxTokens: noLimit, StubAbove: noLimit})
+		spent := tokens.OfObject(out)
+		switch {
+		case got.bytes > lim.MaxBytes:
+			room -= got.bytes - lim.MaxBytes
+		case spent > lim.MaxTokens:
+			// The next try gets the share of the bytes that the tokens allow, less a hundredth.
+			next := int(int64(got.bytes) * int64(lim.MaxTokens) * 99 / (int64(spent) * 100))
+			room, count = min(next, room-room/64-1), true
+		default:
+			return out
+		}
+		if room <= 0 {
+			break
+		}
+	}
+	return c.least()
+}
+
+// maxAttempts bounds the tries to meet a token limit. Each of them is at least a 64th smaller.
+const maxAttempts = 1 << 10
+
+// cutting is one result that is being shortened.
+type cutting struct {
+	lim    limits
+	ref    string
+	notes  map[string]any // of other layers
+	root   *node
+	wrap   bool // the result has a ref_id of its own, so it goes under a key
+	failed bool
+}
+
+// finish adds the reference and the notes of other layers.
+func (c *cutting) finish(out map[string]any) map[string]any {
+	if c.wrap {
+		out = map[string]any{"result": out}
+	}
+	if c.ref != "" {
+		out[RefKey] = c.ref
+	}
+	maps.Copy(out, c.notes)
+	return out
+}
+
+// least returns what is left at the smallest limits.
+func (c *cutting) least() map[string]any {
+	out := map[string]any{}
+	if c.ref != "" {
+		out[RefKey] = c.ref
+	}
+	with := maps.Clone(out)
+	maps.Copy(with, c.notes)
+	if fits(with, c.lim) {
+		return with
+	}
+	return out
+}
+
+// within returns the result with at most that many bytes, as far as the sizes of its parts are known.
+func (c *cutting) within(room int, countTokens bool) map[string]any {
+	extra := measure(c.finish(map[string]any{}), limits{MaxBytes: noLimit - 1, MaxLines: noLimit, MaxTokens: noLimit, StubAbove: noLimit}).bytes
+	s, ok := c.shape(room - extra)
+	if !ok {
+		return c.least()
+	}
+	s.tokens = countTokens
+	out, _ := s.value(c.root, ordinary, c.lim, &elementCount{}).(map[string]any)
+	return c.finish(out)
+}
+
+// shape returns the largest shape that fits into the bytes.
+func (c *cutting) shape(room int) (shape, bool) {
+	longest, most := c.root.widest()
+	ok := func(s shape) bool {
+		bytes, lines := s.sizeOf(c.root, ordinary, &elementCount{})
+		return bytes <= room && lines <= max(1, c.lim.MaxLines)
+	}
+	all := shape{text: comfortable, failure: room / 2, lines: min(leastLines, c.lim.MaxLines), elements: longest, keys: most, rank: identity, failed: c.failed}
+	stages := []struct {
+		start shape
+		grow  func(*shape) *int // what is as large as possible, from start on
+		most  int
+	}{
+		{all, nil, 0},
+		{all.with(comfortable, 2, most), func(s *shape) *int { return &s.elements }, longest},
+		{all.with(tight, 2, most), nil, 0},
+		{all.with(2*tight, 2, 4), func(s *shape) *int { return &s.keys }, most},
+		{all.with(tight, 0, 0), func(s *shape) *int { return &s.keys }, 4},
+		{all.with(tight, 0, 0).only(outcome, tight), nil, 0},
+		{all.with(tight, 0, 0).only(failure, tight), nil, 0},
+	}
+	for _, stage := range stages {
+		s := stage.start
+		if !ok(s) {
+			continue
+		}
+		if stage.grow != nil {
+			grow(stage.grow(&s), stage.most, func() bool { return ok(s) })
+		}
+		grow(&s.lines, c.lim.MaxLines, func() bool { return ok(s) })
+		grow(&s.text, room, func() bool { return ok(s) })
+		return s, true
+	}
+	return shape{}, false
+}
+
+func (s shape) with(text, elements, keys int) shape {
+	s.text, s.elements, s.keys = text, min(s.elements, elements), min(s.keys, keys)
+	if text < comfortable {
+		s.failure = min(s.failure, comfortable)
+	}
+	return s
+}
+
+func (s shape) only(rank importance, text int) shape {
+	s.rank, s.failure = rank, text
+	return s
+}
+
+// grow raises a value as far as ok holds, at most to most.
+func grow(value *int, most int, ok func() bool) {
+	low, high := *value, most
+	for low < high {
+		mid := low + (high-low+1)/2
+		*value = mid
+		if ok() {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	*value = low
+}
+
+// widest returns the length of the longest array and of the largest object.
+func (n *node) widest() (elements, keys int) {
+	switch n.kind {
+	case arrayNode:
+		elements = n.total
+	case objectNode:
+		keys = n.total
+	}
+	for _, child := range n.children {
+		e, k := child.widest()
+		elements, keys = max(elements, e), max(keys, k)
+	}
+	return elements, keys
+}
