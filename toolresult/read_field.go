@@ -1,0 +1,166 @@
+package toolresult
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/adk-go-ext/longsession/toolresult/store"
+)
+
+// texts remembers, for the texts read last, where their lines are, and the fields that were decoded.
+type texts struct{ *textCache }
+
+type textCache struct {
+	mu     sync.Mutex
+	lines  *simplelru.LRU[textKey, *lineIndex]
+	fields *simplelru.LRU[textKey, string]
+	bytes  int // of fields
+}
+
+// textKey names a text: a result of a session, or a field of it.
+type textKey struct {
+	owner      store.Owner
+	ref, field string
+}
+
+// maxFields and maxFieldBytes bound the decoded fields that are kept. The newest is kept whatever its
+// size.
+const (
+	maxFields     = 16
+	maxFieldBytes = 16 << 20
+	maxLineIndex  = 128
+)
+
+func newTexts() (texts, error) {
+	c := &textCache{}
+	var err error
+	if c.lines, err = simplelru.NewLRU[textKey, *lineIndex](maxLineIndex, nil); err != nil {
+		return texts{}, err
+	}
+	c.fields, err = simplelru.NewLRU(maxFields, func(_ textKey, s string) { c.bytes -= len(s) })
+	return texts{c}, err
+}
+
+// index returns the line index of a text. If it is not known and not needed, it returns nil.
+func (c texts) index(t text, key textKey, needed bool) (*lineIndex, error) {
+	c.mu.Lock()
+	index, known := c.lines.Get(key)
+	c.mu.Unlock()
+	if known || !needed {
+		return index, nil
+	}
+	index, err := newLineIndex(t)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines.Add(key, index)
+	return index, nil
+}
+
+// field returns one top-level field of a result as a text. If the result is no JSON object, it returns
+// the result itself and a note.
+func (c texts) field(t text, key textKey, name string) (text, string, error) {
+	key.field = name
+	c.mu.Lock()
+	value, known := c.fields.Get(key)
+	c.mu.Unlock()
+	if !known {
+		var err error
+		value, err = decodeField(t, name)
+		if errors.Is(err, errNoObject) {
+			return t, "The result is plain text without fields, so field was ignored.", nil
+		}
+		if err != nil {
+			return text{}, "", err
+		}
+		c.mu.Lock()
+		c.fields.Remove(key)
+		c.bytes += len(value)
+		c.fields.Add(key, value)
+		for c.bytes > maxFieldBytes && c.fields.Len() > 1 {
+			c.fields.RemoveOldest()
+		}
+		c.mu.Unlock()
+	}
+	return text{ctx: t.ctx, from: strings.NewReader(value), size: int64(len(value))}, "", nil
+}
+
+var errNoObject = errors.New("no JSON object")
+
+// maxNames bounds the field names in the answer to a field that does not exist.
+const maxNames = 30
+
+// decodeField finds a field in the JSON object that t holds. A text is returned decoded, any other value
+// as its JSON.
+func decodeField(t text, name string) (string, error) {
+	dec := json.NewDecoder(bufio.NewReaderSize(&textReader{t: t}, lineBlock))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return "", noObject(err)
+	}
+	var names []string
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return "", noObject(err)
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return "", noObject(err)
+		}
+		if key == name {
+			var s string
+			if len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &s) == nil {
+				return s, nil
+			}
+			return string(value), nil
+		}
+		names = append(names, fmt.Sprintf("%.80s", key))
+	}
+	if _, err := dec.Token(); err != nil {
+		return "", noObject(err)
+	}
+	slices.Sort(names)
+	rest := ""
+	if len(names) > maxNames {
+		rest = fmt.Sprintf(" and %d more", len(names)-maxNames)
+		names = names[:maxNames]
+	}
+	return "", argumentError(fmt.Sprintf("The result has no field %.80q. It has: %s%s.", name, strings.Join(names, ", "), rest))
+}
+
+// noObject tells an error of the JSON from one of the source.
+func noObject(err error) error {
+	var syntax *json.SyntaxError
+	if err == nil || errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errNoObject
+	}
+	return err
+}
+
+// textReader reads a text from its start.
+type textReader struct {
+	t      text
+	offset int64
+}
+
+func (r *textReader) Read(p []byte) (int, error) {
+	if r.offset >= r.t.size {
+		return 0, io.EOF
+	}
+	got, err := r.t.at(p[:0:len(p)], r.offset, r.offset+int64(len(p)))
+	if err != nil {
+		return 0, err
+	}
+	r.offset += int64(len(got))
+	return len(got), nil
+}

@@ -1,0 +1,188 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"google.golang.org/adk/session"
+)
+
+// maxIndexes bounds the sessions whose references are remembered, by last use. An index takes about
+// 100 bytes for each result of its session; one that was forgotten is rebuilt with one Get.
+const maxIndexes = 128
+
+// Events returns a Source over the events that svc itself stores: every result of a session can be read
+// back without storing anything twice, also one that a compaction has summarized, or that the prompt
+// shows shortened or masked. A result is readable once its event is stored, and as long as its session
+// exists.
+//
+// If svc is, or unwraps to, a service with the method Raw of a compaction service, Events reads the full
+// history with it. Any other decorator is read through its Get, so one that decrypts or maps names
+// keeps doing that.
+//
+// The first read of a session costs one Get of the whole session. From then on Events remembers
+// where each result is. It also keeps up to 64 results of 64 MiB in all in memory, and the one read
+// last whatever its size; reading on in one of those costs a Get without events. A reference that
+// no result of the session has costs a whole Get again. Services with a method History, such as
+// that of package persistence, are read event by event.
+//
+// Any number of goroutines may use the source. Reads of one session take turns, and give up when their
+// context ends. If svc is nil, every reference is unknown.
+func Events(svc session.Service) Source {
+	indexes, err := lru.New[Owner, *index](maxIndexes)
+	if err != nil {
+		panic(fmt.Sprintf("store: index cache: %v", err)) // only for a size under 1
+	}
+	return &events{history: historyOf(svc), indexes: indexes, contents: newContents()}
+}
+
+type events struct {
+	history  history
+	indexes  *lru.Cache[Owner, *index]
+	contents *contents
+}
+
+// Open implements Source.
+func (e *events) Open(ctx context.Context, owner Owner, ref string) (io.ReaderAt, int64, error) {
+	if e.history == nil || !IsRef(ref) || owner.AppName == "" || owner.UserID == "" || owner.SessionID == "" {
+		return nil, 0, ErrUnknownRef
+	}
+	ix := e.indexOf(owner)
+	content, err := e.read(ctx, ix, ref)
+	switch {
+	case errors.Is(err, session.ErrNotFound):
+		// The session may have been deleted, and another with its name must not inherit its results.
+		e.forget(ix)
+		return nil, 0, ErrUnknownRef
+	case err != nil:
+		return nil, 0, err
+	}
+	return strings.NewReader(content), int64(len(content)), nil
+}
+
+// read returns a result's content, from memory if possible.
+func (e *events) read(ctx context.Context, ix *index, ref string) (string, error) {
+	if content, kept := e.contents.get(contentKey{ix, ref}); kept {
+		return content, e.history.exists(ctx, ix.owner)
+	}
+	if err := ix.acquire(ctx); err != nil {
+		// If the one ahead hangs in storage, later readers start with an index of their own.
+		e.forget(ix)
+		return "", fmt.Errorf("open result %s: %w", ref, err)
+	}
+	defer ix.release()
+	if content, kept := e.contents.get(contentKey{ix, ref}); kept {
+		return content, e.history.exists(ctx, ix.owner)
+	}
+	content, found, err := ix.find(ctx, e.history, ref)
+	if err != nil {
+		return "", err
+	}
+	if !found {
+		return "", ErrUnknownRef
+	}
+	e.contents.add(contentKey{ix, ref}, content)
+	return content, nil
+}
+
+func (e *events) indexOf(owner Owner) *index {
+	fresh := newIndex(owner)
+	if old, found, _ := e.indexes.PeekOrAdd(owner, fresh); found {
+		e.indexes.Get(owner) // marks it as used
+		return old
+	}
+	return fresh
+}
+
+// forget drops an index, unless another has taken its place. Contents are kept by index, so they are
+// out of reach from then on.
+func (e *events) forget(ix *index) {
+	if now, found := e.indexes.Peek(ix.owner); found && now == ix {
+		e.indexes.Remove(ix.owner)
+	}
+}
+
+// index knows where a session's results are. Its fields belong to whoever has acquired it.
+type index struct {
+	owner Owner
+	turn  chan struct{} // holds one token while a reader is at work
+
+	refs map[string]position
+	// end is the position of the newest event that was seen.
+	end     position
+	scanned bool
+}
+
+// position says where to begin reading to find an event. The zero value is the start of the session.
+type position struct {
+	time time.Time
+	seq  int64
+}
+
+func newIndex(owner Owner) *index {
+	return &index{owner: owner, turn: make(chan struct{}, 1), refs: map[string]position{}}
+}
+
+func (ix *index) acquire(ctx context.Context) error {
+	select {
+	case ix.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (ix *index) release() { <-ix.turn }
+
+// find looks for a result where it was seen, then among the events that are new since the last look,
+// and at last everywhere. The last step finds an event with a timestamp older than one that
+// was stored before it, and a session that was deleted and created anew.
+func (ix *index) find(ctx context.Context, h history, ref string) (content string, found bool, err error) {
+	if at, known := ix.refs[ref]; known {
+		if content, found, err = ix.scan(ctx, h, at, ref, true); found || err != nil {
+			return content, found, err
+		}
+	} else if ix.scanned {
+		if content, found, err = ix.scan(ctx, h, ix.end, ref, false); found || err != nil {
+			return content, found, err
+		}
+	}
+	clear(ix.refs)
+	ix.end, ix.scanned = position{}, false
+	content, found, err = ix.scan(ctx, h, position{}, ref, false)
+	ix.scanned = err == nil
+	return content, found, err
+}
+
+// scan indexes the events from a position on, and returns the content of one result. If only that is
+// wanted, it stops there.
+func (ix *index) scan(ctx context.Context, h history, from position, ref string, only bool) (content string, found bool, err error) {
+	err = h.since(ctx, ix.owner, from, func(ev *session.Event, at position) bool {
+		if !only && (at.seq > ix.end.seq || at.time.After(ix.end.time)) {
+			ix.end = at
+		}
+		if ev == nil || ev.Content == nil {
+			return true
+		}
+		for _, part := range ev.Content.Parts {
+			if part == nil || part.FunctionResponse == nil {
+				continue
+			}
+			result := ResultOf(part.FunctionResponse.Response)
+			if !only {
+				ix.refs[result.Ref] = at
+			}
+			if result.Ref == ref {
+				content, found = result.Content, true
+			}
+		}
+		return !only || !found
+	})
+	return content, found, err
+}
