@@ -231,7 +231,7 @@ func TestAPieceSaysWhereItIs(t *testing.T) {
 		for k, v := range row.args {
 			args[k] = v
 		}
-		want := map[string]any{"content": row.want, "offset": row.offset, "next_offset": row.next, "done": row.done, "total_bytes": 19, "total_lines": 4}
+		want := map[string]any{"ref_id": ref, "content": row.want, "offset": row.offset, "next_offset": row.next, "done": row.done, "total_bytes": 19, "total_lines": 4}
 		if row.note != nil {
 			want["note"] = row.note
 		}
@@ -285,7 +285,7 @@ func TestBytesAreReadAsHex(t *testing.T) {
 	t.Parallel()
 	src, ref := holding("\xff\xfe\x00")
 	want := map[string]any{
-		"content": "fffe00", "offset": 0, "next_offset": 3, "total_bytes": 3, "total_lines": 1, "done": true, "encoding": "hex",
+		"ref_id": ref, "content": "fffe00", "offset": 0, "next_offset": 3, "total_bytes": 3, "total_lines": 1, "done": true, "encoding": "hex",
 		"note": "This part is not text. content has its bytes as hexadecimal digits; offsets count bytes.",
 	}
 	if got := newReader(t, src, toolresult.ReadOptions{}).call(map[string]any{"ref_id": ref}); fmt.Sprint(got) != fmt.Sprint(want) {

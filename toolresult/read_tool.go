@@ -89,7 +89,7 @@ func (r *readTool) Run(ctx agent.ToolContext, args any) (map[string]any, error) 
 	var wrong argumentError
 	switch {
 	case err == nil:
-		return a.response(), nil
+		return a.response(parsed.ref), nil
 	case errors.As(err, &wrong):
 		return failure(string(wrong)), nil
 	case errors.Is(err, store.ErrUnknownRef):
@@ -140,9 +140,11 @@ func (r *readTool) warn(ctx context.Context, err error) {
 // failure is the answer to a call that cannot be answered with content.
 func failure(text string) map[string]any { return map[string]any{"error": text} }
 
-// response returns the answer as the model sees it.
-func (a answer) response() map[string]any {
+// response returns the answer as the model sees it. It names the result, so that the answer can be masked
+// without being stored.
+func (a answer) response(ref string) map[string]any {
 	out := map[string]any{
+		RefKey:        ref,
 		"content":     a.content,
 		"offset":      int(a.offset),
 		"next_offset": int(a.next),
