@@ -97,7 +97,7 @@ func (s *search) searchLine(line []byte, base int64, upTo int) int {
 		start, stop := from+match[0], from+match[1]
 		lo, hi := excerpt(line, start, stop)
 		entry := fmt.Sprintf("%d:%d:%s\n", s.line, base+int64(start), show(line, lo, hi))
-		cost := jsonLen(entry)
+		cost := escapedSize(entry, s.most)
 		if s.out.Len() > 0 && (s.out.Len()+len(entry) > s.limit || s.json+cost > s.most) {
 			s.full = true
 			return from

@@ -38,8 +38,7 @@ func readPiece(t text, offset, end int64, limit, most int) (piece, error) {
 	data := buf[start:stop]
 	p := piece{offset: lo + int64(start)}
 	if valid := validPrefix(data); valid == len(data) || 2*valid >= len(data) {
-		p.content = string(data[:valid])
-		p.content = p.content[:fitJSON(p.content, most)]
+		p.content = prefixWithin(string(data[:valid]), most)
 		p.next = p.offset + int64(len(p.content))
 		return p, nil
 	}
@@ -79,36 +78,4 @@ func validPrefix(b []byte) int {
 		n += size
 	}
 	return n
-}
-
-// fitJSON returns how many bytes of s, which is UTF-8, take at most most bytes as JSON: at least one
-// rune, and whole runes.
-func fitJSON(s string, most int) int {
-	cost := 0
-	for i, r := range s {
-		if cost += jsonCost(r); cost > most && i > 0 {
-			return i
-		}
-	}
-	return len(s)
-}
-
-// jsonCost returns how many bytes a rune takes in a text of encoding/json, with its escapes for HTML.
-func jsonCost(r rune) int {
-	switch {
-	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t', r == '\b', r == '\f':
-		return 2
-	case r < ' ', r == '<', r == '>', r == '&', r == '\u2028', r == '\u2029':
-		return len(`\u0000`)
-	}
-	return utf8.RuneLen(r)
-}
-
-// jsonLen returns how many bytes s, which is UTF-8, takes as JSON, without the quotes.
-func jsonLen(s string) int {
-	cost := 0
-	for _, r := range s {
-		cost += jsonCost(r)
-	}
-	return cost
 }

@@ -79,10 +79,10 @@ func (r *readTool) Run(ctx agent.ToolContext, args any) (map[string]any, error) 
 	values, _ := args.(map[string]any)
 	parsed, problem := parseReadArgs(values)
 	if problem != "" {
-		return failure(problem), nil
+		return readError(problem), nil
 	}
 	if adk.IsNil(ctx) {
-		return failure(store.ErrUnknownRef.Error()), nil
+		return readError(store.ErrUnknownRef.Error()), nil
 	}
 	owner := store.Owner{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()}
 	a, err := r.bounded(ctx, owner, parsed)
@@ -91,12 +91,12 @@ func (r *readTool) Run(ctx agent.ToolContext, args any) (map[string]any, error) 
 	case err == nil:
 		return a.response(parsed.ref), nil
 	case errors.As(err, &wrong):
-		return failure(string(wrong)), nil
+		return readError(string(wrong)), nil
 	case errors.Is(err, store.ErrUnknownRef):
-		return failure(store.ErrUnknownRef.Error()), nil
+		return readError(store.ErrUnknownRef.Error()), nil
 	}
 	r.warn(ctx, err)
-	return failure("The result cannot be read at the moment. Try again later, or go on without it."), nil
+	return readError("The result cannot be read at the moment. Try again later, or go on without it."), nil
 }
 
 // bounded reads within the timeout, and survives a source that hangs or panics.
@@ -137,8 +137,8 @@ func (r *readTool) warn(ctx context.Context, err error) {
 	logger.WarnContext(ctx, "read_result cannot read", "error", err)
 }
 
-// failure is the answer to a call that cannot be answered with content.
-func failure(text string) map[string]any { return map[string]any{"error": text} }
+// readError is the answer to a call that cannot be answered with content.
+func readError(text string) map[string]any { return map[string]any{"error": text} }
 
 // response returns the answer as the model sees it. It names the result, so that the answer can be masked
 // without being stored.
