@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/tokens"
+	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 // state is what the meter knows about one agent in one branch of a session.
@@ -52,6 +53,12 @@ type measured struct {
 
 // estimate is the size of the whole request, without a provider's counts.
 func (got measured) estimate() int { return got.contents + got.fixed }
+
+// room is what masking needs to know of the request. It has no provider's counts, so that every process
+// masks the same results.
+func (got measured) room() toolresult.Room {
+	return toolresult.Room{Effective: got.EffectiveWindow(), Fixed: got.fixed}
+}
 
 // measure returns the size of a request. It keeps the sizes of contents for the next time, and changes
 // nothing else.

@@ -2,11 +2,11 @@ package budget
 
 import (
 	"context"
-	"strings"
 
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 // Cause is why a request does not extend the one before it.
@@ -81,21 +81,12 @@ func traitsOf(c *genai.Content) traits {
 	for _, p := range c.Parts {
 		if p != nil && p.FunctionResponse != nil {
 			t |= isResponse
-			if isMaskedResult(p.FunctionResponse) {
+			if toolresult.IsMasked(p.FunctionResponse.Response) {
 				t |= isMasked
 			}
 		}
 	}
 	return t
-}
-
-// maskOpening begins the text of a masked result.
-const maskOpening = "[result masked"
-
-// isMaskedResult reports whether a result was replaced by a mask.
-func isMaskedResult(r *genai.FunctionResponse) bool {
-	text, _ := r.Response["result"].(string)
-	return strings.HasPrefix(text, maskOpening)
 }
 
 // lastRequest is the last request of a caller that was sent.

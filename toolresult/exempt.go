@@ -17,3 +17,7 @@ const exemptPrefix = "adk_request_"
 func exempt(tool string, more []string) bool {
 	return strings.HasPrefix(tool, exemptPrefix) || slices.Contains(exemptTools, tool) || slices.Contains(more, tool)
 }
+
+// IsExempt reports whether ADK itself reads the results of a tool. They are never shortened, and nothing may
+// be written into them.
+func IsExempt(tool string) bool { return exempt(tool, nil) }

@@ -100,3 +100,9 @@ func errorText(err error) (text string) {
 	}()
 	return err.Error()
 }
+
+// IsMasked reports whether a response is a mask that a [Masker] has put in place of a result.
+func IsMasked(response map[string]any) bool {
+	_, masked := maskedTokens(response)
+	return masked
+}
