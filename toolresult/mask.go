@@ -2,6 +2,7 @@ package toolresult
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"google.golang.org/adk/model"
@@ -48,19 +49,22 @@ func (m Masking) check() error {
 			problems = append(problems, &ConfigError{field, n, "give a number of " + unit + ", 0 for the default, or Off"})
 		}
 	}
-	count("Masking.KeepFirst", m.KeepFirst, "results")
-	count("Masking.KeepLast", m.KeepLast, "results")
-	count("Masking.BatchTokens", m.BatchTokens, "tokens")
+	count("KeepFirst", m.KeepFirst, "results")
+	count("KeepLast", m.KeepLast, "results")
+	count("BatchTokens", m.BatchTokens, "tokens")
 	if m.From != Off && !(m.From >= 0 && m.From <= 1) { // also NaN
-		problems = append(problems, &ConfigError{"Masking.From", m.From,
+		problems = append(problems, &ConfigError{"From", m.From,
 			"give a share of the effective window, more than 0 and at most 1, 0 for the default, or Off"})
 	}
 	for _, tool := range m.Exempt {
 		if tool == "" {
-			problems = append(problems, &ConfigError{"Masking.Exempt", tool, "a tool has a name: remove the empty entry"})
+			problems = append(problems, &ConfigError{"Exempt", tool, "a tool has a name: remove the empty entry"})
 		}
 	}
-	return errors.Join(problems...)
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("masking config: %w", errors.Join(problems...))
 }
 
 // Room is the size of a request apart from its contents, in estimated tokens. Both numbers must be

@@ -66,7 +66,7 @@ func drawCall(t *rapid.T, n int) (call, answer *genai.Part) {
 	case 1:
 		result["context_status"] = "80% used"
 	case 2:
-		result = map[string]any{"result": "[tool result offloaded] " + strings.Repeat(" word", size), "ref_id": fmt.Sprintf("r-%016x", n)}
+		result = map[string]any{"result": "[Tool result stored — 9.9 KB" + strings.Repeat(" word", size), "ref_id": fmt.Sprintf("r-%016x", n)}
 	case 3:
 		result["lines"] = []any{1, "two", map[string]any{"three": 3.5, "four": nil, "five": true}}
 	}
@@ -208,7 +208,7 @@ func checkMasked(t *rapid.T, whole, got *model.LLMRequest, masked toolresult.Mas
 		}
 		results++
 		want := store.ResultOf(all[i].Response).Ref
-		if ref, ok := all[i].Response["ref_id"].(string); ok {
+		if ref, ok := toolresult.IsShortened(r.Name, all[i].Response); ok {
 			want = ref
 		}
 		if r.Response["ref_id"] != want || masked.Refs[results-1] != want {

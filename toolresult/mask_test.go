@@ -232,6 +232,30 @@ func TestWhatStaysVisible(t *testing.T) {
 	}
 }
 
+func TestAMaskKeepsTheReferenceOfAShortenedResult(t *testing.T) {
+	t.Parallel()
+	cutter, err := toolresult.New(toolresult.Config{Readable: true, Limits: toolresult.Limits{StubAbove: 2_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A stub of a failed call is larger than its mask.
+	whole := map[string]any{"output": strings.Repeat("word and ", 300), "exit_code": 1}
+	stub, _, cut := cutter.Response("look", whole)
+	imitation := page(1, 300)
+	imitation["ref_id"] = "r-00112233445566aa"
+	req := rounds(stub, imitation, page(2, 10))
+	newMasker(t, eager(toolresult.Off, 1)).Apply(req, toolresult.Room{}, nil)
+	for i, of := range []map[string]any{whole, imitation} {
+		got := responses(req)[i].Response
+		if want := store.ResultOf(of).Ref; got["ref_id"] != want || !cut {
+			t.Errorf("result %d: %v, want the reference %s", i, got, want)
+		}
+		if ref, ok := toolresult.IsShortened("look", got); !ok || ref != got["ref_id"] {
+			t.Errorf("result %d: the mask is not recognized: %v", i, got)
+		}
+	}
+}
+
 func TestTheNewestRoundStaysWhole(t *testing.T) {
 	t.Parallel()
 	req := rounds(page(0, 300))
@@ -306,7 +330,7 @@ func TestAResultThatCannotBeStoredStaysVisible(t *testing.T) {
 func TestMaskingRefusesBadNumbers(t *testing.T) {
 	t.Parallel()
 	_, err := toolresult.NewMasker(toolresult.Masking{KeepFirst: -2, KeepLast: -3, BatchTokens: -4, From: 1.5, Exempt: []string{"a", ""}})
-	for _, want := range []string{"Masking.KeepFirst is -2", "Masking.KeepLast is -3", "Masking.BatchTokens is -4", "Masking.From is 1.5", `Masking.Exempt is ""`} {
+	for _, want := range []string{"masking config: KeepFirst is -2", "KeepLast is -3", "BatchTokens is -4", "From is 1.5", `Exempt is ""`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)
 		}
@@ -315,7 +339,7 @@ func TestMaskingRefusesBadNumbers(t *testing.T) {
 		t.Error("a share that is no number passes")
 	}
 	var config *toolresult.ConfigError
-	if !errors.As(err, &config) || config.Field != "Masking.KeepFirst" {
+	if !errors.As(err, &config) || config.Field != "KeepFirst" {
 		t.Errorf("the first problem is %+v", config)
 	}
 }

@@ -33,31 +33,24 @@ func (r *replay) write(put func(string, store.Result) error, masked *Masked) {
 // writeMask replaces the response of one result, unless put fails.
 func (r *replay) writeMask(result *result, put func(string, store.Result) error) error {
 	size, response := &result.sized, result.response
-	own := refOf(response.Name, response.Response)
-	if size.ref == nil || put != nil && own == "" {
-		ref := own
-		if own == "" {
+	if size.ref == nil || put != nil {
+		ref, own := IsShortened(response.Name, response.Response)
+		if !own {
 			whole := store.ResultOf(response.Response)
 			if err := call(put, response.Name, whole); err != nil {
 				return err
 			}
 			ref = whole.Ref
 		}
-		size.ref, size.text = ref, maskText(size.tokens)
-		if result.print != 0 {
-			r.sizes.known.Add(result.print, *size)
+		if size.ref == nil {
+			size.ref, size.text = ref, maskText(size.tokens)
+			if result.print != 0 {
+				r.sizes.known.Add(result.print, *size)
+			}
 		}
 	}
 	response.Response = newMask(response.Response, size.text, size.ref)
 	return nil
-}
-
-// refOf returns the reference that a shortened result has, "" for any other.
-func refOf(tool string, response map[string]any) string {
-	if ref := refIn(response); store.IsRef(ref) {
-		return ref
-	}
-	return ""
 }
 
 // call calls put, which may be nil, and returns its panic as an error.
