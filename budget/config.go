@@ -4,9 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
+
+	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/tokens"
+	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // Config says how large the window is, what happens as it fills up, and who hears of it. The zero
@@ -32,6 +37,33 @@ type Config struct {
 	// changes, possibly by several goroutines at once. If nil, they are what ADK's skill toolset has
 	// written. A panic in it is recovered, and no skills are counted.
 	Skills func(instruction string) []string
+	// Compactor summarizes the session when a request is over Block or refused as too long: normally
+	// the [compaction.CompactionSessionService] of the runner. If nil, sessions are not compacted.
+	Compactor Compactor
+	// CompactTimeout bounds one such compaction, all its summarizer calls together. 0 means 60 s, as
+	// in package compaction.
+	CompactTimeout time.Duration
+	// DisableRebuild keeps the meter from compacting sessions and running agents again in the middle
+	// of a model call. Requests that are too large are then only masked and dropped from.
+	DisableRebuild bool
+	// Masker masks old tool results: in batches in every request, and all but the newest round in one
+	// that is too large. If nil, none are masked.
+	Masker *toolresult.Masker
+	// ReadResult is the tool by which the model reads cut and masked results. It is put into every
+	// request that can take a function. If nil, none is.
+	ReadResult tool.Tool
+	// Cutter and Store are for sessions that Compactor does not own, such as those of an agent that
+	// runs as a tool (package agenttool): no view cuts their results, and no storage has them to read
+	// from. Cutter shortens results in their requests, and Store keeps what is shortened or masked, so
+	// the source of ReadResult must read it too. Of such sessions, the newest 64 keep their results in
+	// a Store that can forget a session. Without a Compactor, every session is such a session, and is
+	// kept. If Store is nil, results there are masked but not kept, and Cutter must be nil.
+	Cutter *toolresult.Cutter
+	Store  store.Store
+	// Overflow reports whether an error of the model means that the prompt is too long, in addition to
+	// those that [IsOverflow] knows. It must be quick and safe for concurrent use. If nil, IsOverflow
+	// alone decides.
+	Overflow func(error) bool
 	// Observer hears of requests, prefix breaks and changes of state. If nil, nothing is reported.
 	Observer Observer
 	// Logger gets a line when a state changes, never for every request, and never with content:
@@ -79,6 +111,7 @@ func (c *Config) check() error {
 	if c.ContextWindow > 0 && c.MaxOutputTokens > c.ContextWindow/2 {
 		refuse("MaxOutputTokens", c.MaxOutputTokens, "it is more than half of ContextWindow %d, and too little would be left for the prompt; lower it", c.ContextWindow)
 	}
+	problems = append(problems, c.checkModel()...)
 	if c.Observer != nil && adk.IsNil(c.Observer) {
 		refuse("Observer", nil, "it holds a nil %T, and every call would panic", c.Observer)
 	}

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -18,6 +19,8 @@ const (
 	maxSessions = 4096 // trackers
 	maxAgents   = 1024 // of all sessions together
 	maxModels   = 256
+
+	maxInvocations = 4096 // that run at the same time
 )
 
 // Meter measures requests. It is safe for concurrent use, and holds no resources that must be closed.
@@ -28,6 +31,9 @@ type Meter struct {
 	agents   *lru.Cache[agentKey, int] // fixed tokens of an agent's last request in any session
 	models   *lru.Cache[string, windows]
 	warned   *lru.Cache[string, struct{}] // models whose window is assumed
+	guarded  *lru.Cache[string, struct{}] // invocations that the meter's plugin sees
+	foreign  foreign
+	hanging  hanging
 }
 
 // New returns a Meter. The error joins a [*ConfigError] for every value that is refused.
@@ -39,10 +45,11 @@ func New(cfg Config) (*Meter, error) {
 	if cfg.Skills == nil {
 		cfg.Skills = listedSkills
 	}
+	cfg.CompactTimeout = cmp.Or(cfg.CompactTimeout, defaultCompactTimeout)
 	return &Meter{
 		cfg: cfg, callers: newCache[callerKey, *state](maxCallers), trackers: newCache[compaction.SessionRef, *Tracker](maxSessions),
 		agents: newCache[agentKey, int](maxAgents), models: newCache[string, windows](maxModels),
-		warned: newCache[string, struct{}](maxModels),
+		warned: newCache[string, struct{}](maxModels), guarded: newCache[string, struct{}](maxInvocations), foreign: newForeign(&cfg),
 	}, nil
 }
 

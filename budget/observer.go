@@ -59,6 +59,9 @@ type Observation struct {
 	// Counted and Estimated are a provider's count and the estimate for the same prompt, in tokens.
 	Counted, Estimated int
 
+	// Removed is by how many tokens a request was made smaller.
+	Removed int
+
 	Reason string
 	Err    error
 }

@@ -1,0 +1,100 @@
+package budget
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/toolresult/store"
+)
+
+const (
+	// storeTimeout is how long a store may take to keep one result. After that the result is left in the
+	// request as it is.
+	storeTimeout = 5 * time.Second
+	// maxForeign is how many sessions of agents that run as tools keep their results. Such a session is
+	// never deleted, and is no longer used once its agent has answered.
+	maxForeign = 64
+)
+
+// foreign are sessions that the compactor does not know, such as those of agents that run as tools: no view
+// cuts their results, and nobody stores them. What is cut or masked there is put into Config.Store.
+type foreign struct {
+	sessions *lru.Cache[store.Owner, struct{}]
+}
+
+// newForeign returns an empty foreign. If the store can forget sessions, it forgets the oldest.
+func newForeign(cfg *Config) foreign {
+	var forget func(store.Owner, struct{})
+	// Without a compactor every session is foreign, and results must outlive this process.
+	if memory, ok := cfg.Store.(interface{ Drop(store.Owner) }); ok && cfg.Compactor != nil {
+		forget = func(owner store.Owner, _ struct{}) {
+			defer func() { _ = recover() }()
+			memory.Drop(owner)
+		}
+	}
+	sessions, _ := lru.NewWithEvict(maxForeign, forget) // it fails only for a size that is not positive
+	return foreign{sessions}
+}
+
+// putter returns a function that stores results of the session of a call. It survives a store that hangs.
+func (f foreign) putter(c *call) func(tool string, r store.Result) error {
+	owner := ownerOf(c.who.ref)
+	f.sessions.Add(owner, struct{}{})
+	return func(tool string, r store.Result) error {
+		return c.within(storeTimeout, "Store.Put", func(ctx context.Context) error {
+			return c.m.cfg.Store.Put(ctx, owner, tool, r)
+		})
+	}
+}
+
+func ownerOf(ref compaction.SessionRef) store.Owner {
+	return store.Owner{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}
+}
+
+// cut cuts the results in a request of a foreign session, as a view would. A result that cannot be stored
+// stays whole.
+func (c *call) cut() {
+	if c.put == nil || c.m.cfg.Cutter == nil {
+		return
+	}
+	for i, content := range c.req.Contents {
+		if content == nil {
+			continue
+		}
+		c.guard("cutting", func() error {
+			c.req.Contents[i] = c.cutContent(content)
+			return nil
+		})
+	}
+}
+
+// cutContent returns a content with cut results: the content itself if nothing is cut.
+func (c *call) cutContent(content *genai.Content) *genai.Content {
+	out := content
+	for i, part := range content.Parts {
+		if part == nil || part.FunctionResponse == nil {
+			continue
+		}
+		whole := part.FunctionResponse
+		response, _, changed := c.m.cfg.Cutter.Response(whole.Name, whole.Response)
+		if !changed || c.put(whole.Name, store.ResultOf(whole.Response)) != nil {
+			continue
+		}
+		if out == content {
+			clone := *content
+			clone.Parts = slices.Clone(content.Parts)
+			out = &clone
+		}
+		result, shown := *whole, *part
+		result.Response = response
+		shown.FunctionResponse = &result
+		out.Parts[i] = &shown
+	}
+	return out
+}

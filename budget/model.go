@@ -1,0 +1,185 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+)
+
+// Model wraps llm so that each of its requests is measured and kept within the context window. Give the
+// result to the agent. One meter serves any number of models and agents, at once.
+//
+// For each request, in this order, the wrapper
+//
+//   - declares [Config.ReadResult], and masks old results with [Config.Masker];
+//   - measures the request as it will be sent;
+//   - if it is over Block, compacts the session with [Config.Compactor] and builds the request again, then
+//     masks all results but the newest, then drops old tool rounds, each only if the one before was not
+//     enough;
+//   - calls llm. If llm refuses the prompt as too long before its first response, the request is made
+//     smaller in the same way and sent once more.
+//
+// A session is compacted, and a request rebuilt, at most once per request. To rebuild it, the wrapper
+// runs the agent again up to its model call, so callbacks before the model and around the agent, and
+// instruction providers, run a second time. Tools do not run, and no event is yielded.
+// [Config.DisableRebuild] turns this off.
+//
+// A turn ends with an error of this package only if it can end in no other way: with an
+// [*OverflowError], if llm refuses the smaller request too, or if one part of the request alone is larger
+// than a window that is known. All other failures, those of the masker, the compactor, a store or an
+// observer included, leave the request as it was.
+//
+// The wrapper has a Client method, by which ADK recognizes a model for live runs, only if llm has one.
+// Its Unwrap method returns llm. If llm is a wrapper of this meter already, Model returns llm. If llm is
+// nil, each call of the result returns an error.
+//
+// The result must not be used as the summarizer's model: give compaction llm itself.
+func (m *Meter) Model(llm model.LLM) model.LLM {
+	if adk.IsNil(llm) {
+		return nilModel{what: fmt.Sprintf("%T", llm)}
+	}
+	if m.wraps(llm) {
+		return llm
+	}
+	w := &metered{meter: m, inner: llm}
+	if live, ok := llm.(liveModel); ok {
+		return &meteredLive{metered: w, live: live}
+	}
+	return w
+}
+
+// liveModel is a model for live runs. ADK looks for this method only: see
+// TestPinALiveRunAsksTheModelForItsClient.
+type liveModel interface {
+	Client() *genai.Client
+}
+
+// variantModel is a model that knows which of Google's services it calls. ADK takes every other model
+// for one of none, so a wrapper may always have this method: see
+// TestPinTheVariantOfAModelDecidesHowASchemaIsSent.
+type variantModel interface {
+	GetGoogleLLMVariant() genai.Backend
+}
+
+// metered is a model with a meter around its calls.
+type metered struct {
+	meter *Meter
+	inner model.LLM
+}
+
+// meteredLive is metered for a model that can do live runs. Those do not call GenerateContent, so the
+// meter has no part in them.
+type meteredLive struct {
+	*metered
+	live liveModel
+}
+
+// Client returns the inner model's client.
+func (w *meteredLive) Client() *genai.Client { return w.live.Client() }
+
+// Name returns the inner model's name.
+func (w *metered) Name() string { return w.inner.Name() }
+
+// Unwrap returns the inner model.
+func (w *metered) Unwrap() model.LLM { return w.inner }
+
+// GetGoogleLLMVariant returns the inner model's variant, and genai.BackendUnspecified if it has none.
+func (w *metered) GetGoogleLLMVariant() genai.Backend {
+	if inner, ok := w.inner.(variantModel); ok {
+		return inner.GetGoogleLLMVariant()
+	}
+	return genai.BackendUnspecified
+}
+
+// maxLayers bounds how far a chain of wrappers is followed: one that unwraps to itself must not hang.
+const maxLayers = 64
+
+// wraps reports whether llm is, or wraps, a wrapper of this meter.
+func (m *Meter) wraps(llm model.LLM) bool {
+	for range maxLayers {
+		switch w := llm.(type) {
+		case *metered:
+			if w.meter == m {
+				return true
+			}
+		case *meteredLive:
+			if w.meter == m {
+				return true
+			}
+		}
+		wrapper, ok := llm.(interface{ Unwrap() model.LLM })
+		if !ok {
+			return false
+		}
+		llm = wrapper.Unwrap()
+	}
+	return false
+}
+
+// GenerateContent measures the request, makes it smaller if it must be, and calls the inner model. It
+// changes req in place.
+func (w *metered) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		if w.captures(ctx, req) {
+			return
+		}
+		if req == nil || passesThrough(ctx, req) {
+			w.inner.GenerateContent(ctx, req, stream)(yield)
+			return
+		}
+		c := &call{origin: origin{m: w.meter, ctx: ctx}, w: w, req: req}
+		var err error
+		c.guard("preparing a request", func() error {
+			err = c.prepare()
+			return nil
+		})
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		c.send(stream, yield)
+	}
+}
+
+// nilModel stands for a model that is nil.
+type nilModel struct{ what string }
+
+// Name returns a name that no model has.
+func (nilModel) Name() string { return "none" }
+
+// GenerateContent yields an error that names the mistake.
+func (m nilModel) GenerateContent(context.Context, *model.LLMRequest, bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		yield(nil, fmt.Errorf("budget: Model was given a nil model (%s): create the model first, and check its error", m.what))
+	}
+}
+
+// defaultCompactTimeout is that of one summarizer call in package compaction.
+const defaultCompactTimeout = 60 * time.Second
+
+// checkModel returns what is wrong with the settings of the wrapper.
+func (c *Config) checkModel() []error {
+	var problems []error
+	for _, f := range []struct {
+		name  string
+		value any
+	}{{"Compactor", c.Compactor}, {"ReadResult", c.ReadResult}, {"Store", c.Store}} {
+		if f.value != nil && adk.IsNil(f.value) {
+			problems = append(problems, &ConfigError{f.name, nil, fmt.Sprintf("it holds a nil %T, and every call would panic; leave the field out", f.value)})
+		}
+	}
+	if c.CompactTimeout < 0 {
+		problems = append(problems, &ConfigError{"CompactTimeout", c.CompactTimeout, "it must not be negative; 0 is 60 s, and DisableRebuild turns compactions in a model call off"})
+	}
+	if c.Cutter != nil && c.Store == nil {
+		problems = append(problems, &ConfigError{"Cutter", "set", "without Store, what it cuts could not be read back; set Store, or leave Cutter out"})
+	}
+	return problems
+}

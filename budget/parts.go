@@ -1,0 +1,87 @@
+package budget
+
+import (
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// maxLargest is how many parts an OverflowError names.
+const maxLargest = 5
+
+// largestParts returns the largest parts of a request, largest first.
+func largestParts(req *model.LLMRequest) []Large {
+	var all []Large
+	if req.Config != nil {
+		if instruction := req.Config.SystemInstruction; instruction != nil {
+			all = append(all, Large{What: SystemInstruction, Content: -1, Tokens: tokens.OfContent(instruction)})
+		}
+		for _, t := range req.Config.Tools {
+			all = append(all, largeTools(t)...)
+		}
+	}
+	for i, c := range req.Contents {
+		if c == nil {
+			continue
+		}
+		for _, part := range c.Parts {
+			if part != nil {
+				all = append(all, largePart(i, c.Role, part))
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Large) int { return b.Tokens - a.Tokens })
+	return slices.Clip(all[:min(maxLargest, len(all))])
+}
+
+func largeTools(t *genai.Tool) (all []Large) {
+	if t == nil {
+		return nil
+	}
+	for _, d := range t.FunctionDeclarations {
+		if d != nil {
+			size, _ := promptsize.OfTools([]*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{d}}})
+			all = append(all, Large{What: ToolDeclaration, Content: -1, Name: d.Name, Tokens: size})
+		}
+	}
+	return all
+}
+
+func largePart(content int, role string, part *genai.Part) Large {
+	l := Large{Content: content, Tokens: tokens.OfContent(&genai.Content{Role: role, Parts: []*genai.Part{part}})}
+	switch {
+	case part.FunctionResponse != nil:
+		l.What, l.Name = ToolResult, part.FunctionResponse.Name
+	case part.FunctionCall != nil:
+		l.What, l.Name = ToolCall, part.FunctionCall.Name
+	case role == genai.RoleModel:
+		l.What = ModelText
+	default:
+		l.What = UserMessage
+	}
+	return l
+}
+
+// overflowError describes a request that does not fit. r is nil if the request was not sent.
+func (c *call) overflowError(r *refused, largest []Large) *OverflowError {
+	w := c.m.window(c.who.model, c.req)
+	err := &OverflowError{
+		Model: c.who.model, Tokens: c.size.UsedTokens(), Window: w.Total, Reply: w.MaxOutputTokens,
+		Largest: largest, Tried: slices.Clone(c.tried),
+	}
+	if c.m.windowsOf(c.who.model).assumed {
+		err.Window, err.Reply = 0, 0
+	}
+	if r != nil {
+		err.Sent, err.Err = true, r.err
+		if r.numbers.prompt > 0 {
+			err.Tokens = r.numbers.prompt
+		}
+	}
+	return err
+}

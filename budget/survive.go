@@ -1,0 +1,53 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/adk/agent"
+)
+
+// origin is where a request comes from. Steps that call code of others run in it, and are survived.
+type origin struct {
+	m   *Meter
+	ctx context.Context
+	ic  agent.InvocationContext // nil outside of a session
+	who caller
+}
+
+// guard runs a step and survives its panic. It reports whether the step succeeded.
+func (c *origin) guard(what string, step func() error) (ok bool) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			ok = false
+			c.failed(what, fmt.Errorf("panic: %v", cause))
+		}
+	}()
+	if err := step(); err != nil {
+		c.failed(what, err)
+		return false
+	}
+	return true
+}
+
+// errHangs is the error of a step that did not return in time.
+var errHangs = errors.New("it does not return")
+
+// within runs a step that may hang, in a goroutine of its own, and gives it up after timeout. A step that
+// hangs is not started again for the same session until it has returned.
+func (c *origin) within(timeout time.Duration, what string, step func(context.Context) error) error {
+	err := c.m.hanging.run(c.ctx, timeout, hangKey{what, c.who.ref}, step)
+	if err != nil {
+		c.failed(what, err)
+	}
+	return err
+}
+
+// failed reports that a step failed.
+func (c *origin) failed(what string, err error) {
+	o := c.who.observation(Failed)
+	o.Reason, o.Err = what, err
+	c.m.observe(c.ctx, o)
+}
