@@ -46,13 +46,18 @@ type Config struct {
 	// window begins with them. 0 means 2; the least is 1.
 	OverlapSize int
 	// TokenThreshold is the prompt size, in tokens, at which the token trigger fires, if that is
-	// less than SafetyRatio × ContextWindow. 0 means that SafetyRatio alone decides. Off turns the
-	// token trigger off, whatever SafetyRatio is.
+	// less than SafetyRatio of the effective window. 0 means that SafetyRatio alone decides. Off turns
+	// the token trigger off, whatever SafetyRatio is.
 	TokenThreshold int
-	// SafetyRatio is ρ: the share of the context window at which the token trigger fires, up to 1.
-	// 0 means 0.7. Off leaves the decision to TokenThreshold, and turns the token trigger off if
-	// that is 0.
+	// SafetyRatio is ρ: the share of the effective window (ContextWindow less MaxOutputTokens) at
+	// which the token trigger fires. It must be less than BlockRatio. 0 means 0.7. Off leaves the
+	// decision to TokenThreshold, and turns the token trigger off if that is 0.
 	SafetyRatio float64
+	// BlockRatio is the share of the effective window at which the hard limit is, up to 1: no prompt
+	// exceeds it without an attempt to make it smaller first, for which the turn waits. As long as
+	// the provider has counted no prompt, the estimate is taken for a tenth too low, so the hard
+	// limit is reached at ten elevenths of this. 0 means 0.98. It cannot be turned off.
+	BlockRatio float64
 	// ContextWindow is Λ, the context window of the *agent's* model, in tokens. 0 means the window
 	// that Registry has for AgentModel, or for Model if AgentModel is empty. If it has none, the
 	// service assumes 128,000 and logs a warning.
@@ -135,12 +140,13 @@ type Config struct {
 
 // Defaults of [DefaultConfig] and of zero fields.
 const (
-	defaultInvocationThreshold = 5   // ADR-009, as in adk-python's EventsCompactionConfig examples
-	defaultOverlapSize         = 2   // ADR-009: at least 2 keeps references to the last exchange resolvable
-	defaultSafetyRatio         = 0.7 // ADR-006 and ADR-009
-	defaultRetainEvents        = 10  // ADR-006: the last 10 messages in full
-	defaultMaxSummaries        = 5   // ADR-009
-	defaultMaxSummaryTokens    = 500 // ADR-009
+	defaultInvocationThreshold = 5    // ADR-009, as in adk-python's EventsCompactionConfig examples
+	defaultOverlapSize         = 2    // ADR-009: at least 2 keeps references to the last exchange resolvable
+	defaultSafetyRatio         = 0.7  // ADR-006 and ADR-009
+	defaultBlockRatio          = 0.98 // ADR-006: at 98% nothing is sent before it is compacted
+	defaultRetainEvents        = 10   // ADR-006: the last 10 messages in full
+	defaultMaxSummaries        = 5    // ADR-009
+	defaultMaxSummaryTokens    = 500  // ADR-009
 	defaultTimeout             = 60 * time.Second
 )
 
@@ -151,6 +157,7 @@ func DefaultConfig() Config {
 		InvocationThreshold: defaultInvocationThreshold,
 		OverlapSize:         defaultOverlapSize,
 		SafetyRatio:         defaultSafetyRatio,
+		BlockRatio:          defaultBlockRatio,
 		RetainEvents:        defaultRetainEvents,
 		MaxSummaries:        defaultMaxSummaries,
 		MaxSummaryTokens:    defaultMaxSummaryTokens,

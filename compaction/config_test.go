@@ -43,10 +43,17 @@ func TestConfigThatCannotDoWhatItSaysIsRefused(t *testing.T) {
 		{"SafetyRatio over 1", func(c *compaction.Config) { c.SafetyRatio = 1.5 }, []string{"SafetyRatio", "1.5", "share"}},
 		{"SafetyRatio no number", func(c *compaction.Config) { c.SafetyRatio = math.NaN() }, []string{"SafetyRatio", "NaN", "share"}},
 		{"SafetyRatio infinite", func(c *compaction.Config) { c.SafetyRatio = math.Inf(1) }, []string{"SafetyRatio", "+Inf", "share"}},
+		{"negative BlockRatio", func(c *compaction.Config) { c.BlockRatio = -0.1 }, []string{"BlockRatio", "-0.1", "share"}},
+		{"BlockRatio off", func(c *compaction.Config) { c.BlockRatio = compaction.Off }, []string{"BlockRatio", "-1", "share"}},
+		{"BlockRatio over 1", func(c *compaction.Config) { c.BlockRatio = 1.01 }, []string{"BlockRatio", "1.01", "share"}},
+		{"BlockRatio no number", func(c *compaction.Config) { c.BlockRatio = math.NaN() }, []string{"BlockRatio", "NaN", "share"}},
+		{"SafetyRatio over BlockRatio", func(c *compaction.Config) { c.SafetyRatio, c.BlockRatio = 0.9, 0.8 }, []string{"SafetyRatio is 0.9", "before the hard limit", "BlockRatio 0.8"}},
+		{"SafetyRatio as large as BlockRatio", func(c *compaction.Config) { c.SafetyRatio = 0.98 }, []string{"SafetyRatio is 0.98", "BlockRatio 0.98"}},
+		{"BlockRatio under the default SafetyRatio", func(c *compaction.Config) { c.SafetyRatio, c.BlockRatio = 0, 0.5 }, []string{"SafetyRatio is 0.7", "BlockRatio 0.5"}},
 		{"no overlap", func(c *compaction.Config) { c.OverlapSize = compaction.Off }, []string{"OverlapSize", "-1", negative}},
 		{
-			"TokenThreshold over the share", func(c *compaction.Config) { c.ContextWindow, c.TokenThreshold = 1000, 701 },
-			[]string{"TokenThreshold", "701", "never be reached", "SafetyRatio", "700"},
+			"TokenThreshold over the share", func(c *compaction.Config) { c.ContextWindow, c.TokenThreshold = 1000, 631 },
+			[]string{"TokenThreshold", "631", "never be reached", "SafetyRatio", "(ContextWindow 1000 - MaxOutputTokens 100) = 630"},
 		},
 		{
 			"TokenThreshold over the hard limit", func(c *compaction.Config) {
@@ -92,9 +99,11 @@ func TestEdgesOfTheConfigAreAccepted(t *testing.T) {
 		"everything off": func(c *compaction.Config) {
 			c.InvocationThreshold, c.OverlapSize, c.SafetyRatio = compaction.Off, 0, compaction.Off
 		},
-		"SafetyRatio 1":                    func(c *compaction.Config) { c.SafetyRatio = 1 },
-		"TokenThreshold just at the share": func(c *compaction.Config) { c.ContextWindow, c.TokenThreshold = 1000, 700 },
-		"extractive":                       func(c *compaction.Config) { c.Summarizer = summarizer.Extractive{} },
+		"SafetyRatio just under BlockRatio": func(c *compaction.Config) { c.SafetyRatio = 0.979 },
+		"BlockRatio 1":                      func(c *compaction.Config) { c.SafetyRatio, c.BlockRatio = 0.99, 1 },
+		"SafetyRatio that is not used":      func(c *compaction.Config) { c.SafetyRatio, c.BlockRatio, c.TokenThreshold = 0.7, 0.5, compaction.Off },
+		"TokenThreshold just at the share":  func(c *compaction.Config) { c.ContextWindow, c.TokenThreshold = 1000, 630 },
+		"extractive":                        func(c *compaction.Config) { c.Summarizer = summarizer.Extractive{} },
 		"model and template": func(c *compaction.Config) {
 			c.Summarizer, c.Model, c.PromptTemplate = nil, scripted("m"), "Be brief: {{history}}"
 		},
@@ -144,8 +153,8 @@ func TestOffTurnsOffOneTrigger(t *testing.T) {
 		threshold   int
 		description string
 	}{
-		{"zero", func(*compaction.Config) {}, true, 89_600, "0 is the default"},
-		{"turns off", func(c *compaction.Config) { c.InvocationThreshold = off }, false, 89_600, "tokens only"},
+		{"zero", func(*compaction.Config) {}, true, 83_866, "0 is the default"},
+		{"turns off", func(c *compaction.Config) { c.InvocationThreshold = off }, false, 83_866, "tokens only"},
 		{"ratio off", func(c *compaction.Config) { c.SafetyRatio = off }, true, 0, "turns only"},
 		{"ratio off, threshold", func(c *compaction.Config) { c.SafetyRatio, c.TokenThreshold = off, 100_000 }, true, 100_000, "the threshold decides"},
 		{"threshold", func(c *compaction.Config) { c.TokenThreshold = 50_000 }, true, 50_000, "the lesser decides"},
@@ -222,7 +231,7 @@ func TestServiceIsWrappedOnceOnly(t *testing.T) {
 func TestDefaultsAreTheDocumentedOnes(t *testing.T) {
 	t.Parallel()
 	want := compaction.Config{
-		InvocationThreshold: 5, OverlapSize: 2, SafetyRatio: 0.7, RetainEvents: 10, MaxSummaries: 5, MaxSummaryTokens: 500, Timeout: time.Minute,
+		InvocationThreshold: 5, OverlapSize: 2, SafetyRatio: 0.7, BlockRatio: 0.98, RetainEvents: 10, MaxSummaries: 5, MaxSummaryTokens: 500, Timeout: time.Minute,
 	}
 	if got := compaction.DefaultConfig(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -270,8 +279,8 @@ func TestContextWindowIsThatOfTheAgentsModel(t *testing.T) {
 			create(t, svc)
 			got := status(t, svc)
 			limit := int(0.98 * float64(tt.window-1000))
-			if got.ContextWindow != tt.window || got.HardLimit != limit || got.TokenThreshold != int(math.Ceil(0.7*float64(tt.window))) {
-				t.Errorf("window %d, hard limit %d, threshold %d; want %d, %d and seven tenths", got.ContextWindow, got.HardLimit, got.TokenThreshold, tt.window, limit)
+			if got.ContextWindow != tt.window || got.HardLimit != limit || got.TokenThreshold != int(math.Ceil(0.7*float64(tt.window-1000))) {
+				t.Errorf("window %d, hard limit %d, threshold %d; want %d, %d and seven tenths of what the reply leaves", got.ContextWindow, got.HardLimit, got.TokenThreshold, tt.window, limit)
 			}
 		})
 	}

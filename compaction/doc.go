@@ -12,11 +12,12 @@
 // # When it compacts
 //
 // After every append the service checks whether a compaction is due, in each branch of the session.
-// Prompts and windows are in tokens.
+// Prompts and windows are in tokens. The effective window is ContextWindow less MaxOutputTokens, the
+// reserve for the reply.
 //
 //	by turns    a turn has ended, and InvocationThreshold complete ones began since the newest window
-//	by tokens   prompt ≥ the lesser of SafetyRatio × ContextWindow and TokenThreshold
-//	hard limit  prompt ≥ 0.98 × (ContextWindow - MaxOutputTokens)
+//	by tokens   prompt ≥ the lesser of SafetyRatio × effective window and TokenThreshold
+//	hard limit  prompt ≥ BlockRatio × effective window
 //
 // The first two run in the background. The third runs before AppendEvent returns, so that the next
 // prompt is smaller. With Config.Synchronous all of them do.

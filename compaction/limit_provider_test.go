@@ -114,7 +114,7 @@ func TestNoPromptExceedsTheWindowAsTheProviderCountsIt(t *testing.T) {
 			cfg.Synchronous, cfg.Observer = r.synchronous, seen
 			cfg.InvocationThreshold, cfg.ContextWindow = compaction.Off, 16_000
 			if r.atTheLimit {
-				cfg.SafetyRatio = 0.98
+				cfg.SafetyRatio = 0.979 // just under the hard limit
 			}
 			svc := newService(t, session.InMemoryService(), cfg)
 			l := newLoop(t, svc, costly)

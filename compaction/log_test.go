@@ -158,7 +158,7 @@ func TestLimitsFollowTheAgentsModelAndTheRegistry(t *testing.T) {
 	want := func(window, reply int) {
 		t.Helper()
 		got := status(t, svc)
-		if got.ContextWindow != window || got.HardLimit != int(0.98*float64(window-reply)) || got.TokenThreshold != int(math.Ceil(0.7*float64(window))) {
+		if got.ContextWindow != window || got.HardLimit != int(0.98*float64(window-reply)) || got.TokenThreshold != int(math.Ceil(0.7*float64(window-reply))) {
 			t.Errorf("%s: window %d, hard limit %d, threshold %d", model, got.ContextWindow, got.HardLimit, got.TokenThreshold)
 		}
 	}
@@ -194,8 +194,8 @@ func TestAReserveThatAModelHasNoRoomForGivesWay(t *testing.T) {
 	appendAll(t, svc, sess, events[:10]...)
 	model = "tiny-llm"
 	appendAll(t, svc, sess, events[10:]...)
-	if got := status(t, svc); got.HardLimit != 3528 || got.TokenThreshold != 2800 || got.PromptTokens >= 2800 {
-		t.Errorf("hard limit %d, threshold %d, prompt %d; want 0.98 of 3,600, 0.7 of 4,000 and less than that", got.HardLimit, got.TokenThreshold, got.PromptTokens)
+	if got := status(t, svc); got.HardLimit != 3528 || got.TokenThreshold != 2520 || got.PromptTokens >= 2520 {
+		t.Errorf("hard limit %d, threshold %d, prompt %d; want 0.98 and 0.7 of 3,600, and less than that", got.HardLimit, got.TokenThreshold, got.PromptTokens)
 	}
 	if stored, all := len(seen.of(compaction.Stored)), len(seen.all()); stored == 0 || all != 2*stored {
 		t.Errorf("%d records stored, %d observations", stored, all)

@@ -70,7 +70,7 @@ func newPolicy(cfg Config) (*policy, error) {
 	if len(problems) == 0 {
 		p.sizes = meter.Config{
 			Registry: p.Registry, ContextWindow: p.ContextWindow, MaxOutputTokens: p.MaxOutputTokens,
-			SafetyRatio: p.SafetyRatio, TokenThreshold: p.TokenThreshold,
+			SafetyRatio: p.SafetyRatio, BlockRatio: p.BlockRatio, TokenThreshold: p.TokenThreshold,
 			MaxSummaries: p.MaxSummaries, MaxSummaryTokens: p.MaxSummaryTokens, ModelChanges: p.AgentModelFunc != nil,
 		}
 		p.limits = p.sizes.Limits(p.agentModel())
@@ -114,7 +114,10 @@ func checkValues(cfg Config) []error {
 		problem("Timeout", cfg.Timeout, "it must not be negative; 0 is the default of %v", defaultTimeout)
 	}
 	if !(cfg.SafetyRatio >= 0 && cfg.SafetyRatio <= 1 || cfg.SafetyRatio == Off) {
-		problem("SafetyRatio", cfg.SafetyRatio, "it is a share of the context window, up to 1; Off (%d) turns it off", Off)
+		problem("SafetyRatio", cfg.SafetyRatio, "it is a share of the effective window, up to 1; Off (%d) turns it off", Off)
+	}
+	if !(cfg.BlockRatio >= 0 && cfg.BlockRatio <= 1) {
+		problem("BlockRatio", cfg.BlockRatio, "it is a share of the effective window, up to 1; 0 is the default of %v", defaultBlockRatio)
 	}
 	for _, field := range []struct {
 		name  string
@@ -161,6 +164,9 @@ func (p *policy) fillDefaults() {
 	if p.SafetyRatio == 0 {
 		p.SafetyRatio = defaultSafetyRatio
 	}
+	if p.BlockRatio == 0 {
+		p.BlockRatio = defaultBlockRatio
+	}
 	if p.TokenThreshold == Off {
 		p.SafetyRatio = Off
 	}
@@ -184,21 +190,24 @@ func (p *policy) checkTokens() []error {
 		return []error{&ConfigError{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)}}
 	}
 	l := p.limits
-	switch share := p.sizes.Share(l.ContextWindow); {
+	switch share := p.sizes.Share(l.Effective()); {
+	case p.SafetyRatio >= p.BlockRatio:
+		return refuse("SafetyRatio", p.SafetyRatio,
+			"the token trigger must fire before the hard limit, which is BlockRatio %v of the effective window; lower it, raise BlockRatio, or set SafetyRatio to Off", p.BlockRatio)
 	case p.sizes.WindowIsFixed() && p.MaxOutputTokens >= l.ContextWindow:
 		return refuse("MaxOutputTokens", p.MaxOutputTokens,
 			"with a ContextWindow of %d, nothing would be left for the prompt; lower it or set ContextWindow", l.ContextWindow)
 	case l.HardLimit < 1:
 		return refuse("ContextWindow", l.ContextWindow,
-			"with MaxOutputTokens %d, the hard limit of %v of the rest is no prompt at all; raise ContextWindow or lower MaxOutputTokens", l.Reply, meter.HardLimit)
+			"with MaxOutputTokens %d, the hard limit of BlockRatio %v of the rest is no prompt at all; raise ContextWindow or lower MaxOutputTokens", l.Reply, p.BlockRatio)
 	case p.sizes.WindowIsFixed() && share > 0 && p.TokenThreshold > share:
 		return refuse("TokenThreshold", p.TokenThreshold,
-			"it would never be reached: SafetyRatio %v × ContextWindow %d = %d is less and fires first; lower it, set SafetyRatio to Off, or set ContextWindow",
-			p.SafetyRatio, l.ContextWindow, share)
+			"it would never be reached: SafetyRatio %v × (ContextWindow %d - MaxOutputTokens %d) = %d is less and fires first; lower it, set SafetyRatio to Off, or set ContextWindow",
+			p.SafetyRatio, l.ContextWindow, l.Reply, share)
 	case p.sizes.WindowIsFixed() && p.TokenThreshold > l.HardLimit:
 		return refuse("TokenThreshold", p.TokenThreshold,
-			"it would never be reached: a prompt is compacted at the hard limit of %d tokens (%v of ContextWindow %d less MaxOutputTokens %d) at the latest; lower it or set ContextWindow",
-			l.HardLimit, meter.HardLimit, l.ContextWindow, l.Reply)
+			"it would never be reached: a prompt is compacted at the hard limit of %d tokens (BlockRatio %v of ContextWindow %d less MaxOutputTokens %d) at the latest; lower it or set ContextWindow",
+			l.HardLimit, p.BlockRatio, l.ContextWindow, l.Reply)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func TestStatusNamesTheSizeThatAnOverlongPromptWaitsFor(t *testing.T) {
 	if len(oracle.Requests()) == 0 || got.PromptTokens < got.TokenThreshold {
 		t.Fatalf("%d summaries, %d tokens of %d: the test shows nothing", len(oracle.Requests()), got.PromptTokens, got.TokenThreshold)
 	}
-	wantWaiting(t, svc, "threshold of 8400", fmt.Sprintf("grown from %d to", got.PromptTokens))
+	wantWaiting(t, svc, "threshold of 7560", fmt.Sprintf("grown from %d to", got.PromptTokens))
 	calls := len(oracle.Requests())
 	h.Turn("inv3", "agent", words(5), words(5))
 	appendAll(t, svc, sess, h.Events[6:]...)

@@ -81,7 +81,7 @@ func TestAttributesOfASpanStayAsTheyAre(t *testing.T) {
 		"gen_ai.compaction.event_count":          attribute.IntValue(6),
 		"gen_ai.compaction.compaction_interval":  attribute.IntValue(5),
 		"gen_ai.compaction.overlap_size":         attribute.IntValue(2),
-		"gen_ai.compaction.token_threshold":      attribute.IntValue(70_000),
+		"gen_ai.compaction.token_threshold":      attribute.IntValue(63_000),
 		"gen_ai.compaction.event_retention_size": attribute.IntValue(10),
 		"gen_ai.compaction.inline":               attribute.BoolValue(true),
 		"gen_ai.compaction.tokens_before":        got["gen_ai.compaction.tokens_before"],

@@ -63,6 +63,7 @@ func Example_configuration() {
 	cfg.OverlapSize = 4
 	cfg.TokenThreshold = 60_000
 	cfg.SafetyRatio = 0.5
+	cfg.BlockRatio = 0.95
 	cfg.RetainEvents = 20
 	cfg.Synchronous = true
 	cfg.Cut = shorten

@@ -121,8 +121,8 @@ func (s *snapshot) withoutWindow(c candidate, reason string, hopeless bool) step
 }
 
 // end is the last step of a job that found no window. A token trigger that is due and can do
-// nothing waits until the prompt has grown by a hundredth, half of what lies between the hard limit
-// and the end of the window. Otherwise every event would start a job.
+// nothing waits until the prompt has grown by a hundredth, half of what lies between the default
+// hard limit and the end of the effective window. Otherwise every event would start a job.
 func (s *snapshot) end(c candidate, reason string) step {
 	st := step{action: nothing, candidate: c, reason: reason, extractive: s.job.Extractive}
 	if c.Reason == selector.NotDue {

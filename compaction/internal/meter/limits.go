@@ -7,10 +7,6 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// HardLimit is the share of the effective window beyond which no prompt is sent without an attempt
-// to make it smaller first.
-const HardLimit = 0.98
-
 // MinSummary is the least that a summary is asked to take up, in tokens: a sentence or two.
 const MinSummary = 32
 
@@ -21,6 +17,9 @@ const (
 	// replyShare caps a reserve that the caller did not ask for. Models are sold with replies of up
 	// to half of their window, and hardly any reply is that long.
 	replyShare = 0.1
+	// marginShare is how much of the effective window a compaction at the hard limit must free to be
+	// worth a call for every event that comes in.
+	marginShare = 0.02
 	// summariesShare is how much of the hard limit the summaries of a branch may take up before
 	// they are cut. A summarizer that writes more than it is asked for is usually right; one that
 	// writes without end must not fill the prompt.
@@ -32,7 +31,7 @@ const (
 type Config struct {
 	Registry                       *tokens.Registry
 	ContextWindow, MaxOutputTokens int
-	SafetyRatio                    float64
+	SafetyRatio, BlockRatio        float64
 	TokenThreshold                 int
 	MaxSummaries, MaxSummaryTokens int
 	// ModelChanges says that the agent's model may change while the service runs.
@@ -43,15 +42,16 @@ type Config struct {
 // checked against it once and for all.
 func (c *Config) WindowIsFixed() bool { return !c.ModelChanges || c.ContextWindow > 0 }
 
-// Share is the prompt size that SafetyRatio allows in a window, 0 if it is off.
-func (c *Config) Share(window int) int { return int(math.Ceil(c.SafetyRatio * float64(window))) }
+// Share is the prompt size that SafetyRatio allows in an effective window, 0 if it is off.
+func (c *Config) Share(effective int) int { return int(math.Ceil(c.SafetyRatio * float64(effective))) }
 
 // Limits are the prompt sizes, in tokens, that follow from an agent's model. They never change.
 type Limits struct {
 	Model string
 	// Assumed says that no table has the model, and that the caller did not set its context window.
 	Assumed bool
-	// ContextWindow is the model's, and Reply what is reserved in it for the reply.
+	// ContextWindow is the model's, and Reply what is reserved in it for the reply. The rest is the
+	// effective window.
 	ContextWindow, Reply int
 	// Threshold is the prompt size that sets off the token trigger; 0 where that is off.
 	Threshold int
@@ -61,8 +61,8 @@ type Limits struct {
 	// MaxOutputTokens only if the caller set it. A reserve by default is given up before a session
 	// is.
 	Capacity int
-	// Margin lies between HardLimit and the end of the effective window. At the hard limit, a
-	// window that frees less is not worth a call for every event that comes in.
+	// Margin is what a window must free at the hard limit to be worth a call for every event that
+	// comes in.
 	Margin int
 	// SummaryTokens is how long a summary is asked to be: MaxSummaryTokens, or less where
 	// MaxSummaries of that length would fill half of the prompt that the token trigger allows.
@@ -71,6 +71,9 @@ type Limits struct {
 	// is cut.
 	AllSummaries int
 }
+
+// Effective is the effective window: the context window less what is reserved for the reply.
+func (l *Limits) Effective() int { return l.ContextWindow - l.Reply }
 
 // Limits derives the limits for an agent's model. Numbers that do not fit the model's window give
 // way; package compaction refuses those that could not fit from the start.
@@ -87,10 +90,10 @@ func (c *Config) Limits(model string) *Limits {
 	default:
 		l.Reply = min(cmp.Or(known.MaxOutputTokens, defaultReply), int(replyShare*float64(l.ContextWindow)))
 	}
-	effective := l.ContextWindow - l.Reply
-	l.HardLimit = int(HardLimit * float64(effective))
-	l.Margin = effective - l.HardLimit
-	if share := c.Share(l.ContextWindow); share > 0 {
+	effective := l.Effective()
+	l.HardLimit = int(c.BlockRatio * float64(effective))
+	l.Margin = effective - int((1-marginShare)*float64(effective))
+	if share := c.Share(effective); share > 0 {
 		l.Threshold = min(share, l.HardLimit)
 	}
 	if c.TokenThreshold > 0 {

@@ -16,7 +16,7 @@ import (
 
 // limits are those of a window of 10,000 tokens with the token trigger at 7,000.
 func limits() *Limits {
-	c := Config{ContextWindow: 10_000, SafetyRatio: 0.7, MaxSummaries: 5, MaxSummaryTokens: 500}
+	c := Config{ContextWindow: 10_000, MaxOutputTokens: -1, SafetyRatio: 0.7, BlockRatio: 0.98, MaxSummaries: 5, MaxSummaryTokens: 500}
 	return c.Limits("model")
 }
 

@@ -18,7 +18,7 @@ var fieldName = regexp.MustCompile(`\b[A-Z][A-Za-z]+\b`)
 // inFlags reports the fields that the library refuses under the names of their flags. The reason
 // stays as the library wrote it. If it names other fields, their flags follow in brackets:
 //
-//	--token-threshold is 7000: it would never be reached: SafetyRatio 0.7 × ContextWindow 8000 = 5600 ...
+//	--token-threshold is 7000: it would never be reached: SafetyRatio 0.7 × (ContextWindow 8000 - ...
 //	(here SafetyRatio is --safety-ratio, ContextWindow is --context-window)
 func (p *policy) inFlags(err error) error {
 	settings := p.settings()

@@ -51,8 +51,10 @@ func (p *policy) settings() []setting.Setting {
 			Help: "context window of the agent's model in tokens (default: that of --model)"},
 		{Name: "token-threshold", Field: "TokenThreshold", Value: setting.Int(&c.TokenThreshold, 0, setting.NoLimit, "turns it off"),
 			Help: "compact at this many prompt tokens; 0: --safety-ratio decides"},
-		{Name: "safety-ratio", Field: "SafetyRatio", Value: setting.Share(&c.SafetyRatio, "the context window", "turns it off"),
-			Help: "compact at this share of the context window; 0: never"},
+		{Name: "safety-ratio", Field: "SafetyRatio", Value: setting.Share(&c.SafetyRatio, "the effective window", "turns it off"),
+			Help: "compact at this share of the effective window (context window less the reserve for the reply); 0: never"},
+		{Name: "block-ratio", Field: "BlockRatio", Value: setting.Share(&c.BlockRatio, "the effective window", "is the default"),
+			Help: "no prompt over this share of the effective window without a compaction first"},
 		{Name: "retain", Field: "RetainEvents", Value: setting.Int(&c.RetainEvents, 1, setting.NoLimit, ""), Help: "newest events that stay raw when compacting by tokens"},
 		{Name: "max-summaries", Field: "MaxSummaries", Value: setting.Int(&c.MaxSummaries, 1, setting.NoLimit, ""),
 			Help: "summaries that may be shown; with one more, two are merged"},
@@ -116,7 +118,7 @@ func (p *policy) describe(mirror bool) string {
 	case c.TokenThreshold > 0:
 		when = append(when, fmt.Sprintf("at %s prompt tokens (%d events stay raw)", terminal.Commas(c.TokenThreshold), c.RetainEvents))
 	case c.SafetyRatio > 0:
-		when = append(when, fmt.Sprintf("at %.4g%% of the window (%d events stay raw)", 100*c.SafetyRatio, c.RetainEvents))
+		when = append(when, fmt.Sprintf("at %.4g%% of the effective window (%d events stay raw)", 100*c.SafetyRatio, c.RetainEvents))
 	}
 	if mirror {
 		when = append(when, "where the recording was compacted")

@@ -78,7 +78,7 @@ func TestEveryConfigFieldThatAFlagSetsIsMapped(t *testing.T) {
 		before, after := policyOf(extractive), policyOf(extractive)
 		changed, _ := setting.Find(after.settings(), s.Name)
 		value := "7"
-		if s.Name == "safety-ratio" {
+		if strings.HasSuffix(s.Name, "-ratio") {
 			value = "0.5"
 		}
 		if err := changed.Value.Set(value); err != nil {
@@ -93,7 +93,7 @@ func TestEveryConfigFieldThatAFlagSetsIsMapped(t *testing.T) {
 		}
 		mapped++
 	}
-	if mapped != 8 {
+	if mapped != 9 {
 		t.Errorf("%d flags set fields: the test looks in the wrong place", mapped)
 	}
 }
@@ -107,8 +107,9 @@ func defaultSettings() []setting.Setting {
 func TestReasonsOfTheLibraryKeepTheirWords(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*compaction.Config){
-		`^--token-threshold is 30000: it would never be reached: SafetyRatio 0\.7 × ContextWindow 32000 = 22400 .*, set SafetyRatio to Off, or set ContextWindow \(here SafetyRatio is --safety-ratio, ContextWindow is --context-window, Off is 0\)$`: func(c *compaction.Config) { c.TokenThreshold = 30_000 },
-		`^--context-window is 1: with MaxOutputTokens .* lower MaxOutputTokens \(here MaxOutputTokens is not a flag, ContextWindow is --context-window\)$`:                                                                                             func(c *compaction.Config) { c.ContextWindow = 1 },
+		`^--token-threshold is 30000: it would never be reached: SafetyRatio 0\.7 × \(ContextWindow 32000 - MaxOutputTokens 3200\) = 20160 .*, set SafetyRatio to Off, or set ContextWindow \(here SafetyRatio is --safety-ratio, ContextWindow is --context-window, MaxOutputTokens is not a flag, Off is 0\)$`: func(c *compaction.Config) { c.TokenThreshold = 30_000 },
+		`^--context-window is 1: with MaxOutputTokens .* lower MaxOutputTokens \(here MaxOutputTokens is not a flag, BlockRatio is --block-ratio, ContextWindow is --context-window\)$`:                                                                                                                          func(c *compaction.Config) { c.ContextWindow = 1 },
+		`^--safety-ratio is 0\.7: .* before the hard limit, which is BlockRatio 0\.5 of .* \(here BlockRatio is --block-ratio, SafetyRatio is --safety-ratio, Off is 0\)$`:                                                                                                                                       func(c *compaction.Config) { c.BlockRatio = 0.5 },
 		`^--overlap is -2: .*; --retain is -3: `: func(c *compaction.Config) { c.OverlapSize, c.RetainEvents = -2, -3 },
 	} {
 		p := policyOf(extractive)
