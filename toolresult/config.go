@@ -56,8 +56,10 @@ type Config struct {
 	// Readable says that the model can read whole results with read_result. Then every shortened result
 	// carries its reference under the key ref_id, and results over StubAbove become stubs.
 	Readable bool
-	// Observer is called for every result that [Cutter.Event] shortens, once per event and process. The
-	// caller waits for it, so it must be quick. A panic in it is swallowed. If nil, nothing is reported.
+	// Observer is called for every result that [Cutter.Event] shortens, normally once per event and
+	// process, in the order of the cuts and one at a time, by a goroutine of the Cutter. No turn waits
+	// for it. While 1,000 cuts wait for it, further ones are not passed on. A panic in it is swallowed.
+	// If nil, nothing is reported.
 	Observer func(Cut)
 }
 

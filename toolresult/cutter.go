@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/canonical"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -26,7 +27,7 @@ func New(cfg Config) (*Cutter, error) {
 		return nil, err
 	}
 	cfg.Exempt = slices.Clone(cfg.Exempt)
-	return &Cutter{cfg: cfg, all: all, perTool: perTool}, nil
+	return &Cutter{cfg: cfg, all: all, perTool: perTool, log: cutLog{observer: cfg.Observer}}, nil
 }
 
 // Event returns an event whose tool results are within the limits: ev itself if all of them are, else a
@@ -42,7 +43,7 @@ func (c *Cutter) Event(owner store.Owner, ev *session.Event) (shortened *session
 	for i := range cuts {
 		cuts[i].Session = owner
 	}
-	c.log.add(cuts, c.cfg.Observer)
+	c.log.add(cuts)
 	return shortened
 }
 
@@ -126,6 +127,9 @@ func (c *Cutter) shorten(tool string, response map[string]any, media int) (map[s
 		lim.MaxTokens = max(lim.MaxTokens-media, lim.MaxTokens/4, minReadableTokens)
 	}
 	before := measure(response, lim)
+	if before.odd {
+		return c.repair(tool, response, lim, media)
+	}
 	stub := c.cfg.Readable && before.content > lim.StubAbove
 	if before.within(lim) && (!stub || recognized(response)) {
 		return response, Cut{}, false
@@ -135,6 +139,20 @@ func (c *Cutter) shorten(tool string, response map[string]any, media int) (map[s
 		return response, Cut{}, false // a stub is no gain
 	}
 	return out, cut, true
+}
+
+// repair shortens a result that holds what JSON cannot hold, such as NaN or a map that contains itself.
+func (c *Cutter) repair(tool string, response map[string]any, lim limits, media int) (map[string]any, Cut, bool) {
+	repaired, ok := canonical.Value(response).(map[string]any)
+	if !ok || measure(repaired, lim).odd {
+		return response, Cut{}, false
+	}
+	if out, cut, changed := c.shorten(tool, repaired, media); changed {
+		return out, cut, true // with the same reference: it is that of the canonical form
+	}
+	cut := Cut{Tool: tool, Kind: Repaired}
+	cut.setSizes(response, store.Result{}, repaired)
+	return repaired, cut, true
 }
 
 // replace returns a stub or a cut of a result that is over its limits.
@@ -152,6 +170,6 @@ func (c *Cutter) replace(tool string, response map[string]any, lim limits, stub 
 	} else {
 		out = cutResponse(response, whole.Ref, lim)
 	}
-	cut.setSizes(response, out)
+	cut.setSizes(response, whole, out)
 	return out, cut
 }

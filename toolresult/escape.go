@@ -27,14 +27,14 @@ func buildASCIISizes() (t [utf8.RuneSelf]uint8) {
 }
 
 // runeSize returns the size of the first rune of a text in JSON, and its length in bytes. A byte that is no
-// UTF-8 is written as \ufffd.
+// UTF-8 is written as \ufffd. After it was stored it is that rune, so both count the same.
 func runeSize(text string) (size, length int) {
 	if b := text[0]; b < utf8.RuneSelf {
 		return int(asciiSize[b]), 1
 	}
 	r, length := utf8.DecodeRuneInString(text)
 	switch {
-	case r == utf8.RuneError && length == 1, r == '\u2028', r == '\u2029':
+	case r == utf8.RuneError, r == '\u2028', r == '\u2029':
 		return longEscape, length
 	}
 	return length, length

@@ -11,6 +11,7 @@ const (
 	omittedPrefix   = "[... omitted "
 	truncatedPrefix = "[truncated: kept "
 	stubPrefix      = "[Tool result stored — "
+	shortMarker     = "[...]" // the whole text, where there is no room for more
 )
 
 // omitted says how many units of a text or a container are missing, for example [... omitted 9,744 of

@@ -30,14 +30,17 @@ const tokensPerByte = 2
 // measure returns the size of a result. It reads no more of it than the limits need, so sizes over a limit
 // are lower bounds, and it allocates nothing for maps, slices and values as encoding/json decodes them.
 func measure(response map[string]any, lim limits) size {
-	m := meter{most: lim.MaxBytes}
+	m := meter{most: lim.MaxBytes, left: canonical.MaxValues}
 	if lim.StubAbove != noLimit {
 		m.most = max(m.most, lim.StubAbove)
 	}
 	m.object(response)
-	s := size{bytes: m.bytes, content: m.content, lines: m.lines + 1, odd: m.odd}
+	s := size{bytes: m.bytes, content: m.content, lines: m.lines + 1, odd: m.odd || m.left < 0}
 	if text, one := onlyText(response); one {
 		s.content = len(text)
+		if s.content <= lim.StubAbove {
+			s.content = len(canonical.Text(text))
+		}
 	}
 	if s.lines > lim.MaxLines && s.bytes <= lim.MaxBytes {
 		s.lines -= markerLines(response)
@@ -65,18 +68,20 @@ func onlyText(response map[string]any) (text string, one bool) {
 
 // meter adds up sizes until they exceed most.
 type meter struct {
-	most           int
+	most           int // further bytes do not matter
+	left           int // values that may still be read
 	bytes, content int
 	lines          int // newlines between lines
 	odd            bool
 	path           canonical.Path
 }
 
-func (m *meter) full() bool { return m.bytes > m.most && m.content > m.most }
+func (m *meter) full() bool { return m.left < 0 || m.bytes > m.most && m.content > m.most }
 
 func (m *meter) add(n int) { m.bytes, m.content = m.bytes+n, m.content+n }
 
 func (m *meter) value(v any) {
+	m.left--
 	switch v := v.(type) {
 	case nil:
 		m.add(len("null"))
@@ -163,7 +168,7 @@ func (m *meter) text(s string) {
 		}
 		n, length := runeSize(s[i:])
 		m.bytes += n
-		if length == 1 {
+		if length == 1 || s[i:i+length] == "\ufffd" {
 			n = len("\ufffd")
 		}
 		m.content += n
@@ -180,15 +185,19 @@ func mediaTokens(r *genai.FunctionResponse) int {
 }
 
 // sizesOf returns the sizes of a whole result, for people: bytes, lines and tokens. Tokens of a large one
-// are estimated from samples of its texts.
-func sizesOf(response map[string]any) (bytes, lines, count int) {
+// are estimated from samples. content is the result as it is read back, if it is known.
+func sizesOf(response map[string]any, content string) (bytes, lines, count int) {
 	if text, one := onlyText(response); one {
+		text = canonical.Text(text)
 		return len(text), lineCount(text), estimate(text)
 	}
-	m := meter{most: noLimit}
+	m := meter{most: noLimit, left: canonical.MaxValues}
 	m.object(response)
 	if m.content <= wholeEstimate {
 		return m.content, m.lines + 1, tokens.OfObject(response)
+	}
+	if content != "" {
+		return len(content), m.lines + 1, estimate(content)
 	}
 	return m.content, m.lines + 1, m.content / bytesPerToken
 }

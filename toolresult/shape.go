@@ -1,7 +1,5 @@
 package toolresult
 
-import "github.com/adk-go-ext/longsession/internal/canonical"
-
 // longestMarker is more than the size of any marker.
 const longestMarker = 96
 
@@ -55,13 +53,13 @@ func (s shape) each(n *node, f func(i int)) (missing int) {
 	return n.total - shown
 }
 
-// sizeOf returns a size that the JSON of a node does not exceed in this shape, and the lines of its texts.
+// sizeOf returns a size that the JSON of a node does not exceed in this shape, and the newlines of its texts.
 // Elements that are missing in arrays are added up for the object that says so.
 func (s shape) sizeOf(n *node, rank importance, count *elementCount) (bytes, lines int) {
 	switch n.kind {
 	case textNode:
 		if n.lines > 0 {
-			lines = min(n.lines, s.lines)
+			lines = min(n.lines, s.lines) - 1
 		}
 		return min(n.size, s.bytesOf(rank)) + len(`""`), lines
 	case arrayNode:
@@ -115,7 +113,7 @@ func (s shape) value(n *node, rank importance, lim limits, count *elementCount) 
 	case textNode:
 		r := lim.room(s.bytesOf(rank), s.lines, s.failed || rank == failure)
 		r.countTokens = s.tokens
-		return canonical.Text(r.cut(n.text))
+		return r.cut(n.text)
 	case arrayNode:
 		head, tail := s.kept(n)
 		count.add(n.total-head-tail, n.total)

@@ -27,7 +27,7 @@ func recognized(response map[string]any) bool {
 	if ref, ok := response[RefKey].(string); !ok || !store.IsRef(ref) {
 		return false
 	}
-	if len(response) == 1 {
+	if len(store.WithoutNotes(response)) == 1 {
 		return true // no room was left for anything else
 	}
 	if text, ok := response["result"].(string); ok && (strings.HasPrefix(text, stubPrefix) || strings.HasPrefix(text, maskOpens)) {
@@ -35,28 +35,26 @@ func recognized(response map[string]any) bool {
 	}
 	f := markerFinder{left: maxMarkerSearch}
 	f.value(response)
-	return f.found > 0
+	return f.lines > 0
 }
 
 // maxMarkerSearch bounds the values in which markers are looked for.
 const maxMarkerSearch = 1 << 16
 
-// maxMarkerLines is how many lines of markers do not count as lines. A result has one for each text that
-// was cut, so a tool that writes them itself gains little.
-const maxMarkerLines = 32
-
-// markerLines returns the number of lines with markers in a response.
+// markerLines returns the number of lines that markers may have added to a response: a marker is on a line
+// of its own, and one that counts tokens may divide a line in two. A tool that writes markers itself
+// evades the limit of lines by this, but no other limit.
 func markerLines(response map[string]any) int {
 	f := markerFinder{left: maxMarkerSearch}
 	f.value(response)
-	return min(f.found, maxMarkerLines)
+	return f.lines
 }
 
 // markerFinder counts markers in a value.
 type markerFinder struct {
 	path  canonical.Path
 	left  int
-	found int
+	lines int
 }
 
 func (f *markerFinder) value(v any) {
@@ -65,8 +63,9 @@ func (f *markerFinder) value(v any) {
 	}
 	switch v := v.(type) {
 	case string:
-		for _, prefix := range []string{omittedPrefix, truncatedPrefix} {
-			f.found += strings.Count(v, prefix)
+		f.lines += strings.Count(v, omittedPrefix) + 2*strings.Count(v, truncatedPrefix)
+		if v == shortMarker {
+			f.lines++
 		}
 	case map[string]any:
 		if f.path.Enter(v) != "" {

@@ -31,7 +31,7 @@ func cutResponse(response map[string]any, ref string, lim limits) map[string]any
 	}
 	_, c.wrap = rest[RefKey]
 	c.wrap = c.wrap && ref != ""
-	c.root = newBuilder(lim).node(rest)
+	c.root = newBuilder(lim, c.failed).node(rest)
 
 	room, count := lim.MaxBytes, false
 	for range maxAttempts {
@@ -45,6 +45,8 @@ func cutResponse(response map[string]any, ref string, lim limits) map[string]any
 			// The next try gets the share of the bytes that the tokens allow, less a hundredth.
 			next := int(int64(got.bytes) * int64(lim.MaxTokens) * 99 / (int64(spent) * 100))
 			room, count = min(next, room-room/64-1), true
+		case ref != "" && !recognized(out):
+			return c.least() // there was no room for any marker
 		default:
 			return out
 		}
@@ -111,7 +113,7 @@ func (c *cutting) shape(room int) (shape, bool) {
 	longest, most := c.root.widest()
 	ok := func(s shape) bool {
 		bytes, lines := s.sizeOf(c.root, ordinary, &elementCount{})
-		return bytes <= room && lines <= max(1, c.lim.MaxLines)
+		return bytes <= room && lines < c.lim.MaxLines
 	}
 	all := shape{text: comfortable, failure: room / 2, lines: min(leastLines, c.lim.MaxLines), elements: longest, keys: most, rank: identity, failed: c.failed}
 	stages := []struct {

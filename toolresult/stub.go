@@ -64,7 +64,7 @@ func stubText(tool string, whole store.Result, preview int) string {
 		start = strings.ReplaceAll(start, "\n", " ")
 	}
 	return fmt.Sprintf("%s%s bytes from %q.\nFirst %d chars: %s]\nUse the %q tool with ref_id=%q to read specific portions.",
-		stubPrefix, grouped(len(whole.Content)), firstRunes(tool, 128), preview, start, ReadResultName, whole.Ref)
+		stubPrefix, grouped(len(canonical.Text(whole.Content))), firstRunes(tool, 128), preview, start, ReadResultName, whole.Ref)
 }
 
 // fits reports whether a response that this package made is within the limits.
@@ -94,16 +94,17 @@ func outcomesOf(response map[string]any) []entry {
 			if rank != failure {
 				continue
 			}
-			text := textRoom{bytes: maxOutcome, lines: noLimit, head: 1, tail: 1, strategy: Lines}.cut(string(canonical.JSON(v)))
+			text := textRoom{bytes: maxOutcome, lines: noLimit, first: 1, last: 1, strategy: Lines}.cut(string(canonical.JSON(v)))
 			value = text
 		case string:
+			v = canonical.Text(v)
 			if escapedSize(v, maxOutcome) > maxOutcome {
 				if rank != failure {
 					continue
 				}
-				v = textRoom{bytes: maxOutcome, lines: noLimit, head: 1, tail: 1, strategy: Lines}.cut(v)
+				v = textRoom{bytes: maxOutcome, lines: noLimit, first: 1, last: 1, strategy: Lines}.cut(v)
 			}
-			value = canonical.Text(v)
+			value = v
 		}
 		found = append(found, entry{canonical.Text(key), value})
 	}

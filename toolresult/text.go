@@ -3,7 +3,6 @@ package toolresult
 import (
 	"strings"
 
-	"github.com/adk-go-ext/longsession/internal/canonical"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -11,94 +10,120 @@ import (
 type textRoom struct {
 	bytes       int  // of its JSON without the quotes, marker included
 	lines       int  // without the marker's line
-	head, tail  int  // lines at each end if there are more than lines; they also divide the bytes
+	first, last int  // lines at each end if there are more than lines; they also divide the bytes
 	countTokens bool // the marker counts tokens: they are why the text is cut
 	strategy    Strategy
 }
 
 // room returns the room of a text that has some of the lines and bytes of a result.
 func (l limits) room(bytes, lines int, failed bool) textRoom {
-	r := textRoom{bytes: bytes, lines: lines, head: l.HeadLines, tail: l.TailLines, strategy: l.Strategy}
+	r := textRoom{bytes: bytes, lines: lines, first: l.HeadLines, last: l.TailLines, strategy: l.Strategy}
 	switch l.Strategy {
 	case Head:
-		r.head, r.tail = 1, 0
+		r.first, r.last = 1, 0
 	case Tail:
-		r.head, r.tail = 0, 1
+		r.first, r.last = 0, 1
 	case Both:
-		r.head, r.tail = 1, 1
+		r.first, r.last = 1, 1
 	case Lines:
-		if failed && r.head >= r.tail && r.tail > 0 {
+		if failed && r.first >= r.last && r.last > 0 {
 			// The cause of a failure is usually at the end: give it three quarters.
-			r.head, r.tail = max(1, (r.head+r.tail)/4), r.head+r.tail-max(1, (r.head+r.tail)/4)
+			r.first, r.last = max(1, (r.first+r.last)/4), r.first+r.last-max(1, (r.first+r.last)/4)
 		}
 		if lines >= l.MaxLines {
 			return r
 		}
 	}
 	// Divide the lines as the bytes are divided.
-	sum := r.head + r.tail
-	head := lines * r.head / sum
-	if head == 0 && r.head > 0 && lines > 0 {
+	sum := r.first + r.last
+	head := lines * r.first / sum
+	if head == 0 && r.first > 0 && lines > 0 {
 		head = 1
 	}
-	r.head, r.tail = head, lines-head
+	r.first, r.last = head, lines-head
 	return r
 }
 
-// cut returns a text within the room. A text that is within it stays as it is; else a marker says how much
+// cut returns a text, which is valid UTF-8, within the room. A text that is within it stays as it is; else a marker says how much
 // is missing. It touches both ends of the text only, except to count lines.
 func (r textRoom) cut(text string) string {
-	lines := lineCount(text)
-	if lines <= r.lines && escapedSize(text, r.bytes) <= r.bytes {
+	c := textCut{textRoom: r, text: text, lines: lineCount(text)}
+	if c.lines <= r.lines && escapedSize(text, r.bytes) <= r.bytes {
 		return text
 	}
-	total := 0
-	countTokens := r.countTokens || r.strategy != Lines
-	if countTokens {
-		total = estimate(text)
+	if c.countTokens = c.countTokens || c.strategy != Lines; c.countTokens {
+		c.tokens = estimate(text)
 	}
-	marker := func(head, tail string) string {
-		if countTokens {
-			return truncated(tokens.Estimate(head)+tokens.Estimate(tail), total, r.side())
-		}
-		rest := len(text) - len(tail)
-		if (head == "" || text[len(head)] == '\n') && (tail == "" || text[rest-1] == '\n') && head+tail != "" {
-			kept := 0
-			for _, part := range []string{head, tail} {
-				if part != "" {
-					kept += lineCount(part)
-				}
-			}
-			return omitted(lines-kept, lines, "lines")
-		}
-		return omitted(rest-len(head), len(text), "bytes")
-	}
-	longest := max(len(truncated(total, total, Both)), len(omitted(len(text), len(text), "bytes")))
-	head, tail := r.ends(text, lines, r.bytes-longest-2*shortEscape)
-	m := marker(head, tail)
-	if head == "" && tail == "" {
-		return smallest(m, r.bytes)
+	c.ends(r.bytes - c.longestMarker() - 2*shortEscape)
+	marker := c.marker()
+	if c.head == "" && c.tail == "" {
+		return smallest(marker, r.bytes)
 	}
 	var out strings.Builder
-	out.Grow(len(head) + len(tail) + len(m) + 2)
-	if head != "" {
-		out.WriteString(canonical.Text(head))
+	out.Grow(len(c.head) + len(c.tail) + len(marker) + 2)
+	out.WriteString(c.head)
+	if c.head != "" && (c.countTokens || c.headEndsLine()) {
 		out.WriteByte('\n')
 	}
-	out.WriteString(m)
-	if tail != "" {
+	out.WriteString(marker)
+	if c.tail != "" && (c.countTokens || c.tailBeginsLine()) {
 		out.WriteByte('\n')
-		out.WriteString(canonical.Text(tail))
 	}
+	out.WriteString(c.tail)
 	return out.String()
+}
+
+// textCut is a text that is being cut.
+type textCut struct {
+	textRoom
+	text       string
+	lines      int // that it has
+	tokens     int // if they are counted
+	head, tail string
+}
+
+// headEndsLine reports whether the head ends where a line does, tailBeginsLine whether the tail begins where
+// a line does.
+func (c *textCut) headEndsLine() bool {
+	return len(c.head) == len(c.text) || c.text[len(c.head)] == '\n'
+}
+
+func (c *textCut) tailBeginsLine() bool {
+	start := len(c.text) - len(c.tail)
+	return start == 0 || c.text[start-1] == '\n'
+}
+
+// marker says how much of the text is missing: in lines if only whole lines are.
+func (c *textCut) marker() string {
+	if c.countTokens {
+		return truncated(tokens.Estimate(c.head)+tokens.Estimate(c.tail), c.tokens, c.side())
+	}
+	if c.head+c.tail == "" || c.head != "" && !c.headEndsLine() || c.tail != "" && !c.tailBeginsLine() {
+		return omitted(len(c.text)-len(c.head)-len(c.tail), len(c.text), "bytes")
+	}
+	missing := c.lines
+	for _, part := range []string{c.head, c.tail} {
+		if part != "" {
+			missing -= lineCount(part)
+		}
+	}
+	return omitted(missing, c.lines, "lines")
+}
+
+// longestMarker is the size that the marker does not exceed.
+func (c *textCut) longestMarker() int {
+	if c.countTokens {
+		return len(truncated(c.tokens, c.tokens, Both))
+	}
+	return len(omitted(len(c.text), len(c.text), "bytes"))
 }
 
 // side is the strategy as markers name it.
 func (r textRoom) side() Strategy {
 	switch {
-	case r.tail == 0:
+	case r.last == 0:
 		return Head
-	case r.head == 0:
+	case r.first == 0:
 		return Tail
 	}
 	return Both
@@ -106,7 +131,7 @@ func (r textRoom) side() Strategy {
 
 // smallest returns a marker that has room for itself only, or a shorter one, or none.
 func smallest(marker string, room int) string {
-	for _, m := range []string{marker, "[...]"} {
+	for _, m := range []string{marker, shortMarker} {
 		if len(m) <= room {
 			return m
 		}
@@ -114,30 +139,28 @@ func smallest(marker string, room int) string {
 	return ""
 }
 
-// ends returns the beginning and the end of a text that fit into the bytes.
-func (r textRoom) ends(text string, lines, bytes int) (head, tail string) {
-	head, tail = text, text
-	if lines > r.lines {
-		head, tail = firstLines(text, r.head), lastLines(text, r.tail)
+// ends sets the beginning and the end of the text that fit into the bytes.
+func (c *textCut) ends(bytes int) {
+	bytes = max(0, bytes)
+	head, tail := c.text, c.text
+	fewer := c.lines > c.textRoom.lines
+	if fewer {
+		head, tail = firstLines(c.text, c.first), lastLines(c.text, c.last)
 	}
-	if r.head == 0 {
+	if c.first == 0 {
 		head = ""
 	}
-	if r.tail == 0 {
+	if c.last == 0 {
 		tail = ""
 	}
-	bytes = max(0, bytes)
 	headSize, tailSize := escapedSize(head, bytes), escapedSize(tail, bytes)
-	if lines > r.lines && headSize+tailSize <= bytes {
-		return head, tail
+	if !fewer || headSize+tailSize > bytes {
+		headRoom := bytes * c.first / max(1, c.first+c.last)
+		headRoom = max(headRoom, bytes-tailSize)
+		head = wholeLinesBefore(c.text, prefixWithin(head, headRoom))
+		tail = wholeLinesAfter(c.text, suffixWithin(tail, bytes-escapedSize(head, bytes)))
 	}
-	headRoom := bytes * r.head / max(1, r.head+r.tail)
-	if tailSize < bytes-headRoom {
-		headRoom = bytes - tailSize
-	}
-	head = wholeLinesBefore(text, prefixWithin(head, headRoom))
-	tail = wholeLinesAfter(text, suffixWithin(tail, bytes-escapedSize(head, bytes)))
-	return head, tail
+	c.head, c.tail = head, tail
 }
 
 // partialLine is the share of a piece that is given up so that it ends at the end of a line: a quarter.

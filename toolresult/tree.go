@@ -1,6 +1,7 @@
 package toolresult
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
@@ -36,10 +37,11 @@ type node struct {
 
 // builder makes nodes of values.
 type builder struct {
-	lim  limits
-	most int // sizes stop here
-	left int // nodes that may still be made
-	path canonical.Path
+	lim    limits
+	failed bool
+	most   int // sizes stop here
+	left   int // nodes that may still be made
+	path   canonical.Path
 }
 
 // The bounds of what is looked at. A value takes at least two bytes of JSON with its comma.
@@ -49,9 +51,9 @@ const (
 	maxChildren  = 1 << 14
 )
 
-func newBuilder(lim limits) *builder {
+func newBuilder(lim limits, failed bool) *builder {
 	most := min(lim.MaxBytes, noLimit-1)
-	return &builder{lim: lim, most: most, left: min(maxNodes, max(1<<10, most))}
+	return &builder{lim: lim, failed: failed, most: most, left: min(maxNodes, max(1<<10, most))}
 }
 
 func (b *builder) node(v any) *node {
@@ -72,6 +74,7 @@ func (b *builder) node(v any) *node {
 }
 
 func (b *builder) text(text string) *node {
+	text = canonical.Text(text)
 	n := &node{kind: textNode, text: text}
 	if lines := lineCount(text); lines > 1 {
 		n.lines = lines
@@ -79,8 +82,8 @@ func (b *builder) text(text string) *node {
 	n.size = escapedSize(text, b.most)
 	if n.lines > b.lim.MaxLines {
 		// Most of it is going to be left out whatever the number of bytes.
-		r := b.lim.room(b.most, b.lim.MaxLines, false)
-		n.size = min(n.size, escapedSize(firstLines(text, r.head), b.most)+escapedSize(lastLines(text, r.tail), b.most)+longestMarker)
+		r := b.lim.room(b.most, b.lim.MaxLines, b.failed)
+		n.size = min(n.size, escapedSize(firstLines(text, r.first), b.most)+escapedSize(lastLines(text, r.last), b.most)+longestMarker)
 	}
 	return n
 }
@@ -145,30 +148,37 @@ const maxShort = 256
 // importantKeys returns most keys of an object: the most important ones first, then in order. Of keys that
 // are equal as valid UTF-8, it returns the first.
 func importantKeys(v map[string]any, most int) []string {
-	order := func(a, b string) int {
-		if ra, rb := importanceOf(a), importanceOf(b); ra != rb {
-			return int(rb - ra)
-		}
-		if a < b {
-			return -1
-		}
-		return 1
-	}
-	keys := make([]string, 0, min(len(v), 2*most))
+	keys := make([]rankedKey, 0, min(len(v), 2*most))
+	full := false
 	for key := range v {
-		keys = append(keys, key)
-		if len(keys) == 2*most && len(v) > 2*most {
-			slices.SortFunc(keys, order)
-			keys = keys[:most]
+		ranked := rankedKey{key, importanceOf(key)}
+		if full && compareKeys(ranked, keys[most-1]) > 0 {
+			continue
+		}
+		keys = append(keys, ranked)
+		if len(keys) == 2*most {
+			slices.SortFunc(keys, compareKeys)
+			keys, full = keys[:most], true
 		}
 	}
-	slices.SortFunc(keys, order)
-	keys = keys[:min(most, len(keys))]
-	seen := make(map[string]bool, len(keys))
-	return slices.DeleteFunc(keys, func(key string) bool {
-		text := canonical.Text(key)
-		twice := seen[text]
-		seen[text] = true
-		return twice
-	})
+	slices.SortFunc(keys, compareKeys)
+	out := make([]string, 0, min(most, len(keys)))
+	seen := make(map[string]bool, cap(out))
+	for _, k := range keys[:cap(out)] {
+		if text := canonical.Text(k.key); !seen[text] {
+			seen[text] = true
+			out = append(out, k.key)
+		}
+	}
+	return out
+}
+
+type rankedKey struct {
+	key  string
+	rank importance
+}
+
+// compareKeys puts the important keys first.
+func compareKeys(a, b rankedKey) int {
+	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.key, b.key))
 }
