@@ -233,7 +233,7 @@ func TestAuditFitsTheTerminal(t *testing.T) {
 		for _, args := range [][]string{
 			{"audit", file}, {"audit", "list", file}, {"audit", file, name}, {"audit", "history", file, name}, {"audit", "context", file, name},
 			{"audit", "compactions", file, name}, {"audit", "diff", file, name, "--all"}, {"audit", "verify", file},
-			{"audit", "verify", file, name}, {"audit", "history", file, name, "--from", "9999"},
+			{"audit", "verify", file, name}, {"audit", "history", file, name, "--from", "9999"}, {"audit", "result", file, name},
 		} {
 			for _, columns := range widths {
 				text, code := onTerminal(t, columns, args...)
@@ -270,11 +270,26 @@ func TestAuditFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// A terminal obeys no character of a result, which a pipe gets as it is.
+func TestAResultIsSafeOnATerminal(t *testing.T) {
+	t.Parallel()
+	said := "first\x1b[2J\r\n" + strings.Repeat("long ", 60) + "\n\u202elast"
+	h := (&ct.History{}).User("i", "q").Call("i", "bot", "t", "c1").Response("i", "bot", "t", said, "c1")
+	path := storeSession(t, h, "shop", "ada", "s1")
+	for _, columns := range widths {
+		text, code := onTerminal(t, columns, "audit", "result", path, "r-")
+		fits(t, text, columns)
+		if code != exit.CodeOK || !strings.HasPrefix(text, `first\x1b[2J`+"\nlong ") || !strings.HasSuffix(text, "\n"+`\u202elast`+"\n") || strings.Count(text, "long") != 60 {
+			t.Errorf("%d columns: exit code %d: %q", columns, code, text)
+		}
+	}
+}
+
 func TestErrorsFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"repaly"}, {"replay"}, {"replay", "--nonsense"}, {"replay", sample, "--grid", "speed=1"}, {"replay", "nothing.jsonl"},
-		{"audit", "verfy"}, {"audit", "nothing.db"}, {"audit", "list", sample}, {"help", "nonsense"}, {"completion", "fsh"}, {"version", "now"},
+		{"audit", "verfy"}, {"audit", "nothing.db"}, {"audit", "list", sample}, {"audit", "result", sample, "x", "y"}, {"help", "nonsense"}, {"completion", "fsh"}, {"version", "now"},
 	} {
 		for _, columns := range widths {
 			text, code := onTerminal(t, columns, args...)
