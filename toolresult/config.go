@@ -76,6 +76,14 @@ const (
 	minTokens, minReadableTokens = 1, 32
 )
 
+// DefaultLimits returns the limits that the zero value of [Limits] means, written out.
+func DefaultLimits() Limits {
+	return Limits{
+		MaxBytes: defaultMaxBytes, MaxLines: defaultMaxLines, HeadLines: defaultHeadLines, TailLines: defaultTailLines,
+		MaxTokens: defaultMaxTokens, StubAbove: defaultStubAbove, Strategy: Lines,
+	}
+}
+
 // limits are checked Limits without zero fields. A limit that is off is [noLimit], lines that are off
 // are 0.
 type limits Limits
