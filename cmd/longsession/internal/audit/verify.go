@@ -56,6 +56,9 @@ const (
 	RuleRecord = "record"
 	// RuleEvent: an event can be read, and its text is stored as text.
 	RuleEvent = "event"
+	// RuleResult: each stored tool result has a reference and all of its bytes. A result of 100,000
+	// bytes with only one of its two rows has lost its end.
+	RuleResult = "result"
 	// RuleRead: the session can be read, and its view can be made.
 	RuleRead = "read"
 	// RuleLog: the write-ahead log, which may hold the newest events, is not missing.
@@ -192,6 +195,9 @@ func (e *examination) check(ctx context.Context, f *File, snap *persistence.Snap
 	}
 	e.checkRows()
 	if err := e.checkTypes(ctx, snap); err != nil {
+		return err
+	}
+	if err := e.checkResults(ctx, snap); err != nil {
 		return err
 	}
 	if l.readable() != nil {
