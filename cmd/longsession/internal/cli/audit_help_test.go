@@ -22,17 +22,20 @@ func helpOf(name string) string {
 
 func TestEveryFieldIsInTheHelp(t *testing.T) {
 	t.Parallel()
-	h := (&ct.History{}).User("i", "q").Call("i", "bot", "t", "a").Response("i", "bot", "t", "r", "a").Agent("i", "bot", "done").Turns(4, "bot").
+	h := (&ct.History{}).User("i", "q").Call("i", "bot", "t", "a").Response("i", "bot", "t", strings.Repeat("result ", 100), "a").Agent("i", "bot", "done").Turns(4, "bot").
 		Compact("r1", "e1", "e2", "e3", "e4").Compact("r2", "e5", "e6").Merge("m", "r2")
 	h.Events[3].ErrorCode, h.Events[3].Actions.StateDelta = "E", map[string]any{"k": "v"}
 	path := storeSession(t, h, "shop", "ada", "s1", "UPDATE events SET covered_by = NULL WHERE seq = 1")
 	for name, help := range map[string]string{
 		"": helpOf("") + helpOf("list"), "list": helpOf("list"), "history": helpOf("history"), "context": helpOf("context") + helpOf("history"),
-		"compactions": helpOf("compactions"), "diff": helpOf("diff") + helpOf("compactions"), "verify": helpOf("verify"), "result": helpOf("result"),
+		"compactions": helpOf("compactions"), "diff": helpOf("diff") + helpOf("compactions"), "verify": helpOf("verify"), "result": helpOf("result"), "cuts": helpOf("cuts"),
 	} {
 		args := []string{"audit", name, path, "s1", "--json"}
 		if name == "" {
 			args = []string{"audit", path, "s1", "--json"}
+		}
+		if name == "cuts" {
+			args = append(args, "--max-bytes", "100", "--stub-above", "60")
 		}
 		if name == "list" {
 			args = []string{"audit", "list", path, "--json"}
@@ -73,7 +76,7 @@ func TestEveryAuditCommandDocumentsItsJSON(t *testing.T) {
 			}
 		}
 	}
-	if n != 10 {
+	if n != 11 {
 		t.Errorf("%d commands", n)
 	}
 }

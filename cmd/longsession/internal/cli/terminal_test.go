@@ -233,7 +233,7 @@ func TestAuditFitsTheTerminal(t *testing.T) {
 		for _, args := range [][]string{
 			{"audit", file}, {"audit", "list", file}, {"audit", file, name}, {"audit", "history", file, name}, {"audit", "context", file, name},
 			{"audit", "compactions", file, name}, {"audit", "diff", file, name, "--all"}, {"audit", "verify", file},
-			{"audit", "verify", file, name}, {"audit", "history", file, name, "--from", "9999"}, {"audit", "result", file, name},
+			{"audit", "verify", file, name}, {"audit", "history", file, name, "--from", "9999"}, {"audit", "result", file, name}, {"audit", "cuts", file, name, "--max-bytes", "100"},
 		} {
 			for _, columns := range widths {
 				text, code := onTerminal(t, columns, args...)
@@ -289,7 +289,7 @@ func TestErrorsFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"repaly"}, {"replay"}, {"replay", "--nonsense"}, {"replay", sample, "--grid", "speed=1"}, {"replay", "nothing.jsonl"},
-		{"audit", "verfy"}, {"audit", "nothing.db"}, {"audit", "list", sample}, {"audit", "result", sample, "x", "y"}, {"help", "nonsense"}, {"completion", "fsh"}, {"version", "now"},
+		{"audit", "verfy"}, {"audit", "nothing.db"}, {"audit", "list", sample}, {"audit", "result", sample, "x", "y"}, {"audit", "cuts", sample, "--max-bytes", "20", "--max-tokens", "1"}, {"help", "nonsense"}, {"completion", "fsh"}, {"version", "now"},
 	} {
 		for _, columns := range widths {
 			text, code := onTerminal(t, columns, args...)
