@@ -52,7 +52,7 @@ func (f *File) Results(ctx context.Context, s *Session) (all []*Result, unreadab
 	if err != nil {
 		return nil, 0, err
 	}
-	stored, err := f.storedResults(ctx, s)
+	stored, err := storedResults(ctx, f, s)
 	for _, r := range stored {
 		if !seen[r.Ref] {
 			all = append(all, r)
@@ -93,7 +93,7 @@ func resultIn(row *persistence.Row, answer *genai.FunctionResponse) *Result {
 }
 
 // storedResults returns the results in the table tool_result_blobs, which an older file does not have.
-func (f *File) storedResults(ctx context.Context, s *Session) (all []*Result, err error) {
+func storedResults(ctx context.Context, f *File, s *Session) (all []*Result, err error) {
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
 		if has, err := hasResults(ctx, snap); !has || err != nil {
 			return err
@@ -157,7 +157,7 @@ func (f *File) Result(ctx context.Context, s *Session, ref string) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	stored, err := f.storedResults(ctx, s)
+	stored, err := storedResults(ctx, f, s)
 	if err != nil {
 		return nil, err
 	}
