@@ -34,6 +34,7 @@ type Meter struct {
 	guarded  *lru.Cache[string, struct{}] // invocations that the meter's plugin sees
 	foreign  foreign
 	hanging  hanging
+	outbox   outbox
 }
 
 // New returns a Meter. The error joins a [*ConfigError] for every value that is refused.

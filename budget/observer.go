@@ -7,9 +7,11 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// Observer receives observations from a [Meter]. Calls come from the goroutine of the model call or of
-// the runner, several at once for different sessions and branches. No lock is held. The model call
-// waits for it, so it must not block. A panic in it is recovered.
+// Observer receives observations from a [Meter], one at a time, in the order in which things happened. They
+// come from a goroutine of its own, a little later, so an observer that blocks, hangs or panics harms no
+// turn. Up to 1,024 observations wait for it; those beyond are lost, and counted in
+// [Observation.Missed]. The context has the values of the model call's, and is never canceled.
+// [Meter.Flush] waits for the observer.
 type Observer interface {
 	Observe(ctx context.Context, o Observation)
 }
@@ -64,15 +66,26 @@ type Observation struct {
 
 	Reason string
 	Err    error
+	// Missed is how many observations were lost in front of this one, because the observer was slow.
+	Missed int
 }
 
-// observe reports to the observer and to the logger.
+// observe passes an observation on to the observer. It never waits.
 func (m *Meter) observe(ctx context.Context, o Observation) {
-	if m.cfg.Observer == nil {
-		return
+	if m.cfg.Observer != nil {
+		m.outbox.add(parcel{context.WithoutCancel(ctx), o}, m.cfg.Observer)
 	}
-	defer func() { _ = recover() }()
-	m.cfg.Observer.Observe(ctx, o)
+}
+
+// Flush waits until the observer has received all observations so far. It returns only the context's
+// error.
+func (m *Meter) Flush(ctx context.Context) error {
+	select {
+	case <-m.outbox.empty():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // observation is an observation about a caller.
