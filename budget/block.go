@@ -115,15 +115,14 @@ func (c *call) shape() {
 		})
 	}
 	c.cut()
-	c.size = c.m.measure(c.who, c.req)
-	if c.m.cfg.Masker == nil {
-		return
+	if c.m.cfg.Masker != nil {
+		c.guard("masking", func() error {
+			done := c.m.cfg.Masker.Apply(c.req, c.m.room(c.who, c.req), c.put)
+			c.masked = done.Tokens // all that is masked in the request, however long ago
+			return done.Err
+		})
 	}
-	c.guard("masking", func() error {
-		done := c.m.cfg.Masker.Apply(c.req, c.size.room(), c.put)
-		c.noteMasked(done)
-		return nil
-	})
+	c.size = c.m.measure(c.who, c.req)
 }
 
 // noteMasked measures a request again if results were masked in it.

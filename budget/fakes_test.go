@@ -171,13 +171,24 @@ func newMeter(t testing.TB, cfg Config) *Meter {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if j, ok := cfg.Observer.(*journal); ok {
+		j.meter = m
+	}
 	return m
 }
 
-// journal is an observer that keeps observations.
+// journal is an observer that keeps observations. newMeter sets meter.
 type journal struct {
-	mu   sync.Mutex
-	seen []Observation
+	meter *Meter
+	mu    sync.Mutex
+	seen  []Observation
+}
+
+// flush waits for what has happened so far.
+func (j *journal) flush() {
+	if j.meter != nil {
+		_ = j.meter.Flush(context.Background())
+	}
 }
 
 func (j *journal) Observe(_ context.Context, o Observation) {
@@ -187,12 +198,14 @@ func (j *journal) Observe(_ context.Context, o Observation) {
 }
 
 func (j *journal) of(kind Kind) []Observation {
+	j.flush()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(j.seen), func(o Observation) bool { return o.Kind != kind })
 }
 
 func (j *journal) String() string {
+	j.flush()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var b strings.Builder

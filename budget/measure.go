@@ -54,10 +54,27 @@ type measured struct {
 // estimate is the size of the whole request, without a provider's counts.
 func (got measured) estimate() int { return got.contents + got.fixed }
 
-// room is what masking needs to know of the request. It has no provider's counts, so that every process
-// masks the same results.
+// room is what masking needs to know of the request.
 func (got measured) room() toolresult.Room {
 	return toolresult.Room{Effective: got.EffectiveWindow(), Fixed: got.fixed}
+}
+
+// room is what masking needs to know of a request. It has no provider's counts, so that every process
+// masks the same results. It does not look at the contents, so that those which are about to be masked need
+// not be measured.
+func (m *Meter) room(c caller, req *model.LLMRequest) toolresult.Room {
+	instruction, tools, _ := m.fixed(m.stateOf(c), req)
+	return toolresult.Room{Effective: m.window(c.model, req).EffectiveWindow(), Fixed: instruction.all + tools}
+}
+
+// fixed measures what a request has besides its contents: the instruction, and the size and the hash of its
+// declarations.
+func (m *Meter) fixed(s *state, req *model.LLMRequest) (of instruction, tools int, hash uint64) {
+	if req == nil || req.Config == nil {
+		return instruction{}, 0, 0
+	}
+	tools, hash = promptsize.OfTools(req.Config.Tools)
+	return m.instructionOf(s, req.Config.SystemInstruction), tools, hash
 }
 
 // measure returns the size of a request. It keeps the sizes of contents for the next time, and changes
@@ -68,11 +85,8 @@ func (m *Meter) measure(c caller, req *model.LLMRequest) measured {
 	if req == nil {
 		return got
 	}
-	tools := 0
-	if req.Config != nil {
-		got.instruction = m.instructionOf(s, req.Config.SystemInstruction)
-		tools, got.tools = promptsize.OfTools(req.Config.Tools)
-	}
+	var tools int
+	got.instruction, tools, got.tools = m.fixed(s, req)
 	got.fixed = got.instruction.all + tools
 	s.mu.Lock()
 	got.pieces = s.piecesOf(req.Contents)
