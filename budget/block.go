@@ -291,7 +291,7 @@ func (c *call) lowerReply(prompt int) bool {
 // impossible returns an error for a request that no window of that size can hold: one part of it, or its
 // instruction and tools, are larger than the window. If the window is only assumed, it returns nil.
 func (c *call) impossible() error {
-	if c.m.windowsOf(c.who.model).assumed || c.size.atMost <= c.size.Total {
+	if c.m.windows.lookup(c.who.model).assumed || c.size.atMost <= c.size.Total {
 		return nil
 	}
 	largest := largestParts(c.req)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"google.golang.org/adk/model"
 )
 
@@ -22,6 +24,12 @@ const (
 	replyDivisor = 2
 )
 
+// windowTable has the context windows of models.
+type windowTable struct {
+	cfg    *Config
+	models *lru.Cache[string, windows]
+}
+
 // windows are what is known of one model.
 type windows struct {
 	total, reply int  // context window and default reserve
@@ -36,23 +44,23 @@ func modelOf(name string, req *model.LLMRequest) string {
 	return name
 }
 
-// windowsOf looks a model up, once.
-func (m *Meter) windowsOf(name string) windows {
-	if w, known := m.models.Get(name); known {
+// lookup looks a model up, once.
+func (t *windowTable) lookup(name string) windows {
+	if w, known := t.models.Get(name); known {
 		return w
 	}
-	row, _ := m.cfg.Registry.Lookup(name)
-	total, known := m.cfg.Registry.Window(name)
-	w := windows{total: cmp.Or(m.cfg.ContextWindow, total), assumed: m.cfg.ContextWindow == 0 && !known}
-	w.reply = m.reserve(row.MaxOutputTokens, w.total)
-	m.models.Add(name, w)
+	row, _ := t.cfg.Registry.Lookup(name)
+	total, known := t.cfg.Registry.Window(name)
+	w := windows{total: cmp.Or(t.cfg.ContextWindow, total), assumed: t.cfg.ContextWindow == 0 && !known}
+	w.reply = t.reserve(row.MaxOutputTokens, w.total)
+	t.models.Add(name, w)
 	return w
 }
 
 // reserve is what is reserved for the reply in a window if the request does not say. The argument
 // longest is the longest reply of the model, 0 if unknown.
-func (m *Meter) reserve(longest, window int) int {
-	switch configured := m.cfg.MaxOutputTokens; {
+func (t *windowTable) reserve(longest, window int) int {
+	switch configured := t.cfg.MaxOutputTokens; {
 	case configured == Off:
 		return 0
 	case configured > 0:
@@ -64,17 +72,17 @@ func (m *Meter) reserve(longest, window int) int {
 
 // learn takes the limit that a provider named when it refused a prompt for the context window of a
 // model, for as long as the process lives.
-func (m *Meter) learn(name string, total int) {
+func (t *windowTable) learn(name string, total int) {
 	if total <= 0 {
 		return
 	}
-	row, _ := m.cfg.Registry.Lookup(name)
-	m.models.Add(name, windows{total: total, reply: m.reserve(row.MaxOutputTokens, total)})
+	row, _ := t.cfg.Registry.Lookup(name)
+	t.models.Add(name, windows{total: total, reply: t.reserve(row.MaxOutputTokens, total)})
 }
 
-// window returns the budget of a request, without its components.
-func (m *Meter) window(name string, req *model.LLMRequest) Budget {
-	w := m.windowsOf(name)
+// budget returns the budget of a request, without its components.
+func (t *windowTable) budget(name string, req *model.LLMRequest) Budget {
+	w := t.lookup(name)
 	b := Budget{Total: w.total, MaxOutputTokens: w.reply}
 	if req != nil && req.Config != nil && req.Config.MaxOutputTokens > 0 {
 		b.MaxOutputTokens = min(int(req.Config.MaxOutputTokens), w.total/replyDivisor)
@@ -84,7 +92,7 @@ func (m *Meter) window(name string, req *model.LLMRequest) Budget {
 
 // warnIfAssumed reports that the context window of the caller's model is assumed, once for each model.
 func (m *Meter) warnIfAssumed(ctx context.Context, c caller) {
-	w := m.windowsOf(c.model)
+	w := m.windows.lookup(c.model)
 	if !w.assumed {
 		return
 	}

@@ -29,7 +29,7 @@ type Meter struct {
 	callers  *lru.Cache[callerKey, *state]
 	trackers *lru.Cache[compaction.SessionRef, *Tracker]
 	agents   *lru.Cache[agentKey, int] // fixed tokens of an agent's last request in any session
-	models   *lru.Cache[string, windows]
+	windows  windowTable
 	warned   *lru.Cache[string, struct{}] // models whose window is assumed
 	guarded  *lru.Cache[string, struct{}] // invocations that the meter's plugin sees
 	foreign  foreign
@@ -49,7 +49,7 @@ func New(cfg Config) (*Meter, error) {
 	cfg.CompactTimeout = cmp.Or(cfg.CompactTimeout, defaultCompactTimeout)
 	return &Meter{
 		cfg: cfg, callers: newCache[callerKey, *state](maxCallers), trackers: newCache[compaction.SessionRef, *Tracker](maxSessions),
-		agents: newCache[agentKey, int](maxAgents), models: newCache[string, windows](maxModels),
+		agents: newCache[agentKey, int](maxAgents), windows: windowTable{&cfg, newCache[string, windows](maxModels)},
 		warned: newCache[string, struct{}](maxModels), guarded: newCache[string, struct{}](maxInvocations), foreign: newForeign(&cfg),
 	}, nil
 }
