@@ -29,6 +29,9 @@ type App struct {
 	Service session.Service
 	// Plugins are those of the runner. They may be nil.
 	Plugins []*plugin.Plugin
+	// Model wraps the model that gives the recorded answers, as an app wraps its own. Request and the
+	// answers are of the model inside. If nil, the agent gets that model itself.
+	Model func(model.LLM) model.LLM
 	// Ref names the session. Run creates it, and fails if it exists.
 	Ref compaction.SessionRef
 	// Request receives each request as the model gets it, before the model answers. The call and
@@ -65,9 +68,13 @@ func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, e
 	if err != nil {
 		return Played{}, err
 	}
+	var llm model.LLM = script
+	if app.Model != nil {
+		llm = app.Model(llm)
+	}
 	root, err := llmagent.New(llmagent.Config{
 		Name:  AgentName,
-		Model: script,
+		Model: llm,
 		Tools: tools,
 		// ADK replaces words in braces in Instruction, but not in the result of a provider.
 		InstructionProvider: func(agent.ReadonlyContext) (string, error) { return c.Instruction, nil },

@@ -2,8 +2,10 @@ package replay
 
 import (
 	"context"
+	"iter"
 	"testing"
 
+	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
@@ -47,5 +49,39 @@ func TestAnInterruptedTurnEndsItsContext(t *testing.T) {
 	}.Run(t.Context(), c)
 	if err != nil || !looked {
 		t.Fatal(err, looked)
+	}
+}
+
+// shortening is a wrapper that sends the newest content alone.
+type shortening struct{ model.LLM }
+
+func (s shortening) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	req.Contents = req.Contents[len(req.Contents)-1:]
+	return s.LLM.GenerateContent(ctx, req, stream)
+}
+
+func TestRequestsAreLookedAtBehindTheWrapperOfTheModel(t *testing.T) {
+	t.Parallel()
+	var turns []conversation.Turn
+	for range 3 {
+		turns = append(turns, conversation.Turn{User: textContent("hi", genai.RoleUser), Steps: []conversation.Step{{Answer: textContent("hello", genai.RoleModel)}}})
+	}
+	var sizes []int
+	played, err := App{
+		Service: session.InMemoryService(),
+		Model:   func(llm model.LLM) model.LLM { return shortening{llm} },
+		Ref:     compaction.SessionRef{AppName: "a", UserID: "u", SessionID: "s"},
+		Request: func(_, _ int, req *model.LLMRequest) int {
+			sizes = append(sizes, len(req.Contents))
+			return 0
+		},
+	}.Run(t.Context(), &conversation.Conversation{ID: "c", Turns: turns})
+	if err != nil || played != (Played{Calls: 3}) {
+		t.Fatalf("%v, %+v", err, played)
+	}
+	for i, n := range sizes {
+		if n != 1 {
+			t.Errorf("request %d was seen with %d contents, before the wrapper", i, n)
+		}
 	}
 }
