@@ -78,6 +78,18 @@ type Config struct {
 	// if it has none, but at most a tenth of the window. The same holds where AgentModelFunc names
 	// a model and this is more than half of its window. Off reserves nothing.
 	MaxOutputTokens int
+	// Fixed returns how many tokens the instruction and the tools of an agent take up in each of its
+	// prompts, estimated as package tokens does, or 0 if it does not know. agent is "" if it is not
+	// known who speaks in the branch. Without it, the fixed part is not counted before the first
+	// request is observed or the provider reports, and a new tool is not counted before the next.
+	//
+	// The latest knowledge counts. What [CompactionSessionService.ObserveRequest] or ObserveSent
+	// measured replaces what Fixed returned, until Fixed returns another number than it did then. A
+	// provider's count includes the fixed part; only what it has changed by since is added.
+	//
+	// Fixed is called after every append, so it must be quick, and must not call the service. A panic
+	// means 0. If nil, nothing is known.
+	Fixed func(ref SessionRef, agent, branch string) int
 	// RetainEvents is the least number of newest events of a branch that the token trigger leaves
 	// raw. At the hard limit it may leave fewer. 0 means 10.
 	RetainEvents int

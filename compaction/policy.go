@@ -42,12 +42,15 @@ func (p *policy) engine() compactor.Config {
 	return cfg
 }
 
-// cut translates Config.Cut for views.
-func (p *policy) cut() sessions.Cut {
-	if p.Cut == nil {
-		return nil
+// hooks translates the functions that views and sizes depend on.
+func (p *policy) hooks() (h sessions.Hooks) {
+	if p.Cut != nil {
+		h.Cut = func(ref sessions.Ref, ev *session.Event) *session.Event { return p.Cut(SessionRef(ref), ev) }
 	}
-	return func(ref sessions.Ref, ev *session.Event) *session.Event { return p.Cut(SessionRef(ref), ev) }
+	if p.Fixed != nil {
+		h.Fixed = func(ref sessions.Ref, agent, branch string) int { return p.Fixed(SessionRef(ref), agent, branch) }
+	}
+	return h
 }
 
 // provider may know whose model writes the summaries. It is the model if the service made the

@@ -54,7 +54,7 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 	}
 	s := &CompactionSessionService{
 		inner: inner, overlap: p.OverlapSize,
-		sessions: sessions.New(inner, p.limits, p.cut()),
+		sessions: sessions.New(inner, p.limits, p.hooks()),
 		reporter: newReporter(p),
 	}
 	s.storage = storage.New(s.sessions, s.reporter)

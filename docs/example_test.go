@@ -47,6 +47,7 @@ func scripted() model.LLM {
 // configuration.md has one line of this for each field of the config.
 func Example_configuration() {
 	llm, modelOf := scripted(), map[string]string{"ada": "gemini-2.5-pro"}
+	fixedPart := map[string]int{"clerk": 3_000}
 	registry, err := tokens.NewRegistry(tokens.Model{Name: "scripted", ContextWindow: 32_000})
 	if err != nil {
 		log.Fatal(err)
@@ -70,6 +71,7 @@ func Example_configuration() {
 	cfg.Pin = func(ev *session.Event) bool { return ev.Author == "lawyer" }
 	cfg.ContextWindow = 200_000
 	cfg.AgentModel = "gemini-2.5-pro"
+	cfg.Fixed = func(_ compaction.SessionRef, agent, branch string) int { return fixedPart[agent] }
 	cfg.Registry = registry
 	cfg.MaxOutputTokens = 8_000
 	cfg.Observer = compaction.ObserverFunc(observe)

@@ -84,6 +84,7 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 	if invocation, ok := ctx.(agent.InvocationContext); ok {
 		j.InvocationID = invocation.InvocationID()
 		h.State.Started(ctx, j.InvocationID, h)
+		expect(h.State, invocation)
 	}
 	if h.Listed || !e.cfg.automatic() {
 		return
@@ -105,6 +106,12 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 	default:
 		e.background(ctx, h, j)
 	}
+}
+
+// expect notes which agent speaks next. The context of an append may be a fake that lacks an agent.
+func expect(st *sessions.State, invocation agent.InvocationContext) {
+	defer func() { _ = recover() }()
+	st.Prompts.Expect(invocation.Agent().Name(), invocation.Branch())
 }
 
 // background starts a job that runs after the turn. Its spans belong to the trace of the append

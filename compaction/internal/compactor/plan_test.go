@@ -30,7 +30,7 @@ func moment(h *ct.History) *snapshot {
 	}
 	s.input = inputOf(s.state)
 	s.at = selector.Positions(s.input, s.params)
-	m := meter.New(v, meter.NewSession(s.limits, &learned.Facts{}))
+	m := meter.New(v, meter.NewSession(s.limits, &learned.Facts{}, nil))
 	s.measure = func(reader string) (meter.Prompt, bool) {
 		size := m.Prompt(reader)
 		return size, s.limits.Threshold > 0 && size.Likely >= s.limits.Threshold

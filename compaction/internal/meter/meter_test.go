@@ -20,7 +20,7 @@ func limits() *Limits {
 	return c.Limits("model")
 }
 
-func newSession() *Session { return NewSession(limits(), &learned.Facts{}) }
+func newSession() *Session { return NewSession(limits(), &learned.Facts{}, nil) }
 
 // counted gives an event the provider's count of the prompt behind it.
 func counted(ev *session.Event, prompt int32) *session.Event {

@@ -16,6 +16,7 @@ const maxBranches = 64
 type Session struct {
 	limits  atomic.Pointer[Limits]
 	learned *learned.Facts
+	fixed   Fixed // nil: nobody knows
 
 	mu sync.Mutex
 	// estimates are those of the view, by branch, and requests what agents were last sent, by
@@ -25,14 +26,19 @@ type Session struct {
 	// fits are what providers' counts teach, by branch and agent.
 	fits   map[string]map[string]fit
 	doubts map[string]*doubts // by agent
+	// counts are the newest counts, by branch and agent, and expected the agents that are about to
+	// speak, by branch.
+	counts   map[string]map[string]countOfPrompt
+	expected map[string]string
 }
 
 // NewSession returns a Session that knows the limits of its agent's model, and what compactions of
-// the session have taught.
-func NewSession(l *Limits, facts *learned.Facts) *Session {
+// the session have taught. fixed may be nil.
+func NewSession(l *Limits, facts *learned.Facts, fixed Fixed) *Session {
 	s := &Session{
-		learned: facts, estimates: map[string]int{}, requests: map[string]map[string]request{},
+		learned: facts, fixed: fixed, estimates: map[string]int{}, requests: map[string]map[string]request{},
 		fits: map[string]map[string]fit{}, doubts: map[string]*doubts{},
+		counts: map[string]map[string]countOfPrompt{}, expected: map[string]string{},
 	}
 	s.limits.Store(l)
 	return s
@@ -57,6 +63,7 @@ func (s *Session) WorthKeeping() bool {
 // false, and ignores the request, where no view of the branch was measured: no
 // trigger is on, or no event has come in.
 func (s *Session) Requested(branch, agent string, contents, fixed, masked int) bool {
+	said := s.ask(agent, branch)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	estimate := s.estimates[branch]
@@ -69,7 +76,7 @@ func (s *Session) Requested(branch, agent string, contents, fixed, masked int) b
 	if s.requests[branch] == nil {
 		s.requests[branch] = map[string]request{}
 	}
-	s.requests[branch][agent] = request{view: estimate, contents: contents, fixed: fixed, masked: max(0, masked)}
+	s.requests[branch][agent] = request{view: estimate, contents: contents, fixed: fixed, masked: max(0, masked), said: said}
 	return true
 }
 
@@ -95,7 +102,7 @@ func (s *Session) agents(branch string) map[string]*agentTally {
 	defer s.mu.Unlock()
 	agents := map[string]*agentTally{}
 	for name, f := range s.fits[branch] {
-		agents[name] = &agentTally{fit: f}
+		agents[name] = &agentTally{fit: f, fixed: s.counts[branch][name].fixed}
 	}
 	return agents
 }

@@ -40,6 +40,8 @@ type tally struct {
 	agents map[string]*agentTally
 	// requests are what agents were last sent, where that is known.
 	requests map[string]request
+	// speakers are the agents whose events are visible in their own branch.
+	speakers map[string]bool
 }
 
 // agentTally is the prompt of one agent.
@@ -48,13 +50,17 @@ type agentTally struct {
 	// counted is what the provider last counted for the prompt and its answer, 0 where it has
 	// counted nothing since the view changed. since is the estimate of all that came after.
 	counted, since int
+	// by is the event with that count. fixed is how large the prompt's fixed part was at that time, 0
+	// if that is not known.
+	by    *session.Event
+	fixed int
 }
 
 // newTally makes the tally of a branch. It has measured nothing of the view yet.
 func newTally(s *Session, branch string, generation int) *tally {
 	return &tally{
 		branch: branch, session: s, measured: extent{generation: generation},
-		agents: s.agents(branch), requests: s.requestsIn(branch),
+		agents: s.agents(branch), requests: s.requestsIn(branch), speakers: map[string]bool{},
 	}
 }
 
@@ -70,17 +76,24 @@ func (t *tally) prompt() Prompt {
 		ratio := line.Ratio * request.share(t.estimate)
 		switch {
 		case agent.counted > 0:
-			size := agent.counted + agent.since
-			largest = largest.orLarger(Prompt{size, agent.counted + PlusError(agent.since), ratio})
+			counted := max(0, agent.counted+t.fixedChange(name))
+			size := counted + agent.since
+			largest = largest.orLarger(Prompt{size, counted + PlusError(agent.since), ratio})
 		case !agent.fit.Undercounts():
-			size := line.Of(request.of(t.estimate))
+			size := max(0, line.Of(request.of(t.estimate))+t.fixedChange(name))
 			largest = largest.orLarger(Prompt{size, PlusError(size), ratio})
 		}
 	}
 	for name, request := range t.requests {
 		if t.agents[name] == nil {
-			size := request.fixed + request.of(t.estimate)
+			size := t.fixed(name) + request.of(t.estimate)
 			largest = largest.orLarger(Prompt{size, PlusError(size), request.share(t.estimate)})
+		}
+	}
+	for _, name := range t.silent() {
+		if fixed := t.fixed(name); fixed > 0 {
+			size := fixed + t.estimate
+			largest = largest.orLarger(Prompt{size, PlusError(size), 1})
 		}
 	}
 	if largest.Likely > 0 {
@@ -116,6 +129,9 @@ func (t *tally) add(events []*session.Event, changed time.Time) {
 		if !adk.Visible(t.branch, ev.Branch) {
 			continue
 		}
+		if ev.Branch == t.branch && adk.Classify(ev).Is(adk.ByAgent) && !adk.Classify(ev).Is(adk.Remote) {
+			t.speakers[ev.Author] = true
+		}
 		size := promptsize.OfEvent(ev)
 		for _, agent := range t.agents {
 			agent.since += agent.fit.Line().More(size)
@@ -125,6 +141,11 @@ func (t *tally) add(events []*session.Event, changed time.Time) {
 			t.count(ev, count)
 		}
 		t.estimate, t.newest = t.estimate+size, size
+	}
+	for name, agent := range t.agents {
+		if agent.by != nil {
+			agent.fixed, agent.by = t.session.fixedAt(t.branch, agent.by, t.fixed(name)), nil
+		}
 	}
 }
 
@@ -137,7 +158,7 @@ func (t *tally) count(ev *session.Event, count int) {
 	}
 	agent.fit.Fade(recentCounts - 1)
 	agent.fit.Add(t.request(ev.Author).of(t.estimate), count)
-	agent.counted, agent.since = count+outputOf(ev), 0
+	agent.counted, agent.since, agent.by = count+outputOf(ev), 0, ev
 }
 
 // forgetSilent drops agents that have gone: for maxSilent compactions others have reported, and

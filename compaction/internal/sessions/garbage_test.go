@@ -27,7 +27,7 @@ func twoHandles(t *testing.T) (known *Sessions, one, other *Handle) {
 	if _, err := inner.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}); err != nil {
 		t.Fatal(err)
 	}
-	known = New(inner, nil, nil)
+	known = New(inner, nil, Hooks{})
 	for _, h := range []**Handle{&one, &other} {
 		var err error
 		if *h, err = known.Handle(t.Context(), ref); err != nil {

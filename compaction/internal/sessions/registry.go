@@ -15,6 +15,7 @@ import (
 // refers to the registry, so the registry must not refer to anything that should be collected.
 type registry struct {
 	limits *meter.Limits
+	fixed  func(ref Ref, agent, branch string) int
 
 	mu    sync.Mutex
 	byRef map[Ref]weak.Pointer[State]
@@ -28,7 +29,11 @@ func (r *registry) of(ref Ref) *State {
 	if st := r.byRef[ref].Value(); st != nil {
 		return st
 	}
-	st := newState(ref, r.limits)
+	var fixed meter.Fixed
+	if ask := r.fixed; ask != nil {
+		fixed = func(agent, branch string) int { return ask(ref, agent, branch) }
+	}
+	st := newState(ref, r.limits, fixed)
 	r.byRef[ref] = weak.Make(st)
 	r.most = max(r.most, len(r.byRef))
 	runtime.AddCleanup(st, r.collect, ref)

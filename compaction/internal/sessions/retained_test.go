@@ -13,7 +13,7 @@ import (
 // are reported.
 func TestOnlyTheLongestUnusedSessionIsGivenUp(t *testing.T) {
 	t.Parallel()
-	known := New(session.InMemoryService(), nil, nil)
+	known := New(session.InMemoryService(), nil, Hooks{})
 	var all []*State
 	for n := range maxRetained + 1 {
 		st := known.Of(Ref{SessionID: fmt.Sprint(n)})

@@ -47,12 +47,19 @@ type Sessions struct {
 	cutter   *cutter
 }
 
-// New returns the sessions of an inner service. The state of each begins with the limits. Views show
-// events in the form that cut returns; if it is nil, as they are stored.
-func New(inner session.Service, limits *meter.Limits, cut Cut) *Sessions {
+// Hooks are functions of the app. Each may be nil.
+type Hooks struct {
+	// Cut returns the form in which views show an event.
+	Cut Cut
+	// Fixed is compaction.Config.Fixed.
+	Fixed func(ref Ref, agent, branch string) int
+}
+
+// New returns the sessions of an inner service. The state of each begins with the limits.
+func New(inner session.Service, limits *meter.Limits, hooks Hooks) *Sessions {
 	return &Sessions{
-		Inner: inner, retained: newRetained(), views: newViewCache(), cutter: newCutter(cut),
-		known: &registry{limits: limits, byRef: map[Ref]weak.Pointer[State]{}},
+		Inner: inner, retained: newRetained(), views: newViewCache(), cutter: newCutter(hooks.Cut),
+		known: &registry{limits: limits, fixed: hooks.Fixed, byRef: map[Ref]weak.Pointer[State]{}},
 	}
 }
 

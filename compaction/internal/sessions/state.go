@@ -30,9 +30,9 @@ type State struct {
 	runs // Started, Running
 }
 
-func newState(ref Ref, limits *meter.Limits) *State {
+func newState(ref Ref, limits *meter.Limits, fixed meter.Fixed) *State {
 	st := &State{Ref: ref, Append: queue.NewLock(), Line: queue.NewLine(), news: news{cursors: map[*cursor]struct{}{}}}
-	st.Prompts = meter.NewSession(limits, &st.Learned)
+	st.Prompts = meter.NewSession(limits, &st.Learned, fixed)
 	return st
 }
 

@@ -1,0 +1,135 @@
+package meter
+
+import (
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Every prompt of an agent begins with a fixed part: its instruction and its tools. The service learns
+// its size from three sources, and the latest one counts:
+//
+//	Config.Fixed      what the app knows now
+//	a request         what was measured; until Fixed returns another number than it did at that time
+//	a count           has the fixed part of that time in it; what it has changed by since is added
+//
+// For example, in estimated tokens, of an agent whose view has 1,000:
+//
+//	Fixed returns 5,000                                the prompt is taken for 6,000
+//	a request is measured with a fixed part of 5,400   6,400
+//	the provider counts 7,000 for it                   7,000
+//	a tool is added, and Fixed returns 6,000           7,600
+
+// Fixed returns the size of the fixed part of an agent's prompts in estimated tokens, 0 if it is not
+// known. agent is "" if it is not known who speaks in a branch.
+type Fixed func(agent, branch string) int
+
+// ask returns what the app's Fixed function says. A panic means that it does not know.
+func (s *Session) ask(agent, branch string) (tokens int) {
+	if s.fixed == nil {
+		return 0
+	}
+	defer func() {
+		if recover() != nil {
+			tokens = 0
+		}
+	}()
+	return max(0, s.fixed(agent, branch))
+}
+
+// countOfPrompt is what is kept about the newest count of an agent's prompts: which event has it, and the
+// size of the fixed part at that time.
+type countOfPrompt struct {
+	by    record.Ref
+	fixed int
+}
+
+// isOf reports whether the count is that of an event. Backends may cut the time of an event.
+func (c countOfPrompt) isOf(ev record.Ref) bool {
+	if c.by.ID != "" || ev.ID != "" {
+		return c.by.ID == ev.ID
+	}
+	return c.by.AltKey() == ev.AltKey()
+}
+
+// fixedAt returns the size of the fixed part when the count of an event came in, in an agent's own
+// branch. now is its size now, which is noted for a count that is new.
+func (s *Session) fixedAt(branch string, ev *session.Event, now int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	by := record.RefTo(ev)
+	if known, ok := s.counts[branch][ev.Author]; ok && known.isOf(by) {
+		return known.fixed
+	}
+	if len(s.counts) >= maxBranches {
+		clear(s.counts)
+	}
+	if s.counts[branch] == nil {
+		s.counts[branch] = map[string]countOfPrompt{}
+	}
+	s.counts[branch][ev.Author] = countOfPrompt{by: by, fixed: now}
+	return now
+}
+
+// Expect notes which agent is about to speak in a branch.
+func (s *Session) Expect(agent, branch string) {
+	if s.fixed == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.expected) >= maxBranches {
+		clear(s.expected)
+	}
+	s.expected[branch] = agent
+}
+
+func (s *Session) expectedIn(branch string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.expected[branch]
+}
+
+// fixed returns the size of the fixed part of an agent's next prompt, 0 if it is not known.
+func (t *tally) fixed(agent string) int {
+	said := t.session.ask(agent, t.branch)
+	request := t.request(agent)
+	if request != nil && (said == 0 || said == request.said) {
+		return request.fixed
+	}
+	return said
+}
+
+// fixedChange returns by how many counted tokens an agent's fixed part has changed since the provider's
+// last count, 0 if that is not known.
+func (t *tally) fixedChange(agent string) int {
+	a := t.agents[agent]
+	now := t.fixed(agent)
+	if a.fixed == 0 || now == 0 {
+		return 0
+	}
+	line := a.fit.Line()
+	if now < a.fixed {
+		return -line.More(a.fixed - now)
+	}
+	return line.More(now - a.fixed)
+}
+
+// silent returns the agents of the branch of which neither a count nor a request is known: those that
+// have spoken, and the one that is about to.
+func (t *tally) silent() []string {
+	var names []string
+	add := func(name string) {
+		if _, requested := t.requests[name]; !requested && t.agents[name] == nil {
+			names = append(names, name)
+		}
+	}
+	for name := range t.speakers {
+		add(name)
+	}
+	expected := t.session.expectedIn(t.branch)
+	if !t.speakers[expected] && (expected != "" || len(t.speakers) == 0) {
+		add(expected)
+	}
+	return names
+}
