@@ -4,23 +4,43 @@
 //
 // # Layers
 //
-// A layer sits at one of four places. Between the app and its storage is Sessions, the session
-// service. Behind the app's own plugins are the plugins of [Stack.PluginConfig]. Around the app's
-// model is [Stack.Model]. Among the agent's tools are [Stack.Tools]. For one model call:
+// Three layers make a prompt fit. Compaction (package compaction) replaces old turns by summaries.
+// The layer of tool results (package toolresult) shortens long results, masks old ones, and lets the
+// model read each of them whole with the tool read_result. The budget (package budget) measures every
+// request as it is sent, makes one that is too large fit, and recovers if the provider refuses it.
 //
-//	request = Model( plugins of longsession( plugins of the app( view( stored history ))))
+// They sit at four places. For one model call:
 //
-// The view comes first, so that the app's plugins see the conversation that the model will see. The
-// plugins of this module come after the app's, because they must see the request as the app's
-// plugins leave it: a layer that measured earlier would count text that is never sent. The model
-// wrapper comes last, because only there do errors of the provider appear, and calls that ADK makes
-// without plugins, such as those of an agent that runs as a tool.
+//	request = Model( behind( app( before( view( cut( stored history ))))))
 //
-// This version has one layer, compaction. It uses the first place, and the second to learn how large
-// the requests really are.
+//	cut     shortens a result once, when the view first shows it. Storage keeps it whole, so there is
+//	        nothing to clean up, and taking this module away changes nothing.
+//	view    hides what a summary stands for. It works on cut results, so that a result of 200 KB that
+//	        the model sees as 1 KB counts as 1 KB, and the summarizer reads what the model read.
+//	before  plugins that touch events come before the app's own: ADK calls no plugin behind one that
+//	        answers with an event. They write into the event they are given and never answer.
+//	app     the app's own plugins, in their order. They see the conversation that the model will see.
+//	behind  the plugin that touches requests comes last: it declares read_result and measures what the
+//	        app's plugins left.
+//	Model   wraps the agent's model: masks, measures, makes the request fit, calls the provider, and
+//	        tries once more after an overflow. It is outermost because an agent's own callbacks run
+//	        after all plugins, because errors of the provider appear only here, and because an agent
+//	        that runs as a tool has no plugins at all.
+//
+// Masking comes after the view because it depends on the whole request of one agent. A later stage never
+// undoes an earlier one: a mask keeps the reference of the cut, and a rebuilt request goes through all
+// of it again.
+//
+// An app needs two lines, stack.Model(llm) and stack.PluginConfig(). Either alone is useful. Without Model,
+// nothing is masked and no request is made to fit. Without PluginConfig, the model is not told how full
+// its window is, and a request that is too large is not rebuilt but masked.
+//
+// In live runs ADK calls neither the model's wrapper nor any callback before the model. There, only the
+// cut, the view and the summaries exist: give the agent the tools of [Stack.Tools], so that it can read
+// results whole.
 //
 // # A single layer
 //
 // Each layer also works alone. Package compaction needs one changed line in an existing app; it has an
-// example.
+// example. Packages toolresult and budget have plugins and wrappers for apps that do not compact.
 package longsession

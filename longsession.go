@@ -2,8 +2,10 @@ package longsession
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
@@ -11,9 +13,15 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/toolresult"
 )
+
+// memoryBytes bounds the results that only agents as tools have, if Config.Results is nil. 64 MiB are some
+// thousand results, and those of finished runs are dropped.
+const memoryBytes = 64 << 20
 
 // Stack is every layer of the module over one session service. It is safe for concurrent use, and one
 // stack serves any number of agents and runners.
@@ -22,46 +30,95 @@ type Stack struct {
 	// inner one.
 	Sessions *compaction.CompactionSessionService
 
-	plugins []*plugin.Plugin
+	cutter *toolresult.Cutter // nil without LayerToolResults
+	read   tool.Tool          // nil without LayerToolResults
+	meter  *budget.Meter      // nil without any layer that needs it
+	// before and behind are the plugins around the app's own.
+	before, behind []*plugin.Plugin
+	// offered is true once an app was given a way by which its agents can read whole results.
+	offered atomic.Bool
 }
 
 // New puts the layers over inner. It returns an error if the config contradicts itself, or if inner
-// is nil or already has a layer of this module; it then starts nothing. Errors of a layer's
-// settings wrap that layer's typed error, such as [compaction.ConfigError].
+// is nil or already has a layer of this module; it then starts nothing. The error joins every problem:
+// [*ConfigError] for contradictions between layers, and for a layer's own settings that layer's typed
+// error, such as [compaction.ConfigError].
 func New(inner session.Service, cfg Config) (*Stack, error) {
 	if cfg.Model != nil && adk.IsNil(cfg.Model) {
 		return nil, fmt.Errorf("longsession config: Model holds a nil %T, and every call would panic: set a model or leave the field out", cfg.Model)
 	}
-	sessions, err := compaction.NewCompactionService(inner, cfg.compaction())
+	cfg, problems := cfg.resolve()
+	s := &Stack{}
+	results := s.addToolResults(inner, &cfg)
+	guard := s.addBudget(&cfg)
+	if err := errors.Join(problems, results, guard); err != nil {
+		// Compaction's own problems belong into the same error. With a problem of ours it is closed at once.
+		svc, own := compaction.NewCompactionService(inner, cfg.Compaction)
+		if svc != nil {
+			own = svc.Close(context.Background())
+		}
+		return nil, fmt.Errorf("longsession: %w", errors.Join(err, own))
+	}
+	svc, err := compaction.NewCompactionService(inner, cfg.Compaction)
 	if err != nil {
 		return nil, fmt.Errorf("longsession: %w", err)
 	}
-	measure, err := plugin.New(plugin.Config{
-		Name:                "longsession",
-		BeforeModelCallback: sessions.ObserveRequest,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("longsession: %w", err)
-	}
-	return &Stack{Sessions: sessions, plugins: []*plugin.Plugin{measure}}, nil
+	s.Sessions = svc
+	return s, s.addPlugins(&cfg)
 }
 
-// PluginConfig returns the plugins of a runner: the app's own in their order, then those of the
-// layers. Use it as runner.Config.PluginConfig or launcher.Config.PluginConfig. ADK calls plugins
-// in order, and skips the rest once one of them answers in place of the model.
+// PluginConfig returns the plugins of a runner: the app's own in their order, between those of the
+// layers. Use it as runner.Config.PluginConfig or launcher.Config.PluginConfig. The package comment says
+// which of ours run first, which last, and why.
 func (s *Stack) PluginConfig(own ...*plugin.Plugin) runner.PluginConfig {
-	return runner.PluginConfig{Plugins: slices.Concat(own, s.plugins)}
+	s.offer()
+	return runner.PluginConfig{Plugins: slices.Concat(s.before, own, s.behind)}
 }
 
 // Model wraps llm in the layers that must see every call and every error of the provider. Give the
-// result to the agent. In this version no layer does, so Model returns llm itself.
-func (s *Stack) Model(llm model.LLM) model.LLM { return llm }
+// result to the agent. Each agent of an app may have a model of its own. With every layer but compaction
+// disabled, Model returns llm itself.
+func (s *Stack) Model(llm model.LLM) model.LLM {
+	s.offer()
+	if s.meter == nil {
+		return llm
+	}
+	return s.meter.Model(llm)
+}
 
-// Tools returns the tools that layers offer to the agent, to be appended to the agent's own. No layer
-// of this version offers a tool, so Tools returns nil.
-func (s *Stack) Tools() []tool.Tool { return nil }
+// Tools returns the tools that the layers offer, to be appended to an agent's own: read_result. Only
+// agents that take part in live runs need it. For all others, the model and the plugins put it into each
+// request. It returns nil if the layer of tool results is disabled.
+func (s *Stack) Tools() []tool.Tool {
+	s.offer()
+	if s.read == nil {
+		return nil
+	}
+	return []tool.Tool{s.read}
+}
+
+// Tracker returns what the budget knows of a session: how much of the window is used, how large a turn is
+// on average, and how many turns are left. Without LayerBudget it counts nothing.
+func (s *Stack) Tracker(ref compaction.SessionRef) *budget.Tracker {
+	if s.meter == nil {
+		return &budget.Tracker{}
+	}
+	return s.meter.Tracker(ref)
+}
+
+// TruncateLog returns a line for each of the results that this process has shortened most recently, oldest
+// first. It is nil if the layer of tool results is disabled.
+func (s *Stack) TruncateLog() []string {
+	if s.cutter == nil {
+		return nil
+	}
+	return s.cutter.TruncateLog()
+}
 
 // Close waits for the work of all layers and stores waiting summaries. Call it after the last
 // runner has returned, and before the inner session service is closed. If ctx ends first, the work
 // is canceled and Close returns the context's error. A second Close does nothing.
 func (s *Stack) Close(ctx context.Context) error { return s.Sessions.Close(ctx) }
+
+// offer makes the view show shortened results. Before that, no agent could read them whole.
+func (s *Stack) offer() { s.offered.Store(true) }

@@ -119,8 +119,9 @@ func TestAConfigThatCannotWorkIsRefused(t *testing.T) {
 	}
 }
 
-// TestPluginsOfTheAppRunBeforeThoseOfTheLayers: the layers must measure what the app's plugins left.
-func TestPluginsOfTheAppRunBeforeThoseOfTheLayers(t *testing.T) {
+// TestPluginsOfTheAppRunBetweenThoseOfTheLayers: an app's plugin that answers must not hide an event from the
+// layers, and they must measure what the app's plugins left of a request.
+func TestPluginsOfTheAppRunBetweenThoseOfTheLayers(t *testing.T) {
 	t.Parallel()
 	stack := newStack(t, longsession.Config{Model: speaker("m"), Compaction: compaction.Config{ContextWindow: 32_000}})
 	var own []*plugin.Plugin
@@ -136,7 +137,7 @@ func TestPluginsOfTheAppRunBeforeThoseOfTheLayers(t *testing.T) {
 		for _, p := range stack.PluginConfig(own...).Plugins {
 			names = append(names, p.Name())
 		}
-		if want := []string{"first", "second", "longsession"}; !slices.Equal(names, want) {
+		if want := []string{"longsession-budget", "first", "second", "longsession-requests"}; !slices.Equal(names, want) {
 			t.Fatalf("plugins %v, want %v", names, want)
 		}
 	}
@@ -148,14 +149,16 @@ func TestTheStackMeasuresRequestsAsTheyAreSent(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		plugins  bool
+		model    bool
 		compacts bool
 	}{
 		"with the stack's plugins":     {plugins: true, compacts: false},
-		"without them the view counts": {plugins: false, compacts: true},
+		"with the stack's model":       {model: true, compacts: false},
+		"with neither the view counts": {compacts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := playCut(t, test.plugins) > 0; got != test.compacts {
+			if got := playCut(t, test.plugins, test.model) > 0; got != test.compacts {
 				t.Errorf("compacted: %v, want %v", got, test.compacts)
 			}
 		})
@@ -163,7 +166,7 @@ func TestTheStackMeasuresRequestsAsTheyAreSent(t *testing.T) {
 }
 
 // playCut plays 20 turns of some 500 tokens with a window of 8,000 and returns how many summaries there are.
-func playCut(t *testing.T, plugins bool) int {
+func playCut(t *testing.T, plugins, wrapped bool) int {
 	t.Helper()
 	llm := speaker("house-llm")
 	stack := newStack(t, longsession.Config{Model: llm, Compaction: compaction.Config{
@@ -179,7 +182,11 @@ func playCut(t *testing.T, plugins bool) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := llmagent.New(llmagent.Config{Name: "clerk", Model: stack.Model(llm), Tools: stack.Tools()})
+	agentModel := model.LLM(llm)
+	if wrapped {
+		agentModel = stack.Model(llm)
+	}
+	root, err := llmagent.New(llmagent.Config{Name: "clerk", Model: agentModel})
 	if err != nil {
 		t.Fatal(err)
 	}

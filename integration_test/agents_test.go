@@ -21,6 +21,7 @@ func (a *app) llm(x *actor, change func(*llmagent.Config)) agent.Agent {
 	if a.decorate != nil {
 		cfg.Model = a.decorate(cfg.Model)
 	}
+	cfg.Model = a.inLayers(cfg.Model)
 	if change != nil {
 		change(&cfg)
 	}

@@ -22,8 +22,11 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
-// consoleMode is the environment variable with the streaming mode of the console process.
-const consoleMode = "LONGSESSION_TEST_CONSOLE"
+// Environment variables of the console process: its streaming mode, and whether it runs with every layer.
+const (
+	consoleMode   = "LONGSESSION_TEST_CONSOLE"
+	consoleLayers = "LONGSESSION_TEST_CONSOLE_LAYERS"
+)
 
 // consoleLine is the user's input in a turn, and consoleReply the agent's expected output.
 func consoleLine(turn int) string {
@@ -35,19 +38,22 @@ func consoleReply(turn int) string { return fmt.Sprintf("Reply %d: I have noted 
 // test binary with only this test.
 func TestTheConsoleWorksOverTheService(t *testing.T) {
 	if os.Getenv(consoleMode) != "" {
-		playConsole(t, os.Getenv(consoleMode))
+		playConsole(t, os.Getenv(consoleMode), os.Getenv(consoleLayers) != "")
 		return
 	}
 	t.Parallel()
-	for _, mode := range []agent.StreamingMode{agent.StreamingModeNone, agent.StreamingModeSSE} {
-		t.Run(string(mode), func(t *testing.T) {
+	for _, test := range []struct {
+		mode   agent.StreamingMode
+		layers string
+	}{{agent.StreamingModeNone, ""}, {agent.StreamingModeSSE, ""}, {agent.StreamingModeSSE, "all"}} {
+		t.Run(string(test.mode)+test.layers, func(t *testing.T) {
 			t.Parallel()
 			var typed strings.Builder
 			for turn := range 24 {
 				fmt.Fprintln(&typed, consoleLine(turn))
 			}
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheConsoleWorksOverTheService$", "-test.count=1")
-			cmd.Env = append(os.Environ(), consoleMode+"="+string(mode))
+			cmd.Env = append(os.Environ(), consoleMode+"="+string(test.mode), consoleLayers+"="+test.layers)
 			cmd.Stdin = strings.NewReader(typed.String())
 			out, err := cmd.CombinedOutput()
 			if err != nil {
@@ -70,21 +76,22 @@ func TestTheConsoleWorksOverTheService(t *testing.T) {
 
 // playConsole runs the console over a wrapped service until the input ends, and then checks the
 // session that the console created.
-func playConsole(t *testing.T, mode string) {
+func playConsole(t *testing.T, streamingMode string, layers bool) {
 	log := &journal{}
 	cfg := compaction.DefaultConfig()
 	cfg.Summarizer, cfg.Synchronous, cfg.Observer = &compactiontest.Oracle{}, true, log
-	svc, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
+	a := &app{t: t, ledger: &ledger{}, cfg: cfg, inner: session.InMemoryService(), mode: mode{layers: layers}}
+	svc, err := a.wrapped()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = svc.Close(context.Background()) }()
-	root, turns := consoleAgent(t)
+	root, turns := a.consoleAgent()
 	sub := console.NewLauncher()
-	if rest, err := sub.Parse([]string{"-streaming_mode", mode}); err != nil || len(rest) > 0 {
+	if rest, err := sub.Parse([]string{"-streaming_mode", streamingMode}); err != nil || len(rest) > 0 {
 		t.Fatal(rest, err)
 	}
-	if err := sub.Run(t.Context(), &launcher.Config{SessionService: svc, AgentLoader: agent.NewSingleLoader(root)}); err != nil {
+	if err := sub.Run(t.Context(), &launcher.Config{SessionService: svc, AgentLoader: agent.NewSingleLoader(root), PluginConfig: a.pluginConfig()}); err != nil {
 		t.Fatal(err)
 	}
 	listed, err := svc.List(t.Context(), &session.ListRequest{AppName: "console_app", UserID: "console_user"})
@@ -108,7 +115,8 @@ func playConsole(t *testing.T, mode string) {
 }
 
 // consoleAgent calls a tool in every turn, and checks that every request has all facts so far.
-func consoleAgent(t *testing.T) (agent.Agent, *int) {
+func (a *app) consoleAgent() (agent.Agent, *int) {
+	t := a.t
 	turn := new(int)
 	llm := compactiontest.NewModel("model-of-console", func(_ int, req *model.LLMRequest) *model.LLMResponse {
 		seen := compactiontest.FactsInContents(req.Contents)
@@ -131,8 +139,7 @@ func consoleAgent(t *testing.T) (agent.Agent, *int) {
 		*turn++
 		return compactiontest.Say(consoleReply(*turn - 1))
 	})
-	a := &app{t: t, ledger: &ledger{}}
-	root, err := llmagent.New(llmagent.Config{Name: "assistant", Model: streaming{llm}, Tools: []tool.Tool{a.lookup()}})
+	root, err := llmagent.New(llmagent.Config{Name: "assistant", Model: a.inLayers(streaming{llm}), Tools: []tool.Tool{a.lookup()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,11 +122,11 @@ func TestLiveConnectionsLoseNothing(t *testing.T) {
 			if spoken {
 				run = inMemoryIn // the database service stores no transcriptions; see TestPinTheDatabaseStoresNoTranscription
 			}
-			run(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
+			run(t, []mode{synchronous, flushed, background, reopened, layered}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, withConfig(func(cfg *compaction.Config) { cfg.Summarizer = scribe }), unordered)
 				x := newActor(a, "assistant", "")
 				api, llm := newLiveAPI(a, x, spoken)
-				a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Model, cfg.Tools = llm, []tool.Tool{a.lookup()} }))
+				a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Model, cfg.Tools = a.inLayers(llm), []tool.Tool{a.lookup()} }))
 				connections := 0
 				for i := range m.turns(store, 30) {
 					if i%3 == 2 {

@@ -42,7 +42,7 @@ func (e restEvent) stored() stored { return stored{e.ID, e.Author, e.Branch, can
 // serve starts ADK's REST server over a's service. The root agent must have the app's name.
 func (a *app) serve() *client {
 	a.t.Helper()
-	handler, err := adkrest.NewServer(adkrest.ServerConfig{SessionService: a.svc, AgentLoader: agent.NewSingleLoader(a.root), SSEWriteTimeout: time.Minute})
+	handler, err := adkrest.NewServer(adkrest.ServerConfig{SessionService: a.svc, AgentLoader: agent.NewSingleLoader(a.root), SSEWriteTimeout: time.Minute, PluginConfig: a.pluginConfig()})
 	if err != nil {
 		a.t.Fatal(err)
 	}

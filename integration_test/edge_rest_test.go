@@ -20,11 +20,11 @@ import (
 // compactions throughout.
 func TestTheRESTServerWorksOverTheService(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, background}, func(t *testing.T, store storages.Storage, m mode) {
+	overStorages(t, []mode{synchronous, flushed, background, layered}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m)
 		x := newActor(a, ref.AppName, "")
 		a.root = a.llm(x, func(cfg *llmagent.Config) {
-			cfg.Model, cfg.Tools = streaming{x.model}, []tool.Tool{a.lookup()}
+			cfg.Model, cfg.Tools = a.inLayers(streaming{x.model}), []tool.Tool{a.lookup()}
 		})
 		a.wrap()
 		c := a.serve()

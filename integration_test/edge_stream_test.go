@@ -56,7 +56,7 @@ func witness(t *testing.T, see func(ctx agent.InvocationContext, ev *session.Eve
 // turn.
 func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
+	overStorages(t, []mode{synchronous, flushed, background, reopened, layered}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m)
 		a.runConfig.StreamingMode = agent.StreamingModeSSE
 		pieces := 0
@@ -86,7 +86,7 @@ func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 		})}
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) {
-			cfg.Model, cfg.Tools = streaming{x.model}, []tool.Tool{a.lookup()}
+			cfg.Model, cfg.Tools = a.inLayers(streaming{x.model}), []tool.Tool{a.lookup()}
 		}))
 		for i := range m.turns(store, 30) {
 			if i%3 == 0 {
@@ -110,11 +110,11 @@ func TestPartialEventsAreNeitherStoredNorShown(t *testing.T) {
 // stays, and the session continues.
 func TestAStreamThatIsLeftMidwayLosesNoTurn(t *testing.T) {
 	t.Parallel()
-	overStorages(t, []mode{synchronous, flushed}, func(t *testing.T, store storages.Storage, m mode) {
+	overStorages(t, []mode{synchronous, flushed, layered}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m)
 		a.runConfig.StreamingMode = agent.StreamingModeSSE
 		x := newActor(a, "assistant", "")
-		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Model = streaming{x.model} }))
+		a.start(a.llm(x, func(cfg *llmagent.Config) { cfg.Model = a.inLayers(streaming{x.model}) }))
 		for i := range 24 {
 			if i%4 != 3 {
 				a.chat(x, 1)

@@ -57,6 +57,8 @@ func playAll(t *testing.T, features []feature) {
 				run, modes := overStorages, []mode{synchronous, flushed, background, reopened}
 				if i > 0 {
 					run, modes = inMemoryIn, modes[:2]
+				} else if !testkit.Race {
+					modes = append(modes, layered)
 				}
 				t.Run(pressure.name, func(t *testing.T) {
 					t.Parallel()

@@ -3,6 +3,7 @@ package integration_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/adk/runner"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
@@ -37,6 +39,7 @@ type app struct {
 	oracle *compactiontest.Oracle
 	inner  session.Service
 	svc    *compaction.CompactionSessionService
+	stack  *longsession.Stack // nil unless mode.layers
 	root   agent.Agent
 	runner *runner.Runner
 	wiring
@@ -106,7 +109,7 @@ func (a *app) start(root agent.Agent) *app {
 // wrap creates a new service and a new runner over the storage.
 func (a *app) wrap() {
 	a.t.Helper()
-	svc, err := compaction.NewCompactionService(a.inner, a.cfg)
+	svc, err := a.wrapped()
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -119,10 +122,51 @@ func (a *app) wrap() {
 	a.useRunner(service)
 }
 
+// wrapped puts the compaction service over the storage, or all layers.
+func (a *app) wrapped() (*compaction.CompactionSessionService, error) {
+	if !a.mode.layers {
+		return compaction.NewCompactionService(a.inner, a.cfg)
+	}
+	stack, err := longsession.New(a.inner, longsession.Config{Compaction: a.cfg})
+	if err != nil {
+		return nil, err
+	}
+	a.stack = stack
+	return stack.Sessions, nil
+}
+
+// inLayers wraps a model in the layers of mode.layers.
+func (a *app) inLayers(llm model.LLM) model.LLM {
+	if !a.mode.layers {
+		return llm
+	}
+	if live, ok := llm.(liveModel); ok {
+		return liveModel{inStack{live.LLM, a}, live.client}
+	}
+	return inStack{llm, a}
+}
+
+// inStack is a model within the layers of the app's present stack, which may be opened anew.
+type inStack struct {
+	model.LLM
+	a *app
+}
+
+func (m inStack) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	return m.a.stack.Model(m.LLM).GenerateContent(ctx, req, stream)
+}
+
+func (a *app) pluginConfig() runner.PluginConfig {
+	if a.stack != nil {
+		return a.stack.PluginConfig(a.plugins...)
+	}
+	return runner.PluginConfig{Plugins: a.plugins}
+}
+
 func (a *app) useRunner(service session.Service) {
 	a.t.Helper()
 	r, err := runner.New(runner.Config{
-		AppName: ref.AppName, Agent: a.root, SessionService: service, PluginConfig: runner.PluginConfig{Plugins: a.plugins},
+		AppName: ref.AppName, Agent: a.root, SessionService: service, PluginConfig: a.pluginConfig(),
 		ArtifactService: a.artifacts,
 	})
 	if err != nil {

@@ -19,6 +19,8 @@ type mode struct {
 	flushed bool
 	// reopened closes the service after this many turns and opens a new one over the same storage.
 	reopened int
+	// layers puts a whole stack over the storage instead of the compaction service alone.
+	layers bool
 }
 
 var (
@@ -26,6 +28,7 @@ var (
 	flushed     = mode{name: "flushed", flushed: true}
 	background  = mode{name: "background"}
 	reopened    = mode{name: "reopened", synchronous: true, reopened: 7}
+	layered     = mode{name: "layered", synchronous: true, layers: true}
 )
 
 // turns returns the number of turns of a test with n turns. ADK's database service reads and
