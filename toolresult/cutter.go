@@ -131,11 +131,11 @@ func (c *Cutter) shorten(tool string, response map[string]any, media int) (map[s
 		return c.repair(tool, response, lim, media)
 	}
 	stub := c.cfg.Readable && before.content > lim.StubAbove
-	if before.within(lim) && (!stub || recognized(response)) {
+	if before.within(lim) && (!stub || recognized(response)) && tokensOf(response, before, lim) <= lim.MaxTokens {
 		return response, Cut{}, false
 	}
 	out, cut := c.replace(tool, response, lim, stub)
-	if stub && before.within(lim) && measure(out, lim).bytes >= before.bytes {
+	if stub && before.within(lim) && measure(out, lim).bytes >= before.bytes && tokensOf(response, before, lim) <= lim.MaxTokens {
 		return response, Cut{}, false // a stub is no gain
 	}
 	return out, cut, true

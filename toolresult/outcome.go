@@ -16,23 +16,40 @@ const (
 	failure             // says why it failed: error
 )
 
+// maxRankedKey is the length of the longest key that has an importance of its own.
+const maxRankedKey = 16
+
 // importanceOf ranks a key. Case and underscores make no difference: exitCode is exit_code.
 func importanceOf(key string) importance {
-	if len(key) > len("exit_status")+8 && !strings.HasSuffix(key, "_id") {
-		return ordinary
-	}
-	switch strings.ReplaceAll(strings.ToLower(key), "_", "") {
-	case "error", "iserror":
-		return failure
-	case "status", "exitcode", "exitstatus", "returncode", "code", "success", "ok":
-		return outcome
-	case "id", "path", "url", "uri", "name", "file", "title":
-		return identity
+	if len(key) <= maxRankedKey {
+		var plain [maxRankedKey]byte
+		switch string(withoutCase(plain[:0], key)) {
+		case "error", "iserror":
+			return failure
+		case "status", "exitcode", "exitstatus", "returncode", "code", "success", "ok":
+			return outcome
+		case "id", "path", "url", "uri", "name", "file", "title":
+			return identity
+		}
 	}
 	if strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "ID") {
 		return identity
 	}
 	return ordinary
+}
+
+// withoutCase appends a key without underscores and in lower case.
+func withoutCase(out []byte, key string) []byte {
+	for i := range len(key) {
+		b := key[i]
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		if b != '_' {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // callFailed reports whether a result says that the call failed: by an error, or an exit code other than 0.
@@ -64,9 +81,13 @@ func callFailed(response map[string]any) bool {
 				}
 			}
 		case outcome:
-			switch strings.ReplaceAll(strings.ToLower(key), "_", "") {
+			switch string(withoutCase(nil, key)) {
 			case "exitcode", "exitstatus", "returncode":
 				if code, ok := canonical.Level(value).(float64); ok && code != 0 {
+					return true
+				}
+			case "success", "ok":
+				if value == false {
 					return true
 				}
 			}

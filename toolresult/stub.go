@@ -70,7 +70,8 @@ func stubText(tool string, whole store.Result, preview int) string {
 // fits reports whether a response that this package made is within the limits.
 func fits(response map[string]any, lim limits) bool {
 	lim.StubAbove = noLimit
-	return measure(response, lim).within(lim)
+	s := measure(response, lim)
+	return s.within(lim) && tokensOf(response, s, lim) <= lim.MaxTokens
 }
 
 // entry is a key of a response with its value.

@@ -3,40 +3,70 @@ package canonical
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // JSON returns the canonical encoding of v: that of [Value](v) with sorted keys, without spaces, and with
-// <, > and & as they are. It copies v only once, into the encoding.
-func JSON(v any) []byte { return AppendJSON(nil, v) }
+// <, > and & as they are.
+func JSON(v any) []byte { return []byte(String(v)) }
 
-// AppendJSON appends [JSON](v) to out.
-func AppendJSON(out []byte, v any) []byte {
-	e := encoder{out: out, left: MaxValues}
+// String is [JSON] as a string. It copies v only once, into the string.
+func String(v any) string {
+	e := encoder{left: MaxValues}
+	s := sizer{left: MaxValues}
+	s.add(v, 0)
+	e.out.Grow(s.bytes)
 	e.value(v)
-	return e.out
+	return e.out.String()
+}
+
+// sizer adds up about the size of an encoding, so that the text need not be moved while it grows.
+type sizer struct{ bytes, left int }
+
+func (s *sizer) add(v any, depth int) {
+	if s.left--; s.left < 0 || depth > MaxDepth {
+		return
+	}
+	const around = 4 // quotes, comma, colon
+	switch v := v.(type) {
+	case string:
+		s.bytes += len(v) + len(v)/16 + around
+	case map[string]any:
+		for key, element := range v {
+			s.bytes += len(key) + around
+			s.add(element, depth+1)
+		}
+	case []any:
+		for _, element := range v {
+			s.add(element, depth+1)
+		}
+	default:
+		s.bytes += 2 * around
+	}
 }
 
 type encoder struct {
-	out  []byte
+	out  strings.Builder
 	path Path
 	left int
+	buf  [32]byte // for numbers
 }
 
 func (e *encoder) value(v any) {
 	if e.left--; e.left < 0 {
-		e.out = AppendText(e.out, tooMany)
+		e.text(tooMany)
 		return
 	}
 	switch v := Level(v).(type) {
 	case nil:
-		e.out = append(e.out, "null"...)
+		e.out.WriteString("null")
 	case bool:
-		e.out = strconv.AppendBool(e.out, v)
+		e.out.WriteString(strconv.FormatBool(v))
 	case float64:
-		e.out = AppendNumber(e.out, v)
+		e.out.Write(AppendNumber(e.buf[:0], v))
 	case string:
-		e.out = AppendText(e.out, v)
+		e.text(v)
 	case map[string]any:
 		e.object(v)
 	case []any:
@@ -46,35 +76,36 @@ func (e *encoder) value(v any) {
 
 func (e *encoder) object(v map[string]any) {
 	if problem := e.path.Enter(v); problem != "" {
-		e.out = AppendText(e.out, problem)
+		e.text(problem)
 		return
 	}
 	defer e.path.Leave()
-	e.out = append(e.out, '{')
+	e.out.WriteByte('{')
 	for i, key := range sortedKeys(v) {
 		if i > 0 {
-			e.out = append(e.out, ',')
+			e.out.WriteByte(',')
 		}
-		e.out = append(AppendText(e.out, key), ':')
+		e.text(key)
+		e.out.WriteByte(':')
 		e.value(v[key])
 	}
-	e.out = append(e.out, '}')
+	e.out.WriteByte('}')
 }
 
 func (e *encoder) array(v []any) {
 	if problem := e.path.Enter(v); problem != "" {
-		e.out = AppendText(e.out, problem)
+		e.text(problem)
 		return
 	}
 	defer e.path.Leave()
-	e.out = append(e.out, '[')
+	e.out.WriteByte('[')
 	for i, element := range v {
 		if i > 0 {
-			e.out = append(e.out, ',')
+			e.out.WriteByte(',')
 		}
 		e.value(element)
 	}
-	e.out = append(e.out, ']')
+	e.out.WriteByte(']')
 }
 
 // sortedKeys returns the keys in the order of the encoding. Of keys that are equal as UTF-8, it returns
@@ -121,52 +152,72 @@ func AppendNumber(out []byte, f float64) []byte {
 
 const hex = "0123456789abcdef"
 
-// AppendText appends a JSON string as encoding/json writes it without HTML escapes.
-func AppendText(out []byte, s string) []byte {
-	out = append(out, '"')
+// text writes a JSON string as encoding/json does without HTML escapes.
+func (e *encoder) text(s string) {
+	e.out.WriteByte('"')
 	start := 0
-	for i := 0; i < len(s); {
-		if b := s[i]; b < utf8.RuneSelf {
-			if b >= ' ' && b != '"' && b != '\\' {
-				i++
-				continue
+	for i := Plain(s); i < len(s); {
+		size := 1
+		escape := ""
+		switch b := s[i]; {
+		case b >= utf8.RuneSelf:
+			var r rune
+			r, size = utf8.DecodeRuneInString(s[i:])
+			switch {
+			case r == utf8.RuneError && size == 1:
+				escape = "\ufffd"
+			case r == '\u2028':
+				escape = `\u2028`
+			case r == '\u2029':
+				escape = `\u2029`
 			}
-			out = append(out, s[start:i]...)
-			switch b {
-			case '"', '\\':
-				out = append(out, '\\', b)
-			case '\b':
-				out = append(out, `\b`...)
-			case '\f':
-				out = append(out, `\f`...)
-			case '\n':
-				out = append(out, `\n`...)
-			case '\r':
-				out = append(out, `\r`...)
-			case '\t':
-				out = append(out, `\t`...)
-			default:
-				out = append(out, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
-			}
-			i++
-			start = i
-			continue
+		case b < ' ' || b == '"' || b == '\\':
+			escape = escapes[b]
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			out = append(out, s[start:i]...)
-			out = append(out, "\ufffd"...)
-		case r == '\u2028' || r == '\u2029':
-			out = append(out, s[start:i]...)
-			out = append(out, '\\', 'u', '2', '0', '2', hex[r&15])
-		default:
-			i += size
-			continue
+		if escape != "" {
+			e.out.WriteString(s[start:i])
+			e.out.WriteString(escape)
+			start = i + size
 		}
 		i += size
-		start = i
+		i += Plain(s[i:])
 	}
-	out = append(out, s[start:]...)
-	return append(out, '"')
+	e.out.WriteString(s[start:])
+	e.out.WriteByte('"')
+}
+
+// escapes has the escapes of ASCII characters.
+var escapes = buildEscapes()
+
+func buildEscapes() (t [utf8.RuneSelf]string) {
+	for b := range ' ' {
+		t[b] = `\u00` + string(hex[b>>4]) + string(hex[b&15])
+	}
+	t['"'], t['\\'] = `\"`, `\\`
+	t['\b'], t['\f'], t['\n'], t['\r'], t['\t'] = `\b`, `\f`, `\n`, `\r`, `\t`
+	return t
+}
+
+// Plain returns the length of the longest beginning of s that is ASCII and needs no escape. It reads eight
+// bytes at a time.
+func Plain(s string) int {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		quote, backslash := w^(ones*'"'), w^(ones*'\\')
+		if (w|(w-ones*' ')|(quote-ones)|(backslash-ones))&highs != 0 {
+			break
+		}
+	}
+	for ; i < len(s); i++ {
+		if b := s[i]; b < ' ' || b == '"' || b == '\\' || b >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return i
 }

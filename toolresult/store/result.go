@@ -36,7 +36,7 @@ func ResultOf(response map[string]any) Result {
 		// Escaping the text as JSON would cost more than the hash.
 		return Result{Ref: newRef("text", canonical.Text(key), canonical.Text(text)), Content: text, Text: true}
 	}
-	content := string(canonical.JSON(response))
+	content := canonical.String(response)
 	return Result{Ref: newRef("json", content), Content: content}
 }
 
