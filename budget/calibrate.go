@@ -112,8 +112,8 @@ func (k *calibration) judge(estimate, counted, window int) verdict {
 		return tooLow
 	case counted > generous && counted > window:
 		return impossible
-	case k.counted > 0 && jumps(k.estimate, k.counted, estimate, counted):
-		return tooHigh
+	case k.counted > 0 && counted-k.counted > int(leastShare*float64(k.counted)) && outgrows(k.estimate, k.counted, estimate, counted, leeway):
+		return tooHigh // a running total grows by a whole prompt
 	case k.highs > 1 && k.counted == 0 && counted > generous:
 		return tooHigh // after a running total, the first count that is believed must be plausible
 	}
@@ -122,14 +122,13 @@ func (k *calibration) judge(estimate, counted, window int) verdict {
 
 // agrees reports whether a count goes on from the last one that was not believed.
 func (k *calibration) agrees(estimate, counted int) bool {
-	return k.doubted > 0 && counted+leeway >= k.doubted && !jumps(k.doubtedEstimate, k.doubted, estimate, counted)
+	return k.doubted > 0 && counted+leeway >= k.doubted && !outgrows(k.doubtedEstimate, k.doubted, estimate, counted, estimate/4+leeway)
 }
 
-// jumps reports whether a count has grown by much more than the request since an earlier count: by more
-// than twice the growth, and a quarter of the request. A running total grows by the whole request with
-// every call.
-func jumps(estimateBefore, countedBefore, estimate, counted int) bool {
-	return counted-countedBefore > promptsize.MaxRatio*max(0, estimate-estimateBefore)+estimate/4+leeway
+// outgrows reports whether a count has grown by more than twice as much as the request since an earlier
+// count, and by more than some tokens.
+func outgrows(estimateBefore, countedBefore, estimate, counted, tokens int) bool {
+	return counted-countedBefore > promptsize.MaxRatio*max(0, estimate-estimateBefore)+tokens
 }
 
 // countOf is how many tokens a provider counted for a prompt, cached ones included, 0 for none. Some

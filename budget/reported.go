@@ -61,7 +61,7 @@ func (k *calibration) news(v verdict) (change, bool) {
 	case v == believed && k.cutReported:
 		k.cutReported = false
 		return cutEnds, true
-	case (v == tooHigh || v == impossible) && !k.highReported:
+	case (v == impossible || v == tooHigh && k.highs > 1) && !k.highReported:
 		k.highReported = true
 		return misreportBegins, true
 	case k.good >= countsToClear:

@@ -98,23 +98,35 @@ func (f Fit) through(x, y float64) (slope, spread float64) {
 	return (f.xy - x*f.y - y*f.x + x*y*f.n) / spread, spread
 }
 
-// priorSpread is how far, as a share of its estimate, a prompt must be from the one last counted to
-// weigh as much as the assumption that the whole count is proportional to the estimate.
-const priorSpread = 0.3
+const (
+	// ratioStdDev is how far ratios of real tokenizers to estimates lie from the ratio of a whole count
+	// to its estimate: the overhead of a prompt is not known.
+	ratioStdDev = 0.3
+	// assumedError is the error of counts, as a share, that is assumed until counts show it, with the
+	// weight of assumedWeight counts. Few counts lie on a line by chance.
+	assumedError  = 0.01
+	assumedWeight = 0.05
+)
 
 // LineNear is the line through the latest count that predicts the next prompts best, larger or smaller.
-// Its ratio may be below 1. While the counted prompts are of like size, their differences say little
-// about the ratio, so it begins as the ratio of the latest count to its estimate, and follows the line
-// of least squares the more the estimates spread. For counts of 3,000, 4,000 and 5,000 for estimates of
-// 1,000, 2,000 and 3,000, the ratio is 1.1, and an estimate of 4,000 is expected to count 6,090.
+// Its ratio may be below 1. It begins as the ratio of the latest count to its estimate, as if there were
+// no overhead, and follows the line of least squares the more, the wider the estimates spread and the
+// better the counts lie on that line. For counts of 3,000, 4,000 and 5,000 for estimates of 1,000, 2,000
+// and 3,000, the ratio is 1.00.
 func (f Fit) LineNear(estimate, counted int) Line {
 	if estimate <= 0 {
 		return Line{Ratio: 1, Overhead: float64(max(0, counted))}
 	}
 	x, y := float64(estimate), float64(counted)
-	slope, spread := f.through(x, y)
-	prior := (priorSpread * x) * (priorSpread * x)
-	ratio := (slope*spread + y/x*prior) / (spread + prior)
+	ratio := y / x
+	if slope, spread := f.through(x, y); spread > 0 && f.n >= minCounts {
+		// The squared distances of the counts from the line.
+		residual := max(0, f.yy-2*y*f.y+y*y*f.n-slope*slope*spread)
+		assumed := assumedError * y
+		variance := (residual + assumedWeight*assumed*assumed) / f.n
+		prior := variance / (ratioStdDev * ratioStdDev)
+		ratio = (slope*spread + ratio*prior) / (spread + prior)
+	}
 	ratio = min(MaxRatio, max(1.0/MaxRatio, ratio))
 	return Line{ratio, y - ratio*x}
 }

@@ -111,3 +111,28 @@ func TestALineThroughTheFirstCount(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLineNearTheLatestCountFollowsCountsThatLieOnALine(t *testing.T) {
+	t.Parallel()
+	for _, r := range []struct {
+		name              string
+		fit               promptsize.Fit
+		estimate, counted int
+		next, want, close int
+	}{
+		{"no overhead is assumed of one count", fitTo(2_000, 1, 2_000), 2_000, 4_000, 3_000, 6_000, 0},
+		{"counts that lie on a line", fitTo(2_000, 1, 1_000, 2_000, 3_000), 3_000, 5_000, 10_000, 12_000, 100},
+		{"a ratio below 1", fitTo(1_000, 0.7, 2_000, 4_000, 6_000), 6_000, 5_200, 12_000, 9_400, 50},
+		{"hardly any spread", fitTo(1_000, 1.5, 2_000, 2_000, 2_000), 2_000, 4_000, 1_000, 2_000, 0},
+		{"images are no ratio", fitTo(0, 9, 1_000, 4_000, 9_000), 9_000, 81_000, 10_000, 83_000, 0},
+		{"nothing is estimated", promptsize.Fit{}, 0, 300, 100, 400, 0},
+	} {
+		line := r.fit.LineNear(r.estimate, r.counted)
+		if got := line.Of(r.estimate); got != r.counted {
+			t.Errorf("%s: the line misses the latest count: %d", r.name, got)
+		}
+		if got := line.Of(r.next); got < r.want-r.close || got > r.want+r.close {
+			t.Errorf("%s: %d is expected for %d, want %d", r.name, got, r.next, r.want)
+		}
+	}
+}

@@ -18,8 +18,10 @@ const (
 	maxHashValues = 1 << 20
 )
 
-// mix scatters a hash. It is the finalizer of MurmurHash3.
-func mix(h uint64) uint64 {
+// mix combines two hashes so that every bit of both counts, and their order.
+func mix(a, b uint64) uint64 {
+	// The finalizer of MurmurHash3.
+	h := a*0x9e3779b97f4a7c15 + b + 1
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
 	h ^= h >> 33
@@ -38,7 +40,7 @@ func Hash(c *genai.Content) uint64 {
 	}
 	h := hashText(c.Role)
 	for _, p := range c.Parts {
-		h = mix(h ^ hashPart(p))
+		h = mix(h, hashPart(p))
 	}
 	return h
 }
@@ -50,9 +52,9 @@ func hashPart(p *genai.Part) uint64 {
 	}
 	h := hashText(p.Text)
 	add := func(kind uint64, hashes ...uint64) {
-		h = mix(h ^ kind)
+		h = mix(h, kind)
 		for _, more := range hashes {
-			h = mix(h ^ more)
+			h = mix(h, more)
 		}
 	}
 	if p.Thought {
@@ -112,7 +114,11 @@ func hashObject(m map[string]any) uint64 {
 		return 2
 	}
 	w := hashWalk{left: maxHashValues}
-	return w.object(m, 0)
+	h := w.object(m, 0)
+	if w.left < 0 {
+		return 3 // where the walk has ended depends on the order of maps
+	}
+	return h
 }
 
 // hashWalk walks a value as JSON has it. Entries of a map are added up, so that their order does not
@@ -144,13 +150,13 @@ func (w *hashWalk) value(v any, depth int) uint64 {
 	case []any:
 		h := uint64(7)
 		for _, item := range v {
-			h = mix(h ^ w.value(item, depth+1))
+			h = mix(h, w.value(item, depth+1))
 		}
 		return h
 	case []string:
 		h := uint64(7)
 		for _, item := range v {
-			h = mix(h ^ hashText(item))
+			h = mix(h, hashText(item))
 		}
 		return h
 	}
@@ -168,9 +174,9 @@ func (w *hashWalk) value(v any, depth int) uint64 {
 func (w *hashWalk) object(m map[string]any, depth int) uint64 {
 	sum := uint64(len(m))
 	for key, item := range m {
-		sum += mix(mix(hashText(key)) ^ w.value(item, depth+1))
+		sum += mix(hashText(key), w.value(item, depth+1))
 	}
-	return mix(sum)
+	return mix(10, sum)
 }
 
-func hashNumber(f float64) uint64 { return mix(math.Float64bits(f) + 9) }
+func hashNumber(f float64) uint64 { return mix(9, math.Float64bits(f)) }

@@ -49,9 +49,9 @@ func OfTools(tools []*genai.Tool) (size int, hash uint64) {
 			}
 			declared := ofDeclaration(d)
 			size += declared.size
-			hash = mix(hash ^ declared.hash)
+			hash = mix(hash, declared.hash)
 		}
-		hash = mix(hash ^ hashBuiltIn(t))
+		hash = mix(hash, hashBuiltIn(t))
 	}
 	return size, hash
 }
@@ -66,14 +66,14 @@ type measured struct {
 func ofDeclaration(d *genai.FunctionDeclaration) measured {
 	named := ofText(d.Name)
 	described := ofText(d.Description)
-	sum := measured{EventOverhead + named.size + described.size, mix(named.hash) ^ described.hash}
+	sum := measured{EventOverhead + named.size + described.size, mix(named.hash, described.hash)}
 	for _, schema := range []any{d.Parameters, d.ParametersJsonSchema} {
 		of := ofSchema(schema)
 		sum.size += of.size
-		sum.hash = mix(sum.hash ^ of.hash)
+		sum.hash = mix(sum.hash, of.hash)
 	}
 	for _, schema := range []any{d.Response, d.ResponseJsonSchema} {
-		sum.hash = mix(sum.hash ^ ofSchema(schema).hash)
+		sum.hash = mix(sum.hash, ofSchema(schema).hash)
 	}
 	return sum
 }
