@@ -27,11 +27,15 @@ import (
 // A panic of a callback around a tool ends the process, because ADK calls it in a goroutine without a
 // recover. No test in this process can show that; it is why each callback of this module recovers itself.
 
-// callsOf is a model content with several calls.
+// callsOf is a model content with several calls. An agent named expert gets a question.
 func callsOf(names ...string) *model.LLMResponse {
 	content := &genai.Content{Role: genai.RoleModel}
 	for i, name := range names {
-		content.Parts = append(content.Parts, genai.NewPartFromFunctionCall(name, map[string]any{"n": i}))
+		args := map[string]any{"n": i}
+		if name == "expert" {
+			args = map[string]any{"request": "Who?"}
+		}
+		content.Parts = append(content.Parts, genai.NewPartFromFunctionCall(name, args))
 	}
 	return &model.LLMResponse{Content: content}
 }
