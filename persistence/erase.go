@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// eraser schedules the removal of deleted data from the write-ahead log. SQLite overwrites deleted
+// eraser schedules the removal of deleted data from the write-ahead log, and of large data that is in the
+// file too. SQLite overwrites deleted
 // data in the file (secure_delete), but the log keeps it until a checkpoint copies the log into the
 // file and truncates it. A running reader prevents the checkpoint. The writer then tries again
 // after 1, 2, 4, ... further transactions, at most maxEraseWait.
@@ -21,6 +22,14 @@ const maxEraseWait = 64
 
 // deleted records that the running transaction deletes data.
 func (e *eraser) deleted() { *e = eraser{pending: true} }
+
+// grown records that the running transaction makes the log much larger than usual. Without a try, the
+// log would keep that size until Close.
+func (e *eraser) grown() {
+	if !e.pending {
+		*e = eraser{pending: true}
+	}
+}
 
 // due reports whether to try now. The writer calls it once after each transaction.
 func (e *eraser) due() bool {
@@ -40,7 +49,7 @@ func (e *eraser) tried(done bool) {
 	e.wait, e.passed = min(max(1, 2*e.wait), maxEraseWait), 0
 }
 
-// erase truncates the log if a transaction deleted data. It does not wait for locks, and ignores
+// erase truncates the log if a transaction deleted data, or much was added. It does not wait for locks, and ignores
 // failures, because the transaction is committed in any case.
 func (w *writer) erase() {
 	if !w.eraser.due() {

@@ -17,6 +17,9 @@ const (
 	// stored in one row. 4 KiB of a result of 100 MB are read in 0.4 ms from such rows, and in 50 ms
 	// from one row.
 	chunkSize = 64 << 10
+	// largeLog is the size in bytes of a result after which the write-ahead log is truncated: that at
+	// which SQLite copies the log into the file, with pages of 4 KiB.
+	largeLog = autoCheckpoint * 4096
 	// maxResult is the size of the largest result in bytes: SQLite's default limit for one value
 	// (SQLITE_MAX_LENGTH). With a larger one, a query could not put the rows together again.
 	maxResult = 1_000_000_000
@@ -34,6 +37,8 @@ var ErrResultTooLarge = errors.New("tool result is too large")
 // ResultStore is a [store.Store] in a session file. Each result belongs to one session and is
 // deleted with it. Two sessions never share a stored result, even if they have the same one.
 //
+// Results do not follow events that an app copies into another session: store them there again.
+//
 // An app whose events have the results whole does not need it: [store.Events] reads them from
 // there. It is safe for concurrent use, by several processes too.
 type ResultStore struct{ service *SQLiteSessionService }
@@ -48,8 +53,8 @@ func Results(s *SQLiteSessionService) *ResultStore { return &ResultStore{service
 // reference, Put changes nothing.
 //
 // Errors wrap [session.ErrNotFound] if the session does not exist, and [ErrResultTooLarge] above
-// 1,000,000,000 bytes. While the writer stores a large result, other writes wait: 100 MB take about
-// a second.
+// 1,000,000,000 bytes. While the writer stores a large result, other writes wait: 100 MB take one to
+// two seconds.
 func (r *ResultStore) Put(ctx context.Context, owner store.Owner, tool string, result store.Result) error {
 	if err := complete(owner.AppName, owner.UserID, owner.SessionID); err != nil {
 		return err
@@ -94,8 +99,12 @@ func (w *writer) putResult(owner store.Owner, tool string, result store.Result, 
 	if n, err := stored.RowsAffected(); err != nil || n == 0 {
 		return errors.Join(err, w.hasSession(owner))
 	}
+	w.unmarked += 2 * len(result.Content) / chunkSize // 64 KiB fill as much of the log as two writes may
 	if !large {
 		return nil
+	}
+	if len(result.Content) > largeLog {
+		w.eraser.grown()
 	}
 	blob, err := stored.LastInsertId()
 	if err != nil {
@@ -107,7 +116,6 @@ func (w *writer) putResult(owner store.Owner, tool string, result store.Result, 
 			return err
 		}
 		rest = rest[size:]
-		w.unmarked++ // a chunk fills as much of the log as a few events do
 	}
 	return nil
 }

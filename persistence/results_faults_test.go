@@ -150,6 +150,54 @@ func TestAFullDiskStoresNoPartOfAResult(t *testing.T) {
 	}
 }
 
+// The log does not keep the size of a large result until the service is closed.
+func TestALargeResultLeavesASmallLog(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := open(t, path, persistence.WithSynchronousNormal())
+	create(t, s, "s")
+	r := result("large", 20_000_000)
+	put(t, s, owner, r)
+	info, err := os.Stat(path + "-wal")
+	if err != nil || info.Size() > 1_000_000 {
+		t.Errorf("the log has %d bytes (%v)", info.Size(), err)
+	}
+	if got, err := whole(s, owner, r.Ref); err != nil || got != r.Content {
+		t.Errorf("%d bytes of %d (%v)", len(got), len(r.Content), err)
+	}
+	put(t, s, owner, result("small", 10))
+	if got := number(t, path, "SELECT wal FROM identity"); got != 0 {
+		t.Errorf("the log mark is %d", got)
+	}
+}
+
+// The log mark survives results of any size, as it survives events.
+func TestACopyWithoutTheLogOfResultsSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, r := range []struct{ size, times int }{{1_000, 200}, {60_000, 400}, {1_000_000, 40}, {5_000_000, 5}, {40_000_000, 1}} {
+		t.Run(fmt.Sprint(r.size), func(t *testing.T) {
+			t.Parallel()
+			path := newPath(t)
+			s := open(t, path, persistence.WithSynchronousNormal())
+			create(t, s, "s")
+			for n := range r.times {
+				put(t, s, owner, result(fmt.Sprint(n), r.size))
+				if n%7 != 6 && n != r.times-1 {
+					continue
+				}
+				put(t, s, owner, result("small", 10+n))
+				half := duplicate(t, path)
+				if _, err := persistence.NewSQLiteSessionService(half); !errors.Is(err, persistence.ErrLogMissing) {
+					t.Fatalf("after %d results: %v", n+1, err)
+				}
+				if err := os.Remove(half); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 func TestALockedFileRefusesAResultAfterTheTimeout(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
