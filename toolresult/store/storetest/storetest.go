@@ -341,8 +341,14 @@ func deletedWhileRead(t *testing.T, s *suite) {
 	}
 	<-started
 	s.Delete(t, ada)
-	s.create(t, ada)
-	s.put(t, ada, resultOf(int(size))) // must not be read through the old reader as something else
-	s.put(t, other, resultOf(int(size)-1))
 	wg.Wait()
+	// A later result must not be read through the old reader.
+	s.put(t, other, resultOf(int(size)-1))
+	s.create(t, ada)
+	s.put(t, ada, resultOf(int(size)-2))
+	p := make([]byte, 1024)
+	n, err := reader.ReadAt(p, 0)
+	if err == nil && string(p[:n]) != r.Content[:n] || err != nil && !errors.Is(err, store.ErrUnknownRef) {
+		t.Errorf("through the reader of the deleted result: %d bytes, error %v", n, err)
+	}
 }
