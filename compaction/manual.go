@@ -56,7 +56,18 @@ type CompactResult struct {
 	// Skipped means that nothing was written. Reason is why.
 	Skipped bool
 	Reason  string
+	// StrategiesRun names what made the view shorter: [StrategySummarized] if events or summaries were
+	// summarized, and [StrategyTruncated] if a summary was too long for its place and was cut. Layers
+	// that use the result may add [StrategyCleared] in front. It is nil if Skipped.
+	StrategiesRun []string
 }
+
+// The values of CompactResult.StrategiesRun, in the order in which they are tried.
+const (
+	StrategyCleared    = "cleared"    // old tool results were masked in the request
+	StrategySummarized = "summarized" // events or summaries were summarized
+	StrategyTruncated  = "truncated"  // a summary was cut
+)
 
 // Compact summarizes all complete invocations except the newest, or with KeepEvents all events
 // except the newest. It does so whether or not a trigger is due, and even if automatic triggers are

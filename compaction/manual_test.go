@@ -275,3 +275,40 @@ func TestCompactOverShortEventsShrinksTheViewOrSaysWhyNot(t *testing.T) {
 		}
 	}
 }
+
+func TestACompactionNamesItsStrategies(t *testing.T) {
+	t.Parallel()
+	long := summarizerFunc(func(context.Context, summarizer.Request) (summarizer.Result, error) {
+		var text strings.Builder // shorter than the window, and longer than there is room for
+		for i := range 220 {
+			fmt.Fprintf(&text, "In room %d the clerk found the code %s behind shelf %d.\n", i, compactiontest.Fact(i), 7*i)
+		}
+		return prose(text.String()), nil
+	})
+	for name, row := range map[string]struct {
+		change func(*compaction.Config)
+		turns  int
+		words  int
+		want   []string
+	}{
+		"a window": {func(*compaction.Config) {}, 4, 1_000, []string{compaction.StrategySummarized}},
+		"nothing":  {func(*compaction.Config) {}, 1, 1_000, nil},
+		"a summary without end": {func(c *compaction.Config) {
+			c.Summarizer, c.ContextWindow, c.MaxOutputTokens = long, 4_000, compaction.Off
+		}, 4, 1_000, []string{compaction.StrategySummarized, compaction.StrategyTruncated}},
+		"several windows at once": {func(c *compaction.Config) { c.Summarizer = &narrow{} }, 8, 100, []string{compaction.StrategySummarized}},
+	} {
+		cfg, _ := manualOnly()
+		row.change(&cfg)
+		svc := newService(t, session.InMemoryService(), cfg)
+		var h compactiontest.History
+		for i := range row.turns {
+			h.Turn(fmt.Sprint("inv", i), "agent", words(row.words), words(row.words))
+		}
+		appendAll(t, svc, create(t, svc), h.Events...)
+		got := compact(t, svc, compaction.CompactOptions{KeepRecent: 1})
+		if !slices.Equal(got.StrategiesRun, row.want) || got.Skipped != (row.want == nil) || got.Skipped && got.StrategiesRun != nil {
+			t.Errorf("%s: ran %q, skipped %t (%s); want %q", name, got.StrategiesRun, got.Skipped, got.Reason, row.want)
+		}
+	}
+}

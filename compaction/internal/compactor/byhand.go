@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/queue"
@@ -39,6 +40,29 @@ type Result struct {
 	RecordID, Summary         string
 	Skipped                   bool
 	Reason                    string
+	StrategiesRun             []string
+}
+
+// The values of StrategiesRun; see package compaction.
+const (
+	ranSummary = "summarized"
+	ranCut     = "truncated"
+)
+
+// wrote notes a draft that was stored: the summary of a window, or a merge that makes room for one.
+func (r *Result) wrote(d *writer.Draft) {
+	r.Skipped, r.Reason = false, ""
+	r.RecordID, r.Summary = d.Meta.RecordID, d.Text
+	r.ran(ranSummary)
+	if d.Truncated {
+		r.ran(ranCut)
+	}
+}
+
+func (r *Result) ran(strategy string) {
+	if !slices.Contains(r.StrategiesRun, strategy) {
+		r.StrategiesRun = append(r.StrategiesRun, strategy)
+	}
 }
 
 // ByHand compacts a session because a person asked for it, once the work under way is done.
@@ -114,12 +138,11 @@ func (c *compactor) compactBranch(ctx context.Context, branch string, keep Keep,
 		next := plan(c.snapshot())
 		switch got, d := c.summarizeWindow(ctx, next); got {
 		case writer.Written:
+			result.wrote(d)
 			if next.makesRoom {
 				continue
 			}
 			c.chosen = nil
-			result.Skipped, result.Reason = false, ""
-			result.RecordID, result.Summary = d.Meta.RecordID, d.Text
 		case writer.Failed:
 			return tried, c.h.State.Learned.Attempts.Status().Err
 		default:

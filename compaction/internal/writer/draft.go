@@ -21,6 +21,8 @@ import (
 type Draft struct {
 	Meta *record.Metadata
 	Text string // the summary
+	// Truncated means that the summarizer's text was too long for its place, and was cut.
+	Truncated bool
 	// Events are those that Meta.Covered names, in the same order, as the handle has them.
 	Events []*session.Event
 	// Tokens is what the record replaces in the view.

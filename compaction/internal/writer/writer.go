@@ -82,12 +82,15 @@ func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.A
 	case size >= a.Window.Tokens:
 		most = size // it is declined, not cut
 	}
-	if size > most {
+	truncated := size > most
+	if truncated {
 		if text, err = cut(ctx, text, most-promptsize.Frame(asked.Kind, midTurn)); err != nil {
 			return nil, result, err
 		}
 	}
-	d, err = newDraft(ctx, a, text, result)
+	if d, err = newDraft(ctx, a, text, result); d != nil {
+		d.Truncated = truncated
+	}
 	return d, result, err
 }
 
