@@ -21,10 +21,15 @@ const PluginName = "longsession-budget"
 // note is stored with the result, so it is in all later requests too and never breaks their prefix. The share is that
 // of the agent's last request, so the agents' models must be wrapped with [Meter.Model].
 //
-// The plugin answers no callback, so plugins behind it see every event. It writes nothing in live runs
+// It also keeps tools from running while [Meter.Model] builds a request again: see there. Without it, the
+// wrapper does not do so in a turn in which the user has approved a tool.
+//
+// The plugin answers no other callback, so plugins behind it see every event. It writes nothing in live runs
 // and in runs of an agent as a tool, which no plugin sees.
 func (m *Meter) Plugin() *plugin.Plugin {
-	p, err := plugin.New(plugin.Config{Name: PluginName, OnEventCallback: m.onEvent})
+	p, err := plugin.New(plugin.Config{
+		Name: PluginName, OnEventCallback: m.onEvent, BeforeRunCallback: m.guardRun, BeforeToolCallback: m.guardTool,
+	})
 	if err != nil {
 		panic("budget: plugin.New refuses a name and a callback: " + err.Error()) // ADK never does
 	}

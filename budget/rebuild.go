@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/tool"
@@ -74,8 +76,9 @@ func (w *metered) captures(ctx context.Context, req *model.LLMRequest) bool {
 }
 
 // guardRun notes that the meter's plugin sees a run, so guardTool will see its tools.
-func (m *Meter) guardRun(ctx agent.InvocationContext) {
+func (m *Meter) guardRun(ctx agent.InvocationContext) (*genai.Content, error) {
 	m.guarded.Add(ctx.InvocationID(), struct{}{})
+	return nil, nil
 }
 
 // guardTool keeps tools from running while a request is built again. ADK resumes an approved tool when it
