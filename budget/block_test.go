@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -102,24 +104,31 @@ func TestARefusedRequestIsCompactedAndBuiltAgain(t *testing.T) {
 	}
 }
 
-func TestOneRebuildAndTwoCallsPerRequestAtMost(t *testing.T) {
+func TestARequestThatWasCompactedAndIsRefusedIsNotCompactedAgain(t *testing.T) {
 	t.Parallel()
 	svc, log := newSessions(t), &journal{}
-	compacted := &counting{Compactor: svc}
-	m := newMeter(t, Config{ContextWindow: 3000, Compactor: compacted, Observer: log, Masker: newMasker(t)})
-	all := plan(8)
-	inner := &script{t: t, name: "test-model", inspect: strict(t), plan: append(all[:8:8], failing(tooLong("2100")))}
-	c := newChat(t, svc, newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), Tools: []tool.Tool{lookup(t, 300, nil)}}), m.Plugin())
-	before := 0
-	inner.inspect = func(ctx context.Context, req *model.LLMRequest, s bool) {
-		strict(t)(ctx, req, s)
-		if inner.calls() == 8 {
-			before = int(compacted.n.Load())
+	compactor := &counting{Compactor: svc}
+	m := newMeter(t, Config{ContextWindow: 3000, Compactor: compactor, Observer: log, Masker: newMasker(t)})
+	inner := &script{t: t, name: "test-model", inspect: strict(t)}
+	refusals := 0
+	inner.plan = answers{func(req *model.LLMRequest) iter.Seq2[*model.LLMResponse, error] {
+		if n := compactor.n.Swap(0); n > 1 {
+			t.Errorf("%d compactions for one request", n)
+		} else if n == 1 && refusals < 2 {
+			refusals++
+			return failing(tooLong("2100"))(req)
 		}
+		if inner.calls() > 30 {
+			return says("done")(req)
+		}
+		return looksUp(1)(req)
+	}}
+	c := newChat(t, svc, newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), Tools: []tool.Tool{lookup(t, 300, nil)}}), m.Plugin())
+	if _, err := c.ask("look everything up"); err != nil {
+		t.Fatalf("%v\n%s", err, log)
 	}
-	_, err := c.ask("look everything up")
-	if !errors.Is(err, ErrContextOverflow) || inner.calls() > 10 || compacted.n.Load() > int64(before)+1 {
-		t.Errorf("%v after %d calls and %d compactions\n%s", err, inner.calls(), compacted.n.Load(), log)
+	if refusals < 2 || len(log.of(Refused)) != refusals || compactor.n.Load() > 0 {
+		t.Errorf("%d refusals, %d reported, and %d compactions after the last call\n%s", refusals, len(log.of(Refused)), compactor.n.Load(), log)
 	}
 }
 
@@ -264,7 +273,10 @@ func (r *recorder) plugin() *plugin.Plugin {
 			r.note("after tool")
 			return nil, nil
 		},
-		OnEventCallback: func(agent.InvocationContext, *session.Event) (*session.Event, error) { r.note("event"); return nil, nil },
+		OnEventCallback: func(agent.InvocationContext, *session.Event) (*session.Event, error) {
+			r.note("event")
+			return nil, nil
+		},
 	}))
 }
 
@@ -327,27 +339,108 @@ func TestAnApprovedToolRunsOnceHoweverOftenTheRequestIsBuilt(t *testing.T) {
 				plugins = append(plugins, m.Plugin())
 			}
 			c := newChat(t, svc, newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), Tools: []tool.Tool{lookup(t, 300, nil), danger(t, &ran)}}), plugins...)
-			var asked *genai.FunctionCall
-			for _, ev := range c.mustAsk("look up and delete") {
-				for _, part := range ev.Content.Parts {
-					if part.FunctionCall != nil && part.FunctionCall.Name == toolconfirmation.FunctionCallName {
-						asked = part.FunctionCall
-					}
-				}
-			}
-			if asked == nil || ran.Load() != 0 {
-				t.Fatalf("no confirmation was asked for, or the tool ran %d times", ran.Load())
-			}
-			if _, err := c.send(&genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{
-				ID: asked.ID, Name: asked.Name, Response: map[string]any{"confirmed": true},
-			}}}}); err != nil {
-				t.Fatal(err)
-			}
+			approve(c, c.mustAsk("look up and delete"))
 			if ran.Load() != 1 {
 				t.Errorf("with plugin %v, %d rounds: the approved tool ran %d times\n%s", plugged, rounds, ran.Load(), log)
 			}
 		}
 	}
+}
+
+// forgetting is a session service whose views show no results of danger once the session was compacted. ADK
+// then takes the approved tool for one that has not run.
+type forgetting struct {
+	session.Service
+	ran       atomic.Int64
+	forgotten atomic.Bool
+}
+
+type forgettingSession struct {
+	session.Session
+	owner *forgetting
+}
+
+type eventList []*session.Event
+
+func (l eventList) Len() int                { return len(l) }
+func (l eventList) At(i int) *session.Event { return l[i] }
+func (l eventList) All() iter.Seq[*session.Event] {
+	return slices.Values(l)
+}
+
+func (s *forgettingSession) Events() session.Events {
+	all := slices.Collect(s.Session.Events().All())
+	if !s.owner.forgotten.Load() {
+		return eventList(all)
+	}
+	return eventList(slices.DeleteFunc(all, func(ev *session.Event) bool {
+		return slices.ContainsFunc(requests.Responses(ev.Content), func(r *genai.FunctionResponse) bool { return r.Name == "danger" })
+	}))
+}
+
+func (f *forgetting) Owns(session.Session) bool { return true }
+
+func (f *forgetting) Compact(context.Context, compaction.SessionRef, compaction.CompactOptions) (compaction.CompactResult, error) {
+	f.forgotten.Store(f.ran.Load() > 0)
+	return compaction.CompactResult{Skipped: !f.forgotten.Load()}, nil
+}
+
+func (f *forgetting) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
+	resp, err := f.Service.Create(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &session.CreateResponse{Session: &forgettingSession{resp.Session, f}}, nil
+}
+
+func (f *forgetting) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	resp, err := f.Service.Get(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &session.GetResponse{Session: &forgettingSession{resp.Session, f}}, nil
+}
+
+func (f *forgetting) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
+	return f.Service.AppendEvent(ctx, sess.(*forgettingSession).Session, ev)
+}
+
+func TestNoToolRunsWhileARequestIsBuiltAgain(t *testing.T) {
+	t.Parallel()
+	for _, plugged := range []bool{true, false} {
+		svc, log := &forgetting{Service: session.InMemoryService()}, &journal{}
+		m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log})
+		inner := &script{t: t, name: "test-model", plan: answers{callsTool("danger", map[string]any{"n": 7}), says("done")}}
+		var plugins []*plugin.Plugin
+		if plugged {
+			plugins = append(plugins, m.Plugin())
+		}
+		c := newChat(t, svc, newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), Tools: []tool.Tool{danger(t, &svc.ran)}}), plugins...)
+		approve(c, c.mustAsk(strings.Repeat("delete ", 3400)))
+		if svc.ran.Load() != 1 || svc.forgotten.Load() != plugged {
+			t.Errorf("with plugin %v: the approved tool ran %d times, compacted %v\n%s", plugged, svc.ran.Load(), svc.forgotten.Load(), log)
+		}
+	}
+}
+
+// approve approves what was asked for.
+func approve(c *chat, events []*session.Event) {
+	c.t.Helper()
+	for _, ev := range events {
+		for _, call := range requests.Calls(ev.Content) {
+			if call.Name != toolconfirmation.FunctionCallName {
+				continue
+			}
+			msg := &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{
+				ID: call.ID, Name: call.Name, Response: map[string]any{"confirmed": true},
+			}}}}
+			if _, err := c.send(msg); err != nil {
+				c.t.Error(err)
+			}
+			return
+		}
+	}
+	c.t.Error("no confirmation was asked for")
 }
 
 func TestAnAgentAsAToolIsMaskedAndDroppedFromOnly(t *testing.T) {
@@ -435,4 +528,3 @@ func TestAStreamsUsageCountsOnce(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
-
