@@ -91,7 +91,7 @@ func (c *call) identify() {
 func (c *call) prepare() error {
 	c.identify()
 	c.shape()
-	if !c.m.blocks(c.size) {
+	if c.m.cfg.Passive || !c.m.blocks(c.size) {
 		c.report()
 		return nil
 	}

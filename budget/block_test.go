@@ -189,6 +189,7 @@ func TestNoLayerThatFailsFailsATurn(t *testing.T) {
 			t.Parallel()
 			log := &journal{}
 			m := newMeter(t, Config{ContextWindow: 4000, Compactor: broken{how}, CompactTimeout: time.Millisecond, Observer: hostile(log), Masker: newMasker(t)})
+			log.meter = m
 			inner := &script{t: t, name: "test-model", plan: plan(20), inspect: strict(t)}
 			c := newChat(t, session.InMemoryService(), newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), Tools: []tool.Tool{lookup(t, 400, nil)}}), m.Plugin())
 			c.mustAsk("look everything up")
@@ -234,6 +235,30 @@ func TestAnInstructionLargerThanTheWindowIsNamed(t *testing.T) {
 	var overflow *OverflowError
 	if !errors.As(err, &overflow) || overflow.Largest[0].What != SystemInstruction || !strings.Contains(err.Error(), "shorten its instruction") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAPassiveMeterOnlyMasks(t *testing.T) {
+	t.Parallel()
+	svc, log := newSessions(t), &journal{}
+	compactor := &counting{Compactor: svc}
+	m := newMeter(t, Config{ContextWindow: 4000, Compactor: compactor, Observer: log, Passive: true,
+		Masker: must(toolresult.NewMasker(toolresult.Masking{BatchTokens: 1000}))})
+	refusal := tooLong("2100")
+	all := plan(20)
+	inner := &script{t: t, name: "test-model", plan: append(all[:20:20], failing(refusal)), inspect: strict(t)}
+	c := newChat(t, svc, newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), Tools: []tool.Tool{lookup(t, 400, nil)}}), m.Plugin())
+	_, err := c.ask("look everything up")
+	if err != refusal || inner.calls() != 21 || compactor.n.Load() > 0 || len(log.of(Blocked))+len(log.of(Refused))+len(log.of(Dropped)) > 0 {
+		t.Errorf("%v after %d calls and %d compactions\n%s", err, inner.calls(), compactor.n.Load(), log)
+	}
+	if !strings.Contains(inner.request(20), "[result masked") {
+		t.Error("nothing was masked")
+	}
+	huge := rounds(1, 10)
+	huge.Contents[0].Parts[0].Text = strings.Repeat("word ", 6000)
+	if _, err := once(t, m.Model(&script{t: t, name: "test-model", plan: answers{says("done")}}), huge); err != nil {
+		t.Errorf("a request over the window: %v", err)
 	}
 }
 

@@ -46,6 +46,10 @@ type Config struct {
 	// DisableRebuild keeps the meter from compacting sessions and running agents again in the middle
 	// of a model call. Requests that are too large are then only masked and dropped from.
 	DisableRebuild bool
+	// Passive leaves requests that are too large alone: the meter declares ReadResult, cuts and masks in
+	// batches, measures and reports. It compacts no session, drops nothing, sends nothing twice, and
+	// passes errors of the model on as they are.
+	Passive bool
 	// Masker masks old tool results: in batches in every request, and all but the newest round in one
 	// that is too large. If nil, none are masked.
 	Masker *toolresult.Masker

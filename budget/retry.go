@@ -71,7 +71,7 @@ func (c *call) once(stream bool, yield func(*model.LLMResponse, error) bool) *re
 		}
 	}()
 	for resp, err := range c.w.inner.GenerateContent(c.inner(), c.req, stream) {
-		if !begun {
+		if !begun && !c.m.cfg.Passive {
 			if r := c.refusalIn(resp, err); r != nil {
 				return r
 			}
