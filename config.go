@@ -33,8 +33,8 @@ type Config struct {
 	// Masking configures how old tool results give way to a short text.
 	Masking toolresult.Masking
 	// Results keeps whole results that the session service does not have: those of agents that run
-	// as tools, and of live runs. If nil, results of agents that run as tools are kept in memory,
-	// up to 64 MiB, and results in live runs are sent whole.
+	// as tools (package agenttool of ADK). If nil, they are kept in memory, up to 64 MiB, until the
+	// agent has answered and newer ones need the space.
 	Results store.Store
 	// Budget configures how requests are measured and kept within the context window. Its own
 	// Registry takes precedence over the field above. ContextWindow and MaxOutputTokens of Budget and
@@ -132,6 +132,9 @@ func (r *resolver) owned() {
 	}
 	if !c.uses(LayerBudget) {
 		return
+	}
+	if c.Compaction.Fixed != nil {
+		r.refuse("Compaction.Fixed", "set", "the budget measures the fixed part of requests: remove it, or disable %s", LayerBudget)
 	}
 	for _, field := range []struct {
 		name    string

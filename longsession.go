@@ -115,10 +115,17 @@ func (s *Stack) TruncateLog() []string {
 	return s.cutter.TruncateLog()
 }
 
-// Close waits for the work of all layers and stores waiting summaries. Call it after the last
+// Close waits for the work of all layers, stores waiting summaries, and waits until observers know
+// everything. Call it after the last
 // runner has returned, and before the inner session service is closed. If ctx ends first, the work
 // is canceled and Close returns the context's error. A second Close does nothing.
-func (s *Stack) Close(ctx context.Context) error { return s.Sessions.Close(ctx) }
+func (s *Stack) Close(ctx context.Context) error {
+	err := s.Sessions.Close(ctx)
+	if s.meter != nil {
+		err = errors.Join(err, s.meter.Flush(ctx))
+	}
+	return err
+}
 
 // offer makes the view show shortened results. Before that, no agent could read them whole.
 func (s *Stack) offer() { s.offered.Store(true) }

@@ -48,6 +48,7 @@ func (s *Stack) cut(ref compaction.SessionRef, ev *session.Event) *session.Event
 func (s *Stack) addBudget(cfg *Config) error {
 	switch {
 	case cfg.uses(LayerBudget):
+		cfg.Compaction.Fixed = s.fixed
 	case cfg.uses(LayerToolResults):
 		cfg.Budget.Thresholds = budget.Thresholds{Note: budget.Off, Compact: budget.Off, Block: budget.Off}
 		cfg.Budget.Overflow = func(error) bool { return false }
@@ -58,6 +59,11 @@ func (s *Stack) addBudget(cfg *Config) error {
 	meter, err := budget.New(cfg.Budget)
 	s.meter = meter
 	return err
+}
+
+// fixed is the size of what an agent's requests hold besides their contents.
+func (s *Stack) fixed(ref compaction.SessionRef, agent, branch string) int {
+	return s.meter.Fixed(ref, agent, branch)
 }
 
 // compactor is the stack's session service, which does not exist yet when the meter is made.
@@ -76,6 +82,14 @@ func (c compactor) ObserveSent(ctx agent.InvocationContext, req *model.LLMReques
 // addPlugins makes the plugins. Those that touch events come before the app's, because an app's plugin that
 // answers hides an event from all behind it. The one that measures requests comes behind them.
 func (s *Stack) addPlugins(cfg *Config) error {
+	if cfg.uses(LayerToolResults) {
+		// Without a cutter it only makes the errors of unknown tools short and stable: the view cuts.
+		results, err := toolresult.Plugin(toolresult.PluginConfig{})
+		if err != nil {
+			return err
+		}
+		s.before = append(s.before, results)
+	}
 	if cfg.uses(LayerBudget) {
 		s.before = append(s.before, s.meter.Plugin())
 	}
