@@ -12,6 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -136,9 +137,12 @@ func (f *File) Result(ctx context.Context, s *Session, ref string) (*Result, err
 		}
 	}
 	var found *Result
+	shortened := int64(0) // the event that has the result shortened
 	unreadable, err := f.eachResult(ctx, s, func(r *Result) bool {
 		if r.Ref == ref {
 			found = r
+		} else if whole, is := toolresult.IsShortened(r.Tool, r.response); is && whole == ref && shortened == 0 {
+			shortened = r.Seq
 		}
 		return found == nil
 	})
@@ -151,6 +155,9 @@ func (f *File) Result(ctx context.Context, s *Session, ref string) (*Result, err
 		all, _, err := f.Results(ctx, s)
 		if err != nil {
 			return nil, err
+		}
+		if shortened > 0 {
+			return nil, &ErrNoResult{&ErrWhich{fmt.Sprintf("session %q has result %q only shortened, in event %d: the app keeps the whole result elsewhere", s.Name(), ref, shortened)}, nil}
 		}
 		return nil, noResult(s, all, unreadable, ref)
 	}

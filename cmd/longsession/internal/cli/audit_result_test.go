@@ -9,6 +9,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
@@ -148,6 +149,22 @@ func TestResultsOfADamagedSession(t *testing.T) {
 	code, _, complaints = called(t.Context(), "audit", "result", path, "r-0123456789abcdef")
 	if code != exit.CodeUsage || !strings.Contains(complaints, "in the events that can be read (1 cannot: see 'audit verify')") {
 		t.Errorf("unknown: exit code %d, %q", code, complaints)
+	}
+}
+
+// An app may keep whole results elsewhere, such as in a folder.
+func TestAResultThatIsKeptElsewhere(t *testing.T) {
+	t.Parallel()
+	cutter, err := toolresult.New(toolresult.Config{Readable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := map[string]any{"output": strings.Repeat("line\n", 5000)}
+	shortened, _, changed := cutter.Response("login", whole)
+	path := storeSession(t, responding(shortened), "shop", "ada", "s1")
+	code, _, complaints := called(t.Context(), "audit", "result", path, store.ResultOf(whole).Ref)
+	if code != exit.CodeUsage || !changed || !strings.Contains(complaints, "only shortened, in event 3: the app keeps the whole result elsewhere") {
+		t.Errorf("exit code %d, %q", code, complaints)
 	}
 }
 
