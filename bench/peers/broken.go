@@ -12,7 +12,7 @@ func broken(f figures) []string {
 		}
 	}
 	check("requests that lack a user message without a reason", f.missing-f.missingCut)
-	check("tool results unknown at the end without a reason", f.results-f.kept-f.cut-f.roughly)
+	check("tool results unknown at the end without a reason", f.results-f.kept-f.readable-f.cut-f.roughly)
 	check("tool results never read", f.unread)
 	check("orphans", f.orphans)
 	check("requests over the window that need not be", f.avoidable)

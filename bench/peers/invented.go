@@ -57,3 +57,37 @@ func prose(from, n int) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// readingSteps is the number of tool rounds in each of the readingTurns turns of the invented session of
+// an agent that reads.
+const readingTurns, readingSteps = 3, 30
+
+// reading returns a session of an agent that reads one file after the other. Most results have some KB,
+// and one of each turn is larger than every limit.
+func reading() *conversation.Conversation {
+	c := &conversation.Conversation{ID: "reading", Instruction: "You read logs and answer questions about them."}
+	for turn := range readingTurns {
+		t := conversation.Turn{User: genai.NewContentFromText(fmt.Sprintf("Read part %d. %s", turn, prose(turn, 2)), genai.RoleUser)}
+		for step := range readingSteps {
+			n := turn*readingSteps + step
+			lines := 4 + n*7%45
+			if step == readingSteps/2 {
+				lines = 1_200
+			}
+			var text strings.Builder
+			for line := range lines {
+				fmt.Fprintf(&text, "%d:%d %s\n", n, line, prose(n+line, 1))
+			}
+			id := fmt.Sprintf("read-%d", n)
+			t.Steps = append(t.Steps, conversation.Step{
+				Answer: &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{
+					FunctionCall: &genai.FunctionCall{ID: id, Name: "read_log", Args: map[string]any{"path": fmt.Sprintf("log-%d.txt", n)}},
+				}}},
+				Responses: []*genai.FunctionResponse{{ID: id, Name: "read_log", Response: map[string]any{"output": text.String()}}},
+			})
+		}
+		t.Steps = append(t.Steps, conversation.Step{Answer: genai.NewContentFromText("I have read it. "+prose(turn, 3), genai.RoleModel)})
+		c.Turns = append(c.Turns, t)
+	}
+	return c
+}

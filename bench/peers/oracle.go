@@ -18,7 +18,7 @@ import (
 var _ model.LLM = (*oracle)(nil)
 
 // oracle is the model that writes summaries, the same for every way. It returns a fact for each
-// text that it reads uncut, and repeats each fact that it reads. So a text that is missing from a
+// text that it reads uncut, and repeats each fact and each reference to a whole result that it reads. So a text that is missing from a
 // prompt after its summary was never shown to the writer, or only in part.
 type oracle struct {
 	// window is its context window in tokens, 0 for no limit.
@@ -29,9 +29,9 @@ type oracle struct {
 	mu sync.Mutex
 	// calls counts requests to the writer, and waited those for which a turn waited.
 	calls, waited int
-	// tokens is the estimated number of tokens read and written. over counts requests larger than
-	// the window, which many providers reject.
-	tokens, over int
+	// tokens is the estimated number of tokens read and written: readTokens and wroteTokens. over counts
+	// requests larger than the window, which many providers reject.
+	tokens, readTokens, wroteTokens, over int
 	// rough counts summaries written without the writer, which may lack any text.
 	rough int
 	// shown holds each text that the writer read, with the most complete set of marks in a single
@@ -45,12 +45,12 @@ func (o *oracle) Name() string { return "oracle" }
 // GenerateContent implements [model.LLM].
 func (o *oracle) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
-		text := o.read(marksOf(req.Contents))
+		text := o.read(marksOf(req.Contents), refsOf(req.Contents)...)
 		prompt, output := tokens.OfContents(req.Contents), tokens.Estimate(text)
 		if req.Config != nil {
 			prompt += tokens.OfContent(req.Config.SystemInstruction)
 		}
-		o.count(prompt + output)
+		o.count(prompt, output)
 		yield(&model.LLMResponse{
 			Content:      genai.NewContentFromText(text, genai.RoleModel),
 			FinishReason: genai.FinishReasonStop,
@@ -61,8 +61,8 @@ func (o *oracle) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 	}
 }
 
-// read returns the summary of the given texts.
-func (o *oracle) read(found map[int]pieces) string {
+// read returns the summary of the given texts and references.
+func (o *oracle) read(found map[int]pieces, refs ...string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.shown == nil {
@@ -78,16 +78,20 @@ func (o *oracle) read(found map[int]pieces) string {
 			o.shown[number] = found[number]
 		}
 	}
+	facts = append(facts, refs...)
 	if len(facts) == 0 {
 		return "Nothing."
 	}
 	return strings.Join(facts, " ")
 }
 
-func (o *oracle) count(tokens int) {
+func (o *oracle) count(prompt, output int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	tokens := prompt + output
 	o.calls++
+	o.readTokens += prompt
+	o.wroteTokens += output
 	o.tokens += tokens
 	if o.window > 0 && tokens > o.window {
 		o.over++

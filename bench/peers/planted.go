@@ -8,6 +8,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/replay/conversation"
+	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // planted is a conversation whose user messages and tool results are numbered. Each has its number
@@ -16,13 +17,16 @@ type planted struct {
 	conversation *conversation.Conversation
 	// users has the numbers of the user's messages, and results those of tool results, in order.
 	users, results []int
+	// refs has the reference of each result, by its number, and whole the result itself.
+	refs  map[int]string
+	whole map[string]store.Result
 	// said and answered hold, for each model call, how many of these came before it.
 	said, answered []int
 }
 
 // plant returns a numbered copy of c.
 func plant(c *conversation.Conversation) *planted {
-	p := &planted{conversation: adk.DeepCopy(c)}
+	p := &planted{conversation: adk.DeepCopy(c), refs: map[int]string{}, whole: map[string]store.Result{}}
 	for i := range p.conversation.Turns {
 		turn := &p.conversation.Turns[i]
 		p.users = append(p.users, p.next())
@@ -33,6 +37,8 @@ func plant(c *conversation.Conversation) *planted {
 				number := p.next()
 				p.results = append(p.results, number)
 				markResult(resp, number)
+				whole := store.ResultOf(resp.Response)
+				p.refs[number], p.whole[whole.Ref] = whole.Ref, whole
 			}
 		}
 		if len(turn.Steps) == 0 {

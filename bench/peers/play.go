@@ -11,6 +11,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // play plays a conversation one way, through ADK's runner and over its in-memory service.
@@ -30,6 +31,7 @@ func play(ctx context.Context, p *planted, w way, window int) (seen figures, err
 	played, err := replay.App{
 		Service: opened.service,
 		Plugins: opened.plugins,
+		Model:   opened.model,
 		Ref:     ref,
 		Request: func(call, turn int, req *model.LLMRequest) int {
 			begin := time.Now()
@@ -50,6 +52,9 @@ func play(ctx context.Context, p *planted, w way, window int) (seen figures, err
 	if played.Extra > 0 || played.Calls != len(p.said) {
 		return figures{}, fmt.Errorf("%s: %s: the model was asked %d times where the recording has %d answers: what was measured cannot be compared", w.name, p.conversation.ID, played.Calls, len(p.said))
 	}
+	if err := watch.readBack(ctx, store.Events(base), store.Owner(ref)); err != nil {
+		return figures{}, fmt.Errorf("%s: %w", w.name, err)
+	}
 	seen = watch.seen
 	seen.took = took
 	if opened.rest != nil {
@@ -58,5 +63,6 @@ func play(ctx context.Context, p *planted, w way, window int) (seen figures, err
 		}
 	}
 	seen.calls, seen.waited, seen.tokens, seen.writerOver, seen.rough = writer.calls, writer.waited, writer.tokens, writer.over, writer.rough
+	seen.writerRead, seen.writerWrote = writer.readTokens, writer.wroteTokens
 	return seen, stored(ctx, base, ref, &seen)
 }

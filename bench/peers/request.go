@@ -19,6 +19,10 @@ type watch struct {
 	// known holds the contents of earlier requests by their JSON.
 	known map[string]*content
 	last  []*content
+	// refs has the references to whole results in the newest request, and readable the numbers of the
+	// results that it has a reference of, and no more.
+	refs     map[string]bool
+	readable []int
 }
 
 // content is one content of a prompt as it is sent.
@@ -26,16 +30,18 @@ type content struct {
 	json   []byte
 	tokens int
 	marks  map[int]pieces
+	refs   []string
 }
 
 func newWatch(p *planted, writer *oracle, window int) *watch {
-	return &watch{planted: p, writer: writer, window: window, known: map[string]*content{}}
+	return &watch{planted: p, writer: writer, window: window, known: map[string]*content{}, refs: map[string]bool{}}
 }
 
 // request measures the next request of the given turn and returns its size in tokens.
 func (w *watch) request(call, turn int, req *model.LLMRequest) int {
 	contents := make([]*content, len(req.Contents))
 	shown := map[int]pieces{}
+	clear(w.refs)
 	size := 0
 	for i, c := range req.Contents {
 		contents[i] = w.of(c)
@@ -43,9 +49,14 @@ func (w *watch) request(call, turn int, req *model.LLMRequest) int {
 		for number, found := range contents[i].marks {
 			shown[number] |= found
 		}
+		for _, ref := range contents[i].refs {
+			w.refs[ref] = true
+		}
 	}
+	instruction := 0
 	if req.Config != nil {
-		size += tokens.OfContent(req.Config.SystemInstruction)
+		instruction = tokens.OfContent(req.Config.SystemInstruction)
+		size += instruction
 	}
 	w.seen.requests++
 	w.seen.prompt += size
@@ -58,7 +69,7 @@ func (w *watch) request(call, turn int, req *model.LLMRequest) int {
 	}
 	w.seen.orphans += orphans(req.Contents)
 	w.compare(call, shown)
-	w.prefix(contents)
+	w.prefix(contents, instruction)
 	return size
 }
 
@@ -81,15 +92,18 @@ func (w *watch) compare(call int, shown map[int]pieces) {
 		newest = p.answered[call-1]
 	}
 	for _, number := range p.results[newest:p.answered[call]] {
-		if lacks(number) {
+		if lacks(number) && !w.refs[p.refs[number]] {
 			w.seen.unread++
 		}
 	}
 	w.seen.results, w.seen.kept, w.seen.cut, w.seen.roughly = p.answered[call], 0, 0, 0
+	w.readable = w.readable[:0]
 	for _, number := range p.results[:p.answered[call]] {
 		switch why := w.writer.why(number); {
 		case !lacks(number):
 			w.seen.kept++
+		case w.refs[p.refs[number]]:
+			w.readable = append(w.readable, number)
 		case why == cut:
 			w.seen.cut++
 		case why == rough:
@@ -108,7 +122,7 @@ func (w *watch) of(c *genai.Content) *content {
 	if known, ok := w.known[string(data)]; ok {
 		return known
 	}
-	made := &content{json: data, tokens: tokens.OfContent(c), marks: marks(data)}
+	made := &content{json: data, tokens: tokens.OfContent(c), marks: marks(data), refs: refs(data)}
 	w.known[string(data)] = made
 	return made
 }

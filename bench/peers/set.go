@@ -23,11 +23,14 @@ type row struct {
 	figures figures
 }
 
-// sets returns the invented conversation and, if dir names a folder of recordings, the long ones in
+// sets returns the invented conversations and, if dir names a folder of recordings, the long ones in
 // it.
 func sets(dir string) ([]set, error) {
 	name := fmt.Sprintf("an invented conversation of %d turns, %d of them with a tool", inventedTurns, inventedTurns-inventedTurns/plainEvery)
-	all := []set{{name, []*conversation.Conversation{invented()}, []int{8_000}}}
+	all := []set{
+		{name, []*conversation.Conversation{invented()}, []int{8_000}},
+		{fmt.Sprintf("an invented agent that reads %d files", readingTurns*readingSteps), []*conversation.Conversation{reading()}, []int{200_000, 32_000}},
+	}
 	if dir == "" {
 		return all, nil
 	}

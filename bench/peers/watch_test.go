@@ -91,7 +91,7 @@ func TestRequestsAreComparedWithWhatWasSaidBefore(t *testing.T) {
 	w.request(4, 1, request(text(fact(0)+fact(2)+" END-00001"))) // lacks the result, which the writer read
 	want := figures{requests: 5, missing: 2, missingCut: 1, results: 1, unread: 1}
 	got := w.seen
-	got.prompt, got.largest, got.before, got.same = 0, 0, 0, 0
+	got.prompt, got.cached, got.largest, got.breaks, got.before, got.same = 0, 0, 0, 0, 0, 0
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -5,10 +5,12 @@ import (
 
 	"github.com/achetronic/adk-utils-go/plugin/contextguard"
 
+	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 // way is a way of keeping a session short.
@@ -17,7 +19,7 @@ type way struct {
 	// open prepares the way for one session. base stores the session, writer writes the summaries,
 	// and window is the context window of the agent's model in tokens.
 	open func(base session.Service, writer *oracle, window int) (app, error)
-	// ours is true if the guarantees of this module apply.
+	// ours is true if the guarantees of this module's compaction apply.
 	ours bool
 }
 
@@ -25,6 +27,8 @@ type way struct {
 type app struct {
 	service session.Service
 	plugins []*plugin.Plugin
+	// model wraps the agent's model.
+	model func(model.LLM) model.LLM
 	// rest is called before each model call, between two steps of the runner. It waits for
 	// background work.
 	rest func(ctx context.Context, ref compaction.SessionRef) error
@@ -49,9 +53,16 @@ func ways() []way {
 		{name: "contextguard, threshold", open: guarded()},
 		{name: "contextguard, sliding window of 20", open: guarded(contextguard.WithSlidingWindow(guardDefault))},
 		{name: "contextguard, sliding window of 30", open: guarded(contextguard.WithSlidingWindow(guardShown))},
+		{name: "limits of gemini-cli", open: limiting(likeGemini)},
+		{name: "limits of codex", open: limiting(likeCodex)},
+		{name: "limits of deepagents", open: limiting(likeDeepAgents)},
+		{name: "longsession, tool results stored and cut", open: shaped(&toolresult.Config{Readable: true}, nil)},
+		{name: "longsession, tool results masked", open: shaped(nil, &toolresult.Masking{})},
+		{name: "longsession, both", open: shaped(&toolresult.Config{Readable: true}, &toolresult.Masking{})},
 		{name: "longsession, by turns", open: wrapped(byTurns), ours: true},
 		{name: "longsession, by tokens", open: wrapped(byTokens), ours: true},
 		{name: "longsession, default (both)", open: wrapped(compaction.DefaultConfig), ours: true},
+		{name: "longsession, default, all layers", open: layered(compaction.DefaultConfig), ours: true},
 		{name: "longsession, default, one rolling summary", open: wrapped(rolling), ours: true},
 		{name: "longsession, default, a writer of 1,000,000", open: widely(wrapped(compaction.DefaultConfig)), ours: true},
 	}

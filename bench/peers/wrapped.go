@@ -22,20 +22,25 @@ func wrapped(config func() compaction.Config) func(session.Service, *oracle, int
 			return app{}, err
 		}
 		cfg.Summarizer, cfg.ContextWindow = llm, window
-		cfg.Observer = compaction.ObserverFunc(func(_ context.Context, o compaction.Observation) {
-			switch o.Outcome {
-			case compaction.Started:
-				writer.aside.Store(!o.Inline)
-			case compaction.Stored:
-				writer.wrote(o.Model)
-			}
-		})
+		cfg.Observer = observing(writer)
 		service, err := compaction.NewCompactionService(base, cfg)
 		if err != nil {
 			return app{}, err
 		}
 		return app{service: service, rest: service.Flush, close: service.Close}, nil
 	}
+}
+
+// observing tells the writer which of its summaries a turn waits for, and which were written without it.
+func observing(writer *oracle) compaction.Observer {
+	return compaction.ObserverFunc(func(_ context.Context, o compaction.Observation) {
+		switch o.Outcome {
+		case compaction.Started:
+			writer.aside.Store(!o.Inline)
+		case compaction.Stored:
+			writer.wrote(o.Model)
+		}
+	})
 }
 
 // widely is a way whose writer has a larger window than the agent's model, and so reads all texts

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/toolresult/store"
+)
+
+var refPattern = regexp.MustCompile(`r-[0-9a-f]{16}\b`)
+
+// refs returns the references in a text, each once.
+func refs(text []byte) []string {
+	var found []string
+	for _, ref := range refPattern.FindAllString(string(text), -1) {
+		if !slices.Contains(found, ref) {
+			found = append(found, ref)
+		}
+	}
+	return found
+}
+
+// refsOf returns the references in contents, in order.
+func refsOf(contents []*genai.Content) []string {
+	data, err := json.Marshal(contents)
+	if err != nil {
+		return nil // no provider would accept them either
+	}
+	return refs(data)
+}
+
+// readBack reads the results whose references the last request holds, and counts those that come back
+// whole.
+func (w *watch) readBack(ctx context.Context, source store.Source, owner store.Owner) error {
+	for _, number := range w.readable {
+		whole := w.planted.whole[w.planted.refs[number]]
+		from, size, err := source.Open(ctx, owner, whole.Ref)
+		if err != nil {
+			return fmt.Errorf("result %d: %w", number, err)
+		}
+		content, err := io.ReadAll(io.NewSectionReader(from, 0, size))
+		if err == nil && string(content) != whole.Content {
+			err = fmt.Errorf("%d bytes came back, and not the %d that were stored", len(content), len(whole.Content))
+		}
+		if closer, ok := from.(io.Closer); ok {
+			_ = closer.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("result %d: %w", number, err)
+		}
+		w.seen.readable++
+	}
+	return nil
+}
