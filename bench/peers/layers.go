@@ -1,18 +1,16 @@
 package main
 
 import (
-	"context"
-
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // shaped applies layers of this module to each request, without compaction and without a limit. Either
@@ -47,43 +45,23 @@ func shaped(cut *toolresult.Config, masking *toolresult.Masking) func(session.Se
 	}
 }
 
-// layered is this module with all layers: tool results cut in the view, masked in requests, and a budget
-// that is measured on what is sent, around the compaction of config.
+// layered is this module with all layers, as [longsession.New] puts them together: tool results cut in the
+// view, masked in requests, and a budget that is measured on what is sent, around the compaction of config.
 func layered(config func() compaction.Config) func(session.Service, *oracle, int) (app, error) {
 	return func(base session.Service, writer *oracle, window int) (app, error) {
-		cutter, err := toolresult.New(toolresult.Config{Readable: true})
-		if err != nil {
-			return app{}, err
-		}
-		masker, err := toolresult.NewMasker(toolresult.Masking{})
-		if err != nil {
-			return app{}, err
-		}
-		reader, err := toolresult.ReadResult(store.Events(base), toolresult.ReadOptions{})
-		if err != nil {
-			return app{}, err
-		}
 		cfg := config()
 		llm, err := summarizer.NewLLM(summarizer.LLMConfig{Model: writer, ContextWindow: writer.window})
 		if err != nil {
 			return app{}, err
 		}
-		cfg.Summarizer, cfg.ContextWindow = llm, window
-		cfg.Cut = func(ref compaction.SessionRef, ev *session.Event) *session.Event {
-			return cutter.Event(store.Owner(ref), ev)
-		}
-		cfg.Observer = observing(writer)
-		service, err := compaction.NewCompactionService(base, cfg)
-		if err != nil {
-			return app{}, err
-		}
-		meter, err := budget.New(budget.Config{ContextWindow: window, MaxOutputTokens: budget.Off, Compactor: service, Masker: masker, ReadResult: reader})
+		cfg.Summarizer, cfg.ContextWindow, cfg.Observer = llm, window, observing(writer)
+		stack, err := longsession.New(base, longsession.Config{Compaction: cfg, Budget: budget.Config{MaxOutputTokens: budget.Off}})
 		if err != nil {
 			return app{}, err
 		}
 		return app{
-			service: service, plugins: []*plugin.Plugin{meter.Plugin()}, model: meter.Model,
-			rest: func(ctx context.Context, ref compaction.SessionRef) error { return service.Flush(ctx, ref) }, close: service.Close,
+			service: stack.Sessions, plugins: stack.PluginConfig().Plugins, model: stack.Model,
+			rest: stack.Sessions.Flush, close: stack.Close,
 		}, nil
 	}
 }
