@@ -367,6 +367,30 @@ func grepAll(t *testing.T, r reader, ref, pattern string) (found []string) {
 
 func equal(a, b []string) bool { return strings.Join(a, "\n") == strings.Join(b, "\n") }
 
+// grep agrees with a search line by line.
+func TestGrepIsASearchLineByLine(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(rapid.StringMatching(`[ab c<é]{0,12}`), 0, 200).Draw(t, "lines")
+		pattern := rapid.SampledFrom([]string{"a", "ab", "^b", "c$", "a.*c", "(?i)A|B", "é", "x", "ab*", "^$"}).Draw(t, "pattern")
+		content := strings.Join(lines, "\n")
+		var want []string
+		offset := 0
+		for i, line := range strings.Split(content, "\n") {
+			if at := regexp.MustCompile(pattern).FindStringIndex(line); at != nil && offset < len(content) {
+				want = append(want, fmt.Sprintf("%d:%d:%s", i+1, offset+at[0], line))
+			}
+			offset += len(line) + 1
+		}
+		src, ref := holding(content)
+		out := newReader(t, src, toolresult.ReadOptions{}).call(map[string]any{"ref_id": ref, "grep": pattern, "limit": 16_384})
+		text, _ := out["content"].(string)
+		if got := strings.TrimSuffix(text, "\n"); got != strings.Join(want, "\n") || out["done"] != true {
+			t.Fatalf("%q in %q:\n%s\nwant\n%s\n%v", pattern, content, got, strings.Join(want, "\n"), out)
+		}
+	})
+}
+
 // JSON is one line, so each match counts, not each line.
 func TestGrepShowsEveryMatchOfALongLine(t *testing.T) {
 	t.Parallel()
