@@ -40,6 +40,9 @@ func (r *run) finish(ctx context.Context, played Played) error {
 	}
 	rep.Lost = r.lost(view)
 	r.fillCompactions(events)
+	if r.layers != nil {
+		return r.layers.report(ctx, r)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"maps"
@@ -19,6 +20,7 @@ type gauge struct {
 	seed  maphash.Seed
 	known map[uint64]int // identity of a content -> estimated tokens
 	last  []uint64       // identities of the contents of the last request
+	tools map[string]int // name of a declaration -> estimated tokens
 }
 
 // measured is one request, in estimated tokens.
@@ -31,7 +33,7 @@ type measured struct {
 }
 
 func newGauge() *gauge {
-	return &gauge{seed: maphash.MakeSeed(), known: map[uint64]int{}}
+	return &gauge{seed: maphash.MakeSeed(), known: map[uint64]int{}, tools: map[string]int{}}
 }
 
 // measure measures the next request. For example, the requests [A B], [A B C] and [S C] have the
@@ -54,8 +56,11 @@ func (g *gauge) measure(req *model.LLMRequest) measured {
 			m.prefix += size
 		}
 	}
-	if req.Config != nil && req.Config.SystemInstruction != nil {
-		add(req.Config.SystemInstruction)
+	if req.Config != nil {
+		if req.Config.SystemInstruction != nil {
+			add(req.Config.SystemInstruction)
+		}
+		m.size += g.addedTools(req.Config.Tools)
 	}
 	for _, c := range req.Contents {
 		add(c)
@@ -63,6 +68,27 @@ func (g *gauge) measure(req *model.LLMRequest) measured {
 	m.orphans = orphans(req.Contents)
 	g.last = seen
 	return m
+}
+
+// addedTools is the size of the declarations of tools that the recording does not have: those that a
+// layer offers. The recorded tools are part of [Fixed].
+func (g *gauge) addedTools(tools []*genai.Tool) int {
+	size := 0
+	for _, t := range tools {
+		for _, d := range t.FunctionDeclarations {
+			if d.Description == recordedTool {
+				continue
+			}
+			known, ok := g.tools[d.Name]
+			if !ok {
+				data, _ := json.Marshal(d) // a declaration without JSON counts as its name
+				known = tokens.Estimate(d.Name + string(data))
+				g.tools[d.Name] = known
+			}
+			size += known
+		}
+	}
+	return size
 }
 
 // orphans counts the calls and responses of a request that have no counterpart. One without an ID

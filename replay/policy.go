@@ -7,6 +7,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -23,6 +24,10 @@ type Policy struct {
 	// Set Synchronous for reports that are the same in every run. Without it, the time at which a
 	// background job ends decides where a summary is stored.
 	Config compaction.Config
+	// Layers are the other layers of the front door, with their settings: what shortens tool results,
+	// and what keeps requests within the window. Its Model and Compaction are ignored, in favor of
+	// Config. If nil, compaction is the only layer. Report.Layers has what they did.
+	Layers *longsession.Config
 	// When is when the policy compacts. The zero value is AsConfigured.
 	When When
 	// Service stores the session, as AppName/UserID/the conversation's ID, and keeps it. The
@@ -36,7 +41,8 @@ type When int
 const (
 	// AsConfigured compacts when the triggers of Policy.Config fire.
 	AsConfigured When = iota
-	// Never plays without compaction. The limit of the report is still that of Policy.Config.
+	// Never plays without compaction, except by the budget where Policy.Layers has it. The limit of
+	// the report is still that of Policy.Config.
 	Never
 	// AsRecorded compacts where the recorded application did, and nowhere else, with the recorded
 	// summaries.

@@ -42,6 +42,8 @@ type Report struct {
 	// that exceed it, by the counts that the library got.
 	Limit int        `json:"limit"`
 	Over  []Overlong `json:"over,omitempty"`
+	// Layers is what the policy's other layers did, nil without them.
+	Layers *Layers `json:"layers,omitempty"`
 	// Recorded compares prompts after each compaction of the recorded application.
 	Recorded []AtRecorded `json:"recorded_compactions,omitempty"`
 	// Facts is nil for a conversation without questions.

@@ -27,6 +27,7 @@ type run struct {
 	inner    session.Service
 	recorded recorded
 	svc      *compaction.CompactionSessionService // nil without compaction
+	layers   *layering                            // nil without other layers; svc is then theirs
 	ref      compaction.SessionRef
 
 	prompts []int // tokens of each call
@@ -57,7 +58,7 @@ func playUnder(ctx context.Context, c *conversation.Conversation, policy Policy,
 	if r.inner == nil {
 		r.inner = session.InMemoryService()
 	}
-	if err := r.wrap(); err != nil {
+	if err := r.wrap(window); err != nil {
 		return nil, err
 	}
 	r.scale = w.scale.under(opts.Fixed, r.report.Limit)
@@ -68,9 +69,9 @@ func playUnder(ctx context.Context, c *conversation.Conversation, policy Policy,
 	return r.report, r.finish(ctx, played)
 }
 
-// wrap creates the compaction service of the policy.
-func (r *run) wrap() error {
-	if r.policy.When == Never {
+// wrap creates the compaction service of the policy, and the layers around it.
+func (r *run) wrap(window int) error {
+	if r.policy.When == Never && r.policy.Layers == nil {
 		return nil
 	}
 	cfg := r.config()
@@ -79,13 +80,22 @@ func (r *run) wrap() error {
 		cfg.Summarizer = chargeFor(cfg.Summarizer, r.charge)
 	}
 	var err error
-	r.svc, err = compaction.NewCompactionService(r.inner, cfg)
+	if r.policy.Layers == nil {
+		r.svc, err = compaction.NewCompactionService(r.inner, cfg)
+		return err
+	}
+	if r.layers, err = newLayering(r, cfg, window); err == nil {
+		r.svc = r.layers.stack.Sessions
+	}
 	return err
 }
 
 func (r *run) config() compaction.Config {
-	if r.policy.When == AsRecorded {
+	switch r.policy.When {
+	case AsRecorded:
 		return recordedConfig(r.policy.Config, r.c, &r.recorded)
+	case Never:
+		return withoutTriggers(r.policy.Config)
 	}
 	return r.policy.Config
 }
@@ -95,11 +105,18 @@ func (r *run) play(ctx context.Context) (Played, error) {
 	if r.svc != nil {
 		app.Service = r.svc
 	}
+	if r.layers != nil {
+		app.Model, app.Plugins = r.layers.model, r.layers.stack.PluginConfig().Plugins
+	}
 	played, err := app.Run(ctx, r.c)
 	if r.svc == nil {
 		return played, err
 	}
-	if closeErr := r.svc.Close(context.WithoutCancel(ctx)); err == nil {
+	closing := r.svc.Close
+	if r.layers != nil {
+		closing = r.layers.stack.Close
+	}
+	if closeErr := closing(context.WithoutCancel(ctx)); err == nil {
 		err = closeErr
 	}
 	return played, err
@@ -149,6 +166,9 @@ func (r *run) compactAsRecorded(ctx context.Context, turn, step int) error {
 // request measures a request, and returns the count that the model reports for it.
 func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	m := r.gauge.measure(req)
+	if r.layers != nil {
+		r.layers.note(req)
+	}
 	// The model must count every prompt in the same way, as a provider does. If it reported the
 	// recorded count of one prompt and an estimate of the next, tokens would seem to come and go.
 	size := r.scale.of(m.size)

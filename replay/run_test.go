@@ -14,6 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 func TestAHiddenEventIsReported(t *testing.T) {
@@ -175,5 +176,29 @@ func TestAPromptThatTheLibraryTookToFitIsUnforeseen(t *testing.T) {
 	var total Total
 	if total.Add(report); total.Over != 1 || total.Unforeseen != 1 || total.Needless() != 0 {
 		t.Errorf("%+v", total)
+	}
+}
+
+func TestAResultThatCannotBeReadBackIsReported(t *testing.T) {
+	t.Parallel()
+	inner := session.InMemoryService()
+	created, err := inner.Create(t.Context(), &session.CreateRequest{AppName: AppName, UserID: UserID, SessionID: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := map[string]any{"output": "whole"}
+	event := session.NewEvent("i")
+	event.Author = AgentName
+	event.Content = genai.NewContentFromFunctionResponse("look", stored, genai.RoleUser)
+	if err := inner.AppendEvent(t.Context(), created.Session, event); err != nil {
+		t.Fatal(err)
+	}
+	r := &run{inner: inner, ref: refOf(&conversation.Conversation{ID: "c"}), report: &Report{}}
+	l := &layering{refs: map[string]string{store.ResultOf(stored).Ref: "look", "r-0123456789abcdef": "find"}}
+	if err := l.report(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if got := *r.report.Layers; got.Shortened != 2 || got.ReadBack != 1 || r.report.Hidden != 1 || !strings.Contains(r.report.Problems[0], "r-0123456789abcdef of find") {
+		t.Errorf("layers %+v, problems %q", got, r.report.Problems)
 	}
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
+// recordedTool describes a tool of the recording.
+const recordedTool = "As recorded."
+
 // recordedTools are function tools that answer each call of c with its recorded response. A call
 // finds its response by its ID, which is unique in the conversation.
 func recordedTools(c *conversation.Conversation) ([]tool.Tool, error) {
@@ -33,7 +36,7 @@ func recordedTools(c *conversation.Conversation) ([]tool.Tool, error) {
 					continue
 				}
 				known[resp.Name] = true
-				made, err := functiontool.New(functiontool.Config{Name: resp.Name, Description: "As recorded."}, serve)
+				made, err := functiontool.New(functiontool.Config{Name: resp.Name, Description: recordedTool}, serve)
 				if err != nil {
 					return nil, fmt.Errorf("replay %s: tool %q: %w", c.ID, resp.Name, err)
 				}

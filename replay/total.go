@@ -20,6 +20,8 @@ type Total struct {
 	Over        int `json:"over"`
 	Unavoidable int `json:"over_unavoidable"`
 	Unforeseen  int `json:"over_unforeseen"`
+	// Layers adds up what the layers did, nil without other layers than compaction.
+	Layers *Layers `json:"layers,omitempty"`
 	// Facts is nil if no conversation had questions. Its Tokens is a sum.
 	Facts *Facts `json:"facts,omitempty"`
 }
@@ -49,6 +51,12 @@ func (t *Total) Add(r *Report) {
 		case o.Unforeseen:
 			t.Unforeseen++
 		}
+	}
+	if r.Layers != nil {
+		if t.Layers == nil {
+			t.Layers = &Layers{}
+		}
+		t.Layers.add(*r.Layers)
 	}
 	if r.Facts != nil {
 		if t.Facts == nil {

@@ -70,7 +70,7 @@ func (r *run) addProblems(err error) {
 }
 
 // viewAtTheEnd reads the view with a new service, as another process does that opens the session
-// later.
+// later. Results that a layer shortens are whole in it: the model can read them back.
 func (r *run) viewAtTheEnd(ctx context.Context) ([]*session.Event, error) {
 	svc, err := compaction.NewCompactionService(r.inner, r.config())
 	if err != nil {

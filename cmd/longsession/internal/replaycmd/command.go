@@ -133,5 +133,7 @@ func (f *flags) selected(id string) bool {
 	return false
 }
 
-// defaultPolicy is the library's default, with the extractive summarizer.
-func defaultPolicy() policy { return policy{summarizer: extractive, cfg: compaction.DefaultConfig()} }
+// defaultPolicy is the library's default for compaction, with the extractive summarizer.
+func defaultPolicy() policy {
+	return policy{summarizer: extractive, cfg: compaction.DefaultConfig(), layers: defaultLayers()}
+}

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 // fieldName finds what may be the name of a field in the reason of a [compaction.ConfigError].
@@ -28,6 +30,9 @@ func (p *policy) inFlags(err error) error {
 			return "", false
 		}
 		return "--" + settings[i].Name, true
+	}
+	if err == nil {
+		return nil
 	}
 	var problems []string
 	for _, refused := range configErrors(err) {
@@ -70,8 +75,13 @@ func legend(reason string, flagOf func(field string) (string, bool)) string {
 // configErrors returns all config errors that err wraps. [errors.As] would find the first only, and a
 // config may be wrong in several fields.
 func configErrors(err error) []*compaction.ConfigError {
-	if refused, ok := err.(*compaction.ConfigError); ok {
+	switch refused := err.(type) {
+	case *compaction.ConfigError:
 		return []*compaction.ConfigError{refused}
+	case *toolresult.ConfigError:
+		return []*compaction.ConfigError{(*compaction.ConfigError)(refused)}
+	case *budget.ConfigError:
+		return []*compaction.ConfigError{(*compaction.ConfigError)(refused)}
 	}
 	var found []*compaction.ConfigError
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {

@@ -2,6 +2,8 @@ package replaycmd
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
@@ -119,6 +121,7 @@ func (d *details) write(s terminal.Screen, sum *summary) string {
 	}
 	if len(sum.totals) == 1 {
 		b.WriteString(summariesLine(s, sum.totals[0]))
+		b.WriteString(layersLine(s, sum.totals[0]))
 		b.WriteString(factsLine(s, sum.totals[0]))
 	}
 	d.findings.write(&b, s, s.Bad, "Findings")
@@ -151,6 +154,28 @@ func summariesLine(on terminal.Screen, t replay.Total) string {
 		line += fmt.Sprintf("; %s failed", terminal.Plural(s.Failed, "attempt"))
 	}
 	return on.Labeled("summaries", line)
+}
+
+// layersLine is what the layers besides compaction did.
+func layersLine(on terminal.Screen, t replay.Total) string {
+	l := t.Layers
+	if l == nil {
+		return ""
+	}
+	line := fmt.Sprintf("%s shortened, %s of them read back whole", terminal.Plural(l.Shortened, "tool result"), terminal.Commas(l.ReadBack))
+	var causes []string
+	breaks := 0
+	for _, cause := range slices.Sorted(maps.Keys(l.PrefixBreaks)) {
+		breaks += l.PrefixBreaks[cause]
+		causes = append(causes, cause+" "+terminal.Commas(l.PrefixBreaks[cause]))
+	}
+	if breaks > 0 {
+		line += fmt.Sprintf("; %s do not extend the one before (%s)", terminal.Plural(breaks, "request"), strings.Join(causes, ", "))
+	}
+	if l.Refused > 0 {
+		line += fmt.Sprintf("; %s refused, which exceed the window whatever is left out", terminal.Plural(l.Refused, "request"))
+	}
+	return on.Labeled("layers", line)
 }
 
 // factsLine is the number of questions that can still be answered. It compares with the simplest way

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/model/gemini"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
@@ -35,13 +36,14 @@ var summarizers = []string{extractive + "\tno model", recorded + "\twhere and ho
 type policy struct {
 	summarizer string
 	// cfg has the values of the flags. Unlike for the library, a trigger of 0 is off.
-	cfg compaction.Config
+	cfg    compaction.Config
+	layers layers
 }
 
 // settings describes the flags of the policy. They are also the keys of a grid.
 func (p *policy) settings() []setting.Setting {
 	c := &p.cfg
-	return []setting.Setting{
+	return append([]setting.Setting{
 		{Name: "summarizer", Value: setting.Choice(&p.summarizer, summarizers...),
 			Help: "the author of the summaries: extractive (no model), recorded (where and how the recording was compacted), gemini (needs GEMINI_API_KEY or GOOGLE_API_KEY), off (no compaction)"},
 		{Name: "threshold", Field: "InvocationThreshold", Value: setting.Int(&c.InvocationThreshold, 0, setting.NoLimit, "turns it off"),
@@ -60,7 +62,7 @@ func (p *policy) settings() []setting.Setting {
 			Help: "summaries that may be shown; with one more, two are merged"},
 		{Name: "max-summary-tokens", Field: "MaxSummaryTokens", Value: setting.Int(&c.MaxSummaryTokens, 1, setting.NoLimit, ""),
 			Help: "requested length of a summary in tokens; less in a small window"},
-	}
+	}, p.layers.settings()...)
 }
 
 // check refuses an overlap of 0, which the library would take for the default.
@@ -94,15 +96,38 @@ func (p policy) build(name string, llm model.LLM, mirror bool) (replay.Policy, e
 	case mirror:
 		built.When = replay.AlsoWhereRecorded
 	}
-	service, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
-	if err != nil {
-		return built, p.inFlags(err)
+	built.Layers = p.layers.build(cfg.ContextWindow)
+	return built, p.inFlags(tryOut(built))
+}
+
+// tryOut starts and closes a service with the settings of a policy.
+func tryOut(p replay.Policy) error {
+	if p.Layers == nil {
+		service, err := compaction.NewCompactionService(session.InMemoryService(), p.Config)
+		if err != nil {
+			return err
+		}
+		return service.Close(context.Background())
 	}
-	return built, service.Close(context.Background())
+	cfg := *p.Layers
+	cfg.Compaction = p.Config
+	stack, err := longsession.New(session.InMemoryService(), cfg)
+	if err != nil {
+		return err
+	}
+	return stack.Close(context.Background())
 }
 
 // describe says in a line what the policy does.
 func (p *policy) describe(mirror bool) string {
+	text := p.describeCompaction(mirror)
+	if layers := p.layers.describe(); layers != "" {
+		text += "; " + layers
+	}
+	return text
+}
+
+func (p *policy) describeCompaction(mirror bool) string {
 	switch p.summarizer {
 	case off:
 		return "no compaction"
@@ -136,7 +161,7 @@ func (p *policy) describe(mirror bool) string {
 // automatic reports whether the policy compacts by itself. If not, it leaves prompts alone even at
 // the end of the window.
 func (p *policy) automatic() bool {
-	return p.cfg.InvocationThreshold > 0 || p.cfg.TokenThreshold > 0 || p.cfg.SafetyRatio > 0
+	return p.layers.blocks() || p.cfg.InvocationThreshold > 0 || p.cfg.TokenThreshold > 0 || p.cfg.SafetyRatio > 0
 }
 
 // name tells a policy from others by the flags that were given: "extractive threshold=3".
