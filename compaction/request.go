@@ -44,6 +44,12 @@ func (s *CompactionSessionService) ObserveSent(ctx agent.InvocationContext, req 
 	if adk.IsNil(ctx) || req == nil {
 		return
 	}
+	_, h := s.sessions.Peel(ctx.Session())
+	if h == nil {
+		return
+	}
+	h.CatchUp() // a compaction may have ended since the last append
+	h.Meter.Prompt(ctx.Branch())
 	contents, fixed := promptsize.OfRequest(req)
-	s.engine.Requested(sessions.RefOf(ctx.Session()), ctx.Branch(), ctx.Agent().Name(), contents, fixed, masked)
+	s.engine.Requested(h.State.Ref, ctx.Branch(), ctx.Agent().Name(), contents, fixed, masked)
 }

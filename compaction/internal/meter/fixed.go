@@ -1,11 +1,5 @@
 package meter
 
-import (
-	"google.golang.org/adk/session"
-
-	"github.com/adk-go-ext/longsession/record"
-)
-
 // Every prompt of an agent begins with a fixed part: its instruction and its tools. The service learns
 // its size from three sources, and the latest one counts:
 //
@@ -35,40 +29,6 @@ func (s *Session) ask(agent, branch string) (tokens int) {
 		}
 	}()
 	return max(0, s.fixed(agent, branch))
-}
-
-// countOfPrompt is what is kept about the newest count of an agent's prompts: which event has it, and the
-// size of the fixed part at that time.
-type countOfPrompt struct {
-	by    record.Ref
-	fixed int
-}
-
-// isOf reports whether the count is that of an event. Backends may cut the time of an event.
-func (c countOfPrompt) isOf(ev record.Ref) bool {
-	if c.by.ID != "" || ev.ID != "" {
-		return c.by.ID == ev.ID
-	}
-	return c.by.AltKey() == ev.AltKey()
-}
-
-// fixedAt returns the size of the fixed part when the count of an event came in, in an agent's own
-// branch. now is its size now, which is noted for a count that is new.
-func (s *Session) fixedAt(branch string, ev *session.Event, now int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	by := record.RefTo(ev)
-	if known, ok := s.counts[branch][ev.Author]; ok && known.isOf(by) {
-		return known.fixed
-	}
-	if len(s.counts) >= maxBranches {
-		clear(s.counts)
-	}
-	if s.counts[branch] == nil {
-		s.counts[branch] = map[string]countOfPrompt{}
-	}
-	s.counts[branch][ev.Author] = countOfPrompt{by: by, fixed: now}
-	return now
 }
 
 // Expect notes which agent is about to speak in a branch.

@@ -26,9 +26,9 @@ type Session struct {
 	// fits are what providers' counts teach, by branch and agent.
 	fits   map[string]map[string]fit
 	doubts map[string]*doubts // by agent
-	// counts are the newest counts, by branch and agent, and expected the agents that are about to
-	// speak, by branch.
-	counts   map[string]map[string]countOfPrompt
+	// sent are the prompts behind the newest counts, by branch and agent, the newest last. expected
+	// are the agents that are about to speak, by branch.
+	sent     map[string]map[string][]sentPrompt
 	expected map[string]string
 }
 
@@ -38,7 +38,7 @@ func NewSession(l *Limits, facts *learned.Facts, fixed Fixed) *Session {
 	s := &Session{
 		learned: facts, fixed: fixed, estimates: map[string]int{}, requests: map[string]map[string]request{},
 		fits: map[string]map[string]fit{}, doubts: map[string]*doubts{},
-		counts: map[string]map[string]countOfPrompt{}, expected: map[string]string{},
+		sent: map[string]map[string][]sentPrompt{}, expected: map[string]string{},
 	}
 	s.limits.Store(l)
 	return s
@@ -102,7 +102,10 @@ func (s *Session) agents(branch string) map[string]*agentTally {
 	defer s.mu.Unlock()
 	agents := map[string]*agentTally{}
 	for name, f := range s.fits[branch] {
-		agents[name] = &agentTally{fit: f, fixed: s.counts[branch][name].fixed}
+		agents[name] = &agentTally{fit: f}
+		if sent := s.sent[branch][name]; len(sent) > 0 {
+			agents[name].fixed = sent[len(sent)-1].fixed
+		}
 	}
 	return agents
 }

@@ -50,10 +50,11 @@ type agentTally struct {
 	// counted is what the provider last counted for the prompt and its answer, 0 where it has
 	// counted nothing since the view changed. since is the estimate of all that came after.
 	counted, since int
-	// by is the event with that count. fixed is how large the prompt's fixed part was at that time, 0
-	// if that is not known.
-	by    *session.Event
-	fixed int
+	// by is the event with that count until it is noted, and sent the estimate of its prompt, -1 if no
+	// request was measured. fixed is the size of the prompt's fixed part at that time, 0 if it is not
+	// known.
+	by          *session.Event
+	sent, fixed int
 }
 
 // newTally makes the tally of a branch. It has measured nothing of the view yet.
@@ -114,7 +115,7 @@ func (t *tally) request(agent string) *request {
 // estimate of the view at that time. expected is the estimate of the prompt itself.
 func (t *tally) judge(ev *session.Event, estimate int) (count, expected int, v verdict, reported bool) {
 	request := t.request(ev.Author)
-	expected = request.of(estimate)
+	expected = t.sent(ev, estimate)
 	count, reported = countOf(ev, t.branch, expected)
 	if request != nil {
 		expected += request.fixed
@@ -142,11 +143,7 @@ func (t *tally) add(events []*session.Event, changed time.Time) {
 		}
 		t.estimate, t.newest = t.estimate+size, size
 	}
-	for name, agent := range t.agents {
-		if agent.by != nil {
-			agent.fixed, agent.by = t.session.fixedAt(t.branch, agent.by, t.fixed(name)), nil
-		}
-	}
+	t.noteCounts()
 }
 
 // count takes in what the provider counted for the prompt behind an event.
@@ -157,8 +154,12 @@ func (t *tally) count(ev *session.Event, count int) {
 		t.agents[ev.Author] = agent
 	}
 	agent.fit.Fade(recentCounts - 1)
-	agent.fit.Add(t.request(ev.Author).of(t.estimate), count)
-	agent.counted, agent.since, agent.by = count+outputOf(ev), 0, ev
+	agent.fit.Add(t.sent(ev, t.estimate), count)
+	agent.counted, agent.since = count+outputOf(ev), 0
+	agent.by, agent.sent = ev, -1
+	if request := t.request(ev.Author); request != nil && request.view == t.estimate { // the request behind this count
+		agent.sent = request.contents
+	}
 }
 
 // forgetSilent drops agents that have gone: for maxSilent compactions others have reported, and
