@@ -20,6 +20,20 @@ func omitted(missing, total int, unit string) string {
 	return omittedPrefix + grouped(missing) + " of " + grouped(total) + " " + unit + " ...]"
 }
 
+// omittedSize is the length of what omitted returns.
+func omittedSize(missing, total int, unit string) int {
+	return len(omittedPrefix) + groupedSize(missing) + len(" of ") + groupedSize(total) + len(" ") + len(unit) + len(" ...]")
+}
+
+// groupedSize is the length of what grouped returns.
+func groupedSize(n int) int {
+	digits := 1
+	for ; n >= 10; n /= 10 {
+		digits++
+	}
+	return digits + (digits-1)/3
+}
+
 // truncated says which part of a text a token limit or a strategy left, for example [truncated: kept
 // first ~8000 of ~52000 tokens (head)].
 func truncated(kept, total int, s Strategy) string {

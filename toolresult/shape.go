@@ -13,6 +13,7 @@ type shape struct {
 	rank     importance
 	tokens   bool // markers count tokens
 	failed   bool // ends matter more
+	silent   bool // there is no room to say that keys are missing
 }
 
 // bytesOf returns the bytes of a text under a key of that importance.
@@ -80,11 +81,11 @@ func (s shape) sizeOf(n *node, rank importance, count *elementCount) (bytes, lin
 			b, l := s.sizeOf(n.children[i], n.ranks[i], &within)
 			bytes, lines = bytes+n.keySizes[i]+b+len(","), lines+l
 			if within.missing > 0 {
-				bytes += n.keySizes[i] + len(omittedSuffix) + len(`""`) + longestMarker
+				bytes += n.keySizes[i] + len(omittedSuffix) + len(`"_",`) + omittedSize(within.missing, within.total, "elements")
 			}
 		})
-		if missing > 0 {
-			bytes += len(`"":"",`) + len(omittedKeys) + longestMarker
+		if missing > 0 && !s.silent {
+			bytes += len(`"":"_",`) + len(omittedKeys) + omittedSize(missing, n.total, "keys")
 		}
 		return bytes, lines
 	}
@@ -142,7 +143,7 @@ func (s shape) object(n *node, lim limits) map[string]any {
 			notes[n.keys[i]+omittedSuffix] = omitted(within.missing, within.total, "elements")
 		}
 	})
-	if missing > 0 {
+	if missing > 0 && !s.silent {
 		notes[omittedKeys] = omitted(missing, n.total, "keys")
 	}
 	taken := make(map[string]bool, len(n.keys))

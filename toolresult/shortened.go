@@ -68,7 +68,7 @@ func (f *markerFinder) value(v any) {
 			f.lines++
 		}
 	case map[string]any:
-		if f.path.Enter(v) != "" {
+		if f.path.EnterObject(v) != "" {
 			return
 		}
 		defer f.path.Leave()
@@ -76,7 +76,7 @@ func (f *markerFinder) value(v any) {
 			f.value(element)
 		}
 	case []any:
-		if f.path.Enter(v) != "" {
+		if f.path.EnterList(v) != "" {
 			return
 		}
 		defer f.path.Leave()

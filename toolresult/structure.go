@@ -42,9 +42,9 @@ func cutResponse(response map[string]any, ref string, lim limits) map[string]any
 		case got.bytes > lim.MaxBytes:
 			room -= got.bytes - lim.MaxBytes
 		case spent > lim.MaxTokens:
-			// The next try gets the share of the bytes that the tokens allow, less a hundredth.
-			next := int(int64(got.bytes) * int64(lim.MaxTokens) * 99 / (int64(spent) * 100))
-			room, count = min(next, room-room/64-1), true
+			// The next try gets the share of the bytes that the tokens allow, and a little less.
+			next := int(int64(got.bytes) * int64(lim.MaxTokens) / int64(spent))
+			room, count = min(next-next/slack, room-room/slack-1), true
 		case ref != "" && !recognized(out):
 			return c.least() // there was no room for any marker
 		default:
@@ -57,8 +57,12 @@ func cutResponse(response map[string]any, ref string, lim limits) map[string]any
 	return c.least()
 }
 
-// maxAttempts bounds the tries to meet a token limit. Each of them is at least a 64th smaller.
-const maxAttempts = 1 << 10
+// slack is the share by which each try to meet a token limit is smaller than seems necessary. maxAttempts
+// bounds the tries; most results take two or three.
+const (
+	slack       = 300
+	maxAttempts = 1 << 12
+)
 
 // cutting is one result that is being shortened.
 type cutting struct {
@@ -128,6 +132,7 @@ func (c *cutting) shape(room int) (shape, bool) {
 		{all.with(tight, 0, 0), func(s *shape) *int { return &s.keys }, 4},
 		{all.with(tight, 0, 0).only(outcome, tight), nil, 0},
 		{all.with(tight, 0, 0).only(failure, tight), nil, 0},
+		{all.with(tight, 0, 0).only(failure, tight).silently(), nil, 0},
 	}
 	for _, stage := range stages {
 		s := stage.start
@@ -154,6 +159,11 @@ func (s shape) with(text, elements, keys int) shape {
 
 func (s shape) only(rank importance, text int) shape {
 	s.rank, s.failure = rank, text
+	return s
+}
+
+func (s shape) silently() shape {
+	s.silent = true
 	return s
 }
 

@@ -89,11 +89,14 @@ func (b *builder) text(text string) *node {
 }
 
 func (b *builder) array(v []any) *node {
-	if problem := b.path.Enter(v); problem != "" {
+	if problem := b.path.EnterList(v); problem != "" {
 		return b.text(problem)
 	}
 	defer b.path.Leave()
 	n := &node{kind: arrayNode, total: len(v)}
+	if b.left <= 0 {
+		return n
+	}
 	most := min(len(v), maxChildren, b.most/leastElement+2)
 	head, tail := make([]*node, 0, (most+1)/2), make([]*node, 0, most/2)
 	// From both ends inward, so that both survive if there are too many values.
@@ -110,11 +113,14 @@ func (b *builder) array(v []any) *node {
 }
 
 func (b *builder) object(v map[string]any) *node {
-	if problem := b.path.Enter(v); problem != "" {
+	if problem := b.path.EnterObject(v); problem != "" {
 		return b.text(problem)
 	}
 	defer b.path.Leave()
 	n := &node{kind: objectNode, total: len(v)}
+	if b.left <= 0 {
+		return n
+	}
 	most := min(len(v), maxChildren, b.most/len(`"":1,`)+2)
 	for i, key := range importantKeys(v, most) {
 		if b.left <= 0 && i >= 2 {

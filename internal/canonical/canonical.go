@@ -40,7 +40,7 @@ func (w *walker) value(v any) any {
 	case string:
 		return Text(v)
 	case map[string]any:
-		if problem := w.path.Enter(v); problem != "" {
+		if problem := w.path.EnterObject(v); problem != "" {
 			return problem
 		}
 		defer w.path.Leave()
@@ -50,7 +50,7 @@ func (w *walker) value(v any) any {
 		}
 		return out
 	case []any:
-		if problem := w.path.Enter(v); problem != "" {
+		if problem := w.path.EnterList(v); problem != "" {
 			return problem
 		}
 		defer w.path.Leave()

@@ -75,7 +75,7 @@ func (e *encoder) value(v any) {
 }
 
 func (e *encoder) object(v map[string]any) {
-	if problem := e.path.Enter(v); problem != "" {
+	if problem := e.path.EnterObject(v); problem != "" {
 		e.text(problem)
 		return
 	}
@@ -93,7 +93,7 @@ func (e *encoder) object(v map[string]any) {
 }
 
 func (e *encoder) array(v []any) {
-	if problem := e.path.Enter(v); problem != "" {
+	if problem := e.path.EnterList(v); problem != "" {
 		e.text(problem)
 		return
 	}

@@ -105,28 +105,32 @@ type Path struct {
 
 // visit identifies a map or slice. Slices of one array that differ in length are different.
 type visit struct {
-	pointer uintptr
-	length  int
+	object uintptr
+	list   *any // the first element
+	length int
 }
 
-// Enter goes into a map or slice that [Level] returned. If it contains itself, or is too deep, Enter
+// EnterObject goes into a map that [Level] returned. If it contains itself, or is too deep, EnterObject
 // returns the text that replaces it, and does not go into it.
-func (p *Path) Enter(v any) (problem string) {
+func (p *Path) EnterObject(v map[string]any) (problem string) {
+	return p.enter(visit{object: reflect.ValueOf(v).Pointer()})
+}
+
+// EnterList is EnterObject for a slice.
+func (p *Path) EnterList(v []any) (problem string) {
+	if len(v) == 0 {
+		return p.enter(visit{})
+	}
+	return p.enter(visit{list: &v[0], length: len(v)})
+}
+
+func (p *Path) enter(at visit) (problem string) {
 	if p.depth == MaxDepth {
 		return tooDeep
 	}
-	at := visit{}
-	switch v := v.(type) {
-	case map[string]any:
-		at = visit{reflect.ValueOf(v).Pointer(), -1}
-	case []any:
-		if len(v) > 0 {
-			at = visit{reflect.ValueOf(v).Pointer(), len(v)}
-		}
-	}
-	if at.pointer != 0 {
-		for _, above := range p.at[:p.depth] {
-			if above == at {
+	if at != (visit{}) {
+		for i := range p.depth {
+			if p.at[i] == at {
 				return "[contains itself]"
 			}
 		}
@@ -136,7 +140,7 @@ func (p *Path) Enter(v any) (problem string) {
 	return ""
 }
 
-// Leave goes back to where the last Enter came from.
+// Leave goes back to where the last of them came from.
 func (p *Path) Leave() { p.depth-- }
 
 // tooDeep replaces maps and slices below [MaxDepth].
