@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
@@ -83,6 +84,34 @@ func BenchmarkReadPiece(b *testing.B) {
 	offset := 0
 	for b.Loop() {
 		offset = (offset + 4_096) % (100 << 20)
+		args["offset"] = offset
+		if r.call(args)["content"] == "" {
+			b.Fatal("nothing was read")
+		}
+	}
+}
+
+// BenchmarkReadPieceFromRows does the same with a result that is only in a session file.
+func BenchmarkReadPieceFromRows(b *testing.B) {
+	svc, err := persistence.NewSQLiteSessionService(b.TempDir() + "/bench.db")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer svc.Close()
+	if _, err := svc.Create(b.Context(), &session.CreateRequest{AppName: owner.AppName, UserID: owner.UserID, SessionID: owner.SessionID}); err != nil {
+		b.Fatal(err)
+	}
+	result := store.ResultOf(map[string]any{"output": strings.Repeat("a line of the result\n", 5_000_000)})
+	rows := persistence.Results(svc)
+	if err := rows.Put(b.Context(), owner, "tool", result); err != nil {
+		b.Fatal(err)
+	}
+	r := newReader(b, rows, toolresult.ReadOptions{})
+	args := map[string]any{"ref_id": result.Ref}
+	b.ReportAllocs()
+	offset := 0
+	for b.Loop() {
+		offset = (offset + 12_345_678) % (100 << 20)
 		args["offset"] = offset
 		if r.call(args)["content"] == "" {
 			b.Fatal("nothing was read")
