@@ -154,7 +154,7 @@ func TestEveryPrefixBreakIsReportedWithItsCause(t *testing.T) {
 		play
 		want map[Cause]bool // causes that must occur, and no others
 	}{
-		"tool rounds": {play{plan: round, turns: 5}, nil},
+		"tool rounds":      {play{plan: round, turns: 5}, nil},
 		"notes in results": {play{plan: round, turns: 5, cfg: Config{ContextWindow: 20_000, Thresholds: Thresholds{Note: 0.05}}}, nil},
 		"another instruction in each turn": {play{plan: round, turns: 4, agent: func(_ *testing.T, cfg *llmagent.Config) {
 			cfg.Instruction = ""
@@ -194,7 +194,9 @@ func TestEveryPrefixBreakIsReportedWithItsCause(t *testing.T) {
 		"a late answer": {play{plan: append(answers{callsTool("order", map[string]any{"n": 1})}, cycle(30, says("Wait."))...), turns: 4,
 			agent: func(t *testing.T, cfg *llmagent.Config) {
 				cfg.Tools = []tool.Tool{must(functiontool.New(functiontool.Config{Name: "order", Description: "Takes long.", IsLongRunning: true},
-					func(agent.ToolContext, lookupArgs) (map[string]any, error) { return map[string]any{"status": "pending"}, nil }))}
+					func(agent.ToolContext, lookupArgs) (map[string]any, error) {
+						return map[string]any{"status": "pending"}, nil
+					}))}
 			},
 			before: func(t *testing.T, turn int, c *chat, _ *journal) bool {
 				if turn != 2 {
