@@ -17,21 +17,22 @@ const PluginName = "longsession-budget"
 //
 //	[Context: 83% used. You can call compact_context to free space before continuing with large operations.]
 //
-// If the model is not offered a tool named compact_context, the note only asks it to avoid large results. The
-// note is stored with the result, so it is in all later requests too and never breaks their prefix. The share is that
-// of the agent's last request, so the agents' models must be wrapped with [Meter.Model].
+// If the model is not offered a tool named compact_context, the note only asks it to avoid large results.
+// The note is stored with the result, so it is in all later requests too and never breaks their prefix.
+// The share is that of the agent's last request, so the agents' models must be wrapped with
+// [Meter.Model].
 //
-// It also keeps tools from running while [Meter.Model] builds a request again: see there. Without it, the
-// wrapper does not do so in a turn in which the user has approved a tool.
+// The plugin also keeps tools from running while [Meter.Model] builds a request again. Without it, a
+// request is not built again in a run that begins with the user's approval of a tool.
 //
-// The plugin answers no other callback, so plugins behind it see every event. It writes nothing in live runs
-// and in runs of an agent as a tool, which no plugin sees.
+// The plugin answers no callback, except for such a tool, so plugins behind it see every event. It writes
+// nothing in live runs and in runs of an agent as a tool, which no plugin sees.
 func (m *Meter) Plugin() *plugin.Plugin {
 	p, err := plugin.New(plugin.Config{
 		Name: PluginName, OnEventCallback: m.onEvent, BeforeRunCallback: m.guardRun, BeforeToolCallback: m.guardTool,
 	})
 	if err != nil {
-		panic("budget: plugin.New refuses a name and a callback: " + err.Error()) // ADK never does
+		panic("budget: plugin.New refuses a name and callbacks: " + err.Error()) // ADK never does
 	}
 	return p
 }

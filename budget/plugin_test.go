@@ -118,6 +118,9 @@ func TestThePluginSurvivesEverything(t *testing.T) {
 			if got, err := m.onEvent(ctx, ev); got != nil || err != nil {
 				t.Errorf("%s: %v, %v", name, got, err)
 			}
+			if got, err := m.guardRun(ctx); got != nil || err != nil {
+				t.Errorf("%s: %v, %v", name, got, err)
+			}
 		}
 	}
 }
