@@ -90,8 +90,8 @@ func TestATrackerKeepsTheNewestTurnsAndAllSums(t *testing.T) {
 	}
 }
 
-// counting answers and counts prompts as the estimate times 1.2.
-func counting(m *Meter, text string, calls bool) func(*model.LLMRequest) *model.LLMResponse {
+// countedAnswer answers and counts prompts as the estimate times 1.2.
+func countedAnswer(m *Meter, text string, calls bool) func(*model.LLMRequest) *model.LLMResponse {
 	return func(req *model.LLMRequest) *model.LLMResponse {
 		estimate := m.measure(caller{}, req).estimate()
 		resp := &model.LLMResponse{Content: genai.NewContentFromText(text, genai.RoleModel), UsageMetadata: &genai.GenerateContentResponseUsageMetadata{
@@ -110,7 +110,7 @@ func TestATurnIsAllModelCallsOfOneInvocation(t *testing.T) {
 	m := newMeter(t, Config{ContextWindow: 100_000, MaxOutputTokens: 10_000, Observer: log})
 	inner := &script{t: t, name: "test-model"}
 	for _, calls := range []bool{true, true, false, true, false, false} {
-		answer := counting(m, "Done.", calls)
+		answer := countedAnswer(m, "Done.", calls)
 		inner.plan = append(inner.plan, func(req *model.LLMRequest) iter.Seq2[*model.LLMResponse, error] {
 			return responses(answer(req))(req)
 		})
