@@ -77,6 +77,8 @@ func (w *metered) captures(ctx context.Context, req *model.LLMRequest) bool {
 
 // guardRun notes that the meter's plugin sees a run, so guardTool will see its tools.
 func (m *Meter) guardRun(ctx agent.InvocationContext) (*genai.Content, error) {
+	// A panic here would reach the caller of Run.
+	defer func() { _ = recover() }()
 	m.guarded.Add(ctx.InvocationID(), struct{}{})
 	return nil, nil
 }
