@@ -194,15 +194,15 @@ func (c *call) compact() bool {
 }
 
 // How many of the newest events a compaction for one request keeps raw: the newest round and at most twenty
-// events, as long as they take up no more than half of what the instruction and the tools leave free.
+// events, as long as they take up no more than half of the contents, and half of what the instruction and
+// the tools leave free.
 const (
 	minKeepEvents = 2
 	maxKeepEvents = 20
 )
 
 func (c *call) keepEvents() int {
-	room := c.size.room()
-	free := (room.Effective - room.Fixed) / 2
+	free := min(c.size.EffectiveWindow()-c.size.fixed, c.size.contents) / 2
 	kept := 0
 	for i := len(c.req.Contents) - 1; i >= 0 && kept < maxKeepEvents; i-- {
 		free -= promptsize.OfContent(c.req.Contents[i])

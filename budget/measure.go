@@ -54,11 +54,6 @@ type measured struct {
 // estimate is the size of the whole request, without a provider's counts.
 func (got measured) estimate() int { return got.contents + got.fixed }
 
-// room is what masking needs to know of the request.
-func (got measured) room() toolresult.Room {
-	return toolresult.Room{Effective: got.EffectiveWindow(), Fixed: got.fixed}
-}
-
 // room is what masking needs to know of a request. It has no provider's counts, so that every process
 // masks the same results. It does not look at the contents, so that those which are about to be masked need
 // not be measured.

@@ -157,6 +157,7 @@ func (c *call) target(r refusal, before int) int {
 		room := max(1, r.limit-c.m.windows.budget(c.who.model, c.req).MaxOutputTokens)
 		counted := max(r.prompt, r.limit)
 		target = int(float64(before) * float64(room) / float64(counted))
+		target -= target / minProgress // contents are not all misjudged alike
 	}
 	return min(target, before-before/minProgress)
 }

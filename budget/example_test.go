@@ -1,0 +1,62 @@
+package budget_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/budget"
+)
+
+// small is a model with a window of 2,000 tokens that says so, as a provider does.
+type small struct{ calls int }
+
+func (*small) Name() string { return "small" }
+
+func (s *small) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		s.calls++
+		if len(req.Contents) > 12 {
+			yield(nil, errors.New("prompt is too long: 2600 tokens > 2000 maximum"))
+			return
+		}
+		yield(&model.LLMResponse{Content: genai.NewContentFromText("All files are read.", genai.RoleModel)}, nil)
+	}
+}
+
+// The provider refuses the request as too long. The meter drops the oldest tool rounds, and sends it once
+// more. With a Compactor and a Masker it would summarize and mask first.
+func ExampleMeter_Model() {
+	meter, err := budget.New(budget.Config{ContextWindow: 8000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	provider := &small{}
+	llm := meter.Model(provider)
+
+	req := &model.LLMRequest{Contents: []*genai.Content{genai.NewContentFromText("Read all files.", genai.RoleUser)}}
+	for i := range 8 {
+		req.Contents = append(req.Contents,
+			genai.NewContentFromFunctionCall("read", map[string]any{"file": i}, genai.RoleModel),
+			genai.NewContentFromFunctionResponse("read", map[string]any{"output": strings.Repeat("text ", 300)}, genai.RoleUser))
+	}
+	for resp, err := range llm.GenerateContent(context.Background(), req, false) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(resp.Content.Parts[0].Text)
+	}
+	fmt.Println(provider.calls, "calls")
+	fmt.Println(req.Contents[0].Parts[0].Text)
+	// Output:
+	// All files are read.
+	// 2 calls
+	// [conversation truncated — 6 older messages omitted]
+}
