@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,6 +161,26 @@ func TestHealthyFilesHaveNoFinding(t *testing.T) {
 				}
 			}
 		}},
+		"results that the view cuts": {10, 1, nil, func(t *testing.T, path string) {
+			svc := serviceOn(t, path, extractive(func(c *compaction.Config) { c.Cut = firstWords }))
+			resp, err := svc.Create(t.Context(), &session.CreateRequest{AppName: app, UserID: user, SessionID: ref.SessionID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var h ct.History
+			for i := range 6 {
+				inv, id := fmt.Sprint("inv", i), fmt.Sprint("c", i)
+				h.User(inv, "Read file "+id+".").Call(inv, "bot", "read", id).Response(inv, "bot", "read", strings.Repeat("line of code ", 2_000), id).Agent(inv, "bot", "It is code.")
+			}
+			for _, ev := range h.Events {
+				if err := svc.AppendEvent(t.Context(), resp.Session, ev); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := svc.Compact(t.Context(), ref, compaction.CompactOptions{KeepRecent: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}},
 		"two processes at once": {20, 4, nil, func(t *testing.T, path string) {
 			cfg := extractive(func(c *compaction.Config) { c.InvocationThreshold = compaction.Off; c.SafetyRatio = 0.9 })
 			one, other := serviceOn(t, path, cfg), serviceOn(t, path, cfg)
@@ -198,4 +220,18 @@ func TestHealthyFilesHaveNoFinding(t *testing.T) {
 			}
 		})
 	}
+}
+
+// firstWords is a Cut function that keeps the beginning of every result.
+func firstWords(_ compaction.SessionRef, ev *session.Event) *session.Event {
+	form, content := *ev, *ev.Content
+	form.Content, content.Parts = &content, slices.Clone(content.Parts)
+	for i, part := range content.Parts {
+		if part.FunctionResponse != nil {
+			response := *part.FunctionResponse
+			response.Response = map[string]any{"output": "line of code line of code [cut]"}
+			content.Parts[i] = &genai.Part{FunctionResponse: &response}
+		}
+	}
+	return &form
 }

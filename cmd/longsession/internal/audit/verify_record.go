@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"time"
 
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
@@ -13,6 +17,9 @@ import (
 // maxOverhead is the most that an estimate adds for each event beyond its text, in tokens. Versions
 // differ, and none added more.
 const maxOverhead = 16
+
+// leastCut is the smallest result, in tokens, that is taken for one that the view may have cut.
+const leastCut = 256
 
 // recordCheck compares one record with the events and the records it names.
 type recordCheck struct {
@@ -154,7 +161,7 @@ func (c *recordCheck) checkPoints() {
 // even if some reference was not found; any other number is checked only if all were.
 func (c *recordCheck) checkNumbers() {
 	m := c.m
-	events, covered, absorbed, counted := len(m.Covered), 0, 0, true
+	events, covered, results, absorbed, counted := len(m.Covered), 0, 0, 0, true
 	var start, end time.Time
 	widen := func(from, to time.Time) {
 		if start.IsZero() || from.Before(start) {
@@ -167,6 +174,7 @@ func (c *recordCheck) checkNumbers() {
 	for _, ref := range m.Covered {
 		if ev := c.byID[ref.ID]; ev != nil {
 			covered += tokens.OfEvent(ev)
+			results += sizeOfResults(ev)
 			widen(ev.Timestamp, ev.Timestamp)
 		}
 	}
@@ -185,7 +193,7 @@ func (c *recordCheck) checkNumbers() {
 		c.report("claims to cover %s to %s, but names events of %s to %s: the record was changed",
 			stamp(m.StartTimestamp), stamp(m.EndTimestamp), stamp(start), stamp(end))
 	}
-	c.checkTokens(covered, absorbed, counted && c.complete)
+	c.checkTokens(covered, results, absorbed, counted && c.complete)
 }
 
 // micros is a time as records keep it: within four-digit years, in microseconds.
@@ -195,7 +203,10 @@ func micros(t time.Time) int64 { return record.Ref{Timestamp: t}.AltKey().Micros
 // to the text of an event differs between versions, so checkTokens accepts any overhead that is the
 // same for each event. For example, three events of 100 tokens of text may be claimed as 300, 303 or
 // 312 tokens, but not as 304.
-func (c *recordCheck) checkTokens(covered, absorbed int, counted bool) {
+//
+// An app may show results shorter than they are stored (compaction.Config.Cut), and the record then has the
+// size that was shown. So of the covered tokens, those of large results may be missing from the claim.
+func (c *recordCheck) checkTokens(covered, results, absorbed int, counted bool) {
 	m := c.m
 	if m.OriginalTokens == 0 && m.CompactedTokens == 0 && m.CompressionRatio == 0 {
 		return // its writer did not measure it
@@ -209,7 +220,9 @@ func (c *recordCheck) checkTokens(covered, absorbed int, counted bool) {
 	}
 	if counted {
 		overhead, events := m.OriginalTokens-absorbed-covered, len(m.Covered)
-		if overhead < 0 || overhead > events*maxOverhead || events > 0 && overhead%events != 0 {
+		whole := overhead >= 0 && overhead <= events*maxOverhead && (events == 0 || overhead%events == 0)
+		cut := results > 0 && overhead >= -results && overhead < events*maxOverhead
+		if !whole && !cut {
 			c.report("claims to cover %d tokens, but names events of %d: the record or an event was changed", m.OriginalTokens, absorbed+covered+events*promptsize.EventOverhead)
 		}
 	}
@@ -219,4 +232,20 @@ func (c *recordCheck) checkTokens(covered, absorbed int, counted bool) {
 	if err == nil && m.CompactedTokens != early && m.CompactedTokens != size {
 		c.report("has a summary of %d tokens, but claims %d: the summary was changed", size, m.CompactedTokens)
 	}
+}
+
+// sizeOfResults is how many of an event's tokens are those of tool results that the view may have cut.
+func sizeOfResults(ev *session.Event) int {
+	if ev.Content == nil {
+		return 0
+	}
+	size := 0
+	for _, part := range ev.Content.Parts {
+		if part != nil && part.FunctionResponse != nil {
+			if n := tokens.OfPart(&genai.Part{FunctionResponse: &genai.FunctionResponse{Response: part.FunctionResponse.Response}}); n >= leastCut {
+				size += n
+			}
+		}
+	}
+	return size
 }
