@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -231,5 +232,44 @@ func TestCutIsCalledOnceForEachResultThatIsShown(t *testing.T) {
 	}
 	if got := promptsize.OfEvent(eventsOf(sess)[len(eventsOf(sess))-2]); got > 600 {
 		t.Errorf("the newest result takes up %d tokens", got)
+	}
+}
+
+// TestACutViewKeepsTheRulesWhileItIsRead: readers see whole snapshots of cut events while turns are appended and
+// compacted.
+func TestACutViewKeepsTheRulesWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	inner := session.InMemoryService()
+	cfg, _ := oracleConfig()
+	cfg.Cut, cfg.Synchronous = firstKB, false
+	svc := newService(t, inner, cfg)
+	sess := create(t, svc)
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if size := responseSize(eventsOf(sess)); size > 20*1_100 {
+					t.Errorf("%d bytes of results are shown", size)
+					return
+				}
+				_ = responseSize(eventsOf(get(t, svc)))
+			}
+		})
+	}
+	for turn := range 12 {
+		readFile(t, svc, sess, turn)
+	}
+	flush(t, svc)
+	close(done)
+	readers.Wait()
+	cut := func(ev *session.Event) *session.Event { return firstKB(ref, ev) }
+	if err := compactiontest.CheckCut(rawEvents(t, svc), eventsOf(get(t, svc)), cut); err != nil {
+		t.Error(err)
 	}
 }
