@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
@@ -58,11 +59,7 @@ func newMasker(t testing.TB, cfg toolresult.Masking) *toolresult.Masker {
 func responses(req *model.LLMRequest) []*genai.FunctionResponse {
 	var out []*genai.FunctionResponse
 	for _, c := range req.Contents {
-		for _, part := range c.Parts {
-			if part.FunctionResponse != nil {
-				out = append(out, part.FunctionResponse)
-			}
-		}
+		out = append(out, requests.Responses(c)...)
 	}
 	return out
 }
