@@ -21,6 +21,7 @@ func (s *Stack) addToolResults(inner session.Service, cfg *Config) error {
 		return nil
 	}
 	cfg.ToolResults.Readable = true
+	cfg.stubInSmallWindow()
 	cutter, err1 := toolresult.New(cfg.ToolResults)
 	masker, err2 := toolresult.NewMasker(cfg.Masking)
 	results := cfg.Results

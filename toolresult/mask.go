@@ -16,6 +16,10 @@ const (
 	defaultKeepLast    = 5
 	defaultBatchTokens = 5_000
 	defaultFrom        = 0.25
+
+	// batchShare is the most of the effective window that a batch waits for by default. In a window of
+	// 32,000 it saves another tenth of the tokens, and money too, on the same sessions.
+	batchShare = 0.05
 )
 
 // Masking configures a [Masker]. The zero value is the default. With KeepFirst and KeepLast both [Off],
@@ -30,7 +34,8 @@ type Masking struct {
 	// BatchTokens is how many tokens of results must be ready to be masked before any of them is. Each
 	// batch changes the prompt in its middle, so the provider's cache is lost from there on. Larger
 	// batches change it less often, and save fewer tokens. 0 is 5,000, which saved the most money on
-	// recorded coding sessions (BENCHMARKS.md); Off masks every result as soon as it may be.
+	// recorded coding sessions (BENCHMARKS.md), or a twentieth of the effective window if that is
+	// less; Off masks every result as soon as it may be.
 	BatchTokens int
 	// From is a share of the effective context window. While a request is smaller, nothing more is
 	// masked. From 0 to 1: 0 is 0.25, Off masks in requests of any size. Without need, masking makes
@@ -106,6 +111,7 @@ type Masked struct {
 // The zero value and nil mask nothing. A Masker is safe for concurrent use. It never panics.
 type Masker struct {
 	keepFirst, keepLast, batch int
+	batchFollows               bool // a small window makes the batch smaller
 	from                       float64
 	exempt                     []string
 	sizes                      *sizes // nil: masks nothing
@@ -125,7 +131,9 @@ func NewMasker(cfg Masking) (*Masker, error) {
 		batch:     orDefault(cfg.BatchTokens, defaultBatchTokens),
 		from:      orDefault(cfg.From, defaultFrom),
 		exempt:    append([]string(nil), cfg.Exempt...),
-		sizes:     newSizes(),
+
+		batchFollows: cfg.BatchTokens == 0,
+		sizes:        newSizes(),
 	}
 	return m, nil
 }
@@ -156,7 +164,7 @@ func (m *Masker) Apply(req *model.LLMRequest, room Room, put func(tool string, r
 	if room.Effective > 0 {
 		least = int(math.Ceil(m.share() * float64(room.Effective)))
 	}
-	return m.mask(req, put, func(r *replay) { r.batches(req.Contents, room.Fixed, least) })
+	return m.mask(req, put, func(r *replay) { r.batches(req.Contents, room.Fixed, least, m.batchIn(room)) })
 }
 
 // ApplyAll masks every result that is larger than its mask, except those of the newest round and of exempt
@@ -164,6 +172,15 @@ func (m *Masker) Apply(req *model.LLMRequest, room Room, put func(tool string, r
 // Masking.KeepFirst, KeepLast, BatchTokens and From. See [Masker.Apply] for put.
 func (m *Masker) ApplyAll(req *model.LLMRequest, put func(tool string, r store.Result) error) Masked {
 	return m.mask(req, put, func(r *replay) { r.everything(req.Contents) })
+}
+
+// batchIn is how many tokens of results a batch has at least.
+func (m *Masker) batchIn(room Room) int {
+	batch := m.batch
+	if m.batchFollows && room.Effective > 0 {
+		batch = min(batch, int(batchShare*float64(room.Effective)))
+	}
+	return max(batch, 1)
 }
 
 func (m *Masker) share() float64 {

@@ -55,9 +55,9 @@ func (r *replay) release() {
 	replays.Put(r)
 }
 
-// batches masks the results in the middle whenever those that are still visible have enough tokens and
-// the request is not smaller than least.
-func (r *replay) batches(contents []*genai.Content, size, least int) {
+// batches masks the results in the middle whenever those that are still visible have the tokens of a
+// batch and the request is not smaller than least.
+func (r *replay) batches(contents []*genai.Content, size, least, batch int) {
 	border := r.keepFirst // results before it are masked, except the first
 	edge := border        // the results before it are counted in ready
 	ready := 0
@@ -72,7 +72,7 @@ func (r *replay) batches(contents []*genai.Content, size, least int) {
 		for limit := min(len(r.results)-r.keepLast, r.newest); edge < limit; edge++ {
 			ready += r.results[edge].saving()
 		}
-		if ready < max(r.batch, 1) || size < least {
+		if ready < batch || size < least {
 			continue
 		}
 		for j := border; j < edge; j++ {
