@@ -27,11 +27,14 @@ func (s size) within(lim limits) bool {
 // tokens is slower than reading bytes. No byte of JSON costs more than 1.36 tokens: package tokens counts
 // newlines as escapes, and 1.353 for a symbol.
 func tokensOf(response map[string]any, s size, lim limits) int {
-	if s.bytes/100 <= lim.MaxTokens/136 {
+	if int64(s.bytes)*136 <= int64(min(lim.MaxTokens, maxCounted))*100 {
 		return 0
 	}
 	return tokens.OfObject(response)
 }
+
+// maxCounted is more than any number of tokens.
+const maxCounted = 1 << 30
 
 // measure returns the size of a result. It reads no more of it than the limits need, so sizes over a limit
 // are lower bounds, and it allocates nothing for maps, slices and values as encoding/json decodes them.
@@ -136,7 +139,9 @@ func (m *meter) object(v map[string]any) {
 		if m.full() {
 			return
 		}
+		lines := m.lines
 		m.text(key)
+		m.lines = lines // only values have lines
 		m.add(len(":"))
 		m.value(element)
 	}
