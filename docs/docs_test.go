@@ -20,6 +20,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 func read(t *testing.T, file string) string {
@@ -190,6 +191,12 @@ func TestConfigurationNamesEveryField(t *testing.T) {
 	}
 	if len(others) < 8 {
 		t.Errorf("only %v found: the test reads wrongly", others)
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[toolresult.Config]()) {
+		_, part, _ := strings.Cut(document, "\n## Cutting tool results\n")
+		if part, _, _ = strings.Cut(part, "\n## "); field.Name != "Limits" && !strings.Contains(part, "`"+field.Name+"`") {
+			t.Errorf("configuration.md does not name toolresult.Config's field %s", field.Name)
+		}
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[longsession.Config]()) {
 		if _, part, _ := strings.Cut(document, "`longsession.Config`"); !strings.Contains(part, "`"+field.Name+"`") {
