@@ -52,7 +52,7 @@ func (s *Stack) addBudget(cfg *Config) error {
 		cfg.Compaction.Fixed = s.fixed
 	case cfg.uses(LayerToolResults):
 		cfg.Budget.Thresholds = budget.Thresholds{Note: budget.Off, Compact: budget.Off, Block: budget.Off}
-		cfg.Budget.Overflow = func(error) bool { return false }
+		cfg.Budget.Passive = true
 	default:
 		return nil
 	}

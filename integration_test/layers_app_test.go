@@ -38,6 +38,10 @@ type toolApp struct {
 	plugins []*plugin.Plugin
 	more    func(*llmagent.Config)
 	above   func(session.Service) session.Service
+	// decorate wraps the storage below the stack, if not nil.
+	decorate func(session.Service) session.Service
+	// leaky leaves the stack open at the end: a part of it hangs for ever.
+	leaky bool
 
 	inner   session.Service
 	stack   *longsession.Stack
@@ -82,6 +86,9 @@ func newToolApp(t *testing.T, store storages.Storage, build func(*toolApp) agent
 func (a *toolApp) open() {
 	a.t.Helper()
 	a.inner = a.store.Open(a.t)
+	if a.decorate != nil {
+		a.inner = a.decorate(a.inner)
+	}
 	service, plugins := a.inner, runner.PluginConfig{Plugins: a.plugins}
 	if !a.bare {
 		a.cfg.Compaction.ContextWindow = a.window
@@ -90,7 +97,9 @@ func (a *toolApp) open() {
 			a.t.Fatal(err)
 		}
 		a.stack = stack
-		a.t.Cleanup(func() { _ = stack.Close(context.Background()) })
+		if !a.leaky {
+			a.t.Cleanup(func() { _ = stack.Close(context.Background()) })
+		}
 		service, plugins = stack.Sessions, stack.PluginConfig(a.plugins...)
 	}
 	if a.above != nil {

@@ -34,6 +34,8 @@ type worker struct {
 	unknown bool
 	// foreign is true if it works in sessions that the stack does not know, as an agent that is a tool.
 	foreign bool
+	// forgiving is true if results need not be readable.
+	forgiving bool
 	// begin answers the message that starts a run, if not nil.
 	begin func() *model.LLMResponse
 
@@ -129,6 +131,10 @@ func (w *worker) receive(response *genai.FunctionResponse) {
 		w.a.t.Errorf("%s: read_result returned %s: %v", w.name, data, err)
 	}
 	w.part += got.Content
+	if got.Error != "" && w.forgiving {
+		w.must, w.at, w.part = w.must[1:], 0, ""
+		return
+	}
 	if !got.Done && got.NextOffset > w.at {
 		w.at = got.NextOffset
 		return

@@ -107,7 +107,8 @@ func play(ctx context.Context, llm func(*provider) model.LLM, files tree, cfg lo
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, stack.Close(ctx)) }()
+		// Close waits until the observers know everything, so the game is complete after it.
+		defer func() { err = errors.Join(err, stack.Close(ctx), g.readBack(ctx, inner)) }()
 		service, plugins, agentModel = stack.Sessions, stack.PluginConfig(), stack.Model(agentModel)
 	}
 	r, err := newRunner(agentModel, files, service, plugins)
@@ -119,7 +120,7 @@ func play(ctx context.Context, llm func(*provider) model.LLM, files tree, cfg lo
 			return nil, fmt.Errorf("%s, task %d: %w", l.name, i+1, err)
 		}
 	}
-	return g, g.readBack(ctx, inner)
+	return g, nil
 }
 
 func newRunner(llm model.LLM, files tree, service session.Service, plugins runner.PluginConfig) (*runner.Runner, error) {

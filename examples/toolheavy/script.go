@@ -35,6 +35,11 @@ func (s *scripted) GenerateContent(_ context.Context, req *model.LLMRequest, _ b
 		prompt := s.provider.receive(req)
 		resp := step(s.calls, req.Contents)
 		s.calls++
+		for _, part := range resp.Content.Parts {
+			if part.FunctionCall != nil { // ADK would make up another one in each run
+				part.FunctionCall.ID = fmt.Sprint("call-", s.calls)
+			}
+		}
 		resp.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{
 			PromptTokenCount: int32(prompt), CandidatesTokenCount: 40, TotalTokenCount: int32(prompt + 40),
 		}
