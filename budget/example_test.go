@@ -60,3 +60,22 @@ func ExampleMeter_Model() {
 	// 2 calls
 	// [conversation truncated — 6 older messages omitted]
 }
+
+func ExampleThresholds() {
+	b := budget.Budget{Total: 128_000, MaxOutputTokens: 8_000, SystemPrompt: 4_000, ToolDescriptions: 6_000, Conversation: 80_000}
+	fmt.Printf("%d of %d tokens, %.0f%%\n", b.UsedTokens(), b.EffectiveWindow(), 100*b.UsedPercentage())
+	fmt.Println(budget.Standard.ShouldCompact(b), budget.Early.ShouldCompact(b))
+	// Output:
+	// 90000 of 120000 tokens, 75%
+	// false true
+}
+
+func ExampleTracker() {
+	var tracker budget.Tracker
+	for range 4 {
+		tracker.Record(500, 300)
+	}
+	tracker.Record(1_200, 850)
+	fmt.Println(tracker.Report())
+	// Output: Turn 5 | Input: 1200, Output: 850 | Avg/turn: 1050 | Total: 5250
+}
