@@ -420,6 +420,18 @@ func TestGrepShowsEveryMatchOfALongLine(t *testing.T) {
 	}
 }
 
+// A long line is searched in parts.
+func TestGrepFindsAMatchAcrossTwoParts(t *testing.T) {
+	t.Parallel()
+	for _, at := range []int{1<<20 - 1, 1<<20 - 3, 1<<20 - 6, 1 << 20, 1<<20 - 4<<10 - 3} {
+		src, ref := holding(strings.Repeat("-", at) + "needle" + strings.Repeat("-", 2<<20))
+		out := newReader(t, src, toolresult.ReadOptions{}).call(map[string]any{"ref_id": ref, "grep": "needle|thread"})
+		if text, _ := out["content"].(string); !strings.HasPrefix(text, fmt.Sprintf("1:%d:", at)) || strings.Count(text, "needle") != 1 {
+			t.Errorf("at %d: %.200v", at, out)
+		}
+	}
+}
+
 func TestLinesOfALargeTextAreFound(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
