@@ -42,7 +42,14 @@ func readPiece(t text, offset, end int64, limit, most int) (piece, error) {
 		p.next = p.offset + int64(len(p.content))
 		return p, nil
 	}
-	data = data[:min(len(data), max(1, limit/2))]
+	stop = start + min(len(data), max(1, limit/2))
+	if back := runeStart(buf, stop); back > start {
+		stop = back // or the next piece would begin before this one ends
+	} else if back < stop {
+		_, size := utf8.DecodeRune(buf[start:])
+		stop = start + size
+	}
+	data = buf[start:stop]
 	p.content, p.hex = hex.EncodeToString(data), true
 	p.next = p.offset + int64(len(data))
 	return p, nil

@@ -156,6 +156,19 @@ func TestThePiecesAreTheResult(t *testing.T) {
 	})
 }
 
+// A piece in hexadecimal digits ends at a rune boundary too.
+func TestThePiecesOfMixedBytesDoNotOverlap(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{"\xffé", "\xff\xfe漢\xff😀\xff", "é\xff\xff\xff\xff漢", "\x80\x80\x80é\x80"} {
+		src, ref := holding(content)
+		for limit := 1; limit <= 8; limit++ {
+			if got := newReader(t, src, toolresult.ReadOptions{}).all(ref, limit, nil); got != content {
+				t.Errorf("limit %d: %q, want %q", limit, got, content)
+			}
+		}
+	}
+}
+
 func firstDifference(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
