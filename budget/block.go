@@ -186,8 +186,10 @@ func (c *call) rebuild() bool {
 // compact compacts the session, and reports whether that has changed it.
 func (c *call) compact() bool {
 	var result compaction.CompactResult
+	// A compaction that is given up goes on, so it must not look at the call.
+	compactor, ref, opts := c.m.cfg.Compactor, c.who.ref, compaction.CompactOptions{KeepEvents: c.keepEvents()}
 	err := c.within(c.m.cfg.CompactTimeout, "Compactor.Compact", func(ctx context.Context) (err error) {
-		result, err = c.m.cfg.Compactor.Compact(ctx, c.who.ref, compaction.CompactOptions{KeepEvents: c.keepEvents()})
+		result, err = compactor.Compact(ctx, ref, opts)
 		return err
 	})
 	return err == nil && !result.Skipped

@@ -44,11 +44,11 @@ func newForeign(cfg *Config) foreign {
 
 // putter returns a function that stores results of the session of a call. It survives a store that hangs.
 func (f foreign) putter(c *call) func(tool string, r store.Result) error {
-	owner := ownerOf(c.who.ref)
+	owner, into := ownerOf(c.who.ref), c.m.cfg.Store
 	f.sessions.Add(owner, struct{}{})
 	return func(tool string, r store.Result) error {
 		return c.within(storeTimeout, "Store.Put", func(ctx context.Context) error {
-			return c.m.cfg.Store.Put(ctx, owner, tool, r)
+			return into.Put(ctx, owner, tool, r)
 		})
 	}
 }
