@@ -29,7 +29,7 @@ type Config struct {
 	Compaction compaction.Config
 	// ToolResults configures how long a tool result may be in a prompt. The stack offers read_result,
 	// so results are always Readable: the model can read each of them whole. In a context window below
-	// 69,000 tokens the default of StubAbove is lower, as long as the window is known from the start: 6%
+	// 82,000 tokens the default of StubAbove is lower, as long as the window is known from the start: 5%
 	// of the window's tokens, in bytes, but at least 1,024.
 	ToolResults toolresult.Config
 	// Masking configures how old tool results give way to a short text.
@@ -173,7 +173,7 @@ func same[N int | float64](r *resolver, name string, b, s *N) {
 const (
 	stubAbove         = 4_096
 	leastStubAbove    = 1_024
-	stubBytesPerToken = 0.06
+	stubBytesPerToken = 0.05
 )
 
 // stubInSmallWindow sets the default of StubAbove for a context window that is known from the start.

@@ -16,6 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/tokens"
+	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 //go:embed help/replay.txt
@@ -135,5 +136,5 @@ func (f *flags) selected(id string) bool {
 
 // defaultPolicy is the library's default for compaction, with the extractive summarizer.
 func defaultPolicy() policy {
-	return policy{summarizer: extractive, cfg: compaction.DefaultConfig(), layers: defaultLayers()}
+	return policy{summarizer: extractive, cfg: compaction.DefaultConfig(), layers: layers{which: noLayers, masking: toolresult.Masking{From: 0.25}}}
 }
