@@ -11,13 +11,18 @@ import (
 // sources opens a result from the first source that has it.
 type sources []store.Source
 
-// Open implements [store.Source].
+// Open implements [store.Source]. If none has the result, it returns the first failure of a source, or
+// [store.ErrUnknownRef] if none failed.
 func (s sources) Open(ctx context.Context, owner store.Owner, ref string) (io.ReaderAt, int64, error) {
+	failure := store.ErrUnknownRef
 	for _, source := range s {
 		reader, size, err := source.Open(ctx, owner, ref)
-		if err == nil || !errors.Is(err, store.ErrUnknownRef) {
-			return reader, size, err
+		if err == nil {
+			return reader, size, nil
+		}
+		if errors.Is(failure, store.ErrUnknownRef) && !errors.Is(err, store.ErrUnknownRef) {
+			failure = err
 		}
 	}
-	return nil, 0, store.ErrUnknownRef
+	return nil, 0, failure
 }

@@ -28,8 +28,9 @@ func (s *Stack) addToolResults(inner session.Service, cfg *Config) error {
 	if results == nil {
 		results = store.NewMemory(memoryBytes)
 	}
-	// Results of agents as tools are in no session of inner, so they are looked for first.
-	read, err3 := toolresult.ReadResult(sources{results, store.Events(inner)}, toolresult.ReadOptions{})
+	// Results of agents as tools are in no session of inner. Storage is asked first, so that a store of the
+	// app's that hangs keeps nobody from reading what the session has.
+	read, err3 := toolresult.ReadResult(sources{store.Events(inner), results}, toolresult.ReadOptions{})
 	s.cutter, s.read = cutter, read
 	cfg.Budget.Masker, cfg.Budget.Cutter, cfg.Budget.ReadResult, cfg.Budget.Store = masker, cutter, read, results
 	cfg.Compaction.Cut = s.cut
