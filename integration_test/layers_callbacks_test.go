@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 // tally counts callbacks by what they were called for. It is safe for concurrent use.
@@ -156,11 +158,16 @@ func TestCallbacksOfTheAppRunAsOftenAsWithoutTheStack(t *testing.T) {
 func TestAStackWithoutItsLayersSendsWhatCompactionAloneSends(t *testing.T) {
 	t.Parallel()
 	eachShape(t, inMemory, func(t *testing.T, s shape, newApp func(func(*toolApp)) *toolApp) {
-		requests := map[bool][]string{}
-		for _, alone := range []bool{true, false} {
+		requests := map[string][]string{}
+		for name, disable := range map[string][]longsession.Layer{
+			"compaction alone": nil,
+			"no layers":        {longsession.LayerToolResults, longsession.LayerBudget},
+			"only the budget":  {longsession.LayerToolResults}, // far from any threshold
+		} {
+			alone := name == "compaction alone"
 			a := newApp(func(a *toolApp) {
 				a.window = 1_000_000
-				a.cfg.Disable = []longsession.Layer{longsession.LayerToolResults, longsession.LayerBudget}
+				a.cfg.Disable = disable
 				a.cfg.Compaction.InvocationThreshold = 2
 				if s.name == "parallel" { // what a summary covers depends on which agent is faster
 					a.cfg.Compaction.InvocationThreshold = compaction.Off
@@ -174,10 +181,38 @@ func TestAStackWithoutItsLayersSendsWhatCompactionAloneSends(t *testing.T) {
 				w.reads = false
 			}
 			a.play(8)
-			requests[alone] = slices.Sorted(slices.Values(a.seen.requests)) // parallel agents send theirs in any order
+			requests[name] = slices.Sorted(slices.Values(a.seen.requests)) // parallel agents send theirs in any order
 		}
-		if diff := cmp.Diff(requests[true], requests[false]); diff != "" {
-			t.Errorf("requests (-compaction alone +the stack):\n%.2000s", diff)
+		for _, name := range []string{"no layers", "only the budget"} {
+			if diff := cmp.Diff(requests["compaction alone"], requests[name]); diff != "" {
+				t.Errorf("requests (-compaction alone +%s):\n%.2000s", name, diff)
+			}
+		}
+	})
+}
+
+// The budget far from its thresholds leaves no trace either, with the layer of tool results at work.
+func TestABudgetWithRoomChangesNoRequest(t *testing.T) {
+	t.Parallel()
+	eachShape(t, inMemory, func(t *testing.T, s shape, newApp func(func(*toolApp)) *toolApp) {
+		requests := map[bool][]string{}
+		for _, budgeted := range []bool{true, false} {
+			a := newApp(func(a *toolApp) {
+				a.window = 1_000_000
+				a.cfg.Compaction.InvocationThreshold = compaction.Off
+				a.cfg.Masking.From = toolresult.Off
+				if !budgeted {
+					a.cfg.Disable = []longsession.Layer{longsession.LayerBudget}
+				}
+			})
+			a.play(4)
+			requests[budgeted] = slices.Sorted(slices.Values(a.seen.requests))
+		}
+		if diff := cmp.Diff(requests[false], requests[true]); diff != "" {
+			t.Errorf("requests (-without the budget +with it):\n%.2000s", diff)
+		}
+		if all := strings.Join(requests[true], ""); !strings.Contains(all, "ref_id") || !s.texts && !strings.Contains(all, "[result masked") {
+			t.Error("nothing was cut or masked: the test shows too little")
 		}
 	})
 }
