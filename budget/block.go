@@ -3,6 +3,10 @@ package budget
 import (
 	"context"
 	"errors"
+	"reflect"
+	"slices"
+
+	"google.golang.org/genai"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
@@ -59,6 +63,9 @@ type call struct {
 	// in other sessions is there a put.
 	owned bool
 	put   func(tool string, r store.Result) error
+	// adks is true if ADK has built the request for an agent: its contents are those of the session, and
+	// ADK runs the tools that it declares. An app's own request may have contents that the app keeps.
+	adks bool
 
 	req       *model.LLMRequest
 	size      measured // of req
@@ -76,6 +83,9 @@ func (c *call) identify() {
 		return
 	}
 	c.ic, _ = c.ctx.(agent.InvocationContext)
+	if c.adks = !isCustom(c.ic.Agent()); !c.adks {
+		return
+	}
 	if c.m.cfg.Compactor != nil {
 		c.guard("Compactor.Owns", func() error {
 			c.owned = c.m.cfg.Compactor.Owns(c.ic.Session())
@@ -86,6 +96,19 @@ func (c *call) identify() {
 		c.put = c.m.foreign.putter(c)
 	}
 }
+
+// customType is the type of agents with a Run function of the app's own: see
+// TestPinACustomAgentIsOfAnotherTypeThanOneWithAModel.
+var customType = func() reflect.Type {
+	custom, err := agent.New(agent.Config{Name: "custom"})
+	if err != nil {
+		panic("budget: agent.New refuses a name: " + err.Error()) // ADK never does
+	}
+	return reflect.TypeOf(custom)
+}()
+
+// isCustom reports whether the app itself has written what an agent does.
+func isCustom(a agent.Agent) bool { return reflect.TypeOf(a) == customType }
 
 // prepare makes a request ready to be sent. It returns an error only if the request cannot fit.
 func (c *call) prepare() error {
@@ -105,24 +128,33 @@ func (c *call) prepare() error {
 	return c.impossible()
 }
 
-// shape does what is done to every request, and measures it.
+// shape does what is done to every request, and measures it. Results are not shortened where the model
+// could not read them whole.
 func (c *call) shape() {
 	c.masked = 0
-	if c.m.cfg.ReadResult != nil {
-		c.guard("declaring read_result", func() error {
-			toolresult.Declare(c.req, c.m.cfg.ReadResult)
-			return nil
-		})
-	}
-	c.cut()
-	if c.m.cfg.Masker != nil {
-		c.guard("masking", func() error {
-			done := c.m.cfg.Masker.Apply(c.req, c.m.room(c.who, c.req), c.put)
-			c.masked = done.Tokens // all that is masked in the request, however long ago
-			return done.Err
-		})
+	if c.declare() {
+		c.cut()
+		if c.m.cfg.Masker != nil {
+			c.guard("masking", func() error {
+				done := c.m.cfg.Masker.Apply(c.req, c.m.room(c.who, c.req), c.put)
+				c.masked = done.Tokens // all that is masked in the request, however long ago
+				return done.Err
+			})
+		}
 	}
 	c.size = c.m.measure(c.who, c.req)
+}
+
+// declare puts read_result into the request. It reports whether results may be shortened in it.
+func (c *call) declare() (readable bool) {
+	if !c.adks || c.m.cfg.ReadResult == nil {
+		return c.adks
+	}
+	c.guard("declaring read_result", func() error {
+		readable = toolresult.Declare(c.req, c.m.cfg.ReadResult)
+		return nil
+	})
+	return readable
 }
 
 // noteMasked measures a request again if results were masked in it.
@@ -236,6 +268,9 @@ func (c *call) maskAll() {
 	if c.m.cfg.Masker == nil {
 		return
 	}
+	if !c.adks {
+		c.req.Contents = withOwnResponses(c.req.Contents)
+	}
 	before := c.size
 	c.guard("masking", func() error {
 		c.noteMasked(c.m.cfg.Masker.ApplyAll(c.req, c.put))
@@ -245,6 +280,27 @@ func (c *call) maskAll() {
 		c.did |= didMaskAll
 		c.note(Masked, "masked", before)
 	}
+}
+
+// withOwnResponses copies contents as far as their function responses, which a masker changes.
+func withOwnResponses(contents []*genai.Content) []*genai.Content {
+	out := slices.Clone(contents)
+	for i, content := range out {
+		if content == nil {
+			continue
+		}
+		clone := *content
+		clone.Parts = slices.Clone(content.Parts)
+		for k, part := range clone.Parts {
+			if part != nil && part.FunctionResponse != nil {
+				own, response := *part, *part.FunctionResponse
+				own.FunctionResponse = &response
+				clone.Parts[k] = &own
+			}
+		}
+		out[i] = &clone
+	}
+	return out
 }
 
 func (c *call) drop(fits func() bool) {

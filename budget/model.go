@@ -26,6 +26,11 @@ import (
 //   - calls llm. If llm refuses the prompt as too long before its first response, the request is made
 //     smaller in the same way and sent once more.
 //
+// A request that the app makes by itself, without an agent or in an agent with a Run function of its own, is
+// only measured. If it is too large it is dropped from, too, and results in it are masked in a copy. Where
+// read_result cannot be declared, for example because the reply must be JSON, results are neither cut nor
+// masked in batches.
+//
 // A session is compacted, and a request rebuilt, at most once per request. To rebuild it, the wrapper
 // runs the agent again up to its model call, so callbacks before the model and around the agent, and
 // instruction providers, run a second time. Tools do not run, and no event is yielded.
