@@ -15,17 +15,20 @@ func JSON(v any) []byte { return []byte(String(v)) }
 func String(v any) string {
 	e := encoder{left: MaxValues}
 	s := sizer{left: MaxValues}
-	s.add(v, 0)
+	s.add(v)
 	e.out.Grow(s.bytes)
 	e.value(v)
 	return e.out.String()
 }
 
-// sizer adds up about the size of an encoding, so that the text need not be moved while it grows.
-type sizer struct{ bytes, left int }
+// sizer adds up the approximate size of an encoding, so that its text is not moved while it grows.
+type sizer struct {
+	path        Path
+	bytes, left int
+}
 
-func (s *sizer) add(v any, depth int) {
-	if s.left--; s.left < 0 || depth > MaxDepth {
+func (s *sizer) add(v any) {
+	if s.left--; s.left < 0 {
 		return
 	}
 	const around = 4 // quotes, comma, colon
@@ -33,13 +36,23 @@ func (s *sizer) add(v any, depth int) {
 	case string:
 		s.bytes += len(v) + len(v)/16 + around
 	case map[string]any:
+		if problem := s.path.EnterObject(v); problem != "" {
+			s.bytes += len(problem) + around
+			return
+		}
+		defer s.path.Leave()
 		for key, element := range v {
 			s.bytes += len(key) + around
-			s.add(element, depth+1)
+			s.add(element)
 		}
 	case []any:
+		if problem := s.path.EnterList(v); problem != "" {
+			s.bytes += len(problem) + around
+			return
+		}
+		defer s.path.Leave()
 		for _, element := range v {
-			s.add(element, depth+1)
+			s.add(element)
 		}
 	default:
 		s.bytes += 2 * around
