@@ -71,9 +71,6 @@ const (
 	defaultTailLines = 128
 	defaultMaxTokens = 8_000
 	defaultStubAbove = 4_096 // of 710 results of coding sessions, 9.6% are larger and have 66.8% of the bytes
-
-	minBytes, minReadableBytes   = 2, 64 // {} and a reference
-	minTokens, minReadableTokens = 1, 32
 )
 
 // DefaultLimits returns the limits that the zero value of [Limits] means, written out.
@@ -83,12 +80,6 @@ func DefaultLimits() Limits {
 		MaxTokens: defaultMaxTokens, StubAbove: defaultStubAbove, Strategy: Lines,
 	}
 }
-
-// limits are checked Limits without zero fields. A limit that is off is [noLimit], lines that are off
-// are 0.
-type limits Limits
-
-const noLimit = int(^uint(0) >> 2)
 
 // resolve returns the limits of every tool and of the tools in PerTool. It joins all problems.
 func (cfg Config) resolve() (all limits, perTool map[string]limits, err error) {
@@ -114,113 +105,4 @@ func (cfg Config) resolve() (all limits, perTool map[string]limits, err error) {
 		return limits{}, nil, fmt.Errorf("toolresult config: %w", errors.Join(problems...))
 	}
 	return all, perTool, nil
-}
-
-// resolve checks limits and fills in what they leave open: first from general, then the defaults.
-func (l Limits) resolve(prefix string, general Limits, readable bool) (limits, []error) {
-	problems := l.check(prefix, readable)
-	given := l
-	inherit := func(field *int, general, fallback int) {
-		if *field == 0 {
-			*field = general
-		}
-		if *field == 0 {
-			*field = fallback
-		}
-		if *field == Off {
-			*field = noLimit
-		}
-	}
-	inherit(&l.MaxBytes, general.MaxBytes, defaultMaxBytes)
-	inherit(&l.MaxLines, general.MaxLines, defaultMaxLines)
-	inherit(&l.MaxTokens, general.MaxTokens, defaultMaxTokens)
-	if l.Strategy == "" {
-		l.Strategy = general.Strategy
-	}
-	if l.Strategy == "" {
-		l.Strategy = Lines
-	}
-	if len(problems) > 0 {
-		return limits{}, problems // the fields cannot be compared
-	}
-	problems = l.fillLines(prefix, given, general)
-	if given.StubAbove != Off && given.StubAbove > l.MaxBytes {
-		problems = append(problems, &ConfigError{prefix + "StubAbove", given.StubAbove,
-			fmt.Sprintf("results over MaxBytes %d would be cut before they are large enough for a stub; lower it, raise MaxBytes, or set it to Off", l.MaxBytes)})
-	}
-	inherit(&l.StubAbove, general.StubAbove, defaultStubAbove)
-	if l.StubAbove != noLimit {
-		l.StubAbove = min(l.StubAbove, l.MaxBytes)
-	}
-	return limits(l), problems
-}
-
-// fillLines sets HeadLines and TailLines, which must not exceed MaxLines together. Values that are not
-// given in the same place give way to those that are.
-func (l *Limits) fillLines(prefix string, given, general Limits) []error {
-	orElse := func(field *int, general, fallback int) {
-		if *field == 0 {
-			*field = general
-		}
-		if *field == 0 {
-			*field = fallback
-		}
-		*field = max(0, *field)
-	}
-	orElse(&l.HeadLines, general.HeadLines, defaultHeadLines)
-	orElse(&l.TailLines, general.TailLines, defaultTailLines)
-	switch {
-	case l.HeadLines+l.TailLines == 0:
-		return []error{&ConfigError{prefix + "HeadLines", Off, "with TailLines Off too, nothing of a long text would survive; give one of them"}}
-	case l.HeadLines+l.TailLines <= l.MaxLines:
-		return nil
-	case given.HeadLines != 0 && given.TailLines == 0 && l.HeadLines < l.MaxLines:
-		l.TailLines = l.MaxLines - l.HeadLines
-		return nil
-	case given.TailLines != 0 && given.HeadLines == 0 && l.TailLines < l.MaxLines:
-		l.HeadLines = l.MaxLines - l.TailLines
-		return nil
-	case given.HeadLines == 0 && given.TailLines == 0:
-		head := l.MaxLines * l.HeadLines / (l.HeadLines + l.TailLines)
-		if head == 0 && l.HeadLines > 0 {
-			head = 1
-		}
-		l.HeadLines, l.TailLines = head, l.MaxLines-head
-		return nil
-	}
-	return []error{&ConfigError{prefix + "HeadLines", l.HeadLines,
-		fmt.Sprintf("with TailLines %d it exceeds MaxLines %d: a text would be longer after the cut than the limit allows; lower them or raise MaxLines", l.TailLines, l.MaxLines)}}
-}
-
-// check refuses values that are wrong whatever the other fields are.
-func (l Limits) check(prefix string, readable bool) (problems []error) {
-	leastBytes, leastTokens := minBytes, minTokens
-	if readable {
-		leastBytes, leastTokens = minReadableBytes, minReadableTokens
-	}
-	for _, field := range []struct {
-		name         string
-		value, least int
-	}{
-		{"MaxBytes", l.MaxBytes, leastBytes},
-		{"MaxLines", l.MaxLines, 1},
-		{"HeadLines", l.HeadLines, 1},
-		{"TailLines", l.TailLines, 1},
-		{"MaxTokens", l.MaxTokens, leastTokens},
-		{"StubAbove", l.StubAbove, 1},
-	} {
-		switch {
-		case field.value == 0 || field.value == Off || field.value >= field.least:
-		case field.value < 0:
-			problems = append(problems, &ConfigError{prefix + field.name, field.value, fmt.Sprintf("it must not be negative; 0 is the default, Off (%d) turns it off", Off)})
-		default:
-			problems = append(problems, &ConfigError{prefix + field.name, field.value, fmt.Sprintf("it must be at least %d, the size of the shortest form of a result", field.least)})
-		}
-	}
-	switch l.Strategy {
-	case "", Lines, Head, Tail, Both:
-	default:
-		problems = append(problems, &ConfigError{prefix + "Strategy", string(l.Strategy), "it must be lines, head, tail or both"})
-	}
-	return problems
 }

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"google.golang.org/genai"
-
 	"github.com/adk-go-ext/longsession/internal/canonical"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -206,46 +204,3 @@ func (m *meter) text(s string) {
 		}
 	}
 }
-
-// mediaTokens returns the tokens of the media that come with a result.
-func mediaTokens(r *genai.FunctionResponse) int {
-	if len(r.Parts) == 0 {
-		return 0
-	}
-	return tokens.OfPart(&genai.Part{FunctionResponse: &genai.FunctionResponse{Parts: r.Parts}})
-}
-
-// maxMeasured bounds the values whose sizes are added up for people. A larger result is reported as that
-// much.
-const maxMeasured = 1 << 20
-
-// sizesOf returns the sizes of a whole result, for people: bytes, lines and tokens. Tokens of a large one
-// are estimated from samples. content is the result as it is read back, if it is known.
-func sizesOf(response map[string]any, content string) (bytes, lines, count int) {
-	if text, one := onlyText(response); one {
-		text = canonical.Text(text)
-		return len(text), lineCount(text), estimate(text)
-	}
-	m := meter{most: noLimit, left: maxMeasured}
-	m.object(response)
-	if m.content <= wholeEstimate {
-		return m.content, m.lines + 1, countTokens(response, m.content)
-	}
-	if content != "" {
-		return len(content), m.lines + 1, estimate(content)
-	}
-	return m.content, m.lines + 1, m.content / bytesPerToken
-}
-
-// countTokens returns the tokens of a result. Types whose MarshalJSON panics are counted by their bytes.
-func countTokens(response map[string]any, bytes int) (count int) {
-	defer func() {
-		if recover() != nil {
-			count = bytes / bytesPerToken
-		}
-	}()
-	return tokens.OfObject(response)
-}
-
-// bytesPerToken is what a token of a large structured result has: JSON of tools has 2.5 to 4.
-const bytesPerToken = 3

@@ -1,14 +1,10 @@
 package toolresult
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"time"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"google.golang.org/adk/tool"
 
@@ -98,135 +94,4 @@ func ReadResult(src store.Source, opts ReadOptions) (tool.Tool, error) {
 	}
 	r.parameters = readParameters(r.limit, r.most)
 	return r, nil
-}
-
-// answer is what a call returns to the model.
-type answer struct {
-	content      string
-	offset, next int64
-	size         int64
-	lines        int64 // -1: not counted
-	done, hex    bool
-	notes        []string
-}
-
-// read answers one call. Errors are the source's; a problem of the arguments is in the answer.
-func (r *readTool) read(ctx context.Context, owner store.Owner, args readArgs) (answer, error) {
-	from, size, err := r.src.Open(ctx, owner, args.ref)
-	if err != nil {
-		return answer{}, err
-	}
-	if closer, ok := from.(io.Closer); ok {
-		defer closer.Close()
-	}
-	t := text{ctx: ctx, from: from, size: size}
-	key := textKey{owner: owner, ref: args.ref}
-	var notes []string
-	if args.field != "" {
-		var note string
-		if t, note, err = r.texts.field(t, key, args.field); err != nil {
-			return answer{}, err
-		}
-		if note != "" {
-			notes = append(notes, note)
-		} else {
-			key.field = args.field
-		}
-	}
-	a, err := r.readText(t, key, args)
-	if err != nil {
-		return answer{}, err
-	}
-	a.notes = append(notes, a.notes...)
-	if r.repeats.tooMany(owner, args) {
-		a.notes = append(a.notes, repeatNote)
-	}
-	return a, nil
-}
-
-// countUpTo is the size in bytes up to which every answer has the number of lines. Of larger results it
-// is known once grep or lines has counted them: a piece of 100 MB should not cost 100 MB.
-const countUpTo = 8 << 20
-
-// readText answers a call from the text that it asks for.
-func (r *readTool) readText(t text, key textKey, args readArgs) (answer, error) {
-	byLine := args.lines != nil || args.grep != nil
-	index, err := r.texts.index(t, key, byLine || t.size <= countUpTo)
-	if err != nil {
-		return answer{}, err
-	}
-	a := answer{offset: args.offset, size: t.size, lines: index.total()}
-	end := t.size
-	if args.lines != nil {
-		if a.offset, end, err = index.bounds(t, *args.lines); err != nil {
-			return answer{}, err
-		}
-	}
-	limit := min(args.limit, int64(r.most))
-	if limit == 0 {
-		limit = int64(r.limit)
-	}
-	if args.grep != nil {
-		return grep(t, index, a, end, args.grep, int(limit), r.most)
-	}
-	p, err := readPiece(t, a.offset, end, int(limit), r.most)
-	if err != nil {
-		return answer{}, err
-	}
-	a.content, a.offset, a.next, a.hex = p.content, p.offset, p.next, p.hex
-	a.done = a.next >= end
-	if a.hex {
-		a.notes = append(a.notes, "This part is not text. content has its bytes as hexadecimal digits; offsets count bytes.")
-	}
-	return a, nil
-}
-
-// text is what a call reads from: a result, or one field of it.
-type text struct {
-	ctx  context.Context // of this call
-	from io.ReaderAt
-	size int64
-}
-
-// at reads the bytes from offset up to end, which are within the text.
-func (t text) at(buf []byte, offset, end int64) ([]byte, error) {
-	if err := t.ctx.Err(); err != nil {
-		return nil, err
-	}
-	n := int(max(0, min(end, t.size)-offset))
-	if cap(buf) < n {
-		buf = make([]byte, n)
-	}
-	buf = buf[:n]
-	if read, err := t.from.ReadAt(buf, offset); read < n {
-		return nil, fmt.Errorf("read %d bytes at offset %d of %d, got %d: %v", n, offset, t.size, read, err)
-	}
-	return buf, nil
-}
-
-// maxRepeats is how often the same piece is returned without a comment.
-const maxRepeats = 5
-
-const repeatNote = "This piece has been returned several times and never changes. Use it as it is, or read another one."
-
-// repeats counts the reads of each piece, for the pieces that were read last. A model in a loop reads few
-// pieces, so it is always among them.
-type repeats struct{ reads *lru.Cache[repeatKey, int] }
-
-type repeatKey struct {
-	owner store.Owner
-	what  string
-}
-
-func newRepeats() (repeats, error) {
-	reads, err := lru.New[repeatKey, int](1_024)
-	return repeats{reads}, err
-}
-
-// tooMany counts a read, and reports whether the same piece was read more than maxRepeats times.
-func (c repeats) tooMany(owner store.Owner, args readArgs) bool {
-	key := repeatKey{owner, args.key()}
-	n, _ := c.reads.Get(key)
-	c.reads.Add(key, min(n+1, maxRepeats+1))
-	return n >= maxRepeats
 }

@@ -3,17 +3,13 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 )
 
 // ErrUnknownRef is the answer to every reference that names no result of the session: it never
 // existed, belongs to another session, or is malformed. The answer does not tell which.
 var ErrUnknownRef = errors.New("no result with this ref_id in this session")
-
-// Owner is the session that a result belongs to, as in ADK's [session.GetRequest].
-type Owner struct {
-	AppName, UserID, SessionID string
-}
 
 // Source opens whole results. It must be safe for concurrent use.
 type Source interface {
@@ -29,4 +25,30 @@ type Store interface {
 	// Put stores a result of the named tool under result.Ref. Storing a result again changes
 	// nothing. If it returns an error, the result is not stored.
 	Put(ctx context.Context, owner Owner, tool string, result Result) error
+}
+
+// QuotaError says that a store has no room for a result. Nothing was deleted to make room: a result that
+// a model still refers to must not disappear.
+type QuotaError struct {
+	// Size, Used and Max are bytes: of the refused result, of what is stored, and the most that may be.
+	Size, Used, Max int64
+}
+
+// Error implements error.
+func (e *QuotaError) Error() string {
+	return fmt.Sprintf("a result of %d bytes does not fit: %d of %d bytes are used; drop sessions that are over, or raise the limit", e.Size, e.Used, e.Max)
+}
+
+// check refuses what no store takes.
+func check(ctx context.Context, owner Owner, result Result) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !owner.whole() {
+		return fmt.Errorf("store a result of app %q, user %q, session %q: each of them must have a name", owner.AppName, owner.UserID, owner.SessionID)
+	}
+	if !IsRef(result.Ref) {
+		return fmt.Errorf("store a result as %.40q: that is no reference; use ResultOf", result.Ref)
+	}
+	return nil
 }
