@@ -99,6 +99,7 @@ func (d *digest) write() string {
 	if earlier := condense(d.req.Summaries, d.left/2, d.req.Focus); earlier != "" {
 		emit("Earlier:\n" + earlier)
 	}
+	emit(wholeResults(d.whole(strings.Join(lines, "\n")), max(d.left/4, min(d.left*6/10, oneRef))))
 	kept, _ := d.pool.take(d.left - d.toolShare())
 	for _, line := range joinGroups(kept, func(i int) string { return label(d.req.Events[i].Author, "unknown") + ": " }) {
 		emit(line)
@@ -108,6 +109,24 @@ func (d *digest) write() string {
 		return d.lastResort()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// oneRef is the number of tokens that the line of a single reference takes at most, if the tool's name is
+// not long.
+const oneRef = 40
+
+// whole returns the results that can be read whole, first those of earlier summaries that the text so far
+// lacks.
+func (d *digest) whole(text string) []wholeResult {
+	var results []wholeResult
+	for _, s := range d.req.Summaries {
+		for _, ref := range refPattern.FindAllString(s, -1) {
+			if !strings.Contains(text, ref) {
+				results = append(results, wholeResult{ref: ref})
+			}
+		}
+	}
+	return append(results, d.tools.whole...)
 }
 
 // toolShare returns the number of tokens reserved for the list of tool calls: up to a third of what

@@ -14,7 +14,8 @@ import (
 // Extractive is a summarizer without a model. It writes no sentence of its own. It quotes the
 // opening request, then those sentences of the window and of earlier summaries that are richest in
 // concrete values (numbers, dates, names, IDs, paths, URLs, quotations), in their original order.
-// Then it lists every tool call with its name and outcome.
+// Then it lists every tool call with its name and outcome. It names the references (ref_id) of tool results
+// that were shortened, the newest if there is no room for all, so that read_result can still read them.
 //
 // It is deterministic, needs no network, and takes time linear in the size of the input. The result
 // has at most Request.MaxTokens tokens, as [tokens.Estimate] counts them, but is never empty. It

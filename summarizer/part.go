@@ -50,7 +50,12 @@ func partFacets(p *genai.Part, longRunning, answered map[string]bool) []facet {
 		add(verb, jsonOf(c.Args))
 	}
 	if r := p.FunctionResponse; r != nil {
-		add(" gets the result of "+label(r.Name, "an unnamed tool"), responseValue(r))
+		verb := " gets the result of " + label(r.Name, "an unnamed tool")
+		ref, rest := refOf(r.Response)
+		if ref != "" { // before the value, which may be cut
+			verb += " (" + refKey + " " + ref + ")"
+		}
+		add(verb, responseValue(rest, r.Parts))
 	}
 	if c := p.ToolCall; c != nil {
 		add(" calls built-in tool "+label(string(c.ToolType), "unknown"), jsonOf(c.Args))
@@ -73,9 +78,9 @@ func partFacets(p *genai.Part, longRunning, answered map[string]bool) []facet {
 	return out
 }
 
-func responseValue(r *genai.FunctionResponse) string {
-	value := jsonOf(r.Response)
-	for _, p := range r.Parts {
+func responseValue(response map[string]any, parts []*genai.FunctionResponsePart) string {
+	value := jsonOf(response)
+	for _, p := range parts {
 		if p == nil {
 			continue
 		}

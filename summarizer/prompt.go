@@ -42,7 +42,7 @@ func (l *LLM) prompt(req Request, transcript string) string {
 	b.WriteString(before)
 	writeHistory(&b, req.Summaries, transcript)
 	b.WriteString(after)
-	writeDemands(&b, req)
+	writeDemands(&b, req, anyRef(transcript) || anyRef(req.Summaries...))
 	return b.String()
 }
 
@@ -90,10 +90,13 @@ func writeQuoted(b *strings.Builder, text string) {
 	}
 }
 
-// writeDemands adds the length, focus and note of the request. They come last, because models
+// writeDemands adds the length, focus and note of the request, and asks for references if there are any. They come last, because models
 // forget instructions that precede a very long record.
-func writeDemands(b *strings.Builder, req Request) {
+func writeDemands(b *strings.Builder, req Request, refs bool) {
 	fmt.Fprintf(b, "\nWrite the summary now. Keep it under %d tokens. Answer with its text alone: no introduction, no questions, no tool calls.\n", req.maxTokens())
+	if refs {
+		b.WriteString(keepRefs)
+	}
 	if !blank(req.Focus) {
 		fmt.Fprintf(b, "The operator asks you to give most room to this topic, and to keep every detail about it: %s\n", quote(req.Focus, maxRemark))
 	}
@@ -112,6 +115,9 @@ func shortenPrompt(text string, size, limit int) string {
 	b.WriteByte('\n')
 	writeQuoted(&b, text)
 	b.WriteString(dataFooter)
+	if anyRef(text) {
+		b.WriteString("\n" + keepRefs)
+	}
 	fmt.Fprintf(&b, "\n\nWrite the shorter summary now, under %d tokens. Answer with its text alone.\n", limit)
 	return b.String()
 }

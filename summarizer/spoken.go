@@ -35,7 +35,8 @@ func spoken(ev *session.Event) []statement {
 			}
 			add(p.Text, weight)
 			if r := p.FunctionResponse; r != nil {
-				responseTexts(r.Response, func(text string) { add(text, toolWeight) })
+				_, rest := refOf(r.Response)
+				responseTexts(rest, func(text string) { add(text, toolWeight) })
 			}
 			if r := p.ToolResponse; r != nil {
 				responseTexts(r.Response, func(text string) { add(text, toolWeight) })

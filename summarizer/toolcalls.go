@@ -23,6 +23,8 @@ const interrupted = "interrupted, result unknown"
 type toolLog struct {
 	calls []*toolCall
 	open  map[string]*toolCall // by call ID; providers reuse IDs, and the newest call counts
+	// whole has the results that the window has shortened, in their order.
+	whole []wholeResult
 }
 
 func (t *toolLog) add(ev *session.Event) {
@@ -82,7 +84,11 @@ func (t *toolLog) response(id, name string, response map[string]any) {
 	if c == nil {
 		c = t.call(id, name, nil)
 	}
-	c.outcome, c.result = outcomeOf(response)
+	ref, rest := refOf(response)
+	c.outcome, c.result = outcomeOf(rest)
+	if ref != "" {
+		t.whole = append(t.whole, wholeResult{c.name, ref})
+	}
 }
 
 func (t *toolLog) codeResult(r *genai.CodeExecutionResult) {
