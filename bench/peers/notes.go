@@ -8,7 +8,7 @@ import (
 // notes are printed below the tables.
 var notes = []string{
 	"Every message of the user and every tool result contains its number at its start, in its middle and at its end. This lengthens the prompts of all ways equally. " +
-		"The model that writes summaries is the same for all ways. It answers with one fact for each text that it reads uncut, repeats each fact that it reads, and adds nothing else. " +
+		"The model that writes summaries is the same for all ways. It answers with one sentence that is always the same, one fact for each text that it reads uncut, the first three words of each text, and each fact and reference to a whole result that it reads. " +
 		"So a text is missing from a request only if the writer of its summary never read it, read it cut, or was not called. Real writers forget more than that, and write more text; on the other hand, a real agent's comments about a result can outlive the result.",
 	"Unless stated otherwise, the writer has the same window as the agent's model. If the writer's input does not fit, longsession cuts the longest values in the middle and notes how much it cut. A writer of 1,000,000 tokens reads everything uncut. " +
 		"contextguard shows its writer that a tool returned a result, but not the result.",

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"iter"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -17,9 +14,10 @@ import (
 
 var _ model.LLM = (*oracle)(nil)
 
-// oracle is the model that writes summaries, the same for every way. It returns a fact for each
-// text that it reads uncut, and repeats each fact and each reference to a whole result that it reads. So a text that is missing from a
-// prompt after its summary was never shown to the writer, or only in part.
+// oracle is the model that writes summaries, the same for every way. It returns a fact for each text that
+// it reads uncut, and repeats each fact and each reference to a whole result that it reads; [shown.summary]
+// puts them into prose. So a text that is missing from a prompt after its summary was never shown to the
+// writer, or only in part.
 type oracle struct {
 	// window is its context window in tokens, 0 for no limit.
 	window int
@@ -45,7 +43,7 @@ func (o *oracle) Name() string { return "oracle" }
 // GenerateContent implements [model.LLM].
 func (o *oracle) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
-		text := o.read(marksOf(req.Contents), refsOf(req.Contents)...)
+		text := o.read(shownIn(req.Contents))
 		prompt, output := tokens.OfContents(req.Contents), tokens.Estimate(text)
 		if req.Config != nil {
 			prompt += tokens.OfContent(req.Config.SystemInstruction)
@@ -61,28 +59,20 @@ func (o *oracle) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 	}
 }
 
-// read returns the summary of the given texts and references.
-func (o *oracle) read(found map[int]pieces, refs ...string) string {
+// read returns the summary of what it reads, and remembers it.
+func (o *oracle) read(r shown) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.shown == nil {
 		o.shown = map[int]pieces{}
 	}
-	var facts []string
-	for _, number := range slices.Sorted(maps.Keys(found)) {
-		if found[number] == whole {
-			facts = append(facts, fact(number))
-		}
+	for number, found := range r.marks {
 		// Two cut readings of one text do not add up to the whole text.
 		if o.shown[number] != whole {
-			o.shown[number] = found[number]
+			o.shown[number] = found
 		}
 	}
-	facts = append(facts, refs...)
-	if len(facts) == 0 {
-		return "Nothing."
-	}
-	return strings.Join(facts, " ")
+	return r.summary()
 }
 
 func (o *oracle) count(prompt, output int) {

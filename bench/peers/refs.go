@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
-
-	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
@@ -24,15 +21,6 @@ func refs(text []byte) []string {
 		}
 	}
 	return found
-}
-
-// refsOf returns the references in contents, in order.
-func refsOf(contents []*genai.Content) []string {
-	data, err := json.Marshal(contents)
-	if err != nil {
-		return nil // no provider would accept them either
-	}
-	return refs(data)
 }
 
 // readBack reads the results whose references the last request holds, and counts those that come back

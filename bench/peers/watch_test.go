@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func request(contents ...*genai.Content) *model.LLMRequest {
 // against a way.
 func TestTheWriterForgetsNothingAndInventsNothing(t *testing.T) {
 	t.Parallel()
-	o := &oracle{window: 100}
+	o := &oracle{window: 200}
 	ask := func(said string) string {
 		for resp, err := range o.GenerateContent(t.Context(), request(text(said)), false) {
 			if err != nil {
@@ -33,7 +34,7 @@ func TestTheWriterForgetsNothingAndInventsNothing(t *testing.T) {
 		}
 		return ""
 	}
-	if got := ask(mark("one", 3) + fact(1) + mark("two", 3)); got != fact(1)+" "+fact(3) {
+	if got := ask(mark("one", 3) + fact(1) + mark("two", 3)); !slices.Equal(compactiontest.Facts(got), []string{fact(1), fact(3)}) {
 		t.Errorf("wrote %q", got)
 	}
 	o.aside.Store(true)
@@ -50,14 +51,14 @@ func TestTheWriterForgetsNothingAndInventsNothing(t *testing.T) {
 func TestTheWriterKnowsWhatItWasShownCut(t *testing.T) {
 	t.Parallel()
 	o := &oracle{}
-	read := func(found map[int]pieces, summary string) {
+	read := func(found map[int]pieces, facts ...string) {
 		t.Helper()
-		if got := o.read(found); got != summary {
-			t.Errorf("of %v it wrote %q, want %q", found, got, summary)
+		if got := o.read(shown{marks: found}); !slices.Equal(compactiontest.Facts(got), facts) {
+			t.Errorf("of %v it wrote %q, want the facts %q", found, got, facts)
 		}
 	}
 	read(map[int]pieces{1: start | end, 2: whole}, fact(2))
-	read(map[int]pieces{1: middle, 2: start}, "Nothing.")
+	read(map[int]pieces{1: middle, 2: start})
 	if o.why(1) != cut || o.why(2) != none || o.why(3) != none {
 		t.Errorf("why: %v, %v, %v; want cut, none, none", o.why(1), o.why(2), o.why(3))
 	}
@@ -82,12 +83,12 @@ func TestRequestsAreComparedWithWhatWasSaidBefore(t *testing.T) {
 	if w.seen.kept != 1 {
 		t.Errorf("%d results known, want 1", w.seen.kept)
 	}
-	writer.read(map[int]pieces{0: start, 1: start | end})
+	writer.read(shown{marks: map[int]pieces{0: start, 1: start | end}})
 	w.request(3, 1, request(text(fact(2)+" START-00000"))) // lacks the text that the writer read cut
 	if w.seen.cut != 1 {
 		t.Errorf("%d results cut, want 1", w.seen.cut)
 	}
-	writer.read(map[int]pieces{1: whole})
+	writer.read(shown{marks: map[int]pieces{1: whole}})
 	w.request(4, 1, request(text(fact(0)+fact(2)+" END-00001"))) // lacks the result, which the writer read
 	want := figures{requests: 5, missing: 2, missingCut: 1, results: 1, unread: 1}
 	got := w.seen
