@@ -346,19 +346,26 @@ func (c *call) lowerReply(prompt int) bool {
 	return true
 }
 
-// impossible returns an error for a request that no window of that size can hold: one part of it, or its
-// instruction and tools, are larger than the window. If the window is only assumed, it returns nil.
+// impossible returns an error for a request that would be refused in any case: going by the provider's own
+// counts it exceeds the window at the least, or one part of it, or its instruction and tools, are larger
+// than the window. If the window is only assumed, it returns nil.
 func (c *call) impossible() error {
 	if c.m.windows.lookup(c.who.model).assumed || c.size.atMost <= c.size.Total {
 		return nil
 	}
 	largest := largestParts(c.req)
-	if len(largest) == 0 || max(largest[0].Tokens, c.size.fixed) <= c.size.Total {
+	reason := ""
+	switch {
+	case len(largest) > 0 && max(largest[0].Tokens, c.size.fixed) > c.size.Total:
+		reason = "one part alone is larger than the window"
+	case c.size.atLeast > c.size.Total:
+		reason = "the parts that must be sent are larger than the window"
+	default:
 		return nil
 	}
 	err := c.overflowError(nil, largest)
 	o := c.who.observation(Refused)
-	o.Budget, o.Err, o.Reason = c.size.Budget, err, "one part alone is larger than the window"
+	o.Budget, o.Err, o.Reason = c.size.Budget, err, reason
 	c.m.observe(c.ctx, o)
 	return err
 }

@@ -226,6 +226,40 @@ func TestAPartLargerThanTheWindowIsRefusedBeforeItIsSent(t *testing.T) {
 	}
 }
 
+// No message of a user is ever dropped. As long as no request was counted, the sizes are only estimates, and
+// the provider decides.
+func TestARequestThatIsTooLargeByTheProvidersOwnCountsIsNotSent(t *testing.T) {
+	t.Parallel()
+	for _, counts := range []bool{true, false} {
+		inner := &script{t: t, name: "test-model"}
+		inner.plan = answers{func(req *model.LLMRequest) iter.Seq2[*model.LLMResponse, error] {
+			answer := &model.LLMResponse{Content: genai.NewContentFromText("Noted.", genai.RoleModel), FinishReason: genai.FinishReasonStop}
+			if counts {
+				answer.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: int32(1000 * (len(req.Contents) + 1) / 2)}
+			}
+			return responses(answer)(req)
+		}}
+		m := newMeter(t, Config{ContextWindow: 4000})
+		c := newChat(t, newSessions(t), newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner)}), m.Plugin())
+		var err error
+		for range 5 {
+			if _, err = c.ask(strings.Repeat("word ", 900)); err != nil {
+				break
+			}
+		}
+		var overflow *OverflowError
+		if !counts {
+			if err != nil || inner.calls() != 5 {
+				t.Errorf("without counts: %v after %d calls", err, inner.calls())
+			}
+			continue
+		}
+		if !errors.As(err, &overflow) || overflow.Sent || overflow.Tokens < 4500 || inner.calls() != 4 {
+			t.Errorf("%v after %d calls", err, inner.calls())
+		}
+	}
+}
+
 func TestAnInstructionLargerThanTheWindowIsNamed(t *testing.T) {
 	t.Parallel()
 	req := rounds(1, 10)

@@ -53,16 +53,17 @@ type calibration struct {
 	cutReported, highReported bool
 }
 
-// expect is the size of a request with an estimate, and a bound that it should not exceed: what was
-// counted is exact, and what was added or removed since may be off by a tenth.
-func (k *calibration) expect(name string, estimate int) (likely, atMost int) {
+// expect is the size of a request with an estimate, and bounds for it: what was counted is exact, and what
+// was added or removed since may be off by a tenth. Without any count, atLeast is 0.
+func (k *calibration) expect(name string, estimate int) (likely, atMost, atLeast int) {
 	if k.counted == 0 || k.model != name {
-		return estimate, estimate + estimate/estimateErrorDivisor
+		return estimate, estimate + estimate/estimateErrorDivisor, 0
 	}
 	line := k.fit.LineNear(k.estimate, k.counted)
 	likely = max(line.Of(estimate), estimate/promptsize.MaxRatio)
 	change := likely - k.counted
-	return likely, likely + max(change, -change)/estimateErrorDivisor
+	margin := max(change, -change) / estimateErrorDivisor
+	return likely, likely + margin, likely - margin
 }
 
 // take takes in the count of a request, in a window of that many tokens.

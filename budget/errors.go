@@ -29,7 +29,8 @@ type OverflowError struct {
 	// "reply". It is empty if no step could make it smaller.
 	Tried []string
 	// Sent reports whether a provider has refused the request. If false, the request was not sent,
-	// because one of its parts is larger than the window.
+	// because one of its parts is larger than the window, or, going by the provider's counts of earlier
+	// requests, all parts that must be sent are.
 	Sent bool
 	// Err is the provider's error, nil if the request was not sent.
 	Err error

@@ -40,8 +40,9 @@ type instruction struct {
 type measured struct {
 	// Budget has the components as the provider is expected to count them.
 	Budget
-	// atMost is what the request should not exceed, with the error of what is only estimated.
-	atMost int
+	// atMost is what the request should not exceed, with the error of what is only estimated. atLeast is
+	// the other end; 0 if no request of the agent was counted by its provider.
+	atMost, atLeast int
 	// contents and fixed are estimates that no provider's count has changed. They are the same in
 	// every process.
 	contents, fixed int
@@ -89,7 +90,7 @@ func (m *Meter) measure(c caller, req *model.LLMRequest) measured {
 		got.contents += int(p.size)
 	}
 	var likely int
-	likely, got.atMost = s.calibration.expect(c.model, got.estimate())
+	likely, got.atMost, got.atLeast = s.calibration.expect(c.model, got.estimate())
 	s.mu.Unlock()
 	_, got.canCompact = req.Tools[compactTool]
 	got.SystemPrompt, got.SkillPrompts, got.ToolDescriptions, got.Conversation = got.instruction.base, got.instruction.skills, tools, got.contents

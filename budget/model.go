@@ -37,8 +37,9 @@ import (
 // [Config.DisableRebuild] turns this off.
 //
 // A turn ends with an error of this package only if it can end in no other way: with an
-// [*OverflowError], if llm refuses the smaller request too, or if one part of the request alone is larger
-// than a window that is known. All other failures, those of the masker, the compactor, a store or an
+// [*OverflowError], if llm refuses the smaller request too, or would refuse it in any case: one part of it
+// alone is larger than a window that is known, or, going by the counts of earlier requests, all that must
+// be sent is. All other failures, those of the masker, the compactor, a store or an
 // observer included, leave the request as it was.
 //
 // The wrapper has a Client method, by which ADK recognizes a model for live runs, only if llm has one.

@@ -28,6 +28,8 @@ type measured struct {
 	// size is the whole prompt. prefix is the part at its start that is the same as in the request
 	// before, which a provider's cache can serve.
 	size, prefix int
+	// added is the part of size that declarations of layers take up.
+	added int
 	// orphans counts calls without a response and responses without a call.
 	orphans int
 }
@@ -60,7 +62,8 @@ func (g *gauge) measure(req *model.LLMRequest) measured {
 		if req.Config.SystemInstruction != nil {
 			add(req.Config.SystemInstruction)
 		}
-		m.size += g.addedTools(req.Config.Tools)
+		m.added = g.addedTools(req.Config.Tools)
+		m.size += m.added
 	}
 	for _, c := range req.Contents {
 		add(c)

@@ -139,7 +139,7 @@ type Overlong struct {
 	// Event names the largest part that must stay raw, such as "result of weather". Those parts are
 	// the instruction, the newest message of the user, and the newest event of the agent, a result
 	// together with its calls. EventTokens is its size. KeptTokens is the size of all of them, with
-	// Counts.Fixed.
+	// Counts.Fixed and the declarations that layers add.
 	Event       string `json:"event"`
 	EventTokens int    `json:"event_tokens"`
 	KeptTokens  int    `json:"kept_tokens"`

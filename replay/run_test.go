@@ -94,8 +94,8 @@ func TestRawPartsExplainALongPrompt(t *testing.T) {
 		{name: "something else", limit: 800, contents: []*genai.Content{said("model", long), called("1"), answered("x", "1")}, event: "result of look"},
 	} {
 		r.report = &Report{Limit: at.limit}
-		got := r.overlong(3, at.turn, 900, request(at.contents...))
-		if r.report.Limit = 2; r.overlong(0, at.turn, 900, request()).Event != "the instruction" {
+		got := r.overlong(3, at.turn, 900, 0, request(at.contents...))
+		if r.report.Limit = 2; r.overlong(0, at.turn, 900, 0, request()).Event != "the instruction" {
 			t.Error("an instruction that fills the window is not named")
 		}
 		if got.Event != at.event || got.Alone != at.alone || got.Unavoidable != at.unavoidable || got.Call != 3 || got.Turn != at.turn+1 {
