@@ -5,6 +5,17 @@ import "fmt"
 // Off turns a number off. In every setting of this package, 0 is the default.
 const Off = -1
 
+// orDefault returns the value that a setting means: standard for 0, and 0 for Off.
+func orDefault[N ~int | ~int64 | ~float64](n, standard N) N {
+	switch n {
+	case 0:
+		return standard
+	case Off:
+		return 0
+	}
+	return n
+}
+
 // ConfigError is one value of a configuration that is refused. Constructors report all of them at once,
 // joined: errors.As finds the first.
 type ConfigError struct {

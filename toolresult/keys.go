@@ -8,6 +8,19 @@ const ReadResultName = "read_result"
 // RefKey is the key of a shortened result that holds the reference of the whole result.
 const RefKey = "ref_id"
 
-// isNote reports whether another layer wrote an entry of a result as a note to the model. A shortened
-// result keeps it as it is.
-func isNote(key string, value any) bool { return store.IsNote(key, value) }
+// refIn returns the text that a response has under [RefKey]: a reference in a response of this package. It
+// returns "" if there is no text.
+func refIn(response map[string]any) string {
+	ref, _ := response[RefKey].(string)
+	return ref
+}
+
+// copyNotes copies the notes that other layers wrote into a response. Every shortened form of a result keeps
+// them as they are.
+func copyNotes(to, from map[string]any) {
+	for key, value := range from {
+		if store.IsNote(key, value) {
+			to[key] = value
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package toolresult
 
-import "testing"
+import (
+	"maps"
+	"testing"
+)
 
 func TestToolsWhoseResultsTheAppReadsAreExempt(t *testing.T) {
 	t.Parallel()
@@ -15,10 +18,12 @@ func TestToolsWhoseResultsTheAppReadsAreExempt(t *testing.T) {
 	}
 }
 
-func TestOnlyKeysOfLayersAreNotes(t *testing.T) {
+func TestOnlyNotesOfLayersAreCopied(t *testing.T) {
 	t.Parallel()
-	if !isNote("context_status", "80% used") || isNote("output", "x") || isNote(RefKey, "x") {
-		t.Error("notes of other layers are not recognized")
+	to := map[string]any{"kept": true}
+	copyNotes(to, map[string]any{"context_status": "80% used", "output": "x", RefKey: "x"})
+	if want := map[string]any{"kept": true, "context_status": "80% used"}; !maps.Equal(to, want) {
+		t.Errorf("%v, want %v", to, want)
 	}
 }
 

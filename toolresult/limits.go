@@ -1,12 +1,20 @@
 package toolresult
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
 
 // limits are checked Limits without zero fields. A limit that is off is [noLimit], lines that are off
 // are 0.
 type limits Limits
 
-const noLimit = int(^uint(0) >> 2)
+// noLimit is more than any size, and small enough that a sum of two does not overflow.
+const noLimit = math.MaxInt / 2
+
+// unlimited measures a whole result.
+var unlimited = limits{MaxBytes: noLimit - 1, MaxLines: noLimit, MaxTokens: noLimit, StubAbove: noLimit}
 
 // The least values of limits: {} without a reference, and the shortest form with one.
 const (
@@ -19,25 +27,14 @@ func (l Limits) resolve(prefix string, general Limits, readable bool) (limits, [
 	problems := l.check(prefix, readable)
 	given := l
 	inherit := func(field *int, general, fallback int) {
-		if *field == 0 {
-			*field = general
-		}
-		if *field == 0 {
-			*field = fallback
-		}
-		if *field == Off {
+		if *field = cmp.Or(*field, general, fallback); *field == Off {
 			*field = noLimit
 		}
 	}
 	inherit(&l.MaxBytes, general.MaxBytes, defaultMaxBytes)
 	inherit(&l.MaxLines, general.MaxLines, defaultMaxLines)
 	inherit(&l.MaxTokens, general.MaxTokens, defaultMaxTokens)
-	if l.Strategy == "" {
-		l.Strategy = general.Strategy
-	}
-	if l.Strategy == "" {
-		l.Strategy = Lines
-	}
+	l.Strategy = cmp.Or(l.Strategy, general.Strategy, Lines)
 	if len(problems) > 0 {
 		return limits{}, problems // the fields cannot be compared
 	}
@@ -56,17 +53,8 @@ func (l Limits) resolve(prefix string, general Limits, readable bool) (limits, [
 // fillLines sets HeadLines and TailLines, which must not exceed MaxLines together. Values that are not
 // given in the same place give way to those that are.
 func (l *Limits) fillLines(prefix string, given, general Limits) []error {
-	orElse := func(field *int, general, fallback int) {
-		if *field == 0 {
-			*field = general
-		}
-		if *field == 0 {
-			*field = fallback
-		}
-		*field = max(0, *field)
-	}
-	orElse(&l.HeadLines, general.HeadLines, defaultHeadLines)
-	orElse(&l.TailLines, general.TailLines, defaultTailLines)
+	l.HeadLines = max(0, cmp.Or(l.HeadLines, general.HeadLines, defaultHeadLines)) // Off is 0 lines
+	l.TailLines = max(0, cmp.Or(l.TailLines, general.TailLines, defaultTailLines))
 	switch {
 	case l.HeadLines+l.TailLines == 0:
 		return []error{&ConfigError{prefix + "HeadLines", Off, "with TailLines Off too, nothing of a long text would survive; give one of them"}}

@@ -75,17 +75,6 @@ func NewMasker(cfg Masking) (*Masker, error) {
 	return m, nil
 }
 
-// orDefault returns the value that a setting means.
-func orDefault[N int | float64](n, standard N) N {
-	switch n {
-	case 0:
-		return standard
-	case Off:
-		return 0
-	}
-	return n
-}
-
 // Apply masks the results in the middle of req.Contents, in batches: the oldest Masking.KeepFirst and the
 // newest Masking.KeepLast stay visible, and so do results that a mask would not make smaller, results of
 // exempt tools, and all results of the newest round. It replaces the Response maps of these results

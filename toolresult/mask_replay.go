@@ -91,7 +91,7 @@ func (r *replay) hideRepeated(j, now int) (saved int) {
 			continue
 		}
 		for k := j + 1; k < len(r.results); k++ {
-			if !failed(r.results[k].response.Response) && r.sameCall(r.results[j].call, r.results[k].call) {
+			if !hasError(r.results[k].response.Response) && r.sameCall(r.results[j].call, r.results[k].call) {
 				saved += r.hide(j, now)
 				break
 			}

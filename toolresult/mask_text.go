@@ -13,8 +13,6 @@ const (
 	maskKey    = "result"
 	maskOpens  = "[result masked — ~"
 	maskCloses = " tokens removed]"
-	// errorKey is where ADK and most tools put an error.
-	errorKey = "error"
 	// errorRunes is how much of an error stays visible: a model that no longer knows why a call failed
 	// repeats it.
 	errorRunes = 200
@@ -41,22 +39,12 @@ func maskedTokens(response map[string]any) (tokens int, masked bool) {
 	return tokens, err == nil && maskText(tokens) == maskOpens+digits+maskCloses && tokens > 0
 }
 
-// refIn returns what a result has under [RefKey], "" if it is not a text.
-func refIn(response map[string]any) string {
-	ref, _ := response[RefKey].(string)
-	return ref
-}
-
 // newMask returns what the model sees of a masked response. text and ref are a maskText and a reference.
 // It shares the notes with the response, and no map.
 func newMask(response map[string]any, text, ref any) map[string]any {
 	mask := map[string]any{maskKey: text, RefKey: ref}
-	for key, value := range response {
-		if isNote(key, value) {
-			mask[key] = value
-		}
-	}
-	if failed(response) {
+	copyNotes(mask, response)
+	if hasError(response) {
 		mask[errorKey] = errorHead(response[errorKey])
 	}
 	return mask
@@ -67,12 +55,6 @@ func sizeOfMask(name string, response map[string]any, tokens int) int {
 	return sizeOfResponse(name, newMask(response, maskText(tokens), anyRef))
 }
 
-// failed reports whether a response is an error.
-func failed(response map[string]any) bool {
-	value, found := response[errorKey]
-	return found && value != nil && value != "" && value != false
-}
-
 // errorHead returns the first [errorRunes] runes of an error.
 func errorHead(value any) string {
 	text, ok := value.(string)
@@ -80,15 +62,9 @@ func errorHead(value any) string {
 		text, ok = errorText(err), true
 	}
 	if !ok {
-		text = string(canonical.JSON(value))
+		text = canonical.String(value)
 	}
-	runes := 0
-	for i := range text {
-		if runes++; runes > errorRunes {
-			return text[:i]
-		}
-	}
-	return text
+	return firstRunes(text, errorRunes)
 }
 
 // errorText returns the text of an error whose Error method may panic.

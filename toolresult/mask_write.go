@@ -1,10 +1,6 @@
 package toolresult
 
-import (
-	"fmt"
-
-	"github.com/adk-go-ext/longsession/toolresult/store"
-)
+import "github.com/adk-go-ext/longsession/toolresult/store"
 
 // write masks the chosen results in the request.
 func (r *replay) write(put func(string, store.Result) error, masked *Masked) {
@@ -37,7 +33,7 @@ func (r *replay) writeMask(result *result, put func(string, store.Result) error)
 		ref, own := IsShortened(response.Name, response.Response)
 		if !own {
 			whole := store.ResultOf(response.Response)
-			if err := call(put, response.Name, whole); err != nil {
+			if err := callPut(put, response.Name, whole); err != nil {
 				return err
 			}
 			ref = whole.Ref
@@ -53,8 +49,8 @@ func (r *replay) writeMask(result *result, put func(string, store.Result) error)
 	return nil
 }
 
-// call calls put, which may be nil, and returns its panic as an error.
-func call(put func(string, store.Result) error, tool string, whole store.Result) (err error) {
+// callPut calls put, which may be nil, and returns its panic as an error.
+func callPut(put func(string, store.Result) error, tool string, whole store.Result) (err error) {
 	if put == nil {
 		return nil
 	}
@@ -65,6 +61,3 @@ func call(put func(string, store.Result) error, tool string, whole store.Result)
 	}()
 	return put(tool, whole)
 }
-
-// panicked returns a panic as an error.
-func panicked(p any) error { return fmt.Errorf("panic: %v", p) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
 	"github.com/adk-go-ext/longsession/tokens"
+	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // size is how large a result is. Tokens are counted separately.
@@ -59,7 +60,7 @@ func measure(response map[string]any, lim limits) size {
 func onlyText(response map[string]any) (text string, one bool) {
 	entries := 0
 	for key, value := range response {
-		if isNote(key, value) {
+		if store.IsNote(key, value) {
 			continue
 		}
 		if text, one = value.(string); !one || entries > 0 {

@@ -52,7 +52,18 @@ func withoutCase(out []byte, key string) []byte {
 	return out
 }
 
-// callFailed reports whether a result says that the call failed: by an error, or an exit code other than 0.
+// errorKey is where ADK and most tools put an error.
+const errorKey = "error"
+
+// hasError reports whether a response has an error that a mask has to keep. A mask shows the entry under
+// [errorKey] only, so other signs of a failure do not count. See callFailed for all of them.
+func hasError(response map[string]any) bool {
+	value, found := response[errorKey]
+	return found && value != nil && value != "" && value != false
+}
+
+// callFailed reports whether a result shows that the call failed: by an error under any key that importanceOf
+// knows, an exit code other than 0, or success false.
 func callFailed(response map[string]any) bool {
 	for key, value := range response {
 		switch importanceOf(key) {

@@ -66,11 +66,18 @@ const (
 //
 // The error names every problem of the config, each as a [*ConfigError].
 func Plugin(cfg PluginConfig) (*plugin.Plugin, error) {
-	w := &writer{cutter: cfg.Cutter, putter: putter{store: cfg.Store, timeout: cfg.PutTimeout, logger: cfg.Logger}, inlineMax: cfg.InlineMax}
-	r := requester{masker: cfg.Masker, room: cfg.Room}
+	w := &writer{
+		cutter:    cfg.Cutter,
+		putter:    putter{store: cfg.Store, timeout: orDefault(cfg.PutTimeout, defaultPutTimeout), logger: cfg.Logger},
+		inlineMax: orDefault(cfg.InlineMax, defaultInlineMax),
+	}
+	if cfg.InlineMax == Off {
+		w.inlineMax = noLimit
+	}
 	if adk.IsNil(cfg.Store) {
 		w.putter.store = nil
 	}
+	r := requester{masker: cfg.Masker, room: cfg.Room}
 	var problems []error
 	refuse := func(field string, value any, reason string) {
 		problems = append(problems, &ConfigError{Field: "PluginConfig." + field, Value: value, Reason: reason})
@@ -89,20 +96,10 @@ func Plugin(cfg PluginConfig) (*plugin.Plugin, error) {
 	if cfg.Cutter != nil && !cfg.Cutter.cfg.Readable {
 		refuse("Cutter", "not Readable", "the model could not read what was cut: make it with Config.Readable")
 	}
-	switch {
-	case cfg.PutTimeout == 0:
-		w.putter.timeout = defaultPutTimeout
-	case cfg.PutTimeout == Off:
-		w.putter.timeout = 0
-	case cfg.PutTimeout < 0:
+	if cfg.PutTimeout < Off {
 		refuse("PutTimeout", cfg.PutTimeout, "use a positive duration, 0 for 5 s, or Off")
 	}
-	switch {
-	case cfg.InlineMax == 0:
-		w.inlineMax = defaultInlineMax
-	case cfg.InlineMax == Off:
-		w.inlineMax = noLimit
-	case cfg.InlineMax < 0:
+	if cfg.InlineMax < Off {
 		refuse("InlineMax", cfg.InlineMax, "use a number of bytes, 0 for 80 KiB, or Off")
 	}
 	if len(problems) > 0 {

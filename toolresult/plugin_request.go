@@ -53,7 +53,7 @@ func (r requester) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest)
 	}
 	var put func(string, store.Result) error
 	if r.put != nil {
-		owner := store.Owner{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()}
+		owner := ownerOf(ctx)
 		put = func(tool string, result store.Result) error { return r.put(ctx, owner, tool, result) }
 	}
 	r.masker.Apply(req, r.roomOf(ctx, req), put)

@@ -67,7 +67,7 @@ func (w *writer) onEvent(ctx agent.InvocationContext, ev *session.Event) (_ *ses
 		}
 		response := part.FunctionResponse
 		if text, unknown := unknownTool(response.Name, response.Response); unknown {
-			response.Response = map[string]any{"error": text}
+			response.Response = map[string]any{errorKey: text}
 			continue
 		}
 		if w.cutter == nil {
@@ -93,8 +93,7 @@ func (w *writer) afterTool(ctx agent.ToolContext, t tool.Tool, _, result map[str
 	if err != nil || result == nil || !w.live.Contains(ctx.InvocationID()) {
 		return nil, nil
 	}
-	owner := store.Owner{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()}
-	at := Cut{Session: owner, InvocationID: ctx.InvocationID(), Author: ctx.AgentName(), CallID: ctx.FunctionCallID()}
+	at := Cut{Session: ownerOf(ctx), InvocationID: ctx.InvocationID(), Author: ctx.AgentName(), CallID: ctx.FunctionCallID()}
 	if shortened, ok := w.shorten(ctx, t.Name(), result, 0, at); ok {
 		return shortened, nil
 	}
@@ -126,7 +125,7 @@ func (w *writer) shorten(ctx context.Context, tool string, response map[string]a
 		if !fits(shortened, w.cutter.limitsOf(tool)) {
 			delete(shortened, key) // the limits leave no room for it
 		}
-		w.putter.log().WarnContext(ctx, "a tool result was cut and its rest is lost", "tool", tool, "bytes", len(whole.Content), "error", err)
+		orDefaultLogger(w.putter.logger).WarnContext(ctx, "a tool result was cut and its rest is lost", "tool", tool, "bytes", len(whole.Content), "error", err)
 	}
 	cut.Session, cut.EventID, cut.InvocationID, cut.Author, cut.CallID, cut.Part = at.Session, at.EventID, at.InvocationID, at.Author, at.CallID, at.Part
 	w.cutter.log.add([]Cut{cut})

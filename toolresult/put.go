@@ -39,9 +39,9 @@ func (p *putter) put(ctx context.Context, owner store.Owner, tool string, result
 	err := p.try(ctx, owner, tool, result)
 	if failing := err != nil; p.failing.Swap(failing) != failing && ctx.Err() == nil {
 		if failing {
-			p.log().WarnContext(ctx, "tool results cannot be stored; they stay whole", "error", err)
+			orDefaultLogger(p.logger).WarnContext(ctx, "tool results cannot be stored; they stay whole", "error", err)
 		} else {
-			p.log().InfoContext(ctx, "tool results can be stored again")
+			orDefaultLogger(p.logger).InfoContext(ctx, "tool results can be stored again")
 		}
 	}
 	return err
@@ -103,11 +103,4 @@ func (p *putter) try(ctx context.Context, owner store.Owner, tool string, result
 		}
 		return limited.Err()
 	}
-}
-
-func (p *putter) log() *slog.Logger {
-	if p.logger == nil {
-		return slog.Default()
-	}
-	return p.logger
 }

@@ -1,6 +1,7 @@
 package toolresult
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,23 +65,14 @@ func ReadResult(src store.Source, opts ReadOptions) (tool.Tool, error) {
 			refuse("ReadOptions."+number.field, number.n, fmt.Sprintf("use at least %d bytes, or 0 for the default", minReadLimit))
 		}
 	}
-	r := &readTool{src: src, limit: opts.Limit, most: opts.MaxLimit, timeout: opts.Timeout, logger: opts.Logger}
-	if r.most == 0 {
-		r.most = defaultReadMax
-	}
-	if r.limit == 0 {
-		r.limit = min(defaultReadLimit, r.most)
-	}
+	r := &readTool{src: src, limit: opts.Limit, most: opts.MaxLimit, timeout: orDefault(opts.Timeout, defaultReadTimeout), logger: opts.Logger}
+	r.most = cmp.Or(r.most, defaultReadMax)
+	r.limit = cmp.Or(r.limit, min(defaultReadLimit, r.most))
 	if len(problems) == 0 && r.limit > r.most {
 		refuse("ReadOptions.Limit", r.limit, fmt.Sprintf("use at most MaxLimit, which is %d", r.most))
 	}
-	switch {
-	case r.timeout == 0:
-		r.timeout = defaultReadTimeout
-	case r.timeout == Off:
-		r.timeout = 0
-	case r.timeout < 0:
-		refuse("ReadOptions.Timeout", r.timeout, "use a positive duration, 0 for 10 s, or Off")
+	if opts.Timeout < Off {
+		refuse("ReadOptions.Timeout", opts.Timeout, "use a positive duration, 0 for 10 s, or Off")
 	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("read_result: %w", errors.Join(problems...))

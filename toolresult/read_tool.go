@@ -84,8 +84,7 @@ func (r *readTool) Run(ctx agent.ToolContext, args any) (map[string]any, error) 
 	if adk.IsNil(ctx) {
 		return readError(store.ErrUnknownRef.Error()), nil
 	}
-	owner := store.Owner{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()}
-	a, err := r.bounded(ctx, owner, parsed)
+	a, err := r.bounded(ctx, ownerOf(ctx), parsed)
 	var wrong argumentError
 	switch {
 	case err == nil:
@@ -95,7 +94,7 @@ func (r *readTool) Run(ctx agent.ToolContext, args any) (map[string]any, error) 
 	case errors.Is(err, store.ErrUnknownRef):
 		return readError(store.ErrUnknownRef.Error()), nil
 	}
-	r.warn(ctx, err)
+	orDefaultLogger(r.logger).WarnContext(ctx, "read_result cannot read", "error", err)
 	return readError("The result cannot be read at the moment. Try again later, or go on without it."), nil
 }
 
@@ -115,7 +114,7 @@ func (r *readTool) bounded(ctx context.Context, owner store.Owner, args readArgs
 		var o outcome
 		defer func() {
 			if p := recover(); p != nil {
-				o.err = fmt.Errorf("panic: %v", p)
+				o.err = panicked(p)
 			}
 			done <- o
 		}()
@@ -129,16 +128,8 @@ func (r *readTool) bounded(ctx context.Context, owner store.Owner, args readArgs
 	}
 }
 
-func (r *readTool) warn(ctx context.Context, err error) {
-	logger := r.logger
-	if logger == nil {
-		logger = slog.Default()
-	}
-	logger.WarnContext(ctx, "read_result cannot read", "error", err)
-}
-
 // readError is the answer to a call that cannot be answered with content.
-func readError(text string) map[string]any { return map[string]any{"error": text} }
+func readError(text string) map[string]any { return map[string]any{errorKey: text} }
 
 // response returns the answer as the model sees it. It names the result, so that the answer can be masked
 // without being stored.

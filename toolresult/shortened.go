@@ -12,8 +12,7 @@ import (
 // the text that each of them has; neither alone is enough. A tool that imitates both hides nothing but its
 // own result.
 func IsShortened(tool string, response map[string]any) (ref string, ok bool) {
-	ref, ok = response[RefKey].(string)
-	if !ok || !store.IsRef(ref) {
+	if ref = refIn(response); !store.IsRef(ref) {
 		return "", false
 	}
 	if tool == ReadResultName || recognized(response) {
@@ -24,7 +23,7 @@ func IsShortened(tool string, response map[string]any) (ref string, ok bool) {
 
 // recognized reports whether a response has a reference and the text of a stub, a cut or a mask.
 func recognized(response map[string]any) bool {
-	if ref, ok := response[RefKey].(string); !ok || !store.IsRef(ref) {
+	if !store.IsRef(refIn(response)) {
 		return false
 	}
 	if len(store.WithoutNotes(response)) == 1 {

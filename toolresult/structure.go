@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/adk-go-ext/longsession/tokens"
+	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -14,22 +15,15 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // out, those last that identify the result or tell its outcome.
 func cutResponse(response map[string]any, ref string, lim limits) map[string]any {
 	c := cutting{lim: lim, ref: ref, notes: map[string]any{}, failed: callFailed(response)}
-	rest := make(map[string]any, len(response))
-	for key, value := range response {
-		if isNote(key, value) {
-			c.notes[key] = value
-		} else {
-			rest[key] = value
-		}
-	}
-	_, c.wrap = rest[RefKey]
-	c.wrap = c.wrap && ref != ""
-	c.root = newBuilder(lim, c.failed).node(rest)
+	copyNotes(c.notes, response)
+	_, hasRef := response[RefKey]
+	c.wrap = hasRef && ref != ""
+	c.root = newBuilder(lim, c.failed).node(store.WithoutNotes(response))
 
 	room, count := lim.MaxBytes, false
 	for range maxAttempts {
 		out := c.within(room, count)
-		got := measure(out, limits{MaxBytes: noLimit - 1, MaxLines: noLimit, MaxTokens: noLimit, StubAbove: noLimit})
+		got := measure(out, unlimited)
 		spent := tokens.OfObject(out)
 		switch {
 		case got.bytes > lim.MaxBytes:
@@ -95,7 +89,7 @@ func (c *cutting) least() map[string]any {
 
 // within returns the result with at most that many bytes, as far as the sizes of its parts are known.
 func (c *cutting) within(room int, countTokens bool) map[string]any {
-	extra := measure(c.finish(map[string]any{}), limits{MaxBytes: noLimit - 1, MaxLines: noLimit, MaxTokens: noLimit, StubAbove: noLimit}).bytes
+	extra := measure(c.finish(map[string]any{}), unlimited).bytes
 	s, ok := c.shape(room - extra)
 	if !ok {
 		return c.least()

@@ -21,11 +21,7 @@ const (
 // and how to read it. The stub itself does not say that the call succeeded.
 func stubOf(tool string, response map[string]any, whole store.Result, lim limits) map[string]any {
 	notes := map[string]any{}
-	for key, value := range response {
-		if isNote(key, value) {
-			notes[key] = value
-		}
-	}
+	copyNotes(notes, response)
 	outcomes := outcomesOf(response)
 	tail := ""
 	if callFailed(response) {
@@ -80,13 +76,16 @@ type entry struct {
 	value any
 }
 
+// outcomeRoom is the room of a long error in a stub: its beginning and its end.
+var outcomeRoom = textRoom{bytes: maxOutcome, lines: noLimit, first: 1, last: 1, strategy: Lines}
+
 // outcomesOf returns the short entries that say how a call ended and what it was about, most important
 // ones first. A long error is shortened.
 func outcomesOf(response map[string]any) []entry {
 	var found []entry
-	for _, key := range slices.Sorted(maps.Keys(response)) {
+	for _, key := range sortedKeys(response) {
 		rank := importanceOf(key)
-		if rank == ordinary || key == RefKey || key == "result" || key == "tail" || isNote(key, response[key]) {
+		if rank == ordinary || key == RefKey || key == "result" || key == "tail" || store.IsNote(key, response[key]) {
 			continue
 		}
 		value := canonical.Level(response[key])
@@ -95,15 +94,14 @@ func outcomesOf(response map[string]any) []entry {
 			if rank != failure {
 				continue
 			}
-			text := textRoom{bytes: maxOutcome, lines: noLimit, first: 1, last: 1, strategy: Lines}.cut(string(canonical.JSON(v)))
-			value = text
+			value = outcomeRoom.cut(canonical.String(v))
 		case string:
 			v = canonical.Text(v)
 			if escapedSize(v, maxOutcome) > maxOutcome {
 				if rank != failure {
 					continue
 				}
-				v = textRoom{bytes: maxOutcome, lines: noLimit, first: 1, last: 1, strategy: Lines}.cut(v)
+				v = outcomeRoom.cut(v)
 			}
 			value = v
 		}
@@ -119,7 +117,7 @@ func tailText(response map[string]any, whole store.Result) string {
 		return text
 	}
 	longest := ""
-	for _, key := range slices.Sorted(maps.Keys(response)) {
+	for _, key := range sortedKeys(response) {
 		if text, ok := response[key].(string); ok && len(text) > len(longest) {
 			longest = text
 		}

@@ -24,7 +24,7 @@ const (
 // unknownTool returns a text that takes the place of ADK's error for an unknown tool: short, and the same
 // for the same tools. It reports false for every other response.
 func unknownTool(called string, response map[string]any) (string, bool) {
-	text, ok := response["error"].(string)
+	text, ok := response[errorKey].(string)
 	if !ok || len(response) != 1 {
 		return "", false
 	}
