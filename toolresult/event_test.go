@@ -34,20 +34,20 @@ func TestOnlyResponsesOfAnEventDiffer(t *testing.T) {
 	long, short := map[string]any{"output": numbered(3000)}, map[string]any{"output": "short"}
 	ev := respond("e1", short, long, short)
 	ev.Content.Parts = append(ev.Content.Parts, nil, &genai.Part{Text: numbered(5000)})
-	before := string(canonical.JSON(ev))
+	before := canonical.String(ev)
 	c := newCutter(t, toolresult.Config{})
 	got := c.Event(owner, ev)
-	if string(canonical.JSON(ev)) != before {
+	if canonical.String(ev) != before {
 		t.Error("the event itself is changed")
 	}
 	if got == ev || got.Content.Parts[0] != ev.Content.Parts[0] || got.Content.Parts[4] != ev.Content.Parts[4] {
 		t.Error("parts without a cut are copied")
 	}
-	if !strings.Contains(string(canonical.JSON(got.Content.Parts[1].FunctionResponse.Response)), "[... omitted 2,744 of 3,000 lines ...]") {
+	if !strings.Contains(canonical.String(got.Content.Parts[1].FunctionResponse.Response), "[... omitted 2,744 of 3,000 lines ...]") {
 		t.Errorf("%.200v", got.Content.Parts[1].FunctionResponse.Response)
 	}
 	got.Content.Parts[1].FunctionResponse.Response = long
-	if string(canonical.JSON(got)) != before {
+	if canonical.String(got) != before {
 		t.Error("more than the response differs")
 	}
 }

@@ -47,9 +47,9 @@ var markers = regexp.MustCompile(`\[\.\.\. omitted |\[truncated: kept `)
 func checkCut(t *testing.T, cfg toolresult.Config, response map[string]any) (out map[string]any, changed bool) {
 	t.Helper()
 	c := newCutter(t, cfg)
-	before := canonical.JSON(response)
+	before := canonical.String(response)
 	out, cut, changed := c.Response("tool", response)
-	if after := canonical.JSON(response); !bytes.Equal(after, before) {
+	if after := canonical.String(response); after != before {
 		t.Fatalf("the tool's own map is changed:\n%s\n%s", before, after)
 	}
 	if !changed {
@@ -65,7 +65,7 @@ func checkCut(t *testing.T, cfg toolresult.Config, response map[string]any) (out
 	if got := tokens.OfObject(out); got > cfg.MaxTokens {
 		t.Errorf("%d tokens, and the limit is %d: %.300s", got, cfg.MaxTokens, data)
 	}
-	if !json.Valid(data) || !utf8.Valid(canonical.JSON(out)) || !reflect.DeepEqual(canonical.Value(out), any(out)) {
+	if !json.Valid(data) || !utf8.ValidString(canonical.String(out)) || !reflect.DeepEqual(canonical.Value(out), any(out)) {
 		t.Errorf("not as JSON brings it back: %.300s", data)
 	}
 	newlines, marked := 0, 0

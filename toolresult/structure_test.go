@@ -145,8 +145,8 @@ func TestValuesThatJSONCannotHoldAreReplaced(t *testing.T) {
 		{"a type that panics", map[string]any{"x": panics{}}, `{"x":"[toolresult_test.panics cannot be shown]"}`},
 	} {
 		got, cut, changed := newCutter(t, toolresult.Config{Readable: true}).Response("tool", r.response)
-		if string(canonical.JSON(got)) != r.want || !changed || cut.Kind != toolresult.Repaired || cut.Ref != "" {
-			t.Errorf("%s: %s, %+v", r.name, canonical.JSON(got), cut)
+		if canonical.String(got) != r.want || !changed || cut.Kind != toolresult.Repaired || cut.Ref != "" {
+			t.Errorf("%s: %s, %+v", r.name, canonical.String(got), cut)
 		}
 	}
 	for name, response := range map[string]map[string]any{"nil": nil, "empty": {}, "a nil map": {"x": map[string]any(nil)}, "a nil list": {"x": []any(nil)}, "nothing": {"x": nil}} {

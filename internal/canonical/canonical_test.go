@@ -53,7 +53,7 @@ func TestEveryValueHasOneEncoding(t *testing.T) {
 		{"a pointer to itself", ring, `"[*canonical_test.cyclic cannot be shown]"`},
 		{"one map twice is no cycle", []any{shared, shared}, `[{"n":1},{"n":1}]`},
 	} {
-		got := string(canonical.JSON(r.v))
+		got := canonical.String(r.v)
 		if got != r.want {
 			t.Errorf("%s: %s, want %s", r.name, got, r.want)
 		}
@@ -73,7 +73,7 @@ func TestDepthIsBounded(t *testing.T) {
 	for range 10_000 {
 		v = []any{v}
 	}
-	got := string(canonical.JSON(v))
+	got := canonical.String(v)
 	if !strings.Contains(got, "[nested more than 64 levels deep]") || strings.Count(got, "[") != canonical.MaxDepth+1 {
 		t.Errorf("%d levels: %.100s", strings.Count(got, "["), got)
 	}
@@ -88,12 +88,12 @@ func FuzzJSON(f *testing.F) {
 		if json.Unmarshal(data, &v) != nil {
 			v = string(data)
 		}
-		once := canonical.JSON(v)
+		once := canonical.String(v)
 		var back any
-		if err := json.Unmarshal(once, &back); err != nil {
+		if err := json.Unmarshal([]byte(once), &back); err != nil {
 			t.Fatalf("%q: %v", once, err)
 		}
-		if twice := canonical.JSON(back); string(twice) != string(once) {
+		if twice := canonical.String(back); twice != once {
 			t.Errorf("%q becomes %q", once, twice)
 		}
 	})

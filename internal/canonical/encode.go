@@ -7,11 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// JSON returns the canonical encoding of v: that of [Value](v) with sorted keys, without spaces, and with
-// <, > and & as they are.
-func JSON(v any) []byte { return []byte(String(v)) }
-
-// String is [JSON] as a string. It copies v only once, into the string.
+// String returns the canonical encoding of v: the JSON of [Value](v) with sorted keys, without spaces, and
+// with <, > and & as they are. It never panics, and copies v only once.
 func String(v any) string {
 	e := encoder{left: MaxValues}
 	s := sizer{left: MaxValues}
@@ -169,7 +166,7 @@ const hex = "0123456789abcdef"
 func (e *encoder) text(s string) {
 	e.out.WriteByte('"')
 	start := 0
-	for i := Plain(s); i < len(s); {
+	for i := plain(s); i < len(s); {
 		size := 1
 		escape := ""
 		switch b := s[i]; {
@@ -193,7 +190,7 @@ func (e *encoder) text(s string) {
 			start = i + size
 		}
 		i += size
-		i += Plain(s[i:])
+		i += plain(s[i:])
 	}
 	e.out.WriteString(s[start:])
 	e.out.WriteByte('"')
@@ -211,9 +208,9 @@ func buildEscapes() (t [utf8.RuneSelf]string) {
 	return t
 }
 
-// Plain returns the length of the longest beginning of s that is ASCII and needs no escape. It reads eight
+// plain returns the length of the longest beginning of s that is ASCII and needs no escape. It reads eight
 // bytes at a time.
-func Plain(s string) int {
+func plain(s string) int {
 	const (
 		ones  = 0x0101010101010101
 		highs = 0x8080808080808080
