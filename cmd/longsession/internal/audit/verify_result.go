@@ -12,7 +12,7 @@ import (
 const selectResults = `SELECT CAST(id AS TEXT), byte_size, content IS NULL, coalesce(length(CAST(content AS BLOB)), 0),
 	coalesce((SELECT sum(length(CAST(content AS BLOB))) FROM tool_result_chunks WHERE blob = b.key), 0),
 	(SELECT count(*) FROM tool_result_chunks c WHERE blob = b.key
-		AND (number < 0 OR number > b.byte_size / 65536 OR number < b.byte_size / 65536 AND length(CAST(content AS BLOB)) <> 65536))
+		AND (number < 0 OR number > (b.byte_size - 1) / 65536 OR number < (b.byte_size - 1) / 65536 AND length(CAST(content AS BLOB)) <> 65536))
 	FROM tool_result_blobs b WHERE session = ? ORDER BY key`
 
 // checkResults checks that stored tool results are complete. A file of an older version has none.

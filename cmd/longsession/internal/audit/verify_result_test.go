@@ -21,6 +21,7 @@ func TestAnIncompleteResultIsFound(t *testing.T) {
 		"a shorter row":          {"UPDATE tool_result_chunks SET content = x'00' WHERE number = 0", true},
 		"a shifted border":       {"UPDATE tool_result_chunks SET content = CASE number WHEN 0 THEN substr(content, 2) WHEN 1 THEN x'00' || content ELSE content END WHERE length(content) = 65536", true},
 		"another number":         {"UPDATE tool_result_chunks SET number = 7 WHERE number = 2", true},
+		"the first row is last":  {"UPDATE tool_result_chunks SET number = 2 WHERE number = 0 AND blob = (SELECT key FROM tool_result_blobs WHERE byte_size = 131072)", true},
 		"a row before the first": {"INSERT INTO tool_result_chunks SELECT blob, -1, x'' FROM tool_result_chunks WHERE number = 0", true},
 		"a small one is shorter": {"UPDATE tool_result_blobs SET content = x'00' WHERE byte_size = 100", true},
 		"a small one is gone":    {"UPDATE tool_result_blobs SET content = NULL WHERE byte_size = 100", true},
