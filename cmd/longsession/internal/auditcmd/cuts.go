@@ -3,7 +3,6 @@ package auditcmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -138,26 +137,17 @@ func (l *limits) inFlags(err error) error {
 	}
 	flags := strings.NewReplacer(append(names, "Off", "0")...)
 	var problems []string
-	for _, refused := range configErrors(err) {
-		if value, is := refused.Value.(int); is && value == toolresult.Off {
-			refused = &toolresult.ConfigError{Field: refused.Field, Value: 0, Reason: refused.Reason}
+	setting.Walk(err, func(err error) bool {
+		refused, is := err.(*toolresult.ConfigError)
+		if !is {
+			return true
 		}
-		problems = append(problems, flags.Replace(refused.Error()))
-	}
+		shown := *refused
+		if shown.Value == toolresult.Off {
+			shown.Value = 0
+		}
+		problems = append(problems, flags.Replace(shown.Error()))
+		return false
+	})
 	return exit.Usage("%s", strings.Join(problems, "; "))
-}
-
-// configErrors returns all config errors that err wraps.
-func configErrors(err error) (found []*toolresult.ConfigError) {
-	if refused, ok := err.(*toolresult.ConfigError); ok {
-		return []*toolresult.ConfigError{refused}
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, one := range joined.Unwrap() {
-			found = append(found, configErrors(one)...)
-		}
-	} else if inner := errors.Unwrap(err); inner != nil {
-		found = configErrors(inner)
-	}
-	return found
 }

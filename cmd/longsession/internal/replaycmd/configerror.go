@@ -1,7 +1,6 @@
 package replaycmd
 
 import (
-	"errors"
 	"reflect"
 	"regexp"
 	"slices"
@@ -72,24 +71,20 @@ func legend(reason string, flagOf func(field string) (string, bool)) string {
 	return " (here " + strings.Join(words, ", ") + ")"
 }
 
-// configErrors returns all config errors that err wraps. [errors.As] would find the first only, and a
-// config may be wrong in several fields.
-func configErrors(err error) []*compaction.ConfigError {
-	switch refused := err.(type) {
-	case *compaction.ConfigError:
-		return []*compaction.ConfigError{refused}
-	case *toolresult.ConfigError:
-		return []*compaction.ConfigError{(*compaction.ConfigError)(refused)}
-	case *budget.ConfigError:
-		return []*compaction.ConfigError{(*compaction.ConfigError)(refused)}
-	}
-	var found []*compaction.ConfigError
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, one := range joined.Unwrap() {
-			found = append(found, configErrors(one)...)
+// configErrors returns all config errors that err wraps, whichever layer they come from.
+func configErrors(err error) (found []*compaction.ConfigError) {
+	setting.Walk(err, func(err error) bool {
+		switch refused := err.(type) {
+		case *compaction.ConfigError:
+			found = append(found, refused)
+		case *toolresult.ConfigError:
+			found = append(found, (*compaction.ConfigError)(refused))
+		case *budget.ConfigError:
+			found = append(found, (*compaction.ConfigError)(refused))
+		default:
+			return true
 		}
-	} else if inner := errors.Unwrap(err); inner != nil {
-		found = configErrors(inner)
-	}
+		return false
+	})
 	return found
 }
