@@ -80,7 +80,7 @@ type Config struct {
 	MaxOutputTokens int
 	// Fixed returns how many tokens the instruction and the tools of an agent take up in each of its
 	// prompts, estimated as package tokens does, or 0 if it does not know. agent is "" if it is not
-	// known who speaks in the branch. Without it, the fixed part is not counted before the first
+	// known which agent speaks in the branch. Without it, the fixed part is not counted before the first
 	// request is observed or the provider reports, and a new tool is not counted before the next.
 	//
 	// The latest knowledge counts. What [CompactionSessionService.ObserveRequest] or ObserveSent

@@ -58,7 +58,8 @@ type CompactResult struct {
 	Reason  string
 	// StrategiesRun names what made the view shorter: [StrategySummarized] if events or summaries were
 	// summarized, and [StrategyTruncated] if a summary was too long for its place and was cut. Layers
-	// that use the result may add [StrategyCleared] in front. It is nil if Skipped.
+	// that use the result may add [StrategyCleared] in front; this package never does. It is nil if
+	// Skipped.
 	StrategiesRun []string
 }
 

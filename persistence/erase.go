@@ -5,11 +5,10 @@ import (
 	"fmt"
 )
 
-// eraser schedules the removal of deleted data from the write-ahead log, and of large data that is in the
-// file too. SQLite overwrites deleted
-// data in the file (secure_delete), but the log keeps it until a checkpoint copies the log into the
-// file and truncates it. A running reader prevents the checkpoint. The writer then tries again
-// after 1, 2, 4, ... further transactions, at most maxEraseWait.
+// eraser schedules truncations of the write-ahead log: after a deletion, and after a transaction that made
+// the log large. SQLite overwrites deleted data in the file (secure_delete), but the log keeps it until a
+// checkpoint copies the log into the file and truncates it. A running reader prevents the checkpoint. The
+// writer then tries again after 1, 2, 4, ... further transactions, at most maxEraseWait.
 type eraser struct {
 	pending bool
 	// wait is the number of transactions to skip before the next try, and passed the number skipped
@@ -23,8 +22,8 @@ const maxEraseWait = 64
 // deleted records that the running transaction deletes data.
 func (e *eraser) deleted() { *e = eraser{pending: true} }
 
-// grown records that the running transaction makes the log much larger than usual. Without a try, the
-// log would keep that size until Close.
+// grown records that the running transaction makes the log much larger than usual. Without a truncation,
+// the log would keep that size until Close.
 func (e *eraser) grown() {
 	if !e.pending {
 		*e = eraser{pending: true}
@@ -49,8 +48,8 @@ func (e *eraser) tried(done bool) {
 	e.wait, e.passed = min(max(1, 2*e.wait), maxEraseWait), 0
 }
 
-// erase truncates the log if a transaction deleted data, or much was added. It does not wait for locks, and ignores
-// failures, because the transaction is committed in any case.
+// erase truncates the log if a transaction deleted data or added much. It does not wait for locks, and
+// ignores failures, because the transaction is committed in any case.
 func (w *writer) erase() {
 	if !w.eraser.due() {
 		return

@@ -23,8 +23,8 @@ var (
 )
 
 // WithReadOnly opens a file for reading only. Create, AppendEvent and Delete return errors wrapping
-// [ErrReadOnly]. The file must exist, and its schema must be of version 2 or newer. Other processes may continue to
-// write. Every reading sees one state of the file.
+// [ErrReadOnly]. The file must exist, and its schema must be of version 2 or newer. Other processes may
+// continue to write. Every reading sees one state of the file.
 //
 // While an app uses the file, or after it crashed, the newest events are in a file next to it that
 // ends in -wal. Then SQLite also needs a file that ends in -shm, and if there is none, the folder
@@ -132,7 +132,8 @@ func checkCurrent(ctx context.Context, conn *sql.Conn) error {
 // added tables: those of tool results, which an older file does not have.
 const oldestReadable = 2
 
-// checkVersion returns an error for an empty schema, and for one that is older than the oldest.
+// checkVersion returns an error for an empty schema, and for one that is older than oldest. newest is only
+// named in the error.
 func checkVersion(version, oldest, newest int) error {
 	switch {
 	case version == 0:

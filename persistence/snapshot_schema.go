@@ -25,10 +25,9 @@ type object struct{ kind, name, sql string }
 
 const selectSchema = `SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
 
-// Differences compares the schema of the file with the one that the migrations create for its
-// version. Additional
-// objects are differences too: a trigger or a unique index changes what is stored, and a table or a
-// view can be mistaken for one of the schema. SQLite's own tables, such as those of ANALYZE, are
+// Differences compares the schema of the file with the one that the migrations create for its version.
+// Additional objects are differences too: a trigger or a unique index changes what is stored, and a table
+// or a view can be mistaken for one of the schema. SQLite's own tables, such as those of ANALYZE, are
 // ignored.
 func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
 	schemas, err := allSchemas()

@@ -29,7 +29,7 @@ type Layers struct {
 	// cache serves such a request only up to the difference.
 	PrefixBreaks map[string]int `json:"prefix_breaks,omitempty"`
 	// Refused counts the requests that the budget did not send because they exceed the context
-	// window whatever is left out. The recorded answer was used in the place of the model's.
+	// window whatever is left out. The recorded answer was used all the same.
 	Refused int `json:"refused"`
 }
 
@@ -63,15 +63,15 @@ func newLayering(r *run, cfg compaction.Config, window int) (*layering, error) {
 	if layers.Budget.ContextWindow == 0 {
 		layers.Budget.ContextWindow = window // no table has the model that gives the recorded answers
 	}
-	theirs := layers.Budget.Observer
+	ofPolicy := layers.Budget.Observer
 	layers.Budget.Observer = budget.ObserverFunc(func(ctx context.Context, o budget.Observation) {
-		if theirs != nil {
-			defer theirs.Observe(ctx, o)
-		}
 		if o.Break != nil {
 			r.mu.Lock()
-			defer r.mu.Unlock()
 			l.breaks[string(o.Break.Cause)]++
+			r.mu.Unlock()
+		}
+		if ofPolicy != nil {
+			ofPolicy.Observe(ctx, o)
 		}
 	})
 	var err error
@@ -94,10 +94,11 @@ func (l *layering) model(script model.LLM) model.LLM {
 	return &insistent{LLM: l.stack.Model(script), script: script, refused: &l.refused}
 }
 
+// insistent is a model in its layers that answers even a request that the budget refuses.
 type insistent struct {
 	model.LLM
 	script  model.LLM
-	refused *int
+	refused *int // counts those requests
 }
 
 // GenerateContent implements [model.LLM].
@@ -130,7 +131,7 @@ func (l *layering) note(req *model.LLMRequest) {
 	}
 }
 
-// report reads every result back that the model got shortened, and compares it with the stored one.
+// report reads back every result that the model got shortened, and compares it with the stored one.
 func (l *layering) report(ctx context.Context, r *run) error {
 	whole, err := r.storedResults(ctx)
 	if err != nil {

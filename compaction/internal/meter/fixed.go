@@ -15,10 +15,10 @@ package meter
 //	a tool is added, and Fixed returns 6,000           7,600
 
 // Fixed returns the size of the fixed part of an agent's prompts in estimated tokens, 0 if it is not
-// known. agent is "" if it is not known who speaks in a branch.
+// known. agent is "" if it is not known which agent speaks in a branch.
 type Fixed func(agent, branch string) int
 
-// ask returns what the app's Fixed function says. A panic means that it does not know.
+// ask returns the result of the app's Fixed function. A panic means that it does not know.
 func (s *Session) ask(agent, branch string) (tokens int) {
 	if s.fixed == nil {
 		return 0
@@ -52,12 +52,12 @@ func (s *Session) expectedIn(branch string) string {
 
 // fixed returns the size of the fixed part of an agent's next prompt, 0 if it is not known.
 func (t *tally) fixed(agent string) int {
-	said := t.session.ask(agent, t.branch)
+	asked := t.session.ask(agent, t.branch)
 	request := t.request(agent)
-	if request != nil && (said == 0 || said == request.said) {
+	if request != nil && (asked == 0 || asked == request.asked) {
 		return request.fixed
 	}
-	return said
+	return asked
 }
 
 // fixedChange returns by how many counted tokens an agent's fixed part has changed since the provider's
@@ -75,9 +75,9 @@ func (t *tally) fixedChange(agent string) int {
 	return line.More(now - a.fixed)
 }
 
-// silent returns the agents of the branch of which neither a count nor a request is known: those that
-// have spoken, and the one that is about to.
-func (t *tally) silent() []string {
+// unmeasured returns the agents of the branch for which neither a count nor a request is known: those that
+// have spoken, and the one that is about to speak.
+func (t *tally) unmeasured() []string {
 	var names []string
 	add := func(name string) {
 		if _, requested := t.requests[name]; !requested && t.agents[name] == nil {

@@ -42,8 +42,8 @@ type request struct {
 	view, contents, fixed int
 	// masked is what masking took out of the contents.
 	masked int
-	// said is what Config.Fixed returned at that time.
-	said int
+	// asked is what Config.Fixed returned at that time.
+	asked int
 }
 
 // of is how much of a view of that estimate is expected to reach the model. A view that has grown

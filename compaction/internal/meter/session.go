@@ -16,7 +16,7 @@ const maxBranches = 64
 type Session struct {
 	limits  atomic.Pointer[Limits]
 	learned *learned.Facts
-	fixed   Fixed // nil: nobody knows
+	fixed   Fixed // nil if the app has set no Config.Fixed
 
 	mu sync.Mutex
 	// estimates are those of the view, by branch, and requests what agents were last sent, by
@@ -60,10 +60,10 @@ func (s *Session) WorthKeeping() bool {
 
 // Requested notes how large a request of an agent was: its contents, what is fixed, and what masking took
 // out of the contents, in estimated tokens. It replaces what was noted for the agent before. It returns
-// false, and ignores the request, where no view of the branch was measured: no
-// trigger is on, or no event has come in.
+// false, and ignores the request, if no view of the branch was measured: no trigger is on, or no event has
+// come in.
 func (s *Session) Requested(branch, agent string, contents, fixed, masked int) bool {
-	said := s.ask(agent, branch)
+	asked := s.ask(agent, branch)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	estimate := s.estimates[branch]
@@ -76,7 +76,7 @@ func (s *Session) Requested(branch, agent string, contents, fixed, masked int) b
 	if s.requests[branch] == nil {
 		s.requests[branch] = map[string]request{}
 	}
-	s.requests[branch][agent] = request{view: estimate, contents: contents, fixed: fixed, masked: max(0, masked), said: said}
+	s.requests[branch][agent] = request{view: estimate, contents: contents, fixed: fixed, masked: max(0, masked), asked: asked}
 	return true
 }
 

@@ -91,7 +91,7 @@ func (t *tally) prompt() Prompt {
 			largest = largest.orLarger(Prompt{size, PlusError(size), request.share(t.estimate)})
 		}
 	}
-	for _, name := range t.silent() {
+	for _, name := range t.unmeasured() {
 		if fixed := t.fixed(name); fixed > 0 {
 			size := fixed + t.estimate
 			largest = largest.orLarger(Prompt{size, PlusError(size), 1})

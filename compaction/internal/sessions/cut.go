@@ -18,7 +18,7 @@ import (
 type Cut func(Ref, *session.Event) *session.Event
 
 // cutter calls the app's Cut function. If the function fails for an event, the event is shown as it
-// is stored, and the failure is kept until somebody who holds no lock reports it.
+// is stored, and the failure is kept until a caller that holds no lock reports it.
 type cutter struct {
 	cut Cut // nil: no event is cut
 

@@ -32,7 +32,7 @@ type layers struct {
 // automatic is the value of a flag that leaves a number to the library.
 const automatic = "auto"
 
-// number is a setting of the library in a flag: auto for 0, and 0 for Off. zero says what Off does.
+// number is a setting of the library in a flag: auto for 0, and 0 for Off. zero describes what Off does.
 func number(to *int, zero string) setting.Value {
 	text := func() string {
 		switch *to {
@@ -97,7 +97,7 @@ func (l *layers) build(window int) *longsession.Config {
 // blocks reports whether the layers keep prompts within the window.
 func (l *layers) blocks() bool { return l.which == budgets || l.which == allLayers }
 
-// describe says what the layers do, "" without any.
+// describe returns what the layers do, "" without any.
 func (l *layers) describe() string {
 	var parts []string
 	if l.which == toolResults || l.which == allLayers {

@@ -118,7 +118,7 @@ func tryOut(p replay.Policy) error {
 	return stack.Close(context.Background())
 }
 
-// describe says in a line what the policy does.
+// describe returns a line about what the policy does.
 func (p *policy) describe(mirror bool) string {
 	text := p.describeCompaction(mirror)
 	if layers := p.layers.describe(); layers != "" {
