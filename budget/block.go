@@ -59,8 +59,8 @@ const (
 type call struct {
 	origin
 	w *metered
-	// owned is true if the session can be compacted. Its results are readable from storage, so only
-	// in other sessions is there a put.
+	// owned is true if the session can be compacted. Its results are readable from storage, so put stores
+	// only those that a callback has changed.
 	owned bool
 	put   func(tool string, r store.Result) error
 	// adks is true if ADK has built the request for an agent: its contents are those of the session, and
@@ -92,7 +92,11 @@ func (c *call) identify() {
 			return nil
 		})
 	}
-	if !c.owned && c.m.cfg.Store != nil {
+	switch {
+	case c.m.cfg.Store == nil:
+	case c.owned:
+		c.put = c.m.foreign.changedPutter(c)
+	default:
 		c.put = c.m.foreign.putter(c)
 	}
 }

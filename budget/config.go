@@ -61,7 +61,8 @@ type Config struct {
 	// from. Cutter shortens results in their requests, and Store keeps what is shortened or masked, so
 	// the source of ReadResult must read it too. Of such sessions, the newest 64 keep their results in
 	// a Store that can forget a session. Without a Compactor, every session is such a session, and is
-	// kept. If Store is nil, results there are masked but not kept, and Cutter must be nil.
+	// kept. Store also keeps masked results that a callback of the app has changed in the request, since
+	// no session has those. If Store is nil, results there are masked but not kept, and Cutter must be nil.
 	Cutter *toolresult.Cutter
 	Store  store.Store
 	// Overflow reports whether an error of the model means that the prompt is too long, in addition to

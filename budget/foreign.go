@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/genai"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
@@ -23,10 +25,22 @@ const (
 )
 
 // foreign are sessions that the compactor does not know, such as those of agents that run as tools: no view
-// cuts their results, and nobody stores them. What is cut or masked there is put into Config.Store.
+// cuts their results, and nobody stores them. What is cut or masked there is put into Config.Store. So is a
+// result in any session that a callback of the app has changed in the request: no event has it.
 type foreign struct {
 	sessions *lru.Cache[store.Owner, struct{}]
+	// stored says of results that were masked whether an event of their session has them.
+	stored *lru.Cache[resultKey, bool]
 }
+
+// resultKey names a result of a session.
+type resultKey struct {
+	owner store.Owner
+	ref   string
+}
+
+// maxStored bounds the results of which it is known whether an event has them.
+const maxStored = 16_384
 
 // newForeign returns an empty foreign. If the store can forget sessions, it forgets the oldest.
 func newForeign(cfg *Config) foreign {
@@ -38,8 +52,47 @@ func newForeign(cfg *Config) foreign {
 			memory.Drop(owner)
 		}
 	}
-	sessions, _ := lru.NewWithEvict(maxForeign, forget) // it fails only for a size that is not positive
-	return foreign{sessions}
+	// These fail only for a size that is not positive.
+	sessions, _ := lru.NewWithEvict(maxForeign, forget)
+	stored, _ := lru.New[resultKey, bool](maxStored)
+	return foreign{sessions, stored}
+}
+
+// changedPutter returns a function that stores those results of the session of a call that none of its
+// events has.
+func (f foreign) changedPutter(c *call) func(tool string, r store.Result) error {
+	var refs map[string]bool // of the session's events
+	return func(tool string, r store.Result) error {
+		key := resultKey{ownerOf(c.who.ref), r.Ref}
+		stored, known := f.stored.Get(key)
+		if !known {
+			if refs == nil {
+				refs = refsIn(c.ic.Session())
+			}
+			stored = refs[r.Ref]
+			f.stored.Add(key, stored)
+		}
+		if stored {
+			return nil
+		}
+		return f.putter(c)(tool, r)
+	}
+}
+
+// refsIn returns the references of all results in a session.
+func refsIn(s session.Session) map[string]bool {
+	refs := map[string]bool{}
+	for ev := range s.Events().All() {
+		if ev == nil || ev.Content == nil {
+			continue
+		}
+		for _, part := range ev.Content.Parts {
+			if part != nil && part.FunctionResponse != nil {
+				refs[store.ResultOf(part.FunctionResponse.Response).Ref] = true
+			}
+		}
+	}
+	return refs
 }
 
 // putter returns a function that stores results of the session of a call. It survives a store that hangs.
@@ -60,7 +113,7 @@ func ownerOf(ref compaction.SessionRef) store.Owner {
 // cut cuts the results in a request of a foreign session, as a view would. A result that cannot be stored
 // stays whole.
 func (c *call) cut() {
-	if c.put == nil || c.m.cfg.Cutter == nil {
+	if c.owned || c.put == nil || c.m.cfg.Cutter == nil {
 		return
 	}
 	for i, content := range c.req.Contents {
