@@ -41,7 +41,8 @@ type Config struct {
 	// Budget configures how requests are measured and kept within the context window. Its own
 	// Registry takes precedence over the field above. ContextWindow and MaxOutputTokens of Budget and
 	// Compaction are the same numbers, so it is enough to set one of each. Explicit Thresholds also
-	// hold for compaction: Compact becomes its SafetyRatio, and Block its BlockRatio. The fields
+	// hold for compaction: Compact becomes its SafetyRatio, and Block its BlockRatio, unless it is Off:
+	// compaction always has a hard limit. The fields
 	// Compactor, Masker, Cutter, ReadResult and Store belong to the stack.
 	Budget budget.Config
 	// Disable turns layers off. An app with a disabled layer sends the same bytes as one without it.
@@ -209,6 +210,8 @@ func (r *resolver) thresholds() {
 	} {
 		switch {
 		case pair.given == 0 || pair.given == *pair.ratio:
+		case pair.name == "Block" && pair.given == budget.Off:
+			// Requests are sent as they are. Compaction always has a hard limit.
 		case *pair.ratio == 0 || *pair.ratio == pair.standard:
 			*pair.ratio = pair.given
 		default:

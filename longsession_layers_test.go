@@ -207,3 +207,17 @@ func TestResultsAreCutOnceReadingBackIsOffered(t *testing.T) {
 		})
 	}
 }
+
+// Compaction always has a hard limit, so Off holds for the budget alone.
+func TestBlockCanBeTurnedOff(t *testing.T) {
+	t.Parallel()
+	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
+		Model: speaker("m"), Budget: budget.Config{ContextWindow: 32_000, Thresholds: budget.Thresholds{Block: budget.Off}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stack.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
