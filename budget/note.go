@@ -7,6 +7,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // NoteKey is the key under which the plugin writes its note into a tool result. Package toolresult keeps
@@ -47,8 +48,8 @@ func noteText(share float64, canCompact bool) string {
 }
 
 // noteInto writes a note into the newest function response of a content. The response gets a new map,
-// because the old one may be the tool's own. It returns false if there is no response that a note may be
-// written into.
+// because the old one may be the tool's own. A response in which the tool itself uses the note's key is left
+// alone. It returns false if there is no response that a note may be written into.
 func noteInto(c *genai.Content, note string) bool {
 	if c == nil {
 		return false
@@ -56,6 +57,9 @@ func noteInto(c *genai.Content, note string) bool {
 	for i := len(c.Parts) - 1; i >= 0; i-- {
 		p := c.Parts[i]
 		if p == nil || p.FunctionResponse == nil || p.FunctionResponse.Response == nil || toolresult.IsExempt(p.FunctionResponse.Name) {
+			continue
+		}
+		if own, taken := p.FunctionResponse.Response[NoteKey]; taken && !store.IsNote(NoteKey, own) {
 			continue
 		}
 		response := maps.Clone(p.FunctionResponse.Response)

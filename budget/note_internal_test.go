@@ -86,6 +86,10 @@ func TestANoteGoesIntoANewMapOfTheNewestResult(t *testing.T) {
 			t.Fatalf("%s: the tool's own maps have the note: %v, %v", r.name, first, last)
 		}
 	}
+	own := map[string]any{NoteKey: "healthy"}
+	if content := (&genai.Content{Parts: []*genai.Part{answered("find", own)}}); noteInto(content, "[Note.]") || content.Parts[0].FunctionResponse.Response[NoteKey] != "healthy" {
+		t.Errorf("what the tool has under the key of the note is now %v", content.Parts[0].FunctionResponse.Response)
+	}
 	if noteInto(nil, "[Note.]") {
 		t.Error("a note is written into nothing")
 	}

@@ -160,7 +160,7 @@ func FuzzCutStructured(f *testing.F) {
 	for _, v := range []map[string]any{
 		{"rows": rows}, {"deep": deep}, keys, {"stdout": numbered(90), "stderr": numbered(30), "exit_code": 2},
 		{"error": strings.Repeat("e", 600), "id": "7"}, {"ref_id": "own", "x": strings.Repeat("x", 900)}, {"m": []any{rows, rows}},
-		{"": strings.Repeat("x", 900), "a_omitted": 1, "a": rows}, {"context_status": "70% full", "output": numbered(90)},
+		{"": strings.Repeat("x", 900), "a_omitted": 1, "a": rows}, {"context_status": "[Context: 70% used]", "output": numbered(90)},
 	} {
 		data, err := json.Marshal(v)
 		if err != nil {

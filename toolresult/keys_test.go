@@ -21,8 +21,8 @@ func TestToolsWhoseResultsTheAppReadsAreExempt(t *testing.T) {
 func TestOnlyNotesOfLayersAreCopied(t *testing.T) {
 	t.Parallel()
 	to := map[string]any{"kept": true}
-	copyNotes(to, map[string]any{"context_status": "80% used", "output": "x", RefKey: "x"})
-	if want := map[string]any{"kept": true, "context_status": "80% used"}; !maps.Equal(to, want) {
+	copyNotes(to, map[string]any{"context_status": "[Context: 80% used]", "output": "x", RefKey: "x"})
+	if want := map[string]any{"kept": true, "context_status": "[Context: 80% used]"}; !maps.Equal(to, want) {
 		t.Errorf("%v, want %v", to, want)
 	}
 }

@@ -64,7 +64,7 @@ func drawCall(t *rapid.T, n int) (call, answer *genai.Part) {
 	case 0:
 		result = map[string]any{"error": strings.Repeat("no such é ", size)}
 	case 1:
-		result["context_status"] = "80% used"
+		result["context_status"] = "[Context: 80% used]"
 	case 2:
 		result = map[string]any{"result": "[Tool result stored — 9.9 KB" + strings.Repeat(" word", size), "ref_id": fmt.Sprintf("r-%016x", n)}
 	case 3:

@@ -217,8 +217,8 @@ func TestWhatStaysVisible(t *testing.T) {
 		t.Errorf("an answer of read_result that can be read again: %v", got)
 	}
 	long := strings.Repeat("é no such file ", 40)
-	got := mask("look", map[string]any{"error": long, "output": large["output"], "context_status": "80% used"})
-	if got["error"] != string([]rune(long)[:200]) || got["context_status"] != "80% used" || got["output"] != nil {
+	got := mask("look", map[string]any{"error": long, "output": large["output"], "context_status": "[Context: 80% used]"})
+	if got["error"] != string([]rune(long)[:200]) || got["context_status"] != "[Context: 80% used]" || got["output"] != nil {
 		t.Errorf("an error and a note: %v", got)
 	}
 	if got := mask("look", map[string]any{"error": map[string]any{"why": long}}); got["error"] != string([]rune(`{"why":"` + long)[:200]) {

@@ -69,7 +69,7 @@ func TestAStubSaysHowTheCallEnded(t *testing.T) {
 
 func TestAStubIsWithinEveryLimit(t *testing.T) {
 	t.Parallel()
-	response := map[string]any{"output": numbered(2000), "error": strings.Repeat("<", 300), "status": "failed", "context_status": "70% used"}
+	response := map[string]any{"output": numbered(2000), "error": strings.Repeat("<", 300), "status": "failed", "context_status": "[Context: 70% used]"}
 	ref := store.ResultOf(response).Ref
 	for most := 64; most < 1500; most += 7 {
 		for _, limits := range []toolresult.Limits{{MaxBytes: most, StubAbove: 64}, {MaxTokens: most / 2}} {
@@ -144,7 +144,7 @@ func TestOurOwnOutputIsRecognized(t *testing.T) {
 		{"an answer of read_result", toolresult.ReadResultName, map[string]any{"content": "x", "ref_id": ref}, true},
 		{"an answer of another tool", "t", map[string]any{"content": "x", "ref_id": ref}, false},
 		{"a reference only", "t", map[string]any{"ref_id": ref}, true},
-		{"a reference and a note", "t", map[string]any{"ref_id": ref, "context_status": "70%"}, true},
+		{"a reference and a note", "t", map[string]any{"ref_id": ref, "context_status": "[Context: 70% used]"}, true},
 		{"a cut deep inside", "t", map[string]any{"a": []any{map[string]any{"b": "x[... omitted 3 of 9 bytes ...]y"}}, "ref_id": ref}, true},
 		{"a cut by tokens", "t", map[string]any{"a": "x\n[truncated: kept first ~3 of ~9 tokens (head)]", "ref_id": ref}, true},
 		{"a cut without a reference", "t", map[string]any{"a": "[... omitted 3 of 9 bytes ...]"}, false},

@@ -1,18 +1,25 @@
 package store
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// maxNote bounds a note, in bytes. A longer text under a note's key is part of the tool's result.
-const maxNote = 1 << 10
+// maxNote bounds a note, in bytes, and noteOpens begins it. Every other value under a note's key is part of
+// the tool's result.
+const (
+	maxNote   = 1 << 10
+	noteOpens = "[Context: "
+)
 
 // noteKeys are the keys under which a layer writes a note to the model into a result.
 var noteKeys = []string{"context_status"}
 
 // IsNote reports whether an entry of a function response is a note that a layer wrote for the model, such
-// as the status of the context window. A note is a short text, and no part of the tool's result.
+// as the status of the context window. A note is a short text in brackets, and no part of the tool's result.
 func IsNote(key string, value any) bool {
 	text, ok := value.(string)
-	return ok && len(text) <= maxNote && slices.Contains(noteKeys, key)
+	return ok && len(text) <= maxNote && strings.HasPrefix(text, noteOpens) && slices.Contains(noteKeys, key)
 }
 
 // WithoutNotes returns a response as the tool returned it: response itself if it has no note.

@@ -11,14 +11,14 @@ import (
 func TestANoteIsNoPartOfTheResult(t *testing.T) {
 	t.Parallel()
 	plain := map[string]any{"output": "a\nb"}
-	noted := map[string]any{"output": "a\nb", "context_status": "80% used"}
+	noted := map[string]any{"output": "a\nb", "context_status": "[Context: 80% used]"}
 	if got, want := store.ResultOf(noted), store.ResultOf(plain); got != want || !got.Text {
 		t.Errorf("with a note %+v, without %+v", got, want)
 	}
 	if len(noted) != 2 {
 		t.Errorf("the response was changed: %v", noted)
 	}
-	for name, value := range map[string]any{"an object": map[string]any{"ok": true}, "a long text": strings.Repeat("x", 2000)} {
+	for name, value := range map[string]any{"an object": map[string]any{"ok": true}, "a long text": "[Context: " + strings.Repeat("x", 2000), "the tool's own text": "healthy"} {
 		response := map[string]any{"output": "a\nb", "context_status": value}
 		if got := store.ResultOf(response); got == store.ResultOf(plain) || len(store.WithoutNotes(response)) != 2 {
 			t.Errorf("%s under the key of a note is lost: %+v", name, got)
