@@ -183,7 +183,7 @@ func serve(ctx context.Context, path string, cfg compaction.Config, root agent.A
 	defer cancel()
 	closed := sessions.Close(closing)
 
-	// 3. Last, what the wrapper writes to.
+	// 3. Last, what the compaction service writes to.
 	return errors.Join(served, closed, store.Close())
 }
 
