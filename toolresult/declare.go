@@ -25,7 +25,7 @@ func Declare(req *model.LLMRequest, t tool.Tool) bool {
 	if req == nil || t == nil || !takesFunction(req.Config) {
 		return false
 	}
-	return put(req, t)
+	return addTool(req, t)
 }
 
 // takesFunction reports whether a function can be declared in a request.
@@ -50,8 +50,8 @@ func takesFunction(config *genai.GenerateContentConfig) bool {
 	return !builtIn
 }
 
-// put puts a tool into a request, unless it is there. It reports whether the request has it then.
-func put(req *model.LLMRequest, t tool.Tool) bool {
+// addTool puts a tool into a request, unless it is there. It reports whether the request has it then.
+func addTool(req *model.LLMRequest, t tool.Tool) bool {
 	name := t.Name()
 	if other, taken := req.Tools[name]; taken {
 		// The app may offer another instance, or one in a wrapper that asks for confirmation.

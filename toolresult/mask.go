@@ -51,7 +51,7 @@ type Masker struct {
 	batchFollows               bool // a small window makes the batch smaller
 	from                       float64
 	exempt                     []string
-	sizes                      *sizes // nil: masks nothing
+	sizes                      *sizeCache // nil: masks nothing
 }
 
 // NewMasker returns a masker. Its error joins one [*ConfigError] for each value that is refused.
@@ -70,7 +70,7 @@ func NewMasker(cfg Masking) (*Masker, error) {
 		exempt:    append([]string(nil), cfg.Exempt...),
 
 		batchFollows: cfg.BatchTokens == 0,
-		sizes:        newSizes(),
+		sizes:        newSizeCache(),
 	}
 	return m, nil
 }
@@ -90,14 +90,14 @@ func (m *Masker) Apply(req *model.LLMRequest, room Room, put func(tool string, r
 	if room.Effective > 0 {
 		least = int(math.Ceil(m.share() * float64(room.Effective)))
 	}
-	return m.mask(req, put, func(r *replay) { r.batches(req.Contents, room.Fixed, least, m.batchIn(room)) })
+	return m.mask(req, put, func(p *maskPlan) { p.chooseBatches(req.Contents, room.Fixed, least, m.batchIn(room)) })
 }
 
 // ApplyAll masks every result that is larger than its mask, except those of the newest round and of exempt
 // tools: the last resort for a request that does not fit otherwise. It pays no attention to
 // Masking.KeepFirst, KeepLast, BatchTokens and From. See [Masker.Apply] for put.
 func (m *Masker) ApplyAll(req *model.LLMRequest, put func(tool string, r store.Result) error) Masked {
-	return m.mask(req, put, func(r *replay) { r.everything(req.Contents) })
+	return m.mask(req, put, func(p *maskPlan) { p.chooseAll(req.Contents) })
 }
 
 // batchIn is how many tokens of results a batch has at least.
@@ -117,7 +117,7 @@ func (m *Masker) share() float64 {
 }
 
 // mask decides with choose which results of req are masked, and masks them.
-func (m *Masker) mask(req *model.LLMRequest, put func(string, store.Result) error, choose func(*replay)) (masked Masked) {
+func (m *Masker) mask(req *model.LLMRequest, put func(string, store.Result) error, choose func(*maskPlan)) (masked Masked) {
 	if m == nil || m.sizes == nil || req == nil || len(req.Contents) == 0 {
 		return Masked{}
 	}
@@ -129,9 +129,9 @@ func (m *Masker) mask(req *model.LLMRequest, put func(string, store.Result) erro
 			masked.Err = errors.Join(masked.Err, panicked(p))
 		}
 	}()
-	r := newReplay(m)
-	defer r.release()
-	choose(r)
-	r.write(put, &masked)
+	p := newMaskPlan(m)
+	defer p.release()
+	choose(p)
+	p.write(put, &masked)
 	return masked
 }

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// fingerprints are fast 64-bit hashes of values that are the same within one process. They never leave
-// the process: references are computed with [store.ResultOf].
-type fingerprints struct{ seed maphash.Seed }
+// fingerprinter computes fast 64-bit hashes of values. Equal values have equal fingerprints within one
+// process. Fingerprints never leave the process: references are computed with [store.ResultOf].
+type fingerprinter struct{ seed maphash.Seed }
 
 // The kinds of values, so that for example "1" and 1 have different fingerprints.
 const (
@@ -26,16 +26,16 @@ const (
 const maxFingerprintDepth = 32
 
 // text returns the fingerprint of a text.
-func (f fingerprints) text(s string) uint64 { return mix(kindText, maphash.String(f.seed, s)) }
+func (f fingerprinter) text(s string) uint64 { return mix(kindText, maphash.String(f.seed, s)) }
 
 // named returns the fingerprint of a call or response: of a name and an object. known is false if the
 // object holds a value of a type that JSON does not bring back.
-func (f fingerprints) named(name string, object map[string]any) (sum uint64, known bool) {
+func (f fingerprinter) named(name string, object map[string]any) (sum uint64, known bool) {
 	sum, known = f.object(object, 0)
 	return mix(mix(kindNamed, f.text(name)), sum), known
 }
 
-func (f fingerprints) object(object map[string]any, depth int) (sum uint64, known bool) {
+func (f fingerprinter) object(object map[string]any, depth int) (sum uint64, known bool) {
 	for key, value := range object {
 		v, known := f.value(value, depth+1)
 		if !known {
@@ -46,7 +46,7 @@ func (f fingerprints) object(object map[string]any, depth int) (sum uint64, know
 	return mix(mix(kindObject, uint64(len(object))), sum), true
 }
 
-func (f fingerprints) value(v any, depth int) (sum uint64, known bool) {
+func (f fingerprinter) value(v any, depth int) (sum uint64, known bool) {
 	if depth > maxFingerprintDepth {
 		return 0, false
 	}

@@ -9,7 +9,7 @@ type opaque struct{}
 
 func TestDifferentValuesHaveDifferentFingerprints(t *testing.T) {
 	t.Parallel()
-	f := fingerprints{maphash.MakeSeed()}
+	f := fingerprinter{maphash.MakeSeed()}
 	loop := map[string]any{}
 	loop["self"] = loop
 	seen := map[uint64]int{}

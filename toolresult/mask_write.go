@@ -3,11 +3,11 @@ package toolresult
 import "github.com/adk-go-ext/longsession/toolresult/store"
 
 // write masks the chosen results in the request.
-func (r *replay) write(put func(string, store.Result) error, masked *Masked) {
-	for j := range r.results {
-		result := &r.results[j]
+func (p *maskPlan) write(put func(string, store.Result) error, masked *Masked) {
+	for j := range p.results {
+		result := &p.results[j]
 		if result.hide && !result.masked {
-			if err := r.writeMask(result, put); err != nil {
+			if err := p.writeMask(result, put); err != nil {
 				if masked.Failed++; masked.Err == nil {
 					masked.Err = err
 				}
@@ -18,17 +18,17 @@ func (r *replay) write(put func(string, store.Result) error, masked *Masked) {
 			continue
 		}
 		masked.Results++
-		masked.Tokens += max(0, result.tokens-result.sized.mask)
+		masked.Tokens += max(0, result.tokens-result.mask)
 		masked.Refs = append(masked.Refs, refIn(result.response.Response))
-		if result.hide && result.since > r.model && !masked.Batch {
+		if result.hide && result.since > p.model && !masked.Batch {
 			masked.Batch, masked.At = true, result.content
 		}
 	}
 }
 
 // writeMask replaces the response of one result, unless put fails.
-func (r *replay) writeMask(result *result, put func(string, store.Result) error) error {
-	size, response := &result.sized, result.response
+func (p *maskPlan) writeMask(result *result, put func(string, store.Result) error) error {
+	size, response := &result.cachedSize, result.response
 	if size.ref == nil || put != nil {
 		ref, own := IsShortened(response.Name, response.Response)
 		if !own {
@@ -40,8 +40,8 @@ func (r *replay) writeMask(result *result, put func(string, store.Result) error)
 		}
 		if size.ref == nil {
 			size.ref, size.text = ref, maskText(size.tokens)
-			if result.print != 0 {
-				r.sizes.known.Add(result.print, *size)
+			if result.fingerprint != 0 {
+				p.sizes.known.Add(result.fingerprint, *size)
 			}
 		}
 	}

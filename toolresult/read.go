@@ -81,7 +81,7 @@ func ReadResult(src store.Source, opts ReadOptions) (tool.Tool, error) {
 	if r.repeats, err = newRepeats(); err != nil {
 		return nil, fmt.Errorf("read_result: %w", err)
 	}
-	if r.texts, err = newTexts(); err != nil {
+	if r.texts, err = newTextCache(); err != nil {
 		return nil, fmt.Errorf("read_result: %w", err)
 	}
 	r.parameters = readParameters(r.limit, r.most)

@@ -8,9 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
-// texts remembers, for the texts read last, where their lines are, and the fields that were decoded.
-type texts struct{ *textCache }
-
+// textCache remembers where the lines of the texts read last are, and the fields that were decoded. It is safe
+// for concurrent use.
 type textCache struct {
 	mu     sync.Mutex
 	lines  *simplelru.LRU[textKey, *lineIndex]
@@ -32,18 +31,18 @@ const (
 	maxLineIndex  = 128
 )
 
-func newTexts() (texts, error) {
+func newTextCache() (*textCache, error) {
 	c := &textCache{}
 	var err error
 	if c.lines, err = simplelru.NewLRU[textKey, *lineIndex](maxLineIndex, nil); err != nil {
-		return texts{}, err
+		return nil, err
 	}
 	c.fields, err = simplelru.NewLRU(maxFields, func(_ textKey, s string) { c.bytes -= len(s) })
-	return texts{c}, err
+	return c, err
 }
 
 // index returns the line index of a text. If it is not known and not needed, it returns nil.
-func (c texts) index(t text, key textKey, needed bool) (*lineIndex, error) {
+func (c *textCache) index(t resultText, key textKey, needed bool) (*lineIndex, error) {
 	c.mu.Lock()
 	index, known := c.lines.Get(key)
 	c.mu.Unlock()

@@ -26,7 +26,7 @@ func (r *readTool) read(ctx context.Context, owner store.Owner, args readArgs) (
 	if closer, ok := from.(io.Closer); ok {
 		defer closer.Close()
 	}
-	t := text{ctx: ctx, from: from, size: size}
+	t := resultText{ctx: ctx, from: from, size: size}
 	key := textKey{owner: owner, ref: args.ref}
 	var notes []string
 	if args.field != "" {
@@ -56,7 +56,7 @@ func (r *readTool) read(ctx context.Context, owner store.Owner, args readArgs) (
 const countUpTo = 8 << 20
 
 // readText answers a call from the text that it asks for.
-func (r *readTool) readText(t text, key textKey, args readArgs) (answer, error) {
+func (r *readTool) readText(t resultText, key textKey, args readArgs) (answer, error) {
 	byLine := args.lines != nil || args.grep != nil
 	index, err := r.texts.index(t, key, byLine || t.size <= countUpTo)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // field returns one top-level field of a result as a text. If the result is no JSON object, it returns
 // the result itself and a note.
-func (c texts) field(t text, key textKey, name string) (text, string, error) {
+func (c *textCache) field(t resultText, key textKey, name string) (resultText, string, error) {
 	key.field = name
 	c.mu.Lock()
 	value, known := c.fields.Get(key)
@@ -24,7 +24,7 @@ func (c texts) field(t text, key textKey, name string) (text, string, error) {
 			return t, "The result is plain text without fields, so field was ignored.", nil
 		}
 		if err != nil {
-			return text{}, "", err
+			return resultText{}, "", err
 		}
 		c.mu.Lock()
 		c.fields.Remove(key)
@@ -35,7 +35,7 @@ func (c texts) field(t text, key textKey, name string) (text, string, error) {
 		}
 		c.mu.Unlock()
 	}
-	return text{ctx: t.ctx, from: strings.NewReader(value), size: int64(len(value))}, "", nil
+	return resultText{ctx: t.ctx, from: strings.NewReader(value), size: int64(len(value))}, "", nil
 }
 
 var errNoObject = errors.New("no JSON object")
@@ -45,7 +45,7 @@ const maxNames = 30
 
 // decodeField finds a field in the JSON object that t holds. A text is returned decoded, any other value
 // as its JSON.
-func decodeField(t text, name string) (string, error) {
+func decodeField(t resultText, name string) (string, error) {
 	dec := json.NewDecoder(bufio.NewReaderSize(&textReader{t: t}, lineBlock))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
 		return "", noObject(err)

@@ -24,7 +24,7 @@ const (
 // grep fills the answer with the lines from its offset up to end that match, each as line:offset:text.
 // The offset is that of the match. Of a long line only the part around the match is shown, and further
 // matches in it are lines of their own.
-func grep(t text, index *lineIndex, a answer, end int64, pattern *regexp.Regexp, limit, most int) (answer, error) {
+func grep(t resultText, index *lineIndex, a answer, end int64, pattern *regexp.Regexp, limit, most int) (answer, error) {
 	a.offset = min(a.offset, end)
 	line, err := index.lineAt(t, a.offset)
 	if err != nil {

@@ -17,7 +17,7 @@ type lineIndex struct {
 }
 
 // newLineIndex reads all of t.
-func newLineIndex(t text) (*lineIndex, error) {
+func newLineIndex(t resultText) (*lineIndex, error) {
 	ix := &lineIndex{before: make([]int64, 0, t.size/lineBlock+1)}
 	var buf []byte
 	var last byte
@@ -48,7 +48,7 @@ func (ix *lineIndex) total() int64 {
 }
 
 // lineAt returns the number of the line, from 1, that offset is in.
-func (ix *lineIndex) lineAt(t text, offset int64) (int64, error) {
+func (ix *lineIndex) lineAt(t resultText, offset int64) (int64, error) {
 	if len(ix.before) == 0 {
 		return 1, nil
 	}
@@ -61,7 +61,7 @@ func (ix *lineIndex) lineAt(t text, offset int64) (int64, error) {
 }
 
 // start returns the offset of a line; that of the line behind the last is the text's size.
-func (ix *lineIndex) start(t text, line int64) (int64, error) {
+func (ix *lineIndex) start(t resultText, line int64) (int64, error) {
 	if line <= 1 {
 		return 0, nil
 	}
@@ -83,7 +83,7 @@ func (ix *lineIndex) start(t text, line int64) (int64, error) {
 }
 
 // bounds returns the offsets of a range of lines.
-func (ix *lineIndex) bounds(t text, r lineRange) (from, to int64, err error) {
+func (ix *lineIndex) bounds(t resultText, r lineRange) (from, to int64, err error) {
 	first, last := r.first, r.last
 	if r.tail > 0 {
 		first = max(1, ix.count-r.tail+1)

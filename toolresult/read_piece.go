@@ -15,7 +15,7 @@ type piece struct {
 // readPiece returns up to limit bytes of t from offset on, and none from end on. It begins and ends at
 // rune boundaries: an offset inside a rune moves back to its start. As JSON the content has at most
 // most bytes. Unless offset is at or past end, the piece has at least one rune.
-func readPiece(t text, offset, end int64, limit, most int) (piece, error) {
+func readPiece(t resultText, offset, end int64, limit, most int) (piece, error) {
 	end = min(end, t.size)
 	if offset >= end {
 		return piece{offset: end, next: end}, nil

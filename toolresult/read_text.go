@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// text is what a call reads from: a result, or one field of it.
-type text struct {
+// resultText is the text that a call reads: a result, or one field of it.
+type resultText struct {
 	ctx  context.Context // of this call
 	from io.ReaderAt
 	size int64
 }
 
 // at reads the bytes from offset up to end, which are within the text.
-func (t text) at(buf []byte, offset, end int64) ([]byte, error) {
+func (t resultText) at(buf []byte, offset, end int64) ([]byte, error) {
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (t text) at(buf []byte, offset, end int64) ([]byte, error) {
 
 // textReader reads a text from its start.
 type textReader struct {
-	t      text
+	t      resultText
 	offset int64
 }
 

@@ -25,7 +25,7 @@ type readTool struct {
 	timeout     time.Duration // 0: none
 	logger      *slog.Logger
 	repeats     repeats
-	texts       texts
+	texts       *textCache
 	parameters  *genai.Schema
 }
 
@@ -68,7 +68,7 @@ func readParameters(limit, most int) *genai.Schema {
 
 // ProcessRequest puts the tool into a request of an agent that has it among its own tools.
 func (r *readTool) ProcessRequest(_ agent.ToolContext, req *model.LLMRequest) error {
-	if !put(req, r) {
+	if !addTool(req, r) {
 		return fmt.Errorf("another tool of the agent has the name %q: rename or remove it", ReadResultName)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// replay decides which results of a request are masked. It goes through the contents from the oldest to
+// maskPlan decides which results of a request are masked. It goes through the contents from the oldest to
 // the newest, and decides behind each content as if the request ended there. So each decision depends
 // only on the contents before it, and a longer request makes the same ones and more.
 //
@@ -16,7 +16,7 @@ import (
 //	r1 ── ── r4 r5           r2 and r3, 120 tokens: the first batch
 //	r1 ── ── r4 r5 r6        r4, 60 tokens
 //	r1 ── ── ── ── r6 r7     r4 and r5: the second batch
-type replay struct {
+type maskPlan struct {
 	*Masker
 	results []result
 	calls   []*genai.FunctionCall // of the newest round, without those that were answered
@@ -27,72 +27,73 @@ type replay struct {
 
 // result is one tool result of a request.
 type result struct {
-	response *genai.FunctionResponse
-	call     *genai.FunctionCall // nil if the request has no call of it
-	content  int                 // index of its content
-	print    uint64              // 0: it has none
-	sized
+	response    *genai.FunctionResponse
+	call        *genai.FunctionCall // nil if the request has no call of it
+	content     int                 // index of its content
+	fingerprint uint64              // 0: it has none
+	cachedSize
 	maskable bool
-	// masked is true if the result was masked before the call, hide if the replay masks it. since is the
-	// index of the content behind which the replay did.
+	// masked is true if the result was masked before the call, hide if the plan masks it. since is the
+	// index of the content behind which it does.
 	masked, hide bool
 	since        int
 }
 
-var replays = sync.Pool{New: func() any { return &replay{} }}
+// plans keeps the memory of plans for the next requests.
+var plans = sync.Pool{New: func() any { return &maskPlan{} }}
 
-func newReplay(m *Masker) *replay {
-	r := replays.Get().(*replay)
-	r.Masker, r.newest, r.model = m, 0, -1
-	return r
+func newMaskPlan(m *Masker) *maskPlan {
+	p := plans.Get().(*maskPlan)
+	p.Masker, p.newest, p.model = m, 0, -1
+	return p
 }
 
-// release returns r for the next request. It keeps no part of this one in memory.
-func (r *replay) release() {
-	clear(r.results)
-	clear(r.calls)
-	r.Masker, r.results, r.calls = nil, r.results[:0], r.calls[:0]
-	replays.Put(r)
+// release returns the plan for the next request. It keeps no part of this one in memory.
+func (p *maskPlan) release() {
+	clear(p.results)
+	clear(p.calls)
+	p.Masker, p.results, p.calls = nil, p.results[:0], p.calls[:0]
+	plans.Put(p)
 }
 
-// batches masks the results in the middle whenever those that are still visible have the tokens of a
+// chooseBatches masks the results in the middle whenever those that are still visible have the tokens of a
 // batch and the request is not smaller than least.
-func (r *replay) batches(contents []*genai.Content, size, least, batch int) {
-	border := r.keepFirst // results before it are masked, except the first
+func (p *maskPlan) chooseBatches(contents []*genai.Content, size, least, batch int) {
+	border := p.keepFirst // results before it are masked, except the first
 	edge := border        // the results before it are counted in ready
 	ready := 0
 	for i, content := range contents {
 		if content == nil {
 			continue
 		}
-		size += r.add(i, content)
+		size += p.add(i, content)
 		if content.Role == genai.RoleModel {
 			continue // no request ends here
 		}
-		for limit := min(len(r.results)-r.keepLast, r.newest); edge < limit; edge++ {
-			ready += r.results[edge].saving()
+		for limit := min(len(p.results)-p.keepLast, p.newest); edge < limit; edge++ {
+			ready += p.results[edge].saving()
 		}
 		if ready < batch || size < least {
 			continue
 		}
 		for j := border; j < edge; j++ {
-			size -= r.hide(j, i)
+			size -= p.hide(j, i)
 		}
 		border, ready = edge, 0
-		size -= r.hideRepeated(edge, i)
+		size -= p.hideRepeated(edge, i)
 	}
 }
 
 // hideRepeated masks results from index j on whose call was repeated since, with success. The results of
 // the newest round stay visible. It returns the number of tokens saved.
-func (r *replay) hideRepeated(j, now int) (saved int) {
-	for ; j < r.newest; j++ {
-		if r.results[j].saving() == 0 {
+func (p *maskPlan) hideRepeated(j, now int) (saved int) {
+	for ; j < p.newest; j++ {
+		if p.results[j].saving() == 0 {
 			continue
 		}
-		for k := j + 1; k < len(r.results); k++ {
-			if !hasError(r.results[k].response.Response) && r.sameCall(r.results[j].call, r.results[k].call) {
-				saved += r.hide(j, now)
+		for k := j + 1; k < len(p.results); k++ {
+			if !hasError(p.results[k].response.Response) && p.sameCall(p.results[j].call, p.results[k].call) {
+				saved += p.hide(j, now)
 				break
 			}
 		}
@@ -100,21 +101,21 @@ func (r *replay) hideRepeated(j, now int) (saved int) {
 	return saved
 }
 
-// everything masks all results but those of the newest round.
-func (r *replay) everything(contents []*genai.Content) {
+// chooseAll masks all results but those of the newest round.
+func (p *maskPlan) chooseAll(contents []*genai.Content) {
 	for i, content := range contents {
 		if content != nil {
-			r.add(i, content)
+			p.add(i, content)
 		}
 	}
-	for j := range r.newest {
-		r.hide(j, len(contents))
+	for j := range p.newest {
+		p.hide(j, len(contents))
 	}
 }
 
 // hide masks result j and returns the number of tokens saved.
-func (r *replay) hide(j, now int) int {
-	result := &r.results[j]
+func (p *maskPlan) hide(j, now int) int {
+	result := &p.results[j]
 	saved := result.saving()
 	if saved > 0 {
 		result.hide, result.since = true, now
@@ -128,54 +129,54 @@ func (r *result) saving() int {
 	if !r.maskable || r.hide {
 		return 0
 	}
-	return max(0, r.tokens-r.sized.mask)
+	return max(0, r.tokens-r.mask)
 }
 
 // add adds the content at index i, and returns its size.
-func (r *replay) add(i int, content *genai.Content) int {
+func (p *maskPlan) add(i int, content *genai.Content) int {
 	size := contentOverhead
 	calls := false
 	for _, part := range content.Parts {
 		if part == nil {
 			continue
 		}
-		size += r.sizes.ofPart(part)
+		size += p.sizes.ofPart(part)
 		if part.FunctionResponse != nil {
-			size += r.addResult(i, part)
+			size += p.addResult(i, part)
 		}
 		if part.FunctionCall != nil {
 			if !calls {
 				calls = true
-				clear(r.calls)
-				r.calls, r.newest = r.calls[:0], len(r.results)
+				clear(p.calls)
+				p.calls, p.newest = p.calls[:0], len(p.results)
 			}
-			r.calls = append(r.calls, part.FunctionCall)
+			p.calls = append(p.calls, part.FunctionCall)
 		}
 	}
 	if content.Role == genai.RoleModel {
-		r.model = i
+		p.model = i
 	}
 	return size
 }
 
 // addResult adds a response of the content at index i, and returns its size.
-func (r *replay) addResult(i int, part *genai.Part) int {
+func (p *maskPlan) addResult(i int, part *genai.Part) int {
 	response := part.FunctionResponse
-	size, print := r.sizes.ofResponse(response)
+	size, fingerprint := p.sizes.ofResponse(response)
 	_, masked := maskedTokens(response.Response)
-	r.results = append(r.results, result{
-		response: response, call: r.callOf(response), content: i, print: print, sized: size, masked: masked,
-		maskable: !exempt(response.Name, r.exempt) && (response.Name != ReadResultName || refIn(response.Response) != ""),
+	p.results = append(p.results, result{
+		response: response, call: p.callOf(response), content: i, fingerprint: fingerprint, cachedSize: size, masked: masked,
+		maskable: !exempt(response.Name, p.exempt) && (response.Name != ReadResultName || refIn(response.Response) != ""),
 	})
-	return size.tokens + r.sizes.ofMedia(part)
+	return size.tokens + p.sizes.ofMedia(part)
 }
 
 // callOf returns the call of the newest round that a response answers: by ID, or the first of its name, as
 // ADK removes its own IDs from requests. It returns nil if there is none.
-func (r *replay) callOf(response *genai.FunctionResponse) *genai.FunctionCall {
-	for i, call := range r.calls {
+func (p *maskPlan) callOf(response *genai.FunctionResponse) *genai.FunctionCall {
+	for i, call := range p.calls {
 		if call != nil && call.Name == response.Name && call.ID == response.ID {
-			r.calls[i] = nil
+			p.calls[i] = nil
 			return call
 		}
 	}
@@ -183,11 +184,11 @@ func (r *replay) callOf(response *genai.FunctionResponse) *genai.FunctionCall {
 }
 
 // sameCall reports whether two calls are of the same tool with the same arguments.
-func (r *replay) sameCall(a, b *genai.FunctionCall) bool {
+func (p *maskPlan) sameCall(a, b *genai.FunctionCall) bool {
 	if a == nil || b == nil || a.Name != b.Name || len(a.Args) != len(b.Args) {
 		return false
 	}
-	x, known := r.sizes.prints.named(a.Name, a.Args)
-	y, both := r.sizes.prints.named(b.Name, b.Args)
+	x, known := p.sizes.hash.named(a.Name, a.Args)
+	y, both := p.sizes.hash.named(b.Name, b.Args)
 	return known && both && x == y
 }

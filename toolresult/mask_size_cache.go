@@ -22,15 +22,15 @@ const (
 	maxTokens = 999_999_999
 )
 
-// sizes measures parts in tokens, and remembers what it measured. Estimating 200 contents of 4 KB takes
-// milliseconds, and a request repeats the contents of the one before. Safe for concurrent use.
-type sizes struct {
-	prints fingerprints
-	known  *lru.Cache[uint64, sized]
+// sizeCache measures parts in tokens and remembers their sizes. Estimating 200 contents of 4 KB takes
+// milliseconds, and a request repeats the contents of the one before. It is safe for concurrent use.
+type sizeCache struct {
+	hash  fingerprinter
+	known *lru.Cache[uint64, cachedSize]
 }
 
-// sized is what sizes knows about a part.
-type sized struct {
+// cachedSize is the size of a part.
+type cachedSize struct {
 	tokens int
 	// mask is the size of a result's mask in tokens.
 	mask int
@@ -39,13 +39,13 @@ type sized struct {
 	text, ref any
 }
 
-func newSizes() *sizes {
-	known, _ := lru.New[uint64, sized](knownParts) // New fails only for a size that is not positive
-	return &sizes{fingerprints{maphash.MakeSeed()}, known}
+func newSizeCache() *sizeCache {
+	known, _ := lru.New[uint64, cachedSize](knownParts) // New fails only for a size that is not positive
+	return &sizeCache{fingerprinter{maphash.MakeSeed()}, known}
 }
 
 // ofPart returns the size of a part, without its function response.
-func (s *sizes) ofPart(part *genai.Part) int {
+func (s *sizeCache) ofPart(part *genai.Part) int {
 	size := s.ofText(part.Text)
 	if part.FunctionCall != nil {
 		size += s.ofCall(part.FunctionCall)
@@ -60,58 +60,58 @@ func (s *sizes) ofPart(part *genai.Part) int {
 }
 
 // ofText returns the size of a text.
-func (s *sizes) ofText(text string) int {
+func (s *sizeCache) ofText(text string) int {
 	if len(text) < smallText {
 		return tokens.Estimate(text)
 	}
-	print := s.prints.text(text)
-	found, ok := s.known.Get(print)
+	fingerprint := s.hash.text(text)
+	found, ok := s.known.Get(fingerprint)
 	if !ok {
 		found.tokens = min(tokens.Estimate(text), maxTokens)
-		s.known.Add(print, found)
+		s.known.Add(fingerprint, found)
 	}
 	return found.tokens
 }
 
 // ofCall returns the size of a call.
-func (s *sizes) ofCall(call *genai.FunctionCall) int {
-	print, known := s.prints.named(call.Name, call.Args)
-	print = mix(kindCall, print) // a call and a response may have equal fields
+func (s *sizeCache) ofCall(call *genai.FunctionCall) int {
+	fingerprint, known := s.hash.named(call.Name, call.Args)
+	fingerprint = mix(kindCall, fingerprint) // a call and a response may have equal fields
 	if known {
-		if found, ok := s.known.Get(print); ok {
+		if found, ok := s.known.Get(fingerprint); ok {
 			return found.tokens
 		}
 	}
 	size := min(tokens.OfPart(&genai.Part{FunctionCall: call}), maxTokens)
 	if known {
-		s.known.Add(print, sized{tokens: size})
+		s.known.Add(fingerprint, cachedSize{tokens: size})
 	}
 	return size
 }
 
 // ofResponse returns the sizes of a response, without its media, and of its mask. Those of a response
-// that is masked already are the sizes from before. print is 0 if the response has no fingerprint.
-func (s *sizes) ofResponse(response *genai.FunctionResponse) (size sized, print uint64) {
-	print, known := s.prints.named(response.Name, response.Response)
+// that is masked already are the sizes from before. fingerprint is 0 if the response has no fingerprint.
+func (s *sizeCache) ofResponse(response *genai.FunctionResponse) (size cachedSize, fingerprint uint64) {
+	fingerprint, known := s.hash.named(response.Name, response.Response)
 	if known {
-		if size, ok := s.known.Get(print); ok {
-			return size, print
+		if size, ok := s.known.Get(fingerprint); ok {
+			return size, fingerprint
 		}
 	}
 	before, masked := maskedTokens(response.Response)
 	if !masked {
 		before = sizeOfResponse(response.Name, response.Response)
 	}
-	size = sized{tokens: before, mask: sizeOfMask(response.Name, response.Response, before)}
+	size = cachedSize{tokens: before, mask: sizeOfMask(response.Name, response.Response, before)}
 	if !known {
 		return size, 0
 	}
-	s.known.Add(print, size)
-	return size, print
+	s.known.Add(fingerprint, size)
+	return size, fingerprint
 }
 
 // ofMedia returns the size of the media that belong to a response.
-func (s *sizes) ofMedia(part *genai.Part) int {
+func (s *sizeCache) ofMedia(part *genai.Part) int {
 	if len(part.FunctionResponse.Parts) == 0 {
 		return 0
 	}
