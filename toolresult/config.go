@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Strategy is which part of a text survives a cut.
+// Strategy selects the part of a text that survives a cut.
 type Strategy string
 
 // The strategies. The zero value means [Lines], and in [Config].PerTool the strategy of the Config.
@@ -18,48 +18,47 @@ const (
 	Both  Strategy = "both"  // the beginning and the end, in equal parts
 )
 
-// Limits is how much of one tool result the model sees. All of them hold together. 0 is the default, and
-// [Off] turns a limit off.
+// Limits bound how much of one tool result the model sees. A result must meet all of them. In every field, 0
+// is the default and [Off] turns the limit off. [DefaultLimits] returns the defaults.
 type Limits struct {
 	// MaxBytes is the most bytes of a result's JSON, with escapes, keys and markers, as encoding/json
-	// writes it. 0 means 10,240, as in codex. At least 64 if the Config is Readable, else 2.
+	// writes it. 0 means 10,240, as in codex. It must be at least 64 if the Config is Readable, else 2.
 	MaxBytes int
 	// MaxLines is the most lines of a result that is left whole. 0 means 256, as in codex.
 	MaxLines int
 	// HeadLines and TailLines are how many lines of a text with more than MaxLines lines survive at its
-	// beginning and at its end, without the line that says how many are missing. Together they must not
+	// beginning and at its end, without the line that counts the missing ones. Together they must not
 	// exceed MaxLines. 0 means 128 each, or half of MaxLines if that is less. They also divide the bytes
 	// among beginning and end.
 	HeadLines, TailLines int
-	// MaxTokens is the most tokens of a result, as package tokens estimates them. 0 means 8,000. If it is
-	// what shortens a text, the marker says so.
+	// MaxTokens is the most tokens of a result, as package tokens estimates them. 0 means 8,000. It must be
+	// at least 32 if the Config is Readable. The marker in a text that this limit shortened counts tokens.
 	MaxTokens int
-	// StubAbove is the size in bytes over which a result is replaced by a stub: where it is from, how
-	// large it is, how it begins, and how to read it. It counts the result's text, or its JSON if it is
-	// not one text, and has no effect unless the Config is Readable. 0 means 4,096, or MaxBytes if that
-	// is less. With Off, such results are cut instead.
+	// StubAbove is the size in bytes over which a stub replaces a result. The stub names the tool, gives
+	// the size and the beginning of the result, and explains how to read the rest. The size is that of
+	// the result's text, or of its JSON if it is not one text. StubAbove has no effect unless the Config
+	// is Readable. 0 means 4,096, or MaxBytes if that is less. With Off, such results are cut instead.
 	StubAbove int
-	// Strategy is which part of a text survives. The zero value means Lines.
+	// Strategy selects the part of a text that survives. The zero value means Lines.
 	Strategy Strategy
 }
 
-// Config says how long tool results may be. Its zero value cuts every tool's results to the default
-// limits.
+// Config configures a [Cutter]. Its zero value cuts every tool's results to the default limits.
 type Config struct {
 	// Limits hold for the results of every tool. Zero fields are defaults.
 	Limits
-	// PerTool has other limits for some tools. Zero fields take the value of the Config.
+	// PerTool maps the names of tools to limits of their own. Zero fields take the value of the Config.
 	PerTool map[string]Limits
 	// Exempt names tools whose results are never cut. ADK's own tools whose results the app reads, such
 	// as set_model_response, and read_result are exempt in any case.
 	Exempt []string
-	// Readable says that the model can read whole results with read_result. Then every shortened result
+	// Set Readable if the model can read whole results with read_result. Every shortened result then
 	// carries its reference under the key ref_id, and results over StubAbove become stubs.
 	Readable bool
-	// Observer is called for every result that [Cutter.Event] shortens, normally once per event and
-	// process, in the order of the cuts and one at a time, by a goroutine of the Cutter. No turn waits
-	// for it. While 1,000 cuts wait for it, further ones are not passed on. A panic in it is swallowed.
-	// If nil, nothing is reported.
+	// The Cutter calls Observer for every result that [Cutter.Event] shortens, normally once per event and
+	// process, in the order of the cuts. The calls come one at a time from a goroutine of the Cutter, so
+	// no turn waits for them. While 1,000 cuts are queued, the Cutter skips further ones. It recovers from
+	// a panic in Observer. If Observer is nil, cuts are only logged ([Cutter.TruncateLog]).
 	Observer func(Cut)
 }
 

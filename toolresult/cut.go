@@ -6,14 +6,14 @@ import (
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
-// Kind is what happened to a result.
+// Kind is the way in which a result was shortened.
 type Kind string
 
 // The kinds.
 const (
 	Shortened Kind = "cut"      // parts of it are left out
-	Stubbed   Kind = "stub"     // it is replaced by a short text that says how to read it
-	Repaired  Kind = "repaired" // it is within the limits, but values that JSON cannot hold are replaced by texts
+	Stubbed   Kind = "stub"     // a short text that explains how to read it takes its place
+	Repaired  Kind = "repaired" // within the limits, but texts replace values that JSON cannot hold
 )
 
 // Cut is one tool result that was shortened.
@@ -26,7 +26,7 @@ type Cut struct {
 	Tool         string
 	CallID       string
 	Kind         Kind
-	Ref          string // of the whole result, for read_result; empty if it cannot be read, or is only repaired
+	Ref          string // of the whole result; empty if read_result cannot read it, or if it is only repaired
 
 	// The sizes before and after. Bytes are those of the result's text, or of its JSON if it is not one
 	// text. Tokens are estimates, of large results from samples.
@@ -46,7 +46,7 @@ func (c Cut) String() string {
 		grouped(c.BytesBefore), grouped(c.BytesAfter), grouped(c.LinesBefore), grouped(c.LinesAfter), grouped(c.TokensBefore), grouped(c.TokensAfter), ref)
 }
 
-// setSizes fills in the sizes of a cut. whole is empty if it is not known.
+// setSizes fills in the sizes of a cut. whole is empty if the caller did not compute it.
 func (c *Cut) setSizes(before map[string]any, whole store.Result, after map[string]any) {
 	c.BytesBefore, c.LinesBefore, c.TokensBefore = sizesOf(before, whole.Content)
 	c.BytesAfter, c.LinesAfter, c.TokensAfter = sizesOf(after, "")

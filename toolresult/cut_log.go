@@ -12,8 +12,8 @@ const (
 	maxQueued = 1_000
 )
 
-// cutLog keeps the newest cuts and passes them on to an observer. It knows which cuts it has seen, because
-// each Get of a session shortens its events anew, which is not news.
+// cutLog keeps the newest cuts and passes them on to an observer. Each Get of a session shortens the same
+// events again, so the log remembers the cuts that it has seen and reports each of them once.
 type cutLog struct {
 	observer func(Cut) // may be nil
 
@@ -27,7 +27,7 @@ type cutLog struct {
 
 var seenSeed = maphash.MakeSeed() // for membership only, so it may differ between processes
 
-// add notes the cuts that are new. It never waits for the observer.
+// add logs the cuts that are new. It never waits for the observer.
 func (l *cutLog) add(cuts []Cut) {
 	if len(cuts) == 0 {
 		return
@@ -54,7 +54,7 @@ func (l *cutLog) add(cuts []Cut) {
 	}
 }
 
-// isNew reports whether a key is new, and notes it. It knows at least the newest [maxSeen] keys.
+// isNew reports whether a key is new, and remembers it. It knows at least the newest [maxSeen] keys.
 func (l *cutLog) isNew(key uint64) bool {
 	if _, seen := l.seen[key]; seen {
 		return false

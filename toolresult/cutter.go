@@ -1,6 +1,7 @@
 package toolresult
 
 import (
+	"maps"
 	"slices"
 
 	"google.golang.org/genai"
@@ -11,8 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
-// Cutter shortens tool results. It is safe for concurrent use. Its answers depend on the result and the
-// Config alone, so equal results are equal bytes in every process.
+// Cutter shortens tool results. It is safe for concurrent use. A shortened result depends on the result and
+// the Config alone, so every process shows the model the same bytes.
 type Cutter struct {
 	cfg     Config
 	all     limits
@@ -20,19 +21,19 @@ type Cutter struct {
 	log     cutLog
 }
 
-// New returns a Cutter. It refuses a Config with all of its problems, each a [*ConfigError].
+// New returns a Cutter. Its error joins one [*ConfigError] for each problem of the Config.
 func New(cfg Config) (*Cutter, error) {
 	all, perTool, err := cfg.resolve()
 	if err != nil {
 		return nil, err
 	}
-	cfg.Exempt = slices.Clone(cfg.Exempt)
+	cfg.Exempt, cfg.PerTool = slices.Clone(cfg.Exempt), maps.Clone(cfg.PerTool)
 	return &Cutter{cfg: cfg, all: all, perTool: perTool, log: cutLog{observer: cfg.Observer}}, nil
 }
 
 // Event returns an event whose tool results are within the limits: ev itself if all of them are, else a
-// copy in which only the Response maps of function responses differ. It never changes ev and never
-// panics. The owner of the session is only for the observer and [Cutter.TruncateLog].
+// copy in which only the Response maps of function responses differ. It never changes ev and never panics.
+// Event uses owner, the session of ev, only for the observer and [Cutter.TruncateLog].
 func (c *Cutter) Event(owner store.Owner, ev *session.Event) (shortened *session.Event) {
 	defer func() {
 		if recover() != nil { // a value of the tool's own type may panic
@@ -47,8 +48,8 @@ func (c *Cutter) Event(owner store.Owner, ev *session.Event) (shortened *session
 	return shortened
 }
 
-// Cuts returns what [Cutter.Event] shortens in these events, in their order. It reports nothing to the
-// observer and leaves the log alone. The Session of the cuts is empty.
+// Cuts returns the cuts that [Cutter.Event] makes in these events, in their order, with an empty Session. It
+// does not call the observer and does not change the log.
 func (c *Cutter) Cuts(events []*session.Event) []Cut {
 	var all []Cut
 	for _, ev := range events {
@@ -97,8 +98,9 @@ func withOwnParts(ev *session.Event) *session.Event {
 	return &out
 }
 
-// Response returns a result of a tool within the limits: the same map if it is, and false. It never
-// changes the map and never panics. The Cut lacks what only an event has.
+// Response shortens one result of a tool to the limits. It returns the same map and false if the result is
+// within them already. It never changes the map and never panics. In the Cut, the fields that come from an
+// event are empty. Response does not call the observer and does not change the log.
 func (c *Cutter) Response(tool string, response map[string]any) (shortened map[string]any, cut Cut, changed bool) {
 	defer func() {
 		if recover() != nil { // a value of the tool's own type may panic

@@ -16,12 +16,12 @@ func orDefault[N ~int | ~int64 | ~float64](n, standard N) N {
 	return n
 }
 
-// ConfigError is one value of a configuration that is refused. Constructors report all of them at once,
-// joined: errors.As finds the first.
+// ConfigError is one refused value of a configuration. Constructors report all refused values at once,
+// joined. errors.As finds the first of them.
 type ConfigError struct {
-	Field  string // as the configuration names it, such as "Masking.BatchTokens"
+	Field  string // as the configuration names it, such as "KeepFirst" or PerTool["grep"].MaxBytes
 	Value  any    // as it was given
-	Reason string // what is wrong with it, and what to do
+	Reason string // the problem and the remedy
 }
 
 // Error names the field, its value and what is wrong.

@@ -18,6 +18,6 @@ func exempt(tool string, more []string) bool {
 	return strings.HasPrefix(tool, exemptPrefix) || slices.Contains(exemptTools, tool) || slices.Contains(more, tool)
 }
 
-// IsExempt reports whether ADK itself reads the results of a tool. They are never shortened, and nothing may
-// be written into them.
+// IsExempt reports whether ADK itself reads the results of a tool. Layers never shorten such results and
+// never write into them.
 func IsExempt(tool string) bool { return exempt(tool, nil) }

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// limits are checked Limits without zero fields. A limit that is off is [noLimit], lines that are off
-// are 0.
+// limits are checked Limits without zero fields. A limit that is off is [noLimit]. HeadLines and TailLines
+// that are off are 0.
 type limits Limits
 
 // noLimit is more than any size, and small enough that a sum of two does not overflow.
@@ -22,7 +22,7 @@ const (
 	minTokens, minReadableTokens = 1, 32
 )
 
-// resolve checks limits and fills in what they leave open: first from general, then the defaults.
+// resolve checks limits and fills in zero fields, first from general and then from the defaults.
 func (l Limits) resolve(prefix string, general Limits, readable bool) (limits, []error) {
 	problems := l.check(prefix, readable)
 	given := l
@@ -50,8 +50,9 @@ func (l Limits) resolve(prefix string, general Limits, readable bool) (limits, [
 	return limits(l), problems
 }
 
-// fillLines sets HeadLines and TailLines, which must not exceed MaxLines together. Values that are not
-// given in the same place give way to those that are.
+// fillLines sets HeadLines and TailLines, which must not exceed MaxLines together. If they would, inherited
+// values and defaults shrink, and given values stay. For example, HeadLines 200 with MaxLines 256 leaves 56
+// for TailLines.
 func (l *Limits) fillLines(prefix string, given, general Limits) []error {
 	l.HeadLines = max(0, cmp.Or(l.HeadLines, general.HeadLines, defaultHeadLines)) // Off is 0 lines
 	l.TailLines = max(0, cmp.Or(l.TailLines, general.TailLines, defaultTailLines))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The beginnings of all texts that say what is missing in a result, which [IsShortened] looks for.
+// The beginnings of all texts that take the place of a missing part. [IsShortened] looks for them.
 const (
 	omittedPrefix   = "[... omitted "
 	truncatedPrefix = "[truncated: kept "
@@ -14,8 +14,8 @@ const (
 	shortMarker     = "[...]" // the whole text, where there is no room for more
 )
 
-// omitted says how many units of a text or a container are missing, for example [... omitted 9,744 of
-// 10,000 lines ...].
+// omitted returns the marker for missing units of a text or a container, for example
+// [... omitted 9,744 of 10,000 lines ...].
 func omitted(missing, total int, unit string) string {
 	return omittedPrefix + grouped(missing) + " of " + grouped(total) + " " + unit + " ...]"
 }
@@ -34,8 +34,8 @@ func groupedSize(n int) int {
 	return digits + (digits-1)/3
 }
 
-// truncated says which part of a text a token limit or a strategy left, for example [truncated: kept
-// first ~8000 of ~52000 tokens (head)].
+// truncated returns the marker in a text that a token limit or a strategy cut, for example
+// [truncated: kept first ~8000 of ~52000 tokens (head)].
 func truncated(kept, total int, s Strategy) string {
 	part := "first+last"
 	switch s {

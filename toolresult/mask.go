@@ -36,7 +36,7 @@ type Masked struct {
 	Err    error
 }
 
-// A Masker replaces old tool results in a request by a short text that says how large they were. Calls,
+// A Masker replaces each old tool result in a request by a short text with its size in tokens. Calls,
 // their arguments and thought signatures, and the number and order of all parts stay as they are, and so
 // do the notes that other layers wrote into a result. The mask of a result has its reference under
 // [RefKey], so the model can read the result with read_result.
@@ -45,7 +45,8 @@ type Masked struct {
 // masks the same ones, and a request whose contents extend those of an earlier one shows no result that
 // was masked there.
 //
-// The zero value and nil mask nothing. A Masker is safe for concurrent use. It never panics.
+// The zero value and a nil Masker leave every request as it is. A Masker is safe for concurrent use. It never
+// panics.
 type Masker struct {
 	keepFirst, keepLast, batch int
 	batchFollows               bool // a small window makes the batch smaller

@@ -36,7 +36,7 @@ func tokensOf(response map[string]any, s size, lim limits) int {
 const maxCounted = 1 << 30
 
 // measure returns the size of a result. It reads no more of it than the limits need, so sizes over a limit
-// are lower bounds, and it allocates nothing for maps, slices and values as encoding/json decodes them.
+// are lower bounds. It does not allocate for maps, slices and values as encoding/json decodes them.
 func measure(response map[string]any, lim limits) size {
 	m := meter{most: lim.MaxBytes, left: canonical.MaxValues}
 	if lim.StubAbove != noLimit {

@@ -11,9 +11,9 @@ type importance int
 
 const (
 	ordinary importance = iota
-	identity            // says what the result is about: id, path, url, name
-	outcome             // says how the call ended: status, exit_code, code
-	failure             // says why it failed: error
+	identity            // names the subject of the result: id, path, url, name
+	outcome             // how the call ended: status, exit_code, code
+	failure             // why it failed: error
 )
 
 // maxRankedKey is the length of the longest key that has an importance of its own.

@@ -32,7 +32,7 @@ type PluginConfig struct {
 	// not asked again. 0 means 5 s. Off waits as long as the run.
 	PutTimeout time.Duration
 	// InlineMax is the size in bytes up to which a result that could not be stored stays whole. A
-	// larger one is cut, and says that the rest is lost. 0 means 81,920 (80 KiB). Off keeps every
+	// larger one is cut, with a note that the rest is lost. 0 means 81,920 (80 KiB). Off keeps every
 	// result whole.
 	InlineMax int
 	// Logger gets a warning when the Store begins to fail, an info when it works again, and a warning

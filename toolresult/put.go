@@ -60,7 +60,8 @@ func (p *putter) putMasked(ctx context.Context, owner store.Owner, tool string, 
 	return nil
 }
 
-// The states of a call: whoever leaves running first decides whether it counts as hanging.
+// The states of a call. Both the call and the caller try to change running: the call to returned, the caller
+// to givenUp. The first change decides whether the call counts as hanging.
 const (
 	running int32 = iota
 	returned

@@ -45,7 +45,7 @@ const (
 //
 // Put the tool into every request with [Declare], or offer it as one of the agent's own tools. A call
 // never fails: wrong arguments, unknown references and failures of the source are answered with a
-// text under the key "error" that says what to do. The pieces of a result, joined, are the result
+// text under the key "error" that suggests the next step. The pieces of a result, joined, are the result
 // byte for byte. The tool may be used by any number of agents and goroutines.
 //
 // The error names every option that is wrong, each as a [*ConfigError].

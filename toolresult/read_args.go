@@ -25,7 +25,7 @@ type readArgs struct {
 	field         string
 }
 
-// key identifies a piece: two calls with equal keys and owners return the same.
+// key identifies the place that a call reads. Calls that differ in their limit alone have equal keys.
 func (a readArgs) key() string {
 	pattern, lines := "", lineRange{}
 	if a.grep != nil {
@@ -46,7 +46,7 @@ const (
 	maxExact   = 1 << 53 // the largest integer up to which float64, JSON's number, has them all
 )
 
-// parseReadArgs returns the arguments, or a text that says what is wrong with them.
+// parseReadArgs returns the arguments, or a text that describes their problems.
 func parseReadArgs(args map[string]any) (out readArgs, problem string) {
 	var problems []string
 	complain := func(format string, a ...any) { problems = append(problems, fmt.Sprintf(format, a...)) }

@@ -8,8 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
-// textCache remembers where the lines of the texts read last are, and the fields that were decoded. It is safe
-// for concurrent use.
+// textCache remembers where the lines of the texts read last are, and the fields that were decoded. It is
+// safe for concurrent use.
 type textCache struct {
 	mu     sync.Mutex
 	lines  *simplelru.LRU[textKey, *lineIndex]

@@ -81,7 +81,7 @@ func decodeField(t resultText, name string) (string, error) {
 	return "", argumentError(fmt.Sprintf("The result has no field %.80q. It has: %s%s.", name, strings.Join(names, ", "), rest))
 }
 
-// noObject tells an error of the JSON from one of the source.
+// noObject returns errNoObject for an error of the JSON, and an error of the source as it is.
 func noObject(err error) error {
 	var syntax *json.SyntaxError
 	if err == nil || errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

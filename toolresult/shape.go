@@ -13,7 +13,7 @@ type shape struct {
 	rank     importance
 	tokens   bool // markers count tokens
 	failed   bool // ends matter more
-	silent   bool // there is no room to say that keys are missing
+	silent   bool // there is no room for the marker of missing keys
 }
 
 // bytesOf returns the bytes of a text under a key of that importance.
@@ -55,7 +55,7 @@ func (s shape) each(n *node, f func(i int)) (missing int) {
 }
 
 // sizeOf returns a size that the JSON of a node does not exceed in this shape, and the newlines of its texts.
-// Elements that are missing in arrays are added up for the object that says so.
+// It adds the missing elements of arrays to count, for the marker in the object around them.
 func (s shape) sizeOf(n *node, rank importance, count *elementCount) (bytes, lines int) {
 	switch n.kind {
 	case textNode:
@@ -102,7 +102,8 @@ func (c *elementCount) add(missing, total int) {
 	}
 }
 
-// The keys of what says how many elements or keys are missing.
+// The keys of the markers for missing elements and keys. An array under the key "rows" has its marker under
+// "rows_omitted".
 const (
 	omittedSuffix = "_omitted"
 	omittedKeys   = "keys_omitted"
@@ -131,8 +132,8 @@ func (s shape) value(n *node, rank importance, lim limits, count *elementCount) 
 	return n.value
 }
 
-// object returns the shown entries of an object. If elements of an array are missing, an entry next to it
-// says how many.
+// object returns the shown entries of an object. If elements of an array are missing, an entry next to it has
+// their number.
 func (s shape) object(n *node, lim limits) map[string]any {
 	out := make(map[string]any, len(n.keys))
 	notes := map[string]string{}

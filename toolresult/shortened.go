@@ -8,9 +8,8 @@ import (
 )
 
 // IsShortened reports whether a response is a stub, a cut or a mask that this package wrote, or an answer of
-// read_result, and returns the reference of the whole result. It goes by the key ref_id together with
-// the text that each of them has; neither alone is enough. A tool that imitates both hides nothing but its
-// own result.
+// read_result, and returns the reference of the whole result. It requires both the key ref_id and the text
+// that each of these forms has. A tool that imitates both can hide only its own result.
 func IsShortened(tool string, response map[string]any) (ref string, ok bool) {
 	if ref = refIn(response); !store.IsRef(ref) {
 		return "", false

@@ -12,7 +12,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 // cutResponse returns a response that is over its limits within them. If ref is not empty, the response
 // carries it. Texts are shortened first, the largest most; then arrays, from their middle; then keys are left
-// out, those last that identify the result or tell its outcome.
+// out, and those that identify the result or hold its outcome are the last to go.
 func cutResponse(response map[string]any, ref string, lim limits) map[string]any {
 	c := cutting{lim: lim, ref: ref, notes: map[string]any{}, failed: callFailed(response)}
 	copyNotes(c.notes, response)

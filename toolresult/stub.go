@@ -17,8 +17,8 @@ const (
 	maxOutcomes  = 16  // entries that survive
 )
 
-// stubOf returns the stub of a result: its size and its beginning, the entries that say how the call ended,
-// and how to read it. The stub itself does not say that the call succeeded.
+// stubOf returns the stub of a result: its size, its beginning, the entries with the outcome of the call, and
+// how to read it. The stub never claims that the call succeeded.
 func stubOf(tool string, response map[string]any, whole store.Result, lim limits) map[string]any {
 	notes := map[string]any{}
 	copyNotes(notes, response)
@@ -79,8 +79,8 @@ type entry struct {
 // outcomeRoom is the room of a long error in a stub: its beginning and its end.
 var outcomeRoom = textRoom{bytes: maxOutcome, lines: noLimit, first: 1, last: 1, strategy: Lines}
 
-// outcomesOf returns the short entries that say how a call ended and what it was about, most important
-// ones first. A long error is shortened.
+// outcomesOf returns the short entries with the outcome and the subject of a call, the most important ones
+// first. A long error is shortened.
 func outcomesOf(response map[string]any) []entry {
 	var found []entry
 	for _, key := range sortedKeys(response) {
@@ -111,7 +111,8 @@ func outcomesOf(response map[string]any) []entry {
 	return found[:min(len(found), maxOutcomes)]
 }
 
-// tailText returns the text whose end says most about a failure: stderr, or else the longest one.
+// tailText returns the text whose end most likely has the cause of a failure: stderr, or else the longest
+// one.
 func tailText(response map[string]any, whole store.Result) string {
 	if text, ok := response["stderr"].(string); ok && strings.TrimSpace(text) != "" {
 		return text

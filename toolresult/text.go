@@ -44,8 +44,9 @@ func (l limits) room(bytes, lines int, failed bool) textRoom {
 	return r
 }
 
-// cut returns a text, which is valid UTF-8, within the room. A text that is within it stays as it is; else a marker says how much
-// is missing. It touches both ends of the text only, except to count lines.
+// cut shortens a text, which must be valid UTF-8, to the room. A text within the room stays as it is. In any
+// other text a marker takes the place of the missing part. cut reads both ends of the text only, except to
+// count lines and tokens.
 func (r textRoom) cut(text string) string {
 	c := textCut{textRoom: r, text: text, lines: lineCount(text)}
 	if c.lines <= r.lines && escapedSize(text, r.bytes) <= r.bytes {
@@ -77,23 +78,23 @@ func (r textRoom) cut(text string) string {
 type textCut struct {
 	textRoom
 	text       string
-	lines      int // that it has
-	tokens     int // if they are counted
+	lines      int // of the whole text
+	tokens     int // of the whole text, if they are counted
 	head, tail string
 }
 
-// headEndsLine reports whether the head ends where a line does, tailBeginsLine whether the tail begins where
-// a line does.
+// headEndsLine reports whether the head ends where a line of the text does.
 func (c *textCut) headEndsLine() bool {
 	return len(c.head) == len(c.text) || c.text[len(c.head)] == '\n'
 }
 
+// tailBeginsLine reports whether the tail begins where a line of the text does.
 func (c *textCut) tailBeginsLine() bool {
 	start := len(c.text) - len(c.tail)
 	return start == 0 || c.text[start-1] == '\n'
 }
 
-// marker says how much of the text is missing: in lines if only whole lines are.
+// marker returns the marker, which counts lines if only whole lines are missing.
 func (c *textCut) marker() string {
 	if c.countTokens {
 		return truncated(tokens.Estimate(c.head)+tokens.Estimate(c.tail), c.tokens, c.side())
@@ -110,7 +111,7 @@ func (c *textCut) marker() string {
 	return omitted(missing, c.lines, "lines")
 }
 
-// longestMarker is the size that the marker does not exceed.
+// longestMarker returns a size that the marker does not exceed.
 func (c *textCut) longestMarker() int {
 	if c.countTokens {
 		return len(truncated(c.tokens, c.tokens, Both))

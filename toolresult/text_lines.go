@@ -2,10 +2,11 @@ package toolresult
 
 import "strings"
 
-// partialLine is the share of a piece that is given up so that it ends at the end of a line: a quarter.
+// partialLine is the largest share of a head or tail that is given up so that it consists of whole lines: a
+// quarter.
 const partialLine = 4
 
-// wholeLinesBefore removes a partial line from the end of a beginning of the text, if it is short.
+// wholeLinesBefore removes a short partial line from the end of head, which is a beginning of the text.
 func wholeLinesBefore(text, head string) string {
 	if len(head) == len(text) || text[len(head)] == '\n' {
 		return head
@@ -16,7 +17,7 @@ func wholeLinesBefore(text, head string) string {
 	return head
 }
 
-// wholeLinesAfter removes a partial line from the beginning of an end of the text, if it is short.
+// wholeLinesAfter removes a short partial line from the beginning of tail, which is an end of the text.
 func wholeLinesAfter(text, tail string) string {
 	if start := len(text) - len(tail); start == 0 || text[start-1] == '\n' {
 		return tail

@@ -44,7 +44,7 @@ type builder struct {
 	path   canonical.Path
 }
 
-// The bounds of what is looked at. A value takes at least two bytes of JSON with its comma.
+// The bounds of the nodes that are made. A value takes at least two bytes of JSON with its comma.
 const (
 	leastElement = 2
 	maxNodes     = 1 << 16
@@ -135,7 +135,7 @@ func (b *builder) object(v map[string]any) *node {
 	return n
 }
 
-// rankOf is the importance of an entry. Only short values identify something or tell the outcome. An error is
+// rankOf is the importance of an entry. Only short values count as identity or outcome. An error is
 // important however long it is.
 func rankOf(key string, value *node) importance {
 	rank := importanceOf(key)

@@ -13,9 +13,9 @@ const (
 	maxContentBytes = 64 << 20
 )
 
-// contentKey names a result of a session. The index stands for the session.
+// contentKey names a result of a session.
 type contentKey struct {
-	session any
+	session any // an *index or an Owner
 	ref     string
 }
 

@@ -41,7 +41,7 @@ const (
 // files may be memory, shared with others, or emptied at any time. An existing folder must belong to this
 // user alone (mode 0700, not checked on Windows) and must not be a link.
 //
-// A folder takes at most 4 GiB, or what [Folder.SetMaxBytes] says, and refuses more with a [*QuotaError].
+// A folder takes at most 4 GiB, or the limit of [Folder.SetMaxBytes], and refuses more with a [*QuotaError].
 // This counts what it held when it was opened and what this process has stored since.
 func NewFolder(dir string) (*Folder, error) {
 	if dir == "" {

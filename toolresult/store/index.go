@@ -7,18 +7,20 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// index knows where a session's results are. Its fields belong to whoever has acquired it.
+// index maps the references of a session to the positions of their events. A reader must acquire the index
+// before it uses refs, end and scanned.
 type index struct {
 	owner Owner
 	turn  chan struct{} // holds one token while a reader is at work
 
 	refs map[string]position
-	// end is the position of the newest event that was seen.
+	// end is the position of the newest event that a reader has seen.
 	end     position
 	scanned bool
 }
 
-// position says where to begin reading to find an event. The zero value is the start of the session.
+// position is a place in a session from which reading finds an event. The zero value is the start of the
+// session.
 type position struct {
 	time time.Time
 	seq  int64

@@ -19,10 +19,10 @@ const (
 type Result struct {
 	// Ref is the reference: "r-" and 16 hexadecimal digits.
 	Ref string
-	// Content is what is read back. For a result of one text under one key, such as {"output":
+	// Content is the text that read_result reads. For a result of one text under one key, such as {"output":
 	// "…"}, it is that text; for any other result, its JSON with sorted keys and without spaces.
 	Content string
-	// Text says that Content is the one text of the result.
+	// Text is true if Content is the one text of the result, and false if it is JSON.
 	Text bool
 }
 

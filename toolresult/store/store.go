@@ -8,7 +8,7 @@ import (
 )
 
 // ErrUnknownRef is the answer to every reference that names no result of the session: it never
-// existed, belongs to another session, or is malformed. The answer does not tell which.
+// existed, belongs to another session, or is malformed. The three cases have the same answer.
 var ErrUnknownRef = errors.New("no result with this ref_id in this session")
 
 // Source opens whole results. It must be safe for concurrent use.
@@ -22,13 +22,13 @@ type Source interface {
 // Store is a Source that takes results in. A result lives as long as its session.
 type Store interface {
 	Source
-	// Put stores a result of the named tool under result.Ref. Storing a result again changes
-	// nothing. If it returns an error, the result is not stored.
+	// Put stores a result of the named tool under result.Ref. Storing a result again has
+	// no effect. If Put returns an error, the result is not stored.
 	Put(ctx context.Context, owner Owner, tool string, result Result) error
 }
 
-// QuotaError says that a store has no room for a result. Nothing was deleted to make room: a result that
-// a model still refers to must not disappear.
+// QuotaError is the error of a store that has no room for a result. A store never deletes a result to make
+// room, because the model may still refer to it.
 type QuotaError struct {
 	// Size, Used and Max are bytes: of the refused result, of what is stored, and the most that may be.
 	Size, Used, Max int64
