@@ -30,7 +30,8 @@ type Config struct {
 	// ToolResults configures how long a tool result may be in a prompt. The stack offers read_result,
 	// so results are always Readable: the model can read each of them whole. In a context window below
 	// 82,000 tokens the default of StubAbove is lower, as long as the window is known from the start: 5%
-	// of the window's tokens, in bytes, but at least 1,024.
+	// of the window's tokens, in bytes, but at least 1,024. In one below 32,768, a call of read_result
+	// returns at most half a byte for each token of the window, but at least 1,024 bytes.
 	ToolResults toolresult.Config
 	// Masking configures how old tool results give way to a short text.
 	Masking toolresult.Masking
@@ -177,9 +178,8 @@ const (
 	stubBytesPerToken = 0.05
 )
 
-// stubInSmallWindow sets the default of StubAbove for a context window that is known from the start.
-func (c *Config) stubInSmallWindow() {
-	limits := &c.ToolResults.Limits
+// knownWindow returns the context window if it is known from the start, else 0.
+func (c *Config) knownWindow() int {
 	window := c.Compaction.ContextWindow
 	if window == 0 && c.Compaction.AgentModelFunc == nil {
 		name := c.Compaction.AgentModel
@@ -188,6 +188,31 @@ func (c *Config) stubInSmallWindow() {
 		}
 		window, _ = c.Compaction.Registry.Window(name)
 	}
+	return window
+}
+
+// The most bytes that one call of read_result returns are those of package toolresult, and less in a small
+// window: 16 KB of text that JSON escapes can be more than 12,000 tokens, and the newest answer is never
+// masked. Half a byte for each token of the window is at most two thirds of it.
+const (
+	readMax           = 16_384
+	leastReadMax      = 1_024
+	readBytesPerToken = 0.5
+)
+
+// readOptions are those of read_result for the window.
+func (c *Config) readOptions() toolresult.ReadOptions {
+	window := c.knownWindow()
+	most := max(leastReadMax, int(readBytesPerToken*float64(window)))
+	if window == 0 || most >= readMax {
+		return toolresult.ReadOptions{}
+	}
+	return toolresult.ReadOptions{MaxLimit: most}
+}
+
+// stubInSmallWindow sets the default of StubAbove for a context window that is known from the start.
+func (c *Config) stubInSmallWindow() {
+	limits, window := &c.ToolResults.Limits, c.knownWindow()
 	above := max(leastStubAbove, int(stubBytesPerToken*float64(window)))
 	if limits.StubAbove != 0 || window == 0 || above >= stubAbove || limits.MaxBytes > 0 && limits.MaxBytes < above {
 		return

@@ -221,3 +221,20 @@ func TestBlockCanBeTurnedOff(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// One answer of read_result must leave room in the window for the rest of the request.
+func TestReadResultReturnsLessAtOnceInASmallWindow(t *testing.T) {
+	t.Parallel()
+	for window, want := range map[int]string{1_500: "at most 1024", 8_000: "at most 4000", 32_000: "at most 16000", 128_000: "at most 16384"} {
+		stack := newStack(t, longsession.Config{Model: speaker("m"), Compaction: compaction.Config{ContextWindow: window}})
+		read, ok := stack.Tools()[0].(interface {
+			Declaration() *genai.FunctionDeclaration
+		})
+		if !ok {
+			t.Fatalf("%T has no declaration", stack.Tools()[0])
+		}
+		if got := read.Declaration().Parameters.Properties["limit"].Description; !strings.Contains(got, want) {
+			t.Errorf("window of %d: %q, want %q", window, got, want)
+		}
+	}
+}

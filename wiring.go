@@ -30,7 +30,7 @@ func (s *Stack) addToolResults(inner session.Service, cfg *Config) error {
 	}
 	// Results of agents as tools are in no session of inner. Storage is asked first, so that a store of the
 	// app's that hangs keeps nobody from reading what the session has.
-	read, err3 := toolresult.ReadResult(sources{store.Events(inner), results}, toolresult.ReadOptions{})
+	read, err3 := toolresult.ReadResult(sources{store.Events(inner), results}, cfg.readOptions())
 	s.cutter, s.read = cutter, read
 	cfg.Budget.Masker, cfg.Budget.Cutter, cfg.Budget.ReadResult, cfg.Budget.Store = masker, cutter, read, results
 	cfg.Compaction.Cut = s.cut
