@@ -21,6 +21,8 @@ func TestAllLayersNeedFewerTokensThanCompactionAlone(t *testing.T) {
 	}
 }
 
+// In a window of 32,000 masking works in batches of less than 5,000 tokens, so more requests break the prefix
+// than in a large one. All the same it must cost at most half of what it costs to send everything.
 func TestEachLayerAloneSavesAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	all := played(t, reading(), named(t, "everything, always"), readingWindow)
@@ -32,7 +34,7 @@ func TestEachLayerAloneSavesAndLosesNothing(t *testing.T) {
 		if f.kept+f.readable != f.results || f.unread > 0 || f.orphans > 0 || f.missing > 0 {
 			t.Errorf("%s: %d results known, %d readable, of %d: %+v", tt.name, f.kept, f.readable, f.results, f)
 		}
-		if 2*f.prompt > all.prompt || f.dollars() > all.dollars()/2 || (f.breaks > 0) != tt.breaks || 10*f.breaks > f.requests*2 {
+		if 2*f.prompt > all.prompt || f.dollars() > all.dollars()/2 || (f.breaks > 0) != tt.breaks || 3*f.breaks > f.requests {
 			t.Errorf("%s: %d of %d tokens, $%.2f of $%.2f, %d prefix breaks", tt.name, f.prompt, all.prompt, f.dollars(), all.dollars(), f.breaks)
 		}
 	}
