@@ -39,8 +39,8 @@ const (
 	// Rebuilt: the session was compacted and the request built again. Removed is by how many
 	// estimated tokens it became smaller.
 	Rebuilt Kind = "rebuilt"
-	// Masked: results in the request were masked, in a batch or as a last resort. Removed has the
-	// tokens.
+	// Masked: as a last resort, all results but those of the newest round were masked. Removed has
+	// the tokens. A usual batch is reported as PrefixBroken, with CauseMasked.
 	Masked Kind = "masked"
 	// Dropped: tool rounds were dropped from the request. Removed has the tokens.
 	Dropped Kind = "dropped"
@@ -48,7 +48,8 @@ const (
 	// MaxOutputTokens was lowered; Removed is by how much.
 	ReplyLowered Kind = "reply lowered"
 	// Refused: the model refused a request as too long. Err is its error. If another Refused of the
-	// same request follows, the turn ends with an [*OverflowError].
+	// same request follows, the turn ends with an [*OverflowError]. If Err is an [*OverflowError]
+	// itself, the request was not sent, because one part of it is larger than the window.
 	Refused Kind = "refused"
 	// Failed: something that the meter calls has failed, panicked or hung: the compactor, the
 	// masker, a store. Reason says which; the request goes on without it.

@@ -15,7 +15,7 @@ const (
 	// defaultReply is reserved for the reply of an unknown model: many models are limited to this,
 	// and servers that are given no limit reserve it.
 	defaultReply = 8_192
-	// defaultReplyDivisor caps a reserve that nobody asked for at a tenth of the window, as package
+	// defaultReplyDivisor caps a reserve by default at a tenth of the window, as package
 	// compaction does. Models are sold with replies of up to half of their window, and hardly any
 	// reply is that long.
 	defaultReplyDivisor = 10
@@ -33,7 +33,7 @@ type windowTable struct {
 // windows are what is known of one model.
 type windows struct {
 	total, reply int  // context window and default reserve
-	assumed      bool // nobody knows the context window
+	assumed      bool // neither the config nor the registry has the context window
 }
 
 // modelOf is the name of the model that a request goes to.
@@ -57,7 +57,7 @@ func (t *windowTable) lookup(name string) windows {
 	return w
 }
 
-// reserve is what is reserved for the reply in a window if the request does not say. The argument
+// reserve is the part of a window that is reserved for the reply if the request sets no limit. The argument
 // longest is the longest reply of the model, 0 if unknown.
 func (t *windowTable) reserve(longest, window int) int {
 	switch configured := t.cfg.MaxOutputTokens; {
@@ -70,8 +70,8 @@ func (t *windowTable) reserve(longest, window int) int {
 	}
 }
 
-// learn takes the limit that a provider named when it refused a prompt for the context window of a
-// model, for as long as the process lives.
+// learn uses the limit that a provider named when it refused a prompt as the context window of a model. The
+// table forgets it with the process, or when maxModels other models were used since.
 func (t *windowTable) learn(name string, total int) {
 	if total <= 0 {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// What a meter remembers at most. The least recently used goes first, which costs accuracy until the
+// The most that a meter remembers. The least recently used entry goes first, which costs accuracy until the
 // provider reports again, and one prefix break that is not noticed.
 const (
 	maxCallers  = 2048 // agents in a branch of a session
@@ -129,9 +129,9 @@ func (m *Meter) Fixed(ref compaction.SessionRef, agent, branch string) int {
 	return fixed
 }
 
-// Tracker returns the token counts of a session. That of a session which the meter has not seen is
-// zero, and counts once the session's agents call their models. The meter remembers 4,096 sessions;
-// the tracker of one that it has forgotten goes on existing, but counts no longer.
+// Tracker returns the token counts of a session. The tracker of a session that the meter has not seen is
+// zero, and counts once the session's agents call their models. The meter remembers 4,096 sessions. The
+// tracker of a session that it has forgotten keeps its numbers, but no longer counts.
 func (m *Meter) Tracker(ref compaction.SessionRef) *Tracker {
 	if t, known := m.trackers.Get(ref); known {
 		return t

@@ -154,7 +154,7 @@ func (w *metered) GenerateContent(ctx context.Context, req *model.LLMRequest, st
 	}
 }
 
-// nilModel stands for a model that is nil.
+// nilModel takes the place of a model that is nil.
 type nilModel struct{ what string }
 
 // Name returns a name that no model has.

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// IsOverflow reports whether err says that a prompt is longer than the model's context window. It
+// IsOverflow reports whether err means that a prompt is longer than the model's context window. It
 // knows the texts of Gemini, Vertex AI, Anthropic, Amazon Bedrock, OpenAI and the many services with
 // OpenAI's API, llama.cpp, LM Studio, Ollama, vLLM and Hugging Face TGI.
 //
@@ -34,7 +34,7 @@ func IsOverflow(err error) bool {
 	return isOverflowText(err.Error())
 }
 
-// isOverflowText reports whether a text says that a prompt is too long.
+// isOverflowText reports whether a text means that a prompt is too long.
 func isOverflowText(text string) bool {
 	text = strings.ToLower(text)
 	switch {
@@ -122,7 +122,7 @@ type refusal struct {
 	reply  int // the reserve for the reply that the request asked for
 }
 
-// Limits outside of this range are taken for misread.
+// Limits outside of this range are taken for numbers of something else.
 const (
 	minPlausibleLimit = 512
 	maxPlausibleLimit = 100_000_000

@@ -36,8 +36,8 @@ var generalOverflowTexts = []string{
 	"too many tokens",
 }
 
-// With one of these texts, an error is no overflow, whatever else it says: it is about a rate, a quota,
-// an overloaded server, a file, or one argument. A shorter prompt does not help against them.
+// An error with one of these texts is no overflow, whatever else it contains: it is about a rate, a quota,
+// an overloaded server, a file, or one argument. A shorter prompt does not help against any of them.
 var otherLimits = []string{
 	"per minute", "per hour", "per day", "per second", "tokens per", "(tpm)", "(rpm)", "(tpd)",
 	"quota", "rate limit", "rate_limit", "ratelimit", "throttl", "too many requests",

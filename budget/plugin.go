@@ -12,7 +12,7 @@ import (
 // PluginName is the name of [Meter.Plugin]. ADK refuses two plugins of one name.
 const PluginName = "longsession-budget"
 
-// Plugin returns the plugin that tells the model how full its context window is. From Thresholds.Note
+// Plugin returns the plugin that shows the model how full its context window is. From Thresholds.Note
 // on, once for each further 5%, it writes a short note into the newest tool result, under [NoteKey]:
 //
 //	[Context: 83% used. You can call compact_context to free space before continuing with large operations.]

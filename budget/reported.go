@@ -29,7 +29,7 @@ func (m *Meter) reported(ctx context.Context, c caller, got measured, a answer) 
 
 	m.Tracker(c.ref).answered(c.invocation, max(used, 0), a.output(), s.lastBudget())
 	if isNews {
-		m.tell(ctx, c, news, count, estimate)
+		m.announce(ctx, c, news, count, estimate)
 	}
 }
 
@@ -70,8 +70,8 @@ func (k *calibration) news(v verdict) (change, bool) {
 	return 0, false
 }
 
-// tell reports a change.
-func (m *Meter) tell(ctx context.Context, c caller, news change, count, estimate int) {
+// announce logs a change and passes it on to the observer, except for the end of cuts, which is only logged.
+func (m *Meter) announce(ctx context.Context, c caller, news change, count, estimate int) {
 	attrs := []slog.Attr{slog.Int("reported", count), slog.Int("estimated", estimate)}
 	o := c.observation(Misreported)
 	switch news {

@@ -129,15 +129,16 @@ func (c *call) isOverflow(err error) (is bool) {
 	return is
 }
 
-// A request that was refused is sent again only if it is smaller by a twentieth.
 const (
+	// minProgress is by how much a request must become smaller to be sent again after a refusal: a
+	// twentieth.
 	minProgress = 20
 	// unknownExcess is by how much a request is made smaller if the refusal does not say how much is
 	// too much: a quarter.
 	unknownExcess = 4
 )
 
-// shrink makes a refused request smaller, and reports whether it is worth to send it again.
+// shrink makes a refused request smaller, and reports whether it is worth sending again.
 func (c *call) shrink(r refusal) bool {
 	if r.onlyReply() && c.lowerReply(r.prompt) {
 		return true

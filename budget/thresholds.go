@@ -5,7 +5,7 @@ import "fmt"
 // Off turns a number off. In every setting of this package, 0 is the default.
 const Off = -1
 
-// Thresholds say what happens at which use of the window. They are shares of the effective window, so
+// Thresholds set what happens at which use of the window. They are shares of the effective window, so
 // 0.95 of a window of 128,000 with 8,000 reserved for the reply is 114,000 tokens. A zero field takes
 // its value from [Standard]; [Off] turns a field off. Those that are on must keep the order 0 < Note <
 // Compact < Block <= 1.
@@ -28,11 +28,12 @@ var (
 	Early = Thresholds{Note: 0.65, Compact: 0.70, Block: 0.95}
 )
 
-// ShouldCompact reports whether a request has reached Compact.
+// ShouldCompact reports whether a request has reached Compact. It is false if Compact is Off.
 func (t Thresholds) ShouldCompact(b Budget) bool { return reached(t.withDefaults().Compact, b) }
 
-// IsBlocked reports whether a request has reached Block: it must be made smaller before it is sent, and
-// the session before it takes in another message.
+// IsBlocked reports whether a request of that size has reached Block. It is false if Block is Off. For the
+// requests that it sends, [Meter.Model] compares an upper bound of the size with Block instead, because the
+// part that no provider has counted yet is only estimated.
 func (t Thresholds) IsBlocked(b Budget) bool { return reached(t.withDefaults().Block, b) }
 
 func reached(threshold float64, b Budget) bool {

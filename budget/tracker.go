@@ -13,14 +13,15 @@ const maxTurns = 1000
 type TurnUsage struct {
 	Number       int // from 1 on
 	InputTokens  int // prompts of all model calls of the turn, cached tokens included
-	OutputTokens int // what the model wrote, thoughts included
+	OutputTokens int // all that the model wrote, thoughts included
 	Total        int
 	Timestamp    time.Time // of the turn's latest model call
 }
 
 // Tracker counts the tokens of a session for people to read. That of [Meter.Tracker] is kept by the
-// meter: a turn is one invocation, and all model calls of all agents in it count. A Tracker of its own
-// is filled with [Tracker.Record]. The zero value is ready to use. It is safe for concurrent use.
+// meter: a turn is one invocation, and all model calls of all agents in it count. An app fills a Tracker
+// that it makes itself with [Tracker.Record]. The zero value is ready to use. A Tracker is safe for
+// concurrent use.
 type Tracker struct {
 	mu            sync.Mutex
 	turns         []TurnUsage // the newest maxTurns
@@ -28,7 +29,7 @@ type Tracker struct {
 	input, output int
 	invocation    string
 	budget        Budget
-	growth        int // tokens that the conversation has grown by since the tracker exists
+	growth        int // tokens by which the conversation has grown since the tracker was made
 	compactAt     float64
 }
 
@@ -111,16 +112,16 @@ func (t *Tracker) AverageTurnSize() int {
 func (t *Tracker) average() int { return (t.input + t.output) / max(1, t.count) }
 
 // Budget is the size of the latest request of the session, whichever agent sent it, in its context
-// window. It is zero before the first request, and for a Tracker of its own.
+// window. It is zero before the first request, and for a Tracker that an app fills with Record.
 func (t *Tracker) Budget() Budget {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.budget
 }
 
-// TurnsLeft is how many more turns fit into the effective window if the conversation goes on to grow as
-// it did on average, and nothing is compacted. It is 0 if the window is full, and as long as nothing is
-// known.
+// TurnsLeft is how many more turns fit into the effective window if the conversation goes on growing as
+// it did on average, and nothing is compacted. It is 0 if the window is full, if no turn has been counted,
+// and for a Tracker that an app fills with Record, which knows no window.
 func (t *Tracker) TurnsLeft() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +140,7 @@ type TokenInfo struct {
 	Used, Available  int     // tokens of the latest request, and of the effective window that are free
 	PercentUsed      float64 // of the effective window: 83.5 is 83.5%
 	TurnsLeft        int     // see [Tracker.TurnsLeft]
-	CompactThreshold float64 // share of the effective window at which the session is compacted; 0 if that is off
+	CompactThreshold float64 // share of the effective window at which the session is compacted; 0 if that is off or not known
 }
 
 // Info returns the state of the session's context window.
