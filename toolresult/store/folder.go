@@ -25,6 +25,8 @@ type Folder struct {
 	mu   sync.Mutex
 	max  int64
 	used int64
+	// writing has a channel for each result that a Put of this process is storing. The Put closes it.
+	writing map[string]chan struct{}
 }
 
 // defaultFolderQuota bounds a folder: 4 GiB.
@@ -67,7 +69,7 @@ func NewFolder(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	f := &Folder{root: root, max: defaultFolderQuota}
+	f := &Folder{root: root, max: defaultFolderQuota, writing: map[string]chan struct{}{}}
 	f.used, err = f.sizeOf(".")
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), root.Close())
@@ -94,6 +96,11 @@ func (f *Folder) Put(ctx context.Context, owner Owner, _ string, result Result) 
 		return err
 	}
 	dir, name := f.names(owner, result.Ref)
+	done, err := f.claim(ctx, name)
+	if err != nil {
+		return fmt.Errorf("store result %s: %w", result.Ref, err)
+	}
+	defer done()
 	if file, _, err := f.open(name); err == nil {
 		return file.Close()
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -60,6 +61,33 @@ func (f *Folder) write(dir, name, content string) (err error) {
 	return f.root.Rename(temporary, name)
 }
 
+// claim waits until no other Put of this process stores the result, so that its size counts once. The caller
+// calls done when the result is stored.
+func (f *Folder) claim(ctx context.Context, name string) (done func(), err error) {
+	for {
+		f.mu.Lock()
+		other, busy := f.writing[name]
+		if !busy {
+			own := make(chan struct{})
+			f.writing[name] = own
+			f.mu.Unlock()
+			return func() {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				delete(f.writing, name)
+				close(own)
+			}, nil
+		}
+		f.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// reserve counts the bytes of a result that is about to be stored, if there is room for them.
 func (f *Folder) reserve(size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,6 +98,7 @@ func (f *Folder) reserve(size int64) error {
 	return nil
 }
 
+// release takes back what reserve counted.
 func (f *Folder) release(size int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
