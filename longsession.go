@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/runner"
@@ -84,6 +85,16 @@ func (s *Stack) Model(llm model.LLM) model.LLM {
 		return llm
 	}
 	return s.meter.Model(llm)
+}
+
+// Ahead returns an instruction provider for agents whose model is that of [Stack.Model]. Over Block, it
+// compacts the session before a request is built, so that no callback runs a second time; see
+// [budget.Meter.Ahead]. Without LayerBudget it returns provider itself.
+func (s *Stack) Ahead(provider llmagent.InstructionProvider) llmagent.InstructionProvider {
+	if s.meter == nil {
+		return provider
+	}
+	return s.meter.Ahead(provider)
 }
 
 // Tools returns the tools that the layers offer, to be appended to an agent's own: read_result. Only

@@ -70,6 +70,7 @@ type call struct {
 
 	req       *model.LLMRequest
 	size      measured // of req
+	whole     int      // estimate of the contents of req before last resorts
 	masked    int      // tokens that masking took out of req
 	compacted bool     // the session was compacted for this request, or that was tried
 	did       actions
@@ -93,6 +94,7 @@ func (c *call) identify() {
 			return nil
 		})
 	}
+	c.compacted = c.m.stateOf(c.who).tookAhead(c.who.invocation)
 	switch {
 	case c.m.cfg.Store == nil:
 	case c.owned:
@@ -148,6 +150,7 @@ func (c *call) shape() {
 		}
 	}
 	c.size = c.m.measure(c.who, c.req)
+	c.whole = c.size.contents
 }
 
 // declare puts read_result into the request. It reports whether results may be shortened in it.

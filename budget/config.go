@@ -45,6 +45,7 @@ type Config struct {
 	CompactTimeout time.Duration
 	// DisableRebuild keeps the meter from compacting sessions and running agents again in the middle
 	// of a model call. Requests that are too large are then only masked and dropped from.
+	// [Meter.Ahead] runs no agent again, and still compacts.
 	DisableRebuild bool
 	// Passive leaves requests that are too large alone: the meter declares ReadResult, cuts and masks in
 	// batches, measures and reports. It compacts no session, drops nothing, sends nothing twice, and

@@ -8,6 +8,10 @@
 // All thresholds are shares of the effective window: the model's context window less what is reserved
 // for the reply. With a window of 128,000 and a reserve of 8,000, a Block of 0.98 is at 117,600 tokens.
 //
+// A request that is too large is built again from a compacted session, for which callbacks before the model
+// run a second time. Agents whose instruction provider is that of [Meter.Ahead] compact the session before the
+// request is built instead.
+//
 // [Meter.Plugin] writes a short note about the use of the window into a tool result, [Meter.Tracker]
 // counts the tokens of a session for people to read, and an [Observer] hears of every request, every
 // prompt that does not extend the one before it, and every change of state.

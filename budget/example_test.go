@@ -10,9 +10,15 @@ import (
 
 	"google.golang.org/genai"
 
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
+	"google.golang.org/adk/runner"
+	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/budget"
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/summarizer"
 )
 
 // small is a model with a window of 2,000 tokens that says so, as a provider does.
@@ -78,4 +84,44 @@ func ExampleTracker() {
 	tracker.Record(1_200, 850)
 	fmt.Println(tracker.Report())
 	// Output: Turn 5 | Input: 1200, Output: 850 | Avg/turn: 1050 | Total: 5250
+}
+
+// The session is compacted before a request that would be over Block is built. Nothing of the agent runs twice.
+func ExampleMeter_Ahead() {
+	sessions, err := compaction.NewCompactionService(session.InMemoryService(), compaction.Config{
+		Summarizer: &summarizer.Extractive{}, InvocationThreshold: compaction.Off, TokenThreshold: compaction.Off,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	meter, err := budget.New(budget.Config{ContextWindow: 2000, Compactor: sessions, Observer: budget.ObserverFunc(func(_ context.Context, o budget.Observation) {
+		if o.Kind == budget.CompactedAhead || o.Kind == budget.Rebuilt {
+			fmt.Println(o.Kind)
+		}
+	})})
+	if err != nil {
+		log.Fatal(err)
+	}
+	assistant, err := llmagent.New(llmagent.Config{
+		Name:                "assistant",
+		Model:               meter.Model(&small{}),
+		InstructionProvider: meter.Ahead(budget.Instruction("Answer in one sentence.")),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	app, err := runner.New(runner.Config{AppName: "app", Agent: assistant, SessionService: sessions, AutoCreateSession: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 6 {
+		question := genai.NewContentFromText(strings.Repeat("A long question. ", 70), genai.RoleUser)
+		for _, err := range app.Run(context.Background(), "user", "session", question, agent.RunConfig{}) {
+			if err != nil {
+				log.Fatal(err)
+			}
+		}
+	}
+	_ = meter.Flush(context.Background())
+	// Output: compacted ahead
 }

@@ -20,6 +20,7 @@ type state struct {
 	instruction instruction
 	calibration calibration
 	last        lastRequest
+	ahead       string // the invocation for whose next request [Meter.Ahead] has compacted the session
 	note        noteState
 }
 

@@ -101,6 +101,10 @@ type lastRequest struct {
 	used       int
 	ratio      float64 // expected tokens per estimated one
 	canCompact bool
+	// For [Meter.Ahead]: what the view held, the request's model, and the estimate of its contents.
+	view     viewMark
+	model    string
+	contents int
 }
 
 // sent notes the request that is about to be sent, reports it, and reports if it breaks the prefix.

@@ -58,6 +58,7 @@ func (r *refused) yield(c *call, yield func(*model.LLMResponse, error) bool) {
 func (c *call) once(stream bool, yield func(*model.LLMResponse, error) bool) *refused {
 	c.guard("measuring", func() error {
 		c.m.sent(c.ctx, c.who, c.size, c.did)
+		mark(c)
 		return nil
 	})
 	var a answer

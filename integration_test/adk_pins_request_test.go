@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -244,6 +245,40 @@ func TestPinOnlyAPlainInstructionIsATemplate(t *testing.T) {
 		if !test.fails && !strings.Contains(instruction, text) {
 			t.Errorf("%s: the instruction is %s", name, instruction)
 		}
+	}
+}
+
+// Compacting ahead relies on both: the contents are built from the view as it is behind the provider, and the
+// provider's context has the invocation in an exported field.
+func TestPinAnInstructionProviderRunsBeforeTheContents(t *testing.T) {
+	t.Parallel()
+	service := session.InMemoryService()
+	createBare(t, service)
+	provided := 0
+	root := func(llm model.LLM) agent.Agent {
+		return pinAgent(t, llm, func(cfg *llmagent.Config) {
+			cfg.InstructionProvider = func(ctx agent.ReadonlyContext) (string, error) {
+				provided++
+				field := reflect.Indirect(reflect.ValueOf(ctx)).FieldByName("InvocationContext")
+				ic, ok := field.Interface().(agent.InvocationContext)
+				if !ok || ic.Agent().Name() != "a" || ic.RunConfig() == nil {
+					t.Errorf("the provider's context is a %T with %v", ctx, field)
+					return "Be brief.", nil
+				}
+				events := ic.Session().Events()
+				events.At(events.Len() - 1).Content.Parts[0].Text = "changed by the provider"
+				return "Be brief.", nil
+			}
+		})
+	}
+	llm := &pinned{name: "m", answer: func(_ context.Context, _ int, req *model.LLMRequest) *model.LLMResponse {
+		if contents := canonical(req.Contents); !strings.Contains(contents, "changed by the provider") {
+			t.Errorf("the contents were built before the provider ran: %s", contents)
+		}
+		return compactiontest.Say("Done.")
+	}}
+	if err := pinTurn(t, service, root(llm)); err != nil || provided != 1 {
+		t.Errorf("the provider ran %d times, %v", provided, err)
 	}
 }
 
