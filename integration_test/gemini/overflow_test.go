@@ -1,7 +1,6 @@
 package gemini_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -184,7 +183,7 @@ func TestTheUsageOfAStreamOfGeminiCountsOnce(t *testing.T) {
 	}
 }
 
-// realModels are the real services, for who has access to them. Each costs a few cents.
+// realModels are the real services, for engineers who have access to them.
 var realModels = []struct {
 	name, env string
 	config    func(value string) *genai.ClientConfig
@@ -197,8 +196,8 @@ var realModels = []struct {
 	}},
 }
 
-// TestRealServicesRefuseAPromptAsRecognized sends 1.2 million tokens, which the services refuse, and then
-// what is left of them.
+// TestRealServicesRefuseAPromptAsRecognized sends a prompt of 1.2 million words, more than the window of
+// 1,048,576 tokens. The meter must recognize the refusal, and send a smaller prompt, which is answered.
 func TestRealServicesRefuseAPromptAsRecognized(t *testing.T) {
 	for _, r := range realModels {
 		t.Run(r.name, func(t *testing.T) {
@@ -219,8 +218,6 @@ func TestRealServicesRefuseAPromptAsRecognized(t *testing.T) {
 				req.Contents = append(req.Contents,
 					&genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{FunctionCall: &genai.FunctionCall{Name: "read", Args: map[string]any{"n": i}}}}},
 					&genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{Name: "read", Response: map[string]any{"output": strings.Repeat("word ", 100_000)}}}}})
-			}
-			for range llm.GenerateContent(context.Background(), &model.LLMRequest{Contents: req.Contents}, false) {
 			}
 			answered := false
 			for resp, err := range meter.Model(llm).GenerateContent(t.Context(), req, false) {
