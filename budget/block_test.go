@@ -552,7 +552,7 @@ func (m *memory) Put(_ context.Context, owner store.Owner, _ string, r store.Res
 	return nil
 }
 
-// A store that hangs costs one timeout, and results stay whole.
+// A store that panics leaves results whole.
 func TestAStoreThatFailsLeavesResultsWhole(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
