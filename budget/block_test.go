@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -183,7 +184,8 @@ func TestNoLayerThatFailsFailsATurn(t *testing.T) {
 		"hangs":              func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 		"hangs for good":     func(context.Context) error { <-released; return nil },
 		"does nothing":       func(context.Context) error { return nil },
-		"ends the goroutine": func(context.Context) error { return context.Canceled },
+		"is canceled":        func(context.Context) error { return context.Canceled },
+		"ends the goroutine": func(context.Context) error { runtime.Goexit(); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,7 @@ func (h *hanging) run(ctx context.Context, timeout time.Duration, key hangKey, s
 	returned := make(chan error, 1)
 	givenUp := false // guarded by h.mu
 	go func() {
-		var err error
+		err := errors.New("it ended its goroutine")
 		defer func() {
 			if cause := recover(); cause != nil {
 				err = fmt.Errorf("panic: %v", cause)
