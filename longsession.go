@@ -126,10 +126,10 @@ func (s *Stack) TruncateLog() []string {
 	return s.cutter.TruncateLog()
 }
 
-// Close waits for the work of all layers, stores waiting summaries, and waits until observers know
-// everything. Call it after the last
-// runner has returned, and before the inner session service is closed. If ctx ends first, the work
-// is canceled and Close returns the context's error. A second Close does nothing.
+// Close waits for the work of all layers, stores waiting summaries, and waits until observers have
+// received everything. Call it after the last runner has returned, and before the inner session service
+// is closed. If ctx ends first, the work is canceled and Close returns the context's error. A second
+// Close does nothing.
 func (s *Stack) Close(ctx context.Context) error {
 	err := s.Sessions.Close(ctx)
 	if s.meter != nil {

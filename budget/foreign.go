@@ -25,11 +25,12 @@ const (
 )
 
 // foreign are sessions that the compactor does not know, such as those of agents that run as tools: no view
-// cuts their results, and nobody stores them. What is cut or masked there is put into Config.Store. So is a
-// result in any session that a callback of the app has changed in the request: no event has it.
+// cuts their results, and no session service stores them. Results that are cut or masked there are put into
+// Config.Store. So is a result in any session that a callback of the app has changed in the request, because
+// no event has it.
 type foreign struct {
 	sessions *lru.Cache[store.Owner, struct{}]
-	// stored says of results that were masked whether an event of their session has them.
+	// stored holds, for results that were masked, whether an event of their session has them.
 	stored *lru.Cache[resultKey, bool]
 }
 
