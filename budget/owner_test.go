@@ -41,7 +41,7 @@ func calling(llm model.LLM, req *model.LLMRequest, runs *int) agent.Agent {
 		return func(yield func(*session.Event, error) bool) {
 			*runs++
 			for resp, err := range llm.GenerateContent(ctx, req, false) {
-				ev := session.NewEvent(ctx.InvocationID())
+				ev := session.NewEventWithContext(ctx, ctx.InvocationID())
 				if resp != nil {
 					ev.LLMResponse = *resp
 				}

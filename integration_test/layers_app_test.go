@@ -187,13 +187,3 @@ func (a *toolApp) play(n int) *toolApp {
 	}
 	return a
 }
-
-// stored returns the events in storage.
-func (a *toolApp) stored() []*session.Event {
-	a.t.Helper()
-	resp, err := a.inner.Get(a.t.Context(), getRequest())
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return eventsOf(resp.Session)
-}

@@ -5,16 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
-
-	"google.golang.org/genai"
 
 	"google.golang.org/adk/model"
 
-	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
 // check checks a request as a strict provider does, and returns its size in tokens.
@@ -132,28 +127,4 @@ func (a *toolApp) summaries() int {
 		a.t.Fatal(err)
 	}
 	return len(status.Summaries)
-}
-
-// whole returns the stored results by their tool, as JSON.
-func (a *toolApp) wholeResults() []string {
-	a.t.Helper()
-	var out []string
-	for _, ev := range a.stored() {
-		if compaction.IsCompactionEvent(ev) {
-			continue
-		}
-		for _, response := range requests.Responses(ev.Content) {
-			out = append(out, response.Name+" "+canonical(response.Response))
-		}
-	}
-	return out
-}
-
-// texts returns the text parts of a content, joined.
-func texts(content *genai.Content) string {
-	var out []string
-	for _, part := range content.Parts {
-		out = append(out, part.Text)
-	}
-	return strings.Join(out, "\n")
 }

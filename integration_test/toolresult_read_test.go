@@ -193,7 +193,7 @@ func TestAModelReadsNoResultOfAnotherSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ev := session.NewEvent("inv")
+		ev := session.NewEventWithContext(t.Context(), "inv")
 		ev.Author = "a"
 		ev.Content = &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{genai.NewPartFromFunctionResponse("big", secret)}}
 		if err := inner.AppendEvent(t.Context(), resp.Session, ev); err != nil {

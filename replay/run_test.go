@@ -187,7 +187,7 @@ func TestAResultThatCannotBeReadBackIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored := map[string]any{"output": "whole"}
-	event := session.NewEvent("i")
+	event := session.NewEventWithContext(t.Context(), "i")
 	event.Author = AgentName
 	event.Content = genai.NewContentFromFunctionResponse("look", stored, genai.RoleUser)
 	if err := inner.AppendEvent(t.Context(), created.Session, event); err != nil {

@@ -68,7 +68,7 @@ func BenchmarkReadPiece(b *testing.B) {
 	}
 	result := map[string]any{"output": strings.Repeat("a line of the result\n", 5_000_000)}
 	for i := range 1_000 {
-		ev := session.NewEvent("inv")
+		ev := session.NewEventWithContext(b.Context(), "inv")
 		ev.Author, ev.Content = "a", &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{genai.NewPartFromFunctionResponse("tool", map[string]any{"output": fmt.Sprint(i)})}}
 		if i == 500 {
 			ev.Content.Parts[0].FunctionResponse.Response = result

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -18,7 +19,7 @@ import (
 func eventsOf(p *planted) []*session.Event {
 	var events []*session.Event
 	add := func(author string, content *genai.Content) {
-		ev := session.NewEvent("inv")
+		ev := session.NewEventWithContext(context.Background(), "inv")
 		ev.ID, ev.Author, ev.Content = fmt.Sprint("e", len(events)), author, content
 		events = append(events, ev)
 	}

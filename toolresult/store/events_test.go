@@ -45,7 +45,7 @@ func (c *chat) add(responses ...map[string]any) {
 	c.t.Helper()
 	c.n++
 	c.now = c.now.Add(time.Second)
-	ev := session.NewEvent("inv")
+	ev := session.NewEventWithContext(c.t.Context(), "inv")
 	ev.ID, ev.Author, ev.Timestamp = fmt.Sprintf("e%d", c.n), "agent", c.now
 	ev.Content = &genai.Content{Role: genai.RoleUser}
 	for i, r := range responses {
@@ -295,7 +295,7 @@ func TestACompactedResultIsReadable(t *testing.T) {
 			{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: fmt.Sprint("c", i), Name: "tool", Response: result(fmt.Sprint("result ", i))}}}},
 			genai.NewContentFromText("done", genai.RoleModel),
 		} {
-			ev := session.NewEvent(fmt.Sprint("inv", i))
+			ev := session.NewEventWithContext(t.Context(), fmt.Sprint("inv", i))
 			ev.Author, ev.Content = "agent", content
 			if j == 0 {
 				ev.Author = "user"
