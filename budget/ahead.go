@@ -14,11 +14,6 @@ import (
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 )
 
-// CompactedAhead: the session was compacted by [Meter.Ahead], because the next request would have been over
-// Block. Budget is the window and the components of the last request; Estimated is the size that the next
-// one would have had, and Removed by how many estimated tokens the view became smaller.
-const CompactedAhead Kind = "compacted ahead"
-
 // Ahead returns an instruction provider that compacts the session before a request is built, if that request
 // would be over Block. The request then has the short view at once: it need not be built again, so no
 // callback runs twice. Give the result to the agent, whose model must be wrapped with [Meter.Model]:

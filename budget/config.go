@@ -126,3 +126,26 @@ func (c *Config) check() error {
 	}
 	return fmt.Errorf("budget config: %w", errors.Join(problems...))
 }
+
+// defaultCompactTimeout is that of one summarizer call in package compaction.
+const defaultCompactTimeout = 60 * time.Second
+
+// checkModel returns what is wrong with the settings of the wrapper.
+func (c *Config) checkModel() []error {
+	var problems []error
+	for _, f := range []struct {
+		name  string
+		value any
+	}{{"Compactor", c.Compactor}, {"ReadResult", c.ReadResult}, {"Store", c.Store}} {
+		if f.value != nil && adk.IsNil(f.value) {
+			problems = append(problems, &ConfigError{f.name, nil, fmt.Sprintf("it holds a nil %T, and every call would panic; leave the field out", f.value)})
+		}
+	}
+	if c.CompactTimeout < 0 {
+		problems = append(problems, &ConfigError{"CompactTimeout", c.CompactTimeout, "it must not be negative; 0 is 60 s, and DisableRebuild turns compactions in a model call off"})
+	}
+	if c.Cutter != nil && c.Store == nil {
+		problems = append(problems, &ConfigError{"Cutter", "set", "without Store, what it cuts could not be read back; set Store, or leave Cutter out"})
+	}
+	return problems
+}

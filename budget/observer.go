@@ -45,6 +45,34 @@ const (
 	WindowAssumed Kind = "window assumed"
 )
 
+// Kinds of observations about requests that were too large.
+const (
+	// Blocked: a request is over Block. Budget has its size before anything was done about it.
+	Blocked Kind = "blocked"
+	// Rebuilt: the session was compacted and the request built again. Removed is by how many
+	// estimated tokens it became smaller.
+	Rebuilt Kind = "rebuilt"
+	// CompactedAhead: the session was compacted by [Meter.Ahead], because the next request would have been
+	// over Block. Budget is the window and the components of the last request; Estimated is the size
+	// that the next one would have had, and Removed by how many estimated tokens the view became smaller.
+	CompactedAhead Kind = "compacted ahead"
+	// Masked: as a last resort, all results but those of the newest round were masked. Removed has
+	// the tokens. A usual batch is reported as PrefixBroken, with CauseMasked.
+	Masked Kind = "masked"
+	// Dropped: tool rounds were dropped from the request. Removed has the tokens.
+	Dropped Kind = "dropped"
+	// ReplyLowered: the request asked for a longer reply than the window has room for. Its
+	// MaxOutputTokens was lowered; Removed is by how much.
+	ReplyLowered Kind = "reply lowered"
+	// Refused: the model refused a request as too long. Err is its error. If another Refused of the
+	// same request follows, the turn ends with an [*OverflowError]. If Err is an [*OverflowError]
+	// itself, the request was not sent, because one part of it is larger than the window.
+	Refused Kind = "refused"
+	// Failed: something that the meter calls has failed, panicked or hung: the compactor, the
+	// masker, a store. Reason says which; the request goes on without it.
+	Failed Kind = "failed"
+)
+
 // Observation is one thing that happened. Fields that do not apply are zero.
 type Observation struct {
 	Kind          Kind
