@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/runner"
@@ -58,6 +59,25 @@ func TestAStackWithoutLayersLeavesModelsAndToolsAlone(t *testing.T) {
 	}
 	if total := stack.Tracker(compaction.SessionRef{}).Total(); total != 0 {
 		t.Errorf("the tracker counts %d", total)
+	}
+}
+
+func TestAheadReturnsTheInstructionOfItsProvider(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("no instruction today")
+	for _, disable := range [][]longsession.Layer{nil, {longsession.LayerBudget}, everyLayer} {
+		stack := newStack(t, longsession.Config{Model: speaker("m"), Disable: disable})
+		text, err := stack.Ahead(budget.Instruction("Answer {kindly}."))(nil)
+		if text != "Answer {kindly}." || err != nil {
+			t.Errorf("without %v: %q, %v", disable, text, err)
+		}
+		_, err = stack.Ahead(func(agent.ReadonlyContext) (string, error) { return "", failure })(nil)
+		if err != failure {
+			t.Errorf("without %v: %v", disable, err)
+		}
+		if stack.Ahead(nil) != nil {
+			t.Errorf("without %v, no provider becomes one", disable)
+		}
 	}
 }
 
