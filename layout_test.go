@@ -27,10 +27,11 @@ var anything = []string{"*"}
 var mayImport = map[string][]string{
 	".":                                  {"budget", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk"},
 	"historyhttp":                        {"compaction", "record"},
-	"budget":                             {"compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
-	"toolresult":                         {"toolresult/store", "tokens", "internal/adk", "internal/canonical"},
+	"budget":                             {"internal/outbox", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
+	"toolresult":                         {"internal/outbox", "toolresult/store", "tokens", "internal/adk", "internal/canonical"},
 	"toolresult/store":                   {"internal/adk", "internal/canonical"},
 	"toolresult/store/storetest":         {"toolresult/store"},
+	"internal/outbox":                    {},
 	"internal/canonical":                 {},
 	"record":                             {"internal/adk"},
 	"tokens":                             {},

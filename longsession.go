@@ -135,6 +135,9 @@ func (s *Stack) Close(ctx context.Context) error {
 	if s.meter != nil {
 		err = errors.Join(err, s.meter.Flush(ctx))
 	}
+	if s.cutter != nil {
+		err = errors.Join(err, s.cutter.Flush(ctx))
+	}
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/outbox"
 )
 
 // The most that a meter remembers. The least recently used entry goes first, which costs accuracy until the
@@ -34,7 +35,7 @@ type Meter struct {
 	guarded  *lru.Cache[string, struct{}] // invocations that the meter's plugin sees
 	foreign  foreign
 	hanging  hanging
-	outbox   outbox
+	outbox   outbox.Outbox[parcel]
 }
 
 // New returns a Meter. The error joins a [*ConfigError] for every value that is refused.

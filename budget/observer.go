@@ -98,23 +98,27 @@ type Observation struct {
 	Missed int
 }
 
+// parcel is an observation with the context of its origin.
+type parcel struct {
+	ctx context.Context
+	o   Observation
+}
+
 // observe passes an observation on to the observer. It never waits.
 func (m *Meter) observe(ctx context.Context, o Observation) {
 	if m.cfg.Observer != nil {
-		m.outbox.add(parcel{context.WithoutCancel(ctx), o}, m.cfg.Observer)
+		m.outbox.Add(parcel{context.WithoutCancel(ctx), o}, m.deliver)
 	}
+}
+
+func (m *Meter) deliver(p parcel, missed int) {
+	p.o.Missed = missed
+	m.cfg.Observer.Observe(p.ctx, p.o)
 }
 
 // Flush waits until the observer has received all observations so far. It returns only the context's
 // error.
-func (m *Meter) Flush(ctx context.Context) error {
-	select {
-	case <-m.outbox.empty():
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (m *Meter) Flush(ctx context.Context) error { return m.outbox.Flush(ctx) }
 
 // observation is an observation about a caller.
 func (c caller) observation(kind Kind) Observation {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/adk-go-ext/longsession/internal/outbox"
 )
 
 func TestAnObserverHearsEverythingInOrder(t *testing.T) {
@@ -55,7 +57,7 @@ func TestAnObserverThatHangsDelaysNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	for range maxWaiting + 101 {
+	for range outbox.Max + 101 {
 		m.observe(ctx, Observation{})
 	}
 	cancel()
@@ -72,7 +74,7 @@ func TestAnObserverThatHangsDelaysNobody(t *testing.T) {
 	if err := m.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if total+missed != maxWaiting+102 || missed < 100 {
-		t.Errorf("%d heard and %d missed, want %d in all", total, missed, maxWaiting+102)
+	if total+missed != outbox.Max+102 || missed < 100 {
+		t.Errorf("%d heard and %d missed, want %d in all", total, missed, outbox.Max+102)
 	}
 }

@@ -20,6 +20,10 @@ const shownRunes = 40
 // cuts further.
 const shortestProse = 32
 
+// foreseeable is how exactly the library can know the size of a prompt with a new result in it: to one part
+// in so many. Where what must stay leaves less than that, it may take the prompt for one that cannot fit.
+const foreseeable = 50
+
 // shortestSummary is the smallest size of a summary in a prompt, in estimated tokens.
 func shortestSummary() int { return promptsize.Frame(record.KindSummary, false) + shortestProse }
 
@@ -40,7 +44,8 @@ func (r *run) overlong(call, turn, reported, added int, req *model.LLMRequest) O
 	o.EventTokens = r.scale.of(largest) - r.scale.base()
 	o.KeptTokens = r.scale.of(kept)
 	o.Alone = o.EventTokens > r.report.Limit
-	o.Unavoidable = r.scale.of(kept+promptsize.EventOverhead*len(raw)+r.leastSummarized(call, turn, kept)) > r.report.Limit
+	least := r.scale.of(kept + promptsize.EventOverhead*len(raw) + r.leastSummarized(call, turn, kept))
+	o.Unavoidable = least > r.report.Limit-r.report.Limit/foreseeable
 	if !o.Unavoidable {
 		o.Expected = r.expected()
 		o.Unforeseen = o.Expected > 0 && o.Expected <= r.report.Limit

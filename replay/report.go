@@ -144,7 +144,7 @@ type Overlong struct {
 	EventTokens int    `json:"event_tokens"`
 	KeptTokens  int    `json:"kept_tokens"`
 	// Alone reports whether that one part exceeds the limit by itself. Unavoidable reports whether
-	// all of them do, or leave no room for the shortest summary of the rest.
+	// all of them do, or leave no room for the shortest summary of the rest, to a fiftieth of the limit.
 	Alone       bool `json:"alone"`
 	Unavoidable bool `json:"unavoidable"`
 	// Expected is the size that the library expected before the prompt was sent, from the counts

@@ -57,7 +57,7 @@ type Config struct {
 	Readable bool
 	// The Cutter calls Observer for every result that [Cutter.Event] shortens, normally once per event and
 	// process, in the order of the cuts. The calls come one at a time from a goroutine of the Cutter, so
-	// no turn waits for them. While 1,000 cuts are queued, the Cutter skips further ones. It recovers from
+	// no turn waits for them. While 1,024 cuts are queued, the Cutter skips further ones. It recovers from
 	// a panic in Observer. If Observer is nil, cuts are only logged ([Cutter.TruncateLog]).
 	Observer func(Cut)
 }

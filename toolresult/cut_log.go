@@ -1,15 +1,17 @@
 package toolresult
 
 import (
+	"context"
 	"hash/maphash"
 	"sync"
+
+	"github.com/adk-go-ext/longsession/internal/outbox"
 )
 
 // The bounds of the log. A cut that is seen again is not reported again while it is among the newest.
 const (
 	maxLogged = 1_000
 	maxSeen   = 8_192
-	maxQueued = 1_000
 )
 
 // cutLog keeps the newest cuts and passes them on to an observer. Each Get of a session shortens the same
@@ -21,8 +23,7 @@ type cutLog struct {
 	cuts      []Cut // a ring once it is full
 	oldest    int   // in a full ring
 	seen, old map[uint64]struct{}
-	queue     []Cut // for the observer
-	observing bool  // a goroutine works on the queue
+	outbox    outbox.Outbox[Cut] // for the observer
 }
 
 var seenSeed = maphash.MakeSeed() // for membership only, so it may differ between processes
@@ -44,15 +45,13 @@ func (l *cutLog) add(cuts []Cut) {
 			l.cuts[l.oldest] = cut
 			l.oldest = (l.oldest + 1) % maxLogged
 		}
-		if l.observer != nil && len(l.queue) < maxQueued {
-			l.queue = append(l.queue, cut)
+		if l.observer != nil {
+			l.outbox.Add(cut, l.deliver)
 		}
 	}
-	if len(l.queue) > 0 && !l.observing {
-		l.observing = true
-		go l.observe()
-	}
 }
+
+func (l *cutLog) deliver(cut Cut, _ int) { l.observer(cut) }
 
 // isNew reports whether a key is new, and remembers it. It knows at least the newest [maxSeen] keys.
 func (l *cutLog) isNew(key uint64) bool {
@@ -69,24 +68,8 @@ func (l *cutLog) isNew(key uint64) bool {
 	return true
 }
 
-// observe passes the queue on until it is empty.
-func (l *cutLog) observe() {
-	for {
-		l.mu.Lock()
-		if len(l.queue) == 0 {
-			l.queue, l.observing = nil, false
-			l.mu.Unlock()
-			return
-		}
-		cut := l.queue[0]
-		l.queue = l.queue[1:]
-		l.mu.Unlock()
-		func() {
-			defer func() { _ = recover() }()
-			l.observer(cut)
-		}()
-	}
-}
+// Flush waits until Config.Observer has received all cuts so far. It returns only the context's error.
+func (c *Cutter) Flush(ctx context.Context) error { return c.log.outbox.Flush(ctx) }
 
 // TruncateLog returns a line for each of the newest 1,000 results that [Cutter.Event] shortened in this
 // process, oldest first. [Cutter.Cuts] computes those of a whole history.
