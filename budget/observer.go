@@ -107,13 +107,13 @@ type parcel struct {
 // observe passes an observation on to the observer. It never waits.
 func (m *Meter) observe(ctx context.Context, o Observation) {
 	if m.cfg.Observer != nil {
-		m.outbox.Add(parcel{context.WithoutCancel(ctx), o}, m.deliver)
+		m.outbox.Add(parcel{context.WithoutCancel(ctx), o}, m.cfg.deliver)
 	}
 }
 
-func (m *Meter) deliver(p parcel, missed int) {
+func (c *Config) deliver(p parcel, missed int) {
 	p.o.Missed = missed
-	m.cfg.Observer.Observe(p.ctx, p.o)
+	c.Observer.Observe(p.ctx, p.o)
 }
 
 // Flush waits until the observer has received all observations so far. It returns only the context's
