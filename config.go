@@ -157,7 +157,7 @@ func (r *resolver) owned() {
 	}
 }
 
-// same makes two numbers equal of which one may be 0.
+// same sets a number that is 0 to the other one. It refuses two different numbers.
 func same[N int | float64](r *resolver, name string, b, s *N) {
 	switch {
 	case *b == 0:

@@ -40,7 +40,7 @@ type resultKey struct {
 	ref   string
 }
 
-// maxStored bounds the results of which it is known whether an event has them.
+// maxStored bounds how many results the meter remembers as stored in an event, or in none.
 const maxStored = 16_384
 
 // newForeign returns an empty foreign. If the store can forget sessions, it forgets the oldest.

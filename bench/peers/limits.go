@@ -15,7 +15,7 @@ import (
 // The limits of other agents on one tool result, as policies. They are applied to every text of every
 // result, and nothing else of these agents is: each also compacts, in its own way.
 const (
-	// gemini-cli: truncateToolOutputThreshold is 40,000 characters, of which the first fifth and the
+	// gemini-cli: truncateToolOutputThreshold is 40,000 characters: the first fifth and the
 	// last four fifths stay. The whole goes into a file.
 	geminiChars, geminiHead = 40_000, 8_000
 	// codex: MODEL_FORMAT_MAX_BYTES and MODEL_FORMAT_MAX_LINES, half of both at each end. The rest is

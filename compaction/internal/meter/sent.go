@@ -12,7 +12,7 @@ import (
 // may have changed, and what masking took out of that prompt cannot be told from it any more. For example,
 // in estimated tokens:
 //
-//	the view has 1,000, of which 600 were masked   the provider counts 450
+//	the view has 1,000, and 600 were masked        the provider counts 450
 //	a compaction changes the view                  450 was the count of 400, not of 1,000
 type sentPrompt struct {
 	by record.Ref // the event that has the count
