@@ -27,7 +27,8 @@ var anything = []string{"*"}
 var mayImport = map[string][]string{
 	".":                                  {"budget", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk"},
 	"historyhttp":                        {"compaction", "record"},
-	"budget":                             {"internal/outbox", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
+	"internal/wrapper":                   {"internal/adk"},
+	"budget":                             {"internal/outbox", "internal/wrapper", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
 	"toolresult":                         {"internal/outbox", "toolresult/store", "tokens", "internal/adk", "internal/canonical"},
 	"toolresult/store":                   {"internal/adk", "internal/canonical"},
 	"toolresult/store/storetest":         {"toolresult/store"},

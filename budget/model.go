@@ -2,14 +2,11 @@ package budget
 
 import (
 	"context"
-	"fmt"
 	"iter"
-
-	"google.golang.org/genai"
 
 	"google.golang.org/adk/model"
 
-	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/wrapper"
 )
 
 // Model wraps llm so that each of its requests is measured and kept within the context window. Give the
@@ -47,30 +44,11 @@ import (
 //
 // The result must not be used as the summarizer's model: give compaction llm itself.
 func (m *Meter) Model(llm model.LLM) model.LLM {
-	if adk.IsNil(llm) {
-		return nilModel{what: fmt.Sprintf("%T", llm)}
-	}
-	if m.wraps(llm) {
+	if wrapper.Wraps(llm, m) {
 		return llm
 	}
 	w := &metered{meter: m, inner: llm}
-	if live, ok := llm.(liveModel); ok {
-		return &meteredLive{metered: w, live: live}
-	}
-	return w
-}
-
-// liveModel is a model for live runs. ADK looks for this method only: see
-// TestPinALiveRunAsksTheModelForItsClient.
-type liveModel interface {
-	Client() *genai.Client
-}
-
-// variantModel is a model that knows which of Google's services it calls. ADK takes every other model
-// for one of none, so a wrapper may always have this method: see
-// TestPinTheVariantOfAModelDecidesHowASchemaIsSent.
-type variantModel interface {
-	GetGoogleLLMVariant() genai.Backend
+	return wrapper.New(llm, m, "budget", w.generate)
 }
 
 // metered is a model with a meter around its calls.
@@ -79,58 +57,9 @@ type metered struct {
 	inner model.LLM
 }
 
-// meteredLive is metered for a model that can do live runs. Those do not call GenerateContent, so the
-// meter has no part in them.
-type meteredLive struct {
-	*metered
-	live liveModel
-}
-
-// Client returns the inner model's client.
-func (w *meteredLive) Client() *genai.Client { return w.live.Client() }
-
-// Name returns the inner model's name.
-func (w *metered) Name() string { return w.inner.Name() }
-
-// Unwrap returns the inner model.
-func (w *metered) Unwrap() model.LLM { return w.inner }
-
-// GetGoogleLLMVariant returns the inner model's variant, and genai.BackendUnspecified if it has none.
-func (w *metered) GetGoogleLLMVariant() genai.Backend {
-	if inner, ok := w.inner.(variantModel); ok {
-		return inner.GetGoogleLLMVariant()
-	}
-	return genai.BackendUnspecified
-}
-
-// maxLayers bounds how far a chain of wrappers is followed: one that unwraps to itself must not hang.
-const maxLayers = 64
-
-// wraps reports whether llm is, or wraps, a wrapper of this meter.
-func (m *Meter) wraps(llm model.LLM) bool {
-	for range maxLayers {
-		switch w := llm.(type) {
-		case *metered:
-			if w.meter == m {
-				return true
-			}
-		case *meteredLive:
-			if w.meter == m {
-				return true
-			}
-		}
-		wrapper, ok := llm.(interface{ Unwrap() model.LLM })
-		if !ok {
-			return false
-		}
-		llm = wrapper.Unwrap()
-	}
-	return false
-}
-
-// GenerateContent measures the request, makes it smaller if it must be, and calls the inner model. It
-// changes req in place.
-func (w *metered) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+// generate measures the request, makes it smaller if it must be, and calls the inner model. It changes req in
+// place.
+func (w *metered) generate(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		if w.captures(ctx, req) {
 			return
@@ -150,18 +79,5 @@ func (w *metered) GenerateContent(ctx context.Context, req *model.LLMRequest, st
 			return
 		}
 		c.send(stream, yield)
-	}
-}
-
-// nilModel takes the place of a model that is nil.
-type nilModel struct{ what string }
-
-// Name returns a name that no model has.
-func (nilModel) Name() string { return "none" }
-
-// GenerateContent yields an error that names the mistake.
-func (m nilModel) GenerateContent(context.Context, *model.LLMRequest, bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
-		yield(nil, fmt.Errorf("budget: Model was given a nil model (%s): create the model first, and check its error", m.what))
 	}
 }

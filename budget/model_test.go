@@ -54,7 +54,7 @@ func TestAWrapperOffersWhatADKAsksTheModelFor(t *testing.T) {
 			t.Errorf("%T: name %q, variant %v, live %v", llm, w.Name(), variantOf(w), canLive(w))
 		}
 	}
-	if live := m.Model(real).(interface{ Client() *genai.Client }); live.Client() != real.(liveModel).Client() {
+	if live := m.Model(real).(interface{ Client() *genai.Client }); live.Client() != real.(interface{ Client() *genai.Client }).Client() {
 		t.Error("the wrapper has another client")
 	}
 	if !canLive(m.Model(real)) || variantOf(m.Model(real)) != genai.BackendGeminiAPI {

@@ -16,6 +16,8 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/agenttool"
+
+	"github.com/adk-go-ext/longsession/internal/wrapper"
 )
 
 type answers = []func(*model.LLMRequest) iter.Seq2[*model.LLMResponse, error]
@@ -32,7 +34,7 @@ type rebuilding struct {
 func (r *rebuilding) agent(name string, plan answers, change func(*llmagent.Config)) agent.Agent {
 	r.t.Helper()
 	inner := &script{t: r.t, name: "model-of-" + name, plan: plan}
-	w := r.meter.Model(inner).(*metered)
+	w := &metered{meter: r.meter, inner: inner}
 	inner.inspect = func(ctx context.Context, req *model.LLMRequest, _ bool) {
 		again := w.rebuild(ctx.(agent.InvocationContext))
 		if again == nil {
@@ -44,7 +46,7 @@ func (r *rebuilding) agent(name string, plan answers, change func(*llmagent.Conf
 		}
 		r.compared.Add(1)
 	}
-	cfg := llmagent.Config{Name: name, Description: "Plays " + name + ".", Instruction: "Be " + name + ".", Model: w, Tools: []tool.Tool{lookup(r.t, 20, nil)}}
+	cfg := llmagent.Config{Name: name, Description: "Plays " + name + ".", Instruction: "Be " + name + ".", Model: wrapper.New(inner, r.meter, "budget", w.generate), Tools: []tool.Tool{lookup(r.t, 20, nil)}}
 	if change != nil {
 		change(&cfg)
 	}

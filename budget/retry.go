@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/internal/wrapper"
 )
 
 // underwayKey holds the request that a meter is sending, so that a second meter around the same model leaves
@@ -19,11 +21,7 @@ func passesThrough(ctx context.Context, req *model.LLMRequest) bool {
 
 // inner is the context for the inner model.
 func (c *call) inner() context.Context {
-	ctx := context.WithValue(c.ctx, underwayKey{}, c.req)
-	if c.ic != nil {
-		return c.ic.WithContext(ctx)
-	}
-	return ctx
+	return wrapper.WithValue(c.ctx, underwayKey{}, c.req)
 }
 
 // send calls the model. If it refuses the request as too long before its first response, the request is
