@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"historyhttp":                        {"compaction", "record"},
 	"internal/wrapper":                   {"internal/adk"},
 	"budget":                             {"internal/outbox", "internal/wrapper", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
+	"prompt":                             {"internal/adk", "internal/outbox", "internal/promptsize", "internal/wrapper", "tokens", "toolresult", "toolresult/store"},
 	"toolresult":                         {"internal/outbox", "toolresult/store", "tokens", "internal/adk", "internal/canonical"},
 	"toolresult/store":                   {"internal/adk", "internal/canonical"},
 	"toolresult/store/storetest":         {"toolresult/store"},
