@@ -1,0 +1,139 @@
+package longsession
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/adk-go-ext/longsession/budget"
+	"github.com/adk-go-ext/longsession/compaction"
+)
+
+// resolve completes the settings of the layers by what they share. Its error joins every contradiction.
+func (c Config) resolve() (Config, error) {
+	r := resolver{cfg: &c}
+	for _, layer := range c.Disable {
+		if layer != LayerToolResults && layer != LayerBudget {
+			r.refuse("Disable", string(layer), "no layer has this name; there are %s and %s", LayerToolResults, LayerBudget)
+		}
+	}
+	r.models()
+	r.owned()
+	if c.uses(LayerBudget) {
+		b, s := &c.Budget, &c.Compaction
+		same(&r, place[int]{"Budget.ContextWindow", &b.ContextWindow}, place[int]{"Compaction.ContextWindow", &s.ContextWindow})
+		same(&r, place[int]{"Budget.MaxOutputTokens", &b.MaxOutputTokens}, place[int]{"Compaction.MaxOutputTokens", &s.MaxOutputTokens})
+		r.thresholds()
+	} else {
+		c.Budget = budget.Config{Registry: c.Budget.Registry, ContextWindow: c.Compaction.ContextWindow, MaxOutputTokens: c.Compaction.MaxOutputTokens}
+	}
+	return c, errors.Join(r.problems...)
+}
+
+// resolver collects what is wrong with a config.
+type resolver struct {
+	cfg      *Config
+	problems []error
+}
+
+func (r *resolver) refuse(field string, value any, reason string, args ...any) {
+	r.problems = append(r.problems, &ConfigError{field, value, fmt.Sprintf(reason, args...)})
+}
+
+// models gives each layer the shared registry, and compaction the model.
+func (r *resolver) models() {
+	c, cfg := r.cfg, &r.cfg.Compaction
+	if cfg.Registry == nil {
+		cfg.Registry = c.Registry
+	}
+	if c.Budget.Registry == nil {
+		c.Budget.Registry = c.Registry
+	}
+	switch {
+	case c.Model == nil:
+	case cfg.Model == nil && cfg.Summarizer == nil:
+		cfg.Model = c.Model
+	case cfg.AgentModel == "" && cfg.AgentModelFunc == nil:
+		// Something else writes the summaries, so compaction cannot see which model the agent has.
+		cfg.AgentModel = c.Model.Name()
+	}
+}
+
+// owned refuses values in fields that the stack itself fills.
+func (r *resolver) owned() {
+	c := r.cfg
+	if c.uses(LayerToolResults) && c.Compaction.Cut != nil {
+		r.refuse("Compaction.Cut", "set", "the layer of tool results cuts them: configure ToolResults, or disable %s", LayerToolResults)
+	}
+	if !c.uses(LayerBudget) {
+		return
+	}
+	if c.Compaction.Fixed != nil {
+		r.refuse("Compaction.Fixed", "set", "the budget measures the fixed part of requests: remove it, or disable %s", LayerBudget)
+	}
+	for _, field := range []struct {
+		name    string
+		set     bool
+		instead string
+	}{
+		{"Compactor", c.Budget.Compactor != nil, "the stack's session service compacts"},
+		{"Masker", c.Budget.Masker != nil, "set Masking"},
+		{"Cutter", c.Budget.Cutter != nil, "set ToolResults"},
+		{"ReadResult", c.Budget.ReadResult != nil, "the stack has its own"},
+		{"Store", c.Budget.Store != nil, "set Results"},
+	} {
+		if field.set {
+			r.refuse("Budget."+field.name, "set", "the stack fills it: %s", field.instead)
+		}
+	}
+}
+
+// place is a field that holds a number which other fields hold, too.
+type place[N int | float64] struct {
+	field string
+	value *N
+}
+
+// same gives the number that is set to the places where it is 0. It refuses two different numbers.
+func same[N int | float64](r *resolver, places ...place[N]) {
+	var first place[N]
+	for _, p := range places {
+		switch {
+		case *p.value == 0:
+		case first.value == nil:
+			first = p
+		case *p.value != *first.value:
+			r.refuse(first.field, *first.value, "%s is %v, and both mean the same: set one of them", p.field, *p.value)
+		}
+	}
+	if first.value == nil {
+		return
+	}
+	for _, p := range places {
+		*p.value = *first.value
+	}
+}
+
+// thresholds makes compaction act at the thresholds of the budget. A default of compaction, as
+// compaction.DefaultConfig returns it, gives way.
+func (r *resolver) thresholds() {
+	t, s, standard := r.cfg.Budget.Thresholds, &r.cfg.Compaction, compaction.DefaultConfig()
+	for _, pair := range []struct {
+		name, other string
+		given       float64
+		ratio       *float64
+		standard    float64
+	}{
+		{"Compact", "SafetyRatio", t.Compact, &s.SafetyRatio, standard.SafetyRatio},
+		{"Block", "BlockRatio", t.Block, &s.BlockRatio, standard.BlockRatio},
+	} {
+		switch {
+		case pair.given == 0 || pair.given == *pair.ratio:
+		case pair.name == "Block" && pair.given == budget.Off:
+			// Requests are sent as they are. Compaction always has a hard limit.
+		case *pair.ratio == 0 || *pair.ratio == pair.standard:
+			*pair.ratio = pair.given
+		default:
+			r.refuse("Budget.Thresholds."+pair.name, pair.given, "Compaction.%s is %v, and both mean the same: set one of them", pair.other, *pair.ratio)
+		}
+	}
+}
