@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"toolresult/store/storetest":         {"toolresult/store"},
 	"internal/outbox":                    {},
 	"internal/canonical":                 {},
+	"internal/catalog":                   {},
 	"record":                             {"internal/adk"},
 	"tokens":                             {},
 	"internal/adk":                       {},
