@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"budget":                             {"internal/outbox", "internal/wrapper", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
 	"prompt":                             {"internal/adk", "internal/outbox", "internal/promptsize", "internal/wrapper", "tokens", "toolresult", "toolresult/store"},
 	"toolresult":                         {"internal/outbox", "toolresult/store", "tokens", "internal/adk", "internal/canonical"},
+	"toolsearch":                         {"internal/adk", "internal/outbox", "internal/promptsize", "internal/window", "internal/wrapper", "toolresult", "toolresult/store", "tokens"},
 	"toolresult/store":                   {"internal/adk", "internal/canonical"},
 	"toolresult/store/storetest":         {"toolresult/store"},
 	"internal/outbox":                    {},

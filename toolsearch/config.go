@@ -1,0 +1,157 @@
+package toolsearch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/outbox"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// Off turns a number of [Config] off.
+const Off = -1
+
+// Mode is how the model calls a tool that it has found.
+type Mode string
+
+// The modes. The zero value means Bridge.
+const (
+	// Bridge has the model call found tools through tool_call. The declarations of an agent stay the same
+	// whatever is found, so a search costs nothing of the cached prefix.
+	Bridge Mode = "bridge"
+	// Promote declares found tools from the next request on, behind all others, until the next summary. The
+	// model then calls them as it calls any tool, with arguments that the provider holds to the schema.
+	// Each promotion breaks the cached prefix at its head.
+	Promote Mode = "promote"
+)
+
+// Config says when tools are deferred, and which. The zero value is the defaults, and works for every
+// model.
+type Config struct {
+	// Threshold is the share of the effective window that tool declarations may take up. Over it, tools are
+	// deferred until the rest is below it. The effective window is the context window less what is
+	// reserved for the reply. 0 means 0.10. With Off nothing is ever deferred.
+	Threshold float64
+	// Mode is how found tools are called. "" means Bridge.
+	Mode Mode
+	// Keep names tools that are never deferred.
+	Keep []string
+	// MaxHits is how many tools one search returns at most. 0 means 5.
+	MaxHits int
+	// MaxNamesTokens bounds the list of the names of deferred tools in the description of tool_search, in
+	// estimated tokens: a model that sees no names rarely searches. 0 means 1,500. With Off no names are
+	// listed.
+	MaxNamesTokens int
+	// Registry has the windows and output limits of models. If nil, the built-in table of package tokens
+	// is used.
+	Registry *tokens.Registry
+	// ContextWindow is the context window of the model, in tokens. 0 means the window that Registry has for
+	// the request's model, or 128,000 if it has none.
+	ContextWindow int
+	// MaxOutputTokens is reserved for the reply, in tokens, if the request does not set a limit of its own
+	// (GenerateContentConfig.MaxOutputTokens). 0 means the longest reply of the model in Registry, or
+	// 8,192 if it has none, but at most a tenth of the window. Off reserves only what a request asks for.
+	MaxOutputTokens int
+	// Category returns the category of a tool, "" if it does not know. It must return the same for the same
+	// tool every time, quickly, and be safe for concurrent use. A tool over whose category it panics is
+	// not deferred. If nil, or for "", [Categorized] tools have their own category, and those of ADK's
+	// mcptoolset and skilltoolset are recognized.
+	Category func(tool.Tool) Category
+	// Observer hears when the set of deferred tools of an agent changes, of searches, and of failures. If
+	// nil, nothing is reported.
+	Observer Observer
+}
+
+// ConfigError is one value of a [Config] that is refused. [New] reports all of them at once, joined:
+// errors.As finds the first.
+type ConfigError struct {
+	Field  string // of Config
+	Value  any    // as it was given
+	Reason string // what is wrong with it, and what to do
+}
+
+// Error names the field, its value and what is wrong.
+func (e *ConfigError) Error() string {
+	value := fmt.Sprint(e.Value)
+	switch v := e.Value.(type) {
+	case nil:
+		value = "nil"
+	case string:
+		value = fmt.Sprintf("%.40q", v)
+	case Mode:
+		value = fmt.Sprintf("%.40q", string(v))
+	}
+	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
+}
+
+// The defaults of [Config].
+const (
+	defaultThreshold      = 0.10
+	defaultMaxHits        = 5
+	defaultMaxNamesTokens = 1_500
+)
+
+// check returns the joined problems of a config.
+func (c *Config) check() error {
+	var problems []error
+	refuse := func(field string, value any, format string, args ...any) {
+		problems = append(problems, &ConfigError{field, value, fmt.Sprintf(format, args...)})
+	}
+	if !(c.Threshold == Off || c.Threshold >= 0 && c.Threshold <= 1) {
+		refuse("Threshold", c.Threshold, "use a share of the effective window from 0 to 1, 0 for %v, or Off (%d)", defaultThreshold, Off)
+	}
+	if c.Mode != "" && c.Mode != Bridge && c.Mode != Promote {
+		refuse("Mode", c.Mode, "there are %s and %s", Bridge, Promote)
+	}
+	if slices.Contains(c.Keep, "") {
+		refuse("Keep", "", "name a tool, as the model calls it")
+	}
+	if c.MaxHits < 0 {
+		refuse("MaxHits", c.MaxHits, "it must not be negative; 0 is %d, and Threshold: Off turns tool search off", defaultMaxHits)
+	}
+	if c.MaxNamesTokens < Off {
+		refuse("MaxNamesTokens", c.MaxNamesTokens, "it must not be negative; 0 is %d, and Off (%d) lists no names", defaultMaxNamesTokens, Off)
+	}
+	if c.ContextWindow < 0 {
+		refuse("ContextWindow", c.ContextWindow, "it must not be negative; 0 is the window of the request's model")
+	}
+	if c.MaxOutputTokens < Off {
+		refuse("MaxOutputTokens", c.MaxOutputTokens, "it must not be negative; Off (%d) reserves only what a request asks for", Off)
+	}
+	if c.ContextWindow > 0 && c.MaxOutputTokens > c.ContextWindow/2 {
+		refuse("MaxOutputTokens", c.MaxOutputTokens, "it is more than half of ContextWindow %d, and too little would be left for the prompt; lower it", c.ContextWindow)
+	}
+	if c.Observer != nil && adk.IsNil(c.Observer) {
+		refuse("Observer", nil, "it holds a nil %T, and every call would panic", c.Observer)
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("toolsearch config: %w", errors.Join(problems...))
+}
+
+// Deferral takes declarations out of requests. It is safe for concurrent use, serves any number of models
+// and agents, and holds no resources that must be closed.
+type Deferral struct {
+	cfg    Config
+	outbox outbox.Outbox[parcel]
+}
+
+// New returns a Deferral. It copies the config. The error joins a [*ConfigError] for every value that is
+// refused.
+func New(cfg Config) (*Deferral, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	cfg.Keep = slices.Clone(cfg.Keep)
+	cfg.Threshold = cmp.Or(cfg.Threshold, defaultThreshold)
+	cfg.Mode = cmp.Or(cfg.Mode, Bridge)
+	cfg.MaxHits = cmp.Or(cfg.MaxHits, defaultMaxHits)
+	cfg.MaxNamesTokens = cmp.Or(cfg.MaxNamesTokens, defaultMaxNamesTokens)
+	return &Deferral{cfg: cfg}, nil
+}
