@@ -36,6 +36,10 @@ type Model struct {
 	// InputPrice, CachedInputPrice and OutputPrice are in USD per million tokens. 0 means unknown.
 	// See [Model.Cost].
 	InputPrice, CachedInputPrice, OutputPrice float64
+	// CacheStoragePrice is what a provider charges for keeping an explicit prompt cache, in USD per
+	// million tokens and hour. 0 means unknown, or that the provider has no such caches. [Model.Cost]
+	// does not include it.
+	CacheStoragePrice float64
 	// Tier is the model's class. "" means unclassified.
 	Tier Tier
 }
@@ -112,6 +116,7 @@ func (m Model) validate() error {
 		{"InputPrice", m.InputPrice},
 		{"CachedInputPrice", m.CachedInputPrice},
 		{"OutputPrice", m.OutputPrice},
+		{"CacheStoragePrice", m.CacheStoragePrice},
 	} {
 		if math.IsNaN(p.price) || math.IsInf(p.price, 0) || p.price < 0 {
 			return fmt.Errorf("%q: %s is %v; want USD per million tokens, 0 (unknown) or more", m.Name, p.field, p.price)
@@ -143,10 +148,9 @@ func (m Model) validate() error {
 // among the registry's own entries, then in the built-in table. The names of projects and
 // locations, and the suffix of a fine-tuned model, are ignored, except for an own entry with a path
 // or a colon in its name: it is compared with the full name, so it can name one deployment.
-// A field that an own entry leaves at zero comes from the built-in row for the
 // If an own entry has a zero field, the field comes from the built-in row for the same name, so an
-// entry may set only a price, or only a window. The three prices belong together: two price lists
-// are never mixed. The ContextWindow of a row is never 0: if unknown, it is [DefaultContextWindow],
+// entry may set only a price, or only a window. The prices belong together: two price lists are never
+// mixed, except that an entry with a CacheStoragePrice alone keeps the other built-in prices. The ContextWindow of a row is never 0: if unknown, it is [DefaultContextWindow],
 // and [Registry.Window] reports false. For an unknown name, Lookup returns the zero Model and
 // false.
 func (r *Registry) Lookup(name string) (Model, bool) {
@@ -213,6 +217,7 @@ func complete(own, known Model) Model {
 	}
 	if own.InputPrice == 0 && own.CachedInputPrice == 0 && own.OutputPrice == 0 {
 		own.InputPrice, own.CachedInputPrice, own.OutputPrice = known.InputPrice, known.CachedInputPrice, known.OutputPrice
+		own.CacheStoragePrice = cmp.Or(own.CacheStoragePrice, known.CacheStoragePrice)
 	}
 	if own.Tier == "" {
 		own.Tier = known.Tier
