@@ -19,6 +19,9 @@ type Conversation struct {
 	Model string
 	// Instruction is the text of the system messages, joined by blank lines.
 	Instruction string
+	// Tools are the declarations of the tools that the model was offered, in order, each name once. They are
+	// empty if the recording has none; the tools that the model called are known all the same.
+	Tools []*genai.FunctionDeclaration
 	// Turns are in order. There is at least one after reading.
 	Turns []Turn
 	// Compactions are those of the recorded application, in order.

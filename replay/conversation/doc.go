@@ -26,6 +26,10 @@
 //	             "literal_in_conversation": true}]: questions about the conversation. The field answer may
 //	             have a single answer instead. unanswerable true means that the conversation does not
 //	             contain the answer
+//	tools        the tools that the model was offered: {"type": "function", "function": {"name",
+//	             "description", "parameters"}}, {"functionDeclarations": [...]}, or a declaration itself, with
+//	             its JSON schema as parameters, parametersJsonSchema or input_schema. The old functions and
+//	             config.tools are read, too. Elements that are none of these are left out
 //
 // # OpenAI-style
 //

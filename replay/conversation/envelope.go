@@ -58,6 +58,8 @@ func readLine(v value, fields object) (*recording, error) {
 	if err != nil {
 		return rec, err
 	}
+	config, _ := fields["config"].object("config") // only Gemini-style recordings have one
+	rec.readTools(fields["tools"], fields["functions"], config["tools"])
 	if err := rec.readCompactions(fields["compactions"]); err != nil {
 		return rec, err
 	}

@@ -47,6 +47,7 @@ type result struct {
 type recording struct {
 	id, model   string
 	instruction []string
+	tools       []*genai.FunctionDeclaration
 	messages    []message
 	compactions []compactedAt
 	questions   []Question

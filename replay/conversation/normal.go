@@ -44,6 +44,7 @@ func (rec *recording) conversation() (*Conversation, error) {
 	b.finishCalls()
 	b.placeCompactions()
 	b.c.Instruction = strings.Join(rec.instruction, "\n\n")
+	b.c.Tools = rec.tools
 	b.c.Notes = rec.notes.lines()
 	return b.c, nil
 }
