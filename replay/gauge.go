@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -19,8 +19,7 @@ import (
 type gauge struct {
 	seed  maphash.Seed
 	known map[uint64]int // identity of a content -> estimated tokens
-	last  []uint64       // identities of the contents of the last request
-	tools map[string]int // name of a declaration -> estimated tokens
+	last  []uint64       // identities of the instruction, the declarations and the contents of the last request
 }
 
 // measured is one request, in estimated tokens.
@@ -28,14 +27,14 @@ type measured struct {
 	// size is the whole prompt. prefix is the part at its start that is the same as in the request
 	// before, which a provider's cache can serve.
 	size, prefix int
-	// added is the part of size that declarations of layers take up.
-	added int
+	// declared is the part of size that declarations take up.
+	declared int
 	// orphans counts calls without a response and responses without a call.
 	orphans int
 }
 
 func newGauge() *gauge {
-	return &gauge{seed: maphash.MakeSeed(), known: map[uint64]int{}, tools: map[string]int{}}
+	return &gauge{seed: maphash.MakeSeed(), known: map[uint64]int{}}
 }
 
 // measure measures the next request. For example, the requests [A B], [A B C] and [S C] have the
@@ -44,13 +43,7 @@ func (g *gauge) measure(req *model.LLMRequest) measured {
 	var m measured
 	var seen []uint64
 	same := true
-	add := func(c *genai.Content) {
-		id := g.identity(c)
-		size, ok := g.known[id]
-		if !ok {
-			size = tokens.OfContent(c)
-			g.known[id] = size
-		}
+	count := func(id uint64, size int) {
 		same = same && len(seen) < len(g.last) && g.last[len(seen)] == id
 		seen = append(seen, id)
 		m.size += size
@@ -58,12 +51,22 @@ func (g *gauge) measure(req *model.LLMRequest) measured {
 			m.prefix += size
 		}
 	}
+	add := func(c *genai.Content) {
+		id := g.identity(c)
+		size, ok := g.known[id]
+		if !ok {
+			size = tokens.OfContent(c)
+			g.known[id] = size
+		}
+		count(id, size)
+	}
 	if req.Config != nil {
 		if req.Config.SystemInstruction != nil {
 			add(req.Config.SystemInstruction)
 		}
-		m.added = g.addedTools(req.Config.Tools)
-		m.size += m.added
+		size, hash := declarations(req.Config.Tools)
+		m.declared = size
+		count(hash, size)
 	}
 	for _, c := range req.Contents {
 		add(c)
@@ -73,25 +76,18 @@ func (g *gauge) measure(req *model.LLMRequest) measured {
 	return m
 }
 
-// addedTools is the size of the declarations of tools that the recording does not have: those that a
-// layer offers. The recorded tools are part of [Fixed].
-func (g *gauge) addedTools(tools []*genai.Tool) int {
-	size := 0
+// declarations is the size of the declarations of a request, and a hash of what a provider is sent of them.
+// Tools that a recording calls and does not declare have no size: they are part of [Fixed].
+func declarations(tools []*genai.Tool) (size int, hash uint64) {
+	size, hash = promptsize.OfTools(tools)
 	for _, t := range tools {
-		for _, d := range t.FunctionDeclarations {
-			if d.Description == recordedTool {
-				continue
-			}
-			known, ok := g.tools[d.Name]
-			if !ok {
-				data, _ := json.Marshal(d) // a declaration without JSON counts as its name
-				known = tokens.Estimate(d.Name + string(data))
-				g.tools[d.Name] = known
-			}
-			size += known
-		}
+		calledOnly := &genai.Tool{FunctionDeclarations: slices.DeleteFunc(slices.Clone(t.FunctionDeclarations), func(d *genai.FunctionDeclaration) bool {
+			return d.Description != recordedTool
+		})}
+		less, _ := promptsize.OfTools([]*genai.Tool{calledOnly})
+		size -= less
 	}
-	return size
+	return size, hash
 }
 
 // orphans counts the calls and responses of a request that have no counterpart. One without an ID

@@ -105,3 +105,29 @@ func TestOrphansAreCountedOnBothSides(t *testing.T) {
 		}
 	}
 }
+
+// Declarations are a part of the prefix as long as they stay the same.
+func TestDeclarationsBelongToThePrefix(t *testing.T) {
+	t.Parallel()
+	g := newGauge()
+	tool := func(name, description string) *genai.Tool {
+		return &genai.Tool{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: name, Description: description}}}
+	}
+	request := func(tools ...*genai.Tool) *model.LLMRequest {
+		return &model.LLMRequest{Contents: []*genai.Content{genai.NewContentFromText("hello", genai.RoleUser)}, Config: &genai.GenerateContentConfig{Tools: tools}}
+	}
+	none := g.measure(request())
+	if unknown := g.measure(request(tool("a", recordedTool))); unknown.size != none.size {
+		t.Errorf("a tool of which the recording has no declaration changes the size from %d to %d", none.size, unknown.size)
+	}
+	first := g.measure(request(tool("a", "Finds things.")))
+	if first.prefix != 0 || first.declared == 0 || first.size != none.size+first.declared {
+		t.Errorf("new declarations: %+v after %+v", first, none)
+	}
+	if again := g.measure(request(tool("a", "Finds things."))); again.prefix != again.size {
+		t.Errorf("the same declarations: %+v", again)
+	}
+	if other := g.measure(request(tool("a", "Finds everything."))); other.prefix != 0 {
+		t.Errorf("another declaration: %+v", other)
+	}
+}

@@ -27,13 +27,13 @@ const foreseeable = 50
 // shortestSummary is the smallest size of a summary in a prompt, in estimated tokens.
 func shortestSummary() int { return promptsize.Frame(record.KindSummary, false) + shortestProse }
 
-// overlong explains why a prompt of the reported size is over the limit, where layers have added
-// declarations of so many estimated tokens. It uses the numbers that the library has: the counts that the
-// model reported, and the library's own estimates.
-func (r *run) overlong(call, turn, reported, added int, req *model.LLMRequest) Overlong {
+// overlong explains why a prompt of the reported size is over the limit. Its declarations have so many
+// estimated tokens. It uses the numbers that the library has: the counts that the model reported, and the
+// library's own estimates.
+func (r *run) overlong(call, turn, reported, declared int, req *model.LLMRequest) Overlong {
 	o := Overlong{Call: call, Turn: turn + 1, Tokens: reported}
 	raw := mustStay(req, r.c.Turns[turn].User)
-	kept, largest := added, -1
+	kept, largest := declared, -1
 	for _, c := range raw {
 		size := tokens.OfContent(c.Content)
 		kept += size

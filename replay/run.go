@@ -178,7 +178,7 @@ func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	r.report.Orphans += m.orphans
 	switch {
 	case size > r.report.Limit:
-		r.report.Over = append(r.report.Over, r.overlong(call, turn, size, m.added, req))
+		r.report.Over = append(r.report.Over, r.overlong(call, turn, size, m.declared, req))
 	case counted > r.report.Limit:
 		r.overAsRecorded++
 	}
