@@ -6,6 +6,7 @@ import (
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 
+	"github.com/adk-go-ext/longsession/internal/window"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
@@ -33,7 +34,7 @@ type call struct {
 
 // identify finds out who sends the request, and where its session is kept.
 func (c *call) identify() {
-	name := modelOf(c.w.inner.Name(), c.req)
+	name := window.ModelOf(c.w.inner.Name(), c.req)
 	known := false
 	if c.who, known = callerOf(c.ctx, name); !known {
 		return

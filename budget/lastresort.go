@@ -110,7 +110,7 @@ func (c *call) lowerReply(prompt int) bool {
 // counts it exceeds the window at the least, or one part of it, or its instruction and tools, are larger
 // than the window. If the window is only assumed, it returns nil.
 func (c *call) impossible() error {
-	if c.m.windows.lookup(c.who.model).assumed || c.size.atMost <= c.size.Total {
+	if c.m.windows.Of(c.who.model).Assumed || c.size.atMost <= c.size.Total {
 		return nil
 	}
 	largest := largestParts(c.req)

@@ -61,7 +61,7 @@ func (got measured) estimate() int { return got.contents + got.fixed }
 // not be measured.
 func (m *Meter) room(c caller, req *model.LLMRequest) toolresult.Room {
 	instruction, tools, _ := m.fixed(m.stateOf(c), req)
-	return toolresult.Room{Effective: m.windows.budget(c.model, req).EffectiveWindow(), Fixed: instruction.all + tools}
+	return toolresult.Room{Effective: m.budgetOf(c.model, req).EffectiveWindow(), Fixed: instruction.all + tools}
 }
 
 // fixed measures what a request has besides its contents: the instruction, and the size and the hash of its
@@ -78,7 +78,7 @@ func (m *Meter) fixed(s *state, req *model.LLMRequest) (of instruction, tools in
 // nothing else.
 func (m *Meter) measure(c caller, req *model.LLMRequest) measured {
 	s := m.stateOf(c)
-	got := measured{Budget: m.windows.budget(c.model, req)}
+	got := measured{Budget: m.budgetOf(c.model, req)}
 	if req == nil {
 		return got
 	}

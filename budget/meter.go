@@ -11,6 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/outbox"
+	"github.com/adk-go-ext/longsession/internal/window"
 )
 
 // The most that a meter remembers. The least recently used entry goes first, which costs accuracy until the
@@ -30,7 +31,7 @@ type Meter struct {
 	callers  *lru.Cache[callerKey, *state]
 	trackers *lru.Cache[compaction.SessionRef, *Tracker]
 	agents   *lru.Cache[agentKey, int] // fixed tokens of an agent's last request in any session
-	windows  windowTable
+	windows  *window.Table
 	warned   *lru.Cache[string, struct{}] // models whose window is assumed
 	guarded  *lru.Cache[string, struct{}] // invocations that the meter's plugin sees
 	foreign  foreign
@@ -50,7 +51,7 @@ func New(cfg Config) (*Meter, error) {
 	cfg.CompactTimeout = cmp.Or(cfg.CompactTimeout, defaultCompactTimeout)
 	return &Meter{
 		cfg: cfg, callers: newCache[callerKey, *state](maxCallers), trackers: newCache[compaction.SessionRef, *Tracker](maxSessions),
-		agents: newCache[agentKey, int](maxAgents), windows: windowTable{&cfg, newCache[string, windows](maxModels)},
+		agents: newCache[agentKey, int](maxAgents), windows: window.New(window.Config{Registry: cfg.Registry, ContextWindow: cfg.ContextWindow, MaxOutputTokens: cfg.MaxOutputTokens}),
 		warned: newCache[string, struct{}](maxModels), guarded: newCache[string, struct{}](maxInvocations), foreign: newForeign(&cfg),
 	}, nil
 }

@@ -69,12 +69,12 @@ func largePart(content int, role string, part *genai.Part) Large {
 
 // overflowError describes a request that does not fit. r is nil if the request was not sent.
 func (c *call) overflowError(r *refused, largest []Large) *OverflowError {
-	w := c.m.windows.budget(c.who.model, c.req)
+	w := c.m.budgetOf(c.who.model, c.req)
 	err := &OverflowError{
 		Model: c.who.model, Tokens: c.size.UsedTokens(), Window: w.Total, Reply: w.MaxOutputTokens,
 		Largest: largest, Tried: slices.Clone(c.tried),
 	}
-	if c.m.windows.lookup(c.who.model).assumed {
+	if c.m.windows.Of(c.who.model).Assumed {
 		err.Window, err.Reply = 0, 0
 	}
 	if r != nil {

@@ -107,8 +107,8 @@ func (c *call) refusalIn(resp *model.LLMResponse, err error) *refused {
 		o.Err = errors.New(resp.ErrorCode + ": " + resp.ErrorMessage)
 	}
 	c.m.observe(c.ctx, o)
-	if w := c.m.windows.lookup(c.who.model); r.numbers.limit > 0 && (w.assumed || r.numbers.limit < w.total) {
-		c.m.windows.learn(c.who.model, r.numbers.limit)
+	if w := c.m.windows.Of(c.who.model); r.numbers.limit > 0 && (w.Assumed || r.numbers.limit < w.Total) {
+		c.m.windows.Learn(c.who.model, r.numbers.limit)
 	}
 	return r
 }
@@ -154,7 +154,7 @@ func (c *call) shrink(r refusal) bool {
 func (c *call) target(r refusal, before int) int {
 	target := before - before/unknownExcess
 	if r.limit > 0 {
-		room := max(1, r.limit-c.m.windows.budget(c.who.model, c.req).MaxOutputTokens)
+		room := max(1, r.limit-c.m.budgetOf(c.who.model, c.req).MaxOutputTokens)
 		counted := max(r.prompt, r.limit)
 		target = int(float64(before) * float64(room) / float64(counted))
 		target -= target / minProgress // contents are not all misjudged alike

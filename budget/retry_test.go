@@ -215,7 +215,7 @@ func TestALimitIsLearnedFromARefusal(t *testing.T) {
 	if _, err := once(t, llm, rounds(8, 200)); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.windows.lookup("test-model"); got.total != 2000 || got.assumed {
+	if got := m.windows.Of("test-model"); got.Total != 2000 || got.Assumed {
 		t.Errorf("the window is %+v", got)
 	}
 	if _, err := once(t, llm, rounds(12, 200)); err != nil || inner.calls() != 3 {
@@ -225,8 +225,8 @@ func TestALimitIsLearnedFromARefusal(t *testing.T) {
 	if _, err := once(t, larger.Model(&script{t: t, name: "test-model", plan: answers{failing(tooLong("2100")), says("done")}}), rounds(4, 200)); err != nil {
 		t.Fatal(err)
 	}
-	if got := larger.windows.lookup("test-model"); got.total != 1500 {
-		t.Errorf("a configured window of 1500 became %d", got.total)
+	if got := larger.windows.Of("test-model"); got.Total != 1500 {
+		t.Errorf("a configured window of 1500 became %d", got.Total)
 	}
 }
 

@@ -188,7 +188,7 @@ func TestManySessionsAreBounded(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if m.callers.Len() > maxCallers || m.trackers.Len() > maxSessions || m.agents.Len() > maxAgents || m.windows.models.Len() > maxModels || m.warned.Len() > maxModels {
-		t.Errorf("%d callers, %d trackers, %d agents, %d models", m.callers.Len(), m.trackers.Len(), m.agents.Len(), m.windows.models.Len())
+	if m.callers.Len() > maxCallers || m.trackers.Len() > maxSessions || m.agents.Len() > maxAgents || m.windows.Len() > maxModels || m.warned.Len() > maxModels {
+		t.Errorf("%d callers, %d trackers, %d agents, %d models", m.callers.Len(), m.trackers.Len(), m.agents.Len(), m.windows.Len())
 	}
 }
