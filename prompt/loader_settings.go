@@ -1,0 +1,68 @@
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// settings are the fields of a Loader with their defaults.
+type settings struct {
+	*Loader
+	names, markers    []string
+	maxText, maxBytes int // of one file, and of all
+}
+
+var (
+	defaultFileNames   = []string{"AGENTS.md"}
+	defaultRootMarkers = []string{".git", ".hg", "go.mod", "package.json"}
+)
+
+// settings returns the fields with their defaults, or what is wrong with them, joined.
+func (l *Loader) settings() (settings, error) {
+	s := settings{Loader: l, names: l.FileNames, markers: l.RootMarkers, maxText: l.MaxFileBytes, maxBytes: l.MaxBytes}
+	if s.names == nil {
+		s.names = defaultFileNames
+	}
+	if s.markers == nil {
+		s.markers = defaultRootMarkers
+	}
+	if s.maxText == 0 {
+		s.maxText = defaultMaxFileBytes
+	}
+	if s.maxBytes == 0 {
+		s.maxBytes = defaultMaxBytes
+	}
+	return s, s.check()
+}
+
+// check returns the joined problems of the settings.
+func (s settings) check() error {
+	var problems []error
+	refuse := func(field string, value any, reason string) {
+		problems = append(problems, &ConfigError{Field: "Loader." + field, Value: value, Reason: reason})
+	}
+	if s.maxBytes < 0 {
+		refuse("MaxBytes", s.maxBytes, "it must not be negative; 0 is 32 KiB")
+	}
+	if s.maxText < 0 {
+		refuse("MaxFileBytes", s.maxText, "it must not be negative; 0 is 1 MiB")
+	}
+	if len(s.names) == 0 {
+		refuse("FileNames", s.names, "it is empty; name a file, or leave it nil for AGENTS.md")
+	}
+	for _, list := range []struct {
+		field string
+		names []string
+	}{{"FileNames", s.names}, {"RootMarkers", s.markers}} {
+		for _, name := range list.names {
+			if name != filepath.Base(name) || !filepath.IsLocal(name) || name == "." {
+				refuse(list.field, name, "it must be a plain name, without a folder")
+			}
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("prompt config: %w", errors.Join(problems...))
+}
