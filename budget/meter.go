@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/internal/outbox"
 	"github.com/adk-go-ext/longsession/internal/window"
 )
@@ -35,7 +36,7 @@ type Meter struct {
 	warned   *lru.Cache[string, struct{}] // models whose window is assumed
 	guarded  *lru.Cache[string, struct{}] // invocations that the meter's plugin sees
 	foreign  foreign
-	hanging  hanging
+	hanging  hanging.Steps[hangKey]
 	outbox   outbox.Outbox[parcel]
 }
 

@@ -2,11 +2,12 @@ package budget
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"google.golang.org/adk/agent"
+
+	"github.com/adk-go-ext/longsession/compaction"
 )
 
 // origin is where a request comes from. Steps that call code of others run in it, and are survived.
@@ -32,13 +33,16 @@ func (c *origin) guard(what string, step func() error) (ok bool) {
 	return true
 }
 
-// errHangs is the error of a step that did not return in time.
-var errHangs = errors.New("it does not return")
+// hangKey names a step of a session that may hang.
+type hangKey struct {
+	what string
+	ref  compaction.SessionRef
+}
 
 // within runs a step that may hang, in a goroutine of its own, and gives it up after timeout. A step that
 // hangs is not started again for the same session until it has returned.
 func (c *origin) within(timeout time.Duration, what string, step func(context.Context) error) error {
-	err := c.m.hanging.run(c.ctx, timeout, hangKey{what, c.who.ref}, step)
+	err := c.m.hanging.Run(c.ctx, timeout, hangKey{what, c.who.ref}, step)
 	if err != nil {
 		c.failed(what, err)
 	}
