@@ -1,0 +1,84 @@
+package toolsearch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"google.golang.org/adk/agent"
+
+	"github.com/adk-go-ext/longsession/toolresult/store"
+)
+
+// Kinds of observations of a [Grouped] toolset. Toolset is its name.
+const (
+	// ToolsetFailed: the toolset has failed, panicked or not answered in time. Err has the cause. Reported
+	// once, until it works again. Tools is how many tools of the last good list are used.
+	ToolsetFailed Kind = "toolset failed"
+	// ToolsetRestored: the toolset works again. Tools is how many it has.
+	ToolsetRestored Kind = "toolset restored"
+	// ToolLeftOut: a tool is not offered, because its name is taken or because it has failed. Reason has
+	// its name, and Err the cause. Reported once for each name.
+	ToolLeftOut Kind = "tool left out"
+)
+
+// groupParcel is an observation with the context of its origin.
+type groupParcel struct {
+	ctx context.Context
+	o   Observation
+}
+
+// observe logs an observation and passes it on to the observer. It never waits.
+func (g *Grouped) observe(ctx context.Context, o Observation) {
+	o.Toolset = g.Name()
+	if run, ok := ctx.(agent.ReadonlyContext); ok {
+		o.Session = store.Owner{AppName: run.AppName(), UserID: run.UserID(), SessionID: run.SessionID()}
+		o.Agent, o.Branch, o.InvocationID = run.AgentName(), run.Branch(), run.InvocationID()
+	}
+	g.log(ctx, o)
+	if g.cfg.Observer != nil {
+		g.outbox.Add(groupParcel{context.WithoutCancel(ctx), o}, g.deliver)
+	}
+}
+
+func (g *Grouped) deliver(p groupParcel, missed int) {
+	p.o.Missed = missed
+	g.cfg.Observer.Observe(p.ctx, p.o)
+}
+
+// log writes a line. A handler that panics is not our caller's problem.
+func (g *Grouped) log(ctx context.Context, o Observation) {
+	logger, level := g.cfg.Logger, slog.LevelWarn
+	if logger == nil {
+		logger = slog.Default()
+	}
+	if o.Kind == ToolsetRestored {
+		level = slog.LevelInfo
+	}
+	attrs := []slog.Attr{slog.String("toolset", o.Toolset), slog.String("agent", o.Agent), slog.Int("tools", o.Tools)}
+	if o.Reason != "" {
+		attrs = append(attrs, slog.String("reason", o.Reason))
+	}
+	if o.Err != nil {
+		attrs = append(attrs, slog.String("error", o.Err.Error()))
+	}
+	defer func() { _ = recover() }()
+	logger.LogAttrs(ctx, level, "longsession: "+string(o.Kind), attrs...)
+}
+
+// maxLeftOut bounds the names that are remembered as reported.
+const maxLeftOut = 1_024
+
+// leaveOut reports a tool that is not offered, once.
+func (g *Grouped) leaveOut(ctx context.Context, name string, err error) {
+	g.mu.Lock()
+	known := g.leftOut[name]
+	if !known && len(g.leftOut) < maxLeftOut {
+		g.leftOut[name] = true
+	}
+	full := len(g.leftOut) >= maxLeftOut
+	g.mu.Unlock()
+	if !known && !full {
+		g.observe(ctx, Observation{Kind: ToolLeftOut, Reason: fmt.Sprintf("tool %.64q", name), Err: err})
+	}
+}
