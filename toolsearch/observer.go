@@ -3,6 +3,7 @@ package toolsearch
 import (
 	"context"
 
+	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -48,6 +49,9 @@ type Observation struct {
 	// Hits names the tools that a search has found, best first. QueryBytes is the length of its query.
 	Hits       []string
 	QueryBytes int
+
+	// Usage is what the provider reported for an attempt whose answer was discarded.
+	Usage tokens.Usage
 
 	Reason string
 	Err    error

@@ -1,0 +1,237 @@
+package toolsearch
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// fits reports whether arguments are valid by a schema. A schema that cannot be applied accepts everything:
+// the tool then judges its arguments itself. Such are schemas that refer to other documents, that have
+// patterns unknown to Go, or that would take too long.
+func fits(schema, args map[string]any) (valid bool) {
+	defer func() {
+		if recover() != nil { // the library, at a schema that it does not foresee
+			valid = true
+		}
+	}()
+	if schema == nil || !isCheap(schema, args) {
+		return true
+	}
+	data, err := json.Marshal(schema)
+	if err != nil {
+		return true
+	}
+	var compiled jsonschema.Schema
+	if json.Unmarshal(data, &compiled) != nil {
+		return true
+	}
+	if !strings.Contains(compiled.Schema, "draft-07") {
+		compiled.Schema = "" // the newest draft, which contains most of what older ones have
+	}
+	resolved, err := compiled.Resolve(nil)
+	if err != nil {
+		return true
+	}
+	return resolved.Validate(args) == nil
+}
+
+// maxChecks bounds how many times a schema is applied to a value in one validation.
+const maxChecks = 200_000
+
+// cost estimates how long a validation takes. References make that more than the size of a schema: some
+// never end, some double at every step.
+type cost struct {
+	root   map[string]any
+	visits int  // schemas that are applied, with all references followed once
+	loops  int  // references to a schema from within itself
+	bad    bool // the validation might never end, or its end cannot be foreseen
+	open   []ref
+}
+
+// ref is a reference that is being followed.
+type ref struct {
+	to    string
+	depth int // how many values deep in the arguments it stands
+}
+
+// isCheap reports whether a validation ends soon.
+func isCheap(schema, args map[string]any) bool {
+	c := cost{root: schema, bad: redirects(schema, 0)}
+	c.visit(schema, 0, 0)
+	if c.bad || c.visits > maxChecks {
+		return false
+	}
+	most := float64(c.visits) * float64(1+sizeOf(args))
+	if c.loops > 1 {
+		most *= math.Pow(float64(c.loops), float64(depthOf(args)))
+	}
+	return most <= 10*maxChecks
+}
+
+// redirects reports whether a schema has keywords that change what its references mean. A property that has
+// the name of such a keyword has a schema as its value, which is no text.
+func redirects(schema any, nested int) bool {
+	switch v := schema.(type) {
+	case map[string]any:
+		for key, value := range v {
+			switch key {
+			case "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$id":
+				if _, isText := value.(string); isText && (key != "$id" || nested > 0) {
+					return true
+				}
+			}
+			if redirects(value, nested+1) {
+				return true
+			}
+		}
+	case []any:
+		for _, value := range v {
+			if redirects(value, nested+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// visit follows one schema. depth is that of the value it applies to, nested that of the schema itself.
+func (c *cost) visit(schema any, depth, nested int) {
+	if c.visits++; c.visits > maxChecks || nested > 10*maxSchemaDepth {
+		c.bad = true
+	}
+	s, ok := schema.(map[string]any)
+	if !ok || c.bad {
+		return
+	}
+	for key, value := range s {
+		switch key {
+		case "$ref":
+			c.follow(value, depth, nested)
+		case "allOf", "anyOf", "oneOf":
+			c.each(value, depth, nested)
+		case "not", "if", "then", "else":
+			c.visit(value, depth, nested+1)
+		case "dependentSchemas", "dependencies":
+			c.each(value, depth, nested)
+		case "properties", "patternProperties", "prefixItems":
+			c.each(value, depth+1, nested)
+		case "items":
+			if _, isList := value.([]any); isList {
+				c.each(value, depth+1, nested)
+			} else {
+				c.visit(value, depth+1, nested+1)
+			}
+		case "additionalProperties", "additionalItems", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties":
+			c.visit(value, depth+1, nested+1)
+		}
+	}
+}
+
+// each visits the schemas in a list or an object.
+func (c *cost) each(schemas any, depth, nested int) {
+	switch list := schemas.(type) {
+	case []any:
+		for _, s := range list {
+			c.visit(s, depth, nested+1)
+		}
+	case map[string]any:
+		for _, s := range list {
+			c.visit(s, depth, nested+1)
+		}
+	}
+}
+
+// follow visits the schema that a reference names.
+func (c *cost) follow(value any, depth, nested int) {
+	to, _ := value.(string)
+	for _, open := range c.open {
+		if open.to != to {
+			continue
+		}
+		if open.depth == depth {
+			c.bad = true // back at the same value: it would go round for ever
+		}
+		c.loops++
+		return
+	}
+	target, found := lookUp(c.root, to)
+	if !found {
+		c.bad = true
+		return
+	}
+	c.open = append(c.open, ref{to, depth})
+	if to == "#" {
+		// The whole schema contains this reference. It was visited on the way here.
+		c.bad = c.bad || depth == 0
+		c.loops++
+	} else {
+		c.visit(target, depth, nested+1)
+	}
+	c.open = c.open[:len(c.open)-1]
+}
+
+// lookUp returns the schema in root that a reference such as "#/$defs/city" names.
+func lookUp(root map[string]any, ref string) (any, bool) {
+	path, ok := strings.CutPrefix(ref, "#")
+	if !ok {
+		return nil, false
+	}
+	var at any = root
+	if path == "" {
+		return at, true
+	}
+	for _, step := range strings.Split(strings.TrimPrefix(path, "/"), "/") {
+		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+		switch in := at.(type) {
+		case map[string]any:
+			if at, ok = in[step]; !ok {
+				return nil, false
+			}
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil, false
+			}
+			at = in[i]
+		default:
+			return nil, false
+		}
+	}
+	return at, true
+}
+
+// sizeOf returns the number of values in a JSON value.
+func sizeOf(value any) int {
+	n := 1
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			n += sizeOf(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			n += sizeOf(inner)
+		}
+	}
+	return n
+}
+
+// depthOf returns how deeply values nest in a JSON value, 0 for a plain one.
+func depthOf(value any) int {
+	deepest := -1
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			deepest = max(deepest, depthOf(inner))
+		}
+	case []any:
+		for _, inner := range v {
+			deepest = max(deepest, depthOf(inner))
+		}
+	}
+	return deepest + 1
+}
