@@ -1,11 +1,10 @@
 package budget
 
 import (
-	"reflect"
-
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/window"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
@@ -40,7 +39,7 @@ func (c *call) identify() {
 		return
 	}
 	c.ic, _ = c.ctx.(agent.InvocationContext)
-	if c.adks = !isCustom(c.ic.Agent()); !c.adks {
+	if c.adks = !adk.IsCustom(c.ic.Agent()); !c.adks {
 		return
 	}
 	if c.m.cfg.Compactor != nil {
@@ -58,19 +57,6 @@ func (c *call) identify() {
 		c.put = c.m.foreign.putter(c)
 	}
 }
-
-// customType is the type of agents with a Run function of the app's own: see
-// TestPinACustomAgentIsOfAnotherTypeThanOneWithAModel.
-var customType = func() reflect.Type {
-	custom, err := agent.New(agent.Config{Name: "custom"})
-	if err != nil {
-		panic("budget: agent.New refuses a name: " + err.Error()) // ADK never does
-	}
-	return reflect.TypeOf(custom)
-}()
-
-// isCustom reports whether the app itself has written what an agent does.
-func isCustom(a agent.Agent) bool { return reflect.TypeOf(a) == customType }
 
 // prepare makes a request ready to be sent. It returns an error only if the request cannot fit.
 func (c *call) prepare() error {

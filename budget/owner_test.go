@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
@@ -21,7 +22,7 @@ func TestPinACustomAgentIsOfAnotherTypeThanOneWithAModel(t *testing.T) {
 	custom := must(agent.New(agent.Config{Name: "custom", Run: func(agent.InvocationContext) iter.Seq2[*session.Event, error] {
 		return func(func(*session.Event, error) bool) {}
 	}}))
-	if !isCustom(custom) {
+	if !adk.IsCustom(custom) {
 		t.Errorf("%T is not seen as custom", custom)
 	}
 	var inRun agent.Agent
@@ -29,7 +30,7 @@ func TestPinACustomAgentIsOfAnotherTypeThanOneWithAModel(t *testing.T) {
 		inRun = ctx.(agent.InvocationContext).Agent()
 	}}
 	newChat(t, session.InMemoryService(), newAgent(t, llmagent.Config{Name: "agent", Model: inner})).mustAsk("go on")
-	if inRun == nil || isCustom(inRun) {
+	if inRun == nil || adk.IsCustom(inRun) {
 		t.Errorf("%T is seen as custom", inRun)
 	}
 }

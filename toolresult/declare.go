@@ -22,14 +22,15 @@ import (
 // Call it for every request of an agent or for none: a declaration that comes and goes breaks the cached
 // prefix.
 func Declare(req *model.LLMRequest, t tool.Tool) bool {
-	if req == nil || t == nil || !takesFunction(req.Config) {
+	if req == nil || t == nil || !TakesFunction(req.Config) {
 		return false
 	}
 	return addTool(req, t)
 }
 
-// takesFunction reports whether a function can be declared in a request.
-func takesFunction(config *genai.GenerateContentConfig) bool {
+// TakesFunction reports whether a function can be declared in a request with that config, nil included. The
+// comment of [Declare] lists the cases in which none can.
+func TakesFunction(config *genai.GenerateContentConfig) bool {
 	if config == nil {
 		return true
 	}

@@ -56,6 +56,14 @@ func OfTools(tools []*genai.Tool) (size int, hash uint64) {
 	return size, hash
 }
 
+// OfDeclaration is the size of one declaration, 0 for nil.
+func OfDeclaration(d *genai.FunctionDeclaration) int {
+	if d == nil {
+		return 0
+	}
+	return ofDeclaration(d).size
+}
+
 // measured is the size of something, and a hash of its content.
 type measured struct {
 	size int
@@ -110,7 +118,8 @@ func ofText(text string) measured {
 	return m
 }
 
-// ofSchema measures a schema as JSON. Nil measures 0, as does a value that has no JSON form.
+// ofSchema measures a schema as JSON. Nil measures 0, as does a value that has no JSON form, for example
+// because it contains itself.
 func ofSchema(schema any) measured {
 	value := reflect.ValueOf(schema)
 	kind := value.Kind()
@@ -127,12 +136,13 @@ func ofSchema(schema any) measured {
 			return m.measured
 		}
 	}
-	data, err := json.Marshal(schema)
-	if err != nil {
-		return measured{}
+	var m measured
+	if isFinite(value, 0, new(int)) {
+		if data, err := json.Marshal(schema); err == nil {
+			text := string(data)
+			m = measured{tokens.Estimate(text), hashText(text)}
+		}
 	}
-	text := string(data)
-	m := measured{tokens.Estimate(text), hashText(text)}
 	switch kind {
 	case reflect.Pointer:
 		schemas.Add(schema, m)
@@ -147,4 +157,44 @@ func IsSummary(c *genai.Content) bool {
 	return c != nil && len(c.Parts) > 0 && slices.ContainsFunc(c.Parts, func(p *genai.Part) bool {
 		return p != nil && view.IsSummaryText(p.Text)
 	})
+}
+
+// Limits of a schema. A type with a MarshalJSON method of its own, such as jsonschema.Schema, must not be
+// marshaled if it contains itself: encoding/json does not notice the cycle, and the process ends.
+const (
+	maxSchemaDepth  = 500
+	maxSchemaValues = 1 << 18
+)
+
+// isFinite reports whether a value is a tree of reasonable size. n counts what was visited.
+func isFinite(v reflect.Value, depth int, n *int) bool {
+	if *n++; depth > maxSchemaDepth || *n > maxSchemaValues {
+		return false
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		return v.IsNil() || isFinite(v.Elem(), depth+1, n)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() && !isFinite(v.Field(i), depth+1, n) {
+				return false
+			}
+		}
+	case reflect.Map:
+		for iter := v.MapRange(); iter.Next(); {
+			if !isFinite(iter.Value(), depth+1, n) {
+				return false
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return true
+		}
+		for i := range v.Len() {
+			if !isFinite(v.Index(i), depth+1, n) {
+				return false
+			}
+		}
+	}
+	return true
 }

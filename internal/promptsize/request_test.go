@@ -1,6 +1,7 @@
 package promptsize_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -39,5 +40,36 @@ func TestARequestIsItsContentsAndWhatIsFixed(t *testing.T) {
 		if contents, fixed := promptsize.OfRequest(r.req); contents != r.contents || fixed != r.fixed {
 			t.Errorf("%s: %d and %d tokens, want %d and %d", r.name, contents, fixed, r.contents, r.fixed)
 		}
+	}
+}
+
+// chain marshals itself, as the schemas of MCP tools do.
+type chain struct{ Next *chain }
+
+func (c chain) MarshalJSON() ([]byte, error) { return json.Marshal(map[string]any{"next": c.Next}) }
+
+// TestASchemaThatContainsItselfIsNotMeasured: marshaling one of them would end the process.
+func TestASchemaThatContainsItselfIsNotMeasured(t *testing.T) {
+	t.Parallel()
+	own := &chain{}
+	own.Next = own
+	tree := &genai.Schema{Type: genai.TypeObject}
+	tree.Properties = map[string]*genai.Schema{"child": tree}
+	object := map[string]any{}
+	object["self"] = []any{object}
+	for name, d := range map[string]*genai.FunctionDeclaration{
+		"a marshaler": {Name: "find", ParametersJsonSchema: own},
+		"genai's":     {Name: "find", Parameters: tree},
+		"a map":       {Name: "find", ParametersJsonSchema: object},
+		"a response":  {Name: "find", ResponseJsonSchema: own},
+	} {
+		for range 2 {
+			if got, want := promptsize.OfDeclaration(d), promptsize.EventOverhead+tokens.Estimate("find"); got != want {
+				t.Errorf("%s: %d tokens, want %d", name, got, want)
+			}
+		}
+	}
+	if got := promptsize.OfDeclaration(nil); got != 0 {
+		t.Errorf("no declaration has %d tokens", got)
 	}
 }

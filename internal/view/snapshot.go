@@ -4,13 +4,16 @@ import (
 	"iter"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
 )
 
 var _ session.Events = (*Snapshot)(nil)
 
 // Snapshot is a view at one moment. It is immutable and safe for concurrent use.
 type Snapshot struct {
-	view []*session.Event
+	view    []*session.Event
+	current []*record.Metadata // of the view that this is a snapshot of
 }
 
 // NewSnapshot returns a snapshot that shows the given events as they are. The caller must not change
@@ -39,6 +42,10 @@ func (e *Snapshot) At(i int) *session.Event {
 	return e.view[i]
 }
 
+// Current returns the records whose summaries the view shows, as [View.Current] does. A snapshot made by
+// [NewSnapshot] has none. The caller must not change them.
+func (e *Snapshot) Current() []*record.Metadata { return e.current }
+
 // Slice returns the events in the order of the view. The caller must not change the slice.
 func (e *Snapshot) Slice() []*session.Event { return e.view[:len(e.view):len(e.view)] }
 
@@ -47,7 +54,7 @@ func (e *Snapshot) From(i int) *Snapshot {
 	if i <= 0 {
 		return e
 	}
-	return &Snapshot{view: e.view[min(i, len(e.view)):]}
+	return &Snapshot{e.view[min(i, len(e.view)):], e.current}
 }
 
 // Collect copies a list of events into a new slice. A nil list is empty.

@@ -77,7 +77,7 @@ func (v *View) Version() (*Snapshot, int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.snapshot == nil {
-		v.snapshot = &Snapshot{view: v.shown.of(v.p)}
+		v.snapshot = &Snapshot{v.shown.of(v.p), v.p.metas()}
 	}
 	return v.snapshot, v.generation
 }
@@ -102,8 +102,13 @@ func (v *View) Len() int {
 func (v *View) Current() []*record.Metadata {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	return v.p.metas()
+}
+
+// metas returns the records of the summaries that are shown, nil if there are none.
+func (p *projection) metas() []*record.Metadata {
 	var out []*record.Metadata
-	for _, s := range v.p.current {
+	for _, s := range p.current {
 		out = append(out, s.meta)
 	}
 	return out
