@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -44,17 +45,14 @@ func merge(blocks []block, most int) (merged string, kept []int) {
 	if len(blocks) == 0 {
 		return "", kept
 	}
-	// first is the first block that is whole.
-	first := len(blocks)
-	for first > 0 {
-		size := len(preface) + len(omission(blocks, first-1, 0))
-		for _, b := range blocks[first-1:] {
-			size += b.overhead() + len(b.text)
+	// first is the first block that is whole. To leave out a tiny block may take more room than the block,
+	// because the line about missing text names it. So the search goes on after one that does not fit.
+	first, tail := len(blocks), 0
+	for i, b := range slices.Backward(blocks) {
+		tail += b.overhead() + len(b.text)
+		if len(preface)+len(omission(blocks, i, 0))+tail-1 <= most { // less the newline at the end
+			first = i
 		}
-		if size-1 > most { // less the newline at the end
-			break
-		}
-		first--
 	}
 	cut := 0
 	if first > 0 {

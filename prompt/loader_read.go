@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // attempts is how often a file is read that changes in the meantime.
@@ -16,14 +15,17 @@ var errChanged = errors.New("changed while it was read")
 // read returns the beginning of a file and its size. transient means that the next attempt may end
 // differently though the file looks the same.
 func (s settings) read(f found) (data []byte, size int64, transient bool, problem *FileError) {
-	var err error
-	for range attempts {
-		if data, size, err = s.readOnce(f); !errors.Is(err, errChanged) {
+	data, size, err := s.readOnce(f)
+	for n := 1; n < attempts && errors.Is(err, errChanged); n++ {
+		info, gone := os.Lstat(f.path)
+		if gone != nil {
+			err = gone
 			break
 		}
-		if f.info, err = os.Lstat(filepath.Join(f.folder, f.name)); err != nil {
-			break
+		if f.settle(info); f.err != nil {
+			return nil, 0, true, f.err
 		}
+		data, size, err = s.readOnce(f)
 	}
 	var reason string
 	switch {
