@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"tokens":                             {},
 	"internal/adk":                       {},
 	"internal/oracle":                    {"record"},
+	"internal/terms":                     {},
 	"internal/testkit":                   {},
 	"internal/testkit/requests":          {},
 	"internal/testkit/storages":          {"persistence"},
