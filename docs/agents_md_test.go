@@ -3,7 +3,9 @@ package docs_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,5 +88,19 @@ func TestTheGuideExplainsMessagesThatExist(t *testing.T) {
 	}
 	if messages < 12 {
 		t.Errorf("%d messages found: the test reads wrongly", messages)
+	}
+}
+
+// TestConfigurationNamesEveryFieldOfTheLoader: configuration.md has a row for each of them.
+func TestConfigurationNamesEveryFieldOfTheLoader(t *testing.T) {
+	t.Parallel()
+	named, exported := column(t, read(t, "configuration.md"), "\n## AGENTS.md files\n"), []string{}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[prompt.Loader]()) {
+		if field.IsExported() {
+			exported = append(exported, field.Name)
+		}
+	}
+	if !slices.Equal(named, exported) {
+		t.Errorf("configuration.md names the fields %v, and the Loader has %v", named, exported)
 	}
 }
