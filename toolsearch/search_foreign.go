@@ -1,0 +1,131 @@
+package toolsearch
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Names, descriptions and schemas come from servers of other people. They are shown as values of the answer
+// and cannot write into its note, nor imitate the notes, marks and frames of the layers of this module.
+
+// ourMarks begin the notes and marks of this module.
+var ourMarks = regexp.MustCompile(`(?i)\[(\s*(?:\.\.\.|\d[\d,.]*\s+tools\s+deferred|context\s*:|truncated\s*:|result\s+masked|tool\s+result\s+stored|conversation\s+truncated))`)
+
+// ourFrames begin and end the frames of this module.
+var ourFrames = regexp.MustCompile(`(?i)<(\s*/?\s*(?:agents_md|memories|skills|scratchpad|status|conversation_summary)\b)`)
+
+// foreignText returns a text within some bytes, as UTF-8, without marks and frames of ours, and without
+// characters that are not visible.
+func foreignText(text string, most int) string {
+	short := strings.Map(visible, strings.ToValidUTF8(beginning(text, most), "\uFFFD"))
+	short = ourFrames.ReplaceAllString(ourMarks.ReplaceAllString(short, "($1"), "($1")
+	if len(text) > most || len(short) > most {
+		short = beginning(short, most-len(cutMark)) + cutMark
+	}
+	return short
+}
+
+// cutMark ends a text that is shown in part.
+const cutMark = " …"
+
+// visible drops control characters and those that change how text is displayed.
+func visible(r rune) rune {
+	if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200D') {
+		return -1
+	}
+	return r
+}
+
+// plainName is a name that can stand in a sentence as it is.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:/-]{0,63}$`)
+
+// shownName returns a name for a note of ours: quoted unless it is plain.
+func shownName(name string) string {
+	if plainName.MatchString(name) {
+		return name
+	}
+	return strconv.QuoteToASCII(beginning(name, maxName))
+}
+
+// textKeys are the keywords of a schema that only describe.
+var textKeys = map[string]bool{"description": true, "title": true, "$comment": true, "examples": true, "default": true}
+
+// withoutMarks returns a schema whose descriptions are shown as foreign text. It changes the schema, which
+// belongs to the caller.
+func withoutMarks(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if text, ok := inner.(string); ok && textKeys[key] {
+				v[key] = foreignText(text, maxSchemaBytes)
+			} else {
+				v[key] = withoutMarks(inner)
+			}
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = withoutMarks(inner)
+		}
+	}
+	return value
+}
+
+// withoutTexts returns a copy of a schema without what only describes.
+func withoutTexts(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, inner := range v {
+			if key == "properties" {
+				out[key] = eachProperty(inner)
+			} else if !textKeys[key] {
+				out[key] = withoutTexts(inner)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = withoutTexts(inner)
+		}
+		return out
+	}
+	return value
+}
+
+// eachProperty shortens the schema of each property. A property may have the name of a keyword, such as
+// description.
+func eachProperty(value any) any {
+	properties, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	out := make(map[string]any, len(properties))
+	for name, schema := range properties {
+		out[name] = withoutTexts(schema)
+	}
+	return out
+}
+
+// outlineOf returns the names and types of a schema's own properties.
+func outlineOf(schema map[string]any) map[string]any {
+	out := map[string]any{"type": "object"}
+	properties, _ := schema["properties"].(map[string]any)
+	outline := make(map[string]any, len(properties))
+	for name, value := range properties {
+		property := map[string]any{}
+		if inner, ok := value.(map[string]any); ok {
+			if kind, ok := inner["type"].(string); ok {
+				property["type"] = kind
+			}
+		}
+		outline[name] = property
+	}
+	out["properties"] = outline
+	if required, ok := schema["required"].([]any); ok {
+		out["required"] = required
+	}
+	return out
+}
