@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
 )
 
 // Problems returns reasons for a provider to reject the contents of a request: those of [Pairs], contents
@@ -65,12 +67,57 @@ func Pairs(contents []*genai.Content) []string {
 	return problems
 }
 
+// Undeclared returns the calls and responses in a request whose tools it does not declare. Some providers
+// reject those, too.
+func Undeclared(req *model.LLMRequest) []string {
+	declared := map[string]bool{}
+	if req.Config != nil {
+		for _, t := range req.Config.Tools {
+			if t == nil {
+				continue
+			}
+			for _, d := range t.FunctionDeclarations {
+				if d != nil {
+					declared[d.Name] = true
+				}
+			}
+		}
+	}
+	var problems []string
+	for i, content := range req.Contents {
+		for _, call := range Calls(content) {
+			if !declared[call.Name] {
+				problems = append(problems, fmt.Sprintf("content %d: a call of %s, which is not declared", i, call.Name))
+			}
+		}
+		for _, response := range Responses(content) {
+			if !declared[response.Name] {
+				problems = append(problems, fmt.Sprintf("content %d: a response of %s, which is not declared", i, response.Name))
+			}
+		}
+	}
+	return problems
+}
+
 // matches reports whether a response may answer a call. ADK removes its own IDs from requests, so
-// name and argument decide. A failed tool does not repeat its argument.
+// name and argument decide where one of them has none. A failed tool does not repeat its argument.
 func matches(call *genai.FunctionCall, response *genai.FunctionResponse) bool {
-	asked, ok := call.Args["n"]
+	if call.ID != "" && response.ID != "" && call.ID != response.ID {
+		return false
+	}
+	asked, ok := argument(call)
 	answered, both := response.Response["n"]
 	return call.Name == response.Name && (!ok || !both || fmt.Sprint(asked) == fmt.Sprint(answered))
+}
+
+// argument returns the argument n of a call. In a call of tool_call it is among those of the tool that is
+// called through it.
+func argument(call *genai.FunctionCall) (n any, ok bool) {
+	if n, ok = call.Args["n"]; !ok && call.Name == "tool_call" {
+		nested, _ := call.Args["arguments"].(map[string]any)
+		n, ok = nested["n"]
+	}
+	return n, ok
 }
 
 // Calls returns the function calls in a content, nil for none and for nil.
