@@ -198,8 +198,17 @@ func (t *callTool) lookUp(name string) declarer {
 // requestPrefix begins the names of ADK's requests to the user.
 const requestPrefix = "adk_request_"
 
-// names returns the names of all tools of the request, sorted.
-func (t *callTool) names() []string { return slices.Sorted(maps.Keys(t.tools)) }
+// names returns the names of all tools that can be called in the request, sorted.
+func (t *callTool) names() []string {
+	names := []string{CallToolName, SearchToolName}
+	for name := range t.tools {
+		if name != CallToolName && name != SearchToolName && t.lookUp(name) != nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // schemaOf returns the parameters that a tool declares now, nil if there are none that can be read.
 func schemaOf(d declarer) (schema map[string]any) {

@@ -39,8 +39,13 @@ func fits(schema, args map[string]any) (valid bool) {
 	return resolved.Validate(args) == nil
 }
 
-// maxChecks bounds how many times a schema is applied to a value in one validation.
-const maxChecks = 200_000
+const (
+	// maxVisits is how many schemas the parameters of a tool may apply to one value and what it contains.
+	maxVisits = 50_000
+	// maxChecks is how many times a schema may be applied to a value in one validation. That takes about a
+	// second; validations of real arguments take less than a millisecond.
+	maxChecks = 500_000
+)
 
 // cost estimates how long a validation takes. References make that more than the size of a schema: some
 // never end, some double at every step.
@@ -62,14 +67,14 @@ type ref struct {
 func isCheap(schema, args map[string]any) bool {
 	c := cost{root: schema, bad: redirects(schema, 0)}
 	c.visit(schema, 0, 0)
-	if c.bad || c.visits > maxChecks {
+	if c.bad || c.visits > maxVisits {
 		return false
 	}
 	most := float64(c.visits) * float64(1+sizeOf(args))
 	if c.loops > 1 {
 		most *= math.Pow(float64(c.loops), float64(depthOf(args)))
 	}
-	return most <= 10*maxChecks
+	return most <= maxChecks
 }
 
 // redirects reports whether a schema has keywords that change what its references mean. A property that has
@@ -100,7 +105,7 @@ func redirects(schema any, nested int) bool {
 
 // visit follows one schema. depth is that of the value it applies to, nested that of the schema itself.
 func (c *cost) visit(schema any, depth, nested int) {
-	if c.visits++; c.visits > maxChecks || nested > 10*maxSchemaDepth {
+	if c.visits++; c.visits > maxVisits || nested > 10*maxSchemaDepth {
 		c.bad = true
 	}
 	s, ok := schema.(map[string]any)

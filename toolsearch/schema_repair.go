@@ -2,7 +2,6 @@ package toolsearch
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -132,8 +131,10 @@ func fromText(text, wanted string) any {
 	return value
 }
 
-// maxFaults is how many faults of arguments are named.
-const maxFaults = 5
+const (
+	maxFaults  = 5  // faults of arguments that are named
+	maxChecked = 50 // arguments that are looked at for faults
+)
 
 // faults names what is wrong with arguments, in an order that depends on nothing but them and the schema.
 // It finds faults of single parameters; others are left to whoever reads the schema.
@@ -149,7 +150,8 @@ func faults(schema, args map[string]any) []string {
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	alone := schema["additionalProperties"] == false && schema["patternProperties"] == nil
-	for _, name := range slices.Sorted(maps.Keys(args)) {
+	names := slices.Sorted(maps.Keys(args))
+	for _, name := range names[:min(len(names), maxChecked)] {
 		property, known := properties[name]
 		switch {
 		case !known && alone:
@@ -158,8 +160,8 @@ func faults(schema, args map[string]any) []string {
 			out = append(out, short(name)+" "+wanted(repairer{schema}.schema(property)))
 		}
 	}
-	if more := len(out) - maxFaults; more > 0 {
-		out = append(out[:maxFaults], fmt.Sprintf("and %d more faults", more))
+	if len(out) > maxFaults {
+		out = append(out[:maxFaults], "and more")
 	}
 	return out
 }
