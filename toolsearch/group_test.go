@@ -193,8 +193,9 @@ func TestAtMostOneCallForAListHangs(t *testing.T) {
 		runs.Go(func() { names(t, g, ctx) })
 	}
 	runs.Wait()
-	if len(calls) != 1 {
-		t.Errorf("%d calls hang", len(calls))
+	<-calls
+	if len(calls) > 0 {
+		t.Errorf("%d more calls hang", len(calls))
 	}
 	close(release)
 	toolsearch.WaitForList(g, ctx)
