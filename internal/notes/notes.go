@@ -1,0 +1,166 @@
+// Package notes is the form of what the layers write to the model at the end of the conversation: into a tool
+// result under a key of their own, or as a part of the user's message. Those who read conversations recognize
+// a note by it, and leave it out.
+package notes
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+)
+
+// Kind is a kind of note.
+type Kind struct {
+	// Key is the key of such a note in a function response.
+	Key string
+	// opens begins the text of a note, and then comes where it does not come from.
+	opens string
+	most  int // bytes of a whole note
+}
+
+// The keys of notes.
+const (
+	ContextKey    = "context_status"
+	ScratchpadKey = "session_scratchpad"
+	StatusKey     = "session_status"
+)
+
+// MaxText is the longest text of a scratchpad or a status, in bytes. It is stored with the conversation each
+// time it changes, so it should be much shorter.
+const MaxText = 8 << 10
+
+// most is MaxText and room for its frame.
+const most = MaxText + 128
+
+// The kinds of notes.
+var (
+	// Context says how full the context window is. Its text is in brackets.
+	Context    = Kind{ContextKey, "[Context: ", 1 << 10}
+	Scratchpad = Kind{ScratchpadKey, "[Scratchpad, from the app", most}
+	Status     = Kind{StatusKey, "[Status, from the app", most}
+)
+
+var all = []Kind{Context, Scratchpad, Status}
+
+const (
+	notFromTool = " and not from this tool:\n"
+	notFromUser = " and not from the user:\n"
+	closes      = "\n]"
+)
+
+// ForTool returns a cleaned text as a note in a function response.
+func (k Kind) ForTool(text string) string { return k.opens + notFromTool + text + closes }
+
+// ForUser returns a cleaned text as a part of a user's message.
+func (k Kind) ForUser(text string) string { return k.opens + notFromUser + text + closes }
+
+// Is reports whether an entry of a function response is such a note. Every other value under its key is part
+// of the tool's result.
+func (k Kind) Is(key string, value any) bool {
+	text, ok := value.(string)
+	return ok && key == k.Key && len(text) <= k.most && strings.HasPrefix(text, k.opens)
+}
+
+// Is reports whether an entry of a function response is a note of any kind.
+func Is(key string, value any) bool {
+	for _, k := range all {
+		if k.Key == key {
+			return k.Is(key, value)
+		}
+	}
+	return false
+}
+
+// IsPart reports whether a part of a user's message is a note.
+func IsPart(p *genai.Part) bool {
+	return p != nil && p.Text != "" && (Scratchpad.isText(p.Text) || Status.isText(p.Text))
+}
+
+func (k Kind) isText(text string) bool {
+	return len(text) <= k.most && strings.HasPrefix(text, k.opens+notFromUser) && strings.HasSuffix(text, closes)
+}
+
+// Without returns a response without notes: response itself if it has none.
+func Without(response map[string]any) map[string]any {
+	found := 0
+	for _, k := range all {
+		if value, has := response[k.Key]; has && k.Is(k.Key, value) {
+			found++
+		}
+	}
+	if found == 0 {
+		return response
+	}
+	out := make(map[string]any, len(response)-found)
+	for key, value := range response {
+		if !Is(key, value) {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// In returns the text of the newest note of a kind in a content, "" if there is none.
+func (k Kind) In(c *genai.Content) string {
+	for i := len(c.Parts) - 1; i >= 0; i-- {
+		p := c.Parts[i]
+		if p == nil {
+			continue
+		}
+		text, from := "", notFromTool
+		switch {
+		case p.FunctionResponse != nil:
+			text, _ = p.FunctionResponse.Response[k.Key].(string)
+		case p.Text != "":
+			text, from = p.Text, notFromUser
+		}
+		if inner, ok := strings.CutPrefix(text, k.opens+from); ok && strings.HasSuffix(inner, closes) {
+			return strings.TrimSuffix(inner, closes)
+		}
+	}
+	return ""
+}
+
+// cut stands for what is missing of a text that is too long.
+const cut = "\n[the rest is left out]"
+
+// Clean returns a text in which nothing looks like the beginning of a scratchpad or a status. A longer text
+// than MaxText is only checked, not cut: see Shorten.
+func Clean(text string) string {
+	if !strings.Contains(text, "[") {
+		return text
+	}
+	var b strings.Builder
+	from := 0
+	for at := 0; at < len(text); at++ {
+		if text[at] != '[' {
+			continue
+		}
+		for _, k := range [...]Kind{Scratchpad, Status} {
+			if len(text)-at >= len(k.opens) && strings.EqualFold(text[at:at+len(k.opens)], k.opens) {
+				b.WriteString(text[from:at])
+				b.WriteString("(")
+				from = at + 1
+			}
+		}
+	}
+	if from == 0 {
+		return text
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+// Shorten returns the beginning of a text that is longer than MaxText, in whole runes, with a line that says
+// so.
+func Shorten(text string) string {
+	if len(text) <= MaxText {
+		return text
+	}
+	end := MaxText - len(cut)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + cut
+}
