@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -37,6 +38,11 @@ type Config struct {
 	// changes, possibly by several goroutines at once. If nil, they are what ADK's skill toolset has
 	// written. A panic in it is recovered, and no skills are counted.
 	Skills func(instruction string) []string
+	// Sections returns the name of each part of the system instruction of a request, by the context of its
+	// model call: normally prompt.SectionNames. With it, [PrefixBreak.Section] has the section that broke the
+	// prefix. It must be quick. If nil, and where it returns nothing, every part is the base. A panic in it is
+	// recovered.
+	Sections func(ctx context.Context) []string
 	// Compactor summarizes the session when a request is over Block or refused as too long: normally
 	// the [compaction.CompactionSessionService] of the runner. If nil, sessions are not compacted.
 	Compactor Compactor

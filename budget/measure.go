@@ -34,7 +34,8 @@ type piece struct {
 // instruction is a measured system instruction.
 type instruction struct {
 	hash              uint64
-	all, skills, base int // estimated tokens; base + skills = all
+	parts             []uint64 // their hashes
+	all, skills, base int      // estimated tokens; base + skills = all
 }
 
 // measured is the size of one request.
@@ -50,7 +51,8 @@ type measured struct {
 	pieces          []piece
 	instruction     instruction
 	tools           uint64 // hash of the declarations
-	canCompact      bool   // the model is offered a tool by which it can free space
+	config          *genai.GenerateContentConfig
+	canCompact      bool // the model is offered a tool by which it can free space
 }
 
 // estimate is the size of the whole request, without a provider's counts.
@@ -85,6 +87,7 @@ func (m *Meter) measure(c caller, req *model.LLMRequest) measured {
 	var tools int
 	got.instruction, tools, got.tools = m.fixed(s, req)
 	got.fixed = got.instruction.all + tools
+	got.config = req.Config
 	s.mu.Lock()
 	got.pieces = s.piecesOf(req.Contents)
 	for _, p := range got.pieces {
@@ -177,7 +180,7 @@ func (m *Meter) instructionOf(s *state, c *genai.Content) instruction {
 	}
 	all := tokens.OfContent(c)
 	skills := m.skills(c, all)
-	now := instruction{hash: hash, all: all, skills: skills, base: all - skills}
+	now := instruction{hash: hash, parts: promptsize.HashParts(c), all: all, skills: skills, base: all - skills}
 	s.mu.Lock()
 	s.instruction = now
 	s.mu.Unlock()

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 
 	"google.golang.org/genai"
@@ -15,10 +16,14 @@ type Cause string
 // The causes. Each break has exactly one: that of the first place at which the requests differ, in the
 // order instruction, tools, contents.
 const (
-	// CauseInstruction: the system instruction has changed. ADK's tools that list artifacts, memories
-	// or skills append to it, as does a template with state.
+	// CauseInstruction: the system instruction has changed. [PrefixBreak.Section] is the section. For the
+	// base, look for what ADK adds to it anew in each request: a template with state in the instruction, and
+	// the tools load_artifacts (a list of artifacts), preload_memory (what it has found) and the skill
+	// toolset (a list of skills). What those list is better put into a section of package prompt, or
+	// returned by a tool.
 	CauseInstruction Cause = "instruction changed"
 	// CauseTools: a declaration has changed, or there are more, fewer, or in another order.
+	// [PrefixBreak.Section] is the name of the first that differs.
 	CauseTools Cause = "tools changed"
 	// CauseRebuilt: the session was compacted and the request built anew, because it was too large.
 	CauseRebuilt Cause = "rebuilt"
@@ -43,6 +48,10 @@ type PrefixBreak struct {
 	// At is the index of the first content that differs, -1 if the instruction or the tools do.
 	At    int
 	Cause Cause
+	// Section is what differs first: for CauseInstruction a section of the instruction, "base" for the part
+	// that ADK has built, for CauseTools a tool. A section or tool that is gone is named, too. It is empty
+	// for all other causes.
+	Section string
 	// Lost is how many tokens of the last request lie behind the place, by estimate: they must be
 	// read anew, or are gone.
 	Lost int
@@ -95,6 +104,7 @@ type lastRequest struct {
 	pieces []piece
 	fixed  int       // estimate of instruction and tools
 	hashes [2]uint64 // of instruction and tools
+	named  [2]named  // their parts and declarations
 	did    actions
 	// budget is its size, and used what it and its answer are expected to take up in the next.
 	budget     Budget
@@ -117,10 +127,12 @@ func (m *Meter) sent(ctx context.Context, c caller, got measured, did actions) {
 		return
 	}
 	s := m.stateOf(c)
+	sections := m.sections(ctx)
 	s.mu.Lock()
 	before := s.last
 	now := lastRequest{
 		sent: true, pieces: got.pieces, fixed: got.fixed, hashes: [2]uint64{got.instruction.hash, got.tools}, did: did,
+		named:  before.next(got, sections),
 		budget: got.Budget, used: got.UsedTokens(), ratio: 1, canCompact: got.canCompact,
 	}
 	if estimate := got.estimate(); estimate > 0 {
@@ -159,10 +171,11 @@ func compare(before, now lastRequest) *PrefixBreak {
 		return nil
 	}
 	if before.hashes[0] != now.hashes[0] {
-		return &PrefixBreak{At: -1, Cause: CauseInstruction, Lost: before.fixed + lost(before.pieces, 0)}
+		section := cmp.Or(before.named[0].differs(now.named[0]), "base")
+		return &PrefixBreak{At: -1, Cause: CauseInstruction, Section: section, Lost: before.fixed + lost(before.pieces, 0)}
 	}
 	if before.hashes[1] != now.hashes[1] {
-		return &PrefixBreak{At: -1, Cause: CauseTools, Lost: before.fixed + lost(before.pieces, 0)}
+		return &PrefixBreak{At: -1, Cause: CauseTools, Section: before.named[1].differs(now.named[1]), Lost: before.fixed + lost(before.pieces, 0)}
 	}
 	at := 0
 	for at < len(before.pieces) && at < len(now.pieces) && before.pieces[at].hash == now.pieces[at].hash {

@@ -45,6 +45,18 @@ func Hash(c *genai.Content) uint64 {
 	return h
 }
 
+// HashParts returns a hash of each part of a content, as [Hash] counts them, nil for a nil content.
+func HashParts(c *genai.Content) []uint64 {
+	if c == nil {
+		return nil
+	}
+	out := make([]uint64, len(c.Parts))
+	for i, p := range c.Parts {
+		out[i] = hashPart(p)
+	}
+	return out
+}
+
 // hashPart hashes a part. A field that is not set does not matter.
 func hashPart(p *genai.Part) uint64 {
 	if p == nil {

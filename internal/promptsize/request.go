@@ -64,6 +64,25 @@ func OfDeclaration(d *genai.FunctionDeclaration) int {
 	return ofDeclaration(d).size
 }
 
+// HashTools returns the name and a hash of each tool declaration, in order. A tool that is built into the
+// model has the name "built-in".
+func HashTools(tools []*genai.Tool) (names []string, hashes []uint64) {
+	for _, t := range tools {
+		if t == nil {
+			continue
+		}
+		for _, d := range t.FunctionDeclarations {
+			if d != nil {
+				names, hashes = append(names, d.Name), append(hashes, ofDeclaration(d).hash)
+			}
+		}
+		if hash := hashBuiltIn(t); hash != 0 {
+			names, hashes = append(names, "built-in"), append(hashes, hash)
+		}
+	}
+	return names, hashes
+}
+
 // measured is the size of something, and a hash of its content.
 type measured struct {
 	size int
