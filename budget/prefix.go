@@ -127,7 +127,7 @@ func (m *Meter) sent(ctx context.Context, c caller, got measured, did actions) {
 		return
 	}
 	s := m.stateOf(c)
-	sections := m.sections(ctx)
+	sections := m.cfg.sectionsIn(ctx)
 	s.mu.Lock()
 	before := s.last
 	now := lastRequest{

@@ -36,11 +36,11 @@ func (before lastRequest) next(got measured, sections []string) [2]named {
 	return out
 }
 
-// sections asks for the names of the parts of an instruction.
-func (m *Meter) sections(ctx context.Context) (names []string) {
-	if m.cfg.Sections == nil {
+// sectionsIn asks for the names of the parts of an instruction.
+func (c *Config) sectionsIn(ctx context.Context) (names []string) {
+	if c.Sections == nil {
 		return nil
 	}
 	defer func() { _ = recover() }()
-	return m.cfg.Sections(ctx)
+	return c.Sections(ctx)
 }
