@@ -117,6 +117,30 @@ func TestRecallOfSearch(t *testing.T) {
 	}
 }
 
+// TestRecallOfSentences logs how many tools are found from whole sentences in other languages, with six
+// languages among them that internal/terms has no words of. They are harder than the requests above, and
+// nothing was changed because of them.
+func TestRecallOfSentences(t *testing.T) {
+	t.Parallel()
+	ix := newIndex(catalogEntries())
+	covered, others := &recall{}, &recall{}
+	for _, r := range readRequests(t, "testdata/sentences.jsonl") {
+		got := ix.names(r.Query, 5)
+		group := covered
+		if slices.Contains(notCovered, r.Language) {
+			group = others
+		}
+		group.add(r, got)
+		if !slices.Contains(got, r.Tools[0]) {
+			t.Logf("%s, %q: %s is not among %v", r.Language, r.Query, r.Tools[0], got)
+		}
+	}
+	t.Logf("languages with words:    %2.0f sentences, recall@5 %5.1f%%, first %5.1f%%", covered.requests, 100*covered.five/covered.requests, 100*covered.first/covered.requests)
+	t.Logf("languages without words: %2.0f sentences, recall@5 %5.1f%%, first %5.1f%%", others.requests, 100*others.five/others.requests, 100*others.first/others.requests)
+}
+
+var notCovered = []string{"sv", "tr", "cs", "ar", "hi", "uk"}
+
 var leastRecall = map[string]float64{"all": 0.95}
 
 func BenchmarkSearch(b *testing.B) {
