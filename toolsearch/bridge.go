@@ -27,11 +27,12 @@ import (
 // in partial responses; the final response has the call of the tool.
 //
 // Gemini may end a response with UNEXPECTED_TOOL_CALL if the model calls a tool that is not declared. If
-// that response has no content, the request is sent once more, as if nothing had been deferred. Responses
+// that response has no content, the request is sent once more, as if nothing had been deferred. In
+// [Promote] mode, that is all that Translate does. Responses
 // then report the usage of this second attempt, because what reads it takes the prompt's tokens for the
 // size of one prompt. The usage of the first is in the [Observation] of kind [Retried].
 //
-// Requests without tool_call are passed on as they are. If llm is translated already, Translate returns llm.
+// Requests in which nothing is deferred are passed on as they are. If llm is translated already, Translate returns llm.
 func (d *Deferral) Translate(llm model.LLM) model.LLM {
 	owner := translator{d}
 	if wrapper.Wraps(llm, owner) {
@@ -72,34 +73,51 @@ func (t *translated) generate(ctx context.Context, req *model.LLMRequest, stream
 
 // bridge translates between a model that knows tool_call and an agent that does not.
 type bridge struct {
-	call     *callTool
+	call     *callTool // nil if the model calls all tools by their names
+	deferred []entry
 	declared map[string]bool // the names in the request
 }
 
-// bridgeOf returns the bridge of a request, nil if the model cannot call tool_call in it.
+// bridgeOf returns the bridge of a request, nil if nothing is deferred in it.
 func bridgeOf(req *model.LLMRequest) *bridge {
 	if req == nil || req.Config == nil {
 		return nil
 	}
-	call, ok := req.Tools[CallToolName].(*callTool)
-	if !ok || call == nil {
+	var deferred []entry
+	if search, ok := req.Tools[SearchToolName].(*searchTool); ok && search != nil {
+		deferred = search.entries
+	}
+	call, _ := req.Tools[CallToolName].(*callTool)
+	if call != nil {
+		deferred = call.deferred
+	}
+	if len(deferred) == 0 {
 		return nil
 	}
-	declared := map[string]bool{}
+	b := &bridge{call: call, deferred: deferred, declared: declaredIn(req)}
+	if !b.declared[CallToolName] {
+		b.call = nil
+	}
+	if b.call == nil && !b.declared[SearchToolName] {
+		return nil
+	}
+	return b
+}
+
+// declaredIn returns the names of all functions that a request declares.
+func declaredIn(req *model.LLMRequest) map[string]bool {
+	names := map[string]bool{}
 	for _, t := range req.Config.Tools {
 		if t == nil {
 			continue
 		}
 		for _, d := range t.FunctionDeclarations {
 			if d != nil {
-				declared[d.Name] = true
+				names[d.Name] = true
 			}
 		}
 	}
-	if !declared[CallToolName] {
-		return nil
-	}
-	return &bridge{call: call, declared: declared}
+	return names
 }
 
 // bridges reports whether the model sees calls of a tool as calls of tool_call. Calls by which ADK works
@@ -110,6 +128,9 @@ func (b *bridge) bridges(name string) bool {
 
 // request returns the request as it is sent. It is req itself if nothing in it is translated.
 func (b *bridge) request(req *model.LLMRequest) *model.LLMRequest {
+	if b.call == nil {
+		return req
+	}
 	contents, changed := b.contents(req.Contents)
 	if !changed {
 		return req
@@ -131,7 +152,7 @@ func (b *bridge) undeferred(req *model.LLMRequest) *model.LLMRequest {
 		}
 		functions := *t
 		functions.FunctionDeclarations = append([]*genai.FunctionDeclaration(nil), t.FunctionDeclarations...)
-		for _, deferred := range b.call.deferred {
+		for _, deferred := range b.deferred {
 			if deferred.decl != nil && !b.declared[deferred.decl.Name] {
 				functions.FunctionDeclarations = append(functions.FunctionDeclarations, deferred.decl)
 			}

@@ -109,7 +109,7 @@ func (a *attempt) usage() tokens.Usage {
 
 // retried is the observation of a first attempt whose answer was discarded.
 func (a *attempt) retried(ctx context.Context, req *model.LLMRequest) Observation {
-	o := Observation{Kind: Retried, Model: req.Model, Deferred: len(a.call.deferred), Usage: a.usage(),
+	o := Observation{Kind: Retried, Model: req.Model, Deferred: len(a.deferred), Usage: a.usage(),
 		Reason: "the model called a tool that was not declared, and the provider discarded the call"}
 	if ic, ok := ctx.(agent.InvocationContext); ok && !adk.IsNil(ic) {
 		o.Branch, o.InvocationID = ic.Branch(), ic.InvocationID()

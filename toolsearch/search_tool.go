@@ -19,6 +19,7 @@ import (
 // searchTool is the tool tool_search over one list of deferred tools. The index is built at the first
 // search: most requests never search. It may be used by any number of goroutines.
 type searchTool struct {
+	entries     []entry
 	maxHits     int
 	declaration *genai.FunctionDeclaration
 	index       func() *index
@@ -35,6 +36,7 @@ const queryKey = "query"
 // is how many tools one search returns. The entries must not change afterwards.
 func newSearchTool(entries []entry, description string, maxHits int) *searchTool {
 	return &searchTool{
+		entries: entries,
 		maxHits: maxHits,
 		declaration: &genai.FunctionDeclaration{
 			Name:        SearchToolName,

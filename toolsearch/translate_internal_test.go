@@ -199,9 +199,9 @@ func TestARequestWithoutToolCallIsPassedOn(t *testing.T) {
 	t.Parallel()
 	plain := asked(nil, []fixed{takes("read", "")}, said(call("", "weather", nil)))
 	delete(plain.Tools, CallToolName)
-	undeclared := asked(nil, nil, said(call("", "weather", nil)))
+	undeclared := asked([]fixed{takes("weather", "")}, nil, said(call("", "weather", nil)))
 	undeclared.Config.Tools = nil
-	foreign := asked(nil, nil, said(call("", "weather", nil)))
+	foreign := asked([]fixed{takes("weather", "")}, nil, said(call("", "weather", nil)))
 	foreign.Tools[CallToolName] = takes(CallToolName, "")
 	for name, req := range map[string]*model.LLMRequest{"not offered": plain, "not declared": undeclared, "of the app": foreign, "nil": nil, "empty": {}} {
 		s := &scripted{calls: [][]*model.LLMResponse{{{Content: said(call("", "tool_call", map[string]any{"name": "weather"}))}}}}
@@ -311,16 +311,16 @@ func TestADiscardedCallIsAskedForAgainWithEverythingDeclared(t *testing.T) {
 		if diff := cmp.Diff(history, s.requests[1].Contents); diff != "" {
 			t.Errorf("%s: the second request is translated\n%s", name, diff)
 		}
-		if names := declaredIn(s.requests[1]); names != "read tool_search tool_call weather mail" {
+		if names := sentNames(s.requests[1]); names != "read tool_search tool_call weather mail" {
 			t.Errorf("%s: the second request declares %q", name, names)
 		}
-		if names := declaredIn(req); names != "read tool_search tool_call" {
+		if names := sentNames(req); names != "read tool_search tool_call" {
 			t.Errorf("%s: the caller's request declares %q", name, names)
 		}
 	}
 }
 
-func declaredIn(req *model.LLMRequest) string {
+func sentNames(req *model.LLMRequest) string {
 	var names []string
 	for _, t := range req.Config.Tools {
 		for _, d := range t.FunctionDeclarations {
@@ -328,6 +328,30 @@ func declaredIn(req *model.LLMRequest) string {
 		}
 	}
 	return strings.Join(names, " ")
+}
+
+func TestADiscardedCallIsAskedForAgainWithPromotionToo(t *testing.T) {
+	t.Parallel()
+	weather := takes("weather", weatherSchema)
+	req := asked([]fixed{weather}, []fixed{takes("read", "")}, user("hi"), said(call("", "weather", nil)), got(answer("", "weather", nil)))
+	delete(req.Tools, CallToolName)
+	req.Tools[SearchToolName] = newSearchTool([]entry{{tool: weather, decl: weather.decl, category: MCP}}, "", 5)
+	functions := req.Config.Tools[0]
+	functions.FunctionDeclarations = functions.FunctionDeclarations[:2] // without tool_call
+	through := &model.LLMResponse{Content: said(call("", "tool_call", map[string]any{"name": "weather", "arguments": map[string]any{"city": "x"}}))}
+	s := &scripted{calls: [][]*model.LLMResponse{{{FinishReason: genai.FinishReasonUnexpectedToolCall}}, {through}}}
+	out, err := answers(t, s, req)
+	if err != nil || len(s.requests) != 2 || s.requests[0] != req || sentNames(s.requests[1]) != "read tool_search weather" || len(out) != 1 || out[0] != through {
+		t.Errorf("%v: %d requests, the last declares %q, %d responses", err, len(s.requests), sentNames(s.requests[len(s.requests)-1]), len(out))
+	}
+}
+
+func TestNothingIsAllocatedWhereNothingIsDeferred(t *testing.T) {
+	req := asked(nil, []fixed{takes("read", "")}, user("hi"))
+	delete(req.Tools, CallToolName)
+	if n := testing.AllocsPerRun(100, func() { bridgeOf(req) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
 }
 
 func TestARetryReportsTheUsageOfTheFirstAttempt(t *testing.T) {

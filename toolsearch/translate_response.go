@@ -16,7 +16,7 @@ type calls map[*genai.FunctionCall]*genai.FunctionCall
 // response returns a response of the model as ADK sees it. It is resp itself if nothing in it is translated;
 // resp is not changed.
 func (b *bridge) response(resp *model.LLMResponse, known *calls) *model.LLMResponse {
-	if resp == nil || resp.Content == nil {
+	if b.call == nil || resp == nil || resp.Content == nil {
 		return resp
 	}
 	out := resp
