@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/outbox"
+	"github.com/adk-go-ext/longsession/internal/window"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -138,8 +143,18 @@ func (c *Config) check() error {
 // Deferral takes declarations out of requests. It is safe for concurrent use, serves any number of models
 // and agents, and holds no resources that must be closed.
 type Deferral struct {
-	cfg    Config
-	outbox outbox.Outbox[parcel]
+	cfg      Config
+	ours     ourTools
+	windows  *window.Table
+	selects  owner       // of the wrappers
+	selected atomic.Bool // a model was wrapped
+
+	searches *lru.Cache[searchKey, *searchTool]
+	reported *lru.Cache[callerKey, uint64]
+	named    *lru.Cache[agentKey, struct{}] // agents with a tool of the app's under one of our names
+	agents   *lru.Cache[agentKey, wrapping]
+	runs     *lru.Cache[string, session.Session] // by invocation
+	outbox   outbox.Outbox[parcel]
 }
 
 // New returns a Deferral. It copies the config. The error joins a [*ConfigError] for every value that is
@@ -153,5 +168,17 @@ func New(cfg Config) (*Deferral, error) {
 	cfg.Mode = cmp.Or(cfg.Mode, Bridge)
 	cfg.MaxHits = cmp.Or(cfg.MaxHits, defaultMaxHits)
 	cfg.MaxNamesTokens = cmp.Or(cfg.MaxNamesTokens, defaultMaxNamesTokens)
-	return &Deferral{cfg: cfg}, nil
+	return &Deferral{
+		cfg: cfg, ours: newOurTools(&cfg),
+		windows:  window.New(window.Config{Registry: cfg.Registry, ContextWindow: cfg.ContextWindow, MaxOutputTokens: cfg.MaxOutputTokens}),
+		searches: newCache[searchKey, *searchTool](maxSearches), reported: newCache[callerKey, uint64](maxCallers),
+		named: newCache[agentKey, struct{}](maxAgents), agents: newCache[agentKey, wrapping](maxAgents),
+		runs: newCache[string, session.Session](maxRuns),
+	}, nil
+}
+
+// newCache returns a cache. lru.New fails only for a size that is not positive.
+func newCache[K comparable, V any](size int) *lru.Cache[K, V] {
+	cache, _ := lru.New[K, V](size)
+	return cache
 }

@@ -3,6 +3,9 @@ package toolsearch
 import (
 	"context"
 
+	"google.golang.org/adk/agent"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
@@ -25,6 +28,15 @@ func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
 type Kind string
 
 const (
+	// Deferred: the set of deferred tools of an agent has changed. Tools, Deferred, TokensBefore and
+	// TokensAfter have the sizes. It comes with the first request in which tools are deferred, and then
+	// only if the set is another one, also if that is empty. An epoch changes no set that stays the same.
+	Deferred Kind = "deferred"
+	// Searched: the model has searched for tools. Hits has what it found.
+	Searched Kind = "searched"
+	// NameTaken: the app has a tool of its own named tool_search or tool_call, so nothing is deferred for the
+	// agent. Reported once for each agent.
+	NameTaken Kind = "name taken"
 	// Failed: something that the package calls has failed or panicked, or a request could not be handled.
 	// Reason says which; the request goes on as it was.
 	Failed Kind = "failed"
@@ -80,3 +92,35 @@ func (c *Config) deliver(p parcel, missed int) {
 // Flush waits until the observer has received all observations so far. It returns only the context's
 // error.
 func (d *Deferral) Flush(ctx context.Context) error { return d.outbox.Flush(ctx) }
+
+// caller is who makes a model call.
+type caller struct {
+	session                          store.Owner
+	agent, branch, invocation, model string
+}
+
+// callerOf finds out from the context of a model call who makes it. The context is nil if it is not that of
+// an agent's run, as when an app calls a model by itself; then only the model is known.
+func callerOf(ctx context.Context, model string) (c caller, ic agent.InvocationContext) {
+	c.model = model
+	defer func() {
+		if recover() != nil { // a context of another make may panic where it has no session
+			c, ic = caller{model: model}, nil
+		}
+	}()
+	found, ok := ctx.(agent.InvocationContext)
+	if !ok || adk.IsNil(found) || adk.IsNil(found.Session()) || adk.IsNil(found.Agent()) {
+		return c, nil
+	}
+	s := found.Session()
+	c.session = store.Owner{AppName: s.AppName(), UserID: s.UserID(), SessionID: s.ID()}
+	c.agent, c.branch, c.invocation = found.Agent().Name(), found.Branch(), found.InvocationID()
+	return c, found
+}
+
+// observation is an observation about a caller.
+func (c caller) observation(kind Kind) Observation {
+	return Observation{
+		Kind: kind, Session: c.session, Agent: c.agent, Branch: c.branch, InvocationID: c.invocation, Model: c.model,
+	}
+}

@@ -155,13 +155,7 @@ func ofSchema(schema any) measured {
 			return m.measured
 		}
 	}
-	var m measured
-	if isFinite(value, 0, new(int)) {
-		if data, err := json.Marshal(schema); err == nil {
-			text := string(data)
-			m = measured{tokens.Estimate(text), hashText(text)}
-		}
-	}
+	m := ofJSON(value)
 	switch kind {
 	case reflect.Pointer:
 		schemas.Add(schema, m)
@@ -169,6 +163,24 @@ func ofSchema(schema any) measured {
 		maps.Add(value.Pointer(), measuredMap{m, schema})
 	}
 	return m
+}
+
+// ofJSON measures a value as JSON, 0 for one that has none. A type of the app may panic when it is marshaled.
+func ofJSON(value reflect.Value) (m measured) {
+	defer func() {
+		if recover() != nil {
+			m = measured{}
+		}
+	}()
+	if !isFinite(value, 0, new(int)) {
+		return measured{}
+	}
+	data, err := json.Marshal(value.Interface())
+	if err != nil {
+		return measured{}
+	}
+	text := string(data)
+	return measured{tokens.Estimate(text), hashText(text)}
 }
 
 // IsSummary reports whether a content of a request is a summary that a view shows.

@@ -48,6 +48,10 @@ type chain struct{ Next *chain }
 
 func (c chain) MarshalJSON() ([]byte, error) { return json.Marshal(map[string]any{"next": c.Next}) }
 
+type panics struct{}
+
+func (*panics) MarshalJSON() ([]byte, error) { panic("no") }
+
 // TestASchemaThatContainsItselfIsNotMeasured: marshaling one of them would end the process.
 func TestASchemaThatContainsItselfIsNotMeasured(t *testing.T) {
 	t.Parallel()
@@ -62,6 +66,7 @@ func TestASchemaThatContainsItselfIsNotMeasured(t *testing.T) {
 		"genai's":     {Name: "find", Parameters: tree},
 		"a map":       {Name: "find", ParametersJsonSchema: object},
 		"a response":  {Name: "find", ResponseJsonSchema: own},
+		"a panic":     {Name: "find", ParametersJsonSchema: &panics{}},
 	} {
 		for range 2 {
 			if got, want := promptsize.OfDeclaration(d), promptsize.EventOverhead+tokens.Estimate("find"); got != want {

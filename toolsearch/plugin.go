@@ -1,0 +1,85 @@
+package toolsearch
+
+import (
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/plugin"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/toolresult/store"
+)
+
+// PluginName is the name of [Deferral.Plugin]. ADK refuses two plugins of one name.
+const PluginName = "longsession-toolsearch"
+
+// Plugin returns the plugin that defers tools before the callbacks of agents run, so that these see the
+// declarations that are sent. Register it behind all plugins that change declarations. It does what
+// [Deferral.Select] does, which then finds nothing left to do, and answers no callback.
+//
+// With Promote, it also serves agents whose models are not wrapped. With Bridge, only [Deferral.Model] can
+// translate the calls, so the plugin leaves an agent alone once it has seen that its model is not wrapped.
+// Agents that run as tools have no plugins.
+func (d *Deferral) Plugin() *plugin.Plugin {
+	p, err := plugin.New(plugin.Config{
+		Name: PluginName, BeforeRunCallback: d.beforeRun, AfterRunCallback: d.afterRun, BeforeModelCallback: d.beforeModel,
+	})
+	if err != nil {
+		panic("toolsearch: plugin.New refuses a name and callbacks: " + err.Error()) // ADK never does
+	}
+	return p
+}
+
+// wrapping is what is known about the model of an agent.
+type wrapping int
+
+const (
+	awaited wrapping = iota + 1 // the plugin has deferred tools, and no wrapped model was called yet
+	wrapped
+)
+
+// beforeRun keeps the session of a run: the contexts of callbacks do not have it.
+func (d *Deferral) beforeRun(ctx agent.InvocationContext) (*genai.Content, error) {
+	defer func() { _ = recover() }() // a context of another make
+	if d.cfg.Threshold != Off && !adk.IsNil(ctx.Session()) {
+		d.runs.Add(ctx.InvocationID(), ctx.Session())
+	}
+	return nil, nil
+}
+
+// afterRun forgets the session.
+func (d *Deferral) afterRun(ctx agent.InvocationContext) {
+	defer func() { _ = recover() }()
+	d.runs.Remove(ctx.InvocationID())
+}
+
+// beforeModel defers tools in a request.
+func (d *Deferral) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
+	defer func() { _ = recover() }()
+	if d.cfg.Threshold == Off || req == nil || !d.exceeds(req, req.Model) {
+		return nil, nil
+	}
+	s, known := d.runs.Get(ctx.InvocationID())
+	if !known {
+		return nil, nil // the wrapper knows the session
+	}
+	who := caller{
+		session: store.Owner{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()},
+		agent:   ctx.AgentName(), branch: ctx.Branch(), invocation: ctx.InvocationID(), model: req.Model,
+	}
+	if d.cfg.Mode == Bridge {
+		switch state, _ := d.agents.Get(who.agentKey()); state {
+		case awaited:
+			return nil, nil
+		case wrapped:
+		default:
+			if !d.selected.Load() {
+				return nil, nil
+			}
+			d.agents.Add(who.agentKey(), awaited)
+		}
+	}
+	d.request(&outgoing{ctx: ctx, who: who, session: s, req: req})
+	return nil, nil
+}
