@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/runner"
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
+	"google.golang.org/adk/tool/mcptoolset"
+
+	"github.com/adk-go-ext/longsession/toolsearch"
+)
+
+// game is one way to play the tasks, and what it came to.
+type game struct {
+	way
+	provider
+	turns, calls, ran int // turns, calls of tools other than tool_search, and those that succeeded
+	searches          int
+	missed            []string
+}
+
+// way is a way to play.
+type way struct {
+	name string
+	mode toolsearch.Mode // "": ADK alone
+}
+
+func ways() []way {
+	return []way{{name: "ADK alone"}, {"Promote", toolsearch.Promote}, {"Bridge", toolsearch.Bridge}}
+}
+
+// play works through the tasks in one way, with a server of its own.
+func play(ctx context.Context, w way, name string, turns, window int) (g *game, err error) {
+	g = &game{way: w, turns: turns}
+	llm := &scripted{provider: &g.provider, name: name}
+	transport, err := itself()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, transport.close()) }()
+	tools, err := mcptoolset.New(mcptoolset.Config{Transport: transport})
+	if err != nil {
+		return nil, err
+	}
+	agentModel := model.LLM(llm)
+	if w.mode != "" {
+		deferral, err := toolsearch.New(toolsearch.Config{Mode: w.mode, ContextWindow: window})
+		if err != nil {
+			return nil, err
+		}
+		agentModel, tools = deferral.Model(llm), toolsearch.Group(toolsearch.MCP, tools)
+	}
+	worker, err := llmagent.New(llmagent.Config{
+		Name:        "worker",
+		Instruction: "You keep a shop running. Use the tools. Report what you did in one sentence; never invent a result.",
+		Model:       agentModel,
+		Toolsets:    []tool.Toolset{tools},
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := runner.New(runner.Config{AppName: "shop", Agent: worker, SessionService: session.InMemoryService(), AutoCreateSession: true})
+	if err != nil {
+		return nil, err
+	}
+	for i := range turns {
+		t := tasks[i%len(tasks)]
+		llm.open, llm.turnBegins = t.uses, true
+		if err := g.turn(ctx, r, t.question); err != nil {
+			return nil, fmt.Errorf("turn %d: %w", i+1, err)
+		}
+	}
+	g.searches, g.missed = llm.searches, llm.missed
+	return g, nil
+}
+
+// turn runs one turn.
+func (g *game) turn(ctx context.Context, r *runner.Runner, question string) error {
+	for ev, err := range r.Run(ctx, "user", "session", genai.NewContentFromText(question, genai.RoleUser), agent.RunConfig{}) {
+		if err != nil {
+			return err
+		}
+		if ev.Content == nil {
+			continue
+		}
+		for _, part := range ev.Content.Parts {
+			if part.FunctionResponse == nil || part.FunctionResponse.Name == toolsearch.SearchToolName {
+				continue
+			}
+			g.calls++
+			if output, _ := part.FunctionResponse.Response["output"].(string); strings.HasPrefix(output, part.FunctionResponse.Name+": done") {
+				g.ran++
+			}
+		}
+	}
+	return nil
+}
+
+// each is how many tokens of declarations a call has.
+func (g *game) each() float64 { return float64(g.declared) / float64(g.requests) }
+
+// check is what must hold.
+func check(games []*game, p price) error {
+	alone, bridge := games[0], games[len(games)-1]
+	for _, g := range games {
+		if len(g.missed) > 0 || g.ran != g.calls || g.calls != alone.calls {
+			return fmt.Errorf("%s: %d of %d calls succeeded, want %d; not found: %q", g.name, g.ran, g.calls, alone.calls, g.missed)
+		}
+	}
+	switch {
+	case bridge.breaks > 0:
+		return fmt.Errorf("tool search broke the prefix of %d prompts", bridge.breaks)
+	case bridge.each()*5 > alone.each():
+		return fmt.Errorf("a call declares %.0f tokens, and without tool search %.0f: want at least 80%% less", bridge.each(), alone.each())
+	}
+	for _, g := range games[:len(games)-1] {
+		if p.warm(bridge) >= p.warm(g) || p.cold(bridge) >= p.cold(g) {
+			return fmt.Errorf("tool search costs $%.4f and $%.4f, and %s $%.4f and $%.4f", p.warm(bridge), p.cold(bridge), g.name, p.warm(g), p.cold(g))
+		}
+	}
+	return nil
+}
