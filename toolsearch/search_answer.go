@@ -38,13 +38,14 @@ func (a *found) add(e entry) {
 		a.more = append(a.more, e.decl.Name)
 		return
 	}
-	parameters, note := shownParameters(e.decl, min(room, maxSchemaBytes))
+	parameters, size, note := shownParameters(e.decl, min(room, maxSchemaBytes))
 	if note != "" {
 		a.note(note)
 	}
-	shown := map[string]any{nameKey: e.decl.Name, descriptionKey: foreignText(e.decl.Description, maxDescriptionBytes), parametersKey: parameters}
+	shown := map[string]any{nameKey: e.decl.Name, descriptionKey: foreignText(e.decl.Description, maxDescriptionBytes)}
+	a.size += jsonSize(shown) + size
+	shown[parametersKey] = parameters
 	a.tools = append(a.tools, shown)
-	a.size += jsonSize(shown)
 }
 
 // note adds a sentence of ours. What it takes from elsewhere must be quoted.
@@ -79,28 +80,30 @@ func (a *found) response() map[string]any {
 	return out
 }
 
-// shownParameters returns the parameters of a tool within some bytes. It shortens them step by step if they
-// are larger, and then says so.
-func shownParameters(decl *genai.FunctionDeclaration, most int) (parameters map[string]any, note string) {
+// shownParameters returns the parameters of a tool within some bytes, and their size. It shortens them step
+// by step if they are larger, and then says so.
+func shownParameters(decl *genai.FunctionDeclaration, most int) (parameters map[string]any, size int, note string) {
 	name := shownName(decl.Name)
 	schema, ok := parametersOf(decl)
 	if !ok {
-		return map[string]any{}, "The parameters of " + name + " cannot be read."
+		return map[string]any{}, 0, "The parameters of " + name + " cannot be read."
 	}
 	if schema == nil {
-		return map[string]any{"type": "object", "properties": map[string]any{}}, ""
+		return map[string]any{"type": "object", "properties": map[string]any{}}, 0, ""
 	}
-	size := jsonSize(schema)
+	size = jsonSize(schema)
 	if size <= most {
-		return withoutMarks(schema).(map[string]any), ""
+		return withoutMarks(schema).(map[string]any), size, ""
 	}
-	if bare := withoutTexts(schema).(map[string]any); jsonSize(bare) <= most {
-		return bare, fmt.Sprintf("The parameters of %s have %d bytes: their descriptions are left out.", name, size)
+	bare := withoutTexts(schema).(map[string]any)
+	if n := jsonSize(bare); n <= most {
+		return bare, n, fmt.Sprintf("The parameters of %s have %d bytes: their descriptions are left out.", name, size)
 	}
-	if outline := outlineOf(schema); jsonSize(outline) <= most {
-		return outline, fmt.Sprintf("The parameters of %s have %d bytes: only the names and types of the outer ones are shown.", name, size)
+	outline := outlineOf(schema)
+	if n := jsonSize(outline); n <= most {
+		return outline, n, fmt.Sprintf("The parameters of %s have %d bytes: only the names and types of the outer ones are shown.", name, size)
 	}
-	return map[string]any{}, fmt.Sprintf("The parameters of %s have %d bytes and are left out.", name, size)
+	return map[string]any{}, 0, fmt.Sprintf("The parameters of %s have %d bytes and are left out.", name, size)
 }
 
 // jsonSize returns the length of a value in JSON.

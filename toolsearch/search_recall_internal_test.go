@@ -141,7 +141,8 @@ func TestRecallOfSentences(t *testing.T) {
 
 var notCovered = []string{"sv", "tr", "cs", "ar", "hi", "uk"}
 
-var leastRecall = map[string]float64{"all": 0.95}
+var leastRecall = map[string]float64{"all": 0.95, "held": 0.95, "tune": 0.95, "exact name": 1, "partial name": 1,
+	"parameter name": 0.95, "paraphrase": 0.9, "another language": 0.95, "several tools": 0.95}
 
 func BenchmarkSearch(b *testing.B) {
 	ix := newIndex(catalogEntries())
@@ -166,7 +167,7 @@ func BenchmarkSearchTool(b *testing.B) {
 	s := newSearchTool(catalogEntries(), "", 5)
 	b.ReportAllocs()
 	for b.Loop() {
-		searchOf(b, s, "schedule a meeting with Anna on Friday")
+		_, _ = s.Run(nil, map[string]any{"query": "schedule a meeting with Anna on Friday"})
 	}
 }
 

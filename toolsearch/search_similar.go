@@ -15,19 +15,22 @@ import (
 const (
 	minBeginning = 4
 	minMisspelt  = 5
-	// weightSimilar is how much such a word counts. All of them together count no more than one.
+	// weightSimilar is how much such a word counts.
 	weightSimilar = 0.5
 	// maxSimilar is how many words one word stands for. More say nothing.
 	maxSimilar = 5
 )
 
-// known returns the terms of a query that the index has. Terms that it does not have are replaced by
-// similar ones.
+// known returns the terms of a query that the index has. Words of the query that it does not have are
+// replaced by similar ones.
 func (ix *index) known(query []terms.Weighted) []terms.Weighted {
 	out := make([]terms.Weighted, 0, len(query))
 	for _, q := range query {
 		if ix.postings[q.Term] != nil {
 			out = append(out, q)
+			continue
+		}
+		if !q.Own {
 			continue
 		}
 		for _, term := range ix.similar(q.Term) {

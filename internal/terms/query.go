@@ -4,6 +4,9 @@ package terms
 type Weighted struct {
 	Term   string
 	Weight float64
+	// Own is set for a word of the query itself, unless it is of another language and its meanings follow:
+	// an English word that is spelled like it means something else.
+	Own bool
 }
 
 // How much a term counts that the query does not have. A translation counts like the word itself. Another
@@ -21,7 +24,14 @@ func Query(text string) []Weighted {
 	for _, term := range Terms(text) {
 		q.add(term, 1)
 	}
-	vocabulary().each(text, q.addMeaning)
+	for i := range q.terms {
+		q.terms[i].Own = true
+	}
+	for _, word := range vocabulary().each(text, q.addMeaning) {
+		if i, found := q.index[stem(word)]; found {
+			q.terms[i].Own = false
+		}
+	}
 	return q.terms
 }
 
@@ -37,7 +47,7 @@ func (q *query) add(term string, weight float64) {
 		return
 	}
 	q.index[term] = len(q.terms)
-	q.terms = append(q.terms, Weighted{term, weight})
+	q.terms = append(q.terms, Weighted{Term: term, Weight: weight})
 }
 
 // addMeaning adds the English terms of a meaning. The first counts most.

@@ -61,8 +61,16 @@ func TestQueryBringsSynonymsThatCountLess(t *testing.T) {
 func TestQueryKeepsTheWordsFirst(t *testing.T) {
 	t.Parallel()
 	got := terms.Query("delete delete remove files")
-	if len(got) < 4 || got[0] != (terms.Weighted{Term: "delet", Weight: 1}) || got[1].Term != "remov" || got[2].Term != "file" {
+	if len(got) < 4 || got[0] != (terms.Weighted{Term: "delet", Weight: 1, Own: true}) || got[1].Term != "remov" || got[2].Term != "file" {
 		t.Errorf("got %v", got)
+	}
+	for _, w := range got[3:] {
+		if w.Own {
+			t.Errorf("%s is not a word of the query", w.Term)
+		}
+	}
+	if translated := terms.Query("Datei"); translated[0] != (terms.Weighted{Term: "datei", Weight: 1}) {
+		t.Errorf("a word with a translation is %v", translated[0])
 	}
 	seen := map[string]bool{}
 	for _, w := range got {

@@ -80,21 +80,26 @@ func (d *dictionary) addLine(english, foreign []string) {
 	}
 }
 
-// each calls f with the meanings of the words of a text, in their order, and how much they count. Stop words
-// are looked up, too: which and what ask for a list.
-func (d *dictionary) each(text string, f func(m *meaning, weight float64)) {
+// each calls f with the meanings of the words of a text, in their order, and how much they count. It
+// returns the words that it has translated. Stop words are looked up, too: which and what ask for a list.
+func (d *dictionary) each(text string, f func(m *meaning, weight float64)) (translated []string) {
 	all := Words(text)
 	for _, word := range all {
-		known := d.english[stem(word)]
-		for _, m := range known {
-			f(m, weightSynonym)
-		}
-		if known == nil { // words such as table, which is French, too, are not translated
-			for _, m := range d.translate(word, all) {
-				f(m, weightTranslation)
+		if known := d.english[stem(word)]; known != nil { // words such as table, which is French, too, are not translated
+			for _, m := range known {
+				f(m, weightSynonym)
 			}
+			continue
+		}
+		meanings := d.translate(word, all)
+		for _, m := range meanings {
+			f(m, weightTranslation)
+		}
+		if meanings != nil {
+			translated = append(translated, word)
 		}
 	}
+	return translated
 }
 
 // translate returns the meanings of a word of another language, which may need other words of the text.
