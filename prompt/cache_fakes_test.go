@@ -292,3 +292,5 @@ func (r *rig) warm(instruction string) {
 }
 
 var errBroken = errors.New("broken")
+
+func failsAlways(context.Context, string) error { return errBroken }
