@@ -26,7 +26,8 @@ type CacheConfig struct {
 	// 2,048, depending on the service.
 	MinTokens int
 	// AfterSightings is how many requests must have the same instruction and tools before a cache is
-	// created. 0 means 2; with 1, requests that never repeat pay for a cache each.
+	// created. 0 means 2; with 1, requests that never repeat pay for a cache each. After a cache that has
+	// cost more than it saved, it takes twice as many, up to 64.
 	AfterSightings int
 	// Client creates, prolongs and deletes the caches. If nil, it is that of the model: see [Cache.Model].
 	Client CacheClient
@@ -58,6 +59,8 @@ const (
 	defaultMinTokens = 4_096
 	// defaultSightings is the first number that shows a repetition.
 	defaultSightings = 2
+	// maxSightings bounds how many sightings it takes after caches that did not pay.
+	maxSightings = 64
 
 	// maxCaches is how many caches a process has at a time: more agents than most apps have.
 	maxCaches = 32

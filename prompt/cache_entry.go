@@ -15,6 +15,7 @@ type cacheEntry struct {
 	model string
 
 	seen     int // requests in a row, each within the TTL of the one before
+	needs    int // how many it takes until a cache is created, if more than usual
 	lastSeen time.Time
 	busy     bool      // a cache is being created or prolonged
 	small    bool      // no cache is created, because it would be too small
@@ -33,6 +34,8 @@ type cacheHandle struct {
 	expires time.Time
 	prolong time.Time // from when on a use prolongs it
 	users   int       // requests that are using it
+	uses    int       // requests that were answered with it
+	saved   float64   // by those, in USD
 	out     time.Time // when it was taken out of use
 }
 
@@ -97,7 +100,7 @@ func (s *cacheStore) acquire(key cacheKey, model string, build func(e *cacheEntr
 		}
 		s.expire(e)
 	}
-	if e.seen >= s.cfg.AfterSightings && !e.busy && !e.small && !now.Before(e.banned) && s.hasRoom(now) {
+	if e.seen >= max(s.cfg.AfterSightings, e.needs) && !e.busy && !e.small && !now.Before(e.banned) && s.hasRoom(now) {
 		build(e)
 	}
 	return lease{}, false
@@ -166,9 +169,16 @@ func (s *cacheStore) detach(e *cacheEntry, until time.Time) *cacheHandle {
 	return h
 }
 
-// expire forgets a cache that is near its end or behind it. The caller holds s.mu.
+// expire forgets a cache that is near its end or behind it. If it did not pay, the next one takes twice as
+// many sightings: an agent that sends a few requests each hour would otherwise pay for a cache each time. The
+// caller holds s.mu.
 func (s *cacheStore) expire(e *cacheEntry) {
 	h := s.detach(e, e.handle.expires) // it exists until then
+	if h.paid() {
+		e.needs = 0
+	} else {
+		e.needs = min(2*max(s.cfg.AfterSightings, e.needs), max(s.cfg.AfterSightings, maxSightings))
+	}
 	s.stats.Expired++
 	s.report(CacheObservation{Kind: CacheExpired, Model: e.model, Name: h.name, Tokens: h.tokens})
 }

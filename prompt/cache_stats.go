@@ -83,9 +83,22 @@ func (s *cacheStore) used(l lease, usage *genai.GenerateContentResponseUsageMeta
 	defer s.mu.Unlock()
 	s.stats.Used++
 	s.stats.TokensRead += read
-	if p := l.handle.price; p.CachedInputPrice > 0 {
-		s.stats.Saved += float64(min(read, l.handle.tokens)) * (p.InputPrice - p.CachedInputPrice) * perMillion
+	h := l.handle
+	h.uses++
+	if p := h.price; p.CachedInputPrice > 0 {
+		saved := float64(min(read, h.tokens)) * (p.InputPrice - p.CachedInputPrice) * perMillion
+		h.saved += saved
+		s.stats.Saved += saved
 	}
+}
+
+// paid reports whether a cache has saved more than it cost until its end. Without prices, two uses count as
+// that: what they save is more than the creation has cost.
+func (h *cacheHandle) paid() bool {
+	if _, known := CacheBreakEven(h.price, 0); !known {
+		return h.uses >= 2
+	}
+	return h.saved >= h.writing().WriteCost+h.stored(h.expires).StorageCost
 }
 
 // total returns the counts so far.

@@ -142,14 +142,41 @@ func TestACacheThatNobodyUsesExpires(t *testing.T) {
 		if s := r.cache.Stats(); s.Live != 0 || s.Expired != 1 || s.Prolonged != 0 {
 			t.Errorf("%+v", s)
 		}
-		r.ask(asking("A")) // counts from the beginning
-		r.ask(asking("A"))
-		r.ask(asking("A"))
-		if want := []string{"", "", "", "", "cachedContents/2"}; !slices.Equal(r.with(), want) {
+		for range 5 { // counts from the beginning, and twice as far, because the first cache did not pay
+			r.ask(asking("A"))
+		}
+		if want := []string{"", "", "", "", "", "", "cachedContents/2"}; !slices.Equal(r.with(), want) {
 			t.Errorf("%q, want %q", r.with(), want)
 		}
 		if s := r.cache.Stats(); s.Banned != 0 {
 			t.Errorf("a cache was used after its end: %+v", s)
+		}
+	})
+}
+
+// Two requests in quick succession, and an hour of silence: each cache would expire unused.
+func TestCachesThatDoNotPayBecomeRare(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		for range 50 {
+			r.ask(asking("A"))
+			r.ask(asking("A"))
+			time.Sleep(time.Hour)
+		}
+		if r.count("create") != 1 {
+			t.Errorf("%d caches for 50 pairs of requests", r.count("create"))
+		}
+		for range 10 { // now it pays
+			r.ask(asking("A"))
+		}
+		time.Sleep(time.Hour)
+		if s := r.cache.Stats(); s.Created != 2 || s.Used != 6 || s.Net() <= 0 {
+			t.Errorf("%+v", s)
+		}
+		r.warm("A") // and so two sightings are enough again
+		if s := r.cache.Stats(); s.Created != 3 {
+			t.Errorf("%+v", s)
 		}
 	})
 }
