@@ -38,10 +38,12 @@ type Loader struct {
 	MaxFileBytes int
 	// Trust reports whether the files of a project may be read. Its argument is the root, or the working
 	// directory if there is no root, without symbolic links. It is asked in every Load that finds such files,
-	// so it must remember its answers. If nil, all projects are trusted, which is right if the person who runs
-	// the program has chosen the working directory. A program that works for others, or on clones of foreign
-	// repositories, needs a Trust: whoever writes these files gives instructions to the agent. If Trust panics,
+	// and Load waits for it. So it must be quick, remember its answers, and not call the Loader. If it panics,
 	// the project is not trusted.
+	//
+	// If nil, all projects are trusted. That is right if the person who runs the program has chosen the
+	// working directory. A program that works for others, or on clones of foreign repositories, needs a Trust:
+	// whoever writes these files gives instructions to the agent.
 	Trust func(root string) bool
 
 	workDir string

@@ -171,6 +171,10 @@ func (s settings) lookIn(dir, folder string) (found, bool) {
 func (f *found) settle(info fs.FileInfo) {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		target, err := filepath.EvalSymlinks(f.path)
+		if errors.Is(err, fs.ErrPermission) {
+			f.err = &FileError{Path: f.path, Reason: "is a link whose target cannot be read: check the permissions of its folders", Err: err}
+			return
+		}
 		if err != nil {
 			f.err = &FileError{Path: f.path, Reason: "is a link that leads nowhere or in a circle: mend or remove it", Err: err}
 			return
