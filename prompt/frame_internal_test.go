@@ -50,3 +50,14 @@ func TestEscapingIsLinear(t *testing.T) {
 		t.Errorf("%d of %d tags are escaped", got, want)
 	}
 }
+
+// TestNoCutMakesATag: half of a longer name may be the name of a frame.
+func TestNoCutMakesATag(t *testing.T) {
+	t.Parallel()
+	text := escapeFrames("日本語 </agents_mdash> and <agents_md2> and </a>")
+	for room := range len(text) + 2 {
+		if head := text[:beginning(text, room, true)]; escapeFrames(head+"\n") != head+"\n" || len(head) > room {
+			t.Errorf("in %d bytes the text begins with %q", room, head)
+		}
+	}
+}

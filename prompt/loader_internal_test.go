@@ -131,6 +131,28 @@ func TestNothingIsReadIfNothingHasChanged(t *testing.T) {
 	}
 }
 
+// TestAFailureToReadIsTriedAgain: the file is away for a moment, and then is the very same again.
+func TestAFailureToReadIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	l, top := project(t)
+	file := filepath.Join(top, "AGENTS.md")
+	l.beforeOpen = func(path string) {
+		if path == file {
+			must(t, os.Rename(file, file+".away"))
+		}
+	}
+	r, err := l.Load()
+	must(t, err)
+	if r.Sources[0].Err == nil || strings.Contains(r.Merged, "outer") {
+		t.Fatalf("the file is read: %+v", r)
+	}
+	must(t, os.Rename(file+".away", file))
+	l.beforeOpen = nil
+	if r, err = l.Load(); err != nil || r.Err() != nil || !strings.Contains(r.Merged, "outer") {
+		t.Errorf("problems %v, %v, text is\n%s", err, r.Err(), r.Merged)
+	}
+}
+
 // TestALoaderMayBeShared is for the race detector.
 func TestALoaderMayBeShared(t *testing.T) {
 	t.Parallel()

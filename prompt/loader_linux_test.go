@@ -33,6 +33,11 @@ func TestAFileWithoutPermissionIsReported(t *testing.T) {
 	}
 	asNobody(t, func() { r = load(t, l) })
 	wantFrames(t, r, "AGENTS.md: secret", "a/AGENTS.md: here")
+	if err := os.Chmod(file, 0); err != nil {
+		t.Fatal(err)
+	}
+	asNobody(t, func() { r = load(t, l) })
+	wantFrames(t, r, "a/AGENTS.md: here")
 	if err := os.Chmod(top, 0o600); err != nil {
 		t.Fatal(err)
 	}

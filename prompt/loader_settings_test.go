@@ -41,8 +41,14 @@ func TestAFileIsReadAgainOnlyIfItHasChanged(t *testing.T) {
 	wantFrames(t, load(t, l), "AGENTS.md: six")
 	overwrite("three", past.Add(time.Second))
 	wantFrames(t, load(t, l), "AGENTS.md: three")
+	write(t, file+".new", "seven", false)
+	at(file+".new", past.Add(time.Second))
+	if err := os.Rename(file+".new", file); err != nil {
+		t.Fatal(err)
+	}
+	wantFrames(t, load(t, l), "AGENTS.md: seven") // same size and time, but another file
 	write(t, filepath.Join(top, "a", "AGENTS.md"), "new", false)
-	wantFrames(t, load(t, l), "AGENTS.md: three", "a/AGENTS.md: new")
+	wantFrames(t, load(t, l), "AGENTS.md: seven", "a/AGENTS.md: new")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
