@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -143,16 +142,15 @@ func (c *Config) check() error {
 // Deferral takes declarations out of requests. It is safe for concurrent use, serves any number of models
 // and agents, and holds no resources that must be closed.
 type Deferral struct {
-	cfg      Config
-	ours     ourTools
-	windows  *window.Table
-	selects  owner       // of the wrappers
-	selected atomic.Bool // a model was wrapped
+	cfg     Config
+	ours    ourTools
+	windows *window.Table
+	selects owner // of the wrappers
 
 	searches *lru.Cache[searchKey, *searchTool]
 	reported *lru.Cache[callerKey, uint64]
-	named    *lru.Cache[agentKey, struct{}] // agents with a tool of the app's under one of our names
-	agents   *lru.Cache[agentKey, wrapping]
+	named    *lru.Cache[agentKey, struct{}]      // agents with a tool of the app's under one of our names
+	wrapped  *lru.Cache[agentKey, struct{}]      // agents whose model is
 	runs     *lru.Cache[string, session.Session] // by invocation
 	outbox   outbox.Outbox[parcel]
 }
@@ -172,7 +170,7 @@ func New(cfg Config) (*Deferral, error) {
 		cfg: cfg, ours: newOurTools(&cfg),
 		windows:  window.New(window.Config{Registry: cfg.Registry, ContextWindow: cfg.ContextWindow, MaxOutputTokens: cfg.MaxOutputTokens}),
 		searches: newCache[searchKey, *searchTool](maxSearches), reported: newCache[callerKey, uint64](maxCallers),
-		named: newCache[agentKey, struct{}](maxAgents), agents: newCache[agentKey, wrapping](maxAgents),
+		named: newCache[agentKey, struct{}](maxAgents), wrapped: newCache[agentKey, struct{}](maxAgents),
 		runs: newCache[string, session.Session](maxRuns),
 	}, nil
 }

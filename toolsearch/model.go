@@ -49,7 +49,6 @@ func (d *Deferral) Select(llm model.LLM) model.LLM {
 	if d.cfg.Threshold == Off || wrapper.Wraps(llm, &d.selects) {
 		return llm
 	}
-	d.selected.Store(true)
 	s := &selecting{d, llm}
 	return wrapper.New(llm, &d.selects, "toolsearch", s.generate)
 }
@@ -92,7 +91,7 @@ func (d *Deferral) model(ctx context.Context, req *model.LLMRequest, name string
 	if ic == nil || adk.IsCustom(ic.Agent()) {
 		return
 	}
-	d.agents.Add(who.agentKey(), wrapped)
+	d.wrapped.Add(who.agentKey(), struct{}{})
 	d.request(&outgoing{ctx: ctx, who: who, session: ic.Session(), req: req})
 }
 

@@ -18,9 +18,9 @@ const PluginName = "longsession-toolsearch"
 // declarations that are sent. Register it behind all plugins that change declarations. It does what
 // [Deferral.Select] does, which then finds nothing left to do, and answers no callback.
 //
-// With Promote, it also serves agents whose models are not wrapped. With Bridge, only [Deferral.Model] can
-// translate the calls, so the plugin leaves an agent alone once it has seen that its model is not wrapped.
-// Agents that run as tools have no plugins.
+// With Promote, it also serves agents whose models are not wrapped. With Bridge, calls have to be translated by
+// [Deferral.Model], so the plugin leaves an agent alone until a wrapped model has sent a request of it, which
+// is the agent's first in the process. Agents that run as tools have no plugins.
 func (d *Deferral) Plugin() *plugin.Plugin {
 	p, err := plugin.New(plugin.Config{
 		Name: PluginName, BeforeRunCallback: d.beforeRun, AfterRunCallback: d.afterRun, BeforeModelCallback: d.beforeModel,
@@ -30,14 +30,6 @@ func (d *Deferral) Plugin() *plugin.Plugin {
 	}
 	return p
 }
-
-// wrapping is what is known about the model of an agent.
-type wrapping int
-
-const (
-	awaited wrapping = iota + 1 // the plugin has deferred tools, and no wrapped model was called yet
-	wrapped
-)
 
 // beforeRun keeps the session of a run: the contexts of callbacks do not have it.
 func (d *Deferral) beforeRun(ctx agent.InvocationContext) (*genai.Content, error) {
@@ -68,17 +60,8 @@ func (d *Deferral) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest)
 		session: store.Owner{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()},
 		agent:   ctx.AgentName(), branch: ctx.Branch(), invocation: ctx.InvocationID(), model: req.Model,
 	}
-	if d.cfg.Mode == Bridge {
-		switch state, _ := d.agents.Get(who.agentKey()); state {
-		case awaited:
-			return nil, nil
-		case wrapped:
-		default:
-			if !d.selected.Load() {
-				return nil, nil
-			}
-			d.agents.Add(who.agentKey(), awaited)
-		}
+	if d.cfg.Mode == Bridge && !d.wrapped.Contains(who.agentKey()) {
+		return nil, nil
 	}
 	d.request(&outgoing{ctx: ctx, who: who, session: s, req: req})
 	return nil, nil
