@@ -36,7 +36,8 @@ type promptApp struct {
 	before, behind       []*plugin.Plugin // the app's own, around the builder's
 	between              []*plugin.Plugin
 	stream               agent.StreamingMode
-	measured             bool // a meter of package budget is below the builder
+	more                 func(*llmagent.Config) // changes each agent, if not nil
+	measured             bool                   // a meter of package budget is below the builder
 
 	builder *prompt.Builder
 	meter   *budget.Meter
@@ -107,7 +108,7 @@ func newPromptApp(t *testing.T, cfg prompt.Config, build func(*promptApp) agent.
 }
 
 // agent is an agent with a model that plays a plan. change may be nil.
-func (a *promptApp) agent(name string, plan func(n int, req *model.LLMRequest) *model.LLMResponse, change func(*llmagent.Config)) agent.Agent {
+func (a *promptApp) agent(name string, plan func(req *model.LLMRequest) *model.LLMResponse, change func(*llmagent.Config)) agent.Agent {
 	a.t.Helper()
 	var llm model.LLM = &planned{app: a, name: name, plan: plan}
 	if a.meter != nil {
@@ -120,6 +121,9 @@ func (a *promptApp) agent(name string, plan func(n int, req *model.LLMRequest) *
 	if change != nil {
 		change(&cfg)
 	}
+	if a.more != nil {
+		a.more(&cfg)
+	}
 	made, err := llmagent.New(cfg)
 	if err != nil {
 		a.t.Fatal(err)
@@ -129,10 +133,9 @@ func (a *promptApp) agent(name string, plan func(n int, req *model.LLMRequest) *
 
 // planned is a model that plays a plan. It is safe for concurrent use.
 type planned struct {
-	app   *promptApp
-	name  string
-	plan  func(n int, req *model.LLMRequest) *model.LLMResponse
-	calls int // guarded by app.mu
+	app  *promptApp
+	name string
+	plan func(req *model.LLMRequest) *model.LLMResponse
 }
 
 func (m *planned) Name() string { return "test-model" }
@@ -145,11 +148,9 @@ func (m *planned) GenerateContent(ctx context.Context, req *model.LLMRequest, st
 		}
 		got := a.record(ctx, m.name, req)
 		a.mu.Lock()
-		n := m.calls
-		m.calls++
 		a.sent = append(a.sent, got)
 		a.mu.Unlock()
-		resp := m.plan(n, req)
+		resp := m.plan(req)
 		if text := resp.Content.Parts[0].Text; stream && text != "" {
 			if !yield(&model.LLMResponse{Content: genai.NewContentFromText(text[:1], genai.RoleModel), Partial: true}, nil) {
 				return

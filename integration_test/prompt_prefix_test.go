@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/prompt"
 )
 
@@ -20,15 +22,15 @@ func manyAgents(subAgents, tools int) func(a *promptApp) agent.Agent {
 		offered := manyTools(a.t, tools)
 		next := func(i int) string { return fmt.Sprint("helper_", (i+1)%subAgents) }
 		made := func(name string, i int, subs []agent.Agent) agent.Agent {
-			return a.agent(name, func(n int, req *model.LLMRequest) *model.LLMResponse {
-				last := req.Contents[len(req.Contents)-1]
+			return a.agent(name, func(req *model.LLMRequest) *model.LLMResponse {
+				turn, received := turnOf(req)
 				switch {
-				case last.Parts[0].FunctionResponse == nil:
-					return compactiontest.CallTool(fmt.Sprintf("tool_%02d", n%tools), map[string]any{"n": n})
-				case n%4 == 1: // behind the first tool of a turn that began here
+				case req.Contents[len(req.Contents)-1].Parts[0].FunctionResponse == nil:
+					return compactiontest.CallTool(fmt.Sprintf("tool_%02d", turn%tools), map[string]any{"n": turn})
+				case !received:
 					return compactiontest.CallTool("transfer_to_agent", map[string]any{"agent_name": next(i)})
 				}
-				return compactiontest.Say(fmt.Sprintf("%s is done with step %d.", name, n))
+				return compactiontest.Say(fmt.Sprintf("%s is done with turn %d.", name, turn))
 			}, func(cfg *llmagent.Config) { cfg.Tools, cfg.SubAgents = offered, subs })
 		}
 		var subs []agent.Agent
@@ -37,6 +39,20 @@ func manyAgents(subAgents, tools int) func(a *promptApp) agent.Agent {
 		}
 		return made("root", -1, subs)
 	}
+}
+
+// turnOf returns the number in the newest question of a request, and whether another agent has handed the
+// conversation on since.
+func turnOf(req *model.LLMRequest) (turn int, received bool) {
+	for _, c := range slices.Backward(req.Contents) {
+		for _, p := range c.Parts {
+			if _, err := fmt.Sscanf(p.Text, "Question %d", &turn); err == nil {
+				return turn, received
+			}
+			received = received || strings.Contains(p.Text, "transfer_to_agent")
+		}
+	}
+	return 0, received
 }
 
 // Over 100 turns of nine agents with 30 tools, each agent has one system instruction for each text of the
@@ -49,18 +65,22 @@ func TestInstructionsChangeOnlyWithTheirSections(t *testing.T) {
 		Project: project, Memories: prompt.Text("The user is called {name}."), Skills: skills,
 		Scratchpad: counting("Plan, version"), Status: counting("Step"),
 	}, manyAgents(8, 30), func(a *promptApp) { a.measured = true })
-	for turn := range 100 {
+	turns := 100
+	if testkit.Brief() {
+		turns = 40
+	}
+	for turn := range turns {
 		switch turn {
-		case 40:
+		case turns * 4 / 10:
 			project.set("# AGENTS.md\nUse {spaces}.", nil)
-		case 70:
+		case turns * 7 / 10:
 			skills.set("Skills: pdf, xlsx", nil)
 		}
 		a.ask(fmt.Sprint("Question ", turn))
 	}
 	observed, broken := a.observed(), a.broken()
 	agents := a.instructions()
-	if len(agents) != 9 || len(a.sent) < 300 {
+	if len(agents) != 9 || len(a.sent) < 3*turns {
 		t.Errorf("%d agents sent %d requests: the test shows too little", len(agents), len(a.sent))
 	}
 	phases := 0
@@ -86,8 +106,8 @@ func TestInstructionsChangeOnlyWithTheirSections(t *testing.T) {
 	if sections["instruction changed: project"] != 8 || sections["instruction changed: skills"] != 8 || len(sections) != 2 {
 		t.Errorf("the meter reports %v", sections)
 	}
-	if calls := project.called(); calls != 100 {
-		t.Errorf("the source of the project was asked %d times in 100 runs", calls)
+	if calls := project.called(); calls != turns {
+		t.Errorf("the source of the project was asked %d times in %d runs", calls, turns)
 	}
 	a.checkNotes()
 }

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -96,11 +98,7 @@ func (b *Builder) textOf(ctx context.Context, read agent.ReadonlyContext, who ca
 	default:
 		o.Kept = m.kept(source) != ""
 	}
-	problem := ""
-	if got.err != nil {
-		problem = string(o.Kind) + got.err.Error()
-	}
-	if problem != m.problems[source] {
+	if problem := problemOf(o.Kind, got.err); problem != m.problems[source] {
 		m.problems[source] = problem
 		b.observe(ctx, o)
 	}
@@ -109,6 +107,17 @@ func (b *Builder) textOf(ctx context.Context, read agent.ReadonlyContext, who ca
 	}
 	m.good[source] = b.latest[source].intern(got.text)
 	return m.good[source]
+}
+
+// problemOf is what an error has to do with the one before it: those of one problem are reported once.
+func problemOf(kind Kind, err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, hanging.Err) || errors.Is(err, context.DeadlineExceeded):
+		return "too slow" // it may be given up, give up itself, or still hang from an earlier run
+	}
+	return string(kind) + err.Error()
 }
 
 // kept is the text of a section whose source has failed.

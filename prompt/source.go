@@ -4,13 +4,18 @@ import "context"
 
 // Source fills a section of the prompt with text.
 //
-// The context is that of the agent's run. While an agent runs it also is an agent.ReadonlyContext, so a source
-// can look up whose session it is. The text is sent to the model as it is: braces are no placeholders. An
-// empty text leaves the section out.
+// The context ends with the run, or when the source has taken too long. While an agent runs, it is an
+// agent.ReadonlyContext, so that a source can look up whose session it is. The name of the agent in it means
+// little: all agents of a run share the sections, and the first of them has the source asked.
+//
+// The text is sent to the model as it is: braces are no placeholders, and only bytes that are no UTF-8 are
+// replaced. A blank text leaves the section out. If Text returns a text and an error, the text is used and the
+// error reported.
 //
 // A source may be called by several goroutines at once. It should return the same text as long as nothing has
-// changed: no clock, no counter, and maps in sorted order. An error, a panic or a call that takes too long
-// costs no turn; the section keeps the last text that it had.
+// changed: no clock, no counter, and maps in sorted order. A source that returns only an error, panics, takes
+// too long, or returns more than 1 MiB costs no turn; the section keeps the last text that it had in the
+// session.
 type Source interface {
 	Text(ctx context.Context) (string, error)
 }
