@@ -8,9 +8,11 @@ import (
 
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/prompt"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // Config holds what the layers share, and the settings of each layer. The zero value of a layer's
@@ -39,12 +41,24 @@ type Config struct {
 	// agent has answered and newer ones need the space.
 	Results store.Store
 	// Budget configures how requests are measured and kept within the context window. Its own
-	// Registry takes precedence over the field above. ContextWindow and MaxOutputTokens of Budget and
-	// Compaction are the same numbers, so it is enough to set one of each. Explicit Thresholds also
-	// hold for compaction: Compact becomes its SafetyRatio, and Block its BlockRatio, unless it is Off:
-	// compaction always has a hard limit. The fields
-	// Compactor, Masker, Cutter, ReadResult and Store belong to the stack.
+	// Registry takes precedence over the field above. ContextWindow and MaxOutputTokens of Budget,
+	// Compaction and ToolSearch are the same numbers, so it is enough to set one of each. Explicit
+	// Thresholds also hold for compaction: Compact becomes its SafetyRatio, and Block its BlockRatio,
+	// unless it is Off: compaction always has a hard limit. The fields Compactor, Masker, Cutter,
+	// ReadResult and Store belong to the stack, and so does Sections unless LayerPrompt is disabled.
 	Budget budget.Config
+	// Prompt configures the sections that are added to the system instruction, such as AGENTS.md, and those
+	// at the end of a request. Without sections it adds nothing.
+	Prompt prompt.Config
+	// ToolSearch configures when declarations of tools are taken out of requests, to be found by the model
+	// when it needs them. Only tools of MCP servers and of skills are, see package toolsearch. Its own
+	// Registry takes precedence over the field above. ContextWindow and MaxOutputTokens are the same
+	// numbers as in Budget and Compaction.
+	ToolSearch toolsearch.Config
+	// Cache configures explicit caches of Gemini. It is off unless Enabled is set: storage is billed.
+	// Its own Registry takes precedence over the field above. Settings of a cache that is not enabled are
+	// ignored.
+	Cache prompt.CacheConfig
 	// Disable turns layers off. An app with a disabled layer sends the same bytes as one without it.
 	// The settings of a disabled layer are ignored.
 	Disable []Layer
@@ -61,7 +75,14 @@ const (
 	// LayerBudget measures requests, keeps them within the context window, and recovers from
 	// overflows.
 	LayerBudget Layer = "budget"
+	// LayerPrompt adds sections to requests, and marks where a cache may end.
+	LayerPrompt Layer = "prompt"
+	// LayerToolSearch defers declarations of tools, and offers tool_search and tool_call.
+	LayerToolSearch Layer = "toolsearch"
 )
+
+// layers are all of them, in the order in which errors name them.
+var layers = []Layer{LayerToolResults, LayerBudget, LayerPrompt, LayerToolSearch}
 
 // ConfigError is one value of a [Config] that contradicts another one. Values that a layer refuses by
 // itself have the typed error of that layer.

@@ -4,28 +4,43 @@
 //
 // # Layers
 //
-// Three layers make a prompt fit. Compaction (package compaction) replaces old turns by summaries.
-// The layer of tool results (package toolresult) shortens long results, masks old ones, and lets the
-// model read each of them whole with the tool read_result. The budget (package budget) measures every
-// request as it is sent, makes one that is too large fit, and recovers if the provider refuses it.
+// Five layers make a prompt fit, and keep it cheap. Compaction (package compaction) replaces old turns by
+// summaries. The layer of tool results (package toolresult) shortens long results, masks old ones, and lets
+// the model read each of them whole with the tool read_result. The budget (package budget) measures every
+// request as it is sent, makes one that is too large fit, and recovers if the provider refuses it. The
+// prompt (package prompt) adds sections such as AGENTS.md where they leave the cached prefix stable. Tool
+// search (package toolsearch) takes the declarations of many tools out of requests, and lets the model find
+// them.
 //
-// They sit at four places. For one model call:
+// They sit at several places. For one model call:
 //
 //	request = Model( behind( app( before( view( cut( stored history ))))))
+//	Model   = cache( translate( budget( defer( sections( request )))))
 //
-//	cut     shortens a result once, when the view first shows it. Storage keeps it whole, so there is
-//	        nothing to clean up, and taking this module away changes nothing.
-//	view    hides what a summary stands for. It works on cut results, so that a result of 200 KB that
-//	        the model sees as 1 KB counts as 1 KB, and the summarizer reads what the model read.
-//	before  plugins that touch events come before the app's own: ADK calls no plugin behind one that
-//	        answers with an event. They write into the event they are given and never answer.
-//	app     the app's own plugins, in their order. They see the conversation that the model will see.
-//	behind  the plugin that touches requests comes last: it declares read_result and measures what the
-//	        app's plugins left.
-//	Model   wraps the agent's model: masks, measures, makes the request fit, calls the provider, and
-//	        tries once more after an overflow. It is outermost because an agent's own callbacks run
-//	        after all plugins, because errors of the provider appear only here, and because an agent
-//	        that runs as a tool has no plugins at all.
+//	cut       shortens a result once, when the view first shows it. Storage keeps it whole, so there is
+//	          nothing to clean up, and taking this module away changes nothing.
+//	view      hides what a summary stands for. It works on cut results, so that a result of 200 KB that
+//	          the model sees as 1 KB counts as 1 KB, and the summarizer reads what the model read.
+//	before    plugins that touch events come before the app's own: ADK calls no plugin behind one that
+//	          answers with an event. They write into the event they are given and never answer. The
+//	          sections of the instruction come here too, so that the app's plugins see them.
+//	app       the app's own plugins, in their order. They see the conversation that the model will see.
+//	behind    plugins that touch requests come last: they defer the declarations, declare read_result, and
+//	          measure what the app's plugins left. The one that adds sections to a user's message comes here
+//	          because it must answer with the message, which hides it from those behind.
+//	Model     wraps the agent's model in the layers that must see every call and every error of the
+//	          provider. An agent's own callbacks run after all plugins, and an agent that runs as a tool
+//	          has no plugins at all, so these layers do again what their plugins have done, or find that
+//	          there is nothing left to do.
+//	sections  adds the sections where no plugin did, and tells the layers inside where each begins.
+//	defer     takes declarations away. It comes before the budget, so that sizes are those of what is
+//	          sent, and outside of it, so that a request which the budget builds again is deferred, too.
+//	budget    masks, measures, makes the request fit, and tries once more after an overflow. It sees the
+//	          real names of all tools, by which results are masked.
+//	translate writes calls of deferred tools as calls of tool_call, and turns the model's calls of tool_call
+//	          into calls of the tools. Nothing else in the app needs to know that there is a tool_call.
+//	cache     replaces instruction and tools by the name of an explicit cache. It is next to the
+//	          provider: whatever ran behind it would find neither.
 //
 // Masking comes after the view because it depends on the whole request of one agent. A later stage never
 // undoes an earlier one: a mask keeps the reference of the cut, and a rebuilt request goes through all
@@ -33,7 +48,8 @@
 //
 // An app needs two lines, stack.Model(llm) and stack.PluginConfig(). Either alone is useful. Without Model,
 // nothing is masked and no request is made to fit. Without PluginConfig, the model is not told how full
-// its window is, and a request that is too large is not rebuilt but masked.
+// its window is, a request that is too large is not rebuilt but masked, and no section stands at the end
+// of a request.
 //
 // In live runs ADK calls neither the model's wrapper nor any callback before the model. There, only the
 // cut, the view and the summaries exist: give the agent the tools of [Stack.Tools], so that it can read
@@ -42,5 +58,6 @@
 // # A single layer
 //
 // Each layer also works alone. Package compaction needs one changed line in an existing app; it has an
-// example. Packages toolresult and budget have plugins and wrappers for apps that do not compact.
+// example. Packages toolresult, budget, prompt and toolsearch have plugins and wrappers for apps that do
+// not compact.
 package longsession

@@ -25,7 +25,7 @@ var anything = []string{"*"}
 // mayImport lists which packages of this module the code of each folder may import. Imports point one
 // way, and the pure cores stay pure. The tree in ARCHITECTURE.md shows the same in ranks.
 var mayImport = map[string][]string{
-	".":                                  {"budget", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk"},
+	".":                                  {"budget", "compaction", "prompt", "toolsearch", "toolresult", "toolresult/store", "tokens", "internal/adk"},
 	"historyhttp":                        {"compaction", "record"},
 	"internal/wrapper":                   {"internal/adk"},
 	"internal/window":                    {"tokens"},
@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/requests":          {},
 	"internal/testkit/storages":          {"persistence"},
 	"replay/conversation":                {"record", "internal/adk"},
-	"replay":                             {".", "budget", "toolresult", "toolresult/store", "record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},
+	"replay":                             {".", "budget", "toolresult", "toolresult/store", "toolsearch", "record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},
 	"cmd/longsession/internal/chart":     {"replay", "cmd/longsession/internal/terminal"},
 	"cmd/longsession/internal/audit":     {"toolresult", "toolresult/store", "record", "selector", "summarizer", "tokens", "compaction", "persistence", "internal/adk", "internal/oracle", "internal/promptsize", "internal/view", "cmd/longsession/internal/redact", "cmd/longsession/internal/terminal"},
 	"cmd/longsession/internal/redact":    {},
@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"cmd/longsession/internal/files":     {"cmd/longsession/internal/exit"},
 	"cmd/longsession/internal/suggest":   {"cmd/longsession/internal/terminal"},
 	"cmd/longsession/internal/setting":   {"cmd/longsession/internal/suggest", "cmd/longsession/internal/terminal"},
-	"cmd/longsession/internal/replaycmd": {".", "budget", "toolresult", "toolresult/store", "replay", "replay/conversation", "compaction", "persistence", "summarizer", "tokens", "cmd/longsession/internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting", "cmd/longsession/internal/chart"},
+	"cmd/longsession/internal/replaycmd": {".", "budget", "toolresult", "toolresult/store", "toolsearch", "replay", "replay/conversation", "compaction", "persistence", "summarizer", "tokens", "cmd/longsession/internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting", "cmd/longsession/internal/chart"},
 	"cmd/longsession/internal/auditcmd":  {"toolresult", "toolresult/store", "compaction", "persistence", "cmd/longsession/internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting", "cmd/longsession/internal/audit", "cmd/longsession/internal/redact"},
 	"cmd/longsession/internal/cli":       {"replay", "cmd/longsession/internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting", "cmd/longsession/internal/replaycmd", "cmd/longsession/internal/auditcmd"},
 	"cmd/longsession":                    {"cmd/longsession/internal/cli"},

@@ -17,7 +17,9 @@ import (
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/prompt"
 	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // memoryBytes bounds the results that only agents as tools have, if Config.Results is nil. 64 MiB are some
@@ -31,9 +33,12 @@ type Stack struct {
 	// inner one.
 	Sessions *compaction.CompactionSessionService
 
-	cutter *toolresult.Cutter // nil without LayerToolResults
-	read   tool.Tool          // nil without LayerToolResults
-	meter  *budget.Meter      // nil without any layer that needs it
+	cutter *toolresult.Cutter   // nil without LayerToolResults
+	read   tool.Tool            // nil without LayerToolResults
+	meter  *budget.Meter        // nil without any layer that needs it
+	prompt *prompt.Builder      // nil without LayerPrompt
+	search *toolsearch.Deferral // nil without LayerToolSearch
+	cache  *prompt.Cache        // nil unless Config.Cache is enabled
 	// before and behind are the plugins around the app's own.
 	before, behind []*plugin.Plugin
 	// offered is true once an app was given a way by which its agents can read whole results.
@@ -50,15 +55,14 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 	}
 	cfg, problems := cfg.resolve()
 	s := &Stack{}
-	results := s.addToolResults(inner, &cfg)
-	guard := s.addBudget(&cfg)
-	if err := errors.Join(problems, results, guard); err != nil {
+	err := errors.Join(problems, s.addToolResults(inner, &cfg), s.addPrompt(&cfg), s.addBudget(&cfg), s.addToolSearch(&cfg), s.addCache(&cfg))
+	if err != nil {
 		// Compaction's own problems belong into the same error. With a problem of ours it is closed at once.
 		svc, own := compaction.NewCompactionService(inner, cfg.Compaction)
 		if svc != nil {
 			own = svc.Close(context.Background())
 		}
-		return nil, fmt.Errorf("longsession: %w", errors.Join(err, own))
+		return nil, fmt.Errorf("longsession: %w", errors.Join(err, own, s.closeLayers(context.Background())))
 	}
 	svc, err := compaction.NewCompactionService(inner, cfg.Compaction)
 	if err != nil {
@@ -81,10 +85,7 @@ func (s *Stack) PluginConfig(own ...*plugin.Plugin) runner.PluginConfig {
 // disabled, Model returns llm itself.
 func (s *Stack) Model(llm model.LLM) model.LLM {
 	s.offer()
-	if s.meter == nil {
-		return llm
-	}
-	return s.meter.Model(llm)
+	return s.wrap(llm)
 }
 
 // Ahead returns an instruction provider for agents whose model is that of [Stack.Model]. Over Block, it
@@ -117,6 +118,15 @@ func (s *Stack) Tracker(ref compaction.SessionRef) *budget.Tracker {
 	return s.meter.Tracker(ref)
 }
 
+// CacheStats returns what the explicit caches of Gemini did and cost. It is zero unless Config.Cache is
+// enabled.
+func (s *Stack) CacheStats() prompt.CacheStats {
+	if s.cache == nil {
+		return prompt.CacheStats{}
+	}
+	return s.cache.Stats()
+}
+
 // TruncateLog returns a line for each of the results that this process has shortened most recently, oldest
 // first. It is nil if the layer of tool results is disabled.
 func (s *Stack) TruncateLog() []string {
@@ -126,19 +136,12 @@ func (s *Stack) TruncateLog() []string {
 	return s.cutter.TruncateLog()
 }
 
-// Close waits for the work of all layers, stores waiting summaries, and waits until observers have
-// received everything. Call it after the last runner has returned, and before the inner session service
+// Close waits for the work of all layers, stores waiting summaries, deletes the explicit caches, and waits until
+// observers have received everything. Call it after the last runner has returned, and before the inner session service
 // is closed. If ctx ends first, the work is canceled and Close returns the context's error. A second
 // Close does nothing.
 func (s *Stack) Close(ctx context.Context) error {
-	err := s.Sessions.Close(ctx)
-	if s.meter != nil {
-		err = errors.Join(err, s.meter.Flush(ctx))
-	}
-	if s.cutter != nil {
-		err = errors.Join(err, s.cutter.Flush(ctx))
-	}
-	return err
+	return errors.Join(s.Sessions.Close(ctx), s.closeLayers(ctx))
 }
 
 // offer makes the view show shortened results. Before that, no agent could read them whole.

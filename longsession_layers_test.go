@@ -18,10 +18,14 @@ import (
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/prompt"
 	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
-var everyLayer = []longsession.Layer{longsession.LayerToolResults, longsession.LayerBudget}
+var everyLayer = []longsession.Layer{
+	longsession.LayerToolResults, longsession.LayerBudget, longsession.LayerPrompt, longsession.LayerToolSearch,
+}
 
 // liveModel is a model with which ADK can do live runs.
 type liveModel struct{ model.LLM }
@@ -108,16 +112,22 @@ func TestContradictionsBetweenLayersAreRefusedByName(t *testing.T) {
 		change func(*longsession.Config)
 		want   []string
 	}{
-		"two windows":    {func(c *longsession.Config) { c.Budget.ContextWindow, c.Compaction.ContextWindow = 8_000, 9_000 }, []string{"Budget.ContextWindow is 8000", "Compaction.ContextWindow is 9000"}},
-		"two reserves":   {func(c *longsession.Config) { c.Budget.MaxOutputTokens, c.Compaction.MaxOutputTokens = 100, 200 }, []string{"Budget.MaxOutputTokens is 100", "Compaction.MaxOutputTokens is 200"}},
-		"two thresholds": {func(c *longsession.Config) { c.Budget.Thresholds.Compact, c.Compaction.SafetyRatio = 0.9, 0.6 }, []string{"Budget.Thresholds.Compact is 0.9", "Compaction.SafetyRatio is 0.6"}},
-		"two blocks":     {func(c *longsession.Config) { c.Budget.Thresholds.Block, c.Compaction.BlockRatio = 0.97, 0.96 }, []string{"Budget.Thresholds.Block is 0.97", "Compaction.BlockRatio is 0.96"}},
-		"a cut":          {func(c *longsession.Config) { c.Compaction.Cut = cut }, []string{"Compaction.Cut is set", "ToolResults"}},
-		"a masker":       {func(c *longsession.Config) { c.Budget.Masker = &toolresult.Masker{} }, []string{"Budget.Masker is set", "Masking"}},
-		"no such layer":  {func(c *longsession.Config) { c.Disable = []longsession.Layer{"cache"} }, []string{"Disable is cache", "toolresults and budget"}},
+		"two windows":     {func(c *longsession.Config) { c.Budget.ContextWindow, c.Compaction.ContextWindow = 8_000, 9_000 }, []string{"Budget.ContextWindow is 8000", "Compaction.ContextWindow is 9000"}},
+		"two reserves":    {func(c *longsession.Config) { c.Budget.MaxOutputTokens, c.Compaction.MaxOutputTokens = 100, 200 }, []string{"Budget.MaxOutputTokens is 100", "Compaction.MaxOutputTokens is 200"}},
+		"two thresholds":  {func(c *longsession.Config) { c.Budget.Thresholds.Compact, c.Compaction.SafetyRatio = 0.9, 0.6 }, []string{"Budget.Thresholds.Compact is 0.9", "Compaction.SafetyRatio is 0.6"}},
+		"two blocks":      {func(c *longsession.Config) { c.Budget.Thresholds.Block, c.Compaction.BlockRatio = 0.97, 0.96 }, []string{"Budget.Thresholds.Block is 0.97", "Compaction.BlockRatio is 0.96"}},
+		"a cut":           {func(c *longsession.Config) { c.Compaction.Cut = cut }, []string{"Compaction.Cut is set", "ToolResults"}},
+		"a masker":        {func(c *longsession.Config) { c.Budget.Masker = &toolresult.Masker{} }, []string{"Budget.Masker is set", "Masking"}},
+		"no such layer":   {func(c *longsession.Config) { c.Disable = []longsession.Layer{"cache"} }, []string{"Disable is cache", "toolresults, budget, prompt and toolsearch"}},
+		"a third window":  {func(c *longsession.Config) { c.ToolSearch.ContextWindow, c.Compaction.ContextWindow = 8_000, 9_000 }, []string{"ToolSearch.ContextWindow is 8000", "Compaction.ContextWindow is 9000"}},
+		"a third reserve": {func(c *longsession.Config) { c.Budget.MaxOutputTokens, c.ToolSearch.MaxOutputTokens = 100, 200 }, []string{"Budget.MaxOutputTokens is 100", "ToolSearch.MaxOutputTokens is 200"}},
+		"sections": {func(c *longsession.Config) {
+			c.Budget.Sections = func(context.Context) []string { return nil }
+		}, []string{"Budget.Sections is set", "Prompt", "disable prompt"}},
 		"every layer": {func(c *longsession.Config) {
 			c.ToolResults.MaxBytes, c.Masking.KeepFirst, c.Budget.Thresholds.Note, c.Compaction.OverlapSize = -2, -2, 2, -5
-		}, []string{"MaxBytes is -2", "KeepFirst is -2", "Note is 2", "OverlapSize is -5"}},
+			c.ToolSearch.Threshold, c.Prompt.SourceTimeout, c.Cache = 7, -2, prompt.CacheConfig{Enabled: true, TTL: -1}
+		}, []string{"MaxBytes is -2", "KeepFirst is -2", "Note is 2", "OverlapSize is -5", "Threshold is 7", "SourceTimeout is -2ns", "TTL is -1ns"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -142,7 +152,9 @@ func TestContradictionsBetweenLayersAreRefusedByName(t *testing.T) {
 			var results *toolresult.ConfigError
 			var guard *budget.ConfigError
 			var compacts *compaction.ConfigError
-			if !errors.As(err, &results) || !errors.As(err, &guard) || !errors.As(err, &compacts) {
+			var searches *toolsearch.ConfigError
+			var sections *prompt.ConfigError
+			if !errors.As(err, &results) || !errors.As(err, &guard) || !errors.As(err, &compacts) || !errors.As(err, &searches) || !errors.As(err, &sections) {
 				t.Errorf("the errors of the layers are lost: %v", err)
 			}
 		})

@@ -21,6 +21,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 func speaker(name string) *compactiontest.Model {
@@ -77,6 +78,7 @@ func TestTheContextWindowIsThatOfTheAgentsModel(t *testing.T) {
 		"the layer names the agent's model":      {cfg: longsession.Config{Model: speaker(known), Compaction: compaction.Config{Model: speaker(known), AgentModel: other}}, want: 128_000},
 		"the layer sets the window":              {cfg: longsession.Config{Model: speaker(known), Compaction: compaction.Config{ContextWindow: 9_000}}, want: 9_000},
 		"only the layer has a model":             {cfg: longsession.Config{Compaction: compaction.Config{Model: speaker(known)}}, want: 1_048_576},
+		"tool search sets the window":            {cfg: longsession.Config{Model: speaker(known), ToolSearch: toolsearch.Config{ContextWindow: 7_000}}, want: 7_000},
 		"a registry knows the model":             {cfg: longsession.Config{Model: speaker("house-llm"), Registry: table}, want: 50_000},
 		"the layer has a registry of its own":    {cfg: longsession.Config{Model: speaker("house-llm"), Registry: &tokens.Registry{}, Compaction: compaction.Config{Registry: table}}, want: 50_000},
 	} {
@@ -137,7 +139,7 @@ func TestPluginsOfTheAppRunBetweenThoseOfTheLayers(t *testing.T) {
 		for _, p := range stack.PluginConfig(own...).Plugins {
 			names = append(names, p.Name())
 		}
-		if want := []string{"longsession-toolresult", "longsession-budget", "first", "second", "longsession-requests"}; !slices.Equal(names, want) {
+		if want := []string{"longsession-toolresult", "longsession-budget", "first", "second", "longsession-read-result", "longsession-toolsearch", "longsession-requests"}; !slices.Equal(names, want) {
 			t.Fatalf("plugins %v, want %v", names, want)
 		}
 	}

@@ -3,25 +3,25 @@ package longsession
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // resolve completes the settings of the layers by what they share. Its error joins every contradiction.
 func (c Config) resolve() (Config, error) {
 	r := resolver{cfg: &c}
 	for _, layer := range c.Disable {
-		if layer != LayerToolResults && layer != LayerBudget {
-			r.refuse("Disable", string(layer), "no layer has this name; there are %s and %s", LayerToolResults, LayerBudget)
+		if !slices.Contains(layers, layer) {
+			r.refuse("Disable", string(layer), "no layer has this name; there are %s", names(layers))
 		}
 	}
 	r.models()
 	r.owned()
+	r.windows()
 	if c.uses(LayerBudget) {
-		b, s := &c.Budget, &c.Compaction
-		same(&r, place[int]{"Budget.ContextWindow", &b.ContextWindow}, place[int]{"Compaction.ContextWindow", &s.ContextWindow})
-		same(&r, place[int]{"Budget.MaxOutputTokens", &b.MaxOutputTokens}, place[int]{"Compaction.MaxOutputTokens", &s.MaxOutputTokens})
 		r.thresholds()
 	} else {
 		c.Budget = budget.Config{Registry: c.Budget.Registry, ContextWindow: c.Compaction.ContextWindow, MaxOutputTokens: c.Compaction.MaxOutputTokens}
@@ -39,14 +39,41 @@ func (r *resolver) refuse(field string, value any, reason string, args ...any) {
 	r.problems = append(r.problems, &ConfigError{field, value, fmt.Sprintf(reason, args...)})
 }
 
+// names lists layers for an error: "toolresults, budget and prompt".
+func names(layers []Layer) string {
+	text := fmt.Sprint(layers[0])
+	for _, layer := range layers[1 : len(layers)-1] {
+		text += ", " + string(layer)
+	}
+	return text + " and " + string(layers[len(layers)-1])
+}
+
+// windows makes the numbers of the context window the same for every layer that is on.
+func (r *resolver) windows() {
+	var windows, replies []place[int]
+	add := func(name string, window, reply *int) {
+		windows = append(windows, place[int]{name + ".ContextWindow", window})
+		replies = append(replies, place[int]{name + ".MaxOutputTokens", reply})
+	}
+	c := r.cfg
+	if c.uses(LayerBudget) {
+		add("Budget", &c.Budget.ContextWindow, &c.Budget.MaxOutputTokens)
+	}
+	if c.uses(LayerToolSearch) {
+		add("ToolSearch", &c.ToolSearch.ContextWindow, &c.ToolSearch.MaxOutputTokens)
+	}
+	add("Compaction", &c.Compaction.ContextWindow, &c.Compaction.MaxOutputTokens)
+	same(r, windows...)
+	same(r, replies...)
+}
+
 // models gives each layer the shared registry, and compaction the model.
 func (r *resolver) models() {
 	c, cfg := r.cfg, &r.cfg.Compaction
-	if cfg.Registry == nil {
-		cfg.Registry = c.Registry
-	}
-	if c.Budget.Registry == nil {
-		c.Budget.Registry = c.Registry
+	for _, registry := range []**tokens.Registry{&cfg.Registry, &c.Budget.Registry, &c.ToolSearch.Registry, &c.Cache.Registry} {
+		if *registry == nil {
+			*registry = c.Registry
+		}
 	}
 	switch {
 	case c.Model == nil:
@@ -69,6 +96,9 @@ func (r *resolver) owned() {
 	}
 	if c.Compaction.Fixed != nil {
 		r.refuse("Compaction.Fixed", "set", "the budget measures the fixed part of requests: remove it, or disable %s", LayerBudget)
+	}
+	if c.uses(LayerPrompt) && c.Budget.Sections != nil {
+		r.refuse("Budget.Sections", "set", "the sections are those of Prompt: remove it, or disable %s", LayerPrompt)
 	}
 	for _, field := range []struct {
 		name    string

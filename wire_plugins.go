@@ -2,6 +2,7 @@ package longsession
 
 import (
 	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 
@@ -9,7 +10,8 @@ import (
 )
 
 // addPlugins makes the plugins. Those that touch events come before the app's, because an app's plugin that
-// answers hides an event from all behind it. The one that measures requests comes behind them.
+// answers hides an event from all behind it. Those that touch requests, and the one that answers, come behind
+// them. The package comment has the reasons.
 func (s *Stack) addPlugins(cfg *Config) error {
 	if cfg.uses(LayerToolResults) {
 		// Without a cutter it only makes the errors of unknown tools short and stable: the view cuts.
@@ -22,20 +24,50 @@ func (s *Stack) addPlugins(cfg *Config) error {
 	if cfg.uses(LayerBudget) {
 		s.before = append(s.before, s.meter.Plugin())
 	}
-	measure, err := plugin.New(plugin.Config{Name: "longsession-requests", BeforeModelCallback: s.beforeModel})
+	if s.prompt != nil {
+		s.before = appendPlugin(s.before, s.prompt.Plugin())
+		s.behind = appendPlugin(s.behind, s.prompt.MessagePlugin())
+	}
+	if s.read != nil {
+		// It is declared in front of the tools of the search, whether their plugin or the model declares those.
+		if err := s.addRequestPlugin("longsession-read-result", s.declare); err != nil {
+			return err
+		}
+	}
+	if s.search != nil {
+		s.behind = appendPlugin(s.behind, s.search.Plugin())
+	}
+	return s.addRequestPlugin("longsession-requests", s.measure)
+}
+
+// addRequestPlugin adds a plugin that touches requests, behind those that are there.
+func (s *Stack) addRequestPlugin(name string, before llmagent.BeforeModelCallback) error {
+	p, err := plugin.New(plugin.Config{Name: name, BeforeModelCallback: before})
 	if err != nil {
 		return err
 	}
-	s.behind = append(s.behind, measure)
+	s.behind = append(s.behind, p)
 	return nil
 }
 
-// beforeModel declares read_result and measures the request, for agents whose model is not that of
-// [Stack.Model]. For the others, the wrapper does both again on the final request.
-func (s *Stack) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
-	defer func() { _ = recover() }() // a request of another make; the turn goes on without us
-	if s.read != nil {
-		toolresult.Declare(req, s.read)
+// appendPlugin appends a plugin, unless the layer has none to do its work.
+func appendPlugin(plugins []*plugin.Plugin, p *plugin.Plugin) []*plugin.Plugin {
+	if p == nil {
+		return plugins
 	}
+	return append(plugins, p)
+}
+
+// declare declares read_result, for agents whose model is not that of [Stack.Model]. For the others, the wrapper
+// does it again on the final request.
+func (s *Stack) declare(_ agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
+	defer func() { _ = recover() }() // a request of another make; the turn goes on without us
+	toolresult.Declare(req, s.read)
+	return nil, nil
+}
+
+// measure has compaction measure the request, for the same agents.
+func (s *Stack) measure(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
+	defer func() { _ = recover() }()
 	return s.Sessions.ObserveRequest(ctx, req)
 }

@@ -2,12 +2,14 @@ package longsession
 
 import (
 	"errors"
+	"slices"
 
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // addToolResults makes the cutter, the masker and read_result, and has the view cut.
@@ -17,6 +19,10 @@ func (s *Stack) addToolResults(inner session.Service, cfg *Config) error {
 	}
 	cfg.ToolResults.Readable = true
 	cfg.stubInSmallWindow()
+	if cfg.uses(LayerToolSearch) {
+		// What a search has found must be there in the next step. Its answers are bounded, and old ones are masked.
+		cfg.ToolResults.Exempt = append(slices.Clone(cfg.ToolResults.Exempt), toolsearch.SearchToolName)
+	}
 	cutter, err1 := toolresult.New(cfg.ToolResults)
 	masker, err2 := toolresult.NewMasker(cfg.Masking)
 	results := cfg.Results
