@@ -29,7 +29,8 @@ const (
 	fragment           // the query is part of the name, such as screensh
 	someOf             // adjacent words of the name, such as pull_request
 	mention            // the name stands in the query, such as: use the tool create_issue
-	exact              // the query is the name
+	exact              // the query is the name, but for case and separators
+	spelled            // the query is the name, letter by letter
 )
 
 // hit is one tool that was found.
@@ -46,9 +47,13 @@ func (ix *index) search(query string, max int) []hit {
 	weighted := terms.Query(query)
 	scores := ix.scores(weighted[:min(len(weighted), maxQueryTerms)])
 	names := namesIn(query)
+	named, isName := ix.byName[strings.TrimSpace(query)]
 	var hits []hit
 	for i, doc := range ix.docs {
 		h := hit{entry: i, match: names.match(doc), score: scores[i]}
+		if isName && i == named {
+			h.match = spelled
+		}
 		if doc.key != "" && (h.match > noMatch || h.score > 0) {
 			hits = append(hits, h)
 		}

@@ -123,6 +123,20 @@ func TestNoHitNamesTheNearest(t *testing.T) {
 	}
 }
 
+// TestSearchPrefersTheExactSpelling: another server may have a tool whose name differs in separators only.
+func TestSearchPrefersTheExactSpelling(t *testing.T) {
+	t.Parallel()
+	s := newSearchTool([]entry{entryOf("list-events", "", nil), entryOf("listEvents", "", nil), entryOf("list_events", "", nil)}, "", 5)
+	for _, name := range []string{"list-events", "listEvents", "list_events"} {
+		if names, _, _ := searchOf(t, s, " "+name); len(names) != 3 || names[0] != name {
+			t.Errorf("%s finds %q", name, names)
+		}
+		if names, _, _ := searchOf(t, s, "select:"+name); !slices.Equal(names, []string{name}) {
+			t.Errorf("select:%s returns %q", name, names)
+		}
+	}
+}
+
 // TestSearchTakesEveryQuery: whatever a model writes gets an answer, and the same each time.
 func TestSearchTakesEveryQuery(t *testing.T) {
 	t.Parallel()
@@ -332,9 +346,10 @@ func TestSimilarWords(t *testing.T) {
 		entryOf("show_configuration", "Shows how the program is set up.", nil),
 		entryOf("kubernetes_pods", "Lists pods.", nil),
 		entryOf("confine", "Puts into a cage.", nil),
+		entryOf("weekday", "The dateinfo of some day.", nil), // Datei is German for file
 	}, "", 5)
 	for _, c := range []struct{ query, want string }{
-		{"config", "show_configuration"}, {"kubernets", "kubernetes_pods"}, {"kabernetas", ""}, {"pod", "kubernetes_pods"}, {"cagy", ""}, {"ca", ""},
+		{"config", "show_configuration"}, {"kubernets", "kubernetes_pods"}, {"kabernetas", ""}, {"pod", "kubernetes_pods"}, {"cagy", ""}, {"ca", ""}, {"Datei", ""},
 	} {
 		names, _, _ := searchOf(t, s, c.query)
 		if !slices.Equal(names, strings.Fields(c.want)) {

@@ -84,6 +84,16 @@ func TestQueryKeepsTheWordsFirst(t *testing.T) {
 	}
 }
 
+// TestQueryOfLargeTexts: time that grew with the square of a megabyte would not end.
+func TestQueryOfLargeTexts(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"base ", "Datei ", "x", "字", "プルリクエスト", "the "} {
+		if got := terms.Query(strings.Repeat(unit, 1<<20/len(unit))); len(got) > 50 {
+			t.Errorf("%q again and again has %d terms", unit, len(got))
+		}
+	}
+}
+
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{"", "Datei löschen", "删除文件", "파일을 삭제", "base de datos", "\xff*|+", "which table"} {
 		f.Add(seed)

@@ -84,14 +84,14 @@ func (d *dictionary) addLine(english, foreign []string) {
 // returns the words that it has translated. Stop words are looked up, too: which and what ask for a list.
 func (d *dictionary) each(text string, f func(m *meaning, weight float64)) (translated []string) {
 	all := Words(text)
-	for _, word := range all {
+	for i, word := range all {
 		if known := d.english[stem(word)]; known != nil { // words such as table, which is French, too, are not translated
 			for _, m := range known {
 				f(m, weightSynonym)
 			}
 			continue
 		}
-		meanings := d.translate(word, all)
+		meanings := d.translate(word, all[i+1:min(len(all), i+1+maxApart)])
 		for _, m := range meanings {
 			f(m, weightTranslation)
 		}
@@ -102,14 +102,17 @@ func (d *dictionary) each(text string, f func(m *meaning, weight float64)) (tran
 	return translated
 }
 
-// translate returns the meanings of a word of another language, which may need other words of the text.
-func (d *dictionary) translate(word string, all []string) []*meaning {
+// maxApart is how many words after the first the other words of a phrase may be, as in base de données.
+const maxApart = 3
+
+// translate returns the meanings of a word of another language, alone and with those that follow it.
+func (d *dictionary) translate(word string, next []string) []*meaning {
 	if kindOf(firstRune(word)) == pairs {
 		return d.inside(word)
 	}
 	out := slices.Concat(d.words[word], d.byPrefix(word))
 	for _, p := range d.phrases[word] {
-		if !slices.ContainsFunc(p.others, func(other string) bool { return !slices.Contains(all, other) }) {
+		if !slices.ContainsFunc(p.others, func(other string) bool { return !slices.Contains(next, other) }) {
 			out = append(out, p.means)
 		}
 	}
