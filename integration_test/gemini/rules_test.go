@@ -134,7 +134,11 @@ func (r *rules) checkAnswers(i int, calls []*wireCall, next wireContent) {
 // answers compares name and ID. The tools of these tests also repeat their argument n, so that
 // swapped responses are detected where the API has no IDs.
 func answers(response *wireResponse, call *wireCall) bool {
-	asked, answered := call.Args["n"], response.Response["n"]
+	args := call.Args
+	if nested, through := args["arguments"].(map[string]any); through && call.Name == "tool_call" {
+		args = nested
+	}
+	asked, answered := args["n"], response.Response["n"]
 	return response.Name == call.Name && response.ID == call.ID && (answered == nil || fmt.Sprint(asked) == fmt.Sprint(answered))
 }
 
