@@ -91,7 +91,7 @@ func (b *Builder) textOf(ctx context.Context, read agent.ReadonlyContext, who ca
 	switch {
 	case got.err == nil:
 		o.Kind = Recovered
-	case got.text != "":
+	case got.text != "", errors.Is(got.err, ErrUntrusted): // what is not trusted anymore must not be kept
 		o.Kind = Incomplete
 	case ctx.Err() != nil:
 		return m.kept(source) // the run has ended, and this is no fault of the source
@@ -151,7 +151,7 @@ func (b *Builder) ask(ctx context.Context, read agent.ReadonlyContext, who calle
 			ctx = readContext{read, ctx}
 		}
 		text, err := b.sources[source].Text(ctx)
-		if err != nil && blank(text) {
+		if err != nil && blank(text) && !errors.Is(err, ErrUntrusted) {
 			return err
 		}
 		if len(text) > maxText {

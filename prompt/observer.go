@@ -31,8 +31,8 @@ const (
 	// the one that it fills, and Kept reports whether the section keeps its last text. It is reported
 	// once, and again when the error changes.
 	Failed Kind = "failed"
-	// Incomplete: a source returned a text and an error. The text is used. It is reported once, and again
-	// when the error changes.
+	// Incomplete: a source returned a text and an error. The text is used, also an empty one if the error
+	// wraps [ErrUntrusted]. It is reported once, and again when the error changes.
 	Incomplete Kind = "incomplete"
 	// Recovered: a source that was Failed or Incomplete has returned a text without an error.
 	Recovered Kind = "recovered"
