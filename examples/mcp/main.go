@@ -5,8 +5,10 @@
 //
 //	go run ./examples/mcp
 //
-// It fails if a turn does not get its work done, if tool search breaks the prefix of a prompt, or if it
-// saves less than 80% of the tokens of the declarations.
+// It fails if a call of a tool does not succeed, and if the default mode breaks the prefix of a prompt, saves
+// less than 80% of the tokens of the declarations, or costs more than Promote. Whether it costs less than
+// ADK alone depends on how many tools a session needs: each search leaves five schemas in the prompt. With
+// -tasks 30 every turn needs other tools.
 //
 // The server is this program itself, with the argument serve.
 package main
@@ -36,6 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("mcp", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	turns := flags.Int("turns", 30, "how many turns to play")
+	different := flags.Int("tasks", 10, "how many different tasks there are, 1 to 30; they repeat")
 	name := flags.String("model", "claude-sonnet-4-5", "the model whose prices are used")
 	window := flags.Int("window", 100_000, "the context window, in tokens")
 	switch err := flags.Parse(args); {
@@ -50,6 +53,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "mcp: -turns is %d: play at least 10, or there is little to compare\n", *turns)
 		return 2
 	}
+	if *different < 1 || *different > len(tasks) {
+		fmt.Fprintf(stderr, "mcp: -tasks is %d: there are %d\n", *different, len(tasks))
+		return 2
+	}
 	if *window < 30_000 {
 		fmt.Fprintf(stderr, "mcp: -window is %d: a prompt with 200 tools needs more than 20000 tokens\n", *window)
 		return 2
@@ -61,7 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	var games []*game
 	for _, way := range ways() {
-		g, err := play(ctx, way, *name, *turns, *window)
+		g, err := play(ctx, way, *name, *window, *turns, *different)
 		if err != nil {
 			fmt.Fprintf(stderr, "mcp: %s: %v\n", way.name, err)
 			return 1

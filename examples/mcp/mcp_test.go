@@ -47,10 +47,12 @@ func TestTheCheckFindsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	p := price{input: 3, cached: 0.3, output: 15}
 	good := func() []*game {
-		alone, bridge := &game{way: way{name: "ADK alone"}, calls: 5, ran: 5}, &game{way: way{name: "Bridge"}, calls: 5, ran: 5}
+		alone, bridge := &game{way: ways()[0], calls: 5, ran: 5}, &game{way: ways()[2], calls: 5, ran: 5}
+		promote := &game{way: ways()[1], calls: 5, ran: 5}
+		promote.provider = provider{requests: 10, sent: 8_000, cached: 4_000, declared: 2_500}
 		alone.provider = provider{requests: 10, sent: 10_000, cached: 5_000, declared: 5_000}
 		bridge.provider = provider{requests: 10, sent: 5_000, cached: 4_000, declared: 500}
-		return []*game{alone, bridge}
+		return []*game{alone, promote, bridge}
 	}
 	if err := check(good(), p); err != nil {
 		t.Fatal(err)
@@ -64,7 +66,7 @@ func TestTheCheckFindsWhatIsWrong(t *testing.T) {
 		"a higher price":           func(g *game) { g.cached = 0; g.sent = 9_000 },
 	} {
 		games := good()
-		spoil(games[1])
+		spoil(games[2])
 		if check(games, p) == nil {
 			t.Errorf("%s is not found", name)
 		}
@@ -73,7 +75,7 @@ func TestTheCheckFindsWhatIsWrong(t *testing.T) {
 
 func TestBadArgumentsAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"-turns", "1"}, {"-window", "1"}, {"-model", "none"}, {"-unknown"}, {"word"}} {
+	for _, args := range [][]string{{"-turns", "1"}, {"-tasks", "31"}, {"-window", "1"}, {"-model", "none"}, {"-unknown"}, {"word"}} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), args, &stdout, &stderr); code != 2 || stderr.Len() == 0 || stdout.Len() > 0 {
 			t.Errorf("%q: exit code %d, stderr %q", args, code, stderr.String())

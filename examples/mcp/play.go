@@ -39,7 +39,7 @@ func ways() []way {
 }
 
 // play works through the tasks in one way, with a server of its own.
-func play(ctx context.Context, w way, name string, turns, window int) (g *game, err error) {
+func play(ctx context.Context, w way, name string, window, turns, different int) (g *game, err error) {
 	g = &game{way: w, turns: turns}
 	llm := &scripted{provider: &g.provider, name: name}
 	transport, err := itself()
@@ -73,7 +73,7 @@ func play(ctx context.Context, w way, name string, turns, window int) (g *game, 
 		return nil, err
 	}
 	for i := range turns {
-		t := tasks[i%len(tasks)]
+		t := tasks[i%different]
 		llm.open, llm.turnBegins = t.uses, true
 		if err := g.turn(ctx, r, t.question); err != nil {
 			return nil, fmt.Errorf("turn %d: %w", i+1, err)
@@ -123,7 +123,7 @@ func check(games []*game, p price) error {
 		return fmt.Errorf("a call declares %.0f tokens, and without tool search %.0f: want at least 80%% less", bridge.each(), alone.each())
 	}
 	for _, g := range games[:len(games)-1] {
-		if p.warm(bridge) >= p.warm(g) || p.cold(bridge) >= p.cold(g) {
+		if g.mode == toolsearch.Promote && (p.warm(bridge) >= p.warm(g) || p.cold(bridge) >= p.cold(g)) {
 			return fmt.Errorf("tool search costs $%.4f and $%.4f, and %s $%.4f and $%.4f", p.warm(bridge), p.cold(bridge), g.name, p.warm(g), p.cold(g))
 		}
 	}

@@ -9,7 +9,7 @@ type task struct {
 
 type use struct{ tool, words string }
 
-// tasks is a working day. Some tools are needed again and again, and every few turns a new one is.
+// tasks is a working day. Some tools are needed more than once.
 var tasks = []task{
 	{"Which incidents are open?", []use{{"list_error_issues", "list unresolved error issues"}, {"acknowledge_incident", "acknowledge an incident"}}},
 	{"Look at the logs of the checkout pod.", []use{{"pods_list_in_namespace", "list pods of a namespace"}, {"pods_log", "logs of a pod"}}},
