@@ -5,12 +5,17 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
@@ -53,6 +58,7 @@ func epochs(t *testing.T, mode toolsearch.Mode, turns int, anew, plugged bool) *
 		if plugged {
 			c.plugins = []*plugin.Plugin{d.Plugin()}
 		}
+		c.change = declareMore
 		c.turn(n)
 		if err := svc.Flush(t.Context(), compaction.SessionRef{AppName: "app", UserID: "user", SessionID: "session"}); err != nil {
 			t.Fatal(err)
@@ -64,6 +70,20 @@ func epochs(t *testing.T, mode toolsearch.Mode, turns int, anew, plugged bool) *
 		}
 	}
 	return p
+}
+
+// builtIn is a tool of the app.
+type builtIn struct{ remote }
+
+func (*builtIn) Category() toolsearch.Category { return toolsearch.BuiltIn }
+
+// declareMore has a callback of the agent declare another tool.
+func declareMore(cfg *llmagent.Config) {
+	extra := &builtIn{remote{decl: &genai.FunctionDeclaration{Name: "extra", Description: strings.Repeat("Reads a result whole. ", 30)}}}
+	cfg.BeforeModelCallbacks = append(cfg.BeforeModelCallbacks, func(_ agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
+		toolresult.Declare(req, extra)
+		return nil, nil
+	})
 }
 
 func TestTheSetChangesOnlyWithASummaryAndIsTheSameInEveryProcess(t *testing.T) {

@@ -64,10 +64,19 @@ type selecting struct {
 
 // generate defers what has to be deferred, and calls the model.
 func (s *selecting) generate(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	if s.exceeds(req, s.inner.Name()) {
+	if byPlugin(req) || s.exceeds(req, s.inner.Name()) {
 		s.model(ctx, req, window.ModelOf(s.inner.Name(), req))
 	}
 	return s.inner.GenerateContent(ctx, req, stream)
+}
+
+// byPlugin reports whether the plugin has deferred tools in a request.
+func byPlugin(req *model.LLMRequest) bool {
+	if req == nil {
+		return false
+	}
+	search, ok := req.Tools[SearchToolName].(*searchTool)
+	return ok && search.before != nil
 }
 
 // exceeds reports whether the declarations of a request are over the threshold. It allocates nothing.
@@ -97,6 +106,7 @@ func (d *Deferral) model(ctx context.Context, req *model.LLMRequest, name string
 
 // outgoing is one request over the threshold.
 type outgoing struct {
+	early   bool // the plugin handles it, and a wrapper will do so again if the model is wrapped
 	ctx     context.Context
 	who     caller
 	session session.Session
@@ -112,29 +122,35 @@ func (d *Deferral) request(c *outgoing) {
 			d.observe(c.ctx, o)
 		}
 	}()
+	restore(c.req)
 	if _, done := c.req.Tools[SearchToolName].(*searchTool); done {
-		return // by the plugin
+		return
 	}
-	if !toolresult.TakesFunction(c.req.Config) || d.taken(c) {
+	size, hash := promptsize.OfTools(c.req.Config.Tools)
+	limit := d.limit(c.req, c.who.model)
+	if size <= limit || !toolresult.TakesFunction(c.req.Config) || d.taken(c) {
 		return
 	}
 	found, declared := d.cfg.candidates(c.req)
 	if len(found) == 0 {
 		return
 	}
-	size, hash := promptsize.OfTools(c.req.Config.Tools)
-	limit := d.limit(c.req, c.who.model)
 	rank(found, usesBefore(c.session, c.who.agent, c.who.branch))
 	deferred := choose(found, size, d.ours.most(found, limit), limit)
 	if len(deferred) > 0 {
-		d.replace(c.req, deferred, hash, limit)
+		search := d.search(deferred, hash, limit)
+		if c.early {
+			copied := *search
+			copied.before = c.req.Config.Tools
+			search = &copied
+		}
+		d.replace(c.req, deferred, search)
 	}
 	d.report(c, deferred, declared, size)
 }
 
 // replace takes declarations away, and puts the two tools in their place.
-func (d *Deferral) replace(req *model.LLMRequest, deferred []entry, hash uint64, limit int) {
-	search := d.search(deferred, hash, limit)
+func (d *Deferral) replace(req *model.LLMRequest, deferred []entry, search *searchTool) {
 	if d.cfg.Mode == Promote {
 		more := []*genai.FunctionDeclaration{search.Declaration()}
 		for _, e := range promoted(req.Contents, deferred) {

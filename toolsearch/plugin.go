@@ -63,6 +63,6 @@ func (d *Deferral) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest)
 	if d.cfg.Mode == Bridge && !d.wrapped.Contains(who.agentKey()) {
 		return nil, nil
 	}
-	d.request(&outgoing{ctx: ctx, who: who, session: s, req: req})
+	d.request(&outgoing{early: true, ctx: ctx, who: who, session: s, req: req})
 	return nil, nil
 }

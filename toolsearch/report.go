@@ -79,7 +79,7 @@ func (d *Deferral) searched(ctx context.Context, query string, hits []string) {
 // report reports a set of deferred tools that differs from the agent's last one. Size is that of the
 // declarations before.
 func (d *Deferral) report(c *outgoing, deferred []entry, declared, size int) {
-	if d.cfg.Observer == nil {
+	if d.cfg.Observer == nil || c.early && d.wrapped.Contains(c.who.agentKey()) {
 		return
 	}
 	key := callerKey{c.who.session, c.who.agent, c.who.branch}

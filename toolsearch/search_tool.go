@@ -25,6 +25,9 @@ type searchTool struct {
 	index       func() *index
 	// observe is told of each search. If nil, nobody is.
 	observe func(ctx context.Context, query string, hits []string)
+	// before are the tools of the request in which the plugin has put this one, as they were. If nil, the
+	// plugin has not.
+	before []*genai.Tool
 }
 
 var _ tool.Tool = (*searchTool)(nil)
