@@ -339,6 +339,23 @@ func TestSearchChangesNoDeclaration(t *testing.T) {
 	}
 }
 
+// TestToolsInOtherLanguages: tools that are described in another language are found in it, too.
+func TestToolsInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	s := newSearchTool([]entry{
+		entryOf("werkzeug_1", "Verschickt eine Nachricht an einen Kollegen.", nil),
+		entryOf("werkzeug_2", "Löscht eine Datei von der Festplatte.", nil),
+		entryOf("gongju_1", "查询员工的考勤记录", nil),
+		entryOf("gongju_2", "预订会议室", nil),
+		entryOf("delete_file", "Deletes a file.", nil),
+	}, "", 1)
+	for query, want := range map[string]string{"Nachricht an Kollegen": "werkzeug_1", "von der Festplatte löschen": "werkzeug_2", "考勤": "gongju_1", "会议室": "gongju_2", "Datei löschen": "delete_file"} {
+		if names, _, _ := searchOf(t, s, query); !slices.Equal(names, []string{want}) {
+			t.Errorf("%s finds %q, want %s", query, names, want)
+		}
+	}
+}
+
 // TestSimilarWords: a word that no tool has stands for longer ones, or for one that it misspells.
 func TestSimilarWords(t *testing.T) {
 	t.Parallel()
