@@ -72,7 +72,7 @@ func (b *Builder) fillIn(ctx context.Context, read agent.ReadonlyContext, who ca
 	}
 	wg.Wait()
 	for i, text := range texts {
-		if blank(text) {
+		if texts[i] = strings.Trim(text, "\r\n"); blank(text) {
 			texts[i] = ""
 		}
 	}

@@ -105,19 +105,14 @@ func contains(parts []*genai.Part, text string) bool {
 		if p == nil {
 			continue
 		}
-		for from := 0; ; {
-			at := strings.Index(p.Text[from:], text)
-			if at < 0 {
-				break
-			}
-			if at += from; begins(p.Text[:at]) && ends(p.Text[at+len(text):]) {
+		for rest, more := p.Text, true; more && len(rest) >= len(text); _, rest, more = strings.Cut(rest, separator) {
+			if strings.HasPrefix(rest, text) && ends(rest[len(text):]) {
 				return true
 			}
-			from = at + 1
 		}
 	}
 	return false
 }
 
-func begins(before string) bool { return before == "" || strings.HasSuffix(before, separator) }
-func ends(after string) bool    { return after == "" || strings.HasPrefix(after, separator) }
+// ends reports whether a section ends in front of a text.
+func ends(after string) bool { return after == "" || strings.HasPrefix(after, separator) }

@@ -8,9 +8,9 @@ import "context"
 // agent.ReadonlyContext, so that a source can look up whose session it is. The name of the agent in it means
 // little: all agents of a run share the sections, and the first of them has the source asked.
 //
-// The text is sent to the model as it is: braces are no placeholders, and only bytes that are no UTF-8 are
-// replaced. A blank text leaves the section out. If Text returns a text and an error, the text is used and the
-// error reported.
+// Braces in the text are no placeholders. It is sent to the model as it is, but for bytes that are no UTF-8,
+// which are replaced, and line ends around it, which are left out. A blank text leaves the section out. If Text
+// returns a text and an error, the text is used and the error reported.
 //
 // A source may be called by several goroutines at once. It should return the same text as long as nothing has
 // changed: no clock, no counter, and maps in sorted order. A source that returns only an error, panics, takes
