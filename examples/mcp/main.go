@@ -1,6 +1,6 @@
 // Command mcp has an agent with 200 tools of an MCP server, which it runs over stdio, work through 30
-// turns on the real ADK runner: with ADK alone, with toolsearch in its mode Promote, and with toolsearch
-// as it is by default. A table compares what was sent, what a provider's prompt cache could serve of it, and
+// turns on the real ADK runner: with ADK alone, with tool search in its mode Promote, with tool search as it
+// is by default, and with every other layer of this module, too. A table compares what was sent, what a provider's prompt cache could serve of it, and
 // what it costs. It needs no key and no network:
 //
 //	go run ./examples/mcp
@@ -80,7 +80,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "mcp: %v\n", err)
 		return 1
 	}
-	alone, bridge := games[0], games[len(games)-1]
+	alone, bridge := games[0], games[2]
 	fmt.Fprintf(stdout, "\nmcp ok: %d turns, %d prefix breaks,\n%s fewer tokens declared for each call\n",
 		*turns, bridge.breaks, share(alone.each()-bridge.each(), alone.each()))
 	return 0

@@ -16,6 +16,9 @@ import (
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/mcptoolset"
 
+	"github.com/adk-go-ext/longsession"
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
@@ -32,10 +35,25 @@ type game struct {
 type way struct {
 	name string
 	mode toolsearch.Mode // "": ADK alone
+	all  bool            // every layer of this module, not tool search alone
 }
 
 func ways() []way {
-	return []way{{name: "ADK alone"}, {"Promote", toolsearch.Promote}, {"Bridge", toolsearch.Bridge}}
+	return []way{
+		{name: "ADK alone"}, {name: "Promote", mode: toolsearch.Promote}, {name: "Bridge", mode: toolsearch.Bridge},
+		{name: "+ layers", mode: toolsearch.Bridge, all: true},
+	}
+}
+
+// config has summaries written without a model, and at once, so that every run prints the same table.
+func (w way) config(window int) longsession.Config {
+	cfg := longsession.Config{ToolSearch: toolsearch.Config{Mode: w.mode, ContextWindow: window}}
+	cfg.Compaction.Summarizer, cfg.Compaction.Synchronous = summarizer.Extractive{}, true
+	if !w.all {
+		cfg.Compaction.InvocationThreshold, cfg.Compaction.TokenThreshold = compaction.Off, compaction.Off
+		cfg.Disable = []longsession.Layer{longsession.LayerToolResults, longsession.LayerBudget, longsession.LayerPrompt}
+	}
+	return cfg
 }
 
 // play works through the tasks in one way, with a server of its own.
@@ -51,13 +69,15 @@ func play(ctx context.Context, w way, name string, window, turns, different int)
 	if err != nil {
 		return nil, err
 	}
-	agentModel := model.LLM(llm)
+	agentModel, sessions, plugins := model.LLM(llm), session.InMemoryService(), runner.PluginConfig{}
 	if w.mode != "" {
-		deferral, err := toolsearch.New(toolsearch.Config{Mode: w.mode, ContextWindow: window})
+		stack, err := longsession.New(sessions, w.config(window))
 		if err != nil {
 			return nil, err
 		}
-		agentModel, tools = deferral.Model(llm), toolsearch.Group(toolsearch.MCP, tools)
+		defer func() { err = errors.Join(err, stack.Close(ctx)) }()
+		agentModel, sessions, plugins = stack.Model(llm), stack.Sessions, stack.PluginConfig()
+		tools = toolsearch.Group(toolsearch.MCP, tools)
 	}
 	worker, err := llmagent.New(llmagent.Config{
 		Name:        "worker",
@@ -68,7 +88,9 @@ func play(ctx context.Context, w way, name string, window, turns, different int)
 	if err != nil {
 		return nil, err
 	}
-	r, err := runner.New(runner.Config{AppName: "shop", Agent: worker, SessionService: session.InMemoryService(), AutoCreateSession: true})
+	r, err := runner.New(runner.Config{
+		AppName: "shop", Agent: worker, SessionService: sessions, PluginConfig: plugins, AutoCreateSession: true,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +132,7 @@ func (g *game) each() float64 { return float64(g.declared) / float64(g.requests)
 
 // check is what must hold.
 func check(games []*game, p price) error {
-	alone, bridge := games[0], games[len(games)-1]
+	alone, promote, bridge := games[0], games[1], games[2]
 	for _, g := range games {
 		if len(g.missed) > 0 || g.ran != g.calls || g.calls != alone.calls {
 			return fmt.Errorf("%s: %d of %d calls succeeded, want %d; not found: %q", g.name, g.ran, g.calls, alone.calls, g.missed)
@@ -121,11 +143,8 @@ func check(games []*game, p price) error {
 		return fmt.Errorf("tool search broke the prefix of %d prompts", bridge.breaks)
 	case bridge.each()*5 > alone.each():
 		return fmt.Errorf("a call declares %.0f tokens, and without tool search %.0f: want at least 80%% less", bridge.each(), alone.each())
-	}
-	for _, g := range games[:len(games)-1] {
-		if g.mode == toolsearch.Promote && (p.warm(bridge) >= p.warm(g) || p.cold(bridge) >= p.cold(g)) {
-			return fmt.Errorf("tool search costs $%.4f and $%.4f, and %s $%.4f and $%.4f", p.warm(bridge), p.cold(bridge), g.name, p.warm(g), p.cold(g))
-		}
+	case p.warm(bridge) >= p.warm(promote) || p.cold(bridge) >= p.cold(promote):
+		return fmt.Errorf("tool search costs $%.4f and $%.4f, and with promotion $%.4f and $%.4f", p.warm(bridge), p.cold(bridge), p.warm(promote), p.cold(promote))
 	}
 	return nil
 }

@@ -11,16 +11,16 @@ import (
 // table compares the games, one column each. It is at most 60 columns wide.
 func table(out io.Writer, games []*game, name string, p price) {
 	row := func(label string, cell func(g *game) string) {
-		fmt.Fprintf(out, "%-22s", label)
+		fmt.Fprintf(out, "%-20s", label)
 		for _, g := range games {
-			fmt.Fprintf(out, " %11s", cell(g))
+			fmt.Fprintf(out, " %9s", cell(g))
 		}
 		fmt.Fprintln(out)
 	}
 	number := func(label string, n func(g *game) int) {
 		row(label, func(g *game) string { return humanize.Comma(int64(n(g))) })
 	}
-	line := func() { fmt.Fprintln(out, strings.Repeat("-", 22+12*len(games))) }
+	line := func() { fmt.Fprintln(out, strings.Repeat("-", 20+10*len(games))) }
 
 	fmt.Fprintf(out, "An agent with 200 tools of an MCP server, %d turns,\nat the prices of %s: $%.2f, cached $%.3f,\nwritten $%.2f for a million tokens.\n\n",
 		games[0].turns, name, p.input, p.cached, p.output)
@@ -41,7 +41,7 @@ func table(out io.Writer, games []*game, name string, p price) {
 	for _, cost := range []struct {
 		label string
 		of    func(g *game) float64
-	}{{"cache kept", p.warm}, {"cache lost each turn", p.cold}, {"no cache", func(g *game) float64 { return p.of(g, 0) }}} {
+	}{{"cache kept", p.warm}, {"cache lost", p.cold}, {"no cache", func(g *game) float64 { return p.of(g, 0) }}} {
 		row("$ "+cost.label, func(g *game) string { return fmt.Sprintf("%.4f", cost.of(g)) })
 		row("", func(g *game) string { return share(cost.of(g), cost.of(games[0])) })
 	}
