@@ -7,11 +7,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"google.golang.org/genai"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
@@ -167,5 +171,42 @@ func TestFilesThatAreGoneOrNotTrustedAreNotSent(t *testing.T) {
 	}
 	if observed := a.observed(); observed["incomplete project"] != 1 {
 		t.Errorf("observed %v: nobody hears that the project is not trusted", observed)
+	}
+}
+
+// Sessions that run at the same time share a loader, while its files change.
+func TestSessionsShareALoader(t *testing.T) {
+	t.Parallel()
+	top := filesOf(t, map[string]string{"AGENTS.md": "Version 0.\n", "a/AGENTS.md": "Be brief.\n"})
+	a := newPromptApp(t, prompt.Config{Project: projectLoader(filepath.Join(top, "a"))}, func(a *promptApp) agent.Agent {
+		return a.agent("worker", func(*model.LLMRequest) *model.LLMResponse { return compactiontest.Say("Done.") }, nil)
+	}, nil)
+	var all sync.WaitGroup
+	for i := range 8 {
+		created, err := a.service.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			for turn := range 10 {
+				for _, err := range a.runner.Run(t.Context(), ref.UserID, created.Session.ID(), genai.NewContentFromText("Go on.", genai.RoleUser), agent.RunConfig{}) {
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				if i == 0 {
+					writeFile(t, filepath.Join(top, "AGENTS.md"), fmt.Sprintf("Version %d.\n", turn))
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, s := range a.sent {
+		if !strings.Contains(s.joined, "Be brief.\n</agents_md>") {
+			t.Fatalf("a file is missing:\n%s", s.joined)
+		}
+	}
+	if len(a.sent) != 80 {
+		t.Errorf("%d requests are sent", len(a.sent))
 	}
 }

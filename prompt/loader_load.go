@@ -3,6 +3,8 @@ package prompt
 import (
 	"fmt"
 	"strings"
+
+	"github.com/adk-go-ext/longsession/internal/notes"
 )
 
 // load reads the files of a survey and merges them. It sets the survey's unstable if a file could not be read.
@@ -65,7 +67,7 @@ func (s settings) block(f found) (b block, transient bool, problem *FileError) {
 	if refused || strings.TrimSpace(text) == "" {
 		return b, false, problem
 	}
-	return block{label: f.label, global: f.global, text: endLine(escapeFrames(text)), unread: unread}, false, problem
+	return block{label: f.label, global: f.global, text: endLine(escapeFrames(notes.Clean(text))), unread: unread}, false, problem
 }
 
 func joinReasons(a, b string) string {
