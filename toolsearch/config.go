@@ -38,7 +38,8 @@ const (
 // model.
 type Config struct {
 	// Threshold is the share of the effective window that tool declarations may take up. Over it, tools are
-	// deferred until the rest is below it. The effective window is the context window less what is
+	// deferred in steps until the rest is within it; the first step is all MCP tools of which no use is
+	// known. The effective window is the context window less what is
 	// reserved for the reply. 0 means 0.10. With Off nothing is ever deferred.
 	Threshold float64
 	// Mode is how found tools are called. "" means Bridge.

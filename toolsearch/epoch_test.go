@@ -3,6 +3,7 @@ package toolsearch_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/genai"
@@ -23,8 +24,13 @@ func TestFiftyTurnsOfSearchesAndCallsKeepThePrefix(t *testing.T) {
 	t.Parallel()
 	d := must(toolsearch.New(toolsearch.Config{}))(t)
 	p := &provider{tb: t}
+	var mu sync.Mutex // parallel calls run at once
 	runs := map[string]int{}
-	c := &chat{tb: t, service: session.InMemoryService(), llm: d.Model(p), tools: servers(func(name string) { runs[name]++ })}
+	c := &chat{tb: t, service: session.InMemoryService(), llm: d.Model(p), tools: servers(func(name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		runs[name]++
+	})}
 	for n := range 50 {
 		c.turn(n)
 	}
