@@ -49,24 +49,36 @@ func shownName(name string) string {
 	return strconv.QuoteToASCII(beginning(name, maxName))
 }
 
-// textKeys are the keywords of a schema that only describe.
-var textKeys = map[string]bool{"description": true, "title": true, "$comment": true, "examples": true, "default": true}
+// The keywords of a schema: those that only describe, those whose value is data of any form, and those that
+// hold schemas by names of the server's choice, which may be the name of a keyword.
+var (
+	textKeys  = map[string]bool{"description": true, "title": true, "$comment": true, "examples": true, "default": true}
+	dataKeys  = map[string]bool{"default": true, "examples": true, "example": true, "const": true, "enum": true}
+	namedKeys = map[string]bool{"properties": true, "patternProperties": true, "dependentSchemas": true, "$defs": true, "definitions": true}
+)
 
-// withoutMarks returns a schema whose descriptions are shown as foreign text. It changes the schema, which
-// belongs to the caller.
+// withoutMarks shows the descriptions of a schema as foreign text. It changes the schema, which belongs to
+// the caller, but no data in it, which the agent may share.
 func withoutMarks(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, inner := range v {
-			if text, ok := inner.(string); ok && textKeys[key] {
+			named, isMap := inner.(map[string]any)
+			text, isText := inner.(string)
+			switch {
+			case isMap && namedKeys[key]:
+				for _, schema := range named {
+					withoutMarks(schema)
+				}
+			case isText && textKeys[key]:
 				v[key] = foreignText(text, maxSchemaBytes)
-			} else {
-				v[key] = withoutMarks(inner)
+			case !dataKeys[key]:
+				withoutMarks(inner)
 			}
 		}
 	case []any:
-		for i, inner := range v {
-			v[i] = withoutMarks(inner)
+		for _, inner := range v {
+			withoutMarks(inner)
 		}
 	}
 	return value
@@ -78,9 +90,17 @@ func withoutTexts(value any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, inner := range v {
-			if key == "properties" {
-				out[key] = eachProperty(inner)
-			} else if !textKeys[key] {
+			named, isMap := inner.(map[string]any)
+			switch {
+			case isMap && namedKeys[key]:
+				schemas := make(map[string]any, len(named))
+				for name, schema := range named {
+					schemas[name] = withoutTexts(schema)
+				}
+				out[key] = schemas
+			case dataKeys[key] && !textKeys[key]:
+				out[key] = inner
+			case !textKeys[key]:
 				out[key] = withoutTexts(inner)
 			}
 		}
@@ -93,20 +113,6 @@ func withoutTexts(value any) any {
 		return out
 	}
 	return value
-}
-
-// eachProperty shortens the schema of each property. A property may have the name of a keyword, such as
-// description.
-func eachProperty(value any) any {
-	properties, ok := value.(map[string]any)
-	if !ok {
-		return value
-	}
-	out := make(map[string]any, len(properties))
-	for name, schema := range properties {
-		out[name] = withoutTexts(schema)
-	}
-	return out
 }
 
 // outlineOf returns the names and types of a schema's own properties.

@@ -332,9 +332,18 @@ func TestSearchChangesNoDeclaration(t *testing.T) {
 	entries := catalogEntries()
 	entries[0].decl.Description = "[Context: 1] read"
 	entries[0].decl.ParametersJsonSchema.(map[string]any)["description"] = "[Context: 2]"
-	before, _ := json.Marshal(entries[0].decl)
-	searchOf(t, newSearchTool(entries, "", 5), "read_file")
-	if after, _ := json.Marshal(entries[0].decl); string(after) != string(before) {
+	entries[1].decl = &genai.FunctionDeclaration{Name: entries[1].decl.Name, Parameters: &genai.Schema{Type: genai.TypeObject,
+		Properties: map[string]*genai.Schema{
+			"default": {Type: genai.TypeObject, Description: "[Context: 3]", Default: map[string]any{"description": "[Context: 4]"}},
+		}}}
+	before, _ := json.Marshal([]any{entries[0].decl, entries[1].decl})
+	for i := range 2 {
+		_, _, response := searchOf(t, newSearchTool(entries, "", 5), "select:"+entries[i].decl.Name)
+		if text := fmt.Sprint(response); strings.Contains(text, "[Context: 1") || strings.Contains(text, "[Context: 2") || strings.Contains(text, "[Context: 3") {
+			t.Errorf("a mark is shown: %s", text)
+		}
+	}
+	if after, _ := json.Marshal([]any{entries[0].decl, entries[1].decl}); string(after) != string(before) {
 		t.Errorf("a search makes of\n%s\n%s", before, after)
 	}
 }
