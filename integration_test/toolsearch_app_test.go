@@ -20,6 +20,8 @@ import (
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/functiontool"
 
+	"github.com/adk-go-ext/longsession"
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
@@ -34,12 +36,13 @@ type searchApp struct {
 	stream agent.StreamingMode
 	// loose allows requests that end with a turn of the model, as those of loops do without any layer.
 	loose bool
-	// bare leaves the deferral out.
-	bare bool
+	// bare leaves the deferral out; whole puts it into a stack with every other layer.
+	bare, whole bool
 	// more changes each agent, if not nil.
 	more func(*llmagent.Config)
 
 	inner  session.Service
+	stack  *longsession.Stack // nil unless whole
 	runner *runner.Runner
 	models map[string]*searcher // by the name of the agent; they survive a restart, as a provider does
 	seen   hooks
@@ -86,26 +89,52 @@ func (a *searchApp) open() {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	r, err := runner.New(runner.Config{AppName: ref.AppName, Agent: a.build(a), SessionService: a.inner, PluginConfig: runner.PluginConfig{Plugins: []*plugin.Plugin{watcher}}})
+	service, plugins := a.inner, runner.PluginConfig{Plugins: []*plugin.Plugin{watcher}}
+	if a.whole {
+		search := a.searchConfig()
+		search.ContextWindow, search.Threshold = 0, 0.004 // nothing else has to become smaller
+		a.stack, err = longsession.New(a.inner, longsession.Config{
+			Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}, InvocationThreshold: compaction.Off, ContextWindow: 500_000},
+			ToolSearch: search,
+		})
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		stack := a.stack
+		a.t.Cleanup(func() { _ = stack.Close(context.Background()) })
+		service, plugins = stack.Sessions, stack.PluginConfig(watcher)
+	}
+	r, err := runner.New(runner.Config{AppName: ref.AppName, Agent: a.build(a), SessionService: service, PluginConfig: plugins})
 	if err != nil {
 		a.t.Fatal(err)
 	}
 	a.runner = r
 }
 
-// deferral defers all tools whose names begin with svc_.
-func (a *searchApp) deferral() *toolsearch.Deferral {
-	a.t.Helper()
-	d, err := toolsearch.New(toolsearch.Config{ContextWindow: 20_000, Category: func(t tool.Tool) toolsearch.Category {
+// searchConfig defers all tools whose names begin with svc_.
+func (a *searchApp) searchConfig() toolsearch.Config {
+	return toolsearch.Config{ContextWindow: 20_000, Category: func(t tool.Tool) toolsearch.Category {
 		if strings.HasPrefix(t.Name(), "svc_") {
 			return toolsearch.MCP
 		}
 		return toolsearch.BuiltIn
-	}})
+	}}
+}
+
+// model returns a model with the layers of the app around it.
+func (a *searchApp) model(llm model.LLM) model.LLM {
+	a.t.Helper()
+	switch {
+	case a.bare:
+		return llm
+	case a.whole:
+		return a.stack.Model(llm)
+	}
+	d, err := toolsearch.New(a.searchConfig())
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return d
+	return d.Model(llm)
 }
 
 // agent is an agent with thirty services, a notebook, and a model that follows a script. change may be nil.
@@ -116,10 +145,7 @@ func (a *searchApp) agent(name string, change func(*llmagent.Config, *searcher))
 		m = &searcher{a: a, name: name, runs: everyKindOfCall}
 		a.models[name] = m
 	}
-	cfg := llmagent.Config{Name: name, Description: "Plays " + name + ".", Instruction: "You work with services.", Model: m, Tools: []tool.Tool{a.service("note", false)}}
-	if !a.bare {
-		cfg.Model = a.deferral().Model(m)
-	}
+	cfg := llmagent.Config{Name: name, Description: "Plays " + name + ".", Instruction: "You work with services.", Model: a.model(m), Tools: []tool.Tool{a.service("note", false)}}
 	for i := range 30 {
 		cfg.Tools = append(cfg.Tools, a.service(fmt.Sprintf("svc_%02d", i), i == 29))
 	}
@@ -293,7 +319,11 @@ func (m *searcher) check(req *model.LLMRequest) {
 	}
 	contents := strings.TrimSuffix(canonical(req.Contents), "]")
 	if !strings.HasPrefix(contents, m.last) && (!m.fresh || len(req.Contents) > 1) {
-		t.Errorf("%s, request %d does not extend the one before:\n%s\n%s", m.name, m.requests, m.last, contents)
+		same := 0
+		for same < len(contents) && contents[same] == m.last[same] {
+			same++
+		}
+		t.Errorf("%s, request %d does not extend the one before: %.300s instead of %.300s", m.name, m.requests, contents[same:], m.last[same:])
 	}
 	m.last = contents
 	if config := canonical(req.Config); config != m.config {

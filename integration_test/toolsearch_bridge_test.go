@@ -74,6 +74,26 @@ func TestCallsThroughToolCallAreRealCallsEverywhereButInRequests(t *testing.T) {
 	}
 }
 
+// The same, with every other layer around the deferral and between its halves.
+func TestCallsThroughToolCallAreRealCallsInAWholeStack(t *testing.T) {
+	t.Parallel()
+	for _, s := range searchShapes {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			a := newSearchApp(t, storages.Persistence(t), s.build, func(a *searchApp) {
+				a.whole = true
+				if s.change != nil {
+					s.change(a)
+				}
+			})
+			a.play(5)
+			a.open()
+			a.play(5)
+			a.checkCalls()
+		})
+	}
+}
+
 // checkCalls checks what storage, callbacks and models have seen after some runs of everyKindOfCall.
 func (a *searchApp) checkCalls() {
 	a.t.Helper()

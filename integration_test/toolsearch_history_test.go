@@ -141,7 +141,7 @@ func TestATranslatedCallHasOneIDInAStream(t *testing.T) {
 	t.Parallel()
 	a := newSearchApp(t, storages.InMemory(), oneSearcher, func(a *searchApp) { a.stream = agent.StreamingModeSSE })
 	sharing := &sharingModel{content: says(through("svc_07", map[string]any{"n": 1.0}))}
-	a.more = func(cfg *llmagent.Config) { cfg.Model = a.deferral().Model(sharing) }
+	a.more = func(cfg *llmagent.Config) { cfg.Model = a.model(sharing) }
 	a.open()
 	var ids []string
 	for _, ev := range a.send(genai.NewContentFromText("Go on.", genai.RoleUser)) {
@@ -172,6 +172,26 @@ func (m *sharingModel) GenerateContent(context.Context, *model.LLMRequest, bool)
 		m.content = nil
 		if yield(&model.LLMResponse{Content: content, Partial: true}, nil) {
 			yield(&model.LLMResponse{Content: &genai.Content{Role: content.Role, Parts: content.Parts}, FinishReason: genai.FinishReasonStop}, nil)
+		}
+	}
+}
+
+// A model that calls a tool by a wrong name is led to the search, in the same words every time.
+func TestACallOfAnUnknownToolLeadsToTheSearch(t *testing.T) {
+	t.Parallel()
+	a := newSearchApp(t, storages.InMemory(), func(a *searchApp) agent.Agent {
+		made := a.agent("assistant", nil)
+		a.models["assistant"].runs = []script{{says(direct("svc_7", map[string]any{"n": 1.0}), through("svc_7", map[string]any{"n": 2.0})), says(direct("zebra", map[string]any{"n": 3.0}), through("zebra", map[string]any{"n": 4.0}))}}
+		return made
+	}, func(a *searchApp) { a.whole = true })
+	a.play(2)
+	last := a.models["assistant"].last
+	for text, n := range map[string]int{
+		`There is no tool \"svc_7\". Did you mean svc_07, svc_17, svc_27? Find tools with tool_search.`: 4,
+		`There is no tool \"zebra\". Find tools with tool_search.`:                                      4,
+	} {
+		if got := strings.Count(last, text); got != n {
+			t.Errorf("%q stands %d times in the last request, want %d", text, got, n)
 		}
 	}
 }
