@@ -62,6 +62,8 @@ type seen struct {
 	requests []string // each as JSON, with its config
 	largest  int
 	dumps    atomic.Int32
+	// catalogRuns counts runs of tools of the catalog.
+	catalogRuns atomic.Int32
 }
 
 // newToolApp returns an app that is not started. change may be nil.

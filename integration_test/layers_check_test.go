@@ -7,9 +7,13 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/testkit/requests"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // check checks a request as a strict provider does, and returns its size in tokens.
@@ -65,7 +69,28 @@ func (w *worker) problems(req *model.LLMRequest) []string {
 			}
 		}
 	}
+	if names[toolsearch.CallToolName] {
+		for i, content := range req.Contents {
+			for _, call := range calledIn(content) {
+				if !names[call] {
+					add("content %d has a call or a response of %s, which is not declared", i, call)
+				}
+			}
+		}
+	}
 	return problems
+}
+
+// calledIn are the names of the calls and responses in a content.
+func calledIn(content *genai.Content) []string {
+	var names []string
+	for _, call := range requests.Calls(content) {
+		names = append(names, call.Name)
+	}
+	for _, response := range requests.Responses(content) {
+		names = append(names, response.Name)
+	}
+	return names
 }
 
 // invalid reports why a response is no valid JSON in UTF-8, or "".

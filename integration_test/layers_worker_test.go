@@ -19,6 +19,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // worker is the model of one agent. In each run it calls dump in some rounds, reads the results that it
@@ -36,6 +37,11 @@ type worker struct {
 	foreign bool
 	// forgiving is true if results need not be readable.
 	forgiving bool
+	// seek makes it use tools of the catalog in every second round, if not nil.
+	seek *seeker
+	// silent keeps it from reporting usage, and each gets every request, if not nil.
+	silent bool
+	each   func(*model.LLMRequest)
 	// begin answers the message that starts a run, if not nil.
 	begin func() *model.LLMResponse
 
@@ -55,11 +61,14 @@ func (w *worker) GenerateContent(_ context.Context, req *model.LLMRequest, strea
 	return func(yield func(*model.LLMResponse, error) bool) {
 		w.mu.Lock()
 		size := w.check(req)
+		if w.each != nil {
+			w.each(req)
+		}
 		resp := w.answer(req)
 		w.sign(resp)
 		w.mu.Unlock()
-		resp.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{
-			PromptTokenCount: int32(size), CandidatesTokenCount: int32(jsonSize(resp.Content) / 4),
+		if !w.silent {
+			resp.UsageMetadata = usage(size, resp)
 		}
 		if text := resp.Content.Parts[0].Text; stream && text != "" {
 			for _, word := range strings.SplitAfter(text, " ") {
@@ -69,6 +78,12 @@ func (w *worker) GenerateContent(_ context.Context, req *model.LLMRequest, strea
 			}
 		}
 		yield(resp, nil)
+	}
+}
+
+func usage(size int, resp *model.LLMResponse) *genai.GenerateContentResponseUsageMetadata {
+	return &genai.GenerateContentResponseUsageMetadata{
+		PromptTokenCount: int32(size), CandidatesTokenCount: int32(jsonSize(resp.Content) / 4),
 	}
 }
 
@@ -88,8 +103,14 @@ func (w *worker) answer(req *model.LLMRequest) *model.LLMResponse {
 	if w.begin != nil && len(responses) == 0 {
 		return w.begin()
 	}
+	if w.seek != nil && w.seek.want != nil {
+		return w.seek.call(w, req, responses[0])
+	}
 	if w.round < w.rounds {
 		w.round++
+		if w.seek != nil && w.round%2 == 1 {
+			return w.seek.begin(req)
+		}
 		resp := &model.LLMResponse{Content: &genai.Content{Role: genai.RoleModel}, FinishReason: genai.FinishReasonStop}
 		for range w.wide {
 			resp.Content.Parts = append(resp.Content.Parts, genai.NewPartFromFunctionCall("dump", map[string]any{"n": w.next}))
@@ -105,6 +126,10 @@ func (w *worker) answer(req *model.LLMRequest) *model.LLMResponse {
 
 // receive takes a part of a result that it reads back, or notes a result that is to be read back.
 func (w *worker) receive(response *genai.FunctionResponse) {
+	if response.Name == toolsearch.SearchToolName && response.Response["ref_id"] == nil {
+		w.a.seen.returned(response.Response) // a later mask refers to it
+		return
+	}
 	if response.Name != "read_result" {
 		if found, _ := response.Response["ref_id"].(string); w.reads && found != "" {
 			w.must = append(w.must, found)
@@ -165,8 +190,17 @@ func (w *worker) sign(resp *model.LLMResponse) {
 	}
 }
 
+// signature depends on the tool and its arguments, whether it is called through tool_call or directly.
 func signature(call *genai.FunctionCall) []byte {
-	return []byte("signed " + call.Name + " " + canonical(call.Args))
+	name, args := call.Name, any(call.Args)
+	if name == toolsearch.CallToolName {
+		name, args = fmt.Sprint(call.Args["name"]), call.Args["arguments"]
+	}
+	text := canonical(args)
+	if text == "null" { // storage keeps no empty map
+		text = "{}"
+	}
+	return []byte("signed " + name + " " + text)
 }
 
 // dump is a tool with large results of many forms.
@@ -174,6 +208,7 @@ func (a *toolApp) dump() tool.Tool {
 	a.t.Helper()
 	made, err := functiontool.New(functiontool.Config{Name: "dump", Description: "Returns a file."}, func(_ agent.ToolContext, args lookupArgs) (map[string]any, error) {
 		result := dumped(args.N)
+		a.seen.dumps.Add(1)
 		a.seen.returned(result)
 		return result, nil
 	})
@@ -211,7 +246,6 @@ func dumped(n int) map[string]any {
 var refPattern = regexp.MustCompile(`r-[0-9a-f]{16}`)
 
 func (s *seen) returned(result map[string]any) {
-	s.dumps.Add(1)
 	whole := store.ResultOf(result)
 	s.mu.Lock()
 	defer s.mu.Unlock()
