@@ -68,7 +68,7 @@ var mayImport = map[string][]string{
 	"internal/ids":                       {},
 	"internal/promptsize":                {"record", "tokens", "internal/view"},
 	"internal/view":                      {"record", "internal/adk"},
-	"summarizer":                         {"record", "tokens", "internal/adk"},
+	"summarizer":                         {"record", "tokens", "internal/adk", "internal/notes"},
 	"compaction/internal/learned":        {"record"},
 	"compaction/internal/meter":          {"compaction/internal/learned", "record", "tokens", "internal/adk", "internal/promptsize", "internal/view"},
 	"compaction/internal/queue":          {},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adk-go-ext/longsession/internal/notes"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -19,8 +20,10 @@ var (
 )
 
 // refOf returns the reference of a shortened tool result, and the result without it. It returns "" and the
-// response itself if the response has none.
+// response itself if the response has none. Notes of layers, which are about the moment in which they were
+// written, are left out of the result.
 func refOf(response map[string]any) (ref string, rest map[string]any) {
+	response = notes.Without(response)
 	ref, ok := response[refKey].(string)
 	if !ok || !wholeRef.MatchString(ref) {
 		return "", response

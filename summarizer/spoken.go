@@ -30,7 +30,7 @@ func spoken(ev *session.Event) []statement {
 	}
 	if ev.Content != nil {
 		for _, p := range ev.Content.Parts {
-			if p == nil || p.Thought {
+			if p == nil || p.Thought || isNote(ev, p) {
 				continue
 			}
 			add(p.Text, weight)

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/notes"
 )
 
 // Transcript renders events as text, one line for each part, in order. The text takes at most
@@ -70,7 +71,7 @@ func eventLines(ev *session.Event, answered map[string]bool) []line {
 	if ev.Content != nil {
 		longRunning := setOf(ev.LongRunningToolIDs)
 		for _, p := range ev.Content.Parts {
-			if p != nil {
+			if p != nil && !isNote(ev, p) {
 				lines = append(lines, partLine(who, p, longRunning, answered))
 			}
 		}
@@ -86,6 +87,11 @@ func eventLines(ev *session.Event, answered map[string]bool) []line {
 		lines = append(lines, actionLine(who, ev))
 	}
 	return lines
+}
+
+// isNote reports whether a part of a message is not the user's, but a layer's note about that moment.
+func isNote(ev *session.Event, p *genai.Part) bool {
+	return ev.Author == genai.RoleUser && notes.IsPart(p)
 }
 
 // answeredIn returns the IDs of the calls with a response among the events. A call and its response
