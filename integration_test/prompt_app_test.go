@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -305,9 +304,4 @@ func manyTools(t *testing.T, n int) []tool.Tool {
 		out = append(out, pinTool(t, fmt.Sprintf("tool_%02d", i), nil))
 	}
 	return out
-}
-
-// isNote reports whether a text is framed as a note of the app.
-func isNote(text string) bool {
-	return strings.HasPrefix(text, "[Scratchpad, from the app") || strings.HasPrefix(text, "[Status, from the app")
 }

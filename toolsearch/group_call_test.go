@@ -36,20 +36,20 @@ func (c call) Branch() string                 { return c.run.Branch() }
 func (c call) InvocationID() string           { return c.run.InvocationID() }
 
 // runGrouped runs a tool of a group.
-func runGrouped(t *testing.T, timeout time.Duration, ctx context.Context, do func(ctx agent.ToolContext) (map[string]any, error)) (map[string]any, error, *session.EventActions) {
+func runGrouped(t *testing.T, timeout time.Duration, ctx context.Context, do func(ctx agent.ToolContext) (map[string]any, error)) (map[string]any, *session.EventActions, error) {
 	t.Helper()
 	ts := toolset(func(agent.ReadonlyContext) ([]tool.Tool, error) { return []tool.Tool{fn{idle: "t", do: do}}, nil })
 	g := group(t, toolsearch.GroupConfig{Toolset: ts, CallTimeout: timeout})
 	tools, _ := g.Tools(run{Context: t.Context()})
 	actions := &session.EventActions{}
 	result, err := tools[0].(runner).Run(call{ctx: ctx, actions: actions}, map[string]any{})
-	return result, err, actions
+	return result, actions, err
 }
 
 func TestACallOfAGroupedToolReturnsWhatTheToolReturns(t *testing.T) {
 	t.Parallel()
 	for _, timeout := range []time.Duration{0, time.Hour, toolsearch.Off} {
-		result, err, actions := runGrouped(t, timeout, t.Context(), func(ctx agent.ToolContext) (map[string]any, error) {
+		result, actions, err := runGrouped(t, timeout, t.Context(), func(ctx agent.ToolContext) (map[string]any, error) {
 			ctx.Actions().Escalate = true
 			return map[string]any{"n": 1}, nil
 		})
@@ -57,14 +57,14 @@ func TestACallOfAGroupedToolReturnsWhatTheToolReturns(t *testing.T) {
 			t.Errorf("%v: %v, %v, %+v", timeout, result, err, actions)
 		}
 		own := errors.New("own")
-		if _, err, _ := runGrouped(t, timeout, t.Context(), func(agent.ToolContext) (map[string]any, error) { return nil, own }); !errors.Is(err, own) {
+		if _, _, err := runGrouped(t, timeout, t.Context(), func(agent.ToolContext) (map[string]any, error) { return nil, own }); !errors.Is(err, own) {
 			t.Errorf("%v: the tool's error is lost: %v", timeout, err)
 		}
-		if _, err, _ := runGrouped(t, timeout, t.Context(), func(agent.ToolContext) (map[string]any, error) { panic("own") }); err == nil || !strings.Contains(err.Error(), "own") {
+		if _, _, err := runGrouped(t, timeout, t.Context(), func(agent.ToolContext) (map[string]any, error) { panic("own") }); err == nil || !strings.Contains(err.Error(), "own") {
 			t.Errorf("%v: a panic becomes %v", timeout, err)
 		}
 	}
-	if _, err, _ := runGrouped(t, time.Hour, t.Context(), func(agent.ToolContext) (map[string]any, error) { runtime.Goexit(); return nil, nil }); err == nil {
+	if _, _, err := runGrouped(t, time.Hour, t.Context(), func(agent.ToolContext) (map[string]any, error) { runtime.Goexit(); return nil, nil }); err == nil {
 		t.Error("a tool that ends its goroutine has no error")
 	}
 }
@@ -72,13 +72,13 @@ func TestACallOfAGroupedToolReturnsWhatTheToolReturns(t *testing.T) {
 func TestACallThatHangsEnds(t *testing.T) {
 	t.Parallel()
 	obeys := func(ctx agent.ToolContext) (map[string]any, error) { <-ctx.Done(); return nil, ctx.Err() }
-	_, err, _ := runGrouped(t, time.Millisecond, t.Context(), obeys)
+	_, _, err := runGrouped(t, time.Millisecond, t.Context(), obeys)
 	if err == nil || !strings.HasPrefix(err.Error(), "the tool did not answer in time") {
 		t.Errorf("the model reads %v", err)
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err, _ := runGrouped(t, time.Hour, canceled, obeys); !errors.Is(err, context.Canceled) {
+	if _, _, err := runGrouped(t, time.Hour, canceled, obeys); !errors.Is(err, context.Canceled) {
 		t.Errorf("a canceled turn: %v", err)
 	}
 }
@@ -88,7 +88,7 @@ func TestAToolThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	release, ended := make(chan struct{}), make(chan struct{})
 	var late agent.ToolContext
-	_, err, actions := runGrouped(t, time.Millisecond, t.Context(), func(ctx agent.ToolContext) (map[string]any, error) {
+	_, actions, err := runGrouped(t, time.Millisecond, t.Context(), func(ctx agent.ToolContext) (map[string]any, error) {
 		defer close(ended)
 		<-release
 		ctx.Actions().Escalate = true

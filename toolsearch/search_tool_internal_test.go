@@ -294,7 +294,7 @@ func TestForeignTextForgesNothing(t *testing.T) {
 func TestSearchToolIsOneDeclaration(t *testing.T) {
 	t.Parallel()
 	s := newSearchTool(catalogEntries(), "[200 tools deferred to save context. Use tool_search to find them.]", 5)
-	if s.Declaration() != s.Declaration() || s.Name() != "tool_search" || s.IsLongRunning() || s.Description() != s.Declaration().Description {
+	if first, again := s.Declaration(), s.Declaration(); first != again || s.Name() != "tool_search" || s.IsLongRunning() || s.Description() != s.Declaration().Description {
 		t.Errorf("the tool is %v", s.Declaration())
 	}
 	req := &model.LLMRequest{}
