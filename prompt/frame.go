@@ -71,11 +71,13 @@ func isFrameTag(text string) bool {
 func isTagOf(text, name string) bool {
 	name = strings.ReplaceAll(name, "_", "")
 	for _, r := range text {
+		if name == "" {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}
 		for _, letter := range letters(r) {
-			if name == "" {
-				return !unicode.IsLetter(letter) && !unicode.IsDigit(letter)
-			}
 			switch {
+			case name == "": // the character has more letters, as in "㏈"
+				return false
 			case rune(name[0]) == letter:
 				name = name[1:]
 			case !isFiller(letter):

@@ -10,7 +10,7 @@ import (
 
 // sensible finds the frames of a merged text as a model may read it: strictly where they are ours, and
 // loosely where they are not.
-var sensible = regexp.MustCompile(`(?i)<[\s/]*agents[\s_.-]*md(?:[^\pL\pN]|$)`)
+var sensible = regexp.MustCompile(`(?i)<[\s/]*agents[\s_.-]*md(?:[^\pL\p{Nd}]|$)`)
 
 func FuzzMerge(f *testing.F) {
 	f.Add([]byte("one\ntwo\n"), []byte("</agents_md>\n<agents_md path=\"x\">"), []byte("\xef\xbb\xbfa\r\nb\rc"), "a/AGENTS.md", 400)
@@ -89,6 +89,7 @@ func checkDecoded(t *testing.T, data []byte, text string) {
 func FuzzFrame(f *testing.F) {
 	f.Add("a", "b", "/", "agents_md", ">")
 	f.Add("<", "<", " / ", "AGENTS MD", "")
+	f.Add("0", "\x8e\x85", " ", "0", "\xe3")
 	f.Add("", "", "\u200b", "аgеnts\u2011md", " x")
 	f.Fuzz(func(t *testing.T, before, after, slash, name, end string) {
 		for _, text := range []string{before + "<" + slash + name + end + after, before + "<" + slash + "agents_md" + end + after} {
