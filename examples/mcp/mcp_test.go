@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/internal/catalog"
 )
 
@@ -52,7 +53,9 @@ func TestTheCheckFindsWhatIsWrong(t *testing.T) {
 		promote.provider = provider{requests: 10, sent: 8_000, cached: 4_000, declared: 2_500}
 		alone.provider = provider{requests: 10, sent: 10_000, cached: 5_000, declared: 5_000}
 		bridge.provider = provider{requests: 10, sent: 5_000, cached: 4_000, declared: 500}
-		return []*game{alone, promote, bridge}
+		all := &game{way: ways()[3], calls: 5, ran: 5, causes: map[budget.Cause]int{budget.CauseCompacted: 2}}
+		all.breaks = 2
+		return []*game{alone, promote, bridge, all}
 	}
 	if err := check(good(), p); err != nil {
 		t.Fatal(err)
@@ -70,6 +73,11 @@ func TestTheCheckFindsWhatIsWrong(t *testing.T) {
 		if check(games, p) == nil {
 			t.Errorf("%s is not found", name)
 		}
+	}
+	games := good()
+	games[3].breaks++
+	if check(games, p) == nil {
+		t.Error("a break without a cause is not found")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"google.golang.org/genai"
 
@@ -17,6 +18,7 @@ import (
 	"google.golang.org/adk/tool/mcptoolset"
 
 	"github.com/adk-go-ext/longsession"
+	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/toolsearch"
@@ -29,6 +31,9 @@ type game struct {
 	turns, calls, ran int // turns, calls of tools other than tool_search, and those that succeeded
 	searches          int
 	missed            []string
+
+	mu     sync.Mutex
+	causes map[budget.Cause]int // of prefix breaks, as the budget reports them
 }
 
 // way is a way to play.
@@ -58,7 +63,7 @@ func (w way) config(window int) longsession.Config {
 
 // play works through the tasks in one way, with a server of its own.
 func play(ctx context.Context, w way, name string, window, turns, different int) (g *game, err error) {
-	g = &game{way: w, turns: turns}
+	g = &game{way: w, turns: turns, causes: map[budget.Cause]int{}}
 	llm := &scripted{provider: &g.provider, name: name}
 	transport, err := itself()
 	if err != nil {
@@ -71,7 +76,9 @@ func play(ctx context.Context, w way, name string, window, turns, different int)
 	}
 	agentModel, sessions, plugins := model.LLM(llm), session.InMemoryService(), runner.PluginConfig{}
 	if w.mode != "" {
-		stack, err := longsession.New(sessions, w.config(window))
+		cfg := w.config(window)
+		cfg.Budget.Observer = budget.ObserverFunc(g.noteBreak)
+		stack, err := longsession.New(sessions, cfg)
 		if err != nil {
 			return nil, err
 		}
@@ -103,6 +110,14 @@ func play(ctx context.Context, w way, name string, window, turns, different int)
 	}
 	g.searches, g.missed = llm.searches, llm.missed
 	return g, nil
+}
+
+func (g *game) noteBreak(_ context.Context, o budget.Observation) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if o.Break != nil {
+		g.causes[o.Break.Cause]++
+	}
 }
 
 // turn runs one turn.
@@ -137,6 +152,10 @@ func check(games []*game, p price) error {
 		if len(g.missed) > 0 || g.ran != g.calls || g.calls != alone.calls {
 			return fmt.Errorf("%s: %d of %d calls succeeded, want %d; not found: %q", g.name, g.ran, g.calls, alone.calls, g.missed)
 		}
+	}
+	// A compaction begins another epoch of tool search, which declares the tools that were used.
+	if all := games[3]; all.causes[budget.CauseCompacted]+all.causes[budget.CauseTools] != all.breaks {
+		return fmt.Errorf("%s: %d prompts break the prefix, and the causes are %v", all.name, all.breaks, all.causes)
 	}
 	switch {
 	case bridge.breaks > 0:
