@@ -79,8 +79,8 @@ func copied[T any](p *T) *T {
 }
 
 func copiedAll[T any](list []*T) []*T {
-	if len(list) == 0 {
-		return nil // an empty list is refused
+	if list == nil {
+		return nil
 	}
 	out := make([]*T, len(list))
 	for i, p := range list {

@@ -85,6 +85,7 @@ func (s *cacheStore) acquire(key cacheKey, model string, build func(e *cacheEntr
 	if !known {
 		e = &cacheEntry{key: key, model: model}
 		s.entries.Add(key, e)
+		s.stats.Keys++
 	}
 	if now.Sub(e.lastSeen) > s.cfg.TTL {
 		e.seen = 0
@@ -145,8 +146,8 @@ func (s *cacheStore) release(l lease) {
 func (s *cacheStore) ban(l lease, cause error) {
 	s.mu.Lock()
 	s.stats.Banned++
-	l.entry.banned = time.Now().Add(cacheBan)
-	if l.entry.handle == l.handle {
+	if l.entry.handle == l.handle { // else it is out of use already
+		l.entry.banned = time.Now().Add(cacheBan)
 		s.drop(l.entry)
 	}
 	s.mu.Unlock()

@@ -171,6 +171,42 @@ func TestARefusedCacheIsTriedWithoutOnceAndBanned(t *testing.T) {
 	}
 }
 
+// A request that began long ago fails with a cache that is replaced by now.
+func TestALateRefusalLeavesTheNewCacheInUse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.warm("A")
+		hold, done := make(chan struct{}), make(chan struct{})
+		r.answer = func(n int, req *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
+			if n == 2 {
+				<-hold
+			}
+			r.reply(req, yield)
+		}
+		go func() {
+			defer close(done)
+			if err := r.try(asking("A")); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		r.revoke()
+		r.ask(asking("A")) // banned
+		time.Sleep(11 * time.Minute)
+		r.warm("A")
+		close(hold)
+		<-done
+		r.ask(asking("A"))
+		if last := r.with()[len(r.with())-1]; last != "cachedContents/2" {
+			t.Errorf("%q is used", last)
+		}
+		if s := r.cache.Stats(); s.Banned != 2 || s.Created != 2 || s.Live != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
 func TestARevokedCacheIsNoProblem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -312,6 +348,42 @@ func TestACacheInUseIsNotDeleted(t *testing.T) {
 		synctest.Wait()
 		if s := r.cache.Stats(); len(r.names()) != 0 || s.Deleted != 1 || s.Used != 1 {
 			t.Errorf("%q are left, %+v", r.names(), s)
+		}
+	})
+}
+
+// Its request then goes on without.
+func TestCloseDeletesACacheInUseToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.warm("A")
+		hold, done := make(chan struct{}), make(chan struct{})
+		r.answer = func(n int, req *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
+			if n == 2 {
+				<-hold
+			}
+			r.reply(req, yield)
+		}
+		go func() {
+			defer close(done)
+			if err := r.try(asking("A")); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		for i := range 300 { // the key is forgotten, and its cache waits for the request
+			r.ask(asking(fmt.Sprint(i)))
+		}
+		if err := r.cache.Close(t.Context()); err != nil || len(r.names()) != 0 {
+			t.Errorf("%q are left, %v", r.names(), err)
+		}
+		close(hold)
+		<-done
+		before := r.cache.Stats()
+		time.Sleep(time.Hour)
+		if after := r.cache.Stats(); after != before || after.Deleted != 1 || after.Banned != 1 {
+			t.Errorf("%+v, and an hour later %+v", before, after)
 		}
 	})
 }

@@ -63,6 +63,10 @@ func TestEveryFieldCountsInTheKey(t *testing.T) {
 		}
 		seen[sum] = name
 	}
+	add("an empty function", &genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{}}}}})
+	add("an empty tool config", &genai.GenerateContentConfig{ToolConfig: &genai.ToolConfig{}})
+	add("an empty calling config", &genai.GenerateContentConfig{ToolConfig: &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{}}})
+	add("an empty part", &genai.GenerateContentConfig{SystemInstruction: &genai.Content{Parts: []*genai.Part{{}}}})
 	add("nothing", &genai.GenerateContentConfig{})
 	add("an empty tool", &genai.GenerateContentConfig{Tools: []*genai.Tool{{}}})
 	add("a nil tool", &genai.GenerateContentConfig{Tools: []*genai.Tool{nil}})

@@ -58,7 +58,7 @@ func (d *schemaDigests) of(schema any) ([sha256.Size]byte, bool) {
 		if value.IsNil() {
 			return [sha256.Size]byte{}, true
 		}
-		if known, found := d.maps.Get(value.Pointer()); found && reflect.TypeOf(known.schema) == value.Type() {
+		if known, found := d.maps.Get(value.Pointer()); found {
 			return known.sum, known.ok
 		}
 		digest := digestOf(schema)

@@ -13,6 +13,9 @@ import (
 type CacheStats struct {
 	Requests int // that had an instruction or tools, and no CachedContent of the app
 	Used     int // of these, answered with a cache
+	// Keys is how many of them had an instruction, tools or a model that was not seen before. If it is near
+	// Requests, something in the instruction changes all the time, and no cache is ever created.
+	Keys int
 
 	Created   int
 	Prolonged int

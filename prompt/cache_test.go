@@ -278,7 +278,7 @@ func TestChangingInstructionsHarmNoOther(t *testing.T) {
 				r.ask(asking("A"))
 			}
 		}
-		if s := r.cache.Stats(); s.Created != 1 || s.Used != 12 || s.Live != 1 {
+		if s := r.cache.Stats(); s.Created != 1 || s.Used != 12 || s.Live != 1 || s.Keys != 601 {
 			t.Errorf("%+v", s)
 		}
 		for i := range 300 {
