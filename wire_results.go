@@ -20,8 +20,9 @@ func (s *Stack) addToolResults(inner session.Service, cfg *Config) error {
 	cfg.ToolResults.Readable = true
 	cfg.stubInSmallWindow()
 	if cfg.uses(LayerToolSearch) {
-		// What a search has found must be there in the next step. Its answers are bounded, and old ones are masked.
-		cfg.ToolResults.Exempt = append(slices.Clone(cfg.ToolResults.Exempt), toolsearch.SearchToolName)
+		// What a search has found must be there in the next step, and so must the parameters that a refused call
+		// is told. These answers are bounded, and old ones are masked.
+		cfg.ToolResults.Exempt = append(slices.Clone(cfg.ToolResults.Exempt), toolsearch.SearchToolName, toolsearch.CallToolName)
 	}
 	cutter, err1 := toolresult.New(cfg.ToolResults)
 	masker, err2 := toolresult.NewMasker(cfg.Masking)

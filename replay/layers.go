@@ -28,6 +28,11 @@ type Layers struct {
 	// PrefixBreaks counts the requests that do not extend the one before, by cause. A provider's
 	// cache serves such a request only up to the difference.
 	PrefixBreaks map[string]int `json:"prefix_breaks,omitempty"`
+	// BrokenSections counts those whose cause is the instruction or the tools, by the section of the
+	// instruction, or by the first tool, that differs.
+	BrokenSections map[string]int `json:"broken_sections,omitempty"`
+	// Declarations is what tool search did, nil if the recording declares no tools or the layer is off.
+	Declarations *Declarations `json:"declarations,omitempty"`
 	// Refused counts the requests that the budget did not send because they exceed the context
 	// window whatever is left out. The recorded answer was used all the same.
 	Refused int `json:"refused"`
@@ -37,28 +42,45 @@ func (l *Layers) add(o Layers) {
 	l.Shortened += o.Shortened
 	l.ReadBack += o.ReadBack
 	l.Refused += o.Refused
-	for cause, n := range o.PrefixBreaks {
-		if l.PrefixBreaks == nil {
-			l.PrefixBreaks = map[string]int{}
+	l.PrefixBreaks = addCounts(l.PrefixBreaks, o.PrefixBreaks)
+	l.BrokenSections = addCounts(l.BrokenSections, o.BrokenSections)
+	if o.Declarations != nil {
+		if l.Declarations == nil {
+			l.Declarations = &Declarations{}
 		}
-		l.PrefixBreaks[cause] += n
+		l.Declarations.add(*o.Declarations)
 	}
+}
+
+func addCounts(to, from map[string]int) map[string]int {
+	for key, n := range from {
+		if to == nil {
+			to = map[string]int{}
+		}
+		to[key] += n
+	}
+	return to
 }
 
 // layering runs the layers of one policy and collects what they do.
 type layering struct {
 	stack *longsession.Stack
 	// refs are the references that the model got, each with the tool whose result it names.
-	refs    map[string]string
-	breaks  map[string]int
-	refused int
+	refs     map[string]string
+	breaks   map[string]int
+	sections map[string]int
+	refused  int
+	declared *declaring // nil without tool search
 }
 
 // newLayering puts the layers over the inner service, with cfg as the settings of compaction, for a
 // model with the given context window.
 func newLayering(r *run, cfg compaction.Config, window int) (*layering, error) {
-	l := &layering{refs: map[string]string{}, breaks: map[string]int{}}
+	l := &layering{refs: map[string]string{}, breaks: map[string]int{}, sections: map[string]int{}}
 	layers := *r.policy.Layers
+	if len(r.c.Tools) > 0 && !slices.Contains(layers.Disable, longsession.LayerToolSearch) {
+		l.declared = newDeclaring(r.c.Tools)
+	}
 	layers.Model, layers.Compaction = nil, cfg
 	if layers.Budget.ContextWindow == 0 {
 		layers.Budget.ContextWindow = window // no table has the model that gives the recorded answers
@@ -68,6 +90,9 @@ func newLayering(r *run, cfg compaction.Config, window int) (*layering, error) {
 		if o.Break != nil {
 			r.mu.Lock()
 			l.breaks[string(o.Break.Cause)]++
+			if o.Break.Section != "" {
+				l.sections[o.Break.Section]++
+			}
 			r.mu.Unlock()
 		}
 		if ofPolicy != nil {
@@ -91,7 +116,7 @@ func withoutTriggers(cfg compaction.Config) compaction.Config {
 // model wraps the script in the layers. Where the budget refuses a request, the script answers all the
 // same: the recorded conversation went on, and so does the replay.
 func (l *layering) model(script model.LLM) model.LLM {
-	return &insistent{LLM: l.stack.Model(script), script: script, refused: &l.refused}
+	return &insistent{LLM: l.stack.Model(l.declared.watch(script)), script: script, refused: &l.refused}
 }
 
 // insistent is a model in its layers that answers even a request that the budget refuses.
@@ -137,7 +162,7 @@ func (l *layering) report(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	rep := &Layers{Shortened: len(l.refs), PrefixBreaks: l.breaks, Refused: l.refused}
+	rep := &Layers{Shortened: len(l.refs), PrefixBreaks: l.breaks, BrokenSections: l.sections, Refused: l.refused, Declarations: l.declared.report()}
 	owner := store.Owner(r.ref)
 	source := store.Events(r.inner)
 	for _, ref := range slices.Sorted(maps.Keys(l.refs)) {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"strings"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/replay/conversation"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // recordedTool describes a tool of which the recording has calls and no declaration.
@@ -75,6 +77,15 @@ func (*declaredTool) IsLongRunning() bool { return false }
 
 // Declaration returns the recorded declaration.
 func (t *declaredTool) Declaration() *genai.FunctionDeclaration { return t.declaration }
+
+// Category says that a tool is one of an MCP server if its name begins as those in transcripts of Claude Code
+// do. Config.ToolSearch.Category of a policy's layers decides first.
+func (t *declaredTool) Category() toolsearch.Category {
+	if strings.HasPrefix(t.Name(), "mcp__") {
+		return toolsearch.MCP
+	}
+	return toolsearch.BuiltIn
+}
 
 // ProcessRequest puts the tool into a request, as ADK's function tools do.
 func (t *declaredTool) ProcessRequest(_ agent.ToolContext, req *model.LLMRequest) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 //go:embed help/replay.txt
@@ -50,6 +51,8 @@ const maxJobs = 256
 func (f *flags) settings() []setting.Setting {
 	gemini := slices.DeleteFunc(slices.Clone(models), func(name string) bool { return !strings.HasPrefix(name, "gemini-") })
 	return append(f.policy.settings(),
+		setting.Setting{Name: "mcp-tools", Value: setting.Texts(&f.policy.layers.mcp, checkPattern),
+			Help: "recorded tools that may be deferred, by name; * and ? match anything (may be repeated; default: those that begin with mcp__)"},
 		setting.Setting{Name: "mirror", Value: setting.Switch(&f.mirror), Help: "also compact where the recorded application did"},
 		setting.Setting{Name: "grid", Value: gridValue(&f.grid), Complete: completeGrid, Help: "compare policies: 'key=value,value key=value,...'"},
 
@@ -120,21 +123,22 @@ func checkPattern(pattern string) error {
 	return nil
 }
 
-// selected reports whether --only asks for a conversation. Unlike in a path, * matches a slash.
+// selected reports whether --only asks for a conversation.
 func (f *flags) selected(id string) bool {
 	if len(f.only) == 0 {
 		return true
 	}
+	return slices.ContainsFunc(f.only, func(pattern string) bool { return matches(pattern, id) })
+}
+
+// matches reports whether a pattern of --only or --mcp-tools has a name. Unlike in a path, * matches a slash.
+func matches(pattern, name string) bool {
 	flat := strings.NewReplacer("/", "\x1f")
-	for _, pattern := range f.only {
-		if ok, _ := path.Match(flat.Replace(pattern), flat.Replace(id)); ok || pattern == id {
-			return true
-		}
-	}
-	return false
+	ok, _ := path.Match(flat.Replace(pattern), flat.Replace(name))
+	return ok || pattern == name
 }
 
 // defaultPolicy is the library's default for compaction, with the extractive summarizer.
 func defaultPolicy() policy {
-	return policy{summarizer: extractive, cfg: compaction.DefaultConfig(), layers: layers{which: noLayers, masking: toolresult.Masking{From: 0.25}}}
+	return policy{summarizer: extractive, cfg: compaction.DefaultConfig(), layers: layers{which: noLayers, masking: toolresult.Masking{From: 0.25}, search: deferring{Threshold: 0.10, Mode: string(toolsearch.Bridge)}}}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // fieldName finds what may be the name of a field in the reason of a [compaction.ConfigError].
@@ -78,6 +79,8 @@ func configErrors(err error) (found []*compaction.ConfigError) {
 		case *compaction.ConfigError:
 			found = append(found, refused)
 		case *toolresult.ConfigError:
+			found = append(found, (*compaction.ConfigError)(refused))
+		case *toolsearch.ConfigError:
 			found = append(found, (*compaction.ConfigError)(refused))
 		case *budget.ConfigError:
 			found = append(found, (*compaction.ConfigError)(refused))

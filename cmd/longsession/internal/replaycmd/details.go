@@ -169,13 +169,32 @@ func layersLine(on terminal.Screen, t replay.Total) string {
 		breaks += l.PrefixBreaks[cause]
 		causes = append(causes, cause+" "+terminal.Commas(l.PrefixBreaks[cause]))
 	}
+	for _, section := range slices.Sorted(maps.Keys(l.BrokenSections)) {
+		causes = append(causes, "at "+terminal.Printable(section)+" "+terminal.Commas(l.BrokenSections[section]))
+	}
 	if breaks > 0 {
 		line += fmt.Sprintf("; %s do not extend the one before (%s)", terminal.Plural(breaks, "request"), strings.Join(causes, ", "))
 	}
 	if l.Refused > 0 {
 		line += fmt.Sprintf("; %s refused, which exceed the window whatever is left out", terminal.Plural(l.Refused, "request"))
 	}
-	return on.Labeled("layers", line)
+	return on.Labeled("layers", line) + declarationsLine(on, l.Declarations)
+}
+
+// declarationsLine is what tool search did, "" if there was nothing to do.
+func declarationsLine(on terminal.Screen, d *replay.Declarations) string {
+	if d == nil {
+		return ""
+	}
+	if d.Deferred == 0 {
+		return on.Labeled("tools", fmt.Sprintf("%s declared in every request, %s tokens in all; none was deferred", terminal.Plural(d.Tools, "tool"), terminal.Commas(d.AllTokens)))
+	}
+	searches := "one search, which is not played"
+	if d.Searches != 1 {
+		searches = terminal.Commas(d.Searches) + " searches, which are not played"
+	}
+	return on.Labeled("tools", fmt.Sprintf("%s of %s deferred: %s tokens of declarations in all requests instead of %s; the model would have needed up to %s",
+		terminal.Commas(d.Deferred), terminal.Plural(d.Tools, "tool"), terminal.Commas(d.Tokens), terminal.Commas(d.AllTokens), searches))
 }
 
 // factsLine is the number of questions that can still be answered. It compares with the simplest way

@@ -2,13 +2,18 @@ package replaycmd
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // Values of --layers.
@@ -16,10 +21,13 @@ const (
 	noLayers    = "none"
 	toolResults = "toolresult"
 	budgets     = "budget"
+	toolSearch  = "toolsearch"
 	allLayers   = "all"
 )
 
-var layerChoices = []string{noLayers + "\tcompaction alone", toolResults + "\tlong tool results are shortened, old ones masked", budgets + "\tno request exceeds the window", allLayers}
+var layerChoices = []string{noLayers + "\tcompaction alone", toolResults + "\tlong tool results are shortened, old ones masked", budgets + "\tno request exceeds the window", toolSearch + "\ttools of MCP servers are found when needed", allLayers}
+
+var deferModes = []string{string(toolsearch.Bridge) + "\tthrough tool_call", string(toolsearch.Promote) + "\tdeclared once found"}
 
 // layers holds the flags of the layers besides compaction. Numbers are as the library has them: 0 is the
 // default, and Off turns something off. In flags, auto and 0 mean these.
@@ -27,6 +35,14 @@ type layers struct {
 	which   string
 	limits  toolresult.Limits
 	masking toolresult.Masking
+	search  deferring
+	mcp     []string // patterns for names of tools of MCP servers; none leaves it to the replay
+}
+
+// deferring holds fields of [toolsearch.Config]. Unlike there, a Threshold of 0 defers nothing.
+type deferring struct {
+	Threshold float64
+	Mode      string
 }
 
 // automatic is the value of a flag that leaves a number to the library.
@@ -59,7 +75,7 @@ func number(to *int, zero string) setting.Value {
 func (l *layers) settings() []setting.Setting {
 	return []setting.Setting{
 		{Name: "layers", Value: setting.Choice(&l.which, layerChoices...),
-			Help: "layers besides compaction: none, toolresult (long tool results are shortened, old ones masked; all are readable), budget (no request exceeds the window), all"},
+			Help: "layers besides compaction: none, toolresult (long tool results are shortened, old ones masked; all are readable), budget (no request exceeds the window), toolsearch (declarations of tools of MCP servers are left out, and found when needed), all"},
 		{Name: "stub-above", Field: "StubAbove", Value: number(&l.limits.StubAbove, "cuts results at --result-bytes instead"),
 			Help: "show a reference instead of tool results over this many bytes; auto: 4,096, less in a small window; 0: never"},
 		{Name: "result-bytes", Field: "MaxBytes", Value: number(&l.limits.MaxBytes, "is no limit"),
@@ -71,6 +87,10 @@ func (l *layers) settings() []setting.Setting {
 			Help: "mask when this many tokens of results are old enough; auto: 5,000, less in a small window; 0: at every call"},
 		{Name: "mask-from", Field: "From", Value: setting.Share(&l.masking.From, "the effective window", "masks in prompts of any size"),
 			Help: "mask in prompts over this share of the effective window; 0: in prompts of any size"},
+		{Name: "defer-above", Field: "Threshold", Value: setting.Share(&l.search.Threshold, "the effective window", "defers no tool"),
+			Help: "defer tools of MCP servers if all declarations are over this share of the effective window; 0: never"},
+		{Name: "defer-mode", Field: "Mode", Value: setting.Choice(&l.search.Mode, deferModes...),
+			Help: "how deferred tools are called: bridge (through tool_call), promote (they are declared once they were found)"},
 	}
 }
 
@@ -83,15 +103,29 @@ func (l *layers) build(window int) *longsession.Config {
 		Budget:      budget.Config{ContextWindow: window},
 	}
 	cfg.Masking.From = cmp.Or(cfg.Masking.From, toolresult.Off)
+	cfg.ToolSearch = toolsearch.Config{Threshold: cmp.Or(l.search.Threshold, toolsearch.Off), Mode: toolsearch.Mode(l.search.Mode)}
+	if len(l.mcp) > 0 {
+		cfg.ToolSearch.Category = l.category
+	}
 	switch l.which {
 	case toolResults:
-		cfg.Disable = []longsession.Layer{longsession.LayerBudget}
+		cfg.Disable = []longsession.Layer{longsession.LayerBudget, longsession.LayerToolSearch}
 	case budgets:
-		cfg.Disable = []longsession.Layer{longsession.LayerToolResults}
+		cfg.Disable = []longsession.Layer{longsession.LayerToolResults, longsession.LayerToolSearch}
+	case toolSearch:
+		cfg.Disable = []longsession.Layer{longsession.LayerToolResults, longsession.LayerBudget}
 	case noLayers:
 		return nil
 	}
 	return cfg
+}
+
+// category is MCP for the tools that --mcp-tools names.
+func (l *layers) category(t tool.Tool) toolsearch.Category {
+	if slices.ContainsFunc(l.mcp, func(pattern string) bool { return matches(pattern, t.Name()) }) {
+		return toolsearch.MCP
+	}
+	return toolsearch.BuiltIn
 }
 
 // blocks reports whether the layers keep prompts within the window.
@@ -105,6 +139,9 @@ func (l *layers) describe() string {
 		if l.masking.KeepFirst != toolresult.Off || l.masking.KeepLast != toolresult.Off {
 			parts = append(parts, "old ones are masked")
 		}
+	}
+	if (l.which == toolSearch || l.which == allLayers) && l.search.Threshold > 0 {
+		parts = append(parts, fmt.Sprintf("tools of MCP servers are deferred over %.4g%%", 100*l.search.Threshold))
 	}
 	if l.blocks() {
 		parts = append(parts, "no request exceeds the window")

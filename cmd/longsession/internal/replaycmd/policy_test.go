@@ -79,13 +79,17 @@ func TestEveryConfigFieldThatAFlagSetsIsMapped(t *testing.T) {
 		before, after := policyOf(extractive), policyOf(extractive)
 		changed, _ := setting.Find(after.settings(), s.Name)
 		value := "7"
-		if strings.HasSuffix(s.Name, "-ratio") || s.Name == "mask-from" {
+		switch {
+		case strings.HasSuffix(s.Name, "-ratio") || s.Name == "mask-from" || s.Name == "defer-above":
 			value = "0.5"
+		case s.Name == "defer-mode":
+			value = "promote"
 		}
 		if err := changed.Value.Set(value); err != nil {
 			t.Fatal(err)
 		}
-		got := slices.Concat(changedFields(before.cfg, after.cfg), changedFields(before.layers.limits, after.layers.limits), changedFields(before.layers.masking, after.layers.masking))
+		got := slices.Concat(changedFields(before.cfg, after.cfg), changedFields(before.layers.limits, after.layers.limits), changedFields(before.layers.masking, after.layers.masking),
+			changedFields(before.layers.search, after.layers.search))
 		if len(got) != 1 || got[0] != s.Field {
 			t.Errorf("--%s changes the fields %v, and is mapped to %q", s.Name, got, s.Field)
 		}
@@ -95,7 +99,7 @@ func TestEveryConfigFieldThatAFlagSetsIsMapped(t *testing.T) {
 		}
 		mapped++
 	}
-	if mapped != 15 {
+	if mapped != 17 {
 		t.Errorf("%d flags set fields: the test looks in the wrong place", mapped)
 	}
 }
