@@ -46,7 +46,7 @@ func call(mode toolsearch.Mode, name string, args map[string]any) step {
 
 var issue = map[string]any{"owner": "o", "repo": "r", "title": "Broken"}
 
-// prefixKept checks that each request extends the one before, and returns how many do not.
+// prefixBreaks returns how many requests do not extend the one before.
 func prefixBreaks(seen []*model.LLMRequest) int {
 	breaks, before := 0, ""
 	for _, req := range seen {
