@@ -23,18 +23,18 @@ import (
 //	S / ((I - C) * (1 - h))
 //
 // requests per hour on (see [CacheBreakEven]), once I / ((I - C) * (1 - h)) requests have paid for its
-// creation, which is billed as input. The size of the prompt cancels out. For Gemini 2.5 Pro that is 4 requests per hour if nothing
-// is cached implicitly, and 40 if nine tenths are. So look at the cached tokens in the usage of your requests first, and
-// turn this on only if few are cached: for example where many users share one long instruction, but each
-// speaks only every few minutes. Leave it off for single long tool loops, whose requests follow each other
+// creation, which is billed as input. The size of the prompt cancels out. For Gemini 2.5 Pro that is 4
+// requests per hour if nothing is cached implicitly, and 40 if nine tenths are. So look at the cached tokens
+// in the usage of your requests first, and turn this on only if few are cached: for example where many users
+// share one long instruction, but each speaks only every few minutes. Leave it off for single long tool loops, whose requests follow each other
 // within seconds, and for instructions that change with each request.
 //
 // # Rules
 //
 // A cache is created in the background when the same model, instruction, tools and tool config were seen
 // [CacheConfig.AfterSightings] times, each within [CacheConfig.TTL] of the one before, and are large enough.
-// Rarer requests would pay more for storage than they save. It is prolonged when it is used in the second half of its life,
-// never otherwise, so a cache that nobody needs expires. At most 32 caches exist at a time. [Cache.Close]
+// Rarer requests would pay more for storage than they save. It is prolonged when it is used in the second
+// half of its life, never otherwise, so a cache that nobody needs expires. At most 32 caches exist at a time. [Cache.Close]
 // deletes them.
 //
 // Each process has caches of its own. Sharing them would save the storage of all but one, but the first
@@ -67,8 +67,8 @@ func NewCache(cfg CacheConfig) (*Cache, error) {
 // If the provider refuses the cache before the first response, because it has expired or was deleted for
 // example, the same request is sent once more without it. All other errors pass unchanged.
 //
-// If the app has set CachedContent itself, no cache of ours is used. The instruction, tools and tool config that ADK has put
-// next to it are left out, since each such request would be refused: the app's cache must have them. This is
+// If the app has set CachedContent itself, no cache of ours is used. The instruction, tools and tool config
+// that ADK has put next to it are left out, since each such request would be refused: the app's cache must have them. This is
 // reported once for each model.
 //
 // If llm has no Client method that returns a client of Gemini or Vertex AI, and [CacheConfig.Client] is nil,

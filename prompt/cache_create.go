@@ -46,7 +46,8 @@ func (s *cacheStore) beginCreating(e *cacheEntry, client CacheClient, cfg *genai
 	})
 }
 
-// snapshotOf copies what a cache of cfg holds: instruction, tools and tool config. Schemas are shared; see schemaDigests.
+// snapshotOf copies what a cache of cfg holds: instruction, tools and tool config. Schemas are shared; see
+// schemaDigests.
 func snapshotOf(cfg *genai.GenerateContentConfig, key cacheKey, ttl time.Duration) *genai.CreateCachedContentConfig {
 	made := &genai.CreateCachedContentConfig{
 		TTL: ttl, DisplayName: "longsession-" + hex.EncodeToString(key.sum[:8]),

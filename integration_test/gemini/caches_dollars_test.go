@@ -49,8 +49,8 @@ func costOf(t *testing.T, pause time.Duration) (d dollars, s prompt.CacheStats) 
 	return d, s
 }
 
-// TestDollarsOf50Turns plays 50 turns of Gemini 2.5 Flash with 75 requests and 10,000 tokens of instruction and tools. The table of
-// BENCHMARKS.md is its output.
+// TestDollarsOf50Turns plays 50 turns of Gemini 2.5 Flash with 75 requests and 10,000 tokens of instruction
+// and tools. The table of BENCHMARKS.md is its output.
 func TestDollarsOf50Turns(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
