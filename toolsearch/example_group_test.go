@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/tool"
@@ -16,6 +17,7 @@ import (
 // A server that goes down keeps its tools, and the app hears of it once.
 func ExampleNewGroup() {
 	down := false
+	var reports []string
 	server := toolset(func(agent.ReadonlyContext) ([]tool.Tool, error) {
 		if down {
 			return nil, errors.New("connection refused")
@@ -26,7 +28,7 @@ func ExampleNewGroup() {
 		Category: toolsearch.MCP,
 		Toolset:  server,
 		Observer: toolsearch.ObserverFunc(func(_ context.Context, o toolsearch.Observation) {
-			fmt.Printf("%s: %v, %d tools are left\n", o.Kind, o.Err, o.Tools)
+			reports = append(reports, fmt.Sprintf("%s: %v, %d tools are left", o.Kind, o.Err, o.Tools))
 		}),
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
@@ -38,11 +40,12 @@ func ExampleNewGroup() {
 	for _, down = range []bool{false, true, true} {
 		tools, _ := group.Tools(ctx)
 		fmt.Println(len(tools), "tools")
-		_ = group.Flush(ctx)
 	}
+	_ = group.Flush(ctx) // the observer is called a little later
+	fmt.Println(strings.Join(reports, "\n"))
 	// Output:
 	// 2 tools
 	// 2 tools
-	// toolset failed: connection refused, 2 tools are left
 	// 2 tools
+	// toolset failed: connection refused, 2 tools are left
 }
