@@ -27,12 +27,13 @@ import (
 // in partial responses; the final response has the call of the tool.
 //
 // Gemini may end a response with UNEXPECTED_TOOL_CALL if the model calls a tool that is not declared. If
-// that response has no content, the request is sent once more, as if nothing had been deferred. In
-// [Promote] mode, that is all that Translate does. Responses
+// that response has no content, the request is sent once more, as if nothing had been deferred. Responses
 // then report the usage of this second attempt, because what reads it takes the prompt's tokens for the
-// size of one prompt. The usage of the first is in the [Observation] of kind [Retried].
+// size of one prompt. The usage of the first is in the [Observation] of kind [Retried]. In [Promote] mode,
+// the second attempt is all that Translate adds.
 //
-// Requests in which nothing is deferred are passed on as they are. If llm is translated already, Translate returns llm.
+// Requests in which nothing is deferred are passed on as they are. If llm is translated already, Translate
+// returns llm.
 func (d *Deferral) Translate(llm model.LLM) model.LLM {
 	owner := translator{d}
 	if wrapper.Wraps(llm, owner) {

@@ -75,10 +75,11 @@ func (l *toolList) run(ctx agent.ReadonlyContext, g *Grouped, call *listing) {
 	var tools []tool.Tool
 	err := errEnded
 	defer func() {
-		if changed := l.end(tools, err); !changed {
-		} else if err != nil {
+		switch changed := l.end(tools, err); {
+		case !changed:
+		case err != nil:
 			l.reportFailure(ctx, g, err)
-		} else {
+		default:
 			g.observe(ctx, Observation{Kind: ToolsetRestored, Tools: len(tools)})
 		}
 		close(call.done)

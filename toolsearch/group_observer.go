@@ -6,8 +6,6 @@ import (
 	"log/slog"
 
 	"google.golang.org/adk/agent"
-
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // Kinds of observations of a [Grouped] toolset. Toolset is its name.
@@ -22,26 +20,20 @@ const (
 	ToolLeftOut Kind = "tool left out"
 )
 
-// groupParcel is an observation with the context of its origin.
-type groupParcel struct {
-	ctx context.Context
-	o   Observation
-}
-
 // observe logs an observation and passes it on to the observer. It never waits.
 func (g *Grouped) observe(ctx context.Context, o Observation) {
 	o.Toolset = g.Name()
 	if run, ok := ctx.(agent.ReadonlyContext); ok {
-		o.Session = store.Owner{AppName: run.AppName(), UserID: run.UserID(), SessionID: run.SessionID()}
-		o.Agent, o.Branch, o.InvocationID = run.AgentName(), run.Branch(), run.InvocationID()
+		who := callerIn(run, "")
+		o.Session, o.Agent, o.Branch, o.InvocationID = who.session, who.agent, who.branch, who.invocation
 	}
 	g.log(ctx, o)
 	if g.cfg.Observer != nil {
-		g.outbox.Add(groupParcel{context.WithoutCancel(ctx), o}, g.deliver)
+		g.outbox.Add(parcel{context.WithoutCancel(ctx), o}, g.deliver)
 	}
 }
 
-func (g *Grouped) deliver(p groupParcel, missed int) {
+func (g *Grouped) deliver(p parcel, missed int) {
 	p.o.Missed = missed
 	g.cfg.Observer.Observe(p.ctx, p.o)
 }

@@ -118,6 +118,14 @@ func callerOf(ctx context.Context, model string) (c caller, ic agent.InvocationC
 	return c, found
 }
 
+// callerIn returns for whom a callback or a tool runs.
+func callerIn(ctx agent.ReadonlyContext, model string) caller {
+	return caller{
+		session: store.Owner{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()},
+		agent:   ctx.AgentName(), branch: ctx.Branch(), invocation: ctx.InvocationID(), model: model,
+	}
+}
+
 // observation is an observation about a caller.
 func (c caller) observation(kind Kind) Observation {
 	return Observation{

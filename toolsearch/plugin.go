@@ -8,7 +8,6 @@ import (
 	"google.golang.org/adk/plugin"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // PluginName is the name of [Deferral.Plugin]. ADK refuses two plugins of one name.
@@ -56,10 +55,7 @@ func (d *Deferral) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest)
 	if !known {
 		return nil, nil // the wrapper knows the session
 	}
-	who := caller{
-		session: store.Owner{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()},
-		agent:   ctx.AgentName(), branch: ctx.Branch(), invocation: ctx.InvocationID(), model: req.Model,
-	}
+	who := callerIn(ctx, req.Model)
 	if d.cfg.Mode == Bridge && !d.wrapped.Contains(who.agentKey()) {
 		return nil, nil
 	}

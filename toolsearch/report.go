@@ -68,11 +68,12 @@ func (d *Deferral) search(deferred []entry, hash uint64, limit int) *searchTool 
 
 // searched reports a search.
 func (d *Deferral) searched(ctx context.Context, query string, hits []string) {
-	o := Observation{Kind: Searched, Hits: hits, QueryBytes: len(query)}
+	var who caller
 	if c, ok := ctx.(agent.ReadonlyContext); ok {
-		o.Session = store.Owner{AppName: c.AppName(), UserID: c.UserID(), SessionID: c.SessionID()}
-		o.Agent, o.Branch, o.InvocationID = c.AgentName(), c.Branch(), c.InvocationID()
+		who = callerIn(c, "")
 	}
+	o := who.observation(Searched)
+	o.Hits, o.QueryBytes = hits, len(query)
 	d.observe(ctx, o)
 }
 

@@ -6,12 +6,9 @@ import (
 
 	"google.golang.org/genai"
 
-	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 
-	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/tokens"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // Retried is the kind of an [Observation]: the model called a tool that was not declared, and the provider
@@ -109,16 +106,9 @@ func (a *attempt) usage() tokens.Usage {
 
 // retried is the observation of a first attempt whose answer was discarded.
 func (a *attempt) retried(ctx context.Context, req *model.LLMRequest) Observation {
-	o := Observation{Kind: Retried, Model: req.Model, Deferred: len(a.deferred), Usage: a.usage(),
-		Reason: "the model called a tool that was not declared, and the provider discarded the call"}
-	if ic, ok := ctx.(agent.InvocationContext); ok && !adk.IsNil(ic) {
-		o.Branch, o.InvocationID = ic.Branch(), ic.InvocationID()
-		if running := ic.Agent(); !adk.IsNil(running) {
-			o.Agent = running.Name()
-		}
-		if s := ic.Session(); !adk.IsNil(s) {
-			o.Session = store.Owner{AppName: s.AppName(), UserID: s.UserID(), SessionID: s.ID()}
-		}
-	}
+	who, _ := callerOf(ctx, req.Model)
+	o := who.observation(Retried)
+	o.Deferred, o.Usage = len(a.deferred), a.usage()
+	o.Reason = "the model called a tool that was not declared, and the provider discarded the call"
 	return o
 }
