@@ -42,11 +42,7 @@ func Words(text string) []string {
 			out = appendWord(out, run)
 			return
 		}
-		for rest := run; rest != ""; {
-			end := humpEnd(rest)
-			out = appendWord(out, rest[:end])
-			rest = rest[end:]
-		}
+		eachHump(run, func(hump string) { out = appendWord(out, hump) })
 	})
 	return out
 }
@@ -125,16 +121,18 @@ func eachWord(run string, f func(word string)) {
 		f(short)
 		return
 	}
-	first := humpEnd(run)
-	if first == len(run) || unsplit[strings.ToLower(cut(run))] {
-		f(run)
-		return
-	}
 	f(run)
-	for rest := run; rest != ""; {
-		end := humpEnd(rest)
-		f(rest[:end])
-		rest = rest[end:]
+	if humpEnd(run) < len(run) && !unsplit[strings.ToLower(cut(run))] {
+		eachHump(run, f)
+	}
+}
+
+// eachHump calls f with the parts of a name in camel case.
+func eachHump(name string, f func(hump string)) {
+	for name != "" {
+		end := humpEnd(name)
+		f(name[:end])
+		name = name[end:]
 	}
 }
 

@@ -34,7 +34,7 @@ func Text(called string, names []string) string {
 	if deferred {
 		most = 3
 	}
-	near := Nearest(called, names, most)
+	near := nearest(called, names, most)
 	if len(near) > 0 {
 		head += " Did you mean " + strings.Join(near, ", ") + "?"
 	}
@@ -56,9 +56,9 @@ func has(names []string, name string) bool {
 	return found
 }
 
-// Nearest returns the names that are most similar to the one called, at most so many: those that contain it
+// nearest returns the names that are most similar to the one called, at most so many: those that contain it
 // or are contained in it, then those within a third of its letters.
-func Nearest(called string, names []string, most int) []string {
+func nearest(called string, names []string, most int) []string {
 	type candidate struct {
 		name     string
 		distance int
