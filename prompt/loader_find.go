@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 )
 
@@ -237,17 +236,4 @@ func markSame(files []found) {
 // absent reports whether an error means that there is no such file.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-}
-
-// upward returns the directories from one up to another above it, both included.
-func upward(dir, top string) []string {
-	dirs := make([]string, 0, 1+strings.Count(dir[min(len(top), len(dir)):], string(filepath.Separator)))
-	for {
-		dirs = append(dirs, dir)
-		parent := filepath.Dir(dir)
-		if dir == top || parent == dir {
-			return dirs
-		}
-		dir = parent
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // resolveDir returns the full path of a working directory, without links.
@@ -38,6 +39,19 @@ func (s settings) findRoot(dir string) string {
 		parent := filepath.Dir(dir)
 		if parent == dir {
 			return ""
+		}
+		dir = parent
+	}
+}
+
+// upward returns the directories from one up to another above it, both included.
+func upward(dir, top string) []string {
+	dirs := make([]string, 0, 1+strings.Count(dir[min(len(top), len(dir)):], string(filepath.Separator)))
+	for {
+		dirs = append(dirs, dir)
+		parent := filepath.Dir(dir)
+		if dir == top || parent == dir {
+			return dirs
 		}
 		dir = parent
 	}
