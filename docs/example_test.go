@@ -28,12 +28,16 @@ import (
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/runner"
 	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/prompt"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
+	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // The documents quote the code of this file; see TestCodeInDocumentsCompiles.
@@ -122,6 +126,42 @@ func explain(ctx context.Context, sessions *compaction.CompactionSessionService,
 		fmt.Println("latest failure:", status.LastError)
 	}
 	return nil
+}
+
+// emptyToolset takes the place of ADK's MCP toolset, which needs a server.
+type emptyToolset struct{}
+
+func (emptyToolset) Name() string { return "github" }
+
+func (emptyToolset) Tools(agent.ReadonlyContext) ([]tool.Tool, error) { return nil, nil }
+
+// An agent with AGENTS.md and the tools of an MCP server.
+func Example_frontDoor() {
+	ctx, llm, github := context.Background(), scripted(), emptyToolset{}
+	workDir, err := os.MkdirTemp("", "project")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(workDir)
+
+	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
+		Model:  llm,
+		Prompt: prompt.Config{Project: prompt.NewLoader(workDir)},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	root, err := llmagent.New(llmagent.Config{
+		Name:     "coder",
+		Model:    stack.Model(llm),
+		Toolsets: []tool.Toolset{toolsearch.Group(toolsearch.MCP, github)},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer stack.Close(ctx)
+	fmt.Println(root.Name())
+	// Output: coder
 }
 
 // A short session, asked why nothing is compacted. The plugin measures what is really sent.
