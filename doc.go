@@ -25,7 +25,7 @@
 //	          answers with an event. They write into the event they are given and never answer. The
 //	          sections of the instruction come here too, so that the app's plugins see them.
 //	app       the app's own plugins, in their order. They see the conversation that the model will see.
-//	behind    plugins that touch requests come last: they defer the declarations, declare read_result, and
+//	behind    plugins that touch requests come last: they declare read_result, defer the declarations, and
 //	          measure what the app's plugins left. The one that adds sections to a user's message comes here
 //	          because it must answer with the message, which hides it from those behind.
 //	Model     wraps the agent's model in the layers that must see every call and every error of the
