@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -70,7 +71,7 @@ func (l *toolList) ask(ctx agent.ReadonlyContext, g *Grouped) *listing {
 
 // run calls the toolset. The call outlives the run that began it.
 func (l *toolList) run(ctx agent.ReadonlyContext, g *Grouped, call *listing) {
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), listPatience*g.cfg.Timeout)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), listPatience*min(g.cfg.Timeout, math.MaxInt64/listPatience))
 	defer cancel()
 	var tools []tool.Tool
 	err := errEnded

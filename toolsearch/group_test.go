@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -474,3 +475,19 @@ func TestAToolThatCannotBeOfferedIsLeftOut(t *testing.T) {
 type bursts struct{}
 
 func (bursts) ProcessRequest(agent.ToolContext, *model.LLMRequest) error { panic("no") }
+
+func TestALimitMayBeAsLongAsADurationCan(t *testing.T) {
+	t.Parallel()
+	g := must(toolsearch.NewGroup(toolsearch.GroupConfig{
+		Category: toolsearch.MCP, Timeout: math.MaxInt64, CallTimeout: math.MaxInt64,
+		Toolset: toolset(func(ctx agent.ReadonlyContext) ([]tool.Tool, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return listed("a")
+		}),
+	}))(t)
+	if tools, err := g.Tools(run{t.Context(), "u"}); err != nil || len(tools) != 1 {
+		t.Errorf("%d tools, %v", len(tools), err)
+	}
+}
