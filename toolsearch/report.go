@@ -95,10 +95,12 @@ func (d *Deferral) report(c *outgoing, deferred []entry, declared, size int) {
 	d.observe(c.ctx, o)
 }
 
-// taken reports whether the app has a tool of its own under one of our names.
+// taken reports whether the app has a tool of its own under one of our names, or declares one that is not
+// ADK's to run. A provider refuses two declarations of one name.
 func (d *Deferral) taken(c *outgoing) bool {
+	declared := declaredIn(c.req)
 	for _, name := range []string{SearchToolName, CallToolName} {
-		if _, taken := c.req.Tools[name]; !taken {
+		if _, taken := c.req.Tools[name]; !taken && !declared[name] {
 			continue
 		}
 		if known, _ := d.named.ContainsOrAdd(c.who.agentKey(), struct{}{}); !known {

@@ -183,6 +183,7 @@ func TestWhereNothingIsDeferred(t *testing.T) {
 		"a reply in JSON":                     change(func(c *genai.GenerateContentConfig) { c.ResponseMIMEType = "application/json" }),
 		"a reply with a schema":               change(func(c *genai.GenerateContentConfig) { c.ResponseSchema = &genai.Schema{} }),
 		"cached content":                      change(func(c *genai.GenerateContentConfig) { c.CachedContent = "cachedContents/1" }),
+		"a declaration named tool_call":       change(func(c *genai.GenerateContentConfig) { c.Tools = append(c.Tools, declaring(CallToolName)) }),
 		"no tools to dispatch":                {Config: request(fromServers()...).Config},
 		"no config":                           {Tools: request(fromServers()...).Tools},
 		"nothing":                             {},
@@ -202,6 +203,11 @@ func TestWhereNothingIsDeferred(t *testing.T) {
 	if llm := (&scripted{}); off.Select(llm) != model.LLM(llm) || off.Model(llm) != model.LLM(llm) {
 		t.Error("a deferral that is off wraps models")
 	}
+}
+
+// declaring is a tool of the request that nobody dispatches.
+func declaring(name string) *genai.Tool {
+	return &genai.Tool{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: name}}}
 }
 
 func TestATakenNameIsReportedOnce(t *testing.T) {
