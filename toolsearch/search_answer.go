@@ -43,13 +43,16 @@ func (a *found) add(e entry) {
 		a.note(note)
 	}
 	shown := map[string]any{nameKey: e.decl.Name, descriptionKey: foreignText(e.decl.Description, maxDescriptionBytes)}
-	a.size += jsonSize(shown) + size
+	a.size += jsonSize(shown) + size + len(`,"":,`) + len(parametersKey)
 	shown[parametersKey] = parameters
 	a.tools = append(a.tools, shown)
 }
 
 // note adds a sentence of ours. What it takes from elsewhere must be quoted.
-func (a *found) note(text string) { a.notes = append(a.notes, text) }
+func (a *found) note(text string) {
+	a.notes = append(a.notes, text)
+	a.size += len(text)
+}
 
 // names returns the names of the tools that were found.
 func (a *found) names() []string {
@@ -64,9 +67,12 @@ func (a *found) names() []string {
 func (a *found) response() map[string]any {
 	notes := a.notes
 	if len(a.more) > 0 {
-		shown := make([]string, len(a.more))
-		for i, name := range a.more {
-			shown[i] = shownName(name)
+		shown := make([]string, min(len(a.more), maxSelected))
+		for i := range shown {
+			shown[i] = shownName(a.more[i])
+		}
+		if rest := len(a.more) - len(shown); rest > 0 {
+			shown = append(shown, fmt.Sprintf("and %d others", rest))
 		}
 		notes = append(notes, "There was no room for "+strings.Join(shown, ", ")+". Load them with "+selectPrefix+".")
 	}

@@ -42,13 +42,13 @@ type posting struct {
 	frequency float64
 }
 
-// newIndex builds the index of some tools. Entries without a declaration cannot be found. It keeps the
-// entries and changes none.
+// newIndex builds the index of some tools. Entries without a declaration cannot be found, and neither can
+// those whose names no provider accepts for their length. It keeps the entries and changes none.
 func newIndex(entries []entry) *index {
 	ix := &index{entries: entries, docs: make([]document, len(entries)), postings: map[string][]posting{}, byName: map[string]int{}}
 	var total float64
 	for i, e := range entries {
-		if e.decl == nil {
+		if e.decl == nil || len(e.decl.Name) > maxNameBytes {
 			continue
 		}
 		if _, taken := ix.byName[e.decl.Name]; !taken {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -262,6 +263,30 @@ func TestSearchStaysWithinItsBound(t *testing.T) {
 	names, note, _ := searchOf(t, newSearchTool(entries, "", 20), "large")
 	if len(names) < 3 || len(names) == 20 || !strings.Contains(note, "There was no room for large_") || !strings.Contains(note, "Load them with select:") {
 		t.Errorf("%d tools, note %q", len(names), note)
+	}
+}
+
+// TestEverySearchStaysWithinItsBound: an app may ask for any number of hits, and a server chooses names of any
+// length.
+func TestEverySearchStaysWithinItsBound(t *testing.T) {
+	t.Parallel()
+	entries := []entry{entryOf("endless "+strings.Repeat("name ", 1<<18), "", nil)}
+	for i := range 5_000 {
+		schema := any(func() {}) // cannot be read, which a note says
+		if i%2 == 0 {
+			schema = nil
+		}
+		entries = append(entries, entryOf(fmt.Sprintf("tool_of_a_server_%04d", i), "", schema))
+	}
+	s := newSearchTool(entries, "", math.MaxInt)
+	names, note, _ := searchOf(t, s, "server")
+	if len(names) < 20 || !strings.Contains(note, " others. Load them with select:") {
+		t.Errorf("%d tools, note %.200q", len(names), note)
+	}
+	for _, query := range []string{"endless name", "select:endless"} {
+		if names, _, _ := searchOf(t, s, query); len(names) > 0 {
+			t.Errorf("%s has found a tool with a name of %d bytes", query, len(names[0]))
+		}
 	}
 }
 
