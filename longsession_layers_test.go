@@ -214,22 +214,7 @@ func TestResultsAreCutOnceReadingBackIsOffered(t *testing.T) {
 			t.Parallel()
 			stack := newStack(t, longsession.Config{Model: speaker("m")})
 			test.offer(stack)
-			created, err := stack.Sessions.Create(t.Context(), &session.CreateRequest{AppName: "app", UserID: "u", SessionID: "s"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, part := range []*genai.Part{
-				{FunctionCall: &genai.FunctionCall{ID: "c", Name: "read"}},
-				{FunctionResponse: &genai.FunctionResponse{ID: "c", Name: "read", Response: map[string]any{"output": long}}},
-			} {
-				ev := session.NewEventWithContext(context.Background(), "i")
-				ev.Author, ev.Content = "clerk", &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{part}}
-				if err := stack.Sessions.AppendEvent(t.Context(), created.Session, ev); err != nil {
-					t.Fatal(err)
-				}
-			}
-			events := slices.Collect(created.Session.Events().All())
-			shown := events[1].Content.Parts[0].FunctionResponse.Response
+			shown := shownResult(t, stack, "read", long)
 			if _, cut := shown["ref_id"]; cut != test.cut {
 				t.Errorf("the view shows %.80v, cut: %v, want %v", shown, cut, test.cut)
 			}
@@ -238,6 +223,61 @@ func TestResultsAreCutOnceReadingBackIsOffered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// shownResult stores the result of a tool, and returns what the view shows of it.
+func shownResult(t *testing.T, stack *longsession.Stack, name, output string) map[string]any {
+	t.Helper()
+	created, err := stack.Sessions.Create(t.Context(), &session.CreateRequest{AppName: "app", UserID: "u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []*genai.Part{
+		{FunctionCall: &genai.FunctionCall{ID: "c", Name: name}},
+		{FunctionResponse: &genai.FunctionResponse{ID: "c", Name: name, Response: map[string]any{"output": output}}},
+	} {
+		ev := session.NewEventWithContext(context.Background(), "i")
+		ev.Author, ev.Content = "clerk", &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{part}}
+		if err := stack.Sessions.AppendEvent(t.Context(), created.Session, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events := slices.Collect(created.Session.Events().All())
+	return events[1].Content.Parts[0].FunctionResponse.Response
+}
+
+// An answer of tool_search or tool_call must be there whole, and a tool of the app's may have the name.
+func TestAnswersOfToolSearchAreWholeAndBounded(t *testing.T) {
+	t.Parallel()
+	search := longsession.Config{Model: speaker("m")}
+	limited, off := search, search
+	limits := toolresult.Limits{MaxBytes: 1_000, StubAbove: toolresult.Off}
+	limited.ToolResults.PerTool = map[string]toolresult.Limits{toolsearch.SearchToolName: limits, toolsearch.CallToolName: limits}
+	off.ToolSearch.Threshold = toolsearch.Off
+	const answer = 40_000
+	for name, test := range map[string]struct {
+		cfg   longsession.Config
+		bytes int
+		whole bool
+	}{
+		"an answer":              {search, answer, true},
+		"a result of the app's":  {search, 1_000_000, false},
+		"limits of the app's":    {limited, answer, false},
+		"tool search turned off": {off, answer, false},
+	} {
+		for _, called := range []string{toolsearch.SearchToolName, toolsearch.CallToolName} {
+			shown := shownResult(t, offered(newStack(t, test.cfg)), called, strings.Repeat("a tool\n", test.bytes/7))
+			if _, cut := shown["ref_id"]; cut == test.whole {
+				t.Errorf("%s of %s: cut: %v", name, called, cut)
+			}
+		}
+	}
+}
+
+// offered returns the stack with a way to read whole results.
+func offered(stack *longsession.Stack) *longsession.Stack {
+	stack.Tools()
+	return stack
 }
 
 // Compaction always has a hard limit, so Off holds for the budget alone.

@@ -2,6 +2,7 @@ package longsession
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"google.golang.org/adk/session"
@@ -19,11 +20,7 @@ func (s *Stack) addToolResults(inner session.Service, cfg *Config) error {
 	}
 	cfg.ToolResults.Readable = true
 	cfg.stubInSmallWindow()
-	if cfg.uses(LayerToolSearch) {
-		// What a search has found must be there in the next step, and so must the parameters that a refused call
-		// is told. These answers are bounded, and old ones are masked.
-		cfg.ToolResults.Exempt = append(slices.Clone(cfg.ToolResults.Exempt), toolsearch.SearchToolName, toolsearch.CallToolName)
-	}
+	cfg.leaveSearchesWhole()
 	cutter, err1 := toolresult.New(cfg.ToolResults)
 	masker, err2 := toolresult.NewMasker(cfg.Masking)
 	results := cfg.Results
@@ -37,6 +34,29 @@ func (s *Stack) addToolResults(inner session.Service, cfg *Config) error {
 	cfg.Budget.Masker, cfg.Budget.Cutter, cfg.Budget.ReadResult, cfg.Budget.Store = masker, cutter, read, results
 	cfg.Compaction.Cut = s.cut
 	return errors.Join(err1, err2, err3)
+}
+
+// searchMax is more than an answer of tool_search or tool_call has, in bytes.
+const searchMax = 64 << 10
+
+// leaveSearchesWhole sets the limits of tool_search and tool_call. What a search has found must be there in the
+// next step, and so must the parameters that a refused call is told. Old answers are masked. An app may have
+// tools of these names, whose results have no bound of ours, so they are not exempt. Limits of the app's
+// take precedence.
+func (c *Config) leaveSearchesWhole() {
+	if !c.uses(LayerToolSearch) || c.ToolSearch.Threshold == toolsearch.Off {
+		return
+	}
+	results := &c.ToolResults
+	whole := toolresult.Limits{MaxBytes: searchMax, MaxLines: toolresult.Off, MaxTokens: toolresult.Off, StubAbove: toolresult.Off}
+	limits := map[string]toolresult.Limits{}
+	for _, name := range []string{toolsearch.SearchToolName, toolsearch.CallToolName} {
+		if !slices.Contains(results.Exempt, name) {
+			limits[name] = whole
+		}
+	}
+	maps.Copy(limits, results.PerTool)
+	results.PerTool = limits
 }
 
 // cut is what the view shows in place of an event.
