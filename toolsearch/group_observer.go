@@ -58,19 +58,19 @@ func (g *Grouped) log(ctx context.Context, o Observation) {
 	logger.LogAttrs(ctx, level, "longsession: "+string(o.Kind), attrs...)
 }
 
-// maxLeftOut bounds the names that are remembered as reported.
+// maxLeftOut bounds the names that are remembered as reported. Beyond it none is reported: a server that makes
+// up new names all the time must not fill the log.
 const maxLeftOut = 1_024
 
 // leaveOut reports a tool that is not offered, once.
 func (g *Grouped) leaveOut(ctx context.Context, name string, err error) {
 	g.mu.Lock()
-	known := g.leftOut[name]
-	if !known && len(g.leftOut) < maxLeftOut {
+	isNew := !g.leftOut[name] && len(g.leftOut) < maxLeftOut
+	if isNew {
 		g.leftOut[name] = true
 	}
-	full := len(g.leftOut) >= maxLeftOut
 	g.mu.Unlock()
-	if !known && !full {
+	if isNew {
 		g.observe(ctx, Observation{Kind: ToolLeftOut, Reason: fmt.Sprintf("tool %.64q", name), Err: err})
 	}
 }

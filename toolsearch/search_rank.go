@@ -40,9 +40,9 @@ type hit struct {
 	score float64
 }
 
-// search returns the tools that match a query, best first, at most max. Equal ones are in the order of the
+// search returns the tools that match a query, best first, at most so many. Equal ones are in the order of the
 // index. It is the same for the same query, always.
-func (ix *index) search(query string, max int) []hit {
+func (ix *index) search(query string, most int) []hit {
 	query = beginning(query, maxQueryBytes)
 	weighted := terms.Query(query)
 	scores := ix.scores(weighted[:min(len(weighted), maxQueryTerms)])
@@ -61,7 +61,7 @@ func (ix *index) search(query string, max int) []hit {
 	slices.SortStableFunc(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(b.match, a.match), cmp.Compare(b.score, a.score))
 	})
-	return hits[:min(len(hits), max)]
+	return hits[:min(len(hits), most)]
 }
 
 // queryNames is what of a query may be a name, in words.

@@ -45,13 +45,13 @@ func (ix *index) selected(names []string) *found {
 		names = names[:maxSelected]
 	}
 	for _, name := range names {
-		i, found := ix.byName[name]
-		if !found {
+		i, known := ix.byName[name]
+		if !known {
 			words := terms.Words(name)
 			i = slices.IndexFunc(ix.docs, func(doc document) bool { return len(words) > 0 && slices.Equal(words, doc.words) })
-			found = i >= 0
+			known = i >= 0
 		}
-		if found {
+		if known {
 			a.add(ix.entries[i])
 			continue
 		}
