@@ -40,12 +40,6 @@ func (s *shared) intern(text string) string {
 	return text
 }
 
-// sourceKey names a source in a session.
-type sourceKey struct {
-	owner  store.Owner
-	source int
-}
-
 // answer is what a source has returned.
 type answer struct {
 	text string
@@ -146,7 +140,7 @@ func (b *Builder) memoryOf(owner store.Owner) *memory {
 // ask calls a source, and survives whatever it does.
 func (b *Builder) ask(ctx context.Context, read agent.ReadonlyContext, who caller, source int) answer {
 	got := &answer{}
-	err := b.hanging.Run(ctx, b.cfg.SourceTimeout, sourceKey{who.owner, source}, func(ctx context.Context) error {
+	err := b.hanging[source].Run(ctx, b.cfg.SourceTimeout, who.owner, func(ctx context.Context) error {
 		if read != nil {
 			ctx = readContext{read, ctx}
 		}

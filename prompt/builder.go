@@ -26,6 +26,10 @@ const (
 	maxRequests = 1024 // on their way from the plugin to the model
 )
 
+// maxHanging is how many calls of one source may hang. Each holds a goroutine for as long as the source likes,
+// and there is one for each session.
+const maxHanging = 256
+
 // Builder fills the sections of prompts. It is safe for concurrent use, and one builder serves any number of
 // agents, models and runners. It holds no resources that must be closed.
 type Builder struct {
@@ -36,7 +40,7 @@ type Builder struct {
 	sessions *lru.Cache[store.Owner, *memory]
 	callers  *lru.Cache[callerKey, *seen]
 	requests *lru.Cache[weak.Pointer[model.LLMRequest], struct{}] // that have their sections
-	hanging  hanging.Steps[sourceKey]
+	hanging  [numSources]hanging.Steps[store.Owner]
 	outbox   outbox.Outbox[parcel]
 }
 
@@ -46,10 +50,14 @@ func New(cfg Config) (*Builder, error) {
 		return nil, err
 	}
 	cfg.SourceTimeout = cmp.Or(cfg.SourceTimeout, defaultSourceTimeout)
-	return &Builder{
+	b := &Builder{
 		cfg: cfg, sources: cfg.sources(), runs: newCache[runKey, *run](maxRuns), sessions: newCache[store.Owner, *memory](maxSessions),
 		callers: newCache[callerKey, *seen](maxCallers), requests: newCache[weak.Pointer[model.LLMRequest], struct{}](maxRequests),
-	}, nil
+	}
+	for i := range b.hanging {
+		b.hanging[i].Most = maxHanging
+	}
+	return b, nil
 }
 
 // newCache returns a cache. lru.New fails only for a size that is not positive.

@@ -15,7 +15,8 @@ import "context"
 // A source may be called by several goroutines at once. It should return the same text as long as nothing has
 // changed: no clock, no counter, and maps in sorted order. A source that returns only an error, panics, takes
 // too long, or returns more than 1 MiB costs no turn; the section keeps the last text that it had in the
-// session.
+// session. A source that hangs in a session is not called again there until it has returned, and one that hangs
+// in 256 sessions is not called at all.
 type Source interface {
 	Text(ctx context.Context) (string, error)
 }

@@ -57,3 +57,23 @@ func message(err error) string {
 	}
 	return err.Error()
 }
+
+// A step that hangs for everybody must not leave a goroutine for each of thousands of keys.
+func TestTheNumberOfStepsThatHangIsBounded(t *testing.T) {
+	t.Parallel()
+	steps := hanging.Steps[int]{Most: 3}
+	release, calls := make(chan struct{}), atomic.Int32{}
+	hang := func(context.Context) error { calls.Add(1); <-release; return nil }
+	for key := range 100 {
+		if err := steps.Run(t.Context(), time.Millisecond, key, hang); !errors.Is(err, hanging.Err) {
+			t.Fatalf("a step that hangs: %v", err)
+		}
+	}
+	if calls.Load() != 3 {
+		t.Errorf("%d steps were started, want 3", calls.Load())
+	}
+	close(release)
+	for steps.Run(t.Context(), time.Minute, -1, func(context.Context) error { return nil }) != nil {
+		runtime.Gosched() // until one has returned
+	}
+}
