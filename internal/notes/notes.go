@@ -101,7 +101,8 @@ func Without(response map[string]any) map[string]any {
 	return out
 }
 
-// In returns the text of the newest note of a kind in a content, "" if there is none.
+// In returns the text of the newest note of a kind in a content, "" if there is none. A model that repeats a
+// note has not written one.
 func (k Kind) In(c *genai.Content) string {
 	for i := len(c.Parts) - 1; i >= 0; i-- {
 		p := c.Parts[i]
@@ -112,7 +113,7 @@ func (k Kind) In(c *genai.Content) string {
 		switch {
 		case p.FunctionResponse != nil:
 			text, _ = p.FunctionResponse.Response[k.Key].(string)
-		case p.Text != "":
+		case p.Text != "" && c.Role != genai.RoleModel:
 			text, from = p.Text, notFromUser
 		}
 		if inner, ok := strings.CutPrefix(text, k.opens+from); ok && strings.HasSuffix(inner, closes) {

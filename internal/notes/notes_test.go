@@ -73,3 +73,12 @@ func TestLongTextsAreCutAtARune(t *testing.T) {
 		}
 	}
 }
+
+// A model that repeats a note has not written one.
+func TestAModelsTextIsNoNote(t *testing.T) {
+	t.Parallel()
+	c := genai.NewContentFromText(notes.Status.ForUser("green"), genai.RoleModel)
+	if text := notes.Status.In(c); text != "" {
+		t.Errorf("a model's text is taken for the note %q", text)
+	}
+}
