@@ -141,8 +141,13 @@ func disown(parts []*genai.Part) {
 	}
 }
 
-// onUserMessage puts notes behind the user's message, and keeps the user's text from looking like one. The
-// message itself is not changed, because the app may use it again. A message that answers function calls gets
+// claimsNote reports whether a response has a key of a note.
+func claimsNote(response map[string]any) bool {
+	return slices.ContainsFunc(kinds[:], func(k notes.Kind) bool { _, taken := response[k.Key]; return taken })
+}
+
+// onUserMessage puts notes behind the user's message, and keeps the user's text and answers to calls from
+// looking like one. The message itself is not changed, because the app may use it again. A message that answers function calls gets
 // no part: providers want as many responses as there were calls, and nothing else.
 func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (changed *genai.Content, err error) {
 	// A panic here would reach the caller of Run.
@@ -162,6 +167,12 @@ func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 		case p == nil:
 		case p.FunctionResponse != nil:
 			answers = true
+			if !toolresult.IsExempt(p.FunctionResponse.Name) && claimsNote(p.FunctionResponse.Response) {
+				part := *p
+				part.FunctionResponse = copied(p.FunctionResponse)
+				disown([]*genai.Part{&part})
+				out.Parts[i], differs = &part, true
+			}
 		default:
 			if text := notes.Clean(p.Text); text != p.Text {
 				clean := *p
