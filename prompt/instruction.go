@@ -85,18 +85,20 @@ func (t *texts) place(parts []*genai.Part, section int) int {
 	return len(parts)
 }
 
-// sectionOf returns the section that a part is, -1 for none.
+// sectionOf returns the section that a part is, -1 for none. One section may begin with the whole text of another:
+// the longest text counts.
 func (t *texts) sectionOf(p *genai.Part) int {
 	if p == nil || p.Text == "" {
 		return -1
 	}
+	section, longest := -1, 0
 	for i, text := range t {
 		// ADK and callbacks add to an instruction by adding to its last part.
-		if text != "" && strings.HasPrefix(p.Text, text) && ends(p.Text[len(text):]) {
-			return i
+		if len(text) > longest && strings.HasPrefix(p.Text, text) && ends(p.Text[len(text):]) {
+			section, longest = i, len(text)
 		}
 	}
-	return -1
+	return section
 }
 
 // contains reports whether an instruction has a text, as a part or as a piece of one between empty lines.

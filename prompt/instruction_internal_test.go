@@ -106,3 +106,18 @@ func TestLayoutNamesEachPartAndItsEnd(t *testing.T) {
 		}
 	}
 }
+
+// A section may begin with the whole text of another one.
+func TestASectionThatBeginsAsAnotherKeepsItsNameAndEnd(t *testing.T) {
+	t.Parallel()
+	got := &texts{"P", "P\n\nand more"}
+	req := &model.LLMRequest{Config: &genai.GenerateContentConfig{SystemInstruction: content(genai.NewPartFromText("base"))}}
+	got.addTo(req)
+	l := (&Builder{}).layoutOf(req.Config.SystemInstruction.Parts, got)
+	if want := []string{SectionBase, SectionProject, SectionMemories}; !slices.Equal(l.names, want) {
+		t.Errorf("the parts are %q, want %q", l.names, want)
+	}
+	if want := []int{4, 7, 20}; !slices.Equal(l.breaks, want) {
+		t.Errorf("the break points are %v, want %v", l.breaks, want)
+	}
+}
