@@ -17,6 +17,8 @@ var (
 	// namesACache matches what the services say about caches: "CachedContent not found (or permission
 	// denied)", "Cache content 123 is expired.", "Not found: cached content metadata for 123".
 	namesACache = regexp.MustCompile(`(?i)\bcached?[ _-]?contents?\b`)
+	// notFound matches the first of these.
+	notFound = regexp.MustCompile(`(?i)not found`)
 	// tooLong matches the refusal of a prompt for its length, which no cache has caused.
 	tooLong = regexp.MustCompile(`(?i)token.{0,40}exceed|exceed.{0,80}token`)
 	// tooSmall matches "Cached content is too small. total_token_count=896, min_total_token_count=1024" of
@@ -40,10 +42,11 @@ func refusesCache(err error, name string) bool {
 	return false
 }
 
-// isGone reports whether an error means that a cache does not exist anymore.
+// isGone reports whether an error means that a cache does not exist anymore. The Gemini API says so with a 403,
+// with which Vertex AI also refuses who lacks a permission: that cache exists, and is billed.
 func isGone(err error) bool {
 	api, ok := apiError(err)
-	return ok && (api.Code == http.StatusForbidden || api.Code == http.StatusNotFound)
+	return ok && (api.Code == http.StatusNotFound || api.Code == http.StatusForbidden && notFound.MatchString(api.Message))
 }
 
 // refusesSize reports whether a provider has refused to create a cache because it is too small, and with

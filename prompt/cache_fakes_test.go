@@ -129,6 +129,7 @@ func (c *caches) failing(fail func(ctx context.Context, call string) error) {
 
 var (
 	notFound = genai.APIError{Code: 403, Status: "PERMISSION_DENIED", Message: "CachedContent not found (or permission denied)"}
+	denied   = genai.APIError{Code: 403, Status: "PERMISSION_DENIED", Message: "Permission 'aiplatform.cachedContents.delete' denied on resource '//aiplatform.googleapis.com/projects/p'"}
 	tooSmall = genai.APIError{Code: 400, Status: "INVALID_ARGUMENT", Message: "Cached content is too small. total_token_count=896, min_total_token_count=4096"}
 	both     = genai.APIError{Code: 400, Status: "INVALID_ARGUMENT", Message: "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config."}
 )

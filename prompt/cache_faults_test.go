@@ -425,6 +425,7 @@ func TestCloseReportsWhatItCannotDelete(t *testing.T) {
 		"fails":  {func(context.Context, string) error { return errBroken }, "broken"},
 		"panics": {func(context.Context, string) error { panic("client") }, "panic: client"},
 		"gone":   {func(context.Context, string) error { return notFound }, ""},
+		"denied": {func(context.Context, string) error { return denied }, "denied on resource"},
 		"hangs":  {func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }, "deadline exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
