@@ -39,11 +39,22 @@ func (s *cacheStore) beginCreating(e *cacheEntry, client CacheClient, cfg *genai
 		case err != nil:
 			s.notCreated(e, estimate, err)
 		case made == nil:
-			s.unbusy(e)
+			s.mu.Lock()
+			s.endCreating(e)
+			s.mu.Unlock()
 		default:
 			s.created(e, client, made, estimate, asked)
 		}
 	})
+	if e.busy {
+		s.creating++
+	}
+}
+
+// endCreating notes that the cache of an entry is not being created anymore. The caller holds s.mu.
+func (s *cacheStore) endCreating(e *cacheEntry) {
+	e.busy = false
+	s.creating--
 }
 
 // snapshotOf copies what a cache of cfg holds: instruction, tools and tool config. Schemas are shared; see
@@ -95,12 +106,6 @@ func estimateOf(cfg *genai.CreateCachedContentConfig) int {
 	return fixed
 }
 
-func (s *cacheStore) unbusy(e *cacheEntry) {
-	s.mu.Lock()
-	e.busy = false
-	s.mu.Unlock()
-}
-
 // isTooSmall reports whether a cache need not be asked for, and notes it.
 func (s *cacheStore) isTooSmall(e *cacheEntry, estimate int) bool {
 	s.mu.Lock()
@@ -120,7 +125,7 @@ func (s *cacheStore) isTooSmall(e *cacheEntry, estimate int) bool {
 func (s *cacheStore) notCreated(e *cacheEntry, estimate int, err error) {
 	total, minimum, small := refusesSize(err)
 	s.mu.Lock()
-	e.busy = false
+	s.endCreating(e)
 	if !small {
 		e.banned = time.Now().Add(cacheBan)
 		s.mu.Unlock()
@@ -144,7 +149,7 @@ func (s *cacheStore) created(e *cacheEntry, client CacheClient, made *genai.Cach
 	}
 	h.lives(asked, granted(made.CreateTime, made.ExpireTime, s.cfg.TTL))
 	s.mu.Lock()
-	e.busy = false
+	s.endCreating(e)
 	s.stats.Created++
 	s.stats.add(h.writing())
 	e.handle = h

@@ -48,6 +48,7 @@ type cacheStore struct {
 	mu       sync.Mutex
 	entries  *simplelru.LRU[cacheKey, *cacheEntry]
 	live     int                     // entries with a handle
+	creating int                     // entries whose cache is being created
 	doomed   map[*cacheHandle]string // caches that wait to be deleted, with their models
 	minimums cacheMinimums
 	stripped map[string]bool // models for which that was reported
@@ -111,11 +112,11 @@ func (s *cacheStore) acquire(key cacheKey, model string, build func(e *cacheEntr
 // was not used for longest, unless that was used within half a TTL: creating caches by turns would cost more than it
 // saves. The caller holds s.mu.
 func (s *cacheStore) hasRoom(now time.Time) bool {
-	if s.live < maxCaches {
+	if s.live+s.creating < maxCaches {
 		return true
 	}
 	s.sweep(now)
-	if s.live < maxCaches {
+	if s.live+s.creating < maxCaches {
 		return true
 	}
 	for _, e := range s.entries.Values() { // oldest first

@@ -52,7 +52,9 @@ func (s *cacheStore) prolonged(e *cacheEntry, h *cacheHandle, got *genai.CachedC
 		s.mu.Unlock()
 		s.report(CacheObservation{Kind: CacheProlonged, Model: e.model, Name: h.name, Tokens: h.tokens})
 	case isGone(err), refusesCache(err, h.name):
-		s.unbusy(e)
+		s.mu.Lock()
+		e.busy = false
+		s.mu.Unlock()
 		s.ban(lease{e, h}, err)
 	default:
 		s.mu.Lock()

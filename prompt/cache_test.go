@@ -266,6 +266,26 @@ func TestTheNumberOfCachesIsBounded(t *testing.T) {
 	})
 }
 
+// Caches that are being created count, however many turns begin at the same time.
+func TestCachesInCreationCount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		name := func(i int) string { return string(rune('A' + i)) }
+		for i := range 30 {
+			r.warm(name(i))
+		}
+		r.failing(func(context.Context, string) error { time.Sleep(time.Second); return nil })
+		for i := range 6 {
+			r.warm(name(30 + i))
+		}
+		time.Sleep(2 * time.Second)
+		if s := r.cache.Stats(); s.Created != 32 || s.Live != 32 || s.Full != 4 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
 // A key that changes with every request must not grow the memory, or push the others out.
 func TestChangingInstructionsHarmNoOther(t *testing.T) {
 	t.Parallel()
