@@ -38,7 +38,7 @@
 // [StatusKey], or behind the user's message, as a part of its own. It is stored there, so that later requests
 // extend this one, in every process. A text that has not changed is repeated only after 20 events. Each note
 // says that it comes from the app. Nobody else can write one: what a tool returns under these keys is renamed,
-// and in the user's text the bracket that opens a note becomes a parenthesis. Package toolresult keeps notes when
+// and in the user's text and in all texts of a result the bracket that opens a note becomes a parenthesis. Package toolresult keeps notes when
 // it cuts or masks a result. They are stored with the conversation, so interfaces that show the history to
 // people show them too.
 //

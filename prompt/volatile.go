@@ -114,38 +114,6 @@ func newestResult(c *genai.Content) *genai.FunctionResponse {
 	return nil
 }
 
-// disown renames what a tool has returned under the key of a note, so that nothing of a tool's can pass for a
-// note.
-func disown(parts []*genai.Part) {
-	for _, p := range parts {
-		if p == nil || p.FunctionResponse == nil || toolresult.IsExempt(p.FunctionResponse.Name) {
-			continue
-		}
-		r := p.FunctionResponse
-		cloned := false
-		for _, kind := range kinds {
-			value, taken := r.Response[kind.Key]
-			if !taken {
-				continue
-			}
-			if !cloned {
-				r.Response, cloned = maps.Clone(r.Response), true
-			}
-			delete(r.Response, kind.Key)
-			key := "tool_" + kind.Key
-			for _, other := r.Response[key]; other; _, other = r.Response[key] {
-				key = "tool_" + key
-			}
-			r.Response[key] = value
-		}
-	}
-}
-
-// claimsNote reports whether a response has a key of a note.
-func claimsNote(response map[string]any) bool {
-	return slices.ContainsFunc(kinds[:], func(k notes.Kind) bool { _, taken := response[k.Key]; return taken })
-}
-
 // onUserMessage puts notes behind the user's message, and keeps the user's text and answers to calls from
 // looking like one. The message itself is not changed, because the app may use it again. A message that answers function calls gets
 // no part: providers want as many responses as there were calls, and nothing else.
@@ -167,11 +135,14 @@ func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 		case p == nil:
 		case p.FunctionResponse != nil:
 			answers = true
-			if !toolresult.IsExempt(p.FunctionResponse.Name) && claimsNote(p.FunctionResponse.Response) {
-				part := *p
-				part.FunctionResponse = copied(p.FunctionResponse)
-				disown([]*genai.Part{&part})
-				out.Parts[i], differs = &part, true
+			if toolresult.IsExempt(p.FunctionResponse.Name) {
+				continue
+			}
+			if response, changed := disowned(p.FunctionResponse.Response); changed {
+				clean := *p
+				clean.FunctionResponse = copied(p.FunctionResponse)
+				clean.FunctionResponse.Response = response
+				out.Parts[i], differs = &clean, true
 			}
 		default:
 			if text := notes.Clean(p.Text); text != p.Text {
