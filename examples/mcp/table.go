@@ -22,7 +22,7 @@ func table(out io.Writer, games []*game, name string, p price) {
 	}
 	line := func() { fmt.Fprintln(out, strings.Repeat("-", 20+10*len(games))) }
 
-	fmt.Fprintf(out, "An agent with 200 tools of an MCP server, %d turns,\nat the prices of %s: $%.2f, cached $%.3f,\nwritten $%.2f for a million tokens.\n\n",
+	fmt.Fprintf(out, "An agent with 200 tools of an MCP server, %d turns,\nat the prices of %s, for a million\ntokens: $%.2f input, $%.3f cached input, $%.2f output.\n\n",
 		games[0].turns, name, p.input, p.cached, p.output)
 	row("", func(g *game) string { return g.name })
 	line()
