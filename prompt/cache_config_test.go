@@ -120,7 +120,12 @@ func TestTheAppsOwnCacheIsSentAlone(t *testing.T) {
 		if r.sent[3] != bare {
 			t.Error("a request that may be sent was copied")
 		}
-		if s := r.cache.Stats(); s.Stripped != 3 || s.Requests != 0 || s.Created != 0 {
+		forced := &model.LLMRequest{Config: &genai.GenerateContentConfig{CachedContent: "cachedContents/mine", ToolConfig: &genai.ToolConfig{}}}
+		r.ask(forced)
+		if r.sent[4].Config.ToolConfig != nil {
+			t.Error("a tool config is sent next to the cache")
+		}
+		if s := r.cache.Stats(); s.Stripped != 4 || s.Requests != 0 || s.Created != 0 {
 			t.Errorf("%+v", s)
 		}
 		if kinds := r.kinds(); !slices.Equal(kinds, []prompt.CacheKind{prompt.CacheStripped}) {
@@ -130,7 +135,7 @@ func TestTheAppsOwnCacheIsSentAlone(t *testing.T) {
 		r.revoke()
 		req := asking("A")
 		req.Config.CachedContent = "cachedContents/mine"
-		if err := r.try(req); err == nil || len(r.sent) != 5 {
+		if err := r.try(req); err == nil || len(r.sent) != 6 {
 			t.Errorf("%v after %d requests", err, len(r.sent))
 		}
 	})

@@ -74,8 +74,8 @@ func (w *cachedModel) prepare(req *model.LLMRequest) (sent *model.LLMRequest, l 
 		return req, lease{}, false
 	}
 	cfg := req.Config
-	if cfg.SystemInstruction == nil && len(cfg.Tools) == 0 {
-		return req, lease{}, false
+	if cfg.SystemInstruction == nil && len(cfg.Tools) == 0 && (cfg.CachedContent == "" || cfg.ToolConfig == nil) {
+		return req, lease{}, false // nothing to cache, and nothing that is refused next to a cache
 	}
 	name := req.Model
 	if name == "" {
