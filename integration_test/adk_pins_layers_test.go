@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/genai"
@@ -31,30 +32,37 @@ func mustJSON(t *testing.T, v any) []byte {
 	return data
 }
 
-// countedPlugin is a plugin that counts its callbacks by hook and agent.
+// countedPlugin is a plugin that counts its callbacks by hook and agent. In live runs, tools and events come
+// from two goroutines.
 func countedPlugin(t *testing.T, name string, count map[string]int) *plugin.Plugin {
 	t.Helper()
+	var mu sync.Mutex
+	note := func(hook string) {
+		mu.Lock()
+		defer mu.Unlock()
+		count[hook]++
+	}
 	p, err := plugin.New(plugin.Config{
 		Name: name,
 		BeforeRunCallback: func(agent.InvocationContext) (*genai.Content, error) {
-			count["BeforeRun"]++
+			note("BeforeRun")
 			return nil, nil
 		},
-		AfterRunCallback: func(agent.InvocationContext) { count["AfterRun"]++ },
+		AfterRunCallback: func(agent.InvocationContext) { note("AfterRun") },
 		OnEventCallback: func(_ agent.InvocationContext, ev *session.Event) (*session.Event, error) {
-			count["OnEvent "+ev.Author]++
+			note("OnEvent " + ev.Author)
 			return nil, nil
 		},
 		BeforeModelCallback: func(ctx agent.CallbackContext, _ *model.LLMRequest) (*model.LLMResponse, error) {
-			count["BeforeModel "+ctx.AgentName()]++
+			note("BeforeModel " + ctx.AgentName())
 			return nil, nil
 		},
 		AfterModelCallback: func(ctx agent.CallbackContext, _ *model.LLMResponse, _ error) (*model.LLMResponse, error) {
-			count["AfterModel "+ctx.AgentName()]++
+			note("AfterModel " + ctx.AgentName())
 			return nil, nil
 		},
 		AfterToolCallback: func(agent.ToolContext, tool.Tool, map[string]any, map[string]any, error) (map[string]any, error) {
-			count["AfterTool"]++
+			note("AfterTool")
 			return nil, nil
 		},
 	})
