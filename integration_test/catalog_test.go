@@ -39,7 +39,7 @@ func (t *catalogTool) Description() string                     { return t.Tool.D
 func (*catalogTool) IsLongRunning() bool                       { return false }
 func (*catalogTool) Category() toolsearch.Category             { return toolsearch.MCP }
 func (t *catalogTool) Declaration() *genai.FunctionDeclaration { return t.declaration }
-func (t *catalogTool) argument(name string) map[string]any     { return property(t.Schema, name) }
+
 func property(schema map[string]any, name string) map[string]any {
 	properties, _ := schema["properties"].(map[string]any)
 	of, _ := properties[name].(map[string]any)
