@@ -66,7 +66,7 @@ func TestEachLayerWrapsAModelAlone(t *testing.T) {
 	}
 }
 
-// The plugin that answers with a message stands behind the app's, and those that touch requests come last.
+// The plugin that answers with a message comes after the app's own. Those that touch requests come last.
 func TestPluginsOfEveryLayerHaveTheirPlaces(t *testing.T) {
 	t.Parallel()
 	var names []string

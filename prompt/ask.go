@@ -73,8 +73,7 @@ func (b *Builder) fillIn(ctx context.Context, read agent.ReadonlyContext, who ca
 }
 
 // textOf returns the text of a section: that of its source or, if that has failed, the last one that it had in
-// the session. What is said about this very moment is not repeated later, so the last two sections are left out
-// instead.
+// the session. The scratchpad and the status are about this very moment, so they are left out instead.
 func (b *Builder) textOf(ctx context.Context, read agent.ReadonlyContext, who caller, source int) string {
 	got := b.ask(ctx, read, who, source)
 	m := b.memoryOf(who.owner)

@@ -165,7 +165,7 @@ func (s *cacheStore) created(e *cacheEntry, client CacheClient, made *genai.Cach
 	}
 }
 
-// deleteLate deletes a cache that has come when nobody could use it anymore. The context of jobs may have ended.
+// deleteLate deletes a cache that was created too late to be used. The context of jobs may have ended.
 func (s *cacheStore) deleteLate(model string, h *cacheHandle) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.jobs.ctx), cacheCallTimeout)
 	defer cancel()

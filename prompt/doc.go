@@ -34,7 +34,7 @@
 //
 // # Scratchpad and status
 //
-// What is new is written where the conversation ends: into the newest tool result, under [ScratchpadKey] and
+// A new text is written where the conversation ends: into the newest tool result, under [ScratchpadKey] and
 // [StatusKey], or behind the user's message, as a part of its own. It is stored there, so that later requests
 // extend this one, in every process. A text that has not changed is repeated only after 20 events. Each note
 // says that it comes from the app. Nobody else can write one: what a tool returns under these keys is renamed,

@@ -43,7 +43,7 @@ type Loader struct {
 	//
 	// If nil, all projects are trusted. That is right if the person who runs the program has chosen the
 	// working directory. A program that works for others, or on clones of foreign repositories, needs a Trust:
-	// whoever writes these files gives instructions to the agent.
+	// the authors of these files give instructions to the agent.
 	Trust func(root string) bool
 
 	workDir string

@@ -38,8 +38,8 @@ func (b block) framed() string { return frame(agentsFrame, b.attributes(), b.tex
 // overhead is the size of the frame.
 func (b block) overhead() int { return len(frame(agentsFrame, b.attributes(), "")) }
 
-// merge joins blocks within a number of bytes. What is cut is at the beginning: blocks as a whole, and the
-// end of one. It returns how many bytes of each block are there.
+// merge joins blocks within a number of bytes. If they do not fit, it leaves out the first blocks, and cuts the
+// end of the next one. It returns how many bytes of each block are there.
 func merge(blocks []block, most int) (merged string, kept []int) {
 	kept = make([]int, len(blocks))
 	if len(blocks) == 0 {
@@ -159,7 +159,7 @@ func (b block) ending(cut int) string {
 	return fmt.Sprintf("the last %d of %d bytes of %s", b.size()-cut, b.size(), b.name())
 }
 
-// omissionLine names blocks before first, and those from there on of which a part is missing.
+// omissionLine names all blocks before first. From first on, it names those that lack a part.
 func omissionLine(blocks []block, first int, part func(i int) (string, bool)) string {
 	var named []string
 	more := 0

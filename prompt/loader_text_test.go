@@ -63,7 +63,7 @@ func TestWhatIsNoTextIsReported(t *testing.T) {
 	}
 }
 
-// TestAFolderNameCannotForgeAFrame: whoever makes folders must not write what is outside of frames.
+// TestAFolderNameCannotForgeAFrame: the name of a folder must not write anything outside of frames.
 func TestAFolderNameCannotForgeAFrame(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

@@ -45,8 +45,7 @@ func TestNewSectionsRefusesWhatNoProviderCouldCache(t *testing.T) {
 	}
 }
 
-// Whoever builds sections without the check gets them joined all the same, and no break point that is of no
-// use.
+// Build joins sections in the wrong order, too. It returns no break point that is of no use.
 func TestBuildOfSectionsInTheWrongOrder(t *testing.T) {
 	t.Parallel()
 	text, breaks := prompt.Sections{{Name: "a", Content: "A", Cacheable: true}, {Name: "b", Content: "B"}, {Name: "c", Content: "C", Cacheable: true}}.Build()

@@ -118,7 +118,7 @@ func TestDeclarationsBelongToThePrefix(t *testing.T) {
 	}
 	none := g.measure(request())
 	if unknown := g.measure(request(tool("a", recordedTool))); unknown.size != none.size {
-		t.Errorf("a tool of which the recording has no declaration changes the size from %d to %d", none.size, unknown.size)
+		t.Errorf("a tool that the recording does not declare changes the size from %d to %d", none.size, unknown.size)
 	}
 	first := g.measure(request(tool("a", "Finds things.")))
 	if first.prefix != 0 || first.declared == 0 || first.size != none.size+first.declared {

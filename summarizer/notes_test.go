@@ -15,8 +15,8 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// What a layer told the model about a moment, such as a status, is not worth remembering: neither summarizer
-// reads it. A part of the agent's that looks like it is its own words.
+// A layer's note about a moment, such as a status, is not worth remembering, so neither summarizer reads it. If
+// the agent itself writes a text that looks like a note, that text is read.
 func TestSummariesLeaveNotesOut(t *testing.T) {
 	t.Parallel()
 	event := func(id, author string, role genai.Role, parts ...*genai.Part) *session.Event {

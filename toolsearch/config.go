@@ -38,9 +38,9 @@ const (
 // model.
 type Config struct {
 	// Threshold is the share of the effective window that tool declarations may take up. Over it, tools are
-	// deferred in steps until the rest is within it; the first step is all MCP tools of which no use is
-	// known. The effective window is the context window less what is
-	// reserved for the reply. 0 means 0.10. With Off nothing is ever deferred.
+	// deferred in steps until the rest is within it. The first step is all MCP tools without a known use. The
+	// effective window is the context window less what is reserved for the reply. 0 means 0.10. With Off
+	// nothing is ever deferred.
 	Threshold float64
 	// Mode is how found tools are called. "" means Bridge.
 	Mode Mode

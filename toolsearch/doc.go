@@ -8,8 +8,8 @@
 // package. A call of a deferred tool by its own name runs, too.
 //
 // Tools have categories. Those of MCP servers are deferred first, then those of skills. Within a category,
-// all tools go of which no use is known, and then, as long as the others are still over the threshold, the
-// one whose last use is longest ago. Tools of the app itself are never deferred.
+// all tools without a known use go first. While the rest is still over the threshold, the tool whose last use is
+// longest ago goes next. Tools of the app itself are never deferred.
 //
 // The set of deferred tools depends on nothing but the request and the session: equal requests get equal
 // bytes, in every process and after a restart. It changes only where the cached prefix of the prompt breaks

@@ -137,7 +137,7 @@ const (
 )
 
 // faults names what is wrong with arguments, in an order that depends on nothing but them and the schema.
-// It finds faults of single parameters; others are left to whoever reads the schema.
+// It finds faults of single parameters; for others, the model has to read the schema.
 func faults(schema, args map[string]any) []string {
 	var out []string
 	required, _ := schema["required"].([]any)

@@ -17,7 +17,7 @@ const (
 	minMisspelt  = 5
 	// weightSimilar is how much such a word counts.
 	weightSimilar = 0.5
-	// maxSimilar is how many words one word stands for. More say nothing.
+	// maxSimilar is how many words one word may stand for. With more of them it is too vague, and stands for none.
 	maxSimilar = 5
 )
 

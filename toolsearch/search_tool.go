@@ -23,7 +23,7 @@ type searchTool struct {
 	maxHits     int
 	declaration *genai.FunctionDeclaration
 	index       func() *index
-	// observe is told of each search. If nil, nobody is.
+	// observe is called after each search. It may be nil.
 	observe func(ctx context.Context, query string, hits []string)
 	// before are the tools of the request in which the plugin has put this one, as they were. If nil, the
 	// plugin has not.

@@ -23,7 +23,7 @@ type candidate struct {
 // candidates returns what may be deferred of a request, in the order of the declarations, and their number
 // with all others.
 //
-// What is declared twice stays, and so does what ADK could not dispatch.
+// A tool that is declared twice stays declared, and so does one that ADK could not dispatch.
 func (c *Config) candidates(req *model.LLMRequest) (found []candidate, declared int) {
 	times := make(map[string]int, len(req.Tools))
 	eachDeclaration(req.Config.Tools, func(d *genai.FunctionDeclaration) {
@@ -85,8 +85,8 @@ func rank(found []candidate, names []string) {
 // the other MCP tools, one by one, the least recently used first; then the tools of skills in the same
 // way. Size is that of all declarations, and own that of the tools that are added.
 //
-// Tools of which no use is known are deferred together. Nothing tells which of them will be needed, so to
-// declare some of them would be arbitrary.
+// Tools without a known use are deferred together. We cannot tell which of them will be needed, so any choice
+// between them would be arbitrary.
 //
 // If that makes the declarations no smaller, nothing is deferred.
 func choose(found []candidate, size, own, limit int) []entry {

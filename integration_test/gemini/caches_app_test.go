@@ -89,8 +89,8 @@ func (a *cachingApp) turn(message string) error {
 	return failed
 }
 
-// play runs n turns, each of which must succeed. The first and every second after it have a tool round, so
-// the cache is created after the first.
+// play runs n turns and expects each to succeed. Turns 1, 3, 5 and so on have a tool round, so the cache is
+// created after the first turn.
 func (a *cachingApp) play(n int) {
 	a.t.Helper()
 	for range n {

@@ -5,7 +5,7 @@ import (
 )
 
 // readTools reads the tools that the model was offered. Each element of the list is a declaration or holds
-// some. What is none is left out: a recording without declarations can be played, too.
+// some. Other elements are left out: a recording without declarations can be played, too.
 func (rec *recording) readTools(lists ...value) {
 	for _, v := range lists {
 		if !v.is('[') {
