@@ -171,32 +171,42 @@ func TestARefusedCacheIsTriedWithoutOnceAndBanned(t *testing.T) {
 	}
 }
 
+// askAndWait creates the cache of an instruction, and begins a request that uses it. The model answers when the
+// result is called, which returns behind the last response.
+func (r *rig) askAndWait(instruction string) (answerIt func()) {
+	r.t.Helper()
+	r.warm(instruction)
+	hold, done := make(chan struct{}), make(chan struct{})
+	r.answer = func(n int, req *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
+		if n == 2 { // the first one behind the two of warm
+			<-hold
+		}
+		r.reply(req, yield)
+	}
+	go func() {
+		defer close(done)
+		if err := r.try(asking(instruction)); err != nil {
+			r.t.Error(err)
+		}
+	}()
+	synctest.Wait()
+	return func() {
+		close(hold)
+		<-done
+	}
+}
+
 // A request that began long ago fails with a cache that is replaced by now.
 func TestALateRefusalLeavesTheNewCacheInUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		r.warm("A")
-		hold, done := make(chan struct{}), make(chan struct{})
-		r.answer = func(n int, req *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
-			if n == 2 {
-				<-hold
-			}
-			r.reply(req, yield)
-		}
-		go func() {
-			defer close(done)
-			if err := r.try(asking("A")); err != nil {
-				t.Error(err)
-			}
-		}()
-		synctest.Wait()
+		answerIt := r.askAndWait("A")
 		r.revoke()
 		r.ask(asking("A")) // banned
 		time.Sleep(11 * time.Minute)
 		r.warm("A")
-		close(hold)
-		<-done
+		answerIt()
 		r.ask(asking("A"))
 		if last := r.with()[len(r.with())-1]; last != "cachedContents/2" {
 			t.Errorf("%q is used", last)
@@ -322,29 +332,14 @@ func TestACacheInUseIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		r.warm("A")
-		hold, done := make(chan struct{}), make(chan struct{})
-		r.answer = func(n int, req *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
-			if n == 2 {
-				<-hold
-			}
-			r.reply(req, yield)
-		}
-		go func() {
-			defer close(done)
-			if err := r.try(asking("A")); err != nil {
-				t.Error(err)
-			}
-		}()
-		synctest.Wait()
+		answerIt := r.askAndWait("A")
 		for i := range 300 {
 			r.ask(asking(fmt.Sprint(i)))
 		}
 		if len(r.names()) != 1 {
 			t.Errorf("%q while a request uses cachedContents/1", r.names())
 		}
-		close(hold)
-		<-done
+		answerIt()
 		synctest.Wait()
 		if s := r.cache.Stats(); len(r.names()) != 0 || s.Deleted != 1 || s.Used != 1 {
 			t.Errorf("%q are left, %+v", r.names(), s)
@@ -357,29 +352,14 @@ func TestCloseDeletesACacheInUseToo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		r.warm("A")
-		hold, done := make(chan struct{}), make(chan struct{})
-		r.answer = func(n int, req *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
-			if n == 2 {
-				<-hold
-			}
-			r.reply(req, yield)
-		}
-		go func() {
-			defer close(done)
-			if err := r.try(asking("A")); err != nil {
-				t.Error(err)
-			}
-		}()
-		synctest.Wait()
+		answerIt := r.askAndWait("A")
 		for i := range 300 { // the key is forgotten, and its cache waits for the request
 			r.ask(asking(fmt.Sprint(i)))
 		}
 		if err := r.cache.Close(t.Context()); err != nil || len(r.names()) != 0 {
 			t.Errorf("%q are left, %v", r.names(), err)
 		}
-		close(hold)
-		<-done
+		answerIt()
 		before := r.cache.Stats()
 		time.Sleep(time.Hour)
 		if after := r.cache.Stats(); after != before || after.Deleted != 1 || after.Banned != 1 {
