@@ -2,17 +2,13 @@ package budget
 
 import (
 	"fmt"
-	"maps"
 
-	"google.golang.org/genai"
-
-	"github.com/adk-go-ext/longsession/toolresult"
-	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/internal/notes"
 )
 
 // NoteKey is the key under which the plugin writes its note into a tool result. Package toolresult keeps
 // such a note when it cuts or masks the result, and leaves it out of the whole result.
-const NoteKey = "context_status"
+const NoteKey = notes.ContextKey
 
 // compactTool is the name of a tool by which the model can free space itself.
 const compactTool = "compact_context"
@@ -45,27 +41,4 @@ func noteText(share float64, canCompact bool) string {
 		return fmt.Sprintf("[Context: %d%% used. You can call %s to free space before continuing with large operations.]", percent, compactTool)
 	}
 	return fmt.Sprintf("[Context: %d%% used. Avoid large tool results.]", percent)
-}
-
-// noteInto writes a note into the newest function response of a content. The response gets a new map,
-// because the old one may be the tool's own. A response in which the tool itself uses the note's key is left
-// alone. It returns false if there is no response that a note may be written into.
-func noteInto(c *genai.Content, note string) bool {
-	if c == nil {
-		return false
-	}
-	for i := len(c.Parts) - 1; i >= 0; i-- {
-		p := c.Parts[i]
-		if p == nil || p.FunctionResponse == nil || p.FunctionResponse.Response == nil || toolresult.IsExempt(p.FunctionResponse.Name) {
-			continue
-		}
-		if own, taken := p.FunctionResponse.Response[NoteKey]; taken && !store.IsNote(NoteKey, own) {
-			continue
-		}
-		response := maps.Clone(p.FunctionResponse.Response)
-		response[NoteKey] = note
-		p.FunctionResponse.Response = response
-		return true
-	}
-	return false
 }

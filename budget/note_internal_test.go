@@ -6,6 +6,8 @@ import (
 
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/notes"
+	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -69,7 +71,7 @@ func TestANoteGoesIntoANewMapOfTheNewestResult(t *testing.T) {
 		{"no response", []*genai.Part{answered("find", nil), nil, genai.NewPartFromText("Hello.")}, -1},
 		{"no parts", nil, -1},
 	} {
-		wrote := noteInto(&genai.Content{Parts: r.parts}, "[Note.]")
+		wrote := notes.Context.Into(&genai.Content{Parts: r.parts}, "[Note.]", toolresult.IsExempt)
 		if wrote != (r.at >= 0) {
 			t.Errorf("%s: written is %v", r.name, wrote)
 		}
@@ -87,10 +89,10 @@ func TestANoteGoesIntoANewMapOfTheNewestResult(t *testing.T) {
 		}
 	}
 	own := map[string]any{NoteKey: "healthy"}
-	if content := (&genai.Content{Parts: []*genai.Part{answered("find", own)}}); noteInto(content, "[Note.]") || content.Parts[0].FunctionResponse.Response[NoteKey] != "healthy" {
+	if content := (&genai.Content{Parts: []*genai.Part{answered("find", own)}}); notes.Context.Into(content, "[Note.]", toolresult.IsExempt) || content.Parts[0].FunctionResponse.Response[NoteKey] != "healthy" {
 		t.Errorf("what the tool has under the key of the note is now %v", content.Parts[0].FunctionResponse.Response)
 	}
-	if noteInto(nil, "[Note.]") {
+	if notes.Context.Into(nil, "[Note.]", toolresult.IsExempt) {
 		t.Error("a note is written into nothing")
 	}
 }

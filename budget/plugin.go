@@ -7,6 +7,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/notes"
+	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 // PluginName is the name of [Meter.Plugin]. ADK refuses two plugins of one name.
@@ -78,7 +80,7 @@ func (m *Meter) noteFor(c caller, ev *session.Event) (string, Budget) {
 		return "", Budget{}
 	}
 	note := noteText(share, state.last.canCompact)
-	if !noteInto(ev.Content, note) {
+	if !notes.Context.Into(ev.Content, note, toolresult.IsExempt) {
 		state.note = before
 		return "", Budget{}
 	}

@@ -4,6 +4,8 @@
 package notes
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +26,8 @@ const (
 	ContextKey    = "context_status"
 	ScratchpadKey = "session_scratchpad"
 	StatusKey     = "session_status"
+	BudgetKey     = "session_budget"
+	WatchdogKey   = "session_watchdog"
 )
 
 // MaxText is the longest text of a scratchpad or a status, in bytes. It is stored with the conversation each
@@ -35,13 +39,16 @@ const most = MaxText + 128
 
 // The kinds of notes.
 var (
-	// Context says how full the context window is. Its text is in brackets.
+	// Context says how full the context window is, Budget how much of the turn's limits is used, and Watchdog
+	// what the agent does over and over. Each text is a sentence or more in brackets, with these beginnings.
 	Context    = Kind{ContextKey, "[Context: ", 1 << 10}
+	Budget     = Kind{BudgetKey, "[Budget: ", 1 << 10}
+	Watchdog   = Kind{WatchdogKey, "[You ", 1 << 10}
 	Scratchpad = Kind{ScratchpadKey, "[Scratchpad, from the app", most}
 	Status     = Kind{StatusKey, "[Status, from the app", most}
 )
 
-var all = []Kind{Context, Scratchpad, Status}
+var all = []Kind{Context, Budget, Watchdog, Scratchpad, Status}
 
 const (
 	notFromTool = " and not from this tool:\n"
@@ -60,6 +67,28 @@ func (k Kind) ForUser(text string) string { return k.opens + notFromUser + text 
 func (k Kind) Is(key string, value any) bool {
 	text, ok := value.(string)
 	return ok && key == k.Key && len(text) <= k.most && strings.HasPrefix(text, k.opens)
+}
+
+// Into writes a note, as Is recognizes it, into the newest function response of a content. The response gets
+// a new map, because the old one may be the tool's own. A response in which the tool itself uses the key is
+// left alone, and so are those of exempt tools. Into returns false if no response can take the note.
+func (k Kind) Into(c *genai.Content, note string, exempt func(tool string) bool) bool {
+	if c == nil {
+		return false
+	}
+	for _, p := range slices.Backward(c.Parts) {
+		if p == nil || p.FunctionResponse == nil || p.FunctionResponse.Response == nil || exempt(p.FunctionResponse.Name) {
+			continue
+		}
+		if own, taken := p.FunctionResponse.Response[k.Key]; taken && !k.Is(k.Key, own) {
+			continue
+		}
+		response := maps.Clone(p.FunctionResponse.Response)
+		response[k.Key] = note
+		p.FunctionResponse.Response = response
+		return true
+	}
+	return false
 }
 
 // Is reports whether an entry of a function response is a note of any kind.
