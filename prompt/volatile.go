@@ -52,10 +52,13 @@ func (b *Builder) notesFor(ctx agent.InvocationContext, branch string) (texts [l
 
 // lastNotes returns the newest notes at the end of a conversation, as an agent in a branch sees it.
 func lastNotes(events session.Events, branch string) (texts [len(kinds)]string) {
-	n := events.Len()
-	for i := n - 1; i >= max(0, n-repeatAfter); i-- {
+	seen := 0
+	for i := events.Len() - 1; i >= 0 && seen < repeatAfter; i-- {
 		ev := events.At(i)
-		if ev == nil || ev.Content == nil || !adk.Visible(branch, ev.Branch) {
+		if ev == nil || ev.Content == nil {
+			continue // no request has it, so it does not push anything out of sight
+		}
+		if seen++; !adk.Visible(branch, ev.Branch) {
 			continue
 		}
 		missing := false
