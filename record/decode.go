@@ -72,6 +72,7 @@ func Decode(value any) (*Metadata, error) {
 		Covered:              d.refs(fCovered),
 		Absorbed:             d.texts(fAbsorbed),
 		Through:              d.ref(fThrough),
+		CheckpointThrough:    d.ref(fCheckpointThrough),
 		After:                d.ref(fAfter),
 		Agent:                d.text(fAgent, optional),
 		Trigger:              Trigger(d.text(fTrigger, optional)),

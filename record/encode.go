@@ -26,6 +26,7 @@ const (
 	fCovered           = "covered"
 	fAbsorbed          = "absorbed"
 	fThrough           = "through"
+	fCheckpointThrough = "checkpoint_through"
 	fAfter             = "after"
 	fAgent             = "agent"
 	fTrigger           = "trigger"
@@ -86,6 +87,9 @@ func Encode(m *Metadata) map[string]any {
 	}
 	if !m.Through.IsZero() {
 		out[fThrough] = encodeRef(m.Through)
+	}
+	if !m.CheckpointThrough.IsZero() {
+		out[fCheckpointThrough] = encodeRef(m.CheckpointThrough)
 	}
 	if !m.After.IsZero() {
 		out[fAfter] = encodeRef(m.After)

@@ -84,6 +84,21 @@ func TestStoredFormOfVersion1NeverChanges(t *testing.T) {
 	}
 }
 
+// The field came after version 1 was fixed: a record without it has none, and it is stored only if it is
+// set.
+func TestCheckpointThroughIsOptional(t *testing.T) {
+	t.Parallel()
+	m := small()
+	if _, stored := record.Encode(m)["checkpoint_through"]; stored {
+		t.Error("it is stored although it is empty")
+	}
+	m.CheckpointThrough = record.Ref{ID: "event-7", InvocationID: "e-9", Timestamp: time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC), Author: "user"}
+	got, err := record.Decode(record.Encode(m))
+	if err != nil || got.CheckpointThrough != m.CheckpointThrough {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestRecordSurvivesEveryBackend(t *testing.T) {
 	t.Parallel()
 	viaJSON := func(t *testing.T, object map[string]any) any {

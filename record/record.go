@@ -96,6 +96,9 @@ type Metadata struct {
 
 	// Through names the newest event of the branch when the window was chosen.
 	Through Ref
+	// CheckpointThrough is the furthest Through of all checkpoints that the record stands in for, if it
+	// absorbs any. It answers the calls that asked for them.
+	CheckpointThrough Ref
 	// After is set only for a summary of tool rounds of a turn that was still running. It names the
 	// event behind which the view shows the summary.
 	After Ref
