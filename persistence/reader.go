@@ -20,6 +20,8 @@ const (
 	selectSession  = `SELECT key, updated_at, last_seq, contested FROM sessions WHERE app = ? AND user = ? AND id = ?`
 	selectSessions = `SELECT key, user, id, updated_at FROM sessions WHERE app = ?1 AND (user = ?2 OR ?2 = '') ORDER BY user, id`
 	selectEvents   = `SELECT ` + eventColumns + ` FROM events WHERE session = ? ORDER BY seq`
+	// selectRecords has the records that can be read.
+	selectRecords = `SELECT ` + eventColumns + ` FROM events INDEXED BY events_records WHERE session = ? AND record_id > '' ORDER BY seq`
 	// selectNewest has the newest events first. The parameters are a session, the earliest time and
 	// a limit.
 	selectNewest = `SELECT ` + eventColumns + ` FROM events WHERE session = ? AND time >= ? ORDER BY seq DESC LIMIT ?`
@@ -32,6 +34,7 @@ type reader struct {
 	session, sessions            *sql.Stmt
 	sessionState, events, newest *sql.Stmt
 	active, overtaking, page     *sql.Stmt
+	records                      *sql.Stmt
 	results                      resultStatements
 }
 
@@ -49,6 +52,7 @@ func newReader(ctx context.Context, conn *sql.Conn) (*reader, error) {
 		selectActive:     &r.active,
 		selectOvertaking: &r.overtaking,
 		selectPage:       &r.page,
+		selectRecords:    &r.records,
 	})
 	if err != nil {
 		return nil, errors.Join(err, r.statements.close())
@@ -96,14 +100,14 @@ func (r *reader) close(own bool) error {
 // is not that of the file at the path.
 func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error) error {
 	err := s.readState(ctx, do)
-	if changed := s.unchanged(); changed != nil && ctx.Err() == nil {
+	if changed := unchanged(s); changed != nil && ctx.Err() == nil {
 		return changed
 	}
 	return err
 }
 
 // unchanged returns an error if the file is no longer the one that was opened.
-func (s *SQLiteSessionService) unchanged() error {
+func unchanged(s *SQLiteSessionService) error {
 	if s.readOnly != nil {
 		return s.readOnly.check()
 	}
