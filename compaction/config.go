@@ -112,6 +112,20 @@ type Config struct {
 	// Synchronous compacts before AppendEvent returns, so that the very next prompt is smaller, at
 	// the price of the wait. If false, compactions run in the background, except at the hard limit.
 	Synchronous bool
+	// CheckpointTool is the name of a tool by which the model reports a finished task, such as the one
+	// of contexttool.MarkTaskDone. A call of it asks for a checkpoint of its branch, which the service
+	// writes when the turn has ended, or, if the process ended before, after the next Get or append. It
+	// does so with all automatic triggers off, too. Its argument "detail" becomes the note.
+	//
+	// The checkpoint covers the turns before the turn of the call, which stays raw. If these are less
+	// than CheckpointTokens, the turn of the call is covered too, once the next turn has ended. A
+	// checkpoint never covers later turns. If all of that is too little, the call stays a note. Several
+	// calls in one turn lead to one checkpoint. If empty, no call has a meaning for the service.
+	CheckpointTool string
+	// CheckpointTokens is how many estimated tokens a checkpoint that the model asks for must replace at
+	// least. It does not bind [CompactionSessionService.Checkpoint]. 0 means 2,000. Off means no
+	// minimum; the summary must be shorter in any case.
+	CheckpointTokens int
 	// Pin reports whether an event must stay raw forever. It must not change the event. If nil, no
 	// event is pinned.
 	Pin func(*session.Event) bool
@@ -159,6 +173,7 @@ const (
 	defaultRetainEvents        = 10   // ADR-006: the last 10 messages in full
 	defaultMaxSummaries        = 5    // ADR-009
 	defaultMaxSummaryTokens    = 500  // ADR-009
+	defaultCheckpointTokens    = 2000 // a task of fewer tokens costs a model call and saves next to nothing
 	defaultTimeout             = 60 * time.Second
 )
 

@@ -18,9 +18,11 @@
 //	by turns    a turn has ended, and InvocationThreshold complete ones began since the newest window
 //	by tokens   prompt ≥ the lesser of SafetyRatio × effective window and TokenThreshold
 //	hard limit  prompt ≥ BlockRatio × effective window
+//	checkpoint  a turn has ended in which the model called CheckpointTool
 //
-// The first two run in the background. The third runs before AppendEvent returns, so that the next
-// prompt is smaller. With Config.Synchronous all of them do.
+// The hard limit acts before AppendEvent returns, so that the next prompt is smaller. The others run in
+// the background; with Config.Synchronous none of them does. The last is off unless CheckpointTool is
+// set. It goes before the others, and works with them off.
 //
 // With the defaults (5 turns; the newest 2 stay in full) a chat of turns t1, t2, ... is shown to the
 // model like this:

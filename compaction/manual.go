@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
-	"unicode"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
@@ -86,7 +84,7 @@ const (
 // error stay stored.
 func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, opts CompactOptions) (CompactResult, error) {
 	if opts.KeepRecent < 0 {
-		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d: it must not be negative; 0 keeps the configured %d", opts.KeepRecent, s.overlap)
+		return CompactResult{}, fmt.Errorf("compact: KeepRecent is %d: it must not be negative; 0 keeps the configured %d", opts.KeepRecent, s.settings.OverlapSize)
 	}
 	if opts.KeepEvents < 0 {
 		return CompactResult{}, fmt.Errorf("compact: KeepEvents is %d: it must not be negative; 0 keeps invocations", opts.KeepEvents)
@@ -97,8 +95,8 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 	if opts.Pack != "" && !opts.Pack.Known() {
 		return CompactResult{}, fmt.Errorf("compact: Pack is %.40q: use one of the Pack constants of package summarizer, or \"\" for the configured one", string(opts.Pack))
 	}
-	j := writer.Job{Trigger: record.TriggerManual, Focus: cleanText(opts.Focus), Pack: opts.Pack}
-	result, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, compactor.Keep{Events: opts.KeepEvents, Invocations: cmp.Or(opts.KeepRecent, s.overlap)})
+	j := writer.Job{Trigger: record.TriggerManual, Focus: writer.CleanText(opts.Focus), Pack: opts.Pack}
+	result, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, compactor.Keep{Events: opts.KeepEvents, Invocations: cmp.Or(opts.KeepRecent, s.settings.OverlapSize)})
 	return CompactResult(result), err
 }
 
@@ -109,19 +107,7 @@ func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRe
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("checkpoint: KeepRecent is %d: it must not be negative; 0 keeps 1", opts.KeepRecent)
 	}
-	j := writer.Job{Trigger: record.TriggerCheckpoint, Kind: record.KindCheckpoint, Note: cleanText(opts.Note)}
+	j := writer.Job{Trigger: record.TriggerCheckpoint, Kind: record.KindCheckpoint, Note: writer.CleanText(opts.Note)}
 	result, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, compactor.Keep{Invocations: cmp.Or(opts.KeepRecent, 1)})
 	return CompactResult(result), err
-}
-
-// cleanText removes characters from a person's words that storage cannot keep. PostgreSQL refuses a
-// NUL in JSON, and with it the whole record. Other control characters except line breaks and tabs
-// are removed too, and broken UTF-8 becomes U+FFFD.
-func cleanText(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
 }

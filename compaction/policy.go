@@ -34,7 +34,7 @@ func (p *policy) engine() compactor.Config {
 	cfg := compactor.Config{
 		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, MaxSummaries: p.MaxSummaries,
 		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin, Summarizer: p.summarizer,
-		Sizes: p.sizes, Limits: p.limits,
+		Sizes: p.sizes, Limits: p.limits, CheckpointTool: p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
 	}
 	if p.AgentModelFunc != nil {
 		cfg.ModelOf = func(ctx context.Context, ref sessions.Ref) string { return p.AgentModelFunc(ctx, SessionRef(ref)) }
@@ -104,6 +104,7 @@ func checkValues(cfg Config) []error {
 		{"RetainEvents", cfg.RetainEvents, false},
 		{"MaxSummaries", cfg.MaxSummaries, false},
 		{"MaxSummaryTokens", cfg.MaxSummaryTokens, false},
+		{"CheckpointTokens", cfg.CheckpointTokens, true},
 	} {
 		switch {
 		case field.value >= 0 || field.off && field.value == Off:
@@ -129,6 +130,12 @@ func checkValues(cfg Config) []error {
 		if field.value != nil && adk.IsNil(field.value) {
 			problem(field.name, nil, "it holds a nil %T, and every call would panic", field.value)
 		}
+	}
+	if cfg.CheckpointTool != strings.TrimSpace(cfg.CheckpointTool) {
+		problem("CheckpointTool", cfg.CheckpointTool, "it begins or ends with a space, and no tool has such a name")
+	}
+	if cfg.CheckpointTokens > 0 && cfg.CheckpointTool == "" {
+		problem("CheckpointTokens", cfg.CheckpointTokens, "it has no effect without CheckpointTool: set that too, or leave this 0")
 	}
 	if cfg.AgentModel != "" && cfg.AgentModelFunc != nil {
 		problem("AgentModel", cfg.AgentModel, "it has no effect with AgentModelFunc: set one of them")
@@ -156,6 +163,7 @@ func (p *policy) fillDefaults() {
 		{&p.RetainEvents, defaultRetainEvents},
 		{&p.MaxSummaries, defaultMaxSummaries},
 		{&p.MaxSummaryTokens, defaultMaxSummaryTokens},
+		{&p.CheckpointTokens, defaultCheckpointTokens},
 	} {
 		if *field.value == 0 {
 			*field.value = field.fallback
@@ -175,6 +183,7 @@ func (p *policy) fillDefaults() {
 	}
 	p.InvocationThreshold = max(0, p.InvocationThreshold)
 	p.TokenThreshold = max(0, p.TokenThreshold)
+	p.CheckpointTokens = max(0, p.CheckpointTokens)
 	p.SafetyRatio = max(0, p.SafetyRatio)
 }
 

@@ -23,7 +23,7 @@ type SessionRef struct{ AppName, UserID, SessionID string }
 // are safe for concurrent use if the inner service's are.
 type CompactionSessionService struct {
 	inner    session.Service
-	overlap  int // Config.OverlapSize
+	settings Settings
 	sessions *sessions.Sessions
 	storage  *storage.Storage
 	reporter *telemetry.Reporter
@@ -53,7 +53,7 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 		return nil, err
 	}
 	s := &CompactionSessionService{
-		inner: inner, overlap: p.OverlapSize,
+		inner: inner, settings: p.settings(),
 		sessions: sessions.New(inner, p.limits, p.hooks()),
 		reporter: newReporter(p),
 	}
@@ -103,6 +103,11 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 	ref := sessions.Ref{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID}
 	if failed := s.sessions.CutFailure(ref); failed != nil {
 		s.reporter.CutFailure(ctx, s.sessions.Of(ref), failed)
+	}
+	if err == nil && resp != nil && resp.Session != nil {
+		if _, h := s.sessions.Peel(resp.Session); h != nil {
+			s.engine.AfterGet(ctx, h)
+		}
 	}
 	return resp, err
 }

@@ -43,6 +43,9 @@ type Status struct {
 	// WaitingSummaries counts summaries that this process stores with its next append to the
 	// session.
 	WaitingSummaries int
+	// WaitingCheckpoints counts calls of Config.CheckpointTool that no checkpoint answers yet, and that
+	// may still lead to one: their turn goes on, or the next one has to end first.
+	WaitingCheckpoints int
 	// Running reports whether a compaction is under way or in line in this process.
 	Running bool
 	// Failures counts failed attempts in a row in this process, and LastError is the error of the
@@ -82,7 +85,7 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		PromptTokens:   h.Meter.Prompt("").Likely,
 		TokenThreshold: limits.Threshold, HardLimit: limits.HardLimit, ContextWindow: limits.ContextWindow,
 		Due: due, Trigger: trigger, Reason: reason,
-		WaitingSummaries: len(h.State.Waiting.All()), Running: h.State.Line.Busy(),
+		WaitingCheckpoints: s.engine.WaitingCheckpoints(h), WaitingSummaries: len(h.State.Waiting.All()), Running: h.State.Line.Busy(),
 		Failures: attempts.Failures, RetryAt: attempts.RetryAt,
 	}
 	if status.Failures > 0 {

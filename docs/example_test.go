@@ -71,6 +71,8 @@ func Example_configuration() {
 	cfg.BlockRatio = 0.95
 	cfg.RetainEvents = 20
 	cfg.Synchronous = true
+	cfg.CheckpointTool = "mark_task_done"
+	cfg.CheckpointTokens = 8000
 	cfg.Cut = shorten
 	cfg.Pin = func(ev *session.Event) bool { return ev.Author == "lawyer" }
 	cfg.ContextWindow = 200_000

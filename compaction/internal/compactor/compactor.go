@@ -39,6 +39,8 @@ type compactor struct {
 	shown func(*session.Event) *session.Event
 	// carriedOn means that the job has carried out a step.
 	carriedOn bool
+	// waits is false once a snapshot has shown that no call waits for a checkpoint.
+	waits bool
 }
 
 // compactDue compacts a handle's session until nothing is due, or an attempt fails.
@@ -46,7 +48,11 @@ func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j writer.Jo
 	defer e.survive(ctx, h.State, j)
 	defer e.storage.Remember(h.State)
 	e.reporter.Unreadable(ctx, h)
-	c := &compactor{engine: e, h: h, job: j}
+	c := &compactor{engine: e, h: h, job: j, waits: true}
+	if e.cfg.CheckpointTool != "" {
+		checked := h.Marks.Checking()
+		defer func() { checked(c.waits) }()
+	}
 	if !c.mayStart() || !e.storage.StoreLeftovers(ctx, h, j) {
 		return
 	}
@@ -58,7 +64,9 @@ func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j writer.Jo
 			return
 		}
 		looked := c.h.Turns.Checking()
-		next := plan(c.snapshot())
+		now := c.snapshot()
+		c.waits = now.waitsForCheckpoint()
+		next := plan(now)
 		if missing := next.candidate.missing; c.chosen == nil && missing >= 0 {
 			looked(missing)
 		}
@@ -118,7 +126,7 @@ func (c *compactor) turnCanGoOn() bool {
 //	step 1   merge two of five summaries   the window of step 2 is kept in chosen
 //	step 2   summarize that window         chosen is nil again
 func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
-	c.job.Trigger = st.candidate.trigger
+	c.job.Trigger, c.job.Kind, c.job.Note = st.candidate.trigger, st.candidate.kind, st.candidate.note
 	c.job.Extractive = st.extractive
 	if st.action == nothing || st.action == wait {
 		c.end(ctx, st)

@@ -12,6 +12,9 @@ import (
 type candidate struct {
 	selector.Relief
 	trigger record.Trigger
+	// kind and note are those of a checkpoint that the model asked for, "" for any other window.
+	kind record.Kind
+	note string
 	// reader is the branch whose prompt the token trigger measured, and prompt its size.
 	reader string
 	prompt meter.Prompt
@@ -23,9 +26,15 @@ type candidate struct {
 	missing int
 }
 
-// findDue finds the next window that is due, in any branch. The invocation trigger goes first: it
-// takes whole turns, and what it summarizes makes the prompt smaller as well.
+// findDue finds the next window that is due, in any branch. A checkpoint that the model asked for goes
+// first: another window would take its events. Then comes the invocation trigger: it takes whole turns,
+// and what it summarizes makes the prompt smaller as well.
 func (s *snapshot) findDue() candidate {
+	for _, asked := range s.asked {
+		if !asked.Empty() {
+			return checkpointOf(asked)
+		}
+	}
 	params := s.params
 	if s.job.Forced && s.job.Extractive {
 		params.MinTokens = nil // a model's summary was not shorter; this one will be, or is not stored

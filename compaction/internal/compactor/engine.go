@@ -39,6 +39,10 @@ type Config struct {
 	Timeout      time.Duration
 	Synchronous  bool
 	Pin          func(*session.Event) bool
+	// CheckpointTool names the tool whose calls ask for a checkpoint, "" for none, and CheckpointTokens
+	// is how many tokens such a checkpoint must replace at least.
+	CheckpointTool   string
+	CheckpointTokens int
 
 	// Summarizer writes the summaries.
 	Summarizer writer.Summarizer
@@ -51,6 +55,9 @@ type Config struct {
 
 // automatic reports whether any trigger is on.
 func (c *Config) automatic() bool { return c.Threshold > 0 || c.Limits.Threshold > 0 }
+
+// idle reports whether the service never compacts unless somebody asks for it.
+func (c *Config) idle() bool { return !c.automatic() && c.CheckpointTool == "" }
 
 // Engine compacts the sessions of one service, and is safe for concurrent use.
 type Engine struct {
@@ -86,18 +93,21 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 		h.State.Started(ctx, j.InvocationID, h)
 		expect(h.State, invocation)
 	}
-	if h.Listed || !e.cfg.automatic() {
+	if h.Listed || e.cfg.idle() {
 		return
 	}
-	e.followModel(ctx, h.State)
-	e.reporter.Misreport(ctx, h, ev)
-	h.CatchUp()
-	due := h.Turns.Add(ev) && e.cfg.Threshold > 0
-	switch h.Meter.Pressure(ev) {
-	case meter.OverLimit:
-		due, j.Forced = true, true
-	case meter.OverThreshold:
-		due = true
+	due := e.mayAnswer(h, ev)
+	if e.cfg.automatic() {
+		e.followModel(ctx, h.State)
+		e.reporter.Misreport(ctx, h, ev)
+		h.CatchUp()
+		due = h.Turns.Add(ev) && e.cfg.Threshold > 0 || due
+		switch h.Meter.Pressure(ev) {
+		case meter.OverLimit:
+			due, j.Forced = true, true
+		case meter.OverThreshold:
+			due = true
+		}
 	}
 	switch {
 	case !due:

@@ -114,6 +114,32 @@ func TestPlan(t *testing.T) {
 			s.maxSummaries = 1
 		}}, check: func(_ *snapshot, st step) bool { return len(st.window.Absorb) == 1 }},
 
+		{name: "a finished task", history: finished(3), want: summarize, change: []func(*snapshot){asking(0)}, check: func(_ *snapshot, st step) bool {
+			return st.candidate.trigger == record.TriggerCheckpoint && st.candidate.kind == record.KindCheckpoint && st.candidate.note == "all of it" && len(st.window.Events) == 6
+		}},
+		{name: "a finished task, and five turns", history: finished(7), want: summarize, change: []func(*snapshot){asking(0)}, check: func(_ *snapshot, st step) bool {
+			return st.candidate.trigger == record.TriggerCheckpoint && len(st.window.Events) == 14
+		}},
+		{name: "a finished task, and no room", history: finishedAfter(summarized(3, 3, "Short.")), want: mergeSummary, change: []func(*snapshot){asking(0)}, check: func(_ *snapshot, st step) bool {
+			return st.makesRoom && st.candidate.kind == record.KindCheckpoint && len(st.candidate.Events) == 6
+		}},
+		{name: "a finished task under the minimum", history: finished(3), want: nothing, change: []func(*snapshot){asking(1 << 20)}},
+		{name: "a finished task of one turn", history: finished(0), want: nothing, change: []func(*snapshot){asking(0)}, check: func(s *snapshot, _ step) bool { return s.waitsForCheckpoint() }},
+		{name: "a finished task in a turn that goes on", history: cutOff(finished(3)), want: nothing, change: []func(*snapshot){func(s *snapshot) {
+			s.params.Running = func(id string) bool { return id == "done" }
+		}, asking(0)}, check: func(s *snapshot, _ step) bool { return s.waitsForCheckpoint() }},
+		{name: "a finished task in a turn that was cut off", history: cutOff(finished(3)), want: summarize, change: []func(*snapshot){asking(0)}, check: func(_ *snapshot, st step) bool {
+			return len(st.window.Events) == 6
+		}},
+		{name: "a finished task, too large to read at once", history: finished(6), want: summarize, change: []func(*snapshot){func(s *snapshot) {
+			s.params.Cost, s.params.MaxTokens = promptsize.OfEvent, 500
+		}, asking(100)}, check: func(_ *snapshot, st step) bool {
+			return st.candidate.trigger == record.TriggerCheckpoint && st.candidate.kind == "" && st.candidate.note == ""
+		}},
+		{name: "a finished task that has its checkpoint", history: answered(finished(3)), want: nothing, change: []func(*snapshot){asking(0)}, check: func(s *snapshot, _ step) bool {
+			return !s.waitsForCheckpoint()
+		}},
+
 		{name: "over the threshold", history: talk(4), want: summarize, change: []func(*snapshot){overThreshold}, check: func(_ *snapshot, st step) bool {
 			return st.candidate.trigger == record.TriggerTokens && len(st.window.Events) == 6
 		}},
@@ -204,6 +230,32 @@ func TestPlan(t *testing.T) {
 			t.Errorf("the table lacks the reason %q", reason)
 		}
 	}
+}
+
+// finished is a conversation of so many turns and one in which the model reports that all of it is done.
+func finished(turns int) *ct.History { return finishedAfter(talk(turns)) }
+
+func finishedAfter(h *ct.History) *ct.History {
+	h.User("done", "Finish it.").Call("done", "bot", "mark", "c1")
+	h.Last().Content.Parts[0].FunctionCall.Args = map[string]any{selector.DetailArg: "all of it"}
+	return h.Response("done", "bot", "mark", "Noted.", "c1").Agent("done", "bot", "It is done.")
+}
+
+// cutOff is a conversation without its last event.
+func cutOff(h *ct.History) *ct.History {
+	h.Events = h.Events[:len(h.Events)-1]
+	return h
+}
+
+// answered adds the checkpoint over all turns before the newest.
+func answered(h *ct.History) *ct.History {
+	through := record.RefTo(h.Last())
+	return h.Compact("cp", ct.IDs(h.Events[:len(h.Events)-4])...).Amend(func(m *record.Metadata) { m.Kind, m.Through = record.KindCheckpoint, through })
+}
+
+// asking looks for calls of the tool mark.
+func asking(minTokens int) func(*snapshot) {
+	return func(s *snapshot) { s.asked = checkpointsIn(s.input, s.params, "mark", minTokens) }
 }
 
 // worthless says that the largest window was tried without a model, in vain.

@@ -21,13 +21,18 @@ func (e *Engine) Prospect(ctx context.Context, h *sessions.Handle) (due bool, tr
 	h.CatchUp()
 	view := h.View.State().View
 	c, err := e.prospect(h)
+	return e.verdict(h, c, err, view)
+}
+
+// verdict is what [Engine.Prospect] says of a candidate.
+func (e *Engine) verdict(h *sessions.Handle, c candidate, err error, view []*session.Event) (due bool, trigger record.Trigger, reason string) {
 	switch {
-	case !e.cfg.automatic():
-		return false, "", "automatic triggers are off"
 	case err != nil:
 		return false, "", err.Error()
+	case !e.cfg.automatic() && c.trigger != record.TriggerCheckpoint:
+		return false, "", "automatic triggers are off"
 	}
-	if reason = e.waitsFor(h, c, view); reason != "" {
+	if reason := e.waitsFor(h, c, view); reason != "" {
 		return false, "", reason
 	}
 	return true, c.trigger, ""
@@ -36,7 +41,7 @@ func (e *Engine) Prospect(ctx context.Context, h *sessions.Handle) (due bool, tr
 // isDue reports whether a job would find a window and may start now. If the caller's Pin function
 // panics, nothing is due.
 func (e *Engine) isDue(h *sessions.Handle) bool {
-	if !e.cfg.automatic() || h.State.Learned.Attempts.BacksOff(time.Now()) {
+	if e.cfg.idle() || h.State.Learned.Attempts.BacksOff(time.Now()) {
 		return false
 	}
 	c, err := e.prospect(h)

@@ -31,6 +31,8 @@ type snapshot struct {
 
 	limits       *meter.Limits
 	maxSummaries int
+	// asked are the checkpoints that the model has asked for, of the root's branch first.
+	asked []*selector.Asked
 	// failures counts failed attempts in a row, and oldest bounds how many events the invocation
 	// trigger looks at first.
 	failures, oldest int
@@ -57,8 +59,12 @@ func (c *compactor) snapshot() snapshot {
 			return known.Learned.Events.Unreferencable(ev) || cfg.Pin != nil && cfg.Pin(ev)
 		},
 	}
+	asked := c.checkpoints(input, params)
+	if c.job.Kind != record.KindCheckpoint || !c.job.ByHand {
+		params.Pin = pinCalls(asked, params.Pin)
+	}
 	return snapshot{
-		job: c.job, chosen: c.chosen, worthless: c.worthless,
+		job: c.job, asked: asked, chosen: c.chosen, worthless: c.worthless,
 		state: state, input: input, params: params, branches: meter.BranchesOf(state.View),
 		at: selector.Positions(input, params),
 		measure: func(reader string) (meter.Prompt, bool) {

@@ -25,6 +25,7 @@ type Handle struct {
 	View  *view.View
 	Meter *meter.Meter
 	Turns meter.Turns
+	Marks meter.Marks
 	// Listed says that the handle does not know the session's history, because it comes from List.
 	// No window is selected from it.
 	Listed bool

@@ -120,6 +120,13 @@ func absorb(m, other *record.Metadata) {
 	if other.Through.Timestamp.After(m.Through.Timestamp) || m.Through.IsZero() {
 		m.Through = other.Through
 	}
+	reached := other.CheckpointThrough
+	if other.Kind == record.KindCheckpoint {
+		reached = other.Through
+	}
+	if !reached.IsZero() && (reached.Timestamp.After(m.CheckpointThrough.Timestamp) || m.CheckpointThrough.IsZero()) {
+		m.CheckpointThrough = reached
+	}
 }
 
 // extend widens the span of time that the record stands for.
