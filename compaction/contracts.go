@@ -67,6 +67,17 @@ type PartialService interface {
 	GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error)
 }
 
+// RecordReader is an inner session service that can read the records of a session without its other
+// events. Package persistence has one. [Status] uses it to count what was ever written to a session
+// that is loaded in part; from any other service it reads the whole session for that.
+type RecordReader interface {
+	// Records returns the events that store records, those that no view shows any more included, in
+	// the order of storage. The filters of the request are ignored. Errors are those of Get: a session
+	// that does not exist is [session.ErrNotFound]. The method must be safe for concurrent use with
+	// all others of the service.
+	Records(ctx context.Context, req *session.GetRequest) ([]*session.Event, error)
+}
+
 // PartialSession is a session that may have left events in storage. Its methods answer for the
 // moment of loading, whatever is appended later, and must be safe for concurrent use. They are
 // asked often, so they must not read storage.

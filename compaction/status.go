@@ -22,6 +22,8 @@ type Status struct {
 	Summaries []SummaryStatus
 	// UnreadableRecords counts records in storage that cannot be read. They hide nothing.
 	UnreadableRecords int
+	// Activity counts what was ever written, what later records have absorbed included.
+	Activity Activity
 
 	// PromptTokens is the size of the next prompt of an agent in the root branch: the provider's
 	// last report plus estimates of later events, or an estimate.
@@ -78,6 +80,10 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 	if err != nil {
 		return Status{}, err
 	}
+	activity, err := s.activity(ctx, h)
+	if err != nil {
+		return Status{}, err
+	}
 	due, trigger, reason := s.engine.Prospect(ctx, h)
 	state, limits, attempts := h.View.State(), h.State.Prompts.Limits(), h.State.Learned.Attempts.Status()
 	status := Status{
@@ -85,7 +91,8 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		PromptTokens:   h.Meter.Prompt("").Likely,
 		TokenThreshold: limits.Threshold, HardLimit: limits.HardLimit, ContextWindow: limits.ContextWindow,
 		Due: due, Trigger: trigger, Reason: reason,
-		WaitingCheckpoints: s.engine.WaitingCheckpoints(h), WaitingSummaries: len(h.State.Waiting.All()), Running: h.State.Line.Busy(),
+		Activity: activity, WaitingCheckpoints: s.engine.WaitingCheckpoints(h),
+		WaitingSummaries: len(h.State.Waiting.All()), Running: h.State.Line.Busy(),
 		Failures: attempts.Failures, RetryAt: attempts.RetryAt,
 	}
 	if status.Failures > 0 {
