@@ -76,11 +76,16 @@ func (e *Engine) ByHand(ctx context.Context, ref sessions.Ref, j writer.Job, kee
 	if errors.Is(err, queue.ErrClosed) {
 		err = telemetry.Mark(err)
 	}
-	result.TokensSaved = result.BeforeTokens - result.AfterTokens
-	if result.AfterTokens > 0 {
-		result.CompressionRatio = float64(result.BeforeTokens) / float64(result.AfterTokens)
-	}
+	result.settle()
 	return result, err
+}
+
+// settle fills in what follows from the sizes before and after.
+func (r *Result) settle() {
+	r.TokensSaved = r.BeforeTokens - r.AfterTokens
+	if r.AfterTokens > 0 {
+		r.CompressionRatio = float64(r.BeforeTokens) / float64(r.AfterTokens)
+	}
 }
 
 // compactNow is ByHand for a caller that holds the session's slot.

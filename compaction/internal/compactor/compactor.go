@@ -39,6 +39,8 @@ type compactor struct {
 	shown func(*session.Event) *session.Event
 	// carriedOn means that the job has carried out a step.
 	carriedOn bool
+	// wrote, if not nil, is told of every draft that was stored.
+	wrote func(*writer.Draft)
 	// waits is false once a snapshot has shown that no call waits for a checkpoint.
 	waits bool
 }
@@ -136,7 +138,10 @@ func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 		c.h = c.h.Ahead()
 	}
 	c.chosen, c.worthless = nil, false
-	got, _ := c.summarizeWindow(ctx, st)
+	got, d := c.summarizeWindow(ctx, st)
+	if got == writer.Written && c.wrote != nil {
+		c.wrote(d)
+	}
 	switch st.after(got, c.job, c.h.State.Learned.Attempts.Hanging()) {
 	case goOn:
 		switch {
