@@ -126,6 +126,11 @@ type Config struct {
 	// least. It does not bind [CompactionSessionService.Checkpoint]. 0 means 2,000. Off means no
 	// minimum; the summary must be shorter in any case.
 	CheckpointTokens int
+	// MaySummarize reports whether a background job may write a summary now. It is asked before each one, and
+	// if it returns false, the job ends and the next append asks again. Compactions that a turn waits for,
+	// and those by hand, do not ask: a turn must not fail for want of a summary. It must return soon, without
+	// calling the service. If nil, jobs may always.
+	MaySummarize func(ref SessionRef) bool
 	// Pin reports whether an event must stay raw forever. It must not change the event. If nil, no
 	// event is pinned.
 	Pin func(*session.Event) bool

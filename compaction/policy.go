@@ -39,6 +39,9 @@ func (p *policy) engine() compactor.Config {
 	if p.AgentModelFunc != nil {
 		cfg.ModelOf = func(ctx context.Context, ref sessions.Ref) string { return p.AgentModelFunc(ctx, SessionRef(ref)) }
 	}
+	if p.MaySummarize != nil {
+		cfg.MaySummarize = func(ref sessions.Ref) bool { return p.MaySummarize(SessionRef(ref)) }
+	}
 	return cfg
 }
 

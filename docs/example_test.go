@@ -51,7 +51,7 @@ func scripted() model.LLM {
 // configuration.md has one line of this for each field of the config.
 func Example_configuration() {
 	llm, modelOf := scripted(), map[string]string{"ada": "gemini-2.5-pro"}
-	fixedPart := map[string]int{"clerk": 3_000}
+	fixedPart, paused := map[string]int{"clerk": 3_000}, map[string]bool{}
 	registry, err := tokens.NewRegistry(tokens.Model{Name: "scripted", ContextWindow: 32_000})
 	if err != nil {
 		log.Fatal(err)
@@ -74,6 +74,7 @@ func Example_configuration() {
 	cfg.CheckpointTool = "mark_task_done"
 	cfg.CheckpointTokens = 8000
 	cfg.Cut = shorten
+	cfg.MaySummarize = func(ref compaction.SessionRef) bool { return !paused[ref.SessionID] }
 	cfg.Pin = func(ev *session.Event) bool { return ev.Author == "lawyer" }
 	cfg.ContextWindow = 200_000
 	cfg.AgentModel = "gemini-2.5-pro"

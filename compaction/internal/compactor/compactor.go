@@ -92,11 +92,13 @@ func (c *compactor) mayStart() bool {
 }
 
 // givesWay reports whether the job ends here although more may be due: its caller is gone, the
-// session was deleted, the turn that waits can go on, or a turn at the hard limit waits for this
-// background job. In the last two cases a new background job continues the work.
+// session was deleted, a background job may not summarize now, the turn that waits can go on, or a turn
+// at the hard limit waits for this background job. In the last two cases a new background job continues
+// the work.
 func (c *compactor) givesWay(ctx context.Context) bool {
 	switch {
 	case ctx.Err() != nil || c.h.State.Deleted():
+	case !c.job.Inline && c.engine.cfg.MaySummarize != nil && !c.engine.cfg.MaySummarize(c.h.State.Ref):
 	case c.carriedOn && c.job.Inline && c.turnCanGoOn():
 		c.engine.background(ctx, c.h, writer.Job{InvocationID: c.job.InvocationID})
 	case !c.job.Inline && c.h.State.Line.Prioritized():

@@ -43,6 +43,8 @@ type Config struct {
 	// is how many tokens such a checkpoint must replace at least.
 	CheckpointTool   string
 	CheckpointTokens int
+	// MaySummarize, if not nil, is asked before each summary of a background job.
+	MaySummarize func(sessions.Ref) bool
 
 	// Summarizer writes the summaries.
 	Summarizer writer.Summarizer
