@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/catalog":                   {},
 	"record":                             {"internal/adk"},
 	"tokens":                             {},
+	"internal/activity":                  {"tokens"},
 	"internal/adk":                       {},
 	"internal/oracle":                    {"record"},
 	"internal/terms":                     {},
