@@ -27,6 +27,7 @@ var anything = []string{"*"}
 var mayImport = map[string][]string{
 	".":                                  {"budget", "compaction", "prompt", "toolsearch", "toolresult", "toolresult/store", "tokens", "internal/adk"},
 	"historyhttp":                        {"compaction", "record"},
+	"contexttool":                        {"compaction", "internal/adk"},
 	"internal/wrapper":                   {"internal/adk"},
 	"internal/window":                    {"tokens"},
 	"budget":                             {"internal/hanging", "internal/notes", "internal/outbox", "internal/window", "internal/wrapper", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},

@@ -33,6 +33,7 @@ import (
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/contexttool"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/prompt"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -71,7 +72,7 @@ func Example_configuration() {
 	cfg.BlockRatio = 0.95
 	cfg.RetainEvents = 20
 	cfg.Synchronous = true
-	cfg.CheckpointTool = "mark_task_done"
+	cfg.CheckpointTool = contexttool.MarkTaskDoneName
 	cfg.CheckpointTokens = 8000
 	cfg.Cut = shorten
 	cfg.MaySummarize = func(ref compaction.SessionRef) bool { return !paused[ref.SessionID] }
@@ -111,6 +112,23 @@ func observe(ctx context.Context, o compaction.Observation) {
 		slog.InfoContext(ctx, "compacted", "session", o.Session.SessionID, "trigger", o.Trigger,
 			"before", o.TokensBefore, "after", o.TokensAfter, "took", o.Duration, "usd", o.Cost)
 	}
+}
+
+var _ = ownContext // it compiles; package contexttool runs the same in its example
+
+// ownContext is the set-up of tools for the model's own context in configuration.md.
+func ownContext(inner session.Service, llm model.LLM, cfg *llmagent.Config) error {
+	tools := contexttool.Config{Enabled: true}
+	sessions, err := compaction.NewCompactionService(inner, tools.Compaction(compaction.Config{Model: llm}))
+	if err != nil {
+		return err
+	}
+	offered, err := contexttool.New(sessions, tools)
+	if err != nil {
+		return err
+	}
+	cfg.Tools = append(cfg.Tools, offered.Tools()...)
+	return nil
 }
 
 // explain is the question of troubleshooting.md.
