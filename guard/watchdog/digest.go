@@ -1,0 +1,227 @@
+package watchdog
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/adk-go-ext/longsession/internal/canonical"
+	"github.com/adk-go-ext/longsession/internal/notes"
+)
+
+// seed makes hashes unpredictable for a model or a tool that would like to make two results collide.
+var seed = maphash.MakeSeed()
+
+// Sizes beyond which values are told apart by their hashes, or not at all.
+const (
+	maxArgs   = 64 << 10 // bytes of arguments that are written out
+	maxValues = 1 << 17  // values that are looked at
+	maxWords  = 40       // bytes of a text that may be an acknowledgment
+	minEcho   = 8        // bytes of an argument that is recognized in a result
+	maxEcho   = 512
+)
+
+// Call returns a call with its result as the signals need it. Nil args are as empty ones, and a nil response is
+// one that is not known. Notes that this module's layers have written into the response are left out, and so is
+// everything that Config.Volatile takes out. A response of more than 131,072 values counts as one that is not
+// known. Call keeps nothing of args and response, and survives values that contain themselves, that are very
+// deep, or that JSON cannot show.
+func (w *Watchdog) Call(id, tool string, args, response map[string]any) Call {
+	c := Call{ID: id, Tool: tool, Args: Args(args), Polling: w.polls(tool)}
+	if response == nil {
+		return c
+	}
+	response = w.stable(tool, notes.Without(response))
+	c.Result = Result{Known: true, Error: isError(response), NoOp: isNoOp(response)}
+	d := digest{left: maxValues, onlyAcknowledges: true}
+	if c.Result.Hash = d.value(response); d.left < 0 {
+		return Call{ID: id, Tool: tool, Args: c.Args, Polling: c.Polling}
+	}
+	c.Result.Acknowledges = d.onlyAcknowledges || d.text <= maxEcho && echoes(response, args)
+	return c
+}
+
+func (w *Watchdog) polls(tool string) bool { return slices.Contains(w.cfg.Polling, tool) }
+
+// stable returns a response without what changes each time.
+func (w *Watchdog) stable(tool string, response map[string]any) (out map[string]any) {
+	if w.cfg.Volatile == nil {
+		return response
+	}
+	defer func() {
+		if recover() != nil {
+			out = response
+		}
+	}()
+	return w.cfg.Volatile(tool, response)
+}
+
+// Files returns the files that a call changes, by Config.Files.
+func (w *Watchdog) Files(tool string, args map[string]any) (files []string) {
+	if w.cfg.Files == nil {
+		return nil
+	}
+	defer func() {
+		if recover() != nil {
+			files = nil
+		}
+	}()
+	return w.cfg.Files(tool, args)
+}
+
+// Args returns arguments as canonical JSON, with sorted keys and numbers in one form. Texts are as they are:
+// main.go and /workspace/main.go are two files. Arguments of more than 64 KB are replaced by a text with their
+// hash, which is good for one process.
+func Args(args map[string]any) string {
+	if len(args) == 0 {
+		return "{}"
+	}
+	d := digest{left: maxValues}
+	hash := d.value(args)
+	if d.left < 0 {
+		return fmt.Sprintf("[more than %d values]", maxValues)
+	}
+	if d.text > maxArgs || maxValues-d.left > maxArgs/8 {
+		return fmt.Sprintf("[more than %d bytes, hash %016x]", maxArgs, hash)
+	}
+	return canonical.String(args)
+}
+
+// digest walks through a value.
+type digest struct {
+	path canonical.Path
+	left int
+	text int // bytes of texts seen, numbers included
+	// onlyAcknowledges is true as long as all values say no more than that a call has worked.
+	onlyAcknowledges bool
+}
+
+// value returns a hash that is equal for values with the same canonical JSON.
+func (d *digest) value(v any) uint64 {
+	if d.left--; d.left < 0 {
+		return 1
+	}
+	switch v := canonical.Level(v).(type) {
+	case nil:
+		return 2
+	case bool:
+		if v {
+			return 3
+		}
+		d.onlyAcknowledges = false
+		return 4
+	case float64:
+		if v != 0 {
+			d.onlyAcknowledges = false
+			d.text++
+		}
+		return mix(5, math.Float64bits(v))
+	case string:
+		d.text += len(v)
+		d.onlyAcknowledges = d.onlyAcknowledges && acknowledges(v)
+		return mix(6, maphash.String(seed, v))
+	case map[string]any:
+		return d.object(v)
+	case []any:
+		return d.list(v)
+	}
+	return 7
+}
+
+func (d *digest) object(v map[string]any) uint64 {
+	if d.path.EnterObject(v) != "" {
+		return 8
+	}
+	defer d.path.Leave()
+	sum := uint64(len(v)) // a sum, because maps have no order
+	for key, element := range v {
+		sum += mix(maphash.String(seed, key), d.value(element))
+	}
+	return mix(9, sum)
+}
+
+func (d *digest) list(v []any) uint64 {
+	d.onlyAcknowledges = false
+	if d.path.EnterList(v) != "" {
+		return 10
+	}
+	defer d.path.Leave()
+	hash := uint64(len(v))
+	for _, element := range v {
+		hash = mix(hash, d.value(element))
+		if d.left < 0 {
+			break
+		}
+	}
+	return mix(11, hash)
+}
+
+// mix returns a hash of two numbers, in this order.
+func mix(a, b uint64) uint64 {
+	h := a*0x9e3779b97f4a7c15 + b
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}
+
+// acknowledges reports whether a text says only that a call has worked.
+func acknowledges(text string) bool {
+	if len(text) > maxWords {
+		return false
+	}
+	switch strings.ToLower(strings.Trim(text, " .!()\n")) {
+	case "", "ok", "okay", "true", "done", "success", "successful", "successfully", "succeeded", "completed",
+		"saved", "written", "created", "updated", "deleted", "added", "removed", "sent", "noted", "accepted",
+		"pass", "passed", "build succeeded", "all checks passed", "no errors", "no issues found", "no output",
+		"bash completed with no output":
+		return true
+	}
+	return false
+}
+
+// echoes reports whether a short result contains an argument: "The file a/b.go has been updated.".
+func echoes(response, args map[string]any) bool {
+	for _, result := range response {
+		text, ok := result.(string)
+		if !ok {
+			continue
+		}
+		for _, arg := range args {
+			if arg, ok := arg.(string); ok && len(arg) >= minEcho && len(arg) <= maxEcho && strings.Contains(text, arg) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isNoOp reports whether a tool says that it did nothing, at the top or in a result of its own.
+func isNoOp(response map[string]any) bool {
+	if response["no_op"] == true {
+		return true
+	}
+	for _, key := range [...]string{"result", "output"} {
+		if inner, ok := response[key].(map[string]any); ok && inner["no_op"] == true {
+			return true
+		}
+	}
+	return false
+}
+
+// isError reports whether a result is an error: of ADK, which has the key error, or of an MCP server.
+func isError(response map[string]any) bool {
+	if response["isError"] == true || response["is_error"] == true {
+		return true
+	}
+	switch e := response["error"].(type) {
+	case nil:
+		return false
+	case bool:
+		return e
+	case string:
+		return e != ""
+	}
+	return true
+}

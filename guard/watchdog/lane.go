@@ -1,0 +1,190 @@
+package watchdog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/adk-go-ext/longsession/internal/notes"
+)
+
+// lane is what is known of one branch of one invocation.
+type lane struct {
+	signals  []Signal // nil where one has panicked
+	patterns []pattern
+	steps    int    // seen so far, those with calls only
+	scratch  []Call // of the step in hand
+}
+
+// pattern is one that was seen.
+type pattern struct {
+	signal, id, tool string
+	severity         Severity
+	last             int // the step at which it was seen last
+	more             int // steps that it went on for
+	reported         bool
+}
+
+// A pattern is over when it was not seen for as many steps, and is then reported anew.
+const over = window
+
+// maxPatterns bounds what is kept of a lane.
+const maxPatterns = 32
+
+// maxLanes bounds what is kept of lanes for which Forget is never called.
+const maxLanes = 1_024
+
+func newLane(cfg *Config) *lane {
+	l := &lane{signals: cfg.builtIn()}
+	for _, create := range cfg.Signals {
+		l.signals = append(l.signals, create())
+	}
+	return l
+}
+
+// builtIn returns the signals of the thresholds, the surest first.
+func (c *Config) builtIn() []Signal {
+	var out []Signal
+	add := func(n int, create func(n int) Signal) {
+		if n != Never {
+			out = append(out, create(n))
+		}
+	}
+	add(c.Repeats, func(n int) Signal { return &repeated{least: n, callsAlone: c.CallsAlone} })
+	add(c.Laps, Cycle)
+	add(c.NoOps, NoOp)
+	add(c.Unchanging, Unchanging)
+	add(c.Failures, Failures)
+	add(c.SameName, SameName)
+	add(c.ToolsWithoutText, ToolsWithoutText)
+	return out
+}
+
+func (l *lane) observe(cfg *Config, s Step) (v Verdict) {
+	l.scratch = s.prepare(l.scratch[:0])
+	for i := range l.scratch {
+		l.scratch[i].Polling = l.scratch[i].Polling || slices.Contains(cfg.Polling, l.scratch[i].Tool)
+	}
+	s.Calls, s.prepared = l.scratch, true
+	if len(s.Calls) > 0 {
+		l.steps++
+	}
+	for i, signal := range l.signals {
+		if signal == nil {
+			continue
+		}
+		found, panicked := observe(signal, s)
+		if panicked != nil {
+			l.signals[i] = nil
+			found = panicked
+		}
+		if found == nil {
+			continue
+		}
+		found.Invocation, found.Branch, found.Agent = s.Invocation, s.Branch, s.Agent
+		l.judge(cfg, found, &v)
+	}
+	clear(l.scratch) // arguments can be large, so the buffer must not keep them alive
+	return v
+}
+
+// observe asks a signal, which may be the app's and panic.
+func observe(signal Signal, s Step) (found, panicked *Alert) {
+	name := "signal"
+	defer func() {
+		if reason := recover(); reason != nil {
+			panicked = &Alert{Signal: name, Pattern: "panic", Text: fmt.Sprintf("the signal %s panicked, and is left out: %v", name, reason)}
+		}
+	}()
+	name = signal.Name()
+	if found = signal.Observe(s); found != nil {
+		own := *found
+		found = &own
+		found.Signal = name
+	}
+	return found, nil
+}
+
+// judge adds to a verdict what follows from an alert.
+func (l *lane) judge(cfg *Config, found *Alert, v *Verdict) {
+	p := l.known(found)
+	if p == nil {
+		p = l.add(pattern{signal: found.Signal, id: found.Pattern, tool: found.Tool, last: l.steps})
+	} else if p.last < l.steps {
+		p.more++
+	}
+	p.last, p.severity = l.steps, found.Severity
+	if !p.reported && !l.absorbs(found) {
+		p.reported = true
+		v.Alerts = append(v.Alerts, *found)
+		if cfg.Mode != Warn && found.Note != "" {
+			v.Note = cmp.Or(v.Note, wellFormed(found.Note))
+		}
+	}
+	if cfg.Mode == Stop && found.Severity == Critical && p.more >= cfg.StopAfter && v.Stop == nil {
+		v.Stop = found
+	}
+}
+
+// known returns the pattern of an alert if it goes on.
+func (l *lane) known(a *Alert) *pattern {
+	for i := range l.patterns {
+		p := &l.patterns[i]
+		if p.signal == a.Signal && p.id == a.Pattern && l.steps-p.last <= over {
+			return p
+		}
+	}
+	return nil
+}
+
+// absorbs reports whether another signal has reported, at least as severely, what is behind an alert, too:
+// nine equal calls are repeated, unchanging, and perhaps failures. It must have seen the pattern in this very
+// step, or lately under the same name.
+func (l *lane) absorbs(a *Alert) bool {
+	return slices.ContainsFunc(l.patterns, func(p pattern) bool {
+		if p.signal == a.Signal || !p.reported || p.severity < a.Severity {
+			return false
+		}
+		return p.last == l.steps && (p.tool == a.Tool || p.tool == "" || a.Tool == "") ||
+			p.id == a.Pattern && p.id != "" && l.steps-p.last <= over
+	})
+}
+
+// add keeps a pattern, in place of an earlier one of that name or of the one that was not seen for the longest time.
+func (l *lane) add(p pattern) *pattern {
+	at := slices.IndexFunc(l.patterns, func(q pattern) bool { return q.signal == p.signal && q.id == p.id })
+	if at < 0 && len(l.patterns) < maxPatterns {
+		l.patterns = append(l.patterns, p)
+		return &l.patterns[len(l.patterns)-1]
+	}
+	if at < 0 {
+		at = 0
+		for i := range l.patterns {
+			if l.patterns[i].last < l.patterns[at].last {
+				at = i
+			}
+		}
+	}
+	l.patterns[at] = p
+	return &l.patterns[at]
+}
+
+// advice ends the notes about loops.
+const advice = " Use what you have, try something else, or say what you cannot do and end your answer.]"
+
+// maxNote is the length from which a note is cut, in bytes. A longer one would not be recognized as a note.
+const maxNote = 1_000
+
+// wellFormed returns a note of a signal as readers of conversations recognize it.
+func wellFormed(note string) string {
+	if len(note) > maxNote {
+		note = canonicalText(note[:maxNote-10]) + "…]"
+	}
+	if !notes.Watchdog.Is(notes.WatchdogKey, note) {
+		note = "[You should know: " + note + "]"
+	}
+	return note
+}
+
+func id(hash uint64) string { return strconv.FormatUint(hash, 36) }
