@@ -42,6 +42,7 @@ var mayImport = map[string][]string{
 	"internal/canonical":                 {},
 	"internal/notes":                     {},
 	"internal/hanging":                   {},
+	"guard/internal/ledger":              {"tokens"},
 	"internal/catalog":                   {},
 	"record":                             {"internal/adk"},
 	"tokens":                             {},

@@ -1,0 +1,173 @@
+package ledger
+
+import "time"
+
+// Decision is the answer to a wish to call a model. One of Call, Stop and Wait is set.
+type Decision struct {
+	Call *Call
+	// Land: the call is the last one that fits under a bound.
+	Land bool
+	Stop *Stop
+	// Wait is closed when a call in flight has ended. Then ask again.
+	Wait <-chan struct{}
+	// Tripped are bounds that are reached and were not reported before.
+	Tripped []Stop
+	// Left is how much time is left of the shortest limit, 0 if there is none.
+	Left time.Duration
+	// Limit is that limit, as it will be when it is reached.
+	Limit *Stop
+}
+
+// Call is a call in flight.
+type Call struct {
+	payer    Payer
+	estimate Amount
+	charged  Amount
+	flies    bool
+}
+
+// Reserve asks for a call. The guess is what it may use, if no call before it shows that.
+func (p Payer) Reserve(now time.Time, guess Amount) (d Decision) {
+	b := p.Account.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	estimate := p.Account.state.Last
+	if estimate.Calls == 0 {
+		estimate = guess
+	}
+	estimate.Calls = 1
+	wait := false
+	p.meters(now, func(m meter) {
+		stop := m.halted
+		if stop == nil {
+			stop = m.limits.reached(m.scope, m.spent, m.wall)
+			d.trip(m, stop)
+		}
+		if d.Stop == nil {
+			d.Stop = stop
+		}
+		wait = wait || m.limits.full(m.spent, *m.flying)
+		d.Land = d.Land || m.limits.lands(m.spent.Plus(*m.flying), p.Account.state.Last, m.wall)
+		if left := m.limits.Wall - m.wall; m.limits.Wall > 0 && (d.Left == 0 || left < d.Left) {
+			d.Left, d.Limit = left, &Stop{Wall, m.scope, m.limits.Wall.String(), m.limits.Wall.String()}
+		}
+	})
+	switch {
+	case d.Stop != nil:
+		d.Land = false
+	case wait:
+		d.Land, d.Wait = false, b.changed
+	default:
+		p.meters(now, func(m meter) { *m.flying = m.flying.Plus(estimate) })
+		d.Call = &Call{payer: p, estimate: estimate, flies: true}
+	}
+	return d
+}
+
+// trip notes that a bound is reached.
+func (d *Decision) trip(m meter, stop *Stop) {
+	if stop == nil || *m.tripped {
+		return
+	}
+	*m.tripped = true
+	m.account.revision++
+	d.Tripped = append(d.Tripped, *stop)
+	m.keep(stop)
+}
+
+// keep writes a stop into what is stored.
+func (m meter) keep(stop *Stop) {
+	switch {
+	case m.turn == nil:
+		m.account.state.Tripped = stop
+	case stop.Kind == Cost && m.account.scope == Session:
+		m.account.state.Held = &Held{Turn: m.turn.id, Spent: int64(m.turn.spent.USD), Stop: *stop}
+	}
+}
+
+// land ends the flight of a call, so that others need not wait for it. The caller holds book.mu.
+func (c *Call) land(now time.Time) {
+	if !c.flies {
+		return
+	}
+	c.flies = false
+	c.payer.meters(now, func(m meter) { *m.flying = m.flying.Minus(c.estimate) })
+	b := c.payer.Account.book
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// Release ends a call that has used nothing.
+func (c *Call) Release(now time.Time) {
+	b := c.payer.Account.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c.land(now)
+}
+
+// Settled is what came of a call.
+type Settled struct {
+	// Tripped are the bounds that the call has reached.
+	Tripped []Stop
+	// NewUnpriced reports whether the model has no price, and the session has not used it before.
+	NewUnpriced bool
+	// Charged is what was charged.
+	Charged Amount
+}
+
+// Settle charges what a call has used. If it is called again, the amount is that of the call as a whole, and
+// only what is new is charged.
+func (c *Call) Settle(now time.Time, model string, a Amount, unpriced bool) Settled {
+	b := c.payer.Account.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c.land(now)
+	a = a.cleaned()
+	a.Calls = 1
+	more := a.Minus(c.charged)
+	c.charged = c.charged.Plus(more)
+	c.payer.Account.state.Last = c.charged
+	return c.payer.charge(now, model, more, unpriced, nil)
+}
+
+// Summary charges a call of the summarizer. It is never refused, but may reach a bound.
+func (p Payer) Summary(now time.Time, model string, a Amount, unpriced bool) Settled {
+	b := p.Account.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return p.charge(now, model, a.cleaned(), unpriced, &p.Account.state.Summaries)
+}
+
+// charge charges an amount to everyone who pays. The caller holds book.mu.
+func (p Payer) charge(now time.Time, model string, a Amount, unpriced bool, part *Amount) (s Settled) {
+	if part != nil {
+		*part = part.Plus(a)
+	}
+	var below *Account
+	for up := p; up.Account != nil; up = up.Account.parent {
+		state := &up.Account.state
+		if below != nil {
+			state.open(below.owner.Session, a)
+		}
+		below = up.Account
+		state.charge(model, a)
+		up.Account.revision++
+		if up.turn != nil {
+			up.turn.spent = up.turn.spent.Plus(a)
+			if state.TurnID == up.turn.id {
+				state.Turn = up.turn.spent
+			}
+		}
+		if up.Account != p.Account {
+			state.Subtasks = state.Subtasks.Plus(a)
+		}
+		if unpriced && state.noteUnpriced(model) {
+			s.NewUnpriced = true
+		}
+	}
+	s.Charged = a
+	var d Decision
+	p.meters(now, func(m meter) { d.trip(m, m.limits.reached(m.scope, m.spent, m.wall)) })
+	s.Tripped = d.Tripped
+	return s
+}

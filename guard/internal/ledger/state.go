@@ -1,0 +1,145 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// State is what an account stores.
+type State struct {
+	Total     Amount
+	Models    map[string]Amount
+	Unpriced  []string // sorted
+	Subtasks  Amount
+	Children  int // how many subtasks
+	Summaries Amount
+	Last      Amount // the last call that an agent of the account itself has made
+	Wall      time.Duration
+	Granted   Limits
+	Held      *Held
+	Tripped   *Stop
+	// Open is what subtasks have used whose results are not stored yet, by session: their part of the totals.
+	Open   map[string]Amount
+	TurnID string
+	Turn   Amount // of the newest turn
+}
+
+// Held is a turn that has reached its cost ceiling: the next one waits for a reset.
+type Held struct {
+	Turn  string `json:"turn"`
+	Spent int64  `json:"spent"` // nano-dollars
+	Stop  Stop   `json:"stop"`
+}
+
+// maxModels is how many models are counted by name. The rest is counted under otherModels.
+const (
+	maxModels   = 32
+	maxName     = 100
+	otherModels = "other models"
+)
+
+func (s *State) charge(model string, a Amount) {
+	s.Total = s.Total.Plus(a)
+	if s.Models == nil {
+		s.Models = map[string]Amount{}
+	}
+	model = s.name(model)
+	s.Models[model] = s.Models[model].Plus(a)
+}
+
+// name is the name under which a model is counted.
+func (s *State) name(model string) string {
+	model = short(model)
+	if _, known := s.Models[model]; !known && len(s.Models) >= maxModels {
+		return otherModels
+	}
+	return model
+}
+
+// noteUnpriced notes a model without prices, and reports whether it is new.
+func (s *State) noteUnpriced(model string) bool {
+	model = short(model)
+	at, known := slices.BinarySearch(s.Unpriced, model)
+	if known || len(s.Unpriced) >= maxModels {
+		return false
+	}
+	s.Unpriced = slices.Insert(slices.Clone(s.Unpriced), at, model)
+	return true
+}
+
+// maxOpen is how many subtasks are kept apart.
+const maxOpen = 64
+
+// open notes a part of a subtask.
+func (s *State) open(id string, a Amount) {
+	if _, known := s.Open[id]; !known && len(s.Open) >= maxOpen {
+		return
+	}
+	if s.Open == nil {
+		s.Open = map[string]Amount{}
+	}
+	s.Open[id] = s.Open[id].Plus(a)
+}
+
+// short returns a name as it is stored.
+func short(name string) string { return strings.ToValidUTF8(name[:min(len(name), maxName)], "") }
+
+// clone returns a copy that shares nothing that changes.
+func (s State) clone() State {
+	s.Models = maps.Clone(s.Models)
+	s.Open = maps.Clone(s.Open)
+	s.Unpriced = slices.Clone(s.Unpriced)
+	return s
+}
+
+// AtLeast reports whether s has counted everything that base has.
+func (s State) AtLeast(base State) bool {
+	if !s.Total.AtLeast(base.Total) || s.Children < base.Children || !s.Subtasks.AtLeast(base.Subtasks) || !s.Summaries.AtLeast(base.Summaries) {
+		return false
+	}
+	for name, amount := range base.Models {
+		if !s.Models[name].AtLeast(amount) {
+			return false
+		}
+	}
+	return true
+}
+
+// onto returns theirs and what s has counted since base.
+func (s State) onto(theirs, base State) State {
+	out := theirs.clone()
+	if out.Models == nil {
+		out.Models = map[string]Amount{}
+	}
+	for name, amount := range s.Models {
+		if more := amount.Minus(base.Models[name]); more != (Amount{}) {
+			out.charge(name, more)
+		}
+	}
+	for _, name := range s.Unpriced {
+		out.noteUnpriced(name)
+	}
+	out.Subtasks = out.Subtasks.Plus(s.Subtasks.Minus(base.Subtasks))
+	out.Summaries = out.Summaries.Plus(s.Summaries.Minus(base.Summaries))
+	out.Children += max(0, s.Children-base.Children)
+	out.Wall += max(0, s.Wall-base.Wall)
+	for id, amount := range s.Open {
+		if more := amount.Minus(base.Open[id]); more != (Amount{}) {
+			out.open(id, more)
+		}
+	}
+	for id := range base.Open {
+		if _, still := s.Open[id]; !still {
+			delete(out.Open, id)
+		}
+	}
+	if s.Total != base.Total {
+		out.Last = s.Last
+	}
+	if s.Held != nil && (base.Held == nil || s.Held.Turn != base.Held.Turn) {
+		out.Held = s.Held
+	}
+	return out
+}
