@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/notes":                     {},
 	"internal/hanging":                   {},
 	"guard/internal/ledger":              {"tokens"},
+	"guard":                              {"guard/internal/ledger", "guard/watchdog", "compaction", "tokens", "toolresult", "internal/adk", "internal/notes", "internal/outbox", "internal/promptsize", "internal/window", "internal/wrapper"},
 	"internal/catalog":                   {},
 	"record":                             {"internal/adk"},
 	"tokens":                             {},

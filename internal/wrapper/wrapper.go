@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -111,6 +112,15 @@ func WithValue(ctx context.Context, key, value any) context.Context {
 		return ic.WithContext(with)
 	}
 	return with
+}
+
+// WithTimeout is context.WithTimeout for the context of a model call, as [WithValue] is.
+func WithTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	with, cancel := context.WithTimeout(ctx, timeout)
+	if ic, ok := ctx.(agent.InvocationContext); ok && !adk.IsNil(ic) {
+		return ic.WithContext(with), cancel
+	}
+	return with, cancel
 }
 
 // nilModel takes the place of a model that is nil.
