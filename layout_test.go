@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	"filtered":                           {"internal/view"},
 	"selector":                           {"record", "internal/adk", "internal/promptsize"},
 	"internal/ids":                       {},
+	"subtask/tools":                      {},
 	"internal/promptsize":                {"record", "tokens", "internal/view"},
 	"internal/view":                      {"record", "internal/adk"},
 	"summarizer":                         {"record", "tokens", "internal/adk", "internal/notes"},
