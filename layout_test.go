@@ -72,6 +72,7 @@ var mayImport = map[string][]string{
 	"selector":                           {"record", "internal/adk", "internal/promptsize"},
 	"internal/ids":                       {},
 	"subtask/tools":                      {},
+	"subtask":                            {"guard", "compaction", "tokens", "internal/adk", "internal/canonical", "internal/outbox", "internal/promptsize", "internal/wrapper"},
 	"internal/promptsize":                {"record", "tokens", "internal/view"},
 	"internal/view":                      {"record", "internal/adk"},
 	"summarizer":                         {"record", "tokens", "internal/adk", "internal/notes"},
