@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	"filtered":                           {"internal/view"},
 	"selector":                           {"record", "internal/adk", "internal/promptsize"},
 	"internal/ids":                       {},
+	"preset":                             {"tokens"},
 	"subtask/tools":                      {},
 	"subtask":                            {"guard", "compaction", "tokens", "internal/adk", "internal/canonical", "internal/outbox", "internal/promptsize", "internal/wrapper"},
 	"internal/promptsize":                {"record", "tokens", "internal/view"},

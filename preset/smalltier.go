@@ -1,0 +1,50 @@
+package preset
+
+import (
+	"fmt"
+
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// SmallTierError refuses an agent's own model of the small tier, because safety.small_tier_parent is refuse.
+type SmallTierError struct {
+	Model string
+	Text  string // what is wrong and what to do, wrapped at 78 columns
+}
+
+// Error returns the text.
+func (e *SmallTierError) Error() string { return e.Text }
+
+const noticeColumns = 78
+
+// SmallTierText returns the text about an agent whose own model is of the small tier, wrapped at 78 columns.
+// It suggests better and small, and leaves the suggestion out if better is "".
+func SmallTierText(model, better, small string) string {
+	suggestion := ""
+	if better != "" {
+		suggestion = fmt.Sprintf(" — e.g. --model %s --agentic-small-model %s", better, small)
+	}
+	return wrap(fmt.Sprintf("longsession: small-tier parent: %s is a small-tier model. Small-tier models work well as subtask workers"+
+		" (--agentic-small-model) but loop and stall as the parent for long interactive sessions. Consider a frontier or mid-tier"+
+		" model for the parent%s. Pass --small-tier-parent=allow to suppress this notice.", model, suggestion), noticeColumns)
+}
+
+// guardSmallTier notes or refuses a model of the small tier. One prompt and --yolo are no long interactive
+// session.
+func (r *resolver) guardSmallTier() {
+	s := &r.settings
+	if s.Tier != tokens.TierSmall || r.in.OneShot || r.in.Yolo || s.SmallTierParent.Value == SmallTierAllow {
+		return
+	}
+	tier := tokens.TierFrontier
+	if c, given := classOf(s.Task.Value); given {
+		tier = c.tier
+	}
+	better := r.current(ModelOf(r.family(), tier))
+	text := SmallTierText(s.Model.Value, better, s.SmallModel.Value)
+	if s.SmallTierParent.Value == SmallTierRefuse {
+		r.problems = append(r.problems, &SmallTierError{s.Model.Value, text})
+		return
+	}
+	s.Notes = append(s.Notes, Note{NoteSmallTier, text})
+}

@@ -1,0 +1,138 @@
+package preset
+
+import (
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// Checkpoint is who writes checkpoints.
+type Checkpoint string
+
+// The checkpoint modes.
+const (
+	CheckpointModel    Checkpoint = "model"    // the model, by a tool, and the operator
+	CheckpointOperator Checkpoint = "operator" // the operator only
+	CheckpointOff      Checkpoint = "off"
+)
+
+// Watchdog is what happens to a loop.
+type Watchdog string
+
+// The watchdog modes.
+const (
+	WatchdogWarn Watchdog = "warn" // it is reported
+	WatchdogNote Watchdog = "note" // the model is told, too
+	WatchdogStop Watchdog = "stop" // if it goes on after that, the turn is stopped
+	WatchdogOff  Watchdog = "off"
+)
+
+// SmallTier is what happens if the agent's own model is of the small tier.
+type SmallTier string
+
+// The modes of the small-tier guard.
+const (
+	SmallTierWarn   SmallTier = "warn"
+	SmallTierRefuse SmallTier = "refuse"
+	SmallTierAllow  SmallTier = "allow"
+)
+
+// What happens to calls of a model without a price. Any other value is the name of a model with one, at
+// which they are charged.
+const (
+	UnpricedWarn   = "warn"
+	UnpricedRefuse = "refuse"
+)
+
+// Values are what one source sets. Nil is unset. [Keys] lists their names.
+type Values struct {
+	Preset     *string // LongRun
+	Task       *Task
+	Unattended *bool
+	Provider   *Provider
+	Model      *string
+	SmallModel *string // of agentic tools
+	Ask        *Ask
+
+	Compaction          *bool    // false turns both triggers off; the hard limit stays
+	Thresholds          *string  // the name of a pair, or ByTier
+	Threshold           *float64 // 0 is off
+	ThresholdByTier     TierThresholds
+	BlockThreshold      *float64
+	InvocationThreshold *int // turns of the user; 0 is off
+	Checkpoint          *Checkpoint
+	CompactContext      *bool // the model may compact the session by a tool
+	AgenticTools        *bool
+
+	MaxTurnCost       *tokens.Nano // 0 is off, as for all ceilings
+	MaxSessionCost    *tokens.Nano
+	NoCeiling         *bool // an unattended run without a ceiling is meant
+	MaxToolIterations *int  // in one turn; 0 is off
+	Unpriced          *string
+	Watchdog          *Watchdog
+	SmallTierParent   *SmallTier
+}
+
+// TierThresholds are thresholds for models of one tier each.
+type TierThresholds struct{ Frontier, Mid, Small *float64 }
+
+// of returns the threshold for a tier, nil if it is unset.
+func (t *TierThresholds) of(tier tokens.Tier) *float64 {
+	switch tier {
+	case tokens.TierFrontier:
+		return t.Frontier
+	case tokens.TierMid:
+		return t.Mid
+	case tokens.TierSmall:
+		return t.Small
+	}
+	return nil
+}
+
+// Key is the name of one value in each source.
+type Key struct {
+	Name    string // in a file: "compaction.threshold" is threshold in the table compaction
+	Flag    string // without dashes
+	Negated bool   // the flag turns the value off: --no-compact
+	Help    string
+}
+
+// Environment is the name of the variable: LONGSESSION_ and the flag without its "no-", in capital letters.
+func (k Key) Environment() string { return environmentName(k) }
+
+// Keys lists every value, in the order in which [Settings.Explain] prints them.
+func Keys() []Key {
+	keys := make([]Key, len(options))
+	for i, o := range options {
+		keys[i] = o.Key
+	}
+	return keys
+}
+
+// Set sets a value by its name in a file. The error is a [*ConfigError] without a source.
+func (v *Values) Set(name, text string) error {
+	for _, o := range options {
+		if o.Name == name {
+			if reason := o.parse(v, text); reason != "" {
+				return &ConfigError{Key: name, Value: text, Reason: reason}
+			}
+			return nil
+		}
+	}
+	return &ConfigError{Key: name, Value: text, Reason: "there is no such key"}
+}
+
+// Environment reads the variables of all keys. lookup is os.LookupEnv. A variable that is set to nothing is
+// unset. The error joins a [*ConfigError] for each value that is refused.
+func Environment(lookup func(name string) (string, bool)) (Values, error) {
+	var v Values
+	var problems []error
+	for _, o := range options {
+		text, found := lookup(o.Environment())
+		if !found || text == "" {
+			continue
+		}
+		if reason := o.parse(&v, text); reason != "" {
+			problems = append(problems, &ConfigError{Key: o.Name, Value: text, Source: FromEnvironment, Name: o.Environment(), Reason: reason})
+		}
+	}
+	return v, join(problems)
+}
