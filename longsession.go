@@ -54,22 +54,21 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 		return nil, fmt.Errorf("longsession config: Model holds a nil %T, and every call would panic: set a model or leave the field out", cfg.Model)
 	}
 	cfg, problems := cfg.resolve()
-	s := &Stack{}
-	err := errors.Join(problems, s.addToolResults(inner, &cfg), s.addPrompt(&cfg), s.addBudget(&cfg), s.addToolSearch(&cfg), s.addCache(&cfg))
-	if err != nil {
+	b := &builder{Stack: &Stack{}, inner: inner, cfg: &cfg}
+	if err := errors.Join(problems, b.addLayers()); err != nil {
 		// Compaction's own problems belong into the same error. With a problem of ours it is closed at once.
 		svc, own := compaction.NewCompactionService(inner, cfg.Compaction)
 		if svc != nil {
 			own = svc.Close(context.Background())
 		}
-		return nil, fmt.Errorf("longsession: %w", errors.Join(err, own, s.closeLayers(context.Background())))
+		return nil, fmt.Errorf("longsession: %w", errors.Join(err, own, b.closeLayers(context.Background())))
 	}
 	svc, err := compaction.NewCompactionService(inner, cfg.Compaction)
 	if err != nil {
 		return nil, fmt.Errorf("longsession: %w", err)
 	}
-	s.Sessions = svc
-	return s, s.addPlugins(&cfg)
+	b.Sessions = svc
+	return b.Stack, b.addPlugins()
 }
 
 // PluginConfig returns the plugins of a runner: the app's own in their order, between those of the

@@ -13,19 +13,19 @@ import (
 
 // addBudget makes the meter. With LayerBudget disabled it only masks and offers read_result: no use of the
 // window has a consequence, and an overflow is the provider's error.
-func (s *Stack) addBudget(cfg *Config) error {
+func (b *builder) addBudget() error {
 	switch {
-	case cfg.uses(LayerBudget):
-		cfg.Compaction.Fixed = s.fixed
-	case cfg.uses(LayerToolResults):
-		cfg.Budget.Thresholds = budget.Thresholds{Note: budget.Off, Compact: budget.Off, Block: budget.Off}
-		cfg.Budget.Passive = true
+	case b.cfg.uses(LayerBudget):
+		b.cfg.Compaction.Fixed = b.fixed
+	case b.cfg.uses(LayerToolResults):
+		b.cfg.Budget.Thresholds = budget.Thresholds{Note: budget.Off, Compact: budget.Off, Block: budget.Off}
+		b.cfg.Budget.Passive = true
 	default:
 		return nil
 	}
-	cfg.Budget.Compactor = compactor{s}
-	meter, err := budget.New(cfg.Budget)
-	s.meter = meter
+	b.cfg.Budget.Compactor = compactor{b.Stack}
+	meter, err := budget.New(b.cfg.Budget)
+	b.meter = meter
 	return err
 }
 

@@ -12,41 +12,41 @@ import (
 // addPlugins makes the plugins. Those that touch events come before the app's, because an app's plugin that
 // answers hides an event from all behind it. Those that touch requests, and the one that answers, come behind
 // them. The package comment has the reasons.
-func (s *Stack) addPlugins(cfg *Config) error {
-	if cfg.uses(LayerToolResults) {
+func (b *builder) addPlugins() error {
+	if b.cfg.uses(LayerToolResults) {
 		// Without a cutter it only makes the errors of unknown tools short and stable: the view cuts.
 		results, err := toolresult.Plugin(toolresult.PluginConfig{})
 		if err != nil {
 			return err
 		}
-		s.before = append(s.before, results)
+		b.before = append(b.before, results)
 	}
-	if cfg.uses(LayerBudget) {
-		s.before = append(s.before, s.meter.Plugin())
+	if b.cfg.uses(LayerBudget) {
+		b.before = append(b.before, b.meter.Plugin())
 	}
-	if s.prompt != nil {
-		s.before = appendPlugin(s.before, s.prompt.Plugin())
-		s.behind = appendPlugin(s.behind, s.prompt.MessagePlugin())
+	if b.prompt != nil {
+		b.before = appendPlugin(b.before, b.prompt.Plugin())
+		b.behind = appendPlugin(b.behind, b.prompt.MessagePlugin())
 	}
-	if s.read != nil {
+	if b.read != nil {
 		// It is declared in front of the tools of the search, whether their plugin or the model declares those.
-		if err := s.addRequestPlugin("longsession-read-result", s.declare); err != nil {
+		if err := b.addRequestPlugin("longsession-read-result", b.declare); err != nil {
 			return err
 		}
 	}
-	if s.search != nil {
-		s.behind = appendPlugin(s.behind, s.search.Plugin())
+	if b.search != nil {
+		b.behind = appendPlugin(b.behind, b.search.Plugin())
 	}
-	return s.addRequestPlugin("longsession-requests", s.measure)
+	return b.addRequestPlugin("longsession-requests", b.measure)
 }
 
 // addRequestPlugin adds a plugin that touches requests, behind those that are there.
-func (s *Stack) addRequestPlugin(name string, before llmagent.BeforeModelCallback) error {
+func (b *builder) addRequestPlugin(name string, before llmagent.BeforeModelCallback) error {
 	p, err := plugin.New(plugin.Config{Name: name, BeforeModelCallback: before})
 	if err != nil {
 		return err
 	}
-	s.behind = append(s.behind, p)
+	b.behind = append(b.behind, p)
 	return nil
 }
 

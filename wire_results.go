@@ -14,25 +14,25 @@ import (
 )
 
 // addToolResults makes the cutter, the masker and read_result, and has the view cut.
-func (s *Stack) addToolResults(inner session.Service, cfg *Config) error {
-	if !cfg.uses(LayerToolResults) {
+func (b *builder) addToolResults() error {
+	if !b.cfg.uses(LayerToolResults) {
 		return nil
 	}
-	cfg.ToolResults.Readable = true
-	cfg.stubInSmallWindow()
-	cfg.leaveSearchesWhole()
-	cutter, err1 := toolresult.New(cfg.ToolResults)
-	masker, err2 := toolresult.NewMasker(cfg.Masking)
-	results := cfg.Results
+	b.cfg.ToolResults.Readable = true
+	b.cfg.stubInSmallWindow()
+	b.cfg.leaveSearchesWhole()
+	cutter, err1 := toolresult.New(b.cfg.ToolResults)
+	masker, err2 := toolresult.NewMasker(b.cfg.Masking)
+	results := b.cfg.Results
 	if results == nil {
 		results = store.NewMemory(memoryBytes)
 	}
-	// Results of agents as tools are in no session of inner. Storage is asked first, so that a store of the
+	// Results of agents as tools are in no session of the inner service. Storage is asked first, so that a store of the
 	// app's that hangs keeps nobody from reading what the session has.
-	read, err3 := toolresult.ReadResult(sources{store.Events(inner), results}, cfg.readOptions())
-	s.cutter, s.read = cutter, read
-	cfg.Budget.Masker, cfg.Budget.Cutter, cfg.Budget.ReadResult, cfg.Budget.Store = masker, cutter, read, results
-	cfg.Compaction.Cut = s.cut
+	read, err3 := toolresult.ReadResult(sources{store.Events(b.inner), results}, b.cfg.readOptions())
+	b.cutter, b.read = cutter, read
+	b.cfg.Budget.Masker, b.cfg.Budget.Cutter, b.cfg.Budget.ReadResult, b.cfg.Budget.Store = masker, cutter, read, results
+	b.cfg.Compaction.Cut = b.cut
 	return errors.Join(err1, err2, err3)
 }
 

@@ -3,11 +3,11 @@ package longsession
 import "github.com/adk-go-ext/longsession/toolsearch"
 
 // addToolSearch makes the deferral of declarations.
-func (s *Stack) addToolSearch(cfg *Config) error {
-	if !cfg.uses(LayerToolSearch) {
+func (b *builder) addToolSearch() error {
+	if !b.cfg.uses(LayerToolSearch) {
 		return nil
 	}
-	deferral, err := toolsearch.New(cfg.ToolSearch)
-	s.search = deferral
+	deferral, err := toolsearch.New(b.cfg.ToolSearch)
+	b.search = deferral
 	return err
 }
