@@ -8,6 +8,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/contexttool"
+	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/prompt"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult"
@@ -59,8 +61,15 @@ type Config struct {
 	// Its own Registry takes precedence over the field above. Settings of a cache that is not enabled are
 	// ignored.
 	Cache prompt.CacheConfig
+	// Guard configures limits on money, model calls, tokens and time, and the watchdog for agents that repeat
+	// themselves. Without limits the guard stops no agent: it counts what each session spends, and keeps the
+	// totals in the session's state. Guard.Registry takes precedence over the field above.
+	Guard guard.Config
+	// ContextTools offers the model tools by which it tends its own context: mark_task_done and
+	// compact_context. They are off unless Enabled is set, because each request then declares them.
+	ContextTools contexttool.Config
 	// Disable turns layers off. An app with a disabled layer sends the same bytes as one without it.
-	// The settings of a disabled layer are ignored.
+	// The settings of a disabled layer are ignored, except that limits of the guard are refused then.
 	Disable []Layer
 }
 
@@ -79,10 +88,12 @@ const (
 	LayerPrompt Layer = "prompt"
 	// LayerToolSearch defers declarations of tools, and offers tool_search and tool_call.
 	LayerToolSearch Layer = "toolsearch"
+	// LayerGuard counts what is spent, and stops agents at their limits.
+	LayerGuard Layer = "guard"
 )
 
 // layers are all of them, in the order in which errors name them.
-var layers = []Layer{LayerToolResults, LayerBudget, LayerPrompt, LayerToolSearch}
+var layers = []Layer{LayerToolResults, LayerBudget, LayerPrompt, LayerToolSearch, LayerGuard}
 
 // ConfigError is one value of a [Config] that contradicts another one. Values that a layer refuses by
 // itself have the typed error of that layer.

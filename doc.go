@@ -4,18 +4,19 @@
 //
 // # Layers
 //
-// Five layers make a prompt fit, and keep it cheap. Compaction (package compaction) replaces old turns by
-// summaries. The layer of tool results (package toolresult) shortens long results, masks old ones, and lets
+// Six layers make a prompt fit, keep it cheap, and keep the agent within its limits. Compaction (package
+// compaction) replaces old turns by summaries. The layer of tool results (package toolresult) shortens long results, masks old ones, and lets
 // the model read each of them whole with the tool read_result. The budget (package budget) measures every
 // request as it is sent, makes one that is too large fit, and recovers if the provider refuses it. The
 // prompt (package prompt) adds sections such as AGENTS.md where they leave the cached prefix stable. Tool
 // search (package toolsearch) takes the declarations of many tools out of requests, and lets the model find
-// them.
+// them. The guard (package guard) counts what each session spends, stops it at its limits, and notices agents
+// that repeat themselves.
 //
 // They sit at several places. For one model call:
 //
 //	request = Model( behind( app( before( view( cut( stored history ))))))
-//	Model   = cache( translate( budget( defer( sections( request )))))
+//	Model   = cache( guard( translate( budget( defer( sections( request ))))))
 //
 //	cut       shortens a result once, when the view first shows it. Storage keeps it whole, so there is
 //	          nothing to clean up, and taking this module away changes nothing.
@@ -23,7 +24,9 @@
 //	          the model sees as 1 KB counts as 1 KB, and the summarizer reads what the model read.
 //	before    plugins that touch events come before the app's own: ADK calls no plugin behind one that
 //	          answers with an event. They write into the event they are given and never answer. The
-//	          sections of the instruction come here too, so that the app's plugins see them.
+//	          guard's is the first of all: it answers only where it refuses a run or a tool, and then
+//	          no other plugin may act on it. The sections of the instruction come here too, so that the
+//	          app's plugins see them.
 //	app       the app's own plugins, in their order. They see the conversation that the model will see.
 //	behind    plugins that touch requests come last: they declare read_result, defer the declarations, and
 //	          measure what the app's plugins left. The one that adds sections to a user's message comes here
@@ -39,6 +42,9 @@
 //	          real names of all tools, by which results are masked.
 //	translate writes calls of deferred tools as calls of tool_call, and turns the model's calls of tool_call
 //	          into calls of the tools. Nothing else in the app needs to know that there is a tool_call.
+//	guard     counts a request and refuses it at a bound. Each second request that the layers in front of
+//	          it send is counted like the first. It is not behind the cache: it asks for the last answer
+//	          of a turn without tools, and the cache has to see that.
 //	cache     replaces instruction and tools by the name of an explicit cache. It is next to the
 //	          provider: whatever ran behind it would find neither.
 //
@@ -48,7 +54,7 @@
 //
 // An app needs two lines, stack.Model(llm) and stack.PluginConfig(). Either alone is useful. Without Model,
 // nothing is masked and no request is made to fit. Without PluginConfig, the model is not told how full
-// its window is, a request that is too large is not rebuilt but masked, and no section stands at the end
+// its window is, a request that is too large is not rebuilt but masked, and no section comes at the end
 // of a request.
 //
 // In live runs ADK calls neither the model's wrapper nor any callback before the model. There, only the

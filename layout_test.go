@@ -25,7 +25,7 @@ var anything = []string{"*"}
 // mayImport lists which packages of this module the code of each folder may import. Imports point one
 // way, and the pure cores stay pure. The tree in ARCHITECTURE.md shows the same in ranks.
 var mayImport = map[string][]string{
-	".":                                  {"budget", "compaction", "prompt", "toolsearch", "toolresult", "toolresult/store", "tokens", "internal/adk"},
+	".":                                  {"guard/watchdog", "budget", "compaction", "contexttool", "guard", "internal/activity", "preset", "prompt", "subtask", "toolsearch", "toolresult", "toolresult/store", "tokens", "internal/adk"},
 	"guard/watchdog":                     {"internal/canonical", "internal/notes", "tokens"},
 	"historyhttp":                        {"compaction", "record"},
 	"contexttool":                        {"compaction", "internal/adk"},

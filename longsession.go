@@ -16,6 +16,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/prompt"
 	"github.com/adk-go-ext/longsession/toolresult"
@@ -32,13 +33,17 @@ type Stack struct {
 	// Sessions is the session service for runners, launchers and all other code that would use the
 	// inner one.
 	Sessions *compaction.CompactionSessionService
+	// Guard knows what sessions spend, and lets a stopped one go on: see [guard.Guard.Usage] and
+	// [guard.Guard.Reset]. It is nil if LayerGuard is disabled.
+	Guard *guard.Guard
 
 	cutter *toolresult.Cutter   // nil without LayerToolResults
-	read   tool.Tool            // nil without LayerToolResults
 	meter  *budget.Meter        // nil without any layer that needs it
 	prompt *prompt.Builder      // nil without LayerPrompt
 	search *toolsearch.Deferral // nil without LayerToolSearch
 	cache  *prompt.Cache        // nil unless Config.Cache is enabled
+	// tools are what the layers offer to agents: read_result and the context tools, as far as they are on.
+	tools []tool.Tool
 	// before and behind are the plugins around the app's own.
 	before, behind []*plugin.Plugin
 	// offered is true once an app was given a way by which its agents can read whole results.
@@ -68,7 +73,7 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 		return nil, fmt.Errorf("longsession: %w", err)
 	}
 	b.Sessions = svc
-	return b.Stack, b.addPlugins()
+	return b.Stack, errors.Join(b.addContextTools(), b.addPlugins())
 }
 
 // PluginConfig returns the plugins of a runner: the app's own in their order, between those of the
@@ -97,15 +102,13 @@ func (s *Stack) Ahead(provider llmagent.InstructionProvider) llmagent.Instructio
 	return s.meter.Ahead(provider)
 }
 
-// Tools returns the tools that the layers offer, to be appended to an agent's own: read_result. Only
-// agents that take part in live runs need it. For all others, the model and the plugins put it into each
-// request. It returns nil if the layer of tool results is disabled.
+// Tools returns the tools that the layers offer, to be appended to an agent's own: read_result, and the tools
+// of Config.ContextTools. Agents that take part in live runs need them, and agents of a runner without the
+// plugins need the context tools. For all others, they are put into each request. It returns nil if there are
+// none.
 func (s *Stack) Tools() []tool.Tool {
 	s.offer()
-	if s.read == nil {
-		return nil
-	}
-	return []tool.Tool{s.read}
+	return slices.Clone(s.tools)
 }
 
 // Tracker returns what the budget knows of a session: how much of the window is used, how large a turn is
@@ -135,12 +138,12 @@ func (s *Stack) TruncateLog() []string {
 	return s.cutter.TruncateLog()
 }
 
-// Close waits for the work of all layers, stores waiting summaries, deletes the explicit caches, and waits until
-// observers have received everything. Call it after the last runner has returned, and before the inner session service
+// Close waits for the work of all layers, stores waiting summaries and what they have cost, deletes the explicit
+// caches, and waits until observers have received everything. Call it after the last runner has returned, and before the inner session service
 // is closed. If ctx ends first, the work is canceled and Close returns the context's error. A second
 // Close does nothing.
 func (s *Stack) Close(ctx context.Context) error {
-	return errors.Join(s.Sessions.Close(ctx), s.closeLayers(ctx))
+	return errors.Join(s.Sessions.Close(ctx), s.saveTotals(ctx), s.closeLayers(ctx))
 }
 
 // offer makes the view show shortened results. Before that, no agent could read them whole.

@@ -28,7 +28,7 @@ func withEverything() longsession.Config {
 func TestWrappingAModelTwiceChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, disable := range [][]longsession.Layer{
-		nil, {longsession.LayerBudget}, {longsession.LayerPrompt}, {longsession.LayerToolSearch}, {longsession.LayerToolResults},
+		nil, {longsession.LayerBudget}, {longsession.LayerPrompt}, {longsession.LayerToolSearch}, {longsession.LayerToolResults}, {longsession.LayerGuard},
 		{longsession.LayerBudget, longsession.LayerToolResults},
 	} {
 		cfg := withEverything()
@@ -73,7 +73,7 @@ func TestPluginsOfEveryLayerHaveTheirPlaces(t *testing.T) {
 	for _, p := range newStack(t, withEverything()).PluginConfig().Plugins {
 		names = append(names, p.Name())
 	}
-	want := []string{"longsession-toolresult", "longsession-budget", "longsession-prompt", "longsession-prompt-message", "longsession-read-result", "longsession-toolsearch", "longsession-requests"}
+	want := []string{"longsession-guard", "longsession-toolresult", "longsession-budget", "longsession-prompt", "longsession-prompt-message", "longsession-tools", "longsession-toolsearch", "longsession-requests"}
 	if !slices.Equal(names, want) {
 		t.Errorf("plugins %v, want %v", names, want)
 	}

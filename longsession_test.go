@@ -139,7 +139,7 @@ func TestPluginsOfTheAppRunBetweenThoseOfTheLayers(t *testing.T) {
 		for _, p := range stack.PluginConfig(own...).Plugins {
 			names = append(names, p.Name())
 		}
-		if want := []string{"longsession-toolresult", "longsession-budget", "first", "second", "longsession-read-result", "longsession-toolsearch", "longsession-requests"}; !slices.Equal(names, want) {
+		if want := []string{"longsession-guard", "longsession-toolresult", "longsession-budget", "first", "second", "longsession-tools", "longsession-toolsearch", "longsession-requests"}; !slices.Equal(names, want) {
 			t.Fatalf("plugins %v, want %v", names, want)
 		}
 	}

@@ -20,6 +20,7 @@ func (c Config) resolve() (Config, error) {
 	}
 	r.models()
 	r.owned()
+	r.ceilings()
 	r.windows()
 	if c.uses(LayerBudget) {
 		r.thresholds()
@@ -70,7 +71,7 @@ func (r *resolver) windows() {
 // models gives each layer the shared registry, and compaction the model.
 func (r *resolver) models() {
 	c, cfg := r.cfg, &r.cfg.Compaction
-	for _, registry := range []**tokens.Registry{&cfg.Registry, &c.Budget.Registry, &c.ToolSearch.Registry, &c.Cache.Registry} {
+	for _, registry := range []**tokens.Registry{&cfg.Registry, &c.Budget.Registry, &c.ToolSearch.Registry, &c.Cache.Registry, &c.Guard.Registry} {
 		if *registry == nil {
 			*registry = c.Registry
 		}
@@ -114,6 +115,14 @@ func (r *resolver) owned() {
 		if field.set {
 			r.refuse("Budget."+field.name, "set", "the stack fills it: %s", field.instead)
 		}
+	}
+}
+
+// ceilings refuses limits that nobody would hold: an app that sets one relies on it.
+func (r *resolver) ceilings() {
+	g := &r.cfg.Guard
+	if !r.cfg.uses(LayerGuard) && (g.Turn.Any() || g.Session.Any()) {
+		r.refuse("Guard", "set with limits", "nobody holds them: remove the limits, or do not disable %s", LayerGuard)
 	}
 }
 

@@ -13,6 +13,9 @@ func (s *Stack) wrap(llm model.LLM) model.LLM {
 	if s.cache != nil {
 		llm = s.cache.Model(llm)
 	}
+	if s.Guard != nil {
+		llm = s.Guard.Model(llm)
+	}
 	if s.search != nil {
 		llm = s.search.Translate(llm)
 	}
@@ -33,6 +36,9 @@ func (s *Stack) closeLayers(ctx context.Context) error {
 	var problems []error
 	if s.cache != nil {
 		problems = append(problems, s.cache.Close(ctx))
+	}
+	if s.Guard != nil {
+		problems = append(problems, s.Guard.Flush(ctx))
 	}
 	if s.meter != nil {
 		problems = append(problems, s.meter.Flush(ctx))

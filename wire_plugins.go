@@ -13,6 +13,10 @@ import (
 // answers hides an event from all behind it. Those that touch requests, and the one that answers, come behind
 // them. The package comment has the reasons.
 func (b *builder) addPlugins() error {
+	if b.Guard != nil {
+		// It comes first: a run that is refused must leave no trace.
+		b.before = appendPlugin(b.before, b.Guard.Plugin())
+	}
 	if b.cfg.uses(LayerToolResults) {
 		// Without a cutter it only makes the errors of unknown tools short and stable: the view cuts.
 		results, err := toolresult.Plugin(toolresult.PluginConfig{})
@@ -28,9 +32,9 @@ func (b *builder) addPlugins() error {
 		b.before = appendPlugin(b.before, b.prompt.Plugin())
 		b.behind = appendPlugin(b.behind, b.prompt.MessagePlugin())
 	}
-	if b.read != nil {
-		// It is declared in front of the tools of the search, whether their plugin or the model declares those.
-		if err := b.addRequestPlugin("longsession-read-result", b.declare); err != nil {
+	if len(b.tools) > 0 {
+		// They are declared in front of the tools of the search, whether their plugin or the model declares those.
+		if err := b.addRequestPlugin("longsession-tools", b.declare); err != nil {
 			return err
 		}
 	}
@@ -58,11 +62,13 @@ func appendPlugin(plugins []*plugin.Plugin, p *plugin.Plugin) []*plugin.Plugin {
 	return append(plugins, p)
 }
 
-// declare declares read_result, for agents whose model is not that of [Stack.Model]. For the others, the wrapper
-// does it again on the final request.
+// declare declares what the layers offer. For read_result, the wrapper of [Stack.Model] does it again on the final
+// request.
 func (s *Stack) declare(_ agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
 	defer func() { _ = recover() }() // a request of another make; the turn goes on without us
-	toolresult.Declare(req, s.read)
+	for _, t := range s.tools {
+		toolresult.Declare(req, t)
+	}
 	return nil, nil
 }
 

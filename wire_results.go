@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/toolresult"
@@ -30,7 +31,7 @@ func (b *builder) addToolResults() error {
 	// Results of agents as tools are in no session of the inner service. Storage is asked first, so that a store of the
 	// app's that hangs keeps nobody from reading what the session has.
 	read, err3 := toolresult.ReadResult(sources{store.Events(b.inner), results}, b.cfg.readOptions())
-	b.cutter, b.read = cutter, read
+	b.cutter, b.tools = cutter, []tool.Tool{read}
 	b.cfg.Budget.Masker, b.cfg.Budget.Cutter, b.cfg.Budget.ReadResult, b.cfg.Budget.Store = masker, cutter, read, results
 	b.cfg.Compaction.Cut = b.cut
 	return errors.Join(err1, err2, err3)
