@@ -19,6 +19,7 @@ import (
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolsearch"
 )
@@ -42,6 +43,8 @@ type Stack struct {
 	prompt *prompt.Builder      // nil without LayerPrompt
 	search *toolsearch.Deferral // nil without LayerToolSearch
 	cache  *prompt.Cache        // nil unless Config.Cache is enabled
+	// registry has the prices for subtasks; nil is the built-in table.
+	registry *tokens.Registry
 	// tools are what the layers offer to agents: read_result and the context tools, as far as they are on.
 	tools []tool.Tool
 	// before and behind are the plugins around the app's own.
@@ -59,7 +62,7 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 		return nil, fmt.Errorf("longsession config: Model holds a nil %T, and every call would panic: set a model or leave the field out", cfg.Model)
 	}
 	cfg, problems := cfg.resolve()
-	b := &builder{Stack: &Stack{}, inner: inner, cfg: &cfg}
+	b := &builder{Stack: &Stack{registry: cfg.Registry}, inner: inner, cfg: &cfg}
 	if err := errors.Join(problems, b.addLayers()); err != nil {
 		// Compaction's own problems belong into the same error. With a problem of ours it is closed at once.
 		svc, own := compaction.NewCompactionService(inner, cfg.Compaction)
