@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/pricing"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
 	"github.com/adk-go-ext/longsession/compaction"
@@ -49,18 +50,18 @@ const maxJobs = 256
 
 // settings describes the flags, in the order of the help.
 func (f *flags) settings() []setting.Setting {
-	gemini := slices.DeleteFunc(slices.Clone(models), func(name string) bool { return !strings.HasPrefix(name, "gemini-") })
+	gemini := slices.DeleteFunc(slices.Clone(pricing.Models), func(name string) bool { return !strings.HasPrefix(name, "gemini-") })
 	return append(f.policy.settings(),
 		setting.Setting{Name: "mcp-tools", Value: setting.Texts(&f.policy.layers.mcp, checkPattern),
 			Help: "recorded tools that may be deferred, by name; * and ? match anything (may be repeated; default: those that begin with mcp__)"},
 		setting.Setting{Name: "mirror", Value: setting.Switch(&f.mirror), Help: "also compact where the recorded application did"},
 		setting.Setting{Name: "grid", Value: gridValue(&f.grid), Complete: completeGrid, Help: "compare policies: 'key=value,value key=value,...'"},
 
-		setting.Setting{Name: "model", Value: setting.Text(&f.model), Complete: setting.OneOf(models...),
+		setting.Setting{Name: "model", Value: setting.Text(&f.model), Complete: setting.OneOf(pricing.Models...),
 			Help: "the agent's model, for its prices and context window"},
 		setting.Setting{Name: "summary-model", Value: setting.Text(&f.summaryModel), Complete: setting.OneOf(gemini...),
 			Help: "the model that writes the summaries of --summarizer gemini; for other summarizers, the model whose prices apply to summaries, instead of --model"},
-		setting.Setting{Name: "price", Value: priceValue(&f.price), Help: "prices of the agent's model in USD per million tokens: 'input=3,cached=0.3,output=15'"},
+		setting.Setting{Name: "price", Value: pricing.Value(&f.price), Help: "prices of the agent's model in USD per million tokens: 'input=3,cached=0.3,output=15'"},
 		setting.Setting{Name: "fixed", Value: fixedValue(&f.fixed), Complete: setting.OneOf("auto\tas recorded, unless over half of the window", "recorded\tas recorded"),
 			Help: "tokens that every prompt has in addition to the messages (instructions, tools): a number, recorded (as the recorded counts imply), or auto (the same, unless that is over half of the window)"},
 

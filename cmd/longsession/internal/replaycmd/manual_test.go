@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/pricing"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -66,7 +67,7 @@ func TestHelpOfReplayNamesEveryKeyOfAGrid(t *testing.T) {
 
 func TestModelsThatAreOfferedHavePrices(t *testing.T) {
 	t.Parallel()
-	for _, name := range models {
+	for _, name := range pricing.Models {
 		if m, known := tokens.Lookup(name); !known || !m.Priced() || m.ContextWindow == 0 {
 			t.Errorf("%s: known %v, %+v", name, known, m)
 		}

@@ -1,0 +1,2 @@
+// Package pricing has the flags that name models and their prices.
+package pricing
