@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/requests":          {},
 	"internal/testkit/storages":          {"persistence"},
 	"replay/conversation":                {"record", "internal/adk"},
-	"replay":                             {".", "budget", "toolresult", "toolresult/store", "toolsearch", "record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},
+	"replay":                             {".", "guard/watchdog", "budget", "toolresult", "toolresult/store", "toolsearch", "record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},
 	"cmd/longsession/internal/chart":     {"replay", "cmd/longsession/internal/terminal"},
 	"cmd/longsession/internal/audit":     {"toolresult", "toolresult/store", "record", "selector", "summarizer", "tokens", "compaction", "persistence", "internal/adk", "internal/oracle", "internal/promptsize", "internal/view", "cmd/longsession/internal/redact", "cmd/longsession/internal/terminal"},
 	"cmd/longsession/internal/redact":    {},

@@ -90,4 +90,5 @@ func (r *run) charge(estimated tokens.Usage) {
 	sum.PromptTokens += usage.PromptTokens
 	sum.OutputTokens += usage.OutputTokens
 	sum.Dollars += price.Cost(usage)
+	r.spends = append(r.spends, spend{r.calls, nanos(price.Cost(usage))})
 }

@@ -40,6 +40,9 @@ func (r *run) finish(ctx context.Context, played Played) error {
 	}
 	rep.Lost = r.lost(view)
 	r.fillCompactions(events)
+	if err := (guarded{r}).fill(); err != nil {
+		return err
+	}
 	if r.layers != nil {
 		return r.layers.report(ctx, r)
 	}

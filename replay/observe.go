@@ -22,11 +22,12 @@ func (r *run) observe(ctx context.Context, o compaction.Observation) {
 		sum.Calls++
 		sum.PromptTokens += o.Usage.PromptTokens
 		sum.OutputTokens += o.Usage.OutputTokens
+		cost := o.Cost
 		if r.opts.SummaryModel.Priced() {
-			sum.Dollars += r.opts.SummaryModel.Cost(o.Usage)
-		} else {
-			sum.Dollars += o.Cost
+			cost = r.opts.SummaryModel.Cost(o.Usage)
 		}
+		sum.Dollars += cost
+		r.spends = append(r.spends, spend{r.calls, nanos(cost)})
 	}
 	switch o.Outcome {
 	case compaction.Stored:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/guard/watchdog"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -84,6 +85,13 @@ type Options struct {
 	Registry *tokens.Registry
 	// Fixed is how many tokens every prompt has in addition to the messages.
 	Fixed Fixed
+	// Watchdog looks for agents that go in circles in the recorded calls, in every mode but Off: see
+	// Report.Alerts and Report.WouldStop. Nothing is stopped. If nil, replay looks for neither.
+	Watchdog *watchdog.Config
+	// Ceiling is a ceiling for the cost of a session, summaries included. Report.WouldStop says where it
+	// would have stopped the conversation, which is played to its end. It needs Model's prices. 0 is
+	// none.
+	Ceiling tokens.Nano
 	// Progress receives the number of messages played since the previous call: each message once
 	// for the run without compaction and once for each policy. Concurrent calls of [Play] that
 	// share Progress call it concurrently. It may be nil.

@@ -48,6 +48,12 @@ type Report struct {
 	Recorded []AtRecorded `json:"recorded_compactions,omitempty"`
 	// Facts is nil for a conversation without questions.
 	Facts *Facts `json:"facts,omitempty"`
+	// Alerts are the patterns that Options.Watchdog found, and WouldStop is where it or Options.Ceiling
+	// would have ended a turn or the conversation, which was played to its end.
+	Alerts    []Alert     `json:"alerts,omitempty"`
+	WouldStop []WouldStop `json:"would_stop,omitempty"`
+	// Checkpoints are the recorded calls by which the model reported a finished task.
+	Checkpoints []Marked `json:"checkpoints,omitempty"`
 	// Notes describe what was made up, left out, or played differently from the recording.
 	Notes []string `json:"notes,omitempty"`
 

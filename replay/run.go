@@ -11,6 +11,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/replay/conversation"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // run plays one conversation under one policy.
@@ -30,7 +31,8 @@ type run struct {
 	layers   *layering                            // nil without other layers; svc is then theirs
 	ref      compaction.SessionRef
 
-	prompts []int // tokens of each call
+	prompts []int          // tokens of each call
+	usages  []tokens.Usage // the same with what a cache could serve, without the answers
 	// overAsRecorded counts prompts that are over the limit by the recording's counts, but not by
 	// those that the library got.
 	overAsRecorded int
@@ -43,6 +45,7 @@ type run struct {
 	stored    map[string]int // record ID -> index in made
 	made      []Compaction
 	unchecked bool // a record was stored since the last check of the view
+	spends    []spend
 }
 
 func playUnder(ctx context.Context, c *conversation.Conversation, policy Policy, window int, opts Options, w *whole) (*Report, error) {
@@ -174,7 +177,9 @@ func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	size := r.scale.of(m.size)
 	counted := r.scale.at(call, m.size)
 	r.prompts = append(r.prompts, counted)
+	before := r.sum
 	r.sum.add(counted, m.prefix, call, r.scale)
+	r.usages = append(r.usages, tokens.Usage{PromptTokens: counted, CachedTokens: r.sum.cached - before.cached})
 	r.report.Orphans += m.orphans
 	switch {
 	case size > r.report.Limit:

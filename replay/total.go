@@ -20,6 +20,10 @@ type Total struct {
 	Over        int `json:"over"`
 	Unavoidable int `json:"over_unavoidable"`
 	Unforeseen  int `json:"over_unforeseen"`
+	// Alerts, WouldStop and Checkpoints count those of the reports.
+	Alerts      int `json:"alerts"`
+	WouldStop   int `json:"would_stop"`
+	Checkpoints int `json:"checkpoints"`
 	// Layers adds up what the layers did, nil without other layers than compaction.
 	Layers *Layers `json:"layers,omitempty"`
 	// Facts is nil if no conversation had questions. Its Tokens is a sum.
@@ -52,6 +56,9 @@ func (t *Total) Add(r *Report) {
 			t.Unforeseen++
 		}
 	}
+	t.Alerts += len(r.Alerts)
+	t.WouldStop += len(r.WouldStop)
+	t.Checkpoints += len(r.Checkpoints)
 	if r.Layers != nil {
 		if t.Layers == nil {
 			t.Layers = &Layers{}
