@@ -15,6 +15,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/guard/watchdog"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult"
@@ -36,6 +37,8 @@ type flags struct {
 	model, summaryModel string
 	price               tokens.Model // prices only
 	fixed               replay.Fixed
+	watchdog            string
+	ceiling             tokens.Nano
 
 	db, html    string
 	force, json bool
@@ -65,6 +68,11 @@ func (f *flags) settings() []setting.Setting {
 		setting.Setting{Name: "fixed", Value: fixedValue(&f.fixed), Complete: setting.OneOf("auto\tas recorded, unless over half of the window", "recorded\tas recorded"),
 			Help: "tokens that every prompt has in addition to the messages (instructions, tools): a number, recorded (as the recorded counts imply), or auto (the same, unless that is over half of the window)"},
 
+		setting.Setting{Name: "watchdog", Value: setting.Choice(&f.watchdog, string(watchdog.Warn), string(watchdog.Off)),
+			Help: "report where the recorded agent went in circles, and where a watchdog would have stopped it: warn, off"},
+		setting.Setting{Name: "max-session-cost-usd", Value: pricing.Ceiling(&f.ceiling),
+			Help: "report at which call this ceiling would have stopped a conversation, which is played to its end; 0: none"},
+
 		setting.Setting{Name: "db", Value: setting.File(&f.db, suggest.SessionFiles...), Help: "keep the sessions in this session file (package persistence)"},
 		setting.Setting{Name: "force", Value: setting.Switch(&f.force), Help: "let --db add sessions to a file that holds sessions of another app; they stay as they are"},
 		setting.Setting{Name: "html", Value: setting.File(&f.html, "html", "htm"), Help: "write a report with charts to this file"},
@@ -82,7 +90,7 @@ func (f *flags) settings() []setting.Setting {
 // Command returns the command. Reports name the version; compare is [replay.Compare], or a stand-in
 // for a test.
 func Command(version string, compare Compare) *cobra.Command {
-	f := &flags{policy: defaultPolicy(), model: "gemini-2.5-flash", summaryModel: "gemini-2.5-flash", fixed: replay.FixedAuto, jobs: min(runtime.GOMAXPROCS(0), maxJobs)}
+	f := &flags{policy: defaultPolicy(), model: "gemini-2.5-flash", summaryModel: "gemini-2.5-flash", fixed: replay.FixedAuto, watchdog: string(watchdog.Warn), jobs: min(runtime.GOMAXPROCS(0), maxJobs)}
 	cmd := &cobra.Command{
 		Use:     "replay FILE...",
 		Short:   "Play recorded conversations with and without compaction, and compare",

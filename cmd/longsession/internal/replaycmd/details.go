@@ -18,6 +18,9 @@ type details struct {
 	problems section
 	over     section
 	recorded section
+	alerts   section
+	stops    section
+	marked   section
 	notes    section
 	leftOut  section
 }
@@ -59,6 +62,12 @@ func (s *section) write(b *strings.Builder, on terminal.Screen, paint func(strin
 // addConversation adds what the reports of a conversation have in common.
 func (d *details) addConversation(r *replay.Report) {
 	d.counts.add(r)
+	for _, a := range r.Alerts {
+		d.alerts.add(fmt.Sprintf("%s, turn %s, call %s: %s (%s): %s", terminal.Printable(r.ID), terminal.Commas(a.Turn), terminal.Commas(a.Call+1), terminal.Printable(a.Signal), a.Severity, terminal.Printable(a.Text)))
+	}
+	for _, m := range r.Checkpoints {
+		d.marked.add(fmt.Sprintf("%s, turn %s, call %s: %s", terminal.Printable(r.ID), terminal.Commas(m.Turn), terminal.Commas(m.Call+1), terminal.Printable(m.Detail)))
+	}
 	for _, note := range r.Notes {
 		d.notes.add(terminal.Printable(r.ID) + ": " + terminal.Printable(note))
 	}
@@ -95,6 +104,10 @@ func (d *details) add(r *replay.Report, bare, grid bool) {
 		d.over.add(fmt.Sprintf("%s, turn %s, call %s: %s tokens; %s %s of %s", name, terminal.Commas(o.Turn), terminal.Commas(o.Call+1),
 			terminal.Commas(o.Tokens), reason, terminal.Printable(o.Event), terminal.Commas(o.EventTokens)))
 	}
+	for _, w := range r.WouldStop {
+		d.stops.add(fmt.Sprintf("%s, turn %s, after call %s: %s, %s; %s would not have been made", name, terminal.Commas(w.Turn), terminal.Commas(w.Call+1),
+			w.Kind, terminal.Printable(strings.TrimSuffix(w.Text, ".")), terminal.Plural(w.CallsAfter, "call")))
+	}
 	if grid {
 		return // a line for each policy would bury the rest
 	}
@@ -128,6 +141,9 @@ func (d *details) write(s terminal.Screen, sum *summary) string {
 	d.problems.write(&b, s, s.Bad, "Violations of the rules for a view")
 	d.over.write(&b, s, s.Strong, "Prompts over the context window")
 	d.recorded.write(&b, s, s.Strong, "Compactions of the recorded application, and the prompt right after")
+	d.alerts.write(&b, s, s.Strong, "Alerts of the watchdog")
+	d.stops.write(&b, s, s.Strong, "Where a guard would have stopped; the conversations were played to their ends")
+	d.marked.write(&b, s, s.Strong, "Finished tasks that the model reported (mark_task_done)")
 	d.notes.write(&b, s, s.Strong, "Notes")
 	d.leftOut.write(&b, s, s.Strong, "Left out")
 	return b.String()

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/guard/watchdog"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -42,6 +43,9 @@ func newPlan(ctx context.Context, f *flags, version string, given func(flag stri
 	var err error
 	if p.model, err = agentModel(f.model, f.price, given("context-window")); err != nil {
 		return nil, err
+	}
+	if f.ceiling > 0 && !p.model.Priced() {
+		return nil, exit.Usage("--max-session-cost-usd is %v: %s has no known prices, so nothing could be counted; give --price, or name another --model", f.ceiling, f.model)
 	}
 	if given("summary-model") {
 		if p.summary, err = summaryModel(f); err != nil {
@@ -101,5 +105,6 @@ func (p *plan) addPolicies(ctx context.Context, combinations []combination) erro
 
 // options returns the options of [replay.Compare].
 func (p *plan) options(progress func(messages int)) replay.Options {
-	return replay.Options{Model: p.model, SummaryModel: p.summary, Fixed: p.fixed, Progress: progress}
+	return replay.Options{Model: p.model, SummaryModel: p.summary, Fixed: p.fixed, Progress: progress, Ceiling: p.ceiling,
+		Watchdog: &watchdog.Config{Mode: watchdog.Mode(p.watchdog)}}
 }
