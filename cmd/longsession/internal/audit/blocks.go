@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+
+	"github.com/adk-go-ext/longsession/guard"
 )
 
 // Block is a part of an event for people to read.
 type Block struct {
-	// Kind is "text", "thought", "call", "response", "other", "state", "error", "summary" or
+	// Kind is "text", "thought", "call", "subtask", "checkpoint", "response", "other", "state", "spent", "stop", "reset", "error", "summary" or
 	// "problem".
 	Kind string
 	// Title is empty for text that was said.
@@ -34,6 +37,8 @@ func Blocks(e *Entry) []Block {
 	add("text", "", e.Text)
 	for _, c := range e.Calls {
 		add("call", "call of "+c.Name, compact(c.Args))
+		add("subtask", "runs in session", c.Subtask)
+		add("checkpoint", "checkpoint", checkpointText(c.Checkpoint))
 	}
 	for _, r := range e.Responses {
 		add("response", "response of "+r.Name, compact(r.Response))
@@ -41,9 +46,21 @@ func Blocks(e *Entry) []Block {
 	for _, o := range e.Other {
 		add("other", "also", o)
 	}
-	if e.State != nil {
-		add("state", "state set", compact(e.State))
+	state := e.State
+	if e.Spent != nil { // that is what the key says
+		state = maps.Clone(state)
+		delete(state, guard.StateKey)
 	}
+	if len(state) > 0 || e.State != nil && e.Spent == nil {
+		add("state", "state set", compact(state))
+	}
+	if e.Spent != nil {
+		add("spent", "spent so far", fmt.Sprintf("%s in %d model calls", e.Spent.Cost(), e.Spent.Calls))
+	}
+	if e.Stop != nil {
+		add("stop", "stopped", e.Stop.String())
+	}
+	add("reset", "reset", e.Reset)
 	add("error", "error", e.Error)
 	if m := e.Record; m != nil {
 		add("problem", "cannot be read", m.Problem)
@@ -52,6 +69,19 @@ func Blocks(e *Entry) []Block {
 		add("text", "note", m.Note)
 	}
 	return out
+}
+
+// checkpointText says what became of a call that reports a finished task.
+func checkpointText(of string) string {
+	switch of {
+	case "":
+		return ""
+	case Pending:
+		return "not written yet"
+	case Refused:
+		return "not asked for: the call failed"
+	}
+	return "written as record " + of
 }
 
 // compact writes a value as JSON on one line.

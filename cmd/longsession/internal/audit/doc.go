@@ -8,6 +8,8 @@
 //   - [File.Rows] reads the stored events in pages, [File.View] what the model sees of them.
 //   - [File.Compactions] and [File.Replacements] explain the records.
 //   - [File.Verify] checks the file, [File.Seal] and [File.Against] compare it with an earlier state.
+//   - [Prices.Costs] adds up what a session and its subtasks cost, [Prices.Activity] what was done to
+//     keep it short.
 //   - [File.Export] writes a session for people or other programs, without private data.
 //
 // A method that needs the whole session loads it and its view in one snapshot, so an app that writes

@@ -15,8 +15,9 @@ var documentTemplate = template.Must(template.New("document").Parse(documentText
 
 // document writes one self-contained HTML page. html/template escapes the text of events.
 type document struct {
-	to io.Writer
-	x  *redaction
+	to      io.Writer
+	x       *redaction
+	further int // sessions after the first, whose events have numbers of their own
 }
 
 func (w *document) begin(of *Session) error {
@@ -27,12 +28,24 @@ func (w *document) begin(of *Session) error {
 	return documentTemplate.ExecuteTemplate(w.to, "begin", t)
 }
 
+func (w *document) session(of *Session) error {
+	w.further++
+	t, err := titleOf(of, w.x)
+	if err != nil {
+		return err
+	}
+	return documentTemplate.ExecuteTemplate(w.to, "session", t)
+}
+
 func (w *document) event(row *persistence.Row) error {
 	a, err := articleOf(row, w.x)
 	if err != nil {
 		return err
 	}
-	return documentTemplate.ExecuteTemplate(w.to, "event", a)
+	return documentTemplate.ExecuteTemplate(w.to, "event", struct {
+		*article
+		Further int
+	}{a, w.further})
 }
 
 func (w *document) end() error {

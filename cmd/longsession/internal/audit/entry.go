@@ -31,7 +31,12 @@ type Entry struct {
 	Other []string `json:"other,omitempty"`
 	// State holds the keys of the session's state that the event set.
 	State map[string]any `json:"state,omitempty"`
-	Error string         `json:"error,omitempty"`
+	// Spent is what a guard had counted when the event was stored, Stop the bound that was reached with
+	// it, and Reset what somebody then added to the limits, in words.
+	Spent *Spent `json:"spent,omitempty"`
+	Stop  *Stop  `json:"stop,omitempty"`
+	Reset string `json:"reset,omitempty"`
+	Error string `json:"error,omitempty"`
 	// Tokens is the estimated size of the event in a prompt; 0 for a record.
 	Tokens int `json:"tokens"`
 	// Record is set for a compaction record.
@@ -50,6 +55,11 @@ type Call struct {
 	ID   string         `json:"id,omitempty"`
 	Name string         `json:"name"`
 	Args map[string]any `json:"args,omitempty"`
+	// Subtask is the ID of the session of the subtask that works for the call.
+	Subtask string `json:"subtask,omitempty"`
+	// Checkpoint is set for a call that reports a finished task: the ID of the checkpoint record that
+	// answers it, [Pending] or [Refused].
+	Checkpoint string `json:"checkpoint,omitempty"`
 }
 
 // Response is the response of a function.
@@ -111,7 +121,7 @@ func (e *Entry) take(ev *session.Event) {
 func (e *Entry) takePart(part *genai.Part) {
 	switch {
 	case part.FunctionCall != nil:
-		e.Calls = append(e.Calls, Call{part.FunctionCall.ID, part.FunctionCall.Name, part.FunctionCall.Args})
+		e.Calls = append(e.Calls, Call{ID: part.FunctionCall.ID, Name: part.FunctionCall.Name, Args: part.FunctionCall.Args})
 	case part.FunctionResponse != nil:
 		e.Responses = append(e.Responses, Response{part.FunctionResponse.ID, part.FunctionResponse.Name, part.FunctionResponse.Response})
 	case part.InlineData != nil:

@@ -22,52 +22,76 @@ const (
 // Formats lists them, the default first.
 var Formats = []string{JSONL, Markdown, HTML}
 
-// writer writes an export event by event.
+// writer writes an export event by event. session is called before the events of each further session.
 type writer interface {
 	begin(of *Session) error
+	session(of *Session) error
 	event(row *persistence.Row) error
 	end() error
 }
 
-// Export writes everything that a session has stored, records included, in the order of the
-// commits, without the matches of r. It returns the number of events. [JSONL] is one session.Event
-// per line, as encoding/json writes it, with its time moved to the nearest year from 0 to 9999.
+// Export writes everything that sessions have stored, records included, one session after the other and
+// each in the order of the commits, without the matches of r. It returns the number of events. [JSONL] is
+// one session.Event per line, as encoding/json writes it, with its time moved to the nearest year from 0
+// to 9999; with several sessions, each line also has the ID of its session as sessionId.
 // [Markdown] and [HTML] are for people; they escape everything that a terminal or a page would
 // obey. Export holds one page of the history in memory at a time.
 //
 // An event that cannot be read is an error. So is a match that cannot be redacted; that error wraps
 // [ErrRedact]. With r, Export goes through the session twice, or three times if it has summaries,
 // and writes nothing to to before it knows that the whole export is clean.
-func (f *File) Export(ctx context.Context, s *Session, format string, r *redact.Redactor, to io.Writer) (n int, err error) {
-	limit, x := -1, newRedaction(r)
+func (f *File) Export(ctx context.Context, sessions []*Session, format string, r *redact.Redactor, to io.Writer) (n int, err error) {
+	limits, x := make([]int, len(sessions)), newRedaction(r)
+	for i := range limits {
+		limits[i] = -1
+	}
 	for again := r != nil; again; {
 		values := len(x.cuts.values)
-		if limit, err = f.export(ctx, s, format, x, limit, io.Discard); err != nil {
+		if limits, err = f.export(ctx, sessions, format, x, limits, io.Discard); err != nil {
 			return 0, x.err(err)
 		}
 		// A summary may come before the event whose text it quotes the beginning of.
 		again = x.cuts.asked && len(x.cuts.values) > values
 	}
-	n, err = f.export(ctx, s, format, x, limit, to)
+	written, err := f.export(ctx, sessions, format, x, limits, to)
+	for _, of := range written {
+		n += of
+	}
 	return n, x.err(err)
 }
 
-// export goes once through limit events; a negative limit means all.
-func (f *File) export(ctx context.Context, s *Session, format string, x *redaction, limit int, to io.Writer) (n int, err error) {
+// export goes once through limited numbers of events of the sessions; a negative limit means all. It
+// returns how many it wrote of each.
+func (f *File) export(ctx context.Context, sessions []*Session, format string, x *redaction, limits []int, to io.Writer) (written []int, err error) {
 	var w writer
 	switch format {
 	case JSONL:
-		w = jsonl{to, x}
+		w = &jsonl{to: to, x: x, several: len(sessions) > 1}
 	case Markdown:
 		w = &markdown{to: to, x: x}
 	case HTML:
-		w = &document{to, x}
+		w = &document{to: to, x: x}
 	default:
-		return 0, fmt.Errorf("format %q: choose one of %q", format, Formats)
+		return nil, fmt.Errorf("format %q: choose one of %q", format, Formats)
 	}
-	if err := w.begin(x.session(s)); err != nil {
-		return 0, fmt.Errorf("session %q: %w", s.Name(), err)
+	for i, s := range sessions {
+		start := w.session
+		if i == 0 {
+			start = w.begin
+		}
+		if err := start(x.session(s)); err != nil {
+			return written, fmt.Errorf("session %q: %w", s.Name(), err)
+		}
+		n, err := exportEvents(ctx, f, s, w, x, limits[i])
+		if written = append(written, n); err != nil {
+			return written, err
+		}
 	}
+	return written, w.end()
+}
+
+// exportEvents writes the events of one session.
+func exportEvents(ctx context.Context, f *File, s *Session, w writer, x *redaction, limit int) (n int, err error) {
 	for row, err := range f.Rows(ctx, s, 0, limit) {
 		if err != nil {
 			return n, err
@@ -86,7 +110,7 @@ func (f *File) export(ctx context.Context, s *Session, format string, x *redacti
 		}
 		n++
 	}
-	return n, w.end()
+	return n, nil
 }
 
 // writable returns an event whose time JSON can write. It moves times before year 0 and after year
@@ -106,19 +130,30 @@ func writable(ev *session.Event) *session.Event {
 	return &moved
 }
 
-// jsonl writes one event per line.
+// jsonl writes one event per line. Of several sessions, each line says whose it is, so that a reader
+// does not mix them up.
 type jsonl struct {
-	to io.Writer
-	x  *redaction
+	to      io.Writer
+	x       *redaction
+	several bool
+	id      string // of the session
 }
 
-func (jsonl) begin(*Session) error { return nil }
-func (jsonl) end() error           { return nil }
+func (w *jsonl) begin(of *Session) error   { return w.session(of) }
+func (w *jsonl) session(of *Session) error { w.id = of.ID; return nil }
+func (w *jsonl) end() error                { return nil }
 
-func (w jsonl) event(row *persistence.Row) error {
+func (w *jsonl) event(row *persistence.Row) error {
 	line, err := marshal(row.Event)
 	if err != nil {
 		return err
+	}
+	if w.several {
+		id, err := marshal(map[string]string{"sessionId": w.id})
+		if err != nil {
+			return err
+		}
+		line = append(append(id[:len(id)-1], ','), line[1:]...)
 	}
 	if err := w.x.check(string(line)); err != nil {
 		return err

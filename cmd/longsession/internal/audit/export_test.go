@@ -28,7 +28,7 @@ func exported(t *testing.T, path, format string, patterns ...string) string {
 	f := open(t, path)
 	s := find(t, f, "")
 	var out strings.Builder
-	n, err := f.Export(t.Context(), s, format, r, &out)
+	n, err := f.Export(t.Context(), []*audit.Session{s}, format, r, &out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func TestAnAuditLeavesTheFileAlone(t *testing.T) {
 			if err != nil || len(o.Findings) > 0 || live && s.Events < 49 {
 				t.Errorf("%+v, %v", o, err)
 			}
-			if _, err := f.Export(t.Context(), s, audit.HTML, nil, new(strings.Builder)); err != nil {
+			if _, err := f.Export(t.Context(), []*audit.Session{s}, audit.HTML, nil, new(strings.Builder)); err != nil {
 				t.Error(err)
 			}
 			if _, err := f.Verify(t.Context(), []*audit.Session{s}, 5, func(one audit.Finding) error { t.Errorf("%+v", one); return nil }, func(*audit.Session) {}); err != nil {
@@ -144,7 +144,7 @@ func TestAnEventThatCannotBeReadIsNamed(t *testing.T) {
 	}
 	_, viewed := f.View(t.Context(), s)
 	_, listed := f.Compactions(t.Context(), s)
-	_, exported := f.Export(t.Context(), s, audit.JSONL, nil, new(strings.Builder))
+	_, exported := f.Export(t.Context(), []*audit.Session{s}, audit.JSONL, nil, new(strings.Builder))
 	for _, err := range []error{viewed, listed, exported} {
 		if err == nil || !strings.Contains(err.Error(), "event 4 cannot be read") || !strings.Contains(err.Error(), "audit verify") {
 			t.Errorf("error %v", err)

@@ -114,6 +114,7 @@ func sessionIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (*Se
 	if len(now) == 0 {
 		return nil, fmt.Errorf("session %q: %w: it was just deleted", s.Name(), session.ErrNotFound)
 	}
+	now[0].Parent, now[0].Call, now[0].Children, now[0].parent, now[0].Ledger = s.Parent, s.Call, s.Children, s.parent, s.Ledger
 	return now[0], nil
 }
 

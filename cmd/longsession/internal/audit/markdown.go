@@ -25,6 +25,11 @@ func (w *markdown) begin(of *Session) error {
 	return w.flush()
 }
 
+func (w *markdown) session(of *Session) error {
+	w.text.WriteString("\n")
+	return w.begin(of)
+}
+
 func (w *markdown) event(row *persistence.Row) error {
 	a, err := articleOf(row, w.x)
 	if err != nil {

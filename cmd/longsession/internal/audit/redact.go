@@ -66,6 +66,14 @@ func (x *redaction) name(text string) string {
 func (x *redaction) session(s *Session) *Session {
 	named := *s
 	named.App, named.User, named.ID, named.Created = x.Text(s.App), x.Text(s.User), x.Text(s.ID), x.Text(s.Created)
+	if len(s.Children) > 0 {
+		named.ID = x.name(s.ID)
+	}
+	if s.Parent != "" { // it stays named after its parent and the call, as the events have them
+		if id := x.name(s.Parent) + subtask + x.name(s.Call); !x.Matches(id) {
+			named.ID = id
+		}
+	}
 	x.Joined("/", &named.App, &named.User, &named.ID)
 	return &named
 }

@@ -97,10 +97,10 @@ func TestNoPlaceAndNoDisguiseKeepsASecret(t *testing.T) {
 			s := find(t, f, "")
 			for _, format := range audit.Formats {
 				var bare, out strings.Builder
-				if _, err := f.Export(t.Context(), s, format, nil, &bare); err != nil {
+				if _, err := f.Export(t.Context(), []*audit.Session{s}, format, nil, &bare); err != nil {
 					t.Fatal(err)
 				}
-				if n, err := f.Export(t.Context(), s, format, r, &out); err != nil || n != 5 {
+				if n, err := f.Export(t.Context(), []*audit.Session{s}, format, r, &out); err != nil || n != 5 {
 					t.Fatalf("%s: %d events, %v", format, n, err)
 				}
 				for _, what := range []string{secret, hidden, url.PathEscape(hidden), quoted(hidden), "example.org\""} {
@@ -174,7 +174,7 @@ func TestAnErrorTellsNothingPrivate(t *testing.T) {
 	}
 	f := open(t, path)
 	var out strings.Builder
-	_, err = f.Export(t.Context(), find(t, f, ""), audit.JSONL, r, &out)
+	_, err = f.Export(t.Context(), []*audit.Session{find(t, f, "")}, audit.JSONL, r, &out)
 	if err == nil || strings.Contains(err.Error(), "example.org") || !strings.Contains(err.Error(), "event 1 cannot be read") || out.Len() > 0 {
 		t.Errorf("%v\n%s", err, out.String())
 	}
@@ -193,10 +193,10 @@ func TestPresetsLeaveAnOrdinarySessionAsItIs(t *testing.T) {
 	}
 	for _, format := range audit.Formats {
 		var bare, out strings.Builder
-		if _, err := f.Export(t.Context(), s, format, nil, &bare); err != nil {
+		if _, err := f.Export(t.Context(), []*audit.Session{s}, format, nil, &bare); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Export(t.Context(), s, format, r, &out); err != nil {
+		if _, err := f.Export(t.Context(), []*audit.Session{s}, format, r, &out); err != nil {
 			t.Fatal(err)
 		}
 		if bare.String() != out.String() {

@@ -43,7 +43,7 @@ func TestASummaryKeepsNoBeginningOfASecret(t *testing.T) {
 		}
 		f := open(t, path)
 		var out strings.Builder
-		if _, err := f.Export(t.Context(), find(t, f, ""), audit.JSONL, r, &out); err != nil {
+		if _, err := f.Export(t.Context(), []*audit.Session{find(t, f, "")}, audit.JSONL, r, &out); err != nil {
 			t.Fatal(err)
 		}
 		for _, ev := range eventsOf(t, out.String()) {

@@ -42,7 +42,7 @@ func refused(t *testing.T, path, format string, patterns ...string) (string, err
 	}
 	f := open(t, path)
 	var out strings.Builder
-	_, err = f.Export(t.Context(), find(t, f, ""), format, r, &out)
+	_, err = f.Export(t.Context(), []*audit.Session{find(t, f, "")}, format, r, &out)
 	return out.String(), err
 }
 

@@ -124,7 +124,7 @@ func sealSession(ctx context.Context, snap *persistence.Snapshot, chain persiste
 		one.Rows = append(one.Rows, link.Content[:fingerprintSize]...)
 		digest = link.Digest
 		if text := misfit(chain, link); text != "" {
-			if err := report(Finding{chain.App, chain.User, chain.Session, link.Seq, link.ID, RuleChain, text}); err != nil {
+			if err := report(Finding{App: chain.App, User: chain.User, Session: chain.Session, Seq: link.Seq, Event: link.ID, Rule: RuleChain, Text: text}); err != nil {
 				return one, err
 			}
 		}

@@ -23,8 +23,18 @@ type Session struct {
 	// Contested reports that the records conflict, so the marks in the file cannot express them and
 	// an app loads the whole session.
 	Contested bool `json:"contested"`
+	// Parent and Call are set for the session of a subtask: the ID of the session that it works for,
+	// and of the call there.
+	Parent string `json:"parent,omitempty"`
+	Call   string `json:"call,omitempty"`
+	// Ledger is what a guard has counted, by the session's state; nil if there is none, or if it cannot
+	// be read.
+	Ledger *Ledger `json:"guard,omitempty"`
+	// Children are the sessions of its subtasks, in the order of their IDs.
+	Children []*Session `json:"-"`
 
-	key int64
+	parent *Session // nil if there is none, or if it was deleted
+	key    int64
 	// lastUser and lastAgent are the seq of the newest events of their kind, which the model always
 	// sees; 0 for none.
 	lastUser, lastAgent int64
@@ -63,9 +73,12 @@ const (
 func (f *File) Sessions(ctx context.Context, narrow Narrow) ([]*Session, error) {
 	var found []*Session
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
-		found, err = sessionsIn(ctx, snap, selectSessions)
-		return err
+		if found, err = sessionsIn(ctx, snap, selectSessions); err != nil {
+			return err
+		}
+		return withLedgers(ctx, snap, found)
 	})
+	link(found)
 	return slices.DeleteFunc(found, func(s *Session) bool { return !narrow.has(s) }), err
 }
 
@@ -83,13 +96,16 @@ type ErrWhich struct{ text string }
 func (e *ErrWhich) Error() string { return e.text }
 
 // Find returns the session with an ID, or with an app, user and ID joined by slashes. An empty name
-// means the only session. The error of a name that fits none or several is an [*ErrWhich].
+// means the only session, apart from those of subtasks. The error of a name that fits none or several is an [*ErrWhich].
 func (f *File) Find(ctx context.Context, name string, narrow Narrow) (*Session, error) {
 	all, err := f.Sessions(ctx, narrow)
 	if err != nil {
 		return nil, err
 	}
 	fit := slices.DeleteFunc(slices.Clone(all), func(s *Session) bool { return !Which{narrow, name}.Has(s) })
+	if own := slices.DeleteFunc(slices.Clone(fit), func(s *Session) bool { return s.Parent != "" }); name == "" && len(own) > 0 {
+		fit = own
+	}
 	switch {
 	case len(fit) == 1:
 		return fit[0], nil

@@ -56,6 +56,13 @@ const (
 	RuleRecord = "record"
 	// RuleEvent: an event can be read, and its text is stored as text.
 	RuleEvent = "event"
+	// RuleSubtask: the session of a subtask has its parent, and the parent the call that it works for.
+	// If order-1:sub:c1 is in the file and order-1 has no call c1, somebody changed one of the two. If
+	// order-1 was deleted, that is a warning.
+	RuleSubtask = "subtask"
+	// RuleGuard: the totals that a guard stores with events can be read, are those of this session, and
+	// only grow. If event 4 says 9 model calls and event 6 says 7, one of the two was changed.
+	RuleGuard = "guard"
 	// RuleResult: each stored tool result has a reference and all of its bytes. A result of 100,000
 	// bytes with only one of its two rows has lost its end.
 	RuleResult = "result"
@@ -83,6 +90,8 @@ type Finding struct {
 	Event string `json:"event,omitempty"`
 	Rule  string `json:"rule"`
 	Text  string `json:"text"`
+	// Warning is true for what may be as it should be.
+	Warning bool `json:"-"`
 }
 
 // unread reports whether the finding prevents the view from being made.
@@ -102,6 +111,7 @@ type Checked struct {
 	// include them.
 	Gone     int `json:"gone"`
 	Findings int `json:"findings"`
+	Warnings int `json:"warnings"`
 }
 
 // Verify checks the file itself and the given sessions. It calls report for each finding, and
@@ -110,7 +120,11 @@ func (f *File) Verify(ctx context.Context, sessions []*Session, maxSummaries int
 	var done Checked
 	each := func(found []Finding) error {
 		for _, one := range found {
-			done.Findings++
+			if one.Warning {
+				done.Warnings++
+			} else {
+				done.Findings++
+			}
 			if err := report(one); err != nil {
 				return err
 			}
@@ -154,7 +168,13 @@ type examination struct {
 }
 
 func (e *examination) find(seq int64, event, rule, format string, args ...any) {
-	e.found = append(e.found, Finding{e.App, e.User, e.ID, seq, event, rule, fmt.Sprintf(format, args...)})
+	e.found = append(e.found, Finding{App: e.App, User: e.User, Session: e.ID, Seq: seq, Event: event, Rule: rule, Text: fmt.Sprintf(format, args...)})
+}
+
+// warn notes what may be as it should be.
+func (e *examination) warn(rule, format string, args ...any) {
+	e.find(0, "", rule, format, args...)
+	e.found[len(e.found)-1].Warning = true
 }
 
 // examine checks a session in one snapshot, so that an app that writes meanwhile causes no findings.
@@ -200,10 +220,16 @@ func (e *examination) check(ctx context.Context, f *File, snap *persistence.Snap
 	if err := e.checkResults(ctx, snap); err != nil {
 		return err
 	}
+	if err := e.checkSubtask(ctx, snap); err != nil {
+		return err
+	}
 	if l.readable() != nil {
 		return nil
 	}
 	e.checkRecords(whole)
+	if err := e.checkLedger(ctx, snap); err != nil {
+		return err
+	}
 	// Without all rows, the zero value expects no links, and checkCoverage ignores them.
 	want := &wantLinks{}
 	if whole {

@@ -33,10 +33,15 @@ func (f *File) View(ctx context.Context, s *Session) ([]Entry, error) {
 		coveredBy[row.Seq] = row.CoveredBy
 	}
 	records := l.compactions()
+	notes, err := Annotate(ctx, f, s, first)
+	if err != nil {
+		return nil, err
+	}
 	out := []Entry{}
 	for _, ev := range l.view {
 		e := Entry{Seq: l.seq[ev], Content: ev.Content}
 		e.take(ev)
+		notes.annotate(&e)
 		if e.CoveredBy = coveredBy[e.Seq]; e.Seq == 0 {
 			e.Record = latest(records, func(c *Compaction) bool { return c.RecordID == ev.ID && c.State == Current })
 		}
@@ -107,6 +112,10 @@ type Overview struct {
 	// Newest is the newest readable compaction, or nil.
 	Newest   *Compaction `json:"newest,omitempty"`
 	Findings []Finding   `json:"findings"`
+	// Checkpoints counts the records of finished tasks, and Pending the calls by which a model reported
+	// one that no record answers.
+	Checkpoints int `json:"checkpoints"`
+	Pending     int `json:"pending_checkpoints"`
 	// Error is the reason why the view could not be made. Then the sizes of the view are 0, and
 	// Newest is nil.
 	Error string `json:"error,omitempty"`
@@ -119,7 +128,12 @@ func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Ove
 	if err != nil {
 		return nil, err
 	}
+	found = slices.DeleteFunc(found, func(f Finding) bool { return f.Warning })
 	o := &Overview{Session: l.Session, Findings: append([]Finding{}, found...)}
+	notes, err := Annotate(ctx, f, l.Session, first)
+	if err != nil {
+		return nil, err
+	}
 	turns := map[string]bool{}
 	for _, row := range l.rows {
 		if row.Event == nil {
@@ -132,11 +146,12 @@ func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Ove
 			continue
 		}
 		o.AllTokens += size(row.Event)
+		o.Pending += notes.pending(row)
 		if speaks(row.Event) && row.Event.InvocationID != "" {
 			turns[row.Event.InvocationID] = true
 		}
 	}
-	o.Turns = len(turns)
+	o.Turns, o.Checkpoints = len(turns), notes.written()
 	if unread := slices.IndexFunc(found, Finding.unread); unread >= 0 {
 		o.Error = found[unread].Text
 		if seq := found[unread].Seq; seq != 0 {

@@ -21,6 +21,7 @@ import (
 type command struct {
 	narrow       audit.Narrow
 	json         bool
+	children     bool // of list
 	maxSummaries int
 }
 
@@ -36,7 +37,7 @@ func Command() *cobra.Command {
 			Help: "only sessions of this user"},
 		setting.Setting{Name: "json", Value: setting.Switch(&a.json), Help: "write JSON Lines; the help of each command lists the fields"})
 	a.addMaxSummaries(cmd)
-	subs := []*cobra.Command{a.listCommand(), a.historyCommand(), a.contextCommand(), a.compactionsCommand(), a.diffCommand(), a.verifyCommand(), a.sealCommand(), a.exportCommand(), a.resultCommand(), a.cutsCommand()}
+	subs := []*cobra.Command{a.listCommand(), a.historyCommand(), a.contextCommand(), a.compactionsCommand(), a.diffCommand(), a.verifyCommand(), a.sealCommand(), a.exportCommand(), a.resultCommand(), a.cutsCommand(), a.costsCommand(), a.activityCommand()}
 	cmd.AddCommand(subs...)
 	for _, c := range append(subs, cmd) {
 		if c.ValidArgsFunction == nil {

@@ -69,6 +69,11 @@ func (o *output) replacement(r *audit.Replacement, width int) {
 		o.raw(o.screen.Strong(line) + "\n")
 	}
 	write("", terminal.WrapText(compactionNumbers(&r.Compaction), width))
+	for _, said := range []struct{ label, text string }{{"focus: ", r.Focus}, {"note: ", r.Note}} {
+		if said.text != "" {
+			write("", terminal.WrapText(said.label+said.text, width))
+		}
+	}
 	if width < twoColumns {
 		o.printf("replaced:\n")
 		write("    ", replacedLines(r, width-4))

@@ -16,12 +16,16 @@ func (a *command) historyCommand() *cobra.Command {
 	from, limit := 1, 0
 	cmd := newCommand("history FILE.db [SESSION]", "Show everything that was stored", a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
 		shown := 0
+		notes, err := audit.Annotate(ctx, f, s, int64(from))
+		if err != nil {
+			return err
+		}
 		out.done = func() string { return terminal.Plural(shown, "event") + " shown" }
 		for row, err := range f.Rows(ctx, s, int64(from), cmp.Or(limit, -1)) {
 			if err != nil {
 				return err
 			}
-			e := audit.EntryOf(row)
+			e := notes.Entry(row)
 			if err := writeAll(out, []*audit.Entry{&e}, out.entry); err != nil {
 				return err
 			}
@@ -50,6 +54,9 @@ func (a *command) contextCommand() *cobra.Command {
 		err = writeAll(out, view, func(e audit.Entry) {
 			tokens += e.Tokens
 			out.title(entryTitle(&e))
+			if e.Record != nil {
+				out.asked(e.Record)
+			}
 			e.Record = nil // the model sees the framed text and not the record
 			out.blocks(&e)
 		})

@@ -22,6 +22,7 @@ func (a *command) exportCommand() *cobra.Command {
 	var file string
 	format := audit.JSONL
 	var patterns, presets []string
+	children := false
 	cmd := newCommand("export FILE.db [SESSION]", "Write a session to a file, without the private data that --redact names", func(cmd *cobra.Command, args []string) error {
 		if a.json && cmd.Flags().Changed("format") && format != audit.JSONL && file == "" {
 			return exit.Usage("--json and --format %s: choose one, or give -o", format)
@@ -40,18 +41,23 @@ func (a *command) exportCommand() *cobra.Command {
 			if r == nil {
 				terminal.Complain(cmd.ErrOrStderr(), "warning: nothing is redacted: the export contains everything that was said, private or not; see --redact and --redact-preset")
 			}
+			sessions := []*audit.Session{s}
+			if children {
+				sessions = s.Family()
+			}
 			if file != "" {
-				return exportTo(ctx, f, s, format, r, to, out)
+				return exportTo(ctx, f, sessions, format, r, to, out)
 			}
 			n := 0
 			out.done = func() string { return terminal.Plural(n, "event") + " written, which may not be all" }
 			var err error
-			n, err = f.Export(ctx, s, format, r, out.to)
+			n, err = f.Export(ctx, sessions, format, r, out.to)
 			return exportError(err)
 		})(cmd, args)
 	})
 	setting.Add(cmd,
 		setting.Setting{Name: "format", Value: setting.Choice(&format, audit.Formats...), Help: "one of " + strings.Join(audit.Formats, ", ")},
+		setting.Setting{Name: "children", Value: setting.Switch(&children), Help: "write the sessions of its subtasks too, behind it"},
 		setting.Setting{Name: "redact", Value: setting.Texts(&patterns, func(string) error { return nil }), Help: "redact all matches of this Go regular expression (may be repeated)"},
 		setting.Setting{Name: "redact-preset", Value: setting.Choices(&presets, redact.Presets...), Help: "redact well-known forms of private data: " + strings.Join(redact.Presets, ", ")},
 		setting.Setting{Name: "output", Short: "o", Value: setting.File(&file, "jsonl", "json", "md", "html"), Help: "write to this file instead of standard output"})
@@ -59,14 +65,14 @@ func (a *command) exportCommand() *cobra.Command {
 }
 
 // exportTo writes an export to a file, as a whole or not at all.
-func exportTo(ctx context.Context, f *audit.File, s *audit.Session, format string, r *redact.Redactor, to files.Output, out *output) error {
+func exportTo(ctx context.Context, f *audit.File, sessions []*audit.Session, format string, r *redact.Redactor, to files.Output, out *output) error {
 	out.done = func() string { return to.Name + " was not written" }
 	if err := to.Check(); err != nil {
 		return err
 	}
 	n := 0
 	if err := to.Replace(func(w io.Writer) (err error) {
-		n, err = f.Export(ctx, s, format, r, w)
+		n, err = f.Export(ctx, sessions, format, r, w)
 		return exportError(err)
 	}); err != nil {
 		return err

@@ -3,6 +3,7 @@ package auditcmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -11,12 +12,14 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
 func (a *command) listCommand() *cobra.Command {
 	cmd := newCommand("list FILE.db", "List the sessions", a.list)
+	setting.Add(cmd, setting.Setting{Name: "children", Value: setting.Switch(&a.children), Help: "list the sessions of subtasks too, each below its parent; JSON always has them"})
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
 			return exit.Usage("%d arguments: list takes a FILE; use --app and --user to narrow the list", len(args))
@@ -30,7 +33,9 @@ func (a *command) listCommand() *cobra.Command {
 type listed struct {
 	*audit.Session
 	audit.Size
-	Error string `json:"error,omitempty"`
+	// Subtasks counts the sessions of its subtasks, and of theirs.
+	Subtasks int    `json:"subtasks,omitempty"`
+	Error    string `json:"error,omitempty"`
 }
 
 // list writes the sessions. JSON appears line by line; the table needs all rows for its widths. If the
@@ -50,14 +55,14 @@ func (a *command) list(cmd *cobra.Command, args []string) error {
 		var all []listed
 		unreadable, gone := 0, 0
 		out.done = func() string { return p.share("read") }
-		for _, s := range sessions {
+		for _, s := range families(sessions) {
 			now, size, err := f.Size(ctx, s)
-			one := listed{Session: now, Size: size}
+			one := listed{Session: now, Size: size, Subtasks: len(s.Family()) - 1}
 			switch {
 			case ctx.Err() != nil:
 				p.Finish()
 				if len(all) > 0 {
-					out.list(all)
+					out.list(all, a.children)
 				}
 				return ctx.Err()
 			case errors.Is(err, persistence.ErrWritten):
@@ -79,7 +84,7 @@ func (a *command) list(cmd *cobra.Command, args []string) error {
 		}
 		p.Finish()
 		if !a.json {
-			out.list(all)
+			out.list(all, a.children)
 			if gone > 0 {
 				out.printf("%s deleted meanwhile\n", terminal.Plural(gone, "session"))
 			}
@@ -89,6 +94,15 @@ func (a *command) list(cmd *cobra.Command, args []string) error {
 		}
 		return nil
 	})
+}
+
+// families returns the sessions with those of subtasks behind their parents.
+func families(sessions []*audit.Session) []*audit.Session {
+	var ordered []*audit.Session
+	for _, head := range audit.Heads(sessions) {
+		ordered = append(ordered, head.Family()...)
+	}
+	return ordered
 }
 
 // progress shows how many events were read, and counts the sessions.
@@ -119,18 +133,24 @@ func (p *progress) share(verb string) string {
 	return terminal.Commas(p.done) + " of " + terminal.Plural(p.sessions, "session") + " " + verb
 }
 
-// list writes the table, and below it the reason for each row with question marks.
-func (o *output) list(sessions []listed) {
+// list writes the table, and below it the reason for each row with question marks. Without children,
+// the session of a subtask has no row of its own: that of its parent counts it.
+func (o *output) list(sessions []listed, children bool) {
 	if len(sessions) == 0 {
 		o.printf("no sessions\n")
 		return
 	}
 	t := sessionTable{screen: o.screen}
 	for _, s := range sessions {
-		t.add(s)
+		if children || s.Parent == "" || s.Orphan() {
+			t.add(s)
+		}
 	}
 	o.raw(t.String())
 	for _, s := range sessions {
+		if l := s.Ledger; l != nil && l.Stopped != nil {
+			o.printf("%s is stopped: %s\n", terminal.Printable(s.Name()), terminal.Printable(l.Stopped.String()))
+		}
 		if s.Error != "" {
 			o.printf("%s cannot be read: %s\n", terminal.Printable(s.Name()), terminal.Printable(s.Error))
 		}
@@ -142,6 +162,9 @@ func (o *output) list(sessions []listed) {
 func (o *output) overview(v *audit.Overview) {
 	stored, compactions := terminal.Plural(v.Events, "event"), terminal.Commas(v.Compactions)
 	o.printf("session      %s\n", terminal.Printable(v.Name()))
+	if v.Parent != "" {
+		o.labeled("subtask", subtaskText(v.Session))
+	}
 	o.printf("created      %s, last updated %s\n", moment(v.Created), moment(v.Updated))
 	if v.Error != "" {
 		o.printf("stored       %s, %s of them compactions, in ? turns; ? tokens\n", stored, compactions)
@@ -152,6 +175,22 @@ func (o *output) overview(v *audit.Overview) {
 	}
 	if v.Contested {
 		o.printf("contested    its records conflict, for example because two processes compacted it at once; an app loads all of it\n")
+	}
+	if n := len(v.Family()) - 1; n > 0 {
+		o.labeled("subtasks", fmt.Sprintf("%s, in sessions of their own: see 'longsession audit list --children'", terminal.Plural(n, "subtask")))
+	}
+	if l := v.Ledger; l != nil {
+		o.labeled("spent", spentText(l.Total)+", by the guard's totals")
+		if l.Stopped != nil {
+			o.labeled("stopped", terminal.Printable(l.Stopped.String())+"; the next run is refused until a reset, or until the limit is raised")
+		}
+	}
+	if v.Checkpoints+v.Pending > 0 {
+		text := terminal.Commas(v.Checkpoints)
+		if v.Pending > 0 {
+			text += fmt.Sprintf(", and %s for one that is not written yet", terminal.Plural(v.Pending, "call"))
+		}
+		o.labeled("checkpoints", text)
 	}
 	switch {
 	case v.Newest != nil:
@@ -167,4 +206,13 @@ func (o *output) overview(v *audit.Overview) {
 	default:
 		o.printf("verify       %s, the first is %s; see 'longsession audit verify'\n", terminal.Plural(n, "finding"), findingText(v.Findings[0]))
 	}
+}
+
+// subtaskText says for which call of which session a subtask works.
+func subtaskText(s *audit.Session) string {
+	text := fmt.Sprintf("for the call %s of %s", terminal.Printable(s.Call), terminal.Printable(s.Parent))
+	if s.Orphan() {
+		text += ", which is not in the file"
+	}
+	return text
 }

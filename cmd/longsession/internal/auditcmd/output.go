@@ -9,6 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/record"
 )
 
 // output writes the results of the commands: text for people, or JSON Lines. It remembers the first
@@ -135,6 +136,9 @@ func (o *output) bad(text string) { o.raw(o.screen.Bad(o.screen.Hang(text)) + "\
 //	#3  2026-01-01 00:00:03  user  branch root.desk  [covered by 0b5c6f0e]
 func entryTitle(e *audit.Entry) string {
 	title := "summary"
+	if e.Record != nil && e.Record.Kind == string(record.KindCheckpoint) {
+		title = e.Record.Kind
+	}
 	if e.Seq > 0 {
 		title = fmt.Sprintf("#%d", e.Seq)
 	}
@@ -181,12 +185,17 @@ func (o *output) compaction(c *audit.Compaction) {
 	if c.Model != "" {
 		o.printf("    by %s, %s tokens in and %s out\n", terminal.Printable(c.Model), terminal.Commas(c.PromptTokens), terminal.Commas(c.OutputTokens))
 	}
+	o.asked(c)
+	o.indented(c.Summary, "    ")
+}
+
+// asked writes what somebody said about a record: what to concentrate on, and a note.
+func (o *output) asked(c *audit.Compaction) {
 	for _, b := range []audit.Block{{Title: "focus", Text: c.Focus}, {Title: "note", Text: c.Note}} {
 		if b.Text != "" {
 			o.block(b)
 		}
 	}
-	o.indented(c.Summary, "    ")
 }
 
 // compactionTitle is the first line of a record, such as

@@ -14,23 +14,26 @@ var sessionHeads = []struct{ name, over, under string }{
 	{"app", "", "app"}, {"user", "", "user"}, {"session", "", "session"},
 	{"events", "", "events"}, {"compactions", "com-", "pact."}, {"seen", "", "seen"},
 	{"seen tokens", "tokens", "seen"}, {"all tokens", "tokens", "all"},
-	{"created", "", "created"}, {"updated", "", "updated"},
+	{"created", "", "created"}, {"updated", "", "updated"}, {"subtasks", "sub-", "tasks"},
 }
 
 const (
 	sessionNameColumns = 3
 	sessionCreated     = 8
+	sessionSubtasks    = 10
 	columnGap          = 2
 )
 
 // sessionLines are the columns that share a line where there is no room for a table.
-var sessionLines = [][]int{{3, 4}, {5, 6, 7}, {8, 9}}
+var sessionLines = [][]int{{3, 4}, {5, 6, 7}, {8, 9}, {10}}
 
 // sessionTable lists sessions in a table or, on a narrow screen, in lines of "name: value". It
 // never shortens a name, since the other commands take it as an argument.
 type sessionTable struct {
 	screen terminal.Screen
 	rows   [][]string
+	// subtasks is true if a session has some. Without any there is no column for them.
+	subtasks bool
 }
 
 func (t *sessionTable) add(s listed) {
@@ -40,8 +43,9 @@ func (t *sessionTable) add(s listed) {
 	}
 	t.rows = append(t.rows, []string{
 		terminal.Printable(s.App), terminal.Printable(s.User), terminal.Printable(s.ID), terminal.Commas(s.Events), terminal.Commas(s.Compactions),
-		seen, tokens, all, moment(s.Created), moment(s.Updated),
+		seen, tokens, all, moment(s.Created), moment(s.Updated), terminal.Commas(s.Subtasks),
 	})
+	t.subtasks = t.subtasks || s.Subtasks > 0
 }
 
 // String writes the table. A terminal gets headings in two lines, which are narrower, and lines instead
@@ -62,6 +66,9 @@ func (t *sessionTable) String() string {
 			widths[i] = max(widths[i], uniseg.StringWidth(row[i]))
 		}
 	}
+	if !t.subtasks {
+		widths[sessionSubtasks] = 0
+	}
 	if t.screen.Columns == 0 || t.screen.Columns >= terminal.TableWidth && fitColumns(widths, t.screen.Columns) {
 		return t.table(heads, widths)
 	}
@@ -73,7 +80,9 @@ func (t *sessionTable) String() string {
 func fitColumns(widths []int, columns int) bool {
 	excess := -columns - columnGap
 	for _, w := range widths {
-		excess += w + columnGap
+		if w > 0 {
+			excess += w + columnGap
+		}
 	}
 	if excess > 0 {
 		excess -= widths[sessionCreated] + columnGap
@@ -90,7 +99,7 @@ func (t *sessionTable) table(heads [][]string, widths []int) string {
 			switch {
 			case widths[i] == 0:
 				continue
-			case i < sessionNameColumns || i >= sessionCreated:
+			case i < sessionNameColumns || i >= sessionCreated && i < sessionSubtasks:
 				cells = append(cells, terminal.Pad(value, widths[i]))
 			default: // a number
 				cells = append(cells, terminal.PadLeft(value, widths[i]))
@@ -116,9 +125,14 @@ func (t *sessionTable) lines() string {
 		for _, columns := range sessionLines {
 			var line []terminal.Value
 			for _, i := range columns {
+				if i == sessionSubtasks && row[i] == "0" {
+					continue
+				}
 				line = append(line, terminal.Value{Name: sessionHeads[i].name, Text: row[i]})
 			}
-			b.WriteString(t.screen.Values(2, line))
+			if len(line) > 0 {
+				b.WriteString(t.screen.Values(2, line))
+			}
 		}
 	}
 	return b.String()

@@ -49,11 +49,20 @@ func (a *command) verify(cmd *cobra.Command, args []string, seal *sealCheck) err
 		findings := 0
 		out.done = func() string { return p.share("checked") + ", " + terminal.Plural(findings, "finding") }
 		report := func(found audit.Finding) error {
-			findings++
-			if a.json {
-				return out.line(findingLine{"finding", found})
+			kind := "finding"
+			if found.Warning {
+				kind = "warning"
+			} else {
+				findings++
 			}
-			out.bad(findingText(found))
+			switch {
+			case a.json:
+				return out.line(findingLine{kind, found})
+			case found.Warning:
+				out.printf("warning: %s\n", findingText(found))
+			default:
+				out.bad(findingText(found))
+			}
 			return out.err
 		}
 		checked, err := f.Verify(ctx, sessions, a.maxSummaries, report, p.finished)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/genai"
+
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/auditcmd"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 )
@@ -24,11 +26,12 @@ func TestEveryFieldIsInTheHelp(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).User("i", "q").Call("i", "bot", "t", "a").Response("i", "bot", "t", strings.Repeat("result ", 100), "a").Agent("i", "bot", "done").Turns(4, "bot").
 		Compact("r1", "e1", "e2", "e3", "e4").Compact("r2", "e5", "e6").Merge("m", "r2")
+	h.Events[3].UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 9}
 	h.Events[3].ErrorCode, h.Events[3].Actions.StateDelta = "E", map[string]any{"k": "v"}
 	path := storeSession(t, h, "shop", "ada", "s1", "UPDATE events SET covered_by = NULL WHERE seq = 1")
 	for name, help := range map[string]string{
 		"": helpOf("") + helpOf("list"), "list": helpOf("list"), "history": helpOf("history"), "context": helpOf("context") + helpOf("history"),
-		"compactions": helpOf("compactions"), "diff": helpOf("diff") + helpOf("compactions"), "verify": helpOf("verify"), "result": helpOf("result"), "cuts": helpOf("cuts"),
+		"compactions": helpOf("compactions"), "diff": helpOf("diff") + helpOf("compactions"), "verify": helpOf("verify"), "result": helpOf("result"), "cuts": helpOf("cuts"), "costs": helpOf("costs") + helpOf("list"), "activity": helpOf("activity") + helpOf("costs") + helpOf("list"),
 	} {
 		args := []string{"audit", name, path, "s1", "--json"}
 		if name == "" {
@@ -76,7 +79,7 @@ func TestEveryAuditCommandDocumentsItsJSON(t *testing.T) {
 			}
 		}
 	}
-	if n != 11 {
+	if n != 13 {
 		t.Errorf("%d commands", n)
 	}
 }

@@ -12,10 +12,13 @@ import (
 	"testing"
 	"unicode"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/record"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
@@ -24,6 +27,13 @@ import (
 func storeSession(t *testing.T, h *ct.History, app, user, id string, damage ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sessions.db")
+	storeIn(t, path, h, app, user, id, damage...)
+	return path
+}
+
+// storeIn adds a session to a file, or makes the file, and damages it.
+func storeIn(t *testing.T, path string, h *ct.History, app, user, id string, damage ...string) {
+	t.Helper()
 	s, err := persistence.NewSQLiteSessionService(path)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +60,6 @@ func storeSession(t *testing.T, h *ct.History, app, user, id string, damage ...s
 			t.Fatal(err)
 		}
 	}
-	return path
 }
 
 // called runs a command and returns its exit code and what it wrote.
@@ -114,14 +123,17 @@ func TestNothingReachesATerminalAsItIs(t *testing.T) {
 	for i := range 4 {
 		h.Events[i].ID = evil + string(rune('a'+i))
 	}
+	h.Events[3].ModelVersion, h.Events[3].UsageMetadata = evil, &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 9}
 	h.Events[0].ErrorMessage, h.Events[0].ErrorCode = evil, evil
 	h.Events[3].Actions.StateDelta = map[string]any{evil: evil}
-	h.Compact("r"+evil, h.Events[0].ID, h.Events[1].ID, h.Events[2].ID, h.Events[3].ID)
+	h.Compact("r"+evil, h.Events[0].ID, h.Events[1].ID, h.Events[2].ID, h.Events[3].ID).Amend(func(m *record.Metadata) {
+		m.Kind, m.Focus, m.Note, m.Model, m.Usage = record.KindCheckpoint, evil, evil, evil, record.Usage{PromptTokens: 9}
+	})
 	path := storeSession(t, h, "a"+evil, "u"+evil, "s"+evil, "UPDATE events SET covered_by = NULL WHERE seq = 1")
 	broken := storeSession(t, h, "a"+evil, "u"+evil, "s"+evil, "UPDATE events SET content = '\"' || char(27) || '[2J\"' WHERE seq = 1")
 	shown := 0
 	for _, file := range []string{path, broken} {
-		for _, args := range [][]string{{"list", file}, {file, "s" + evil}, {"history", file}, {"context", file}, {"compactions", file}, {"diff", file, "--width", "120"}, {"diff", file}, {"verify", file}, {"result", file}, {"cuts", file, "--max-bytes", "200", "--stub-above", "20"}, {"result", file, "x" + evil}, {"result", file, "r-0000"},
+		for _, args := range [][]string{{"list", file}, {file, "s" + evil}, {"history", file}, {"context", file}, {"compactions", file}, {"diff", file, "--width", "120"}, {"diff", file}, {"verify", file}, {"result", file}, {"cuts", file, "--max-bytes", "200", "--stub-above", "20"}, {"result", file, "x" + evil}, {"result", file, "r-0000"}, {"costs", file}, {"activity", file}, {"costs", file, "s" + evil, "--model", evil},
 			{"history", file, evil}, {"list", file, "--user", evil}, {"diff", file, "--record", evil}, {"export", file, "-o", filepath.Join(t.TempDir(), "out")}} {
 			_, out, complaints := called(t.Context(), append([]string{"audit"}, args...)...)
 			for _, r := range out + complaints {

@@ -20,6 +20,8 @@ import (
 	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
+	"google.golang.org/genai"
+
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
@@ -228,12 +230,16 @@ func TestAuditFitsTheTerminal(t *testing.T) {
 	h := (&ct.History{}).User("i", strings.Repeat("質問です ", 40)+strings.Repeat("x", 300)).Agent("i", "bot", "答え\tだ\n  indented  text with  blanks\n").Turns(4, "bot").Compact("r1", "e1", "e2")
 	foreign := storeSession(t, h, "アプリ", wide, wide)
 	broken := storeSession(t, h, "shop", "ada", "s1", "UPDATE events SET covered_by = 'r1' WHERE seq = 4")
-	names := map[string]string{file: "tidewatch-clocks-and-gauges", foreign: wide, broken: "s1"}
+	h.Events[1].UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 1 << 30, CandidatesTokenCount: 1 << 30}
+	family := storeSession(t, h, "shop", "ada", "s1:sub:"+wide)
+	storeIn(t, family, h, "shop", "ada", "s1")
+	names := map[string]string{file: "tidewatch-clocks-and-gauges", foreign: wide, broken: "s1", family: "s1"}
 	for file, name := range names {
 		for _, args := range [][]string{
 			{"audit", file}, {"audit", "list", file}, {"audit", file, name}, {"audit", "history", file, name}, {"audit", "context", file, name},
 			{"audit", "compactions", file, name}, {"audit", "diff", file, name, "--all"}, {"audit", "verify", file},
 			{"audit", "verify", file, name}, {"audit", "history", file, name, "--from", "9999"}, {"audit", "result", file, name}, {"audit", "cuts", file, name, "--max-bytes", "100"},
+			{"audit", "costs", file}, {"audit", "costs", file, name, "--model", "gemini-2.5-pro"}, {"audit", "list", file, "--children"}, {"audit", "activity", file, name},
 		} {
 			for _, columns := range widths {
 				text, code := onTerminal(t, columns, args...)
