@@ -36,6 +36,10 @@ type server struct {
 	caches cachedContents
 	// inspect receives every valid request, if not nil.
 	inspect func(*request)
+	// implicit is the part of each prompt that the server reads from a cache of its own, in percent.
+	implicit int
+	// alike is true if requests for summaries are counted like those of agents.
+	alike bool
 	// onUsage receives all charged tokens, if not nil.
 	onUsage func(r *request, prompt, output int)
 
@@ -56,8 +60,9 @@ type request struct {
 	summary bool
 	header  http.Header
 	body    []byte
-	// tokens is the prompt size that the server reported, 0 if it reported none.
-	tokens int
+	// tokens is the prompt size that the server reported, 0 if it reported none, and cached the part of it that
+	// came from a cache.
+	tokens, cached int
 }
 
 func newServer(t *testing.T) *server {
@@ -228,14 +233,15 @@ func (s *server) usage(req *request, answer reply) object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	req.tokens = s.overhead + 100 + len(contents)/4
-	if req.summary {
+	if req.summary && !s.alike {
 		req.tokens += summaryMark
 	}
+	req.cached = max(s.caches.tokensOf(req.CachedContent), req.tokens*s.implicit/100)
 	if s.onUsage != nil {
 		s.onUsage(req, req.tokens, len(said)/4+answer.thoughts)
 	}
 	return object{
-		"promptTokenCount": req.tokens, "cachedContentTokenCount": s.caches.tokensOf(req.CachedContent), "candidatesTokenCount": len(said) / 4, "thoughtsTokenCount": answer.thoughts,
+		"promptTokenCount": req.tokens, "cachedContentTokenCount": req.cached, "candidatesTokenCount": len(said) / 4, "thoughtsTokenCount": answer.thoughts,
 		"totalTokenCount": req.tokens + len(said)/4 + answer.thoughts,
 	}
 }
