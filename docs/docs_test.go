@@ -123,7 +123,7 @@ func TestCodeInDocumentsCompiles(t *testing.T) {
 	t.Parallel()
 	var examples strings.Builder
 	for _, file := range goFiles(t, true) {
-		if filepath.Base(file) == "example_test.go" {
+		if strings.HasSuffix(file, "example_test.go") {
 			examples.WriteString(dense(read(t, file)))
 		}
 	}
@@ -132,7 +132,7 @@ func TestCodeInDocumentsCompiles(t *testing.T) {
 		for _, block := range fenced(read(t, file), "go") {
 			blocks++
 			if !strings.Contains(examples.String(), dense(block)) {
-				t.Errorf("%s quotes code that no example_test.go has, line by line:\n%s", file, block)
+				t.Errorf("%s quotes code that no *example_test.go has, line by line:\n%s", file, block)
 			}
 		}
 	}
