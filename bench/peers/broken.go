@@ -16,6 +16,6 @@ func broken(f figures) []string {
 	check("tool results never read", f.unread)
 	check("orphans", f.orphans)
 	check("requests over the window that need not be", f.avoidable)
-	check("state keys", f.keys)
+	check("state keys besides the guard's", f.strayKeys)
 	return all
 }

@@ -29,10 +29,10 @@ type figures struct {
 	// before is the size in bytes of all requests but the last. same is the number of these bytes
 	// with which the following request began.
 	before, same int
-	// keys is the largest number of session state keys at the end of any conversation, and writes
-	// counts writes of keys. events counts the stored events, and bytes is their size as JSON.
-	keys, writes, events, bytes int
-	took                        time.Duration
+	// keys is the largest number of session state keys at the end of any conversation, strayKeys that of
+	// the keys besides the guard's, and writes counts writes of keys. events counts the stored events, and bytes is their size as JSON.
+	keys, strayKeys, writes, events, bytes int
+	took                                   time.Duration
 }
 
 func (f figures) add(o figures) figures {
@@ -43,7 +43,7 @@ func (f figures) add(o figures) figures {
 		prompt: f.prompt + o.prompt, cached: f.cached + o.cached, breaks: f.breaks + o.breaks, largest: max(f.largest, o.largest),
 		calls: f.calls + o.calls, waited: f.waited + o.waited, tokens: f.tokens + o.tokens, writerRead: f.writerRead + o.writerRead, writerWrote: f.writerWrote + o.writerWrote, writerOver: f.writerOver + o.writerOver, rough: f.rough + o.rough,
 		before: f.before + o.before, same: f.same + o.same,
-		keys: max(f.keys, o.keys), writes: f.writes + o.writes, events: f.events + o.events, bytes: f.bytes + o.bytes,
+		keys: max(f.keys, o.keys), strayKeys: max(f.strayKeys, o.strayKeys), writes: f.writes + o.writes, events: f.events + o.events, bytes: f.bytes + o.bytes,
 		took: f.took + o.took,
 	}
 }

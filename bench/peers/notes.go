@@ -16,7 +16,7 @@ var notes = []string{
 	"longsession writes summaries in the background, and here has unlimited time between two model calls. With a slow writer, prompts stay longer for a call or two, unless the window is nearly full: then the turn waits. " +
 		"contextguard writes summaries while the turn waits. A background summary may begin an event earlier or later, so longsession's figures differ by a few tenths of a percent between runs. Times differ by a third or more on a busy machine.",
 	"The command checks longsession's guarantees and exits with code 1 if one is broken: no request lacks a message, and no last request a result, unless it is cut or rough; no result is summarized before the model has read it; " +
-		"no orphans; no avoidable request over the window; no state keys.",
+		"no orphans; no avoidable request over the window; no state key besides the one that holds the guard's totals.",
 }
 
 func printNotes(out io.Writer) {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/guard"
 )
 
 // stored counts what base stores of a session: state keys, writes of keys, and events.
@@ -17,8 +18,11 @@ func stored(ctx context.Context, base session.Service, ref compaction.SessionRef
 	if err != nil {
 		return err
 	}
-	for range got.Session.State().All() {
+	for key := range got.Session.State().All() {
 		seen.keys++
+		if key != guard.StateKey {
+			seen.strayKeys++
+		}
 	}
 	for ev := range got.Session.Events().All() {
 		counted := *ev
