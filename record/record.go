@@ -56,6 +56,18 @@ type Usage struct {
 	OutputTokens int
 }
 
+// Value is an exact value that the events of a record contain, such as an order number or a date.
+type Value struct {
+	Text string // as it is shown, with words of its context, such as "order ORD-17"
+	Kind string // what it is, such as "date" or "identifier"; see package values
+	// Author is the author of the event that contains it, Event the ID of that event, and At its timestamp.
+	Author string
+	Event  string
+	At     time.Time
+	Uses   int     // how often it was mentioned again
+	Score  float64 // how much it is worth, for the order among values of all records
+}
+
 // Metadata is one compaction record.
 //
 // A record stands for the events in Covered and for everything that the records in Absorbed stand
@@ -111,6 +123,13 @@ type Metadata struct {
 	Note    string // the app's own note
 	Model   string // that wrote the summary, "" if no model did
 	Usage   Usage
+
+	// Values are exact values of the covered events, the best first: candidates for the list that the view shows
+	// behind the newest summary. More may be stored than are shown. A record that absorbs others has theirs, too.
+	Values []Value
+	// LedgerTokens is how many tokens that list may take up while this record is the newest that has a place for
+	// it. It is stored, so that each process and each tool shows the same bytes whatever its configuration is.
+	LedgerTokens int
 }
 
 // Later reports whether m was made after other: by CreatedAt, and by RecordID if both are equal.

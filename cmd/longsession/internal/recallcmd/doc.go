@@ -1,0 +1,2 @@
+// Package recallcmd is longsession recall: it searches a session file, for people.
+package recallcmd
