@@ -30,7 +30,11 @@ func Tokens(h Input, p Params, branch string) Selection {
 		if !sel.Empty() {
 			sel.Agent, sel.After = r.agent, r.after
 		}
-		if sel = a.unlessTooSmall(sel); sel.Tokens > best.Tokens || best.Empty() && best.Reason == NothingEligible {
+		sel = a.unlessTooSmall(sel)
+		switch {
+		case sel.Empty() && (!best.Empty() || best.Reason != NothingEligible):
+			// the reason that is known already is the better one
+		case best.Empty() || sel.Tokens > best.Tokens:
 			best = sel
 		}
 	}

@@ -51,6 +51,7 @@ func TestRoundsOfALiveTurnAreKeptApartFromEarlierTurns(t *testing.T) {
 	for _, row := range []struct{ name, branch, script, running, want string }{
 		{"a tool loop", "", loop, "", "e2-e5 by bot after e1"},
 		{"earlier turns first, when they are larger", "", "1q*900 1a " + loop, "", "e1 e2"},
+		{"rounds without a size, when a waiting call holds the earlier turns", "", "1l:w@boss 2q 2c:x*0 2r:x*0 2c:z 2r:z", "", "e3 e4 by bot after e2"},
 		{"rounds first, when they are larger", "", "1q 1a " + loop, "", "e4-e7 by bot after e3"},
 		{"an answered turn, for as long as it is the newest", "", loop + " 2a 2a", "", "e2-e8 by bot after e1"},
 		{"a turn that is over", "", "1q 1c:x 1r:x 1a 2q 2a", "", "e1-e4"},
