@@ -51,7 +51,6 @@ func TestRoundsOfALiveTurnAreKeptApartFromEarlierTurns(t *testing.T) {
 	for _, row := range []struct{ name, branch, script, running, want string }{
 		{"a tool loop", "", loop, "", "e2-e5 by bot after e1"},
 		{"earlier turns first, when they are larger", "", "1q*900 1a " + loop, "", "e1 e2"},
-		{"rounds without a size, when a waiting call holds the earlier turns", "", "1l:w@boss 2q 2c:x*0 2r:x*0 2c:z 2r:z", "", "e3 e4 by bot after e2"},
 		{"rounds first, when they are larger", "", "1q 1a " + loop, "", "e4-e7 by bot after e3"},
 		{"an answered turn, for as long as it is the newest", "", loop + " 2a 2a", "", "e2-e8 by bot after e1"},
 		{"a turn that is over", "", "1q 1c:x 1r:x 1a 2q 2a", "", "e1-e4"},
@@ -84,6 +83,16 @@ func TestRoundsOfALiveTurnAreKeptApartFromEarlierTurns(t *testing.T) {
 
 // A tool loop that goes on forever is summarized again and again. Once the turn is over, the window
 // over the turn absorbs these summaries.
+// An open call without an invocation holds what was before the turn. The rounds are taken all the same, even if
+// the caller gives their events no size.
+func TestRoundsOfNoSizeAreTakenWhenNothingElseMayBe(t *testing.T) {
+	t.Parallel()
+	const history = "-c:w@boss 2q 2c:x*0 2r:x*0 2c:z 2r:z"
+	p := defaults()
+	p.Size = sizeOf
+	check(t, history, placed(selector.Tokens(newTape(script(history)).history(), p, "")), "e3 e4 by bot after e2")
+}
+
 func TestTheWindowOverATurnTakesInTheSummariesOfItsRounds(t *testing.T) {
 	t.Parallel()
 	all := script("1q 1a 2q 2c:x 2r:x 2c:y 2r:y 2c:z 2r:z 2a " + turns(3, 6))
