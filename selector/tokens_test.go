@@ -83,14 +83,14 @@ func TestRoundsOfALiveTurnAreKeptApartFromEarlierTurns(t *testing.T) {
 
 // A tool loop that goes on forever is summarized again and again. Once the turn is over, the window
 // over the turn absorbs these summaries.
-// An open call without an invocation holds what was before the turn. The rounds are taken all the same, even if
-// the caller gives their events no size.
+// A call that waits for a person holds what was before the turn. The rounds are taken all the same, even if the
+// caller gives their events no size.
 func TestRoundsOfNoSizeAreTakenWhenNothingElseMayBe(t *testing.T) {
 	t.Parallel()
-	const history = "-c:w@boss 2q 2c:x*0 2r:x*0 2c:z 2r:z"
+	const history = "1l:y@bot 1r:y@bot 2q 2a@helper*0 2c:w@helper"
 	p := defaults()
 	p.Size = sizeOf
-	check(t, history, placed(selector.Tokens(newTape(script(history)).history(), p, "")), "e3 e4 by bot after e2")
+	check(t, history, placed(selector.Tokens(newTape(script(history)).history(), p, "")), "e4 by helper after e3")
 }
 
 func TestTheWindowOverATurnTakesInTheSummariesOfItsRounds(t *testing.T) {
