@@ -37,7 +37,7 @@ type Meter struct {
 	guarded  *lru.Cache[string, struct{}] // invocations that the meter's plugin sees
 	foreign  foreign
 	hanging  hanging.Steps[hangKey]
-	outbox   outbox.Outbox[parcel]
+	outbox   outbox.Observations[Observation]
 }
 
 // New returns a Meter. The error joins a [*ConfigError] for every value that is refused.

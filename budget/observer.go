@@ -98,22 +98,16 @@ type Observation struct {
 	Missed int
 }
 
-// parcel is an observation with the context of its origin.
-type parcel struct {
-	ctx context.Context
-	o   Observation
-}
-
 // observe passes an observation on to the observer. It never waits.
 func (m *Meter) observe(ctx context.Context, o Observation) {
 	if m.cfg.Observer != nil {
-		m.outbox.Add(parcel{context.WithoutCancel(ctx), o}, m.cfg.deliver)
+		m.outbox.Send(ctx, o, m.cfg.deliver)
 	}
 }
 
-func (c *Config) deliver(p parcel, missed int) {
-	p.o.Missed = missed
-	c.Observer.Observe(p.ctx, p.o)
+func (c *Config) deliver(ctx context.Context, o Observation, missed int) {
+	o.Missed = missed
+	c.Observer.Observe(ctx, o)
 }
 
 // Flush waits until the observer has received all observations so far. It returns only the context's

@@ -18,7 +18,7 @@ import (
 // with [New].
 type Guard struct {
 	cfg      Config
-	outbox   outbox.Outbox[parcel]
+	outbox   outbox.Observations[Observation]
 	service  atomic.Pointer[session.Service]
 	sessions sessions
 	// inner has the payers for sessions of agents that run as tools, from their first call on.

@@ -70,22 +70,16 @@ type Observation struct {
 	Missed int
 }
 
-// parcel is an observation with the context of its origin.
-type parcel struct {
-	ctx context.Context
-	o   Observation
-}
-
 // observe passes an observation on to the observer. It never waits.
 func (g *Guard) observe(ctx context.Context, o Observation) {
 	if g.cfg.Observer != nil {
-		g.outbox.Add(parcel{context.WithoutCancel(ctx), o}, g.deliver)
+		g.outbox.Send(ctx, o, g.deliver)
 	}
 }
 
-func (g *Guard) deliver(p parcel, missed int) {
-	p.o.Missed = missed
-	g.cfg.Observer.Observe(p.ctx, p.o)
+func (g *Guard) deliver(ctx context.Context, o Observation, missed int) {
+	o.Missed = missed
+	g.cfg.Observer.Observe(ctx, o)
 }
 
 // charged reports what a call has used.

@@ -41,7 +41,7 @@ type Builder struct {
 	callers  *lru.Cache[callerKey, *seen]
 	requests *lru.Cache[weak.Pointer[model.LLMRequest], struct{}] // that have their sections
 	hanging  [numSources]hanging.Steps[store.Owner]
-	outbox   outbox.Outbox[parcel]
+	outbox   outbox.Observations[Observation]
 }
 
 // New returns a Builder. The error joins a [*ConfigError] for every value that is refused.

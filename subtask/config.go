@@ -179,7 +179,7 @@ func (c *Config) check() error {
 type Runner struct {
 	cfg    Config
 	slots  chan struct{}
-	outbox outbox.Outbox[parcel]
+	outbox outbox.Observations[Observation]
 }
 
 // New returns a runner. It copies the config. The error joins a [*ConfigError] for each value that is refused.

@@ -53,22 +53,16 @@ type Observation struct {
 	Missed int
 }
 
-// parcel is an observation with the context of its origin.
-type parcel struct {
-	ctx context.Context
-	o   Observation
-}
-
 // observe passes an observation on to the observer. It never waits.
 func (r *Runner) observe(ctx context.Context, o Observation) {
 	if r.cfg.Observer != nil {
-		r.outbox.Add(parcel{context.WithoutCancel(ctx), o}, r.deliver)
+		r.outbox.Send(ctx, o, r.deliver)
 	}
 }
 
-func (r *Runner) deliver(p parcel, missed int) {
-	p.o.Missed = missed
-	r.cfg.Observer.Observe(p.ctx, p.o)
+func (r *Runner) deliver(ctx context.Context, o Observation, missed int) {
+	o.Missed = missed
+	r.cfg.Observer.Observe(ctx, o)
 }
 
 // Flush waits until the observer has received all observations so far. It returns only the context's error.

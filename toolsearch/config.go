@@ -153,7 +153,7 @@ type Deferral struct {
 	named    *lru.Cache[agentKey, struct{}]      // agents with a tool of the app's under one of our names
 	wrapped  *lru.Cache[agentKey, struct{}]      // agents whose model is
 	runs     *lru.Cache[string, session.Session] // by invocation
-	outbox   outbox.Outbox[parcel]
+	outbox   outbox.Observations[Observation]
 }
 
 // New returns a Deferral. It copies the config. The error joins a [*ConfigError] for every value that is

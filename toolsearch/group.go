@@ -49,7 +49,7 @@ var _ tool.Toolset = (*Grouped)(nil)
 // does the turn.
 type Grouped struct {
 	cfg    GroupConfig
-	outbox outbox.Outbox[parcel]
+	outbox outbox.Observations[Observation]
 
 	mu         sync.Mutex
 	lists      *lru.Cache[string, *toolList] // by GroupConfig.Scope

@@ -29,13 +29,13 @@ func (g *Grouped) observe(ctx context.Context, o Observation) {
 	}
 	g.log(ctx, o)
 	if g.cfg.Observer != nil {
-		g.outbox.Add(parcel{context.WithoutCancel(ctx), o}, g.deliver)
+		g.outbox.Send(ctx, o, g.deliver)
 	}
 }
 
-func (g *Grouped) deliver(p parcel, missed int) {
-	p.o.Missed = missed
-	g.cfg.Observer.Observe(p.ctx, p.o)
+func (g *Grouped) deliver(ctx context.Context, o Observation, missed int) {
+	o.Missed = missed
+	g.cfg.Observer.Observe(ctx, o)
 }
 
 // log writes a line. A handler that panics is not our caller's problem.
