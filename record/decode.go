@@ -80,6 +80,8 @@ func Decode(value any) (*Metadata, error) {
 		Note:                 d.text(fNote, optional),
 		Model:                d.text(fModel, optional),
 		Usage:                d.usage(fUsage),
+		Values:               decodeValues(object[fValues]),
+		LedgerTokens:         decodeLedgerTokens(object),
 	}
 	if d.err != nil {
 		return nil, d.err

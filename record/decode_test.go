@@ -182,6 +182,7 @@ func FuzzDecode(f *testing.F) {
 		`null`, `{}`, `{"version":1}`,
 		`{"version":1,"record_id":"r","kind":"summary","start_timestamp":"0000-01-01T00:00:00+14:00","end_timestamp":"9999-12-31T23:59:59-14:00","created_at":"2026-01-01T00:00:00,5Z","compacted_content_json":"{\"parts\":[{\"text\":\"x\"}]}","absorbed":["a"]}`,
 		`{"version":1,"record_id":"r","kind":"checkpoint","start_timestamp":"2026-01-01T00:00:00Z","end_timestamp":"2026-01-01T00:00:00Z","created_at":"2026-01-01T00:00:00Z","compacted_content_json":"{\"PARTS\":[{\"Text\":\"x\"}]}","covered":[{}],"after":{"id":"e"},"agent":"a","through":{},"usage":{"prompt_tokens":1},"level":1e3,"compression_ratio":0.1}`,
+		`{"version":1,"record_id":"r","kind":"summary","start_timestamp":"2026-01-01T00:00:00Z","end_timestamp":"2026-01-01T00:00:00Z","created_at":"2026-01-01T00:00:00Z","compacted_content_json":"{\"parts\":[{\"text\":\"x\"}]}","absorbed":["a"],"ledger_tokens":600,"values":[{"t":"ORD-17","k":"identifier","by":"user","e":"e1","at":"2026-01-01T00:00:00+14:00","n":2,"s":1.5},{"t":""},7,{"t":"x","s":-1}]}`,
 	} {
 		f.Add(seed)
 	}

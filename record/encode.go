@@ -34,6 +34,8 @@ const (
 	fNote              = "note"
 	fModel             = "model"
 	fUsage             = "usage"
+	fValues            = "values"
+	fLedgerTokens      = "ledger_tokens"
 
 	fRefID           = "id"
 	fRefInvocationID = "invocation_id"
@@ -42,6 +44,15 @@ const (
 
 	fPromptTokens = "prompt_tokens"
 	fOutputTokens = "output_tokens"
+
+	// These are short because a record may have a hundred values.
+	fValueText   = "t"
+	fValueKind   = "k"
+	fValueAuthor = "by"
+	fValueEvent  = "e"
+	fValueAt     = "at"
+	fValueUses   = "n"
+	fValueScore  = "s"
 )
 
 // Encode returns the stored form of m: a new map with JSON-native values only. It leaves out
@@ -99,6 +110,12 @@ func Encode(m *Metadata) map[string]any {
 			fPromptTokens: float64(m.Usage.PromptTokens),
 			fOutputTokens: float64(m.Usage.OutputTokens),
 		}
+	}
+	if values := encodeValues(m.Values); len(values) > 0 {
+		out[fValues] = values
+	}
+	if m.LedgerTokens > 0 && m.LedgerTokens <= maxLedgerTokens {
+		out[fLedgerTokens] = float64(m.LedgerTokens)
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package record_test
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -140,17 +139,13 @@ func TestRecordSurvivesEveryBackend(t *testing.T) {
 			return out
 		},
 		"integers": func(_ *testing.T, object map[string]any) any {
-			for k, v := range object {
-				if f, ok := v.(float64); ok && f == math.Trunc(f) {
-					object[k] = int64(f)
-				}
-			}
+			toIntegers(object)
 			object["version"] = 1
 			return object
 		},
 	}
 	for name, way := range ways {
-		for what, m := range map[string]*record.Metadata{"full": full(), "small": small()} {
+		for what, m := range map[string]*record.Metadata{"full": full(), "small": small(), "with values": withValues()} {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				t.Parallel()
 				got, err := record.Decode(way(t, record.Encode(m)))

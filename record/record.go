@@ -126,6 +126,7 @@ type Metadata struct {
 
 	// Values are exact values of the covered events, the best first: candidates for the list that the view shows
 	// behind the newest summary. More may be stored than are shown. A record that absorbs others has theirs, too.
+	// At most 4,096 are stored and read, each of at most 1,024 bytes of text.
 	Values []Value
 	// LedgerTokens is how many tokens that list may take up while this record is the newest that has a place for
 	// it. It is stored, so that each process and each tool shows the same bytes whatever its configuration is.
