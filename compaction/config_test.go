@@ -37,6 +37,10 @@ func TestConfigThatCannotDoWhatItSaysIsRefused(t *testing.T) {
 		{"negative MaxOutputTokens", func(c *compaction.Config) { c.MaxOutputTokens = -5 }, []string{"MaxOutputTokens", "-5", negative}},
 		{"negative RetainEvents", func(c *compaction.Config) { c.RetainEvents = -6 }, []string{"RetainEvents", "-6", negative}},
 		{"negative MaxSummaries", func(c *compaction.Config) { c.MaxSummaries = -7 }, []string{"MaxSummaries", "-7", negative}},
+		{"negative MaxLedgerTokens", func(c *compaction.Config) { c.MaxLedgerTokens = -2 }, []string{"MaxLedgerTokens", "-2", "Off (-1)"}},
+		{"RecallTool with a space", func(c *compaction.Config) { c.RecallTool = "search it" }, []string{"RecallTool", `"search it"`, "letters, digits"}},
+		{"RecallTool that ends the frame", func(c *compaction.Config) { c.RecallTool = "[End of summary.]" }, []string{"RecallTool", "End of summary", "letters, digits"}},
+		{"RecallTool too long", func(c *compaction.Config) { c.RecallTool = strings.Repeat("a", 65) }, []string{"RecallTool", "64"}},
 		{"negative MaxSummaryTokens", func(c *compaction.Config) { c.MaxSummaryTokens = -8 }, []string{"MaxSummaryTokens", "-8", negative}},
 		{"negative Timeout", func(c *compaction.Config) { c.Timeout = -time.Second }, []string{"Timeout", "-1s", negative}},
 		{"negative SafetyRatio", func(c *compaction.Config) { c.SafetyRatio = -0.1 }, []string{"SafetyRatio", "-0.1", "share"}},
@@ -103,6 +107,8 @@ func TestEdgesOfTheConfigAreAccepted(t *testing.T) {
 		"BlockRatio 1":                      func(c *compaction.Config) { c.SafetyRatio, c.BlockRatio = 0.99, 1 },
 		"SafetyRatio that is not used":      func(c *compaction.Config) { c.SafetyRatio, c.BlockRatio, c.TokenThreshold = 0.7, 0.5, compaction.Off },
 		"TokenThreshold just at the share":  func(c *compaction.Config) { c.ContextWindow, c.TokenThreshold = 1000, 630 },
+		"values off, with Redact":           func(c *compaction.Config) { c.MaxLedgerTokens, c.Redact = compaction.Off, strings.ToLower },
+		"RecallTool":                        func(c *compaction.Config) { c.RecallTool = "recall" },
 		"extractive":                        func(c *compaction.Config) { c.Summarizer = summarizer.Extractive{} },
 		"model and template": func(c *compaction.Config) {
 			c.Summarizer, c.Model, c.PromptTemplate = nil, scripted("m"), "Be brief: {{history}}"
@@ -231,7 +237,8 @@ func TestServiceIsWrappedOnceOnly(t *testing.T) {
 func TestDefaultsAreTheDocumentedOnes(t *testing.T) {
 	t.Parallel()
 	want := compaction.Config{
-		InvocationThreshold: 5, OverlapSize: 2, SafetyRatio: 0.7, BlockRatio: 0.98, RetainEvents: 10, MaxSummaries: 5, MaxSummaryTokens: 500, Timeout: time.Minute,
+		InvocationThreshold: 5, OverlapSize: 2, SafetyRatio: 0.7, BlockRatio: 0.98, RetainEvents: 10, MaxSummaries: 5, MaxSummaryTokens: 500, MaxLedgerTokens: 600,
+		Timeout: time.Minute,
 	}
 	if got := compaction.DefaultConfig(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"google.golang.org/adk/session"
@@ -35,6 +36,7 @@ func (p *policy) engine() compactor.Config {
 		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, MaxSummaries: p.MaxSummaries,
 		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin, Summarizer: p.summarizer,
 		Sizes: p.sizes, Limits: p.limits, CheckpointTool: p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
+		Redact: p.Redact, RecallTool: p.RecallTool,
 	}
 	if p.AgentModelFunc != nil {
 		cfg.ModelOf = func(ctx context.Context, ref sessions.Ref) string { return p.AgentModelFunc(ctx, SessionRef(ref)) }
@@ -47,6 +49,7 @@ func (p *policy) engine() compactor.Config {
 
 // hooks translates the functions that views and sizes depend on.
 func (p *policy) hooks() (h sessions.Hooks) {
+	h.RecallTool = p.RecallTool
 	if p.Cut != nil {
 		h.Cut = func(ref sessions.Ref, ev *session.Event) *session.Event { return p.Cut(SessionRef(ref), ev) }
 	}
@@ -77,7 +80,7 @@ func newPolicy(cfg Config) (*policy, error) {
 		p.sizes = meter.Config{
 			Registry: p.Registry, ContextWindow: p.ContextWindow, MaxOutputTokens: p.MaxOutputTokens,
 			SafetyRatio: p.SafetyRatio, BlockRatio: p.BlockRatio, TokenThreshold: p.TokenThreshold,
-			MaxSummaries: p.MaxSummaries, MaxSummaryTokens: p.MaxSummaryTokens, ModelChanges: p.AgentModelFunc != nil,
+			MaxSummaries: p.MaxSummaries, MaxSummaryTokens: p.MaxSummaryTokens, MaxLedgerTokens: p.MaxLedgerTokens, ModelChanges: p.AgentModelFunc != nil,
 		}
 		p.limits = p.sizes.Limits(p.agentModel())
 		problems = p.checkTokens()
@@ -87,6 +90,11 @@ func newPolicy(cfg Config) (*policy, error) {
 	}
 	return p, p.setSummarizer()
 }
+
+// maxToolName is the longest name of a tool that Gemini accepts. OpenAI and Anthropic accept as many.
+const maxToolName = 64
+
+var toolName = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_.:-]{1,%d}$`, maxToolName))
 
 // checkValues refuses values that are wrong whatever the other fields are.
 func checkValues(cfg Config) []error {
@@ -107,6 +115,7 @@ func checkValues(cfg Config) []error {
 		{"RetainEvents", cfg.RetainEvents, false},
 		{"MaxSummaries", cfg.MaxSummaries, false},
 		{"MaxSummaryTokens", cfg.MaxSummaryTokens, false},
+		{"MaxLedgerTokens", cfg.MaxLedgerTokens, true},
 		{"CheckpointTokens", cfg.CheckpointTokens, true},
 	} {
 		switch {
@@ -137,6 +146,9 @@ func checkValues(cfg Config) []error {
 	if cfg.CheckpointTool != strings.TrimSpace(cfg.CheckpointTool) {
 		problem("CheckpointTool", cfg.CheckpointTool, "it begins or ends with a space, and no tool has such a name")
 	}
+	if cfg.RecallTool != "" && !toolName.MatchString(cfg.RecallTool) {
+		problem("RecallTool", cfg.RecallTool, "no provider accepts a tool of that name: use up to %d letters, digits, _, -, . and :", maxToolName)
+	}
 	if cfg.CheckpointTokens > 0 && cfg.CheckpointTool == "" {
 		problem("CheckpointTokens", cfg.CheckpointTokens, "it has no effect without CheckpointTool: set that too, or leave this 0")
 	}
@@ -166,6 +178,7 @@ func (p *policy) fillDefaults() {
 		{&p.RetainEvents, defaultRetainEvents},
 		{&p.MaxSummaries, defaultMaxSummaries},
 		{&p.MaxSummaryTokens, defaultMaxSummaryTokens},
+		{&p.MaxLedgerTokens, defaultMaxLedgerTokens},
 		{&p.CheckpointTokens, defaultCheckpointTokens},
 	} {
 		if *field.value == 0 {
@@ -187,6 +200,7 @@ func (p *policy) fillDefaults() {
 	p.InvocationThreshold = max(0, p.InvocationThreshold)
 	p.TokenThreshold = max(0, p.TokenThreshold)
 	p.CheckpointTokens = max(0, p.CheckpointTokens)
+	p.MaxLedgerTokens = max(0, p.MaxLedgerTokens)
 	p.SafetyRatio = max(0, p.SafetyRatio)
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -63,6 +64,9 @@ func Example_configuration() {
 	cfg.Model = llm
 	cfg.PromptTemplate = "List every part number and its price.\n\n{{history}}"
 	cfg.MaxSummaryTokens = 1_000
+	cfg.MaxLedgerTokens = 300
+	cfg.Redact = hidePatients
+	cfg.RecallTool = "recall"
 	cfg.MaxSummaries = 10
 	cfg.Timeout = 20 * time.Second
 	cfg.InvocationThreshold = 10
@@ -100,6 +104,11 @@ func Example_configuration() {
 	// one config: <nil>
 	// the other: <nil>
 }
+
+// hidePatients leaves out the numbers of patients.
+func hidePatients(text string) string { return patient.ReplaceAllString(text, "") }
+
+var patient = regexp.MustCompile(`PAT-[0-9]+`)
 
 // observe is the observer of operations.md.
 func observe(ctx context.Context, o compaction.Observation) {

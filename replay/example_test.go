@@ -60,7 +60,9 @@ func ExampleChecker() {
 		text := "Dana plans a trip to Lisbon, by plane and with a hotel near the river."
 		return summarizer.Result{Content: genai.NewContentFromText(text, genai.RoleModel)}, nil
 	})
-	report, err := replay.Play(context.Background(), trips[0], everyThreeTurns(forgetful), replay.Options{
+	policy := everyThreeTurns(forgetful)
+	policy.Config.MaxLedgerTokens = compaction.Off // the values behind the summary would have the code
+	report, err := replay.Play(context.Background(), trips[0], policy, replay.Options{
 		Facts: []string{"XK7P2", "Lisbon"},
 	})
 	if err != nil {

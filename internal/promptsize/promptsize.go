@@ -22,6 +22,15 @@ func OfEvent(ev *session.Event) int { return tokens.OfEvent(ev) + EventOverhead 
 // a record without text; its size is that of an empty event.
 func OfSummary(m *record.Metadata) int { return OfEvent(view.SummaryEvent(m)) }
 
+// OfAddition is what the current records of a branch take up in a view beyond the sum of OfSummary: exact values and
+// the sentence about a recall tool, see [view.Options.Addition].
+func OfAddition(shows view.Options, records []*record.Metadata) int {
+	if text := shows.Addition(records); text != "" {
+		return tokens.Estimate(text)
+	}
+	return 0
+}
+
 // OfProse is OfSummary of a record of that kind with that text. midTurn means that it stands for
 // tool rounds of a running turn, whose summaries have a different frame.
 func OfProse(kind record.Kind, midTurn bool, prose string) int {

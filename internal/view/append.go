@@ -31,12 +31,12 @@ func (p *projection) append(ev *session.Event) *projection {
 		if next := p.withRecord(ev); next != nil {
 			return next
 		}
-		return project(append(p.raw, ev), p, p.gaps)
+		return project(append(p.raw, ev), p, p.gaps, p.options)
 	}
 	calls, responses := adk.FunctionCalls(ev), adk.FunctionResponses(ev)
 	switch effect := p.effectOf(ev, calls, responses); {
 	case effect == needsHistory, effect == changesVisible && p.isFragile():
-		return project(append(p.raw, ev), p, p.gaps)
+		return project(append(p.raw, ev), p, p.gaps, p.options)
 	case effect == changesVisible:
 		next := p.successor(ev)
 		next.working = p.working.with(ev, len(p.raw))

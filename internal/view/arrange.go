@@ -76,6 +76,7 @@ func invisible(ev *session.Event) bool { return ev == nil || record.Is(ev) }
 func (l *layout) sortSummaries() (front []*summary) {
 	sorted := slices.Clone(l.current)
 	slices.SortFunc(sorted, byStart)
+	l.addLedgers(sorted)
 	for _, s := range sorted {
 		if s.anchor < 0 {
 			front = append(front, s)

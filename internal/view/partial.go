@@ -7,7 +7,12 @@ import "google.golang.org/adk/session"
 // resolve by ID only, because by its alternative key a reference to an absent event could name
 // another one.
 func NewPartial(events []*session.Event, unloaded Unloaded) *View {
-	return &View{p: project(events, nil, unloaded.gapsIn(events))}
+	return Options{}.NewPartial(events, unloaded)
+}
+
+// NewPartial is the function of that name, with options.
+func (o Options) NewPartial(events []*session.Event, unloaded Unloaded) *View {
+	return &View{p: project(events, nil, unloaded.gapsIn(events), o)}
 }
 
 // Unloaded answers a partial view's questions about events that were left out. Its functions
@@ -48,7 +53,7 @@ func (v *View) Replace(by func(raw []*session.Event) ([]*session.Event, Unloaded
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	events, unloaded := by(v.p.raw)
-	v.p = project(events, v.p, unloaded.gapsIn(events))
+	v.p = project(events, v.p, unloaded.gapsIn(events), v.p.options)
 	v.shown.update(v.p, false)
 	v.snapshot = nil
 	v.generation++

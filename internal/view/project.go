@@ -17,7 +17,7 @@ import (
 // nothing. If no event has to be hidden, added or moved, the result is the input slice itself, so
 // callers must not change its elements.
 func Project(events []*session.Event) []*session.Event {
-	return slices.Clip(project(events, nil, nil).view)
+	return slices.Clip(project(events, nil, nil, Options{}).view)
 }
 
 // projection is the view of one history, and the state that [projection.append] needs to continue
@@ -31,8 +31,10 @@ type projection struct {
 	// settled is the number of events in working when complete last ran. Later events were simply
 	// added at the end.
 	settled int
-	// current are the summaries that the view shows.
+	// current are the summaries that the view shows, and ledgers the values that they show.
 	current []*summary
+	ledgers map[string]ledger // by branch
+	options Options
 	// unreadable is the number of records that could not be decoded.
 	unreadable int
 	// consistent is true if a new record can be judged by the current records alone: no event is
@@ -68,8 +70,8 @@ type projection struct {
 // project computes the view from the whole history. It reuses the summaries and stand-ins of
 // before, an earlier projection of the same session, so that readers that compare events by pointer
 // see no change; before may be nil.
-func project(raw []*session.Event, before *projection, gaps *gaps) *projection {
-	p := &projection{raw: raw, gaps: gaps, working: workingSet{events: raw}}
+func project(raw []*session.Event, before *projection, gaps *gaps, options Options) *projection {
+	p := &projection{raw: raw, gaps: gaps, working: workingSet{events: raw}, options: options}
 	if gaps != nil {
 		p.working.covered = slices.Clone(gaps.covered)
 	}
@@ -91,6 +93,7 @@ func project(raw []*session.Event, before *projection, gaps *gaps) *projection {
 	if before == nil {
 		p.complete(nil)
 	} else {
+		p.ledgers = before.ledgers
 		p.complete(before.standIns)
 	}
 	return p

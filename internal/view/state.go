@@ -68,7 +68,7 @@ func (v *View) State() *State {
 }
 
 // Inspect returns the state of a whole history: the result of [Project] with the data behind it.
-func Inspect(events []*session.Event) *State { return project(events, nil, nil).state() }
+func Inspect(events []*session.Event) *State { return project(events, nil, nil, Options{}).state() }
 
 func (p *projection) state() *State {
 	s := &State{

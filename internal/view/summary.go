@@ -40,10 +40,13 @@ type summary struct {
 	after  int32            // position of the event that a mid-turn record names, -1 for none
 	// anchor is the event of the working set that the summary is shown behind, -1 for the front.
 	anchor int
-	// shown is the event that the view shows, nil until it is needed. A new one is made when the
-	// summary moves between the front and an anchor.
+	// addition is what the view shows behind the prose, see ledger.go.
+	addition string
+	// shown is the event that the view shows, nil until it is needed. anchored and added are how it was made. A
+	// new one is made when the summary moves between the front and an anchor, and when its addition changes.
 	shown    *session.Event
 	anchored bool
+	added    string
 }
 
 // summaryOf returns the summary of n, with the event that p showed for it; p may be nil.
@@ -52,7 +55,7 @@ func (p *projection) summaryOf(n *recordNode) *summary {
 	if p != nil {
 		for _, old := range p.current {
 			if old.source == n.source {
-				s.shown, s.anchored = old.shown, old.anchored
+				s.shown, s.anchored, s.added = old.shown, old.anchored, old.added
 			}
 		}
 	}
@@ -60,19 +63,19 @@ func (p *projection) summaryOf(n *recordNode) *summary {
 }
 
 func (s *summary) event() *session.Event {
-	if anchored := s.anchor >= 0; s.shown == nil || s.anchored != anchored {
-		s.shown, s.anchored = summaryEvent(s.meta, anchored), anchored
+	if anchored := s.anchor >= 0; s.shown == nil || s.anchored != anchored || s.added != s.addition {
+		s.shown, s.anchored, s.added = summaryEvent(s.meta, anchored, s.addition), anchored, s.addition
 	}
 	return s.shown
 }
 
 // SummaryEvent returns a new event, as a view shows it for a record: behind its anchor for a
-// mid-turn record, in front for any other. It returns nil for a record without text.
-func SummaryEvent(m *record.Metadata) *session.Event { return summaryEvent(m, m.MidTurn()) }
+// mid-turn record, in front for any other. It has no [Options.Addition]. It returns nil for a record without text.
+func SummaryEvent(m *record.Metadata) *session.Event { return summaryEvent(m, m.MidTurn(), "") }
 
-// summaryEvent returns the summary of m, in front or behind an anchor. It shares nothing with the
-// record.
-func summaryEvent(m *record.Metadata, anchored bool) *session.Event {
+// summaryEvent returns the summary of m, in front or behind an anchor, with an addition behind its prose. It
+// shares nothing with the record.
+func summaryEvent(m *record.Metadata, anchored bool, addition string) *session.Event {
 	prose, err := m.Text()
 	if err != nil {
 		return nil // a caller made the record: Decode refuses records without text
@@ -94,7 +97,7 @@ func summaryEvent(m *record.Metadata, anchored bool) *session.Event {
 		Branch:       m.Branch,
 		Author:       author,
 		LLMResponse: model.LLMResponse{
-			Content: genai.NewContentFromText(opening+unframed(prose)+closing, genai.RoleUser),
+			Content: genai.NewContentFromText(opening+unframed(prose)+addition+closing, genai.RoleUser),
 		},
 	}
 }

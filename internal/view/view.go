@@ -25,7 +25,10 @@ type View struct {
 
 // New returns the view of a history, given in the order in which the backend returns it. The caller
 // gives the slice away; see [Collect].
-func New(events []*session.Event) *View { return &View{p: project(events, nil, nil)} }
+func New(events []*session.Event) *View { return Options{}.New(events) }
+
+// New is the function of that name, with options.
+func (o Options) New(events []*session.Event) *View { return &View{p: project(events, nil, nil, o)} }
 
 // Append adds an event that was stored after all others. A record whose ID is in the view already
 // does not change what the view shows.

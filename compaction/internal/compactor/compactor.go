@@ -14,6 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -264,9 +265,10 @@ func (c *compactor) writeDraft(ctx context.Context, j writer.Job, st step, a *te
 		return nil, a.Fail(ctx, err)
 	}
 	a.Summarized(d)
-	if d.Meta.CompactedTokens >= window.Tokens {
+	c.engine.reporter.Values(ctx, c.h.State, d.ValuesLost)
+	if size := d.Meta.CompactedTokens + max(0, d.Growth); size >= window.Tokens {
 		facts.Windows.NotShorter(window.Key(), window.Tokens)
-		return nil, a.Decline(ctx, fmt.Sprintf("summary is not shorter: %d tokens for %d", d.Meta.CompactedTokens, window.Tokens))
+		return nil, a.Decline(ctx, fmt.Sprintf("summary is not shorter: %d tokens for %d", size, window.Tokens))
 	}
 	if !c.h.State.Waiting.Add(d) {
 		return nil, a.Discard(ctx, storage.Deleted)
@@ -279,6 +281,17 @@ func (c *compactor) assignment(j writer.Job, st step) writer.Assignment {
 	return writer.Assignment{
 		Job: j, Window: st.window, Shown: c.shown, Rewrites: st.action != summarize, Shorter: st.shorter, Room: c.roomFor(st),
 		SummaryTokens: c.h.State.Prompts.Limits().SummaryTokens, Timeout: c.engine.cfg.Timeout,
+		Ledger: c.ledgerFor(st),
+	}
+}
+
+// ledgerFor is what the record of a step needs for its exact values.
+func (c *compactor) ledgerFor(st step) writer.Ledger {
+	shows := view.Options{RecallTool: c.engine.cfg.RecallTool}
+	return writer.Ledger{
+		Values: c.engine.values, MaxTokens: c.h.State.Prompts.Limits().LedgerTokens,
+		Current: currentOf(c.h.View.State(), st.window.Branch),
+		Size:    func(records []*record.Metadata) int { return promptsize.OfAddition(shows, records) },
 	}
 }
 
@@ -286,7 +299,7 @@ func (c *compactor) assignment(j writer.Job, st step) writer.Assignment {
 func (c *compactor) roomFor(st step) int {
 	c.h.CatchUp()
 	limits := c.h.State.Prompts.Limits()
-	room := limits.AllSummaries
+	room := limits.AllSummaries - limits.LedgerTokens
 	for _, m := range currentOf(c.h.View.State(), st.window.Branch) {
 		if !slices.ContainsFunc(st.window.Absorb, func(a *record.Metadata) bool { return a.RecordID == m.RecordID }) {
 			room -= promptsize.OfSummary(m)

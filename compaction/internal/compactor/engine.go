@@ -45,6 +45,10 @@ type Config struct {
 	CheckpointTokens int
 	// MaySummarize, if not nil, is asked before each summary of a background job.
 	MaySummarize func(sessions.Ref) bool
+	// Redact is what texts go through before values are taken from them, nil for nothing. RecallTool is
+	// compaction.Config.RecallTool.
+	Redact     func(string) string
+	RecallTool string
 
 	// Summarizer writes the summaries.
 	Summarizer writer.Summarizer
@@ -68,13 +72,14 @@ type Engine struct {
 	reporter *telemetry.Reporter
 	storage  *storage.Storage
 	queue    *queue.Queue
+	values   *writer.Values
 	// assumed are the models whose window is assumed, once that has been reported.
 	assumed sync.Map
 }
 
 // New returns an engine.
 func New(cfg Config, s *sessions.Sessions, r *telemetry.Reporter, st *storage.Storage) *Engine {
-	e := &Engine{cfg: cfg, sessions: s, reporter: r, storage: st, queue: queue.New()}
+	e := &Engine{cfg: cfg, sessions: s, reporter: r, storage: st, queue: queue.New(), values: writer.NewValues(cfg.Redact)}
 	if cfg.ModelOf == nil {
 		e.reportAssumed(context.Background(), cfg.Limits)
 	}

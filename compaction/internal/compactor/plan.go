@@ -207,7 +207,8 @@ func (s *snapshot) reclaimable(reader string) int {
 		}
 		here := place{ev.Branch, s.at(m)}
 		sum += size
-		shortest[here] = max(shortest[here], size-max(0, text-meter.MinSummary))
+		addition := size - promptsize.OfSummary(m)
+		shortest[here] = max(shortest[here], size-max(0, text-meter.MinSummary)-max(0, addition-meter.MinSummary))
 	}
 	for _, size := range shortest {
 		sum -= size

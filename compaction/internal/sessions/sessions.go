@@ -53,12 +53,14 @@ type Hooks struct {
 	Cut Cut
 	// Fixed is compaction.Config.Fixed.
 	Fixed func(ref Ref, agent, branch string) int
+	// RecallTool is compaction.Config.RecallTool.
+	RecallTool string
 }
 
 // New returns the sessions of an inner service. The state of each begins with the limits.
 func New(inner session.Service, limits *meter.Limits, hooks Hooks) *Sessions {
 	return &Sessions{
-		Inner: inner, retained: newRetained(), views: newViewCache(), cutter: newCutter(hooks.Cut),
+		Inner: inner, retained: newRetained(), views: newViewCache(view.Options{RecallTool: hooks.RecallTool}), cutter: newCutter(hooks.Cut),
 		known: &registry{limits: limits, fixed: hooks.Fixed, byRef: map[Ref]weak.Pointer[State]{}},
 	}
 }
@@ -182,7 +184,7 @@ func (s *Sessions) Load(ctx context.Context, req *session.GetRequest) (*session.
 // are still in storage.
 func (s *Sessions) ViewOf(ref Ref, sess session.Session) (*view.View, PartialSession) {
 	if partial, ok := sess.(PartialSession); ok && partial.Partial() {
-		return view.NewPartial(view.Collect(sess.Events()), unloadedOf(partial)).Through(s.cutter.of(ref)), partial
+		return s.views.options.NewPartial(view.Collect(sess.Events()), unloadedOf(partial)).Through(s.cutter.of(ref)), partial
 	}
 	return s.views.view(ref, sess.Events(), s.cutter.of(ref)), nil
 }

@@ -21,6 +21,8 @@ import (
 //
 // Other backends return new events each time. For these the cache keeps only a weak pointer.
 type viewCache struct {
+	options view.Options // of all views
+
 	mu     sync.Mutex
 	byRef  *simplelru.LRU[Ref, cached]
 	events int // of all kept views together
@@ -39,8 +41,8 @@ const (
 	maxCachedEvents = 1 << 20
 )
 
-func newViewCache() *viewCache {
-	c := &viewCache{}
+func newViewCache(options view.Options) *viewCache {
+	c := &viewCache{options: options}
 	// NewLRU only fails for a size that is not positive.
 	c.byRef, _ = simplelru.NewLRU(maxCached, func(_ Ref, one cached) { c.events -= one.len() })
 	return c
@@ -61,7 +63,7 @@ func (c *viewCache) view(ref Ref, events session.Events, cut view.Cut) *view.Vie
 		v = before.base.Continue(events)
 	}
 	if v == nil {
-		v = view.New(view.Collect(events)).Through(cut)
+		v = c.options.New(view.Collect(events)).Through(cut)
 	}
 	if events == nil || events.Len() == 0 {
 		return v

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 type eventList []*session.Event
@@ -21,7 +22,7 @@ func TestAViewStartsFromTheLastOneWhereTheBackendSharesEvents(t *testing.T) {
 	t.Parallel()
 	ref := Ref{SessionID: "s"}
 	shared := eventList((&ct.History{}).Turns(5, "bot").Events)
-	b := newViewCache()
+	b := newViewCache(view.Options{})
 	for i, want := range []int{0, 10, 10} {
 		b.view(ref, shared, nil)
 		if got := b.get(ref).len(); got != want {
@@ -40,7 +41,7 @@ func TestAViewStartsFromTheLastOneWhereTheBackendSharesEvents(t *testing.T) {
 // Idle sessions cost nothing, or thousands of them would hold what nobody reads.
 func TestFewSessionsAreKept(t *testing.T) {
 	t.Parallel()
-	b := newViewCache()
+	b := newViewCache(view.Options{})
 	events := eventList((&ct.History{}).Turns(5, "bot").Events)
 	for n := range 10_000 {
 		ref := Ref{SessionID: fmt.Sprint(n)}

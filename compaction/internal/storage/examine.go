@@ -32,6 +32,9 @@ func examine(v *view.View, st *sessions.State, d *writer.Draft) (*record.Metadat
 		switch {
 		case at < 0 || record.Normalize(events[at].Branch) != d.Meta.Branch:
 			st.Learned.Events.MarkUnreferencable(d.Events[i])
+			ready.Values = slices.DeleteFunc(slices.Clone(ready.Values), func(v record.Value) bool {
+				return v.Event == d.Meta.Covered[i].ID
+			})
 		case state.CoveredAt(at):
 			return nil, Settlement{Reason: "another record covers its events"}
 		default:

@@ -71,6 +71,17 @@ func (r *Reporter) CutFailure(ctx context.Context, st *sessions.State, cause err
 	r.Observe(ctx, Observation{Outcome: CutFailed, Session: st.Ref, Err: Mark(cause)})
 }
 
+// Values logs that no values were taken from messages, because the app's Redact function failed, or that they are
+// taken again: once for each change, with nothing of the messages.
+func (r *Reporter) Values(ctx context.Context, st *sessions.State, lost error) {
+	switch {
+	case lost != nil && !r.valuesLost.Swap(true):
+		r.logAbout(ctx, slog.LevelWarn, st.Ref, "no exact values are taken from messages: Config.Redact panics, or does not return in time")
+	case lost == nil && r.valuesLost.Swap(false):
+		r.logAbout(ctx, slog.LevelInfo, st.Ref, "exact values are taken from messages again")
+	}
+}
+
 // Orphan reports that a late answer is shown without its call.
 func (r *Reporter) Orphan(ctx context.Context, st *sessions.State, ev *session.Event, cause error) {
 	r.Observe(ctx, Observation{

@@ -19,6 +19,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -59,6 +60,8 @@ type Config struct {
 type Reporter struct {
 	cfg   Config
 	queue queue
+	// valuesLost is true once it was logged that no values are taken from messages.
+	valuesLost atomic.Bool
 }
 
 // New returns a Reporter for cfg.

@@ -27,6 +27,11 @@ type Draft struct {
 	Events []*session.Event
 	// Tokens is what the record replaces in the view.
 	Tokens int
+	// Growth is how many tokens more the branch's summaries take up behind their prose, for the values that the
+	// record brings; negative for less.
+	Growth int
+	// ValuesLost is why no values were taken from the events, nil if they were.
+	ValuesLost error
 	// Span is that of the attempt that wrote it.
 	Span trace.SpanContext
 

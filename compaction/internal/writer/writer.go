@@ -47,6 +47,7 @@ type Assignment struct {
 	// Room is what the summary may take up next to the branch's others. A longer one is cut.
 	Room    int
 	Timeout time.Duration
+	Ledger  Ledger
 }
 
 // Write asks the summarizer for a summary, and makes a draft of it. The result says what its calls
@@ -90,6 +91,7 @@ func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.A
 	}
 	if d, err = newDraft(ctx, a, text, result); d != nil {
 		d.Truncated = truncated
+		d.addValues(ctx, &a)
 	}
 	return d, result, err
 }

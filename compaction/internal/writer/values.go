@@ -1,0 +1,111 @@
+package writer
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/hanging"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/values"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Ledger is what an assignment needs for the exact values of its record. Without Values, there are none.
+type Ledger struct {
+	Values *Values
+	// MaxTokens is how much the values of the branch may take up, 0 for none.
+	MaxTokens int
+	// Current are the current records of the branch.
+	Current []*record.Metadata
+	// Size is what the view shows behind the prose of a branch's summaries, given its current records.
+	Size func([]*record.Metadata) int
+}
+
+// Values takes exact values from events for all sessions of a service. It is safe for concurrent use.
+type Values struct {
+	redact func(string) string     // nil: texts are taken as they are
+	steps  hanging.Steps[struct{}] // one that hangs holds up the values of all sessions, and nothing else
+}
+
+// NewValues returns what takes values from texts that have gone through redact, nil for as they are.
+func NewValues(redact func(string) string) *Values {
+	return &Values{redact: redact}
+}
+
+// valuesTime is how long the values of one window may take. It takes milliseconds, unless the machine is busy or
+// the app's function does not return.
+const valuesTime = 5 * time.Second
+
+// of returns the values of a window: those of its events, and those of the records that it absorbs. The app's
+// function sees both: it may have been added after an earlier record was stored. If it fails, there are none.
+func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, maxTokens int) (out []record.Value, err error) {
+	var found []record.Value
+	err = v.steps.Run(ctx, valuesTime, struct{}{}, func(context.Context) error {
+		lists := [][]record.Value{values.Of(events, v.redact)}
+		for _, m := range absorbed {
+			lists = append(lists, v.redacted(m.Values))
+		}
+		found = values.Merge(maxTokens, lists...)
+		for i := range found {
+			one := &found[i]
+			one.Text, one.Author, one.Event = CleanText(one.Text), record.Normalize(one.Author), record.Normalize(one.Event)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+func (v *Values) redacted(list []record.Value) []record.Value {
+	if v.redact == nil {
+		return list
+	}
+	out := slices.Clone(list)
+	for i := range out {
+		out[i].Text = v.redact(out[i].Text)
+	}
+	return slices.DeleteFunc(out, func(one record.Value) bool { return one.Text == "" })
+}
+
+// addValues gives the draft's record its values. It may use half of the tokens that the summary frees, so that a
+// compaction always makes the prompt shorter, and by more than it adds.
+func (d *Draft) addValues(ctx context.Context, a *Assignment) {
+	l, m := &a.Ledger, d.Meta
+	if l.Values == nil {
+		return
+	}
+	var others []*record.Metadata
+	for _, c := range l.Current {
+		if !slices.ContainsFunc(a.Window.Absorb, func(gone *record.Metadata) bool { return gone.RecordID == c.RecordID }) {
+			others = append(others, c)
+		}
+	}
+	m.LedgerTokens = l.MaxTokens
+	if a.Shorter > 0 { // the prompt is over the hard limit
+		m.LedgerTokens = min(m.LedgerTokens, a.Shorter)
+	}
+	if m.LedgerTokens > 0 {
+		m.Values, d.ValuesLost = l.Values.of(ctx, a.Window.Events, a.Window.Absorb, l.MaxTokens)
+	}
+	before, most := l.Size(l.Current), m.LedgerTokens
+	grows := func() int { return l.Size(append(slices.Clip(others), m)) - before }
+	free := a.Window.Tokens - promptsize.OfSummary(m)
+	d.Growth = grows()
+	for d.Growth > free/2 && m.LedgerTokens > 0 {
+		had := d.Growth
+		m.LedgerTokens = max(0, m.LedgerTokens-(d.Growth-free/2))
+		if d.Growth = grows(); d.Growth == had { // another record says how many are shown
+			m.LedgerTokens = most
+			break
+		}
+	}
+	for d.Growth >= free && len(m.Values) > 0 {
+		m.Values = m.Values[:len(m.Values)/2]
+		d.Growth = grows()
+	}
+}
