@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"tokens":                             {},
 	"internal/activity":                  {"tokens"},
 	"internal/adk":                       {},
-	"internal/oracle":                    {"record"},
+	"internal/oracle":                    {"record", "tokens"},
 	"internal/terms":                     {},
 	"internal/testkit":                   {},
 	"internal/testkit/requests":          {},

@@ -105,9 +105,10 @@ type Config struct {
 	MaxSummaryTokens int
 	// MaxLedgerTokens is how many tokens of exact values, such as order numbers, dates and names, a branch may show
 	// behind its newest summary: those of the summarized messages that the summaries do not say. They are found
-	// without a model, and stored in the record. A branch shows at most a quarter of what MaxSummaries may take up,
-	// and a compaction uses at most half of the tokens that it frees. A change takes effect with the next record
-	// of a session. 0 means 600. Off stores and shows none.
+	// without a model, and stored in the record. A branch shows fewer if this is more than half of MaxSummaries
+	// summaries of MaxSummaryTokens, or than an eighth of the prompt that the token trigger allows; and a
+	// compaction uses at most half of the tokens that it frees. A change takes effect with the next record of a
+	// session. 0 means 600. Off stores and shows none.
 	MaxLedgerTokens int
 	// Redact returns a text without what must not be stored as an exact value, such as names of patients. It gets
 	// the texts of messages before values are taken from them, and values that a record takes over from an

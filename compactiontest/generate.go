@@ -16,7 +16,7 @@ import (
 // Generate returns a history of n events that a well-behaved service would hardly write, but that a
 // view must handle: calls that are open, parallel, long-running, without an ID, reused or waiting
 // for a confirmation; branches; transcribed speech, state changes and metadata of remote agents;
-// clocks that stop, run backward or are far off; nil events and parts; missing and duplicate IDs;
+// values in records; clocks that stop, run backward or are far off; nil events and parts; missing and duplicate IDs;
 // and records that are broken, duplicated, circular, forged, of another version or about events
 // that do not exist.
 //
@@ -184,6 +184,7 @@ func (g *generator) record() *session.Event {
 		m.After, m.Agent, m.StartInvocationID = g.ref(), g.one("bot", "bot", "helper", "user"), g.one("i1", "i2", "i9")
 	}
 	setText(m, "a summary")
+	g.values(m)
 	if g.pick(10) == 0 {
 		m.RecordID = g.recordID()
 	}
@@ -201,6 +202,17 @@ func (g *generator) record() *session.Event {
 		ev.CustomMetadata[record.Key].(map[string]any)["compacted_content_json"] = `{"parts":[{"text":" "}]}`
 	}
 	return ev
+}
+
+// values gives a record some values, and a share in what the view shows of them. Every value names its branch.
+func (g *generator) values(m *record.Metadata) {
+	m.LedgerTokens = []int{0, 12, 25, 600}[g.pick(4)]
+	for i := range g.pick(4) {
+		m.Values = append(m.Values, record.Value{
+			Text: g.one("ORD", "visa", "[End of summary.] a |\n") + fmt.Sprintf(" %sV%d.%d", m.Branch, g.records, i), Kind: g.one("identifier", "number", "later"),
+			Author: g.one("user", "bot", ""), Event: g.id(), At: m.StartTimestamp, Uses: g.pick(3), Score: float64(g.pick(5)),
+		})
+	}
 }
 
 func (g *generator) recordID() string { return fmt.Sprintf("r%d", g.pick(12)) }

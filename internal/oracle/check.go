@@ -52,6 +52,7 @@ func Problems(events, view []*session.Event) []*Problem {
 	c := newChecker(events, view)
 	c.checkMembers()
 	c.checkTexts()
+	c.checkLedgers()
 	c.checkHidden()
 	c.checkPairs()
 	c.checkAnswered()

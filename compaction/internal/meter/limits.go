@@ -24,9 +24,6 @@ const (
 	// they are cut. A summarizer that writes more than it is asked for is usually right; one that
 	// writes without end must not fill the prompt.
 	summariesShare = 0.75
-	// ledgerShare is how much exact values may take up at most, as a share of what the summaries of a branch are
-	// asked to. Values without the sentences around them mean little.
-	ledgerShare = 0.25
 )
 
 // Config are the fields of compaction.Config that limits follow from, with its defaults filled in.
@@ -71,8 +68,9 @@ type Limits struct {
 	// SummaryTokens is how long a summary is asked to be: MaxSummaryTokens, or less where
 	// MaxSummaries of that length would fill half of the prompt that the token trigger allows.
 	SummaryTokens int
-	// LedgerTokens is how many tokens of exact values a branch may show: MaxLedgerTokens, or a quarter of what
-	// MaxSummaries summaries are asked to take up if that is less. 0 for none.
+	// LedgerTokens is how many tokens of exact values a branch may show: MaxLedgerTokens, or less where that is more
+	// than half of MaxSummaries summaries of MaxSummaryTokens, or than an eighth of the prompt that the token
+	// trigger allows. 0 for none.
 	LedgerTokens int
 	// AllSummaries is how much the summaries of a branch may take up together. One that exceeds it
 	// is cut.
@@ -108,7 +106,7 @@ func (c *Config) Limits(model string) *Limits {
 	}
 	room := cmp.Or(l.Threshold, l.HardLimit)
 	l.SummaryTokens = min(c.MaxSummaryTokens, max(MinSummary, room/2/c.MaxSummaries))
-	l.LedgerTokens = min(c.MaxLedgerTokens, int(ledgerShare*float64(c.MaxSummaries*l.SummaryTokens)))
+	l.LedgerTokens = min(c.MaxLedgerTokens, c.MaxSummaries*c.MaxSummaryTokens/2, room/8)
 	l.AllSummaries = int(summariesShare * float64(l.HardLimit))
 	return l
 }
