@@ -7,8 +7,8 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// Index finds the events of sessions by their words. It belongs to a session service, and is safe for concurrent
-// use. Package persistence keeps one in its file; [Memory] keeps one of any other service in memory.
+// Index is a session service that finds the events of its sessions by their words, such as the one of package
+// persistence, which keeps an index in its file. For other services there is [Memory]. It is safe for concurrent use.
 type Index interface {
 	// SearchText returns the events of one session that fit a query best, the best first. It takes in first
 	// what was appended since it was asked last. A query without a term finds nothing. Errors wrap

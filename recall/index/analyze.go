@@ -1,0 +1,75 @@
+package index
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/terms"
+)
+
+// AnalyzerVersion changes with every change of the terms that [Terms] returns for an event. An index that
+// was made with another version must be made anew.
+const AnalyzerVersion = 1
+
+// dateMark begins the terms that stand for the date of an event and not for its words. Words have no colon.
+const dateMark = "d:"
+
+// Terms returns the terms by which an event is found, in the order of its text, with repetitions: those of
+// [Text], then the author's name, then terms such as "d:m5" for the month, the day, the weekday and the year of the
+// event, in UTC. Other terms hold letters, digits and their marks only. A term has at most 64 bytes. The result is nil for an event that cannot be found. redact
+// may be nil.
+func Terms(ev *session.Event, redact func(string) string) []string {
+	words := said(ev, redact)
+	if words == nil {
+		return nil
+	}
+	words = append(words, authorTerms(ev.Author)...)
+	for _, date := range dateTerms(ev.Timestamp) {
+		words = append(words, dateMark+date)
+	}
+	return words
+}
+
+// said returns the terms of an event's text, nil if it cannot be found.
+func said(ev *session.Event, redact func(string) string) []string {
+	text := Text(ev)
+	if redact != nil && text != "" {
+		text = redact(text)
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	if words := terms.Terms(text); words != nil {
+		return words
+	}
+	return []string{}
+}
+
+func authorTerms(author string) []string { return terms.Terms(author) }
+
+// dateTerms returns the terms of the day of a timestamp, in UTC.
+func dateTerms(at time.Time) []string {
+	if at.IsZero() {
+		return nil
+	}
+	at = at.UTC()
+	return []string{year(at.Year()), month(int(at.Month())), day(at.Day()), weekday(int(at.Weekday()))}
+}
+
+func appendNew(list []string, word string) []string {
+	if slices.Contains(list, word) {
+		return list
+	}
+	return append(list, word)
+}
+
+func year(n int) string    { return "y" + strconv.Itoa(n) }
+func month(n int) string   { return "m" + strconv.Itoa(n) }
+func day(n int) string     { return "d" + strconv.Itoa(n) }
+func weekday(n int) string { return "w" + strconv.Itoa(n) }
+
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

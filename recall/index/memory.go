@@ -1,0 +1,264 @@
+package index
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+)
+
+const (
+	defaultLimit = 8
+	// maxCandidates is how many events are ranked with everything that is known of them. With 100, R@5 was 68.7
+	// instead of the 68.8 of ranking all of them.
+	maxCandidates = 200
+	// commonShare is the share of events from which a term finds too much to choose events by it, if minRare other
+	// terms remain.
+	commonShare = 0.2
+	minRare     = 4
+)
+
+// Memory is an index in memory, for session services that have none of their own. It keeps terms, not events. It
+// is safe for concurrent use.
+type Memory struct {
+	most int
+
+	mu       sync.Mutex
+	sessions *lru.Cache[Key, *postings]
+	bytes    int
+}
+
+// Key names a session.
+type Key struct{ AppName, UserID, SessionID string }
+
+// NewMemory returns an empty index that takes up at most so many bytes, 64 MiB if maxBytes is 0. Beyond that, it
+// forgets the sessions that were searched longest ago, though never the one that is searched.
+func NewMemory(maxBytes int) *Memory {
+	if maxBytes <= 0 {
+		maxBytes = 64 << 20
+	}
+	cache, err := lru.New[Key, *postings](math.MaxInt32)
+	if err != nil {
+		panic(err) // only for a size below 1
+	}
+	return &Memory{most: maxBytes, sessions: cache}
+}
+
+// Search brings the index of a session up to date with its events, and returns those that fit a query best, the best
+// first. events are all that the session has, in its order. Only what is new since the last search is read, unless
+// older events have changed. Events must not be changed while Search runs.
+func (m *Memory) Search(key Key, events []*session.Event, q Query) []Hit {
+	m.mu.Lock()
+	p, found := m.sessions.Get(key)
+	if !found {
+		p = newPostings()
+		m.sessions.Add(key, p)
+	}
+	m.mu.Unlock()
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.continues(events) {
+		p.clear()
+	}
+	for _, ev := range events[p.seen:] {
+		p.add(ev, q.Redact)
+	}
+	m.grown(key, p)
+	return p.search(events, q)
+}
+
+// grown accounts for what a session takes up now, and forgets others if that is too much.
+func (m *Memory) grown(key Key, p *postings) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known, found := m.sessions.Peek(key); !found || known != p {
+		return // it was forgotten meanwhile
+	}
+	m.bytes += p.bytes - p.counted
+	p.counted = p.bytes
+	for m.bytes > m.most && m.sessions.Len() > 1 {
+		_, old, _ := m.sessions.RemoveOldest()
+		m.bytes -= old.counted
+	}
+}
+
+// Forget removes a session, such as one that was deleted.
+func (m *Memory) Forget(key Key) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, found := m.sessions.Peek(key); found {
+		m.bytes -= p.counted
+		m.sessions.Remove(key)
+	}
+}
+
+// Bytes is about how many bytes the index takes up.
+func (m *Memory) Bytes() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.bytes
+}
+
+// postings is the index of one session. Documents are its events that have text.
+type postings struct {
+	mu      sync.Mutex
+	counted int // bytes that Memory knows of; guarded by its lock
+
+	bytes  int
+	seen   int    // events that were read
+	lastID string // of the last of them, with its place in time, to notice another history
+	lastAt time.Time
+	ended  time.Time // timestamp of the last document
+
+	ids   map[string]uint32
+	lists []list // by term
+	docs  []document
+	// sequence holds the terms of all documents, one behind the other, as varints.
+	sequence []byte
+	authors  []string
+	dates    map[string]int // documents that have the term
+	episodes []Episode
+	length   int
+	turn     int32
+}
+
+// list has the documents of a term: for each the distance to the one before it and how often it has the term.
+type list struct {
+	data []byte
+	docs int
+	last int // document
+}
+
+type document struct {
+	position int32
+	turn     int32
+	begin    uint32 // in sequence
+	length   uint16 // in terms
+	author   uint16
+	day      int32 // of the Unix epoch; noDay for none
+	asking   bool
+}
+
+const noDay = math.MinInt32
+
+func newPostings() *postings {
+	p := &postings{}
+	p.clear()
+	return p
+}
+
+func (p *postings) clear() {
+	p.bytes, p.seen, p.lastID, p.lastAt, p.ended = 0, 0, "", time.Time{}, time.Time{}
+	p.ids, p.lists, p.docs, p.sequence = map[string]uint32{}, nil, nil, nil
+	p.authors, p.dates, p.episodes, p.length, p.turn = nil, map[string]int{}, nil, 0, 0
+}
+
+// continues reports whether events begin with those that were read.
+func (p *postings) continues(events []*session.Event) bool {
+	if p.seen == 0 {
+		return true
+	}
+	if len(events) < p.seen {
+		return false
+	}
+	last := events[p.seen-1]
+	return last == nil && p.lastID == "" || last != nil && last.ID == p.lastID && last.Timestamp.Equal(p.lastAt)
+}
+
+func (p *postings) add(ev *session.Event, redact func(string) string) {
+	position := p.seen
+	p.seen++
+	p.lastID, p.lastAt = "", time.Time{}
+	if ev == nil {
+		return
+	}
+	p.lastID, p.lastAt = ev.ID, ev.Timestamp
+	if c := adk.Classify(ev); c.Is(adk.Message) && !c.Is(adk.Responds) {
+		p.turn++
+	}
+	terms := Terms(ev, redact)
+	if terms == nil {
+		return
+	}
+	d := document{position: int32(position), turn: p.turn, begin: uint32(len(p.sequence)), author: p.author(ev.Author), day: noDay}
+	counts := map[uint32]int{}
+	n := 0
+	for _, term := range terms {
+		if strings.HasPrefix(term, dateMark) {
+			p.dates[term]++
+			continue
+		}
+		id := p.id(term)
+		counts[id]++
+		p.sequence = binary.AppendUvarint(p.sequence, uint64(id))
+		n++
+	}
+	d.length = uint16(min(n, math.MaxUint16))
+	if !ev.Timestamp.IsZero() {
+		d.day = int32(ev.Timestamp.UTC().Unix() / 86400)
+	}
+	d.asking = n <= shortQuestion && isQuestion(Text(ev))
+	doc := len(p.docs)
+	for id, count := range counts {
+		l := &p.lists[id]
+		before := cap(l.data)
+		l.data = binary.AppendUvarint(l.data, uint64(doc-l.last))
+		l.data = binary.AppendUvarint(l.data, uint64(count))
+		l.docs, l.last = l.docs+1, doc
+		p.bytes += cap(l.data) - before
+	}
+	p.docs = append(p.docs, d)
+	p.length += n
+	p.episodes = Extend(p.episodes, position, n, p.ended, ev.Timestamp)
+	p.ended = ev.Timestamp
+	p.bytes += len(p.sequence) - int(d.begin) + documentBytes
+}
+
+// documentBytes is the size of a document in memory.
+const documentBytes = 28
+
+// termBytes is about what a new term takes up without its letters: an entry of a map, and a list.
+const termBytes = 96
+
+// id returns the number of a term, a new one for a new term.
+func (p *postings) id(term string) uint32 {
+	id, found := p.ids[term]
+	if !found {
+		id = uint32(len(p.lists))
+		p.ids[term] = id
+		p.lists = append(p.lists, list{})
+		p.bytes += len(term) + termBytes
+	}
+	return id
+}
+
+// author returns the number of an author. Beyond 65,535 they share the last one.
+func (p *postings) author(name string) uint16 {
+	i := slices.Index(p.authors, name)
+	if i < 0 {
+		if i = len(p.authors); i > math.MaxUint16 {
+			return math.MaxUint16
+		}
+		p.authors = append(p.authors, name)
+	}
+	return uint16(i)
+}
+
+// Extend adds an event of so many terms to the last episode, or begins one if there is none, or if it comes
+// [EpisodeGap] or more after the event before it.
+func Extend(episodes []Episode, position, length int, before, at time.Time) []Episode {
+	if k := len(episodes); k > 0 && at.Sub(before) < EpisodeGap {
+		episodes[k-1].Last, episodes[k-1].Length = position, episodes[k-1].Length+length
+		return episodes
+	}
+	return append(episodes, Episode{First: position, Last: position, Length: length})
+}
