@@ -3,6 +3,7 @@ package writer
 import (
 	"context"
 	"slices"
+	"sort"
 	"time"
 
 	"google.golang.org/adk/session"
@@ -27,12 +28,13 @@ type Ledger struct {
 // Values takes exact values from events for all sessions of a service. It is safe for concurrent use.
 type Values struct {
 	redact func(string) string     // nil: texts are taken as they are
+	within time.Duration           // how long the values of one window may take
 	steps  hanging.Steps[struct{}] // one that hangs holds up the values of all sessions, and nothing else
 }
 
 // NewValues returns what takes values from texts that have gone through redact, nil for as they are.
 func NewValues(redact func(string) string) *Values {
-	return &Values{redact: redact}
+	return &Values{redact: redact, within: valuesTime}
 }
 
 // valuesTime is how long the values of one window may take. It takes milliseconds, unless the machine is busy or
@@ -43,7 +45,7 @@ const valuesTime = 5 * time.Second
 // function sees both: it may have been added after an earlier record was stored. If it fails, there are none.
 func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, maxTokens int) (out []record.Value, err error) {
 	var found []record.Value
-	err = v.steps.Run(ctx, valuesTime, struct{}{}, func(context.Context) error {
+	err = v.steps.Run(ctx, v.within, struct{}{}, func(context.Context) error {
 		lists := [][]record.Value{values.Of(events, v.redact)}
 		for _, m := range absorbed {
 			lists = append(lists, v.redacted(m.Values))
@@ -93,19 +95,22 @@ func (d *Draft) addValues(ctx context.Context, a *Assignment) {
 		m.Values, d.ValuesLost = l.Values.of(ctx, a.Window.Events, a.Window.Absorb, l.MaxTokens)
 	}
 	before, most := l.Size(l.Current), m.LedgerTokens
-	grows := func() int { return l.Size(append(slices.Clip(others), m)) - before }
 	free := a.Window.Tokens - promptsize.OfSummary(m)
-	d.Growth = grows()
-	for d.Growth > free/2 && m.LedgerTokens > 0 {
-		had := d.Growth
-		m.LedgerTokens = max(0, m.LedgerTokens-(d.Growth-free/2))
-		if d.Growth = grows(); d.Growth == had { // another record says how many are shown
-			m.LedgerTokens = most
-			break
+	grows := func(ledger int) int {
+		m.LedgerTokens = ledger
+		d.Growth = l.Size(append(slices.Clip(others), m)) - before
+		return d.Growth
+	}
+	if whole := grows(most); whole > free/2 {
+		if grows(0) == whole { // another record says how many are shown
+			grows(most)
+		} else {
+			fits := sort.Search(most, func(n int) bool { return grows(n+1) > free/2 })
+			grows(fits)
 		}
 	}
 	for d.Growth >= free && len(m.Values) > 0 {
 		m.Values = m.Values[:len(m.Values)/2]
-		d.Growth = grows()
+		grows(m.LedgerTokens)
 	}
 }
