@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/recalled"
 )
 
 // facet is one payload of a part: a verb phrase, already escaped, and a raw value.
@@ -55,7 +57,11 @@ func partFacets(p *genai.Part, longRunning, answered map[string]bool) []facet {
 		if ref != "" { // before the value, which may be cut
 			verb += " (" + refKey + " " + ref + ")"
 		}
-		add(verb, responseValue(rest, r.Parts))
+		if line, ok := recalled.Line(r); ok {
+			add(verb, line)
+		} else {
+			add(verb, responseValue(rest, r.Parts))
+		}
 	}
 	if c := p.ToolCall; c != nil {
 		add(" calls built-in tool "+label(string(c.ToolType), "unknown"), jsonOf(c.Args))

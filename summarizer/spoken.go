@@ -5,6 +5,8 @@ import (
 
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/recalled"
 )
 
 // statement is one text of an event, with its weight.
@@ -34,6 +36,9 @@ func spoken(ev *session.Event) []statement {
 				continue
 			}
 			add(p.Text, weight)
+			if _, repeats := recalled.Line(p.FunctionResponse); repeats {
+				continue // the events that it quotes were or will be quoted themselves
+			}
 			if r := p.FunctionResponse; r != nil {
 				_, rest := refOf(r.Response)
 				responseTexts(rest, func(text string) { add(text, toolWeight) })

@@ -6,6 +6,8 @@ import (
 
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/recalled"
 )
 
 // toolCall is one call and its outcome.
@@ -41,7 +43,9 @@ func (t *toolLog) add(ev *session.Event) {
 				call.outcome = interrupted // unless a response follows
 			}
 		}
-		if r := p.FunctionResponse; r != nil {
+		if line, ok := recalled.Line(p.FunctionResponse); ok {
+			t.response(p.FunctionResponse.ID, p.FunctionResponse.Name, map[string]any{"result": line})
+		} else if r := p.FunctionResponse; r != nil {
 			t.response(r.ID, r.Name, r.Response)
 		}
 		if c := p.ToolCall; c != nil {
