@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,10 +34,10 @@ func TestStoredEventsKeepTheBackendsOrder(t *testing.T) {
 
 // rich is a history with everything that changes a view.
 func rich() *ct.History {
-	h := turns(4).Compact("s1", "e1", "e2").Compact("s2", "e3", "e4").Amend(madeAt(30)).Merge("m", "s1", "s2")
+	h := turns(4).Compact("s1", "e1", "e2").Compact("s2", "e3", "e4").Amend(madeAt(30)).Merge("m", "s1", "s2").Amend(valued(600, "ORD-1", "ORD-2"))
 	h.User("j", "q").Call("j", "bot", "t", "a", "b").Long("b").Response("j", "bot", "t", "r", "a", "b").Agent("j", "bot", "waiting")
-	h.Compact("s3", "e5", "e6", "e12", "e13", "e14", "e15").Amend(madeAt(40))
-	h.Branch("p.a").Agent("k", "a", "A").Agent("k", "a", "A").Compact("s4", "e17").Branch("")
+	h.Compact("s3", "e5", "e6", "e12", "e13", "e14", "e15").Amend(madeAt(40)).Amend(valued(600, "ORD-3"))
+	h.Branch("p.a").Agent("k", "a", "A").Agent("k", "a", "A").Compact("s4", "e17").Amend(valued(20, "ORD-4")).Branch("")
 	h.User("l", "q").Response("l", "user", "t", "done", "b").Agent("l", "bot", "a")
 	return h
 }
@@ -98,6 +99,9 @@ func TestViewIsTheSameFromEveryBackend(t *testing.T) {
 			}
 			if !slices.Equal(fronts(got), fronts(want)) {
 				t.Errorf("summaries are %v, want %v", fronts(got), fronts(want))
+			}
+			if !slices.Equal(prose(got), prose(want)) || !strings.Contains(strings.Join(prose(got), ""), "ORD-1 | ORD-2 | ORD-3") {
+				t.Errorf("summaries read %q, want %q", prose(got), prose(want))
 			}
 		})
 	}
