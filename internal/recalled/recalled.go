@@ -73,7 +73,7 @@ func Line(r *genai.FunctionResponse) (line string, ok bool) {
 	}
 	switch len(turns) {
 	case 0:
-		return "recalled: nothing", true
+		return "recalled: earlier messages", true
 	case 1:
 		return "recalled: turn " + turns[0], true
 	}

@@ -41,7 +41,7 @@ func TestLineIsForAnswersOfOursOnly(t *testing.T) {
 	}{
 		"two turns":             {"recall", map[string]any{"passages": "...", "turns": []int{41, 77}}, "recalled: turns 41, 77"},
 		"as a backend has it":   {"recall_turn", map[string]any{"passages": "...", "turns": []any{41.0}}, "recalled: turn 41"},
-		"no turns":              {"recall", map[string]any{"passages": "", "turns": []any{}}, "recalled: nothing"},
+		"no turns":              {"recall", map[string]any{"passages": "", "turns": []any{}}, "recalled: earlier messages"},
 		"an error":              {"recall", map[string]any{"error": "query is empty"}, ""},
 		"another tool":          {"lookup", map[string]any{"passages": "...", "turns": []int{41}}, ""},
 		"the app's own":         {"recall", map[string]any{"products": []any{"lamp"}}, ""},

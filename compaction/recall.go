@@ -1,0 +1,35 @@
+package compaction
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+)
+
+// Loaded is a session at one moment: what is stored, and what a prompt shows of it. The events belong to the
+// service, and must not be changed.
+type Loaded struct {
+	// Events are all stored events in the order of storage, records included. Nil if the inner service left some of
+	// them in storage, as a [PartialService] does.
+	Events []*session.Event
+	// View are the events that prompts show, in that order: summaries, stand-ins for missing responses, and stored
+	// events as [Config].Cut shows them.
+	View []*session.Event
+}
+
+// Load reads a session for code that searches what the view does not show. It does not count as a turn. Errors are
+// the inner service's.
+func (s *CompactionSessionService) Load(ctx context.Context, ref SessionRef) (Loaded, error) {
+	h, err := s.sessions.Handle(ctx, sessions.Ref(ref))
+	if err != nil {
+		return Loaded{}, err
+	}
+	loaded := Loaded{View: slices.Collect(h.Events().All())}
+	if h.Unloaded() == 0 {
+		loaded.Events = h.View.Raw()
+	}
+	return loaded, nil
+}

@@ -1,0 +1,58 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+)
+
+// mostSessions is how many of a user's other sessions are searched, the newest ones.
+const mostSessions = 50
+
+// others searches the user's other sessions of the same app. A session that cannot be searched is left out: the
+// observer hears of it. The best passage is the first.
+func (r *Recaller) others(ctx context.Context, own compaction.SessionRef, q Query) []Passage {
+	resp, err := r.svc.List(ctx, &session.ListRequest{AppName: own.AppName, UserID: own.UserID})
+	if err != nil || resp == nil {
+		_, done := r.begin(ctx, own)
+		done(result{}, err)
+		return nil
+	}
+	sessions := slices.DeleteFunc(slices.Clone(resp.Sessions), func(s session.Session) bool {
+		// A service that lists too much must not show one user another's words.
+		return s == nil || s.ID() == own.SessionID || s.UserID() != own.UserID || s.AppName() != own.AppName
+	})
+	slices.SortStableFunc(sessions, func(a, b session.Session) int { return b.LastUpdateTime().Compare(a.LastUpdateTime()) })
+	q.Branch, q.Shown = "", true // nothing of another session is in the prompt
+	var out []Passage
+	for _, s := range sessions[:min(len(sessions), mostSessions)] {
+		if ctx.Err() != nil {
+			break
+		}
+		ref := compaction.SessionRef{AppName: s.AppName(), UserID: s.UserID(), SessionID: s.ID()}
+		if found, err := r.search(ctx, ref, q); err == nil {
+			out = append(out, found.passages...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Passage) int { return cmp.Compare(b.Score, a.Score) })
+	return out
+}
+
+// fit returns the best passages that have room together, those of a session in its order.
+func (r *Recaller) fit(passages []Passage) []Passage {
+	byScore := slices.Clone(passages)
+	slices.SortStableFunc(byScore, func(a, b Passage) int { return cmp.Compare(b.Score, a.Score) })
+	room := r.cfg.MaxTokens
+	var out []Passage
+	for _, p := range byScore {
+		if size := p.tokens(); size <= room {
+			room -= size
+			out = append(out, p)
+		}
+	}
+	return out
+}
