@@ -16,6 +16,8 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/recall/index"
 )
 
 // memory is the path of a database in memory, which lasts as long as its service.
@@ -47,6 +49,10 @@ type SQLiteSessionService struct {
 	// readOnly is nil for a service that writes. A read-only service has no writer, queue and done.
 	readOnly *readOnly
 
+	// memory searches sessions that the index of the file cannot answer for. It is made by the first such search.
+	memory   *index.Memory
+	inMemory sync.Once
+
 	// Every call holds a read lock on closing, so Close waits for running calls.
 	closing sync.RWMutex
 	closed  bool
@@ -73,7 +79,7 @@ func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService
 		return nil, err
 	}
 	s := &SQLiteSessionService{name: path, db: o.db, owns: o.db == nil, busy: o.busy}
-	if err := s.openDB(path, o); err != nil {
+	if err := openDB(s, path, o); err != nil {
 		return nil, err
 	}
 	start := s.start
@@ -81,13 +87,13 @@ func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService
 		start = s.startReading
 	}
 	if err := start(context.Background(), o); err != nil {
-		return nil, errors.Join(err, s.closeDB())
+		return nil, errors.Join(err, closeDB(s))
 	}
 	return s, nil
 }
 
 // openDB checks the path and opens the database, without running a statement on it.
-func (s *SQLiteSessionService) openDB(path string, o options) error {
+func openDB(s *SQLiteSessionService, path string, o options) error {
 	switch {
 	case !s.owns && path != "":
 		return fmt.Errorf("persistence: path %q and WithDB: use only one of them", path)
@@ -289,12 +295,12 @@ func (s *SQLiteSessionService) Close() error {
 		}
 		errs = append(errs, s.writer.close())
 	}
-	errs = append(errs, s.closeDB())
+	errs = append(errs, closeDB(s))
 	return s.explain("close", errors.Join(errs...))
 }
 
 // closeDB closes the database, unless it is the caller's.
-func (s *SQLiteSessionService) closeDB() error {
+func closeDB(s *SQLiteSessionService) error {
 	if !s.owns {
 		return nil
 	}

@@ -36,6 +36,7 @@ type reader struct {
 	active, overtaking, page     *sql.Stmt
 	records                      *sql.Stmt
 	results                      resultStatements
+	search                       searchStatements
 }
 
 // newReader prepares the statements of a reader on a connection.

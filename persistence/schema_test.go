@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,13 +120,13 @@ func TestTheDocumentNamesEveryColumn(t *testing.T) {
 	t.Parallel()
 	db, document := audited(t), readDocument(t)
 	objects := answer(t, db, "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'")
-	if len(objects) != 13 {
+	if len(objects) != 24 {
 		t.Errorf("tables and views: %v", objects)
 	}
 	for _, object := range objects {
 		name, kind, _ := strings.Cut(object, "|")
 		names := []string{name}
-		if kind == "table" {
+		if kind == "table" && !slices.Contains([]string{"search_data", "search_idx", "search_docsize", "search_config"}, name) { // FTS5's own
 			names = append(names, answer(t, db, "SELECT name FROM pragma_table_info('"+name+"')")...)
 		}
 		for _, n := range names {

@@ -174,6 +174,7 @@ type writer struct {
 	findTarget, findRecord, lengthen              *sql.Stmt
 	allEvents, findHead, chain                    *sql.Stmt
 	addBlob, addChunk, findSession                *sql.Stmt
+	index                                         indexStatements
 
 	busy   time.Duration
 	eraser eraser

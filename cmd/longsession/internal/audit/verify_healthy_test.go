@@ -15,6 +15,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -148,7 +149,7 @@ func TestHealthyFilesHaveNoFinding(t *testing.T) {
 			cfg := extractive(func(*compaction.Config) {})
 			t.Run("old", func(t *testing.T) { converse(t, serviceOn(t, path, cfg), 15) })
 			// As the first version of the schema left it.
-			run(t, path, "DROP TABLE tool_result_chunks", "DROP TABLE tool_result_blobs", "ALTER TABLE events DROP COLUMN digest", "ALTER TABLE sessions DROP COLUMN undigested", "DROP TABLE identity", "PRAGMA user_version = 1")
+			run(t, path, testkit.DropSearch, "DROP TABLE tool_result_chunks", "DROP TABLE tool_result_blobs", "ALTER TABLE events DROP COLUMN digest", "ALTER TABLE sessions DROP COLUMN undigested", "DROP TABLE identity", "PRAGMA user_version = 1")
 			svc := serviceOn(t, path, cfg)
 			resp, err := svc.Get(t.Context(), &session.GetRequest{AppName: app, UserID: user, SessionID: "order-1"})
 			if err != nil {

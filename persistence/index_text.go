@@ -1,0 +1,375 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/recall/index"
+)
+
+const (
+	// portion is how many events are indexed in one transaction: other writes wait for some milliseconds.
+	portion = 64
+
+	selectNextEvents = `SELECT ` + eventColumns + `, key FROM events WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
+	// selectNewestCovered reads from the end, where few events are not covered.
+	selectNewestCovered = `SELECT seq FROM events WHERE session = ? AND covered_by IS NOT NULL AND record_id IS NULL ORDER BY seq DESC LIMIT 1`
+
+	insertWords   = `INSERT OR REPLACE INTO search (rowid, words) VALUES (?, ?)`
+	insertIndexed = `INSERT INTO search_sessions (session, version, salt, indexed_to, newest, ended, documents, length, turns)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING`
+	updateIndexed = `UPDATE search_sessions SET indexed_to = ?4, newest = ?5, ended = ?6, documents = ?7, length = ?8, turns = ?9
+		WHERE session = ?1 AND version = ?2 AND salt = ?3 AND indexed_to = ?10`
+	deleteIndexed = `DELETE FROM search_sessions WHERE session = ? AND salt = ?`
+	upsertEpisode = `INSERT INTO search_episodes (session, first, last, length) VALUES (?, ?, ?, ?)
+		ON CONFLICT (session, first) DO UPDATE SET last = excluded.last, length = excluded.length`
+	insertAuthor = `INSERT INTO search_authors (session, author) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	insertTurn   = `INSERT INTO search_turns (session, seq, turn) VALUES (?, ?, ?)`
+)
+
+// errOvertaken is the reason why a portion was not stored: another writer has indexed the session meanwhile.
+var errOvertaken = errors.New("another writer has indexed the session")
+
+// IndexText takes the events of a session into the index of words, up to the newest event that a compaction record
+// covers. It writes 64 events in a transaction, so other writes wait for some milliseconds. What is indexed already
+// is not read again, and after an error or a crash the next call carries on. Appending an event never indexes it.
+//
+// redact returns a text without what must not be indexed. It must always be the same function for a file, and nil
+// changes nothing. The request's filters are ignored. Errors wrap [session.ErrNotFound] if there is no such session, and
+// [ErrReadOnly].
+func (s *SQLiteSessionService) IndexText(ctx context.Context, req *session.GetRequest, redact func(string) string) error {
+	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
+		return err
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if s.writer == nil {
+		return s.explain("index session", fmt.Errorf("%w: open the file without WithReadOnly", ErrReadOnly))
+	}
+	return s.explain("index session", (&indexer{s, req, redact}).catchUp(ctx, true))
+}
+
+// indexer writes the index of one session.
+type indexer struct {
+	*SQLiteSessionService
+	req    *session.GetRequest
+	redact func(string) string
+}
+
+// catchUp indexes the session up to its newest event, or to its newest covered one.
+func (s *indexer) catchUp(ctx context.Context, covered bool) error {
+	for mended := false; ; {
+		p, err := s.nextPortion(ctx, covered)
+		if err == nil && p == nil {
+			return nil
+		}
+		if err == nil {
+			err = s.submit(ctx, &write{run: func(w *writer) error { return p.store(w, s.req) }})
+		}
+		if isDamage(err) && !mended {
+			mended, err = true, s.forgetIndex(ctx)
+		}
+		if err != nil && !errors.Is(err, errOvertaken) {
+			return err
+		}
+	}
+}
+
+// document is an event as the index has it.
+type document struct {
+	key, seq int64
+	event    *session.Event // nil if its row cannot be read
+	terms    []string       // nil if it cannot be found
+}
+
+// indexPortion is what one transaction adds to the index.
+type indexPortion struct {
+	before, after indexed
+	isNew         bool   // the session has no row yet
+	stale         []byte // the salt of an index of another version, which is given up
+	documents     []document
+	episodes      []index.Episode // new ones, and the last one before as it is now
+	turns         []int64         // seq
+}
+
+// nextPortion reads and analyzes the next events to index. It returns nil if there are none.
+func (s *indexer) nextPortion(ctx context.Context, covered bool) (p *indexPortion, err error) {
+	err = s.read(ctx, func(r *reader) error {
+		if err := r.prepareSearch(ctx); err != nil {
+			return err
+		}
+		sess, size, err := r.find(ctx, s.req.AppName, s.req.UserID, s.req.SessionID)
+		if err != nil {
+			return err
+		}
+		end := int64(size.events)
+		if covered {
+			end = 0
+			err := r.search.newestCovered.QueryRowContext(ctx, sess.key).Scan(&end)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+		}
+		p, err = r.portionUpTo(ctx, sess.key, end, s.redact)
+		return err
+	})
+	return p, err
+}
+
+// portionUpTo is nextPortion for a session and the number of the last event to index.
+func (r *reader) portionUpTo(ctx context.Context, key, end int64, redact func(string) string) (*indexPortion, error) {
+	p := &indexPortion{}
+	x, found, err := readIndexed(ctx, r.search.indexed, key)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !found:
+		x, p.isNew = fresh(key), true
+	case !x.isCurrent():
+		p.stale = x.salt
+		x, p.isNew = fresh(key), true
+	case x.documents > 0:
+		var last index.Episode
+		if err := r.search.lastEpisode.QueryRowContext(ctx, key).Scan(&last.First, &last.Last, &last.Length); err != nil {
+			return nil, err
+		}
+		p.episodes = append(p.episodes, last)
+	}
+	if x.to >= end {
+		return nil, nil
+	}
+	rows, err := r.search.next.QueryContext(ctx, key, x.to, end, portion)
+	if p.documents, err = scanIndexable(rows, err, redact); err != nil {
+		return nil, err
+	}
+	if len(p.documents) == 0 {
+		return nil, fmt.Errorf("event %d of session %d is missing: the file was changed by hand: run longsession audit verify, or restore a backup", x.to+1, key)
+	}
+	p.before = x
+	return p, p.count()
+}
+
+// count computes the state of the index after the portion.
+func (p *indexPortion) count() error {
+	x := p.before
+	before, err := x.endedAt()
+	if err != nil {
+		return err
+	}
+	for _, d := range p.documents {
+		x.to = d.seq
+		if d.event == nil {
+			continue
+		}
+		if c := adk.Classify(d.event); c.Is(adk.Message) && !c.Is(adk.Responds) {
+			x.turns++
+			p.turns = append(p.turns, d.seq)
+		}
+		if d.terms == nil {
+			continue
+		}
+		n := spoken(d.terms)
+		p.episodes = index.Extend(p.episodes, int(d.seq), n, before, d.event.Timestamp)
+		before = d.event.Timestamp
+		x.ended, _ = formatTime(before)
+		x.newest, x.documents, x.length = d.key, x.documents+1, x.length+n
+	}
+	p.after = x
+	return nil
+}
+
+// spoken counts terms without those of dates.
+func spoken(terms []string) (n int) {
+	for _, term := range terms {
+		if !strings.HasPrefix(term, dateMark) {
+			n++
+		}
+	}
+	return n
+}
+
+// dateMark begins the terms of dates, see [index.Terms].
+const dateMark = "d:"
+
+// scanIndexable returns the events of rows with their terms. A row that cannot be decoded has none: it cannot be
+// returned, so it need not be found.
+func scanIndexable(rows *sql.Rows, err error, redact func(string) string) ([]document, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var raw []stored
+	var out []document
+	for rows.Next() {
+		raw = append(raw, stored{})
+		d := document{}
+		if err := rows.Scan(append(raw[len(raw)-1].fields(), &d.key)...); err != nil {
+			return nil, err
+		}
+		d.seq = raw[len(raw)-1].seq
+		out = append(out, d)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	analyze(raw, out, redact)
+	return out, nil
+}
+
+// analyze decodes rows and fills in the documents' events and terms, on all processors.
+func analyze(raw []stored, into []document, redact func(string) string) {
+	const each = 16
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for from := 0; from < len(raw); from += each {
+		all.Go(func() error {
+			for i := from; i < min(from+each, len(raw)); i++ {
+				if ev, err := decode(&raw[i]); err == nil {
+					into[i].event, into[i].terms = ev, index.Terms(ev, redact)
+				}
+			}
+			return nil
+		})
+	}
+	_ = all.Wait() // no function returns an error
+}
+
+// store stores a portion, unless the session or its index has changed since it was made.
+func (p *indexPortion) store(w *writer, req *session.GetRequest) error {
+	ctx := context.Background()
+	var key int64
+	err := w.findSession.QueryRowContext(ctx, req.AppName, req.UserID, req.SessionID).Scan(&key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%w: %q", session.ErrNotFound, req.SessionID)
+	}
+	if err != nil {
+		return err
+	}
+	if key != p.before.session {
+		return errOvertaken
+	}
+	if err := w.prepareIndex(); err != nil {
+		return err
+	}
+	if err := p.moveMark(w); err != nil {
+		return err
+	}
+	for _, d := range p.documents {
+		if d.terms == nil {
+			continue
+		}
+		if err := w.do(w.index.addWords, d.key, p.after.words(d.terms)); err != nil {
+			return err
+		}
+		if err := w.do(w.index.addAuthor, key, d.event.Author); err != nil {
+			return err
+		}
+	}
+	for _, e := range p.episodes {
+		if err := w.do(w.index.setEpisode, key, e.First, e.Last, e.Length); err != nil {
+			return err
+		}
+	}
+	for i, seq := range p.turns {
+		if err := w.do(w.index.addTurn, key, seq, p.before.turns+i+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveMark stores how far the session is indexed. It returns errOvertaken if that is not as it was when the portion was
+// made.
+func (p *indexPortion) moveMark(w *writer) error {
+	x := p.after
+	newest, ended := any(nil), any(nil)
+	if x.documents > 0 {
+		newest, ended = x.newest, x.ended
+	}
+	args := []any{x.session, x.version, x.salt, x.to, newest, ended, x.documents, x.length, x.turns}
+	moved := w.index.setIndexed
+	if p.isNew {
+		moved = w.index.addIndexed
+		if p.stale != nil {
+			if err := w.do(w.index.removeIndexed, x.session, p.stale); err != nil {
+				return err
+			}
+		}
+	} else {
+		args = append(args, p.before.to)
+	}
+	n, err := w.affected(moved, args...)
+	if err == nil && n == 0 {
+		err = errOvertaken
+	}
+	return err
+}
+
+// words returns the text of a row of the table search.
+func (x indexed) words(terms []string) string {
+	var text strings.Builder
+	for _, term := range terms {
+		text.WriteString(x.word(term))
+		text.WriteByte(' ')
+	}
+	return text.String()
+}
+
+// isDamage reports whether the file's data structures are the cause.
+func isDamage(err error) bool {
+	var c coded
+	return errors.As(err, &c) && c.Code()&0xff == 11
+}
+
+// forgetIndex empties the index, because it is damaged. Searches make it anew.
+func (s *indexer) forgetIndex(ctx context.Context) error {
+	return s.submit(ctx, &write{run: func(w *writer) error {
+		w.eraser.grown()
+		for _, statement := range []string{`INSERT INTO search (search) VALUES ('delete-all')`, `DELETE FROM search_sessions`} {
+			if _, err := w.conn.ExecContext(context.Background(), statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+}
+
+// indexStatements write the index. They are prepared at the first use, so that a damaged index keeps nobody from
+// opening the file.
+type indexStatements struct {
+	addWords, addIndexed, setIndexed, removeIndexed *sql.Stmt
+	setEpisode, addAuthor, addTurn                  *sql.Stmt
+}
+
+// prepareIndex prepares the statements for the index, unless they are prepared.
+func (w *writer) prepareIndex() error {
+	if w.index.addTurn != nil {
+		return nil
+	}
+	var p indexStatements
+	err := w.prepare(context.Background(), map[string]**sql.Stmt{
+		insertWords:   &p.addWords,
+		insertIndexed: &p.addIndexed,
+		updateIndexed: &p.setIndexed,
+		deleteIndexed: &p.removeIndexed,
+		upsertEpisode: &p.setEpisode,
+		insertAuthor:  &p.addAuthor,
+		insertTurn:    &p.addTurn,
+	})
+	if err == nil {
+		w.index = p
+	}
+	return err
+}

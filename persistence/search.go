@@ -1,0 +1,216 @@
+package persistence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/recall/index"
+)
+
+var _ index.Index = (*SQLiteSessionService)(nil)
+
+// SearchText returns the events of a session that fit a query best, the best first. It takes in first what was
+// appended since the session was indexed last, 64 events in a transaction, as [SQLiteSessionService.IndexText] does.
+//
+// If the index cannot be used, it reads all events of the session and searches them in memory, which finds the same
+// but takes about 50 us for each event that it has not read before: in a file that was opened for reading only and
+// is not indexed up to its newest event, in one that cannot be written now, such as on a full disk, and if the index
+// is damaged and cannot be made anew.
+//
+// Errors wrap [session.ErrNotFound] if there is no such session.
+func (s *SQLiteSessionService) SearchText(ctx context.Context, req *session.GetRequest, q index.Query) ([]index.Hit, error) {
+	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
+		return nil, err
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	of := &indexer{s, req, q.Redact}
+	hits, err := of.searchIndex(ctx, q)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, session.ErrNotFound) {
+		hits, err = of.searchEvents(ctx, q)
+	}
+	if err != nil {
+		return nil, s.explain("search session", err)
+	}
+	return hits, nil
+}
+
+// searchIndex searches by the index, which it brings up to date before.
+func (s *indexer) searchIndex(ctx context.Context, q index.Query) (hits []index.Hit, err error) {
+	for mended := false; ; mended = true {
+		if s.writer != nil {
+			if err := s.catchUp(ctx, false); err != nil {
+				return nil, err
+			}
+		}
+		err = s.read(ctx, func(r *reader) (err error) {
+			hits, err = r.searchSession(ctx, s.req, q, s.writer != nil)
+			return err
+		})
+		if !isDamage(err) && !errors.Is(err, errWordsMissing) || s.writer == nil || mended {
+			return hits, err
+		}
+		if err := s.forgetIndex(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// searchEvents searches without the index of the file.
+func (s *indexer) searchEvents(ctx context.Context, q index.Query) ([]index.Hit, error) {
+	var found *storedSession
+	err := s.read(ctx, func(r *reader) error {
+		sess, size, err := r.find(ctx, s.req.AppName, s.req.UserID, s.req.SessionID)
+		if err != nil {
+			return err
+		}
+		found = sess
+		rows, err := r.events.QueryContext(ctx, sess.key)
+		found.events, err = scan(rows, err, size.events, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.inMemory.Do(func() { s.memory = index.NewMemory(0) })
+	// The key of the session keeps it apart from one of the same name that was deleted.
+	name := index.Key{AppName: s.req.AppName, UserID: s.req.UserID, SessionID: fmt.Sprint(s.req.SessionID, "\x00", found.key)}
+	return s.memory.Search(name, found.events, q), nil
+}
+
+var (
+	// errBehind is the reason why the index cannot answer: it lacks events, and this service cannot add them.
+	errBehind = errors.New("the index is not up to date")
+	// errWordsMissing is the reason why the index cannot answer: it lacks words that it must have.
+	errWordsMissing = errors.New("words are missing in the index")
+)
+
+// searchSession searches in one session by the index. If caughtUp, the index was brought up to date just now, and
+// events that were appended meanwhile are left out.
+func (r *reader) searchSession(ctx context.Context, req *session.GetRequest, query index.Query, caughtUp bool) ([]index.Hit, error) {
+	sess, size, err := r.find(ctx, req.AppName, req.UserID, req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	q := index.Ask(query.Text)
+	if q.Empty() || size.events == 0 {
+		return nil, nil
+	}
+	if err := r.prepareSearch(ctx); err != nil {
+		return nil, err
+	}
+	x, found, err := readIndexed(ctx, r.search.indexed, sess.key)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found || !x.isCurrent():
+		return nil, errBehind
+	case x.to < int64(size.events) && !caughtUp:
+		return nil, errBehind
+	case x.documents == 0:
+		return nil, nil
+	}
+	if err := r.checkWords(ctx, x); err != nil {
+		return nil, err
+	}
+	f := &finding{reader: r, indexed: x, q: q, query: query, known: map[int64]document{}}
+	if err := f.lookUp(ctx); err != nil {
+		return nil, err
+	}
+	ranked, err := f.rank(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limit := query.Limit
+	if limit <= 0 {
+		limit = defaultHits
+	}
+	hits := make([]index.Hit, 0, limit)
+	for _, one := range ranked[:min(limit, len(ranked))] {
+		hit, err := f.hit(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, hit)
+	}
+	return hits, nil
+}
+
+// defaultHits is how many hits a query without a limit gets.
+const defaultHits = 8
+
+// checkWords notices an index that somebody emptied, or that lost its newest rows.
+func (r *reader) checkWords(ctx context.Context, x indexed) error {
+	var has bool
+	if err := r.search.has.QueryRowContext(ctx, x.newest).Scan(&has); err != nil {
+		return err
+	}
+	if !has {
+		return errWordsMissing
+	}
+	return nil
+}
+
+// hit returns a ranked event with its neighbors.
+func (f *finding) hit(ctx context.Context, one index.Ranked) (index.Hit, error) {
+	seq := int64(one.Position)
+	h := index.Hit{Event: f.known[seq].event, Position: int(seq) - 1, Score: one.Score}
+	var err error
+	if h.Turn, err = f.turn(ctx, seq); err != nil || f.query.Around <= 0 {
+		return h, err
+	}
+	from := max(1, seq-maxAround)
+	rows, err := f.search.around.QueryContext(ctx, f.indexed.session, from, seq+maxAround-from+1)
+	around, err := scan(rows, err, 2*maxAround, nil)
+	if err != nil {
+		return h, err
+	}
+	at := int(seq - from)
+	for i := at - 1; i >= 0 && len(h.Before) < f.query.Around; i-- {
+		if h.Before, err = f.neighbor(ctx, h.Before, around[i], from+int64(i)); err != nil {
+			return h, err
+		}
+	}
+	slices.Reverse(h.Before)
+	for i := at + 1; i < len(around) && len(h.After) < f.query.Around; i++ {
+		if h.After, err = f.neighbor(ctx, h.After, around[i], from+int64(i)); err != nil {
+			return h, err
+		}
+	}
+	return h, nil
+}
+
+// maxAround is how far from a hit its neighbors are looked for. Events without words and those that may not be returned
+// are passed over.
+const maxAround = 64
+
+// neighbor adds an event to the neighbors of a hit if it has words and may be returned.
+func (f *finding) neighbor(ctx context.Context, to []index.Neighbor, ev *session.Event, seq int64) ([]index.Neighbor, error) {
+	if seq > f.to || !f.may(ev) || index.Terms(ev, f.query.Redact) == nil {
+		return to, nil
+	}
+	turn, err := f.turn(ctx, seq)
+	return append(to, index.Neighbor{Event: ev, Position: int(seq) - 1, Turn: turn}), err
+}
+
+// may reports whether an event may be returned.
+func (f *finding) may(ev *session.Event) bool {
+	switch {
+	case !f.query.From.IsZero() && ev.Timestamp.Before(f.query.From), !f.query.To.IsZero() && ev.Timestamp.After(f.query.To):
+		return false
+	}
+	return f.query.May == nil || f.query.May(ev)
+}
+
+// turn returns the number of the turn that an event belongs to.
+func (f *finding) turn(ctx context.Context, seq int64) (turn int, err error) {
+	err = f.search.turn.QueryRowContext(ctx, f.indexed.session, seq).Scan(&turn)
+	return turn, err
+}
