@@ -67,6 +67,7 @@ func Blocks(e *Entry) []Block {
 		add("summary", fmt.Sprintf("%s for %d events (trigger %s, level %d)", m.Kind, m.Events, m.Trigger, m.Level), m.Summary)
 		add("text", "focus", m.Focus)
 		add("text", "note", m.Note)
+		add("text", "values", m.ValueTexts())
 	}
 	return out
 }

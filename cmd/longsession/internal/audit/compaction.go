@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -53,6 +54,10 @@ type Compaction struct {
 	OutputTokens    int     `json:"summarizer_output_tokens"`
 	Focus           string  `json:"focus,omitempty"`
 	Note            string  `json:"note,omitempty"`
+	// Values are the exact values of the covered events that the record holds, the best first. A view lists some
+	// of them behind its newest summary, in up to LedgerTokens tokens if that is the summary of this record.
+	Values       []Value `json:"values,omitempty"`
+	LedgerTokens int     `json:"ledger_tokens,omitempty"`
 	// State is [Current], [Absorbed], [Replaced], [Copy] or [Unreadable]; empty in a history, which
 	// has no view.
 	State string `json:"state,omitempty"`
@@ -61,6 +66,26 @@ type Compaction struct {
 	Summary    string `json:"summary,omitempty"`
 	// Problem is the reason why it cannot be read.
 	Problem string `json:"problem,omitempty"`
+}
+
+// Value is an exact value in a record. Event is the ID of the event that has it.
+type Value struct {
+	Text   string  `json:"text"`
+	Kind   string  `json:"kind,omitempty"`
+	Author string  `json:"author,omitempty"`
+	Event  string  `json:"event,omitempty"`
+	Time   string  `json:"time,omitempty"`
+	Uses   int     `json:"uses,omitempty"`
+	Score  float64 `json:"score"`
+}
+
+// ValueTexts are the texts of the record's values, in one line.
+func (c *Compaction) ValueTexts() string {
+	texts := make([]string, len(c.Values))
+	for i, v := range c.Values {
+		texts[i] = v.Text
+	}
+	return strings.Join(texts, " | ")
 }
 
 // compactionOf returns the record of a row, without its state.
@@ -81,6 +106,14 @@ func compactionOf(row *persistence.Row) Compaction {
 	c.OriginalTokens, c.CompactedTokens, c.Ratio = m.OriginalTokens, m.CompactedTokens, m.CompressionRatio
 	c.Model, c.PromptTokens, c.OutputTokens = m.Model, m.Usage.PromptTokens, m.Usage.OutputTokens
 	c.Focus, c.Note = m.Focus, m.Note
+	for _, v := range m.Values {
+		one := Value{Text: v.Text, Kind: v.Kind, Author: v.Author, Event: v.Event, Uses: v.Uses, Score: v.Score}
+		if !v.At.IsZero() {
+			one.Time = stamp(v.At)
+		}
+		c.Values = append(c.Values, one)
+	}
+	c.LedgerTokens = m.LedgerTokens
 	c.Summary, _ = m.Text()
 	return c
 }

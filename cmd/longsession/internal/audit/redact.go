@@ -127,7 +127,7 @@ var (
 
 // referred are the fields through which events, calls and records refer to one another.
 var referred = []string{"ID", "InvocationID", "Author", "Branch", "LongRunningToolIDs", "TransferToAgent", "Name",
-	"RecordID", "Absorbed", "StartInvocationID", "EndInvocationID", "Agent"}
+	"RecordID", "Absorbed", "StartInvocationID", "EndInvocationID", "Agent", "Event"}
 
 // walk redacts a value. With names, its texts are names.
 func (x *redaction) walk(v reflect.Value, names bool) {
@@ -225,7 +225,7 @@ func (x *redaction) parts(content *genai.Content, heard ...*genai.Transcription)
 	}
 }
 
-// record returns a stored compaction record without matches in its summary, names, focus and note.
+// record returns a stored compaction record without matches in its summary, values, names, focus and note.
 // It redacts an unreadable record like any other value.
 func (x *redaction) record(stored any) (any, error) {
 	m, err := record.Decode(stored)
@@ -237,6 +237,9 @@ func (x *redaction) record(stored any) (any, error) {
 	x.walk(reflect.ValueOf(m).Elem(), false)
 	m.Kind = kind // a word of the format, without which the record is unreadable
 	m.Focus, m.Note = x.cuts.take(m.Focus), x.cuts.take(m.Note)
+	for i := range m.Values {
+		m.Values[i].Text = x.cuts.take(m.Values[i].Text)
+	}
 	if m.EndTimestamp.Before(m.StartTimestamp) {
 		m.StartTimestamp = m.StartTimestamp.Truncate(time.Second)
 	}

@@ -19,6 +19,7 @@ func TestARedactedRecordCanBeRead(t *testing.T) {
 	h.Amend(func(m *record.Metadata) {
 		m.EventCount, m.OriginalTokens, m.CompactedTokens, m.CompressionRatio = 24, 2424, 240, 10.1
 		m.StartTimestamp, m.EndTimestamp = ct.Epoch.Add(200*time.Millisecond), ct.Epoch.Add(524*time.Millisecond)
+		m.LedgerTokens, m.Values = 600, []record.Value{{Text: "flight 24", Kind: "number", Author: "user", Event: "e1", At: ct.Epoch, Score: 24}}
 		m.Focus, m.Model, m.Usage = "flight 24", "big-24", record.Usage{PromptTokens: 24, OutputTokens: 7}
 		if err := m.SetText("Flight 24 is <late>."); err != nil {
 			t.Fatal(err)
@@ -42,6 +43,9 @@ func TestARedactedRecordCanBeRead(t *testing.T) {
 		if err != nil || text != "Flight [redacted] is <late>." || m.Focus != "flight [redacted]" || m.EventCount != 0 || m.Usage.PromptTokens != 0 || m.Usage.OutputTokens != 7 || m.Level != 0 || len(m.Covered) != 2 {
 			t.Errorf("%s: the record became %+v: %v", pattern, m, err)
 		}
+		if len(m.Values) != 1 || m.Values[0].Text != "flight [redacted]" || m.Values[0].Event != m.Covered[0].ID {
+			t.Errorf("%s: the values became %+v", pattern, m.Values)
+		}
 		if pattern == "24" && (m.OriginalTokens != 0 || !m.EndTimestamp.Equal(ct.Epoch) || m.CompactedTokens != 0 || m.CompressionRatio != 10.1) {
 			t.Errorf("%s: the record became %+v", pattern, m)
 		}
@@ -50,7 +54,7 @@ func TestARedactedRecordCanBeRead(t *testing.T) {
 			t.Errorf("%s: the metadata became %v", pattern, last.CustomMetadata)
 		}
 		for _, format := range []string{audit.Markdown, audit.HTML} {
-			if page := exported(t, path, format, pattern); strings.Contains(page, "cannot be read") || !strings.Contains(page, "summary for 0 events") {
+			if page := exported(t, path, format, pattern); strings.Contains(page, "cannot be read") || !strings.Contains(page, "summary for 0 events") || !strings.Contains(page, "flight [redacted]") {
 				t.Errorf("%s of %s:\n%s", format, pattern, page)
 			}
 		}

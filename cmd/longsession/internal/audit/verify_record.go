@@ -55,6 +55,7 @@ func (e *examination) checkRecords(whole bool) {
 		c.checkAbsorbed()
 		c.checkPoints()
 		c.checkNumbers()
+		c.checkValues()
 	}
 }
 

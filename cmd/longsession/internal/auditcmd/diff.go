@@ -69,7 +69,7 @@ func (o *output) replacement(r *audit.Replacement, width int) {
 		o.raw(o.screen.Strong(line) + "\n")
 	}
 	write("", terminal.WrapText(compactionNumbers(&r.Compaction), width))
-	for _, said := range []struct{ label, text string }{{"focus: ", r.Focus}, {"note: ", r.Note}} {
+	for _, said := range []struct{ label, text string }{{"focus: ", r.Focus}, {"note: ", r.Note}, {"values: ", r.ValueTexts()}} {
 		if said.text != "" {
 			write("", terminal.WrapText(said.label+said.text, width))
 		}

@@ -191,7 +191,7 @@ func (o *output) compaction(c *audit.Compaction) {
 
 // asked writes what somebody said about a record: what to concentrate on, and a note.
 func (o *output) asked(c *audit.Compaction) {
-	for _, b := range []audit.Block{{Title: "focus", Text: c.Focus}, {Title: "note", Text: c.Note}} {
+	for _, b := range []audit.Block{{Title: "focus", Text: c.Focus}, {Title: "note", Text: c.Note}, {Title: "values", Text: c.ValueTexts()}} {
 		if b.Text != "" {
 			o.block(b)
 		}
