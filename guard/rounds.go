@@ -28,9 +28,9 @@ type run struct {
 	invocation string
 }
 
-// patience is how long a refusal waits for others. ADK waits for their tools in any case, so this is only for
+// maxWait is how long a refusal waits for others. ADK waits for their tools in any case, so this is only for
 // an answer whose event was dropped.
-const patience = 10 * time.Minute
+const maxWait = 10 * time.Minute
 
 // start begins an invocation. Others, such as those of agents that run as tools, are not followed.
 func (r *rounds) start(who caller) {
@@ -101,12 +101,12 @@ func (r *rounds) wait(ctx context.Context, who caller, p ledger.Payer) {
 	if who.branch == "" {
 		return
 	}
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(maxWait)
 	defer timeout.Stop()
 	for {
-		flying, landed := p.Flying()
+		inFlight, landed := p.InFlight()
 		busy, changed := r.others(who)
-		if flying == 0 && !busy {
+		if inFlight == 0 && !busy {
 			return
 		}
 		select {

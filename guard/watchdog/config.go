@@ -98,8 +98,8 @@ func (e *ConfigError) Error() string {
 	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
 }
 
-// window is how many calls the windowed signals look at.
-const window = 12
+// lookBack is how many calls the windowed signals look at.
+const lookBack = 12
 
 // Check returns the joined problems of a config, nil if [New] would accept it.
 func (c *Config) Check() error {
@@ -180,7 +180,7 @@ func (c *Config) thresholds() []threshold {
 	return []threshold{
 		{"Repeats", c.Repeats, 5, maxThreshold},
 		{"Laps", c.Laps, 3, maxThreshold},
-		{"Unchanging", c.Unchanging, 8, window},
+		{"Unchanging", c.Unchanging, 8, lookBack},
 		{"NoOps", c.NoOps, 3, maxThreshold},
 		{"Failures", c.Failures, 3, maxThreshold},
 		{"SameName", c.SameName, Never, maxThreshold},

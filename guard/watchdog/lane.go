@@ -27,7 +27,7 @@ type pattern struct {
 }
 
 // A pattern is over when it was not seen for as many steps, and is then reported anew.
-const over = window
+const over = lookBack
 
 // maxPatterns bounds what is kept of a lane.
 const maxPatterns = 32

@@ -13,7 +13,7 @@ const (
 type unchanging struct {
 	least int
 
-	last  [window]seen // the newest at position count-1
+	last  [lookBack]seen // the newest at position count-1
 	count int
 }
 
@@ -32,7 +32,7 @@ type seen struct {
 // The last two are warnings, and results that only acknowledge a call do not count for them: each write of a
 // sweep has one, and a check between two edits each time that it passes. n is from 2 to 12. In 10 recorded
 // sessions of coding agents, no call is found twice with one result within 12 calls.
-func Unchanging(n int) Signal { return &unchanging{least: min(max(n, 2), window)} }
+func Unchanging(n int) Signal { return &unchanging{least: min(max(n, 2), lookBack)} }
 
 // Name returns "unchanging".
 func (*unchanging) Name() string { return "unchanging" }
@@ -53,7 +53,7 @@ func (u *unchanging) Observe(s Step) (found *Alert) {
 		if c.Result.Acknowledges {
 			now.answer = 0
 		}
-		u.last[u.count%window] = now
+		u.last[u.count%lookBack] = now
 		u.count++
 	}
 	for i := range calls {
@@ -71,8 +71,8 @@ func (u *unchanging) Observe(s Step) (found *Alert) {
 func (u *unchanging) alert(c *Call) *Alert {
 	var same, lately, sameAnswer int
 	apart, furthest, otherArgs, between, polling := 0, 0, false, false, false
-	for back := range min(u.count, window) {
-		one := u.last[(u.count-1-back)%window]
+	for back := range min(u.count, lookBack) {
+		one := u.last[(u.count-1-back)%lookBack]
 		polling = polling || one.polling
 		switch {
 		case one.like == c.like:
@@ -91,11 +91,11 @@ func (u *unchanging) alert(c *Call) *Alert {
 	}
 	switch weak := between && !polling && !c.Result.Acknowledges; {
 	case same >= u.least:
-		return u.unchanged(c, Critical, same, window)
+		return u.unchanged(c, Critical, same, lookBack)
 	case weak && (lately >= often || lately >= spread && furthest >= shortWindow-2):
 		return u.unchanged(c, Warning, lately, shortWindow)
 	case otherArgs && sameAnswer >= u.least:
-		again := fmt.Sprintf("%s %d times within %d calls with different arguments, and the result was the same.", shown(c.Tool), sameAnswer, window)
+		again := fmt.Sprintf("%s %d times within %d calls with different arguments, and the result was the same.", shown(c.Tool), sameAnswer, lookBack)
 		return &Alert{
 			Tool: c.Tool, Pattern: id(c.answer), Count: sameAnswer, Text: "called " + again,
 			Note: "[You called " + again + " Other words will not change that." + advice,

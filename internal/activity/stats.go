@@ -70,7 +70,7 @@ func (s Stats) String() string {
 	if len(s.Models) < 2 {
 		return b.String()
 	}
-	for i, m := range dearest(s.Models) {
+	for i, m := range byCost(s.Models) {
 		text := fmt.Sprintf("%s (%d turns, %s, %s)", line(m.Name), m.Calls, inOut(m.Usage), money(m.USD, m.Unpriced))
 		if i == 0 {
 			row("Models", text)
@@ -81,9 +81,9 @@ func (s Stats) String() string {
 	return b.String()
 }
 
-// dearest returns the models by descending cost. Those without a price come last: what they cost is
+// byCost returns the models by descending cost. Those without a price come last: what they cost is
 // unknown.
-func dearest(models []Model) []Model {
+func byCost(models []Model) []Model {
 	return slices.SortedStableFunc(slices.Values(models), func(a, b Model) int {
 		return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(b.Usage.Total(), a.Usage.Total()), cmp.Compare(a.Name, b.Name))
 	})

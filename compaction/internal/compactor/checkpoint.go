@@ -27,14 +27,14 @@ func (e *Engine) mayAnswer(h *sessions.Handle, ev *session.Event) bool {
 	if h.Marks.Looked() {
 		h.Marks.Note(selector.Asks(ev, e.cfg.CheckpointTool))
 	} else {
-		e.look(h)
+		e.noteAsked(h)
 	}
 	class := adk.Classify(ev)
 	return h.Marks.Wait() && (class.Is(adk.EndsTurn) || class.Is(adk.ByUser|adk.Message) && !class.Is(adk.Responds))
 }
 
-// look notes whether any visible event may ask for a checkpoint.
-func (e *Engine) look(h *sessions.Handle) {
+// noteAsked notes whether any visible event may ask for a checkpoint.
+func (e *Engine) noteAsked(h *sessions.Handle) {
 	h.CatchUp()
 	h.Marks.Note(slices.ContainsFunc(h.View.Events().Slice(), func(ev *session.Event) bool { return selector.Asks(ev, e.cfg.CheckpointTool) }))
 }
@@ -48,7 +48,7 @@ func (e *Engine) AfterGet(ctx context.Context, h *sessions.Handle) {
 	if e.cfg.CheckpointTool == "" || e.cfg.Synchronous {
 		return
 	}
-	if e.look(h); !h.Marks.Wait() || h.State.Line.Busy() || h.State.Learned.Attempts.BacksOff(time.Now()) {
+	if e.noteAsked(h); !h.Marks.Wait() || h.State.Line.Busy() || h.State.Learned.Attempts.BacksOff(time.Now()) {
 		return
 	}
 	if c, err := e.prospect(h); err == nil && c.trigger == record.TriggerCheckpoint {
@@ -130,7 +130,7 @@ func noteOf(details []string) string {
 	return firstRunes(strings.Join(short, "; "), maxNote)
 }
 
-// firstRunes cuts a text to n characters, the last of which then says that it was cut.
+// firstRunes returns a text of at most n characters. If the text was longer, the last one is an ellipsis.
 func firstRunes(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text

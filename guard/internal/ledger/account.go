@@ -24,7 +24,7 @@ type Account struct {
 
 	limits     Limits // without what was granted
 	turnLimits Limits
-	flying     Amount // estimates for the calls in flight
+	inFlight   Amount // estimates for the calls in flight
 	tripped    bool   // reported
 	halted     *Stop  // a subtask that was stopped by hand
 	state      State
@@ -39,7 +39,7 @@ type TurnAccount struct {
 	limits   Limits
 	start    time.Time
 	spent    Amount
-	flying   Amount
+	inFlight Amount
 	tripped  bool // reported
 	halted   *Stop
 	refused  *Stop // it began while the account waited for a reset
@@ -175,7 +175,7 @@ func (a *Account) Runs(id string) bool {
 func (a *Account) Busy() bool {
 	a.book.mu.Lock()
 	defer a.book.mu.Unlock()
-	if a.flying.Calls > 0 || a.revision != a.stored.revision {
+	if a.inFlight.Calls > 0 || a.revision != a.stored.revision {
 		return true
 	}
 	for _, t := range a.turns {
@@ -245,15 +245,15 @@ func (a *Account) wall(now time.Time) time.Duration {
 
 // meter is one account or turn with its bounds.
 type meter struct {
-	scope   Scope
-	limits  Limits
-	spent   Amount
-	flying  *Amount
-	tripped *bool
-	halted  *Stop
-	wall    time.Duration
-	account *Account
-	turn    *TurnAccount // nil: the account as a whole
+	scope    Scope
+	limits   Limits
+	spent    Amount
+	inFlight *Amount
+	tripped  *bool
+	halted   *Stop
+	wall     time.Duration
+	account  *Account
+	turn     *TurnAccount // nil: the account as a whole
 }
 
 // meters calls f with everything that pays for a call, innermost first. The caller holds book.mu.
@@ -265,9 +265,9 @@ func (p Payer) meters(now time.Time, f func(meter)) {
 			if halted == nil {
 				halted = t.refused
 			}
-			f(meter{Turn, t.limits, t.spent, &t.flying, &t.tripped, halted, t.wall(now), a, t})
+			f(meter{Turn, t.limits, t.spent, &t.inFlight, &t.tripped, halted, t.wall(now), a, t})
 		}
-		f(meter{a.scope, a.limits.plus(a.state.Granted), a.state.Total, &a.flying, &a.tripped, a.halted, a.wall(now), a, nil})
+		f(meter{a.scope, a.limits.plus(a.state.Granted), a.state.Total, &a.inFlight, &a.tripped, a.halted, a.wall(now), a, nil})
 		p = a.parent
 	}
 }

@@ -65,7 +65,7 @@ func (p Payer) Refused(place string) int {
 // Outlook is what the next call can expect.
 type Outlook struct {
 	Lands bool
-	Use   Use  // the bound of which most is used
+	Use   Use  // of the bound that is closest to being reached
 	Noted bool // NoteOnce was called for the turn
 }
 
@@ -74,7 +74,7 @@ func (p Payer) Outlook(now time.Time) (o Outlook) {
 	p.Account.book.mu.Lock()
 	defer p.Account.book.mu.Unlock()
 	p.meters(now, func(m meter) {
-		o.Lands = o.Lands || m.limits.lands(m.spent.Plus(*m.flying), p.Account.state.Last, m.wall)
+		o.Lands = o.Lands || m.limits.lands(m.spent.Plus(*m.inFlight), p.Account.state.Last, m.wall)
 		if use := m.limits.mostUsed(m.scope, m.spent, m.wall); use.Share > o.Use.Share {
 			o.Use = use
 		}
@@ -98,18 +98,18 @@ func (p Payer) NoteOnce() bool {
 func (p Payer) Left(now time.Time) (left Limits) {
 	p.Account.book.mu.Lock()
 	defer p.Account.book.mu.Unlock()
-	p.meters(now, func(m meter) { left = left.tighter(m.limits.left(m.spent.Plus(*m.flying), m.wall)) })
+	p.meters(now, func(m meter) { left = left.tighter(m.limits.left(m.spent.Plus(*m.inFlight), m.wall)) })
 	return left
 }
 
-// Flying is how many calls of the turn are in flight. The channel is closed when that has changed.
-func (p Payer) Flying() (int, <-chan struct{}) {
+// InFlight is how many calls of the turn are in flight. The channel is closed when that has changed.
+func (p Payer) InFlight() (int, <-chan struct{}) {
 	p.Account.book.mu.Lock()
 	defer p.Account.book.mu.Unlock()
 	if p.turn == nil {
-		return p.Account.flying.Calls, p.Account.book.changed
+		return p.Account.inFlight.Calls, p.Account.book.changed
 	}
-	return p.turn.flying.Calls, p.Account.book.changed
+	return p.turn.inFlight.Calls, p.Account.book.changed
 }
 
 // TurnID is the ID of the turn, "" if there is none.

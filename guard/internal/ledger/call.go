@@ -46,8 +46,8 @@ func (p Payer) Reserve(now time.Time, guess Amount) (d Decision) {
 		if d.Stop == nil {
 			d.Stop = stop
 		}
-		wait = wait || m.limits.full(m.spent, *m.flying)
-		d.Land = d.Land || m.limits.lands(m.spent.Plus(*m.flying), p.Account.state.Last, m.wall)
+		wait = wait || m.limits.full(m.spent, *m.inFlight)
+		d.Land = d.Land || m.limits.lands(m.spent.Plus(*m.inFlight), p.Account.state.Last, m.wall)
 		if left := m.limits.Wall - m.wall; m.limits.Wall > 0 && (d.Left == 0 || left < d.Left) {
 			d.Left, d.Limit = left, &Stop{Wall, m.scope, m.limits.Wall.String(), m.limits.Wall.String()}
 		}
@@ -58,7 +58,7 @@ func (p Payer) Reserve(now time.Time, guess Amount) (d Decision) {
 	case wait:
 		d.Land, d.Wait = false, b.changed
 	default:
-		p.meters(now, func(m meter) { *m.flying = m.flying.Plus(estimate) })
+		p.meters(now, func(m meter) { *m.inFlight = m.inFlight.Plus(estimate) })
 		d.Call = &Call{payer: p, estimate: estimate, flies: true}
 	}
 	return d
@@ -91,7 +91,7 @@ func (c *Call) land(now time.Time) {
 		return
 	}
 	c.flies = false
-	c.payer.meters(now, func(m meter) { *m.flying = m.flying.Minus(c.estimate) })
+	c.payer.meters(now, func(m meter) { *m.inFlight = m.inFlight.Minus(c.estimate) })
 	b := c.payer.Account.book
 	close(b.changed)
 	b.changed = make(chan struct{})

@@ -122,11 +122,11 @@ func TestNoCallStartsAboveABoundAndEachIsCountedOnce(t *testing.T) {
 		p, _ := root.Begin("0", start)
 		payers, entries := []Payer{p}, map[string]Amount{}
 		var all []Amount
-		type flying struct {
+		type inFlight struct {
 			call *Call
 			with Payer
 		}
-		var calls []flying
+		var calls []inFlight
 		for range 200 {
 			payer := payers[r.IntN(len(payers))]
 			switch r.IntN(10) {
@@ -143,7 +143,7 @@ func TestNoCallStartsAboveABoundAndEachIsCountedOnce(t *testing.T) {
 					t.Fatalf("seed %d: %+v, and %+v was the bound", seed, d, before)
 				}
 				if d.Call != nil {
-					calls = append(calls, flying{d.Call, payer})
+					calls = append(calls, inFlight{d.Call, payer})
 				}
 			default:
 				if len(calls) == 0 {
@@ -184,8 +184,8 @@ func TestNoCallStartsAboveABoundAndEachIsCountedOnce(t *testing.T) {
 		for _, f := range calls {
 			f.call.Release(start)
 		}
-		if root.flying != (Amount{}) {
-			t.Fatalf("seed %d: %+v in flight", seed, root.flying)
+		if root.inFlight != (Amount{}) {
+			t.Fatalf("seed %d: %+v in flight", seed, root.inFlight)
 		}
 		text := Encode(self, state)
 		o, back, err := Decode(text)

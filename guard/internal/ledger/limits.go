@@ -80,11 +80,11 @@ func (l Limits) reached(scope Scope, a Amount, wall time.Duration) *Stop {
 }
 
 // full reports whether the calls in flight may use up what is left, so that another one has to wait for them.
-func (l Limits) full(a, flying Amount) bool {
-	if flying.Calls == 0 {
+func (l Limits) full(a, inFlight Amount) bool {
+	if inFlight.Calls == 0 {
 		return false
 	}
-	a = a.Plus(flying)
+	a = a.Plus(inFlight)
 	return l.USD > 0 && a.USD >= l.USD || l.ModelCalls > 0 && a.Calls >= l.ModelCalls || l.Tokens > 0 && a.Usage.Total() >= l.Tokens
 }
 
@@ -124,7 +124,7 @@ func (u Use) text(n int64) string {
 	return time.Duration(n).Round(time.Second).String()
 }
 
-// mostUsed returns the bound of which the largest share is used.
+// mostUsed returns the bound that is closest to being reached, as a share of it.
 func (l Limits) mostUsed(scope Scope, a Amount, wall time.Duration) (use Use) {
 	note := func(kind Kind, used, bound int64) {
 		if bound <= 0 {

@@ -208,7 +208,7 @@ func (o *output) overview(v *audit.Overview) {
 	}
 }
 
-// subtaskText says for which call of which session a subtask works.
+// subtaskText names the call that a subtask works for, and the session of that call.
 func subtaskText(s *audit.Session) string {
 	text := fmt.Sprintf("for the call %s of %s", terminal.Printable(s.Call), terminal.Printable(s.Parent))
 	if s.Orphan() {

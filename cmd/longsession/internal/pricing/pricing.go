@@ -65,7 +65,7 @@ func parse(text string) (m tokens.Model, err error) {
 	return m, nil
 }
 
-// Ceiling is the value of a flag for an amount in USD, of which 0 means none.
+// Ceiling is the value of a flag for an amount in USD. 0 means that there is no ceiling.
 func Ceiling(to *tokens.Nano) setting.Value {
 	return setting.New(func() string {
 		return strconv.FormatFloat(to.USD(), 'f', -1, 64)
