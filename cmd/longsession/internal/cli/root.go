@@ -13,6 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/auditcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/recallcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/replaycmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
@@ -99,7 +100,7 @@ func rootCommand(compare replaycmd.Compare) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _ = showHelp(c) }) // execute keeps the error
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(replaycmd.Command(version(), compare), auditcmd.Command(), versionCommand())
+	root.AddCommand(replaycmd.Command(version(), compare), auditcmd.Command(), recallcmd.Command(), versionCommand())
 	root.InitDefaultHelpCmd() // before execute, which has to see all commands
 	root.InitDefaultCompletionCmd()
 	eachCommand(root, refuseUnknown)
