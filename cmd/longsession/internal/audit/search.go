@@ -28,7 +28,7 @@ type Found struct {
 // Search returns the passages of a session that fit a query best, the best first. Events of a passage are in the order
 // of the session. It searches what an app's recall searches, and so finds no records. It reads every event
 // that can be read, and needs no index in the file. unreadable counts the others.
-func (f *File) Search(ctx context.Context, s *Session, q index.Query) (found []Passage, unreadable int, err error) {
+func Search(ctx context.Context, f *File, s *Session, q index.Query) (found []Passage, unreadable int, err error) {
 	notes, err := Annotate(ctx, f, s, first)
 	if err != nil {
 		return nil, 0, err

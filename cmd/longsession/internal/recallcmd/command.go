@@ -117,7 +117,7 @@ func (r *command) search(ctx context.Context, cmd *cobra.Command, f *audit.File,
 		return err
 	}
 	query := strings.Join(args[2:], " ")
-	found, unreadable, err := f.Search(ctx, s, index.Query{Text: query, From: r.from, To: r.to, Limit: r.limit, Around: r.around})
+	found, unreadable, err := audit.Search(ctx, f, s, index.Query{Text: query, From: r.from, To: r.to, Limit: r.limit, Around: r.around})
 	if err != nil {
 		return err
 	}
