@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
@@ -52,6 +53,10 @@ type SQLiteSessionService struct {
 	// memory searches sessions that the index of the file cannot answer for. It is made by the first such search.
 	memory   *index.Memory
 	inMemory sync.Once
+
+	// background erases the rest of deleted sessions, while finishing.
+	background sync.WaitGroup
+	finishing  atomic.Bool
 
 	// Every call holds a read lock on closing, so Close waits for running calls.
 	closing sync.RWMutex
@@ -165,6 +170,10 @@ func (s *SQLiteSessionService) start(ctx context.Context, o options) error {
 	if err != nil {
 		return errors.Join(s.explain("open", err), conn.Close())
 	}
+	unfinished := false
+	if err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM erasing)").Scan(&unfinished); err != nil {
+		return errors.Join(s.explain("open", err), conn.Close())
+	}
 	if s.writer, err = newWriter(ctx, conn, o.busy); err != nil {
 		return errors.Join(s.explain("open", err), conn.Close())
 	}
@@ -198,6 +207,9 @@ func (s *SQLiteSessionService) start(ctx context.Context, o options) error {
 	}
 	s.queue, s.done = make(chan *write, maxBatch), make(chan struct{})
 	go s.serve()
+	if unfinished {
+		remover{s}.finishLater()
+	}
 	return nil
 }
 
@@ -273,6 +285,7 @@ func retry(deadline time.Time, try func() error) error {
 // wrapping [ErrClosed]. A database of [WithDB] stays open. A second Close has no effect and returns
 // nil.
 func (s *SQLiteSessionService) Close() error {
+	defer s.background.Wait() // behind the unlocking
 	s.closing.Lock()
 	defer s.closing.Unlock()
 	if s.closed {

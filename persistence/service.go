@@ -129,6 +129,10 @@ func (s *SQLiteSessionService) List(ctx context.Context, req *session.ListReques
 // Delete removes a session with its events and its state. The state of its user and its app
 // remains. Deleting a session that does not exist is not an error.
 //
+// A session of more than 256 events is deleted in portions, between which others can write. Nobody sees it from the
+// first one on. If ctx ends meanwhile, Delete returns its error, and the rest is erased in the background; after a
+// crash, the next service that opens the file does that.
+//
 // SQLite overwrites the text in the file at once, and in the write-ahead log as soon as no other
 // connection is reading from it. Delete cannot reach backups, or copies that the file system keeps
 // of overwritten blocks.
@@ -141,10 +145,7 @@ func (s *SQLiteSessionService) Delete(ctx context.Context, req *session.DeleteRe
 		return err
 	}
 	defer leave()
-	return s.explain("delete session", s.submit(ctx, &write{run: func(w *writer) error {
-		w.eraser.deleted()
-		return w.do(w.removeSession, req.AppName, req.UserID, req.SessionID)
-	}}))
+	return s.explain("delete session", remover{s}.remove(ctx, req))
 }
 
 // complete returns an error unless a session is fully named.

@@ -28,6 +28,8 @@ type write struct {
 	// committed is called after the commit, in the order of commits, before the caller continues.
 	// It may be nil.
 	committed func()
+	// alone gives the write a transaction of its own, without foreign keys.
+	alone bool
 
 	claimed atomic.Bool // by the writer, or by a caller that gave up
 	done    chan error
@@ -65,11 +67,16 @@ func (s *SQLiteSessionService) serve() {
 	defer close(s.done)
 	for first := range s.queue {
 		batch := []*write{first}
+		var alone *write
 	more:
-		for len(batch) < maxBatch {
+		for len(batch) < maxBatch && !first.alone {
 			select {
 			case w, open := <-s.queue:
 				if !open {
+					break more
+				}
+				if w.alone {
+					alone = w
 					break more
 				}
 				batch = append(batch, w)
@@ -78,6 +85,9 @@ func (s *SQLiteSessionService) serve() {
 			}
 		}
 		s.store(batch)
+		if alone != nil {
+			s.store([]*write{alone})
+		}
 	}
 }
 
@@ -91,6 +101,11 @@ func (s *SQLiteSessionService) store(batch []*write) {
 		defer func() { s.pool <- r }()
 	}
 	err := s.place.check()
+	if err == nil && batch[0].alone {
+		ctx := context.Background()
+		err = pragmas(ctx, s.writer.conn, "foreign_keys = OFF")
+		defer func() { _ = pragmas(ctx, s.writer.conn, "foreign_keys = ON") }() // fails only within a transaction
+	}
 	if err == nil {
 		err = s.writer.do(s.writer.begin)
 	}
