@@ -2,6 +2,8 @@ package index
 
 import (
 	"encoding/binary"
+	"hash/fnv"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -20,6 +22,8 @@ const (
 	// maxCandidates is how many events are ranked with everything that is known of them. With 100, R@5 was 68.7
 	// instead of the 68.8 of ranking all of them.
 	maxCandidates = 200
+	// maxMatches is how many entries of lists are read before the more frequent terms are left out.
+	maxMatches = 20_000
 	// commonShare is the share of events from which a term finds too much to choose events by it, if minRare other
 	// terms remain.
 	commonShare = 0.2
@@ -54,7 +58,9 @@ func NewMemory(maxBytes int) *Memory {
 
 // Search brings the index of a session up to date with its events, and returns those that fit a query best, the best
 // first. events are all that the session has, in its order. Only what is new since the last search is read, unless
-// older events have changed. Events must not be changed while Search runs.
+// older events have changed. Searches of one session run at the same time, except while new events are read. A search
+// that was given fewer events than another one before finds none of the others. Events must not be changed while Search
+// runs.
 func (m *Memory) Search(key Key, events []*session.Event, q Query) []Hit {
 	m.mu.Lock()
 	p, found := m.sessions.Get(key)
@@ -64,16 +70,27 @@ func (m *Memory) Search(key Key, events []*session.Event, q Query) []Hit {
 	}
 	m.mu.Unlock()
 
+	p.mu.RLock()
+	for !p.has(events) {
+		p.mu.RUnlock()
+		m.read(key, p, events, q.Redact)
+		p.mu.RLock()
+	}
+	defer p.mu.RUnlock()
+	return p.search(events, q)
+}
+
+// read brings the index of a session up to date with its events.
+func (m *Memory) read(key Key, p *postings, events []*session.Event, redact func(string) string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.continues(events) {
 		p.clear()
 	}
-	for _, ev := range events[p.seen:] {
-		p.add(ev, q.Redact)
+	for i := p.seen(); i < len(events); i++ {
+		p.add(events[i], redact)
 	}
 	m.grown(key, p)
-	return p.search(events, q)
 }
 
 // grown accounts for what a session takes up now, and forgets others if that is too much.
@@ -83,8 +100,9 @@ func (m *Memory) grown(key Key, p *postings) {
 	if known, found := m.sessions.Peek(key); !found || known != p {
 		return // it was forgotten meanwhile
 	}
-	m.bytes += p.bytes - p.counted
-	p.counted = p.bytes
+	bytes := p.size()
+	m.bytes += bytes - p.counted
+	p.counted = bytes
 	for m.bytes > m.most && m.sessions.Len() > 1 {
 		_, old, _ := m.sessions.RemoveOldest()
 		m.bytes -= old.counted
@@ -110,14 +128,12 @@ func (m *Memory) Bytes() int {
 
 // postings is the index of one session. Documents are its events that have text.
 type postings struct {
-	mu      sync.Mutex
+	mu      sync.RWMutex
 	counted int // bytes that Memory knows of; guarded by its lock
 
-	bytes  int
-	seen   int    // events that were read
-	lastID string // of the last of them, with its place in time, to notice another history
-	lastAt time.Time
-	ended  time.Time // timestamp of the last document
+	bytes int       // of terms and of the data of lists
+	marks []uint32  // of all events, to notice another history
+	ended time.Time // timestamp of the last document
 
 	ids   map[string]uint32
 	lists []list // by term
@@ -134,8 +150,8 @@ type postings struct {
 // list has the documents of a term: for each the distance to the one before it and how often it has the term.
 type list struct {
 	data []byte
-	docs int
-	last int // document
+	docs int32
+	last int32 // document
 }
 
 type document struct {
@@ -157,31 +173,48 @@ func newPostings() *postings {
 }
 
 func (p *postings) clear() {
-	p.bytes, p.seen, p.lastID, p.lastAt, p.ended = 0, 0, "", time.Time{}, time.Time{}
+	p.bytes, p.marks, p.ended = 0, nil, time.Time{}
 	p.ids, p.lists, p.docs, p.sequence = map[string]uint32{}, nil, nil, nil
 	p.authors, p.dates, p.episodes, p.length, p.turn = nil, map[string]int{}, nil, 0, 0
 }
 
-// continues reports whether events begin with those that were read.
+// seen is how many events were read.
+func (p *postings) seen() int { return len(p.marks) }
+
+// has reports whether all events were read.
+func (p *postings) has(events []*session.Event) bool {
+	return len(events) <= p.seen() && p.continues(events)
+}
+
+// continues reports whether the events begin with those that were read, or these with the events.
 func (p *postings) continues(events []*session.Event) bool {
-	if p.seen == 0 {
-		return true
+	n := min(len(events), p.seen())
+	return n == 0 || p.marks[0] == markOf(events[0]) && p.marks[n-1] == markOf(events[n-1])
+}
+
+// markOf returns a hash of what tells an event from others.
+func markOf(ev *session.Event) uint32 {
+	if ev == nil {
+		return 0
 	}
-	if len(events) < p.seen {
-		return false
-	}
-	last := events[p.seen-1]
-	return last == nil && p.lastID == "" || last != nil && last.ID == p.lastID && last.Timestamp.Equal(p.lastAt)
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, ev.ID) // never fails
+	_ = binary.Write(h, binary.LittleEndian, ev.Timestamp.UnixNano())
+	return h.Sum32()
+}
+
+// size is about how many bytes the index takes up in memory.
+func (p *postings) size() int {
+	const ofMark, ofList, ofDocument, ofEpisode = 4, 32, 28, 24
+	return p.bytes + cap(p.sequence) + cap(p.marks)*ofMark + cap(p.lists)*ofList + cap(p.docs)*ofDocument + cap(p.episodes)*ofEpisode
 }
 
 func (p *postings) add(ev *session.Event, redact func(string) string) {
-	position := p.seen
-	p.seen++
-	p.lastID, p.lastAt = "", time.Time{}
+	position := p.seen()
+	p.marks = append(p.marks, markOf(ev))
 	if ev == nil {
 		return
 	}
-	p.lastID, p.lastAt = ev.ID, ev.Timestamp
 	if c := adk.Classify(ev); c.Is(adk.Message) && !c.Is(adk.Responds) {
 		p.turn++
 	}
@@ -211,23 +244,19 @@ func (p *postings) add(ev *session.Event, redact func(string) string) {
 	for id, count := range counts {
 		l := &p.lists[id]
 		before := cap(l.data)
-		l.data = binary.AppendUvarint(l.data, uint64(doc-l.last))
+		l.data = binary.AppendUvarint(l.data, uint64(doc-int(l.last)))
 		l.data = binary.AppendUvarint(l.data, uint64(count))
-		l.docs, l.last = l.docs+1, doc
+		l.docs, l.last = l.docs+1, int32(doc)
 		p.bytes += cap(l.data) - before
 	}
 	p.docs = append(p.docs, d)
 	p.length += n
 	p.episodes = Extend(p.episodes, position, n, p.ended, ev.Timestamp)
 	p.ended = ev.Timestamp
-	p.bytes += len(p.sequence) - int(d.begin) + documentBytes
 }
 
-// documentBytes is the size of a document in memory.
-const documentBytes = 28
-
-// termBytes is about what a new term takes up without its letters: an entry of a map, and a list.
-const termBytes = 96
+// termBytes is about how much memory a new term takes up beside its letters and its list: an entry of a map.
+const termBytes = 56
 
 // id returns the number of a term, a new one for a new term.
 func (p *postings) id(term string) uint32 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sync"
 	"time"
 
 	"google.golang.org/adk/session"
@@ -16,13 +17,14 @@ func (p *postings) search(events []*session.Event, query Query) []Hit {
 		return nil
 	}
 	s := searching{postings: p, q: q, events: events, query: query}
+	s.docs = p.docs[:s.documents(len(events))]
 	s.lookUp()
-	candidates, all := s.candidates(s.found(firstLook))
-	if !all {
-		candidates, _ = s.candidates(s.found(len(s.docs)))
-	}
+	candidates := s.candidates()
 	ranked := Rank(q, s.corpus, candidates)
-	hits := make([]Hit, 0, query.limit())
+	if beside := s.beside(Beside(ranked, candidates)); len(beside) > 0 {
+		ranked = Rank(q, s.corpus, append(candidates, beside...))
+	}
+	hits := make([]Hit, 0, min(len(ranked), query.limit()))
 	for _, r := range ranked[:min(len(ranked), query.limit())] {
 		hits = append(hits, s.hit(r))
 	}
@@ -47,17 +49,18 @@ type searching struct {
 	q      Question
 	query  Query
 	events []*session.Event
-	ids    []int64 // of the question's terms, -1 for one that no event has
+	docs   []document // of these events
+	ids    []int64    // of the question's terms, -1 for one that no event has
 	corpus Corpus
 }
 
 // lookUp finds out what the ranking must know of the session.
 func (s *searching) lookUp() {
-	s.corpus = Corpus{Events: len(s.docs), Length: s.length, Episodes: s.episodes, Authors: s.authors}
+	s.corpus = Corpus{Events: len(s.postings.docs), Length: s.length, Episodes: s.episodes, Authors: s.authors}
 	for _, term := range s.q.Terms {
 		id, have := int64(-1), 0
 		if known, found := s.postings.ids[term]; found {
-			id, have = int64(known), s.lists[known].docs
+			id, have = int64(known), int(s.lists[known].docs)
 		}
 		s.ids = append(s.ids, id)
 		s.corpus.Frequency = append(s.corpus.Frequency, have)
@@ -73,29 +76,55 @@ type scored struct {
 	score float64
 }
 
-// firstLook is how many documents are looked at first. More are needed only where most of them may not be returned.
-const firstLook = 2 * maxCandidates
+// candidates returns the events to rank: those that may be returned and whose first estimate of a score is best. They are
+// chosen by the rare terms of the question, and by all of them if these find too few.
+func (s *searching) candidates() []Candidate {
+	most := max(maxCandidates, 4*s.query.limit())
+	terms, all := s.telling()
+	found := s.found(terms, most)
+	if !all && len(found) < most {
+		found = s.found(s.present(), most)
+	}
+	out := make([]Candidate, 0, len(found))
+	for _, f := range found {
+		out = append(out, s.candidate(f.doc))
+	}
+	return out
+}
 
-// found returns the documents that have a term or a date of the question, by a first estimate of their scores, the
-// best first, and at most so many. Sorting all that have some common word would take most of the time of a search.
-func (s *searching) found(most int) []scored {
-	scores := make([]float64, len(s.docs))
-	average := max(1, float64(s.length)/float64(len(s.docs)))
-	for _, i := range s.telling() {
-		weight := idf(len(s.docs), s.corpus.Frequency[i])
+// buffers hold a first estimate for each document, all of them 0.
+var buffers = sync.Pool{New: func() any { return new([]float64) }}
+
+// found returns the documents that may be returned and that have one of these terms or a date of the question, by a
+// first estimate of their scores, the best first, and at most so many.
+func (s *searching) found(terms []int, most int) []scored {
+	buffer := buffers.Get().(*[]float64)
+	defer buffers.Put(buffer)
+	if len(*buffer) < len(s.postings.docs) {
+		*buffer = make([]float64, len(s.postings.docs))
+	}
+	scores := *buffer
+	var touched []int
+	add := func(doc int, score float64) {
+		if scores[doc] == 0 {
+			touched = append(touched, doc)
+		}
+		scores[doc] += score
+	}
+	average := s.corpus.average()
+	for _, i := range terms {
+		weight := idf(s.corpus.Events, s.corpus.Frequency[i])
 		s.lists[s.ids[i]].each(func(doc, count int) {
-			scores[doc] += weight * saturated(count, int(s.docs[doc].length), average)
+			add(doc, weight*saturated(count, int(s.postings.docs[doc].length), average))
 		})
 	}
-	if days := s.askedDays(); days != nil {
-		for doc, d := range s.docs {
-			scores[doc] += days[d.day]
-		}
-	}
+	s.eachAskedDay(add)
 	var out []scored
 	least := 0.0
-	for doc, score := range scores {
-		if score > least {
+	for _, doc := range touched {
+		score := scores[doc]
+		scores[doc] = 0
+		if doc < len(s.docs) && score >= least && s.query.within(s.events[s.docs[doc].position]) {
 			out = append(out, scored{doc, score})
 		}
 		if len(out) >= 2*most {
@@ -119,59 +148,90 @@ func best(of []scored, most int) []scored {
 	return of[:min(len(of), most)]
 }
 
-// telling returns the positions of the terms by which documents are chosen: all that some document has, without
-// common ones if enough others remain.
-func (s *searching) telling() []int {
-	var all, rare []int
+// present returns the positions of the question's terms that some event has, the rarest first.
+func (s *searching) present() (out []int) {
 	for i, id := range s.ids {
-		if id < 0 {
-			continue
-		}
-		all = append(all, i)
-		if float64(s.corpus.Frequency[i]) <= commonShare*float64(len(s.docs)) {
-			rare = append(rare, i)
+		if id >= 0 {
+			out = append(out, i)
 		}
 	}
-	if len(rare) >= minRare {
-		return rare
-	}
-	return all
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(s.corpus.Frequency[a], s.corpus.Frequency[b]) })
+	return out
 }
 
-// askedDays returns the weight of each day that has a date of the question, nil if the question has none.
-func (s *searching) askedDays() map[int32]float64 {
+// telling returns the terms by which documents are chosen first: all that are present, without common ones if enough others
+// remain, and without those that have too many documents to read.
+func (s *searching) telling() (terms []int, all bool) {
+	present := s.present()
+	terms = present
+	common := slices.IndexFunc(present, func(i int) bool {
+		return float64(s.corpus.Frequency[i]) > commonShare*float64(s.corpus.Events)
+	})
+	if common >= minRare {
+		terms = present[:common]
+	}
+	matches := 0
+	for n, i := range terms {
+		if matches += s.corpus.Frequency[i]; matches > maxMatches && n > 0 {
+			terms = terms[:n]
+			break
+		}
+	}
+	return terms, len(terms) == len(present)
+}
+
+// eachAskedDay calls f with each document whose day has a date of the question, and what the date is worth.
+func (s *searching) eachAskedDay(f func(doc int, score float64)) {
 	if len(s.q.Dates) == 0 {
-		return nil
+		return
 	}
-	days := map[int32]float64{}
-	for _, d := range s.docs {
-		if _, known := days[d.day]; known || d.day == noDay {
-			continue
-		}
-		days[d.day] = 0
-		for _, date := range dateTerms(time.Unix(int64(d.day)*86400, 0)) {
-			if i := slices.Index(s.q.Dates, dateMark+date); i >= 0 {
-				days[d.day] += weightDate * idf(len(s.docs), s.corpus.Dates[i])
+	worth := map[int32]float64{noDay: 0}
+	day, score := int32(noDay), 0.0
+	for doc, d := range s.docs {
+		if d.day != day { // events of a day follow each other
+			day = d.day
+			known, found := worth[day]
+			if !found {
+				known = s.worth(day)
+				worth[day] = known
 			}
+			score = known
+		}
+		if score > 0 {
+			f(doc, score)
 		}
 	}
-	return days
 }
 
-// candidates returns the best of the documents found that may be returned, and whether no more can be had.
-func (s *searching) candidates(found []scored) (out []Candidate, all bool) {
-	enough := max(maxCandidates, 4*s.query.limit())
-	for _, f := range found {
-		d := s.docs[f.doc]
-		if !s.query.within(s.events[d.position]) {
-			continue
-		}
-		out = append(out, s.candidate(f.doc))
-		if len(out) == enough {
-			return out, true
+// worth is what a day adds to the scores of its events.
+func (s *searching) worth(day int32) (sum float64) {
+	for _, date := range dateTerms(time.Unix(int64(day)*86400, 0)) {
+		if i := slices.Index(s.q.Dates, dateMark+date); i >= 0 {
+			sum += weightDate * idf(s.corpus.Events, s.corpus.Dates[i])
 		}
 	}
-	return out, len(found) < firstLook || len(found) == len(s.docs)
+	return sum
+}
+
+// beside returns the candidates at some positions, as far as they have text and may be returned.
+func (s *searching) beside(positions []int) (out []Candidate) {
+	for _, position := range positions {
+		if doc, found := s.document(position); found && doc < len(s.docs) && s.query.within(s.events[position]) {
+			out = append(out, s.candidate(doc))
+		}
+	}
+	return out
+}
+
+// document returns the document of an event.
+func (p *postings) document(position int) (doc int, found bool) {
+	return slices.BinarySearchFunc(p.docs, position, func(d document, position int) int { return cmp.Compare(int(d.position), position) })
+}
+
+// documents returns how many documents so many events have.
+func (p *postings) documents(events int) int {
+	doc, _ := p.document(events)
+	return doc
 }
 
 // candidate is [Question.Count] for a document.
@@ -182,8 +242,8 @@ func (s *searching) candidate(doc int) Candidate {
 		Counts: make([]int, len(s.q.Terms)), Dates: make([]bool, len(s.q.Dates)),
 	}
 	end := len(s.sequence)
-	if doc+1 < len(s.docs) {
-		end = int(s.docs[doc+1].begin)
+	if doc+1 < len(s.postings.docs) {
+		end = int(s.postings.docs[doc+1].begin)
 	}
 	last := -1
 	for data := s.sequence[d.begin:end]; len(data) > 0; c.Length++ {
@@ -205,7 +265,7 @@ func (s *searching) candidate(doc int) Candidate {
 
 // hit returns an event with its neighbors.
 func (s *searching) hit(r Ranked) Hit {
-	doc, _ := slices.BinarySearchFunc(s.docs, r.Position, func(d document, position int) int { return cmp.Compare(int(d.position), position) })
+	doc, _ := s.document(r.Position)
 	h := Hit{Event: s.events[r.Position], Position: r.Position, Turn: int(s.docs[doc].turn), Score: r.Score}
 	for i := doc - 1; i >= 0 && len(h.Before) < s.query.Around; i-- {
 		if n, may := s.neighbor(i); may {

@@ -1,0 +1,101 @@
+package index_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/recall/index"
+)
+
+// talk makes events of about so many bytes, with words as often as in real texts: a few of them everywhere, most of
+// them seldom.
+func talk(events, size int) []*session.Event {
+	random := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(random, 1.1, 4, 60_000)
+	var texts []string
+	var b strings.Builder
+	for range events {
+		b.Reset()
+		for b.Len() < size {
+			b.WriteString(word(zipf.Uint64()))
+			b.WriteByte(' ')
+		}
+		texts = append(texts, b.String())
+	}
+	out := said(texts...)
+	for i, ev := range out {
+		if i%2 > 0 {
+			ev.Author = "agent"
+		}
+		ev.Timestamp = ev.Timestamp.Add(time.Duration(i/40) * 12 * time.Hour)
+	}
+	return out
+}
+
+// word is the word of that number.
+func word(n uint64) string {
+	const syllables = "babedidofugakelimonupyratesivoxuzawerijopu"
+	var b []byte
+	for n += 30; n > 0; n /= uint64(len(syllables) / 2) {
+		at := n % uint64(len(syllables)/2) * 2
+		b = append(b, syllables[at:at+2]...)
+	}
+	return string(b)
+}
+
+// questions are n questions of words that events have.
+func questions(n int, events []*session.Event) []string {
+	random := rand.New(rand.NewPCG(3, 4))
+	var out []string
+	for range n {
+		words := strings.Fields(events[random.IntN(len(events))].Content.Parts[0].Text)
+		from := random.IntN(max(1, len(words)-6))
+		out = append(out, strings.Join(words[from:min(len(words), from+6)], " "))
+	}
+	return out
+}
+
+func BenchmarkMemory(b *testing.B) {
+	const events = 100_000
+	all := talk(events, 400)
+	asked := questions(200, all)
+	b.Run("build", func(b *testing.B) {
+		for b.Loop() {
+			index.NewMemory(1<<30).Search(key("s"), all, index.Query{Text: asked[0]})
+		}
+		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/events, "us/event")
+	})
+	before := heap()
+	m := index.NewMemory(1 << 30)
+	m.Search(key("s"), all, index.Query{Text: asked[0]})
+	fmt.Printf("%d bytes an event, by its own account %d\n", (heap()-before)/events, m.Bytes()/events)
+	b.Run("search", func(b *testing.B) {
+		var took []time.Duration
+		for i := 0; b.Loop(); i++ {
+			began := time.Now()
+			m.Search(key("s"), all, index.Query{Text: asked[i%len(asked)]})
+			took = append(took, time.Since(began))
+		}
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)*9/10].Microseconds()), "p90-us")
+	})
+	runtime.KeepAlive(all)
+	runtime.KeepAlive(m)
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+var _ = fmt.Sprint
