@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"recall":                             {"recall/index", "compaction", "internal/adk", "internal/outbox", "internal/recalled", "record", "tokens"},
 	"recall/index":                       {"internal/adk", "internal/recalled", "internal/terms", "record"},
 	"internal/recalled":                  {},
-	"internal/values":                    {"internal/adk", "internal/recalled", "internal/terms", "record", "tokens"},
+	"internal/values":                    {"internal/notes", "internal/recalled", "internal/terms", "record", "tokens"},
 	"guard/watchdog":                     {"internal/canonical", "internal/notes", "tokens"},
 	"historyhttp":                        {"compaction", "record"},
 	"contexttool":                        {"compaction", "internal/adk"},

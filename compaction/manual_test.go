@@ -249,7 +249,7 @@ func TestCompactOverShortEventsShrinksTheViewOrSaysWhyNot(t *testing.T) {
 	for name, write := range map[string]compaction.Summarizer{"oracle": &compactiontest.Oracle{}, "extractive": summarizer.Extractive{}} {
 		for _, n := range []int{2, 4, 6, 8, 12, 20, 40} {
 			cfg, _ := oracleConfig()
-			cfg.Summarizer, cfg.InvocationThreshold = write, compaction.Off
+			cfg.Summarizer, cfg.InvocationThreshold, cfg.MaxLedgerTokens = write, compaction.Off, compaction.Off
 			svc := newService(t, session.InMemoryService(), cfg)
 			var h compactiontest.History
 			for i := range n / 2 {

@@ -121,6 +121,7 @@ func TestStatusListsEveryBoundary(t *testing.T) {
 	t.Parallel()
 	cfg, _ := oracleConfig()
 	cfg.InvocationThreshold, cfg.MaxSummaries = compaction.Off, 2
+	cfg.MaxLedgerTokens = compaction.Off
 	svc := newService(t, session.InMemoryService(), cfg)
 	appendAll(t, svc, create(t, svc), turns(24)...)
 	made := compactiontest.Epoch.Add(time.Hour)

@@ -76,7 +76,7 @@ func TestValuesAreListedInOnePlaceOfEachBranch(t *testing.T) {
 		{"a value that another summary has", two(600, 600).Amend(text("About ORD-1.")), "s2: ORD-2"},
 		{"tool rounds only", midTurn, "s: ORD-1"},
 		{"tool rounds and a summary in front", rounds().Compact("s", "e4", "e5").Amend(standing("bot", rounds().Events[2])).Amend(valued(600, "ORD-1")).
-			Compact("f", "e1", "e2").Amend(valued(600, "ORD-2")), "f: ORD-2 | ORD-1"},
+			Compact("f", "e1", "e2").Amend(valued(600, "ORD-2")), "f: ORD-1 | ORD-2"},
 		{"branches", branches, "a1: ORD-1; b1: ORD-2; r1: ORD-3"},
 		{"an older record without the fields", turns(2).Compact("s", "e1", "e2"), ""},
 		{"too little room for any", turns(2).Compact("s", "e1", "e2").Amend(valued(5, "ORD-1")), ""},

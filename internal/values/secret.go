@@ -1,0 +1,285 @@
+package values
+
+import (
+	"math"
+	"strings"
+	"unicode"
+)
+
+// A secret in a ledger would be repeated in every prompt, so in doubt a value is left out: the message that has
+// it stays in the session.
+
+// secretPrefixes begin keys and tokens of well-known services.
+var secretPrefixes = []string{"sk-", "sk_", "pk_live", "pk_test", "rk_live", "rk_test", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-",
+	"xoxa-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "AKIA", "ASIA", "AIza", "ya29.", "eyJ", "hf_", "npm_", "pypi-", "SG.", "whsec_", "shpat_", "dop_v1_", "AGE-SECRET-KEY", "sq0",
+	"gsk_", "xai-", "nvapi-", "lin_api_", "ntn_", "secret_", "bearer"}
+
+// isSecret reports whether a word looks like a key, a token, or a number of a card.
+func isSecret(w string) bool {
+	w = strings.Trim(w, ".,:;'\"`()[]{}<>*")
+	if len(w) < 8 {
+		return false
+	}
+	for _, p := range secretPrefixes {
+		if len(w) >= len(p)+8 && strings.HasPrefix(w, p) {
+			return true
+		}
+	}
+	if strings.Contains(w, "://") {
+		return linkHasSecret(w)
+	}
+	if looksRandom(w) || isSSN(w) || isCard(w) {
+		return true
+	}
+	if strings.ContainsAny(w, "/=:,;&?.\\") {
+		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("/=:,;&?.\\", r) }) {
+			if len(part) < len(w) && isSecret(part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// linkHasSecret reports whether a URL has a password, or a part that looks like a key.
+func linkHasSecret(w string) bool {
+	_, rest, _ := strings.Cut(w, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	if user, _, found := strings.Cut(host, "@"); found && strings.Contains(user, ":") {
+		return true
+	}
+	if _, query, found := strings.Cut(rest, "?"); found {
+		for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == '#' }) {
+			key, value, _ := strings.Cut(pair, "=")
+			if value != "" && (isSecretKey(key) || strings.Contains(strings.ToLower(key), "sig") || strings.EqualFold(key, "key") || strings.EqualFold(key, "code")) {
+				return true
+			}
+		}
+	}
+	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return strings.ContainsRune("/=:,;&?#", r) }) {
+		if isSecret(part) {
+			return true
+		}
+	}
+	return false
+}
+
+// looksRandom reports whether a word has the letters and digits of a key: long, mixed, and without order. UUIDs,
+// hashes of commits and names in camel case are not.
+func looksRandom(w string) bool {
+	core := strings.Trim(w, "=+-_./")
+	if len(core) < 16 || isUUID(core) {
+		return false
+	}
+	var counts [128]int
+	digits, uppers, lowers, changes := 0, 0, 0, 0
+	last := 0
+	for i := range len(core) {
+		b := core[i]
+		if b >= 128 {
+			return false
+		}
+		now := 0
+		switch {
+		case isDigit(b):
+			digits++
+			now = 1
+		case isUpper(b):
+			uppers++
+			now = 2
+		case isLower(b):
+			lowers++
+			now = 3
+		case b == '-' || b == '_' || b == '+' || b == '/' || b == '=' || b == '.' || b == '~' || b == '!' || b == '$' || b == '%' || b == '@' || b == '#' || b == '*':
+			now = 4
+		default:
+			return false
+		}
+		if i > 0 && now != last {
+			changes++
+		}
+		last = now
+		counts[b]++
+	}
+	if digits == 0 || uppers+lowers == 0 {
+		return digits == 0 && uppers > 3 && lowers > 3 && len(core) >= 32 && changes > len(core)/2
+	}
+	if hex := strings.Trim(strings.ToLower(core), "0123456789abcdef") == ""; hex {
+		return len(core) >= 32 && len(core) != 40 // the hash of a commit
+	}
+	entropy := 0.0
+	for _, n := range counts {
+		if n > 0 {
+			p := float64(n) / float64(len(core))
+			entropy -= p * math.Log2(p)
+		}
+	}
+	separated := strings.ContainsAny(core, "-_./")
+	if separated { // words with numbers, such as report-2026-03-02-final, change seldom
+		longest := 0
+		for part := range strings.FieldsFuncSeq(core, func(r rune) bool { return strings.ContainsRune("-_./", r) }) {
+			if mixed(part) {
+				longest = max(longest, len(part))
+			}
+		}
+		return longest >= 16 && entropy >= 3.3
+	}
+	return entropy >= 3.3 && (uppers > 0 && lowers > 0 && changes >= 5 || len(core) >= 20 && changes >= 6)
+}
+
+func mixed(s string) bool {
+	return strings.ContainsAny(s, "0123456789") && strings.ContainsFunc(s, unicode.IsLetter)
+}
+
+func isUUID(w string) bool {
+	if len(w) != 36 {
+		return false
+	}
+	for i := range len(w) {
+		b := w[i]
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if b != '-' {
+				return false
+			}
+		} else if !isDigit(b) && (b|0x20 < 'a' || b|0x20 > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// isSSN reports whether a word is a US social security number.
+func isSSN(w string) bool {
+	return len(w) == 11 && w[3] == '-' && w[6] == '-' && isDigits(w[:3]) && isDigits(w[4:6]) && isDigits(w[7:])
+}
+
+// isCard reports whether the digits of a word are the number of a payment card.
+func isCard(w string) bool {
+	digits := make([]byte, 0, 20)
+	for i := range len(w) {
+		switch {
+		case isDigit(w[i]):
+			if digits = append(digits, w[i]-'0'); len(digits) > 19 {
+				return false
+			}
+		case w[i] != '-' && w[i] != ' ' && w[i] != '.':
+			return false
+		}
+	}
+	return luhn(digits)
+}
+
+// luhn checks the last digit of a card number. Numbers that do not begin like a card's are not checked.
+func luhn(digits []byte) bool {
+	if len(digits) < 13 || len(digits) > 19 || digits[0] < 2 || digits[0] > 6 {
+		return false
+	}
+	sum := 0
+	for i, d := range digits {
+		if (len(digits)-i)%2 == 0 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += int(d)
+	}
+	return sum%10 == 0
+}
+
+// secretWords say that a secret is near. A sentence that has one gives no values but names and dates.
+var secretWords = set("password passwords passwd passphrase pwd passcode pin cvv cvc cvv2 otp apikey secret secrets credentials bearer ssn " +
+	"passwort kennwort contraseña senha парол пароль password's login")
+
+// secretPhrases are secretWords of two words, and those of Chinese and Japanese.
+var (
+	secretPhrases = []string{"api key", "api-key", "access key", "access token", "auth token", "refresh token", "private key", "secret key", "security code", "verification code", "social security", "recovery code", "recovery phrase", "seed phrase",
+		"card number", "credit card", "debit card", "mot de passe", "token is", "token:", "token =", "token=", "sort code", "account password"}
+	secretHan = []string{"密码", "口令", "验证码", "密钥", "私钥", "令牌", "信用卡号", "银行卡号", "卡号", "身份证", "パスワード", "暗証番号", "秘密鍵"}
+)
+
+// secretNear reports whether a sentence is about a secret.
+func secretNear(s string) bool {
+	lower := strings.ToLower(s)
+	for word := range strings.FieldsFuncSeq(lower, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }) {
+		if secretWords[word] {
+			return true
+		}
+		if at := strings.LastIndexAny(word, "_"); at >= 0 && secretWords[word[at+1:]] {
+			return true
+		}
+	}
+	for _, p := range secretPhrases {
+		if strings.Contains(lower, p) {
+			return true
+		}
+	}
+	if strings.ContainsAny(lower, "_") && (strings.Contains(lower, "_key=") || strings.Contains(lower, "_token=") || strings.Contains(lower, "_secret") || strings.Contains(lower, "_key:") || strings.Contains(lower, "_password")) {
+		return true
+	}
+	for _, p := range secretHan {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSecretKey reports whether a field of an object holds a secret.
+func isSecretKey(key string) bool {
+	k := strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(key))
+	for _, w := range []string{"password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey", "token", "credential", "authorization", "cookie", "cvv", "cvc", "cardnumber", "ssn", "otp",
+		"signature", "sessionid", "密码", "密钥", "验证码"} {
+		if strings.Contains(k, w) {
+			return !strings.HasSuffix(k, "tokens") // how many
+		}
+	}
+	return k == "pin" || k == "pwd" || k == "auth"
+}
+
+// withoutKeyBlocks returns a text without what stands between the lines of a PEM block, to its end if the block
+// has none.
+func withoutKeyBlocks(text string) string {
+	const begin, end = "-----BEGIN ", "-----END "
+	if !strings.Contains(text, begin) {
+		return text
+	}
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, begin)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		_, rest, found = strings.Cut(rest, end)
+		if !found {
+			return b.String()
+		}
+		b.WriteByte('\n')
+		_, text, _ = strings.Cut(rest, "\n")
+	}
+}
+
+// spacedCard reports whether the number at i is part of a card number in groups: 4111 1111 1111 1111.
+func spacedCard(tokens []token, i int) bool {
+	from, to := i, i+1
+	for from > 0 && i-from < 6 && isDigits(tokens[from-1].text) {
+		from--
+	}
+	for to < len(tokens) && to-i < 6 && isDigits(tokens[to].text) {
+		to++
+	}
+	if to-from < 2 {
+		return false
+	}
+	var digits []byte
+	groups := 0
+	for _, t := range tokens[from:to] {
+		if len(t.text) >= 4 {
+			groups++
+		}
+		for j := range len(t.text) {
+			digits = append(digits, t.text[j]-'0')
+		}
+	}
+	return groups >= 2 && len(digits) >= 13 && len(digits) <= 19
+}

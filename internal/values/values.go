@@ -1,0 +1,258 @@
+package values
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/notes"
+	"github.com/adk-go-ext/longsession/internal/recalled"
+	"github.com/adk-go-ext/longsession/internal/terms"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// Bounds of what one call reads and returns. They are far above those of a window that a summarizer can read.
+const (
+	maxTalk      = 2 << 20  // bytes of messages
+	maxTools     = 1 << 20  // bytes of calls and responses
+	maxResponse  = 64 << 10 // bytes of one call or response
+	maxPerResult = 40       // values of one call or response: a listing of files has hundreds
+	maxDepth     = 32       // of arguments and responses
+)
+
+// Of returns the values of events, the best first. Redact, if not nil, sees each text before values are taken from
+// it, and each value once more; a value that it changes is left out unless what is left is the value. Thoughts, notes of other layers, records, and
+// calls of recall tools are skipped.
+func Of(events []*session.Event, redact func(string) string) []record.Value {
+	r := reader{redact: redact, seen: map[string]int{}, docs: map[string]int{}, talk: maxTalk, tools: maxTools}
+	for _, ev := range events {
+		if ev != nil && ev.Content != nil && !record.Is(ev) {
+			r.event(ev)
+		}
+	}
+	for i := range r.out {
+		r.out[i].Score = r.score(&r.out[i], r.weights[i])
+	}
+	slices.SortFunc(r.out, better)
+	return r.out
+}
+
+// reader collects the values of a window.
+type reader struct {
+	redact      func(string) string
+	find        finder
+	out         []record.Value
+	weights     []float64      // of out: of the place where each value was found
+	seen        map[string]int // positions in out by key
+	docs        map[string]int // how many messages have a term
+	messages    int
+	talk, tools int // bytes left
+}
+
+func (r *reader) event(ev *session.Event) {
+	var said []string
+	for _, p := range recalled.Without(ev) {
+		switch {
+		case p == nil || p.Thought:
+		case p.FunctionCall != nil:
+			r.object(ev, p.FunctionCall.Args, weightCall)
+		case p.FunctionResponse != nil:
+			r.object(ev, notes.Without(p.FunctionResponse.Response), weightTool)
+		case p.Text != "" && !notes.IsPart(p):
+			said = append(said, p.Text)
+		}
+	}
+	text := strings.Join(said, "\n")
+	if len(text) > r.talk {
+		text = clip(text, r.talk)
+	}
+	if text == "" {
+		return
+	}
+	r.talk -= len(text)
+	r.messages++
+	distinct := map[string]bool{}
+	for _, term := range terms.Terms(text) {
+		if !distinct[term] {
+			distinct[term] = true
+			r.docs[term]++
+		}
+	}
+	weight := 1.0
+	if ev.Author == "user" {
+		weight = weightUser
+	}
+	r.text(ev, text, weight, "", math.MaxInt)
+}
+
+// object reads the texts of a call or a response.
+func (r *reader) object(ev *session.Event, object map[string]any, weight float64) {
+	left := min(maxResponse, r.tools)
+	values := maxPerResult
+	before := left
+	r.leaves(ev, object, "", weight, 0, &left, &values)
+	r.tools -= before - left
+}
+
+func (r *reader) leaves(ev *session.Event, value any, key string, weight float64, depth int, left, values *int) {
+	if *left <= 0 || *values <= 0 || depth > maxDepth {
+		return
+	}
+	switch v := value.(type) {
+	case string:
+		text := clip(v, *left)
+		*left -= len(text) + 1
+		if t := strings.TrimSpace(text); len(t) < 64<<10 && (strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[")) {
+			var inner any
+			if json.Unmarshal([]byte(t), &inner) == nil {
+				*left += len(text) // the texts in it count instead
+				r.leaves(ev, inner, key, weight, depth+1, left, values)
+				return
+			}
+		}
+		*values -= r.text(ev, text, weight, markTool, *values)
+	case map[string]any:
+		*left--
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if !isSecretKey(k) {
+				r.leaves(ev, v[k], k, weight, depth+1, left, values)
+			}
+		}
+	case []any:
+		*left--
+		for _, one := range v {
+			if *left <= 0 || *values <= 0 {
+				return
+			}
+			r.leaves(ev, one, key, weight, depth+1, left, values)
+		}
+	default:
+		*left -= 8
+	}
+}
+
+// text adds the values of a text, at most limit, and returns how many.
+func (r *reader) text(ev *session.Event, text string, weight float64, mark string, limit int) int {
+	original := text
+	if r.redact != nil {
+		text = r.redact(text)
+	}
+	text = strings.ToValidUTF8(text, " ")
+	n := 0
+	for _, f := range r.find.find(text, mark != "") {
+		if n == limit {
+			break
+		}
+		if text != original && !strings.Contains(original, f.core) {
+			continue // a mark of the redaction
+		}
+		v := record.Value{Text: clean(f.text()), Kind: f.kind + mark, Author: ev.Author, Event: ev.ID, At: ev.Timestamp}
+		if r.redact != nil {
+			if after := clean(r.redact(v.Text)); after != v.Text {
+				if !strings.HasSuffix(after, f.core) {
+					continue
+				}
+				v.Text = after
+			}
+		}
+		if v.Text == "" {
+			continue
+		}
+		n++
+		r.add(v, weight*weights[plain(f.kind)])
+	}
+	return n
+}
+
+// add adds a value, or notes that it was mentioned again.
+func (r *reader) add(v record.Value, weight float64) {
+	k := key(&v)
+	i, known := r.seen[k]
+	if !known {
+		r.seen[k] = len(r.out)
+		r.out, r.weights = append(r.out, v), append(r.weights, weight)
+		return
+	}
+	old := &r.out[i]
+	uses := old.Uses
+	if old.Event != v.Event || !old.At.Equal(v.At) {
+		uses++
+	}
+	*old = newer(*old, v)
+	old.Uses = uses
+	r.weights[i] = max(r.weights[i], weight)
+}
+
+// score is how much a value is worth for each of its tokens.
+func (r *reader) score(v *record.Value, weight float64) float64 {
+	n := float64(max(r.messages, 40))
+	idf := 0.0
+	for _, term := range terms.Terms(v.Text) {
+		df := float64(r.docs[term])
+		idf += math.Log(1 + (n-df+.5)/(df+.5))
+	}
+	return weight * math.Sqrt(max(idf, .5)) / float64(cost(v))
+}
+
+// cost is the tokens of a value in a block, with what separates it from the next.
+func cost(v *record.Value) int { return tokens.Estimate(v.Text) + 1 }
+
+// clean returns a text in one line, without signs that a block has between values.
+func clean(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '|' || r >= 0x7f }) && !strings.Contains(text, "  ") {
+		return strings.TrimSpace(text)
+	}
+	var b strings.Builder
+	space := false
+	for _, r := range text {
+		switch {
+		case r == '|', r == '¦', r == '｜':
+			r = '/'
+		case isSpace(r):
+			space = true
+			continue
+		case hidden(r):
+			continue
+		}
+		if space && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		space = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func isSpace(r rune) bool {
+	return r == ' ' || r < ' ' || r >= 0x7f && r <= 0xa0 || r == '\u2028' || r == '\u2029' || r == '\u3000' || r >= '\u2000' && r <= '\u200a' || r == '\u202f' || r == '\u205f' || r == '\u1680'
+}
+
+// hidden reports whether a character is shown as nothing, or turns the direction of what follows.
+func hidden(r rune) bool {
+	return r == utf8.RuneError || r == '\u00ad' || r >= '\u200b' && r <= '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2060' && r <= '\u206f' || r == '\ufeff' || r >= 0xE0000 && r <= 0xE0FFF
+}
+
+// better orders values by what they are worth, and by more where that is equal, so that the order is the same
+// everywhere.
+func better(a, b record.Value) int {
+	return cmp.Or(cmp.Compare(worth(&b), worth(&a)), a.At.Compare(b.At), cmp.Compare(a.Event, b.Event), cmp.Compare(a.Text, b.Text), cmp.Compare(a.Kind, b.Kind))
+}
+
+const (
+	weightUse = .3 // of each later mention
+	maxUses   = 3
+)
+
+func worth(v *record.Value) float64 {
+	if math.IsNaN(v.Score) || math.IsInf(v.Score, 0) {
+		return 0
+	}
+	return v.Score * (1 + weightUse*float64(min(max(v.Uses, 0), maxUses)))
+}
