@@ -11,6 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/contexttool"
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/recall"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
@@ -28,7 +29,7 @@ type Config struct {
 	Registry *tokens.Registry
 	// Compaction configures the summaries. Its own Model, AgentModel and Registry take precedence
 	// over the fields above. Its fields Cut and Fixed belong to the stack, unless the layer that uses
-	// them is disabled.
+	// them is disabled. So does RecallTool, if Recall is enabled.
 	Compaction compaction.Config
 	// ToolResults configures how long a tool result may be in a prompt. The stack offers read_result,
 	// so results are always Readable: the model can read each of them whole. In a context window below
@@ -68,6 +69,10 @@ type Config struct {
 	// ContextTools offers the model tools by which it tends its own context: mark_task_done and
 	// compact_context. They are off unless Enabled is set, because each request then declares them.
 	ContextTools contexttool.Config
+	// Recall offers the model recall and recall_turn, by which it searches the session's earlier messages, word for word
+	// as they were said. They are off unless Enabled is set, because each request then declares them, and summaries name
+	// recall. Recall.Redact and Compaction.Redact are the same function, so it is enough to set one of them.
+	Recall recall.Config
 	// Disable turns layers off. An app with a disabled layer sends the same bytes as one without it.
 	// The settings of a disabled layer are ignored, except that limits of the guard are refused then.
 	Disable []Layer

@@ -19,6 +19,7 @@ import (
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/recall"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolsearch"
@@ -37,6 +38,8 @@ type Stack struct {
 	// Guard knows what sessions spend, and lets a stopped one go on: see [guard.Guard.Usage] and
 	// [guard.Guard.Reset]. It is nil if LayerGuard is disabled.
 	Guard *guard.Guard
+	// Recall searches the raw history of sessions. It is nil unless Config.Recall is enabled.
+	Recall *recall.Recaller
 
 	cutter *toolresult.Cutter   // nil without LayerToolResults
 	meter  *budget.Meter        // nil without any layer that needs it
@@ -45,7 +48,7 @@ type Stack struct {
 	cache  *prompt.Cache        // nil unless Config.Cache is enabled
 	// registry has the prices for subtasks; nil is the built-in table.
 	registry *tokens.Registry
-	// tools are what the layers offer to agents: read_result and the context tools, as far as they are on.
+	// tools are what the layers offer to agents: read_result, the context tools and those of recall, as far as they are on.
 	tools []tool.Tool
 	// before and behind are the plugins around the app's own.
 	before, behind []*plugin.Plugin
@@ -76,7 +79,7 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 		return nil, fmt.Errorf("longsession: %w", err)
 	}
 	b.Sessions = svc
-	return b.Stack, errors.Join(b.addContextTools(), b.addPlugins())
+	return b.Stack, errors.Join(b.addContextTools(), b.addRecall(), b.addPlugins())
 }
 
 // PluginConfig returns the plugins of a runner: the app's own in their order, between those of the
@@ -106,8 +109,8 @@ func (s *Stack) Ahead(provider llmagent.InstructionProvider) llmagent.Instructio
 }
 
 // Tools returns the tools that the layers offer, to be appended to an agent's own: read_result, and the tools
-// of Config.ContextTools. Agents that take part in live runs need them, and agents of a runner without the
-// plugins need the context tools. For all others, they are put into each request. It returns nil if there are
+// of Config.ContextTools and Config.Recall. Agents that take part in live runs need them, and agents of a runner without
+// the plugins need the context tools and those of Recall. For all others, they are put into each request. It returns nil if there are
 // none.
 func (s *Stack) Tools() []tool.Tool {
 	s.offer()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/recall"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -92,6 +93,7 @@ func (r *resolver) owned() {
 	if c.uses(LayerToolResults) && c.Compaction.Cut != nil {
 		r.refuse("Compaction.Cut", "set", "the layer of tool results cuts them: configure ToolResults, or disable %s", LayerToolResults)
 	}
+	r.recall()
 	if !c.uses(LayerBudget) {
 		return
 	}
@@ -115,6 +117,25 @@ func (r *resolver) owned() {
 		if field.set {
 			r.refuse("Budget."+field.name, "set", "the stack fills it: %s", field.instead)
 		}
+	}
+}
+
+// recall gives both that keep or return texts the same redaction.
+func (r *resolver) recall() {
+	c := r.cfg
+	if !c.Recall.Enabled {
+		return
+	}
+	if name := c.Compaction.RecallTool; name != "" && name != recall.ToolName {
+		r.refuse("Compaction.RecallTool", name, "Recall is enabled, and its tool is %s: leave the name out", recall.ToolName)
+	}
+	switch {
+	case c.Recall.Redact == nil:
+		c.Recall.Redact = c.Compaction.Redact
+	case c.Compaction.Redact == nil:
+		c.Compaction.Redact = c.Recall.Redact
+	default:
+		r.refuse("Recall.Redact", "set", "Compaction.Redact is set, too, and both mean the same: set one of them")
 	}
 }
 

@@ -49,6 +49,9 @@ func (s *Stack) closeLayers(ctx context.Context) error {
 	if s.prompt != nil {
 		problems = append(problems, s.prompt.Flush(ctx))
 	}
+	if s.Recall != nil {
+		problems = append(problems, s.Recall.Flush(ctx))
+	}
 	if s.cutter != nil {
 		problems = append(problems, s.cutter.Flush(ctx))
 	}

@@ -37,8 +37,11 @@ func (b *builder) addToolResults() error {
 	return errors.Join(err1, err2, err3)
 }
 
-// searchMax is more than an answer of tool_search or tool_call has, in bytes.
+// searchMax is more than an answer of tool_search, tool_call, recall or recall_turn has, in bytes.
 const searchMax = 64 << 10
+
+// wholeResult are the limits of a tool of the stack's whose results are bounded already.
+var wholeResult = toolresult.Limits{MaxBytes: searchMax, MaxLines: toolresult.Off, MaxTokens: toolresult.Off, StubAbove: toolresult.Off}
 
 // leaveSearchesWhole sets the limits of tool_search and tool_call. What a search has found must be there in the
 // next step, and so must the parameters that a refused call is told. Old answers are masked. An app may have
@@ -49,11 +52,10 @@ func (c *Config) leaveSearchesWhole() {
 		return
 	}
 	results := &c.ToolResults
-	whole := toolresult.Limits{MaxBytes: searchMax, MaxLines: toolresult.Off, MaxTokens: toolresult.Off, StubAbove: toolresult.Off}
 	limits := map[string]toolresult.Limits{}
 	for _, name := range []string{toolsearch.SearchToolName, toolsearch.CallToolName} {
 		if !slices.Contains(results.Exempt, name) {
-			limits[name] = whole
+			limits[name] = wholeResult
 		}
 	}
 	maps.Copy(limits, results.PerTool)

@@ -121,10 +121,6 @@ func TestAModelRecallsInARun(t *testing.T) {
 	store(t, svc, ref, long()...)
 	compact(t, svc, ref)
 	r := recaller(t, svc, recall.Config{})
-	tools, err := r.Tools()
-	if err != nil {
-		t.Fatal(err)
-	}
 	asked := 0
 	llm := compactiontest.NewModel("scripted", func(_ int, req *model.LLMRequest) *model.LLMResponse {
 		asked++
@@ -136,7 +132,7 @@ func TestAModelRecallsInARun(t *testing.T) {
 		}
 		return compactiontest.Say("It is X4829917.")
 	})
-	bot, err := llmagent.New(llmagent.Config{Name: "bot", Description: "Answers.", Model: llm, Tools: tools})
+	bot, err := llmagent.New(llmagent.Config{Name: "bot", Description: "Answers.", Model: llm, Tools: r.Tools()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
@@ -24,6 +25,7 @@ type Recaller struct {
 	// stored is the inner session service if it has an index of its own; memory is used if it has none.
 	stored index.Index
 	memory *index.Memory
+	tools  []tool.Tool
 	outbox outbox.Observations[Observation]
 }
 
@@ -42,7 +44,9 @@ func New(svc *compaction.CompactionSessionService, cfg Config) (*Recaller, error
 	r := &Recaller{svc: svc, cfg: cfg.withDefaults()}
 	r.stored, _ = svc.Unwrap().(index.Index)
 	r.memory = index.NewMemory(r.cfg.MaxIndexBytes)
-	return r, nil
+	tools, err := r.makeTools()
+	r.tools = tools
+	return r, err
 }
 
 // Query is what to look for in a session.

@@ -45,7 +45,9 @@ type turnArgs struct {
 // Tools returns recall and recall_turn, for an agent's Config.Tools. Which session they search follows from the run
 // that calls them, never from what a model writes, and they find what that run's agent may see. A search that fails is
 // answered with a sentence: it never fails a turn.
-func (r *Recaller) Tools() ([]tool.Tool, error) {
+func (r *Recaller) Tools() []tool.Tool { return slices.Clone(r.tools) }
+
+func (r *Recaller) makeTools() ([]tool.Tool, error) {
 	search, err := functiontool.New(functiontool.Config{Name: ToolName, Description: searchDescription},
 		func(ctx agent.ToolContext, in searchArgs) (map[string]any, error) { return r.answer(ctx, in), nil })
 	if err != nil {
