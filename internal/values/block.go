@@ -20,10 +20,11 @@ const (
 //
 //	Exact values from these messages: user, 2 Mar 2026: order ORD-17 | $48.50 | agent, 3 Mar 2026: track 8841
 //
-// Each author and day is named once, before its first value; days are those of UTC. Within a day, the values of
-// an author are in the order of time. Values that the texts in said have, and those that a later value corrects,
-// are left out. The line has at most maxTokens, as package tokens estimates them. A value cannot end the line, a
-// value or the frame of a summary.
+// Each author and day is named once, before its first value, and the values of an author and a day are in the
+// order of time; days are those of UTC. If there are so many days that naming them would take up an eighth of the
+// line, months are named instead, or years, or authors only. Values that the texts in said have, and those that a
+// later value corrects, are left out. The line has at most maxTokens, as package tokens estimates them. A value
+// cannot end the line, a value or the frame of a summary.
 func Block(maxTokens int, said []string, lists ...[]record.Value) string {
 	room := maxTokens - tokens.Estimate(opening)
 	if room <= 0 {
@@ -41,11 +42,9 @@ func Block(maxTokens int, said []string, lists ...[]record.Value) string {
 			kept = append(kept, v)
 		}
 	}
-	// Values cost as much as the names of their groups allow: take the best, render, and leave out the worst until
-	// it fits.
 	best := cut(kept, room)
 	for len(best) > 0 {
-		text := render(best)
+		text := render(best, maxTokens/groupShare)
 		over := tokens.Estimate(text) - maxTokens
 		if over <= 0 {
 			return text
@@ -58,52 +57,81 @@ func Block(maxTokens int, said []string, lists ...[]record.Value) string {
 	return ""
 }
 
-// render returns the line of values.
-func render(values []record.Value) string {
-	sorted := slices.Clone(values)
-	slices.SortStableFunc(sorted, func(a, b record.Value) int {
-		return cmp.Or(cmp.Compare(day(&a), day(&b)), cmp.Compare(boolInt(a.Author != "user"), boolInt(b.Author != "user")), cmp.Compare(a.Author, b.Author), a.At.Compare(b.At), cmp.Compare(a.Event, b.Event))
-	})
+// groupShare is how much of a line the names of its groups may take up: a part of 8.
+const groupShare = 8
+
+// periods are how the time of a group is written, and by what groups are ordered.
+var periods = []struct{ order, name string }{{"2006-01-02", "2 Jan 2006"}, {"2006-01", "Jan 2006"}, {"2006", "2006"}, {"", ""}}
+
+// render returns the line of values. The names of its groups take up at most maxNames tokens, if that can be.
+func render(values []record.Value, maxNames int) string {
+	var groups [][]record.Value
+	var names []string
+	for _, period := range periods {
+		groups, names = group(values, period.order, period.name)
+		n := 0
+		for _, name := range names {
+			n += tokens.Estimate(name + ": ")
+		}
+		if n <= maxNames {
+			break
+		}
+	}
 	var b strings.Builder
 	b.WriteString(opening)
-	group := ""
-	for i := range sorted {
-		v := &sorted[i]
-		if i > 0 {
-			b.WriteString(separator)
-		}
-		if name := groupOf(v); i == 0 || name != group {
-			group = name
-			if name != "" {
-				b.WriteString(name + ": ")
+	for i, g := range groups {
+		for k := range g {
+			if i+k > 0 {
+				b.WriteString(separator)
 			}
+			if k == 0 && names[i] != "" {
+				b.WriteString(names[i] + ": ")
+			}
+			b.WriteString(g[k].Text)
 		}
-		b.WriteString(v.Text)
 	}
 	return b.String()
 }
 
-func day(v *record.Value) string {
-	if v.At.IsZero() {
-		return ""
+// group sorts values by period, author (the user is first) and time, and names each author of each period.
+func group(values []record.Value, order, name string) (groups [][]record.Value, names []string) {
+	period := func(v *record.Value) string {
+		if v.At.IsZero() {
+			return ""
+		}
+		return v.At.UTC().Format(order)
 	}
-	return v.At.UTC().Format("2006-01-02")
+	sorted := slices.Clone(values)
+	slices.SortStableFunc(sorted, func(a, b record.Value) int {
+		return cmp.Or(cmp.Compare(period(&a), period(&b)), cmp.Compare(boolInt(a.Author != "user"), boolInt(b.Author != "user")),
+			cmp.Compare(a.Author, b.Author), a.At.Compare(b.At), cmp.Compare(a.Event, b.Event))
+	})
+	for i := range sorted {
+		n := groupName(&sorted[i], name)
+		if i == 0 || n != names[len(names)-1] {
+			groups, names = append(groups, nil), append(names, n)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], sorted[i])
+	}
+	return groups, names
 }
 
-func groupOf(v *record.Value) string {
+// groupName is the author and the time of a value, "" if its time is not known.
+func groupName(v *record.Value, layout string) string {
 	if v.At.IsZero() {
 		return ""
 	}
-	name := strings.Map(func(r rune) rune {
+	author := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' || r == '.' {
 			return r
 		}
 		return -1
 	}, clip(v.Author, 64))
-	if name != "" {
-		name += ", "
+	at := v.At.UTC().Format(layout)
+	if author != "" && at != "" {
+		return author + ", " + at
 	}
-	return name + v.At.UTC().Format("2 Jan 2006")
+	return author + at
 }
 
 // escape returns a value in which nothing ends the line, the value or a frame.
