@@ -14,7 +14,7 @@ const (
 )
 
 // hanVerbs come before a thing. The longest is first.
-var hanVerbs = []string{"的名字是", "名字是", "最喜欢的是", "最喜欢", "名叫", "叫做", "叫作", "称为", "推荐了", "推荐", "喜欢上", "喜欢", "爱上了", "讨厌", "去过", "去了", "去的是", "来自", "住在", "看了", "看过", "读了", "读过", "买了", "学了", "学习了", "学会了",
+var hanVerbs = []string{"的名字是", "名字是", "最喜欢的是", "包括", "比如", "例如", "尤其是", "最喜欢", "名叫", "叫做", "叫作", "称为", "推荐了", "推荐", "喜欢上", "喜欢", "爱上了", "讨厌", "去过", "去了", "去的是", "来自", "住在", "看到了", "看到", "遇到了", "看了", "看过", "读了", "读过", "买了", "学了", "学习了", "学会了",
 	"参加了", "听了", "做了", "吃了", "尝试了", "打算去", "计划去", "想去", "想学", "正在学", "专业是", "生日是", "叫", "是在", "位于", "研究"}
 
 // hanEmpty are things that say nothing.
@@ -38,7 +38,7 @@ func (f *finder) han(t []token, i int) {
 		// 5月6号: the digits before the run, and those behind it, belong to it
 		f.hanDigits(t, i)
 	}
-	f.hanThings(run)
+	f.hanThings(t, i)
 }
 
 // hanNumber adds the numeral at at with its unit, and returns where it ends.
@@ -60,6 +60,15 @@ func (f *finder) hanNumber(t []token, i, at int) int {
 			break
 		}
 		end += size
+	}
+	if strings.HasPrefix(run[from:], "个") { // 一个小时, 三个月
+		for _, unit := range []string{"小时", "月", "星期", "礼拜", "钟头"} {
+			if rest := run[from+len("个"):]; strings.HasPrefix(rest, unit) {
+				end = from + len("个") + len(unit)
+				f.add(kindDate, hanContext(run[:at]), run[at:end])
+				return end
+			}
+		}
 	}
 	if end == from || numerals == 1 && (strings.HasPrefix(run[at:], "一") || strings.HasPrefix(run[at:], "几")) && !strings.Contains(run[from:end], "月") {
 		return 0 // 一个 is "a", 几个 is "some"
@@ -132,8 +141,9 @@ func hanContext(run string) string {
 	return run[at:]
 }
 
-// hanThings adds what follows a verb: 去了厦门.
-func (f *finder) hanThings(run string) {
+// hanThings adds what follows a verb, with the list that it begins: 去了厦门; 喜欢徒步、长跑和攀岩.
+func (f *finder) hanThings(t []token, i int) {
+	run := t[i].text
 	for at := 0; at < len(run); {
 		verb := ""
 		for _, v := range hanVerbs {
@@ -149,18 +159,39 @@ func (f *finder) hanThings(run string) {
 		}
 		from := at + len(verb)
 		end, n := from, 0
-		for end < len(run) && n < 10 {
+		for end < len(run) && n < 12 {
 			r, size := utf8.DecodeRuneInString(run[end:])
-			if strings.ContainsRune("吗呢吧啊了，。", r) {
+			if strings.ContainsRune("吗呢吧啊了", r) {
 				break
 			}
 			end += size
 			n++
 		}
 		core := strings.TrimSuffix(run[from:end], "的")
-		if n >= 2 && !hanEmpty[core] && !strings.HasPrefix(core, "什么") && !strings.HasPrefix(core, "哪") && !strings.HasPrefix(core, "你") {
+		empty := hanEmpty[core]
+		for _, word := range []string{"什么", "哪", "你", "给", "这", "那", "和", "的"} {
+			empty = empty || strings.HasPrefix(core, word)
+		}
+		if n >= 2 && !empty {
+			if end == len(run) {
+				core += hanList(t, i)
+			}
 			f.add(kindThing, "", verb+core)
 		}
 		at = max(end, from)
 	}
+}
+
+// hanList returns the items of a list behind the run at i: 、长跑、攀岩.
+func hanList(t []token, i int) string {
+	var b strings.Builder
+	for n := 0; n < 5 && i+2 < len(t) && t[i+1].text == "、" && t[i+2].class == classHan; n++ {
+		item := t[i+2].text
+		if utf8.RuneCountInString(item) > 10 {
+			break
+		}
+		b.WriteString("、" + item)
+		i += 2
+	}
+	return b.String()
 }

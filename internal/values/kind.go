@@ -31,7 +31,7 @@ const (
 // because some sets of questions ask for little else.
 var weights = map[string]float64{
 	kindDate: 1, kindQuote: 1.2, kindID: 1.2, kindPath: 1, kindLink: 1, kindNumber: 1.1, kindMoney: 1.1, kindName: 1.2,
-	kindThing: 1, kindCount: .6, kindOwn: .5, kindLikes: .3, kindFailure: .5,
+	kindThing: .8, kindCount: .6, kindOwn: .5, kindLikes: .3, kindFailure: .5,
 }
 
 const (

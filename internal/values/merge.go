@@ -71,7 +71,7 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// toolShare is how much of a list the values of tools may take up: a part of 4.
+// toolShare is how much of a list the values of tools may take up while there are others: a part of 4.
 const toolShare = 4
 
 // Merge unites lists: values with one key become one, which counts the uses of all. The best that take up at most
@@ -118,27 +118,37 @@ func united(group []record.Value) record.Value {
 	return out
 }
 
-// cut returns the best values that take up at most maxTokens.
+// cut returns the best values that take up at most maxTokens, the best first. Values of tools take up more than
+// their share only where others leave room, and values that are replaced what all others leave.
 func cut(sorted []record.Value, maxTokens int) []record.Value {
 	if maxTokens <= 0 {
 		return nil
 	}
 	replaced := corrections(sorted)
-	var out []record.Value
-	left, tools := maxTokens, maxTokens/toolShare
-	for _, wantReplaced := range []bool{false, true} {
+	taken := make([]bool, len(sorted))
+	left := maxTokens
+	pass := func(limit int, wanted func(i int) bool) {
 		for i := range sorted {
-			v := &sorted[i]
-			n := cost(v)
-			tool := has(v.Kind, markTool)
-			if replaced[i] != wantReplaced || n > left || tool && n > tools {
+			n := cost(&sorted[i])
+			if taken[i] || n > left || n > limit || !wanted(i) {
 				continue
 			}
+			taken[i] = true
 			left -= n
-			if tool {
-				tools -= n
+			limit -= n
+		}
+	}
+	ofTool := func(i int) bool { return has(sorted[i].Kind, markTool) }
+	pass(maxTokens/toolShare, func(i int) bool { return !replaced[i] && ofTool(i) })
+	pass(left, func(i int) bool { return !replaced[i] && !ofTool(i) })
+	pass(left, func(i int) bool { return !replaced[i] })
+	pass(left, func(int) bool { return true })
+	var out []record.Value
+	for _, want := range []bool{false, true} {
+		for i := range sorted {
+			if taken[i] && replaced[i] == want {
+				out = append(out, sorted[i])
 			}
-			out = append(out, *v)
 		}
 	}
 	return out

@@ -100,7 +100,7 @@ func appendTokens(dst []token, text string) []token {
 			end := i
 			for end < len(text) {
 				r, n := utf8.DecodeRuneInString(text[end:])
-				if !isHan(r) {
+				if !isHan(r) && (r != '·' || !beforeHan(text[end+n:])) { // the parts of a foreign name
 					break
 				}
 				end += n
@@ -128,8 +128,10 @@ func appendTokens(dst []token, text string) []token {
 
 // isHan reports whether words of a script are written without spaces.
 func isHan(r rune) bool {
-	return r >= 0x2E80 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー')
+	return r >= 0x2E80 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー' || r == '・')
 }
+
+func beforeHan(s string) bool { return isHan(first(s)) }
 
 // attaches reports whether a character can be inside a word, a number, a path or a link.
 func attaches(r rune) bool {
