@@ -154,7 +154,7 @@ func (h held) has(v *record.Value) bool {
 		return false
 	}
 	before, core := parts(v)
-	if !h.hasWords(fold(core)) {
+	if !hasWords(h.text, fold(core)) {
 		return false
 	}
 	if inContext(v.Kind) {
@@ -167,24 +167,24 @@ func (h held) has(v *record.Value) bool {
 	return true
 }
 
-func (h held) hasWords(words string) bool {
+// hasWords reports whether a text has words as whole ones.
+func hasWords(text, words string) bool {
 	if words == "" {
 		return true
 	}
 	for from := 0; ; {
-		at := strings.Index(h.text[from:], words)
+		at := strings.Index(text[from:], words)
 		if at < 0 {
 			return false
 		}
 		at += from
 		end := at + len(words)
-		l, _ := utf8.DecodeLastRuneInString(h.text[:at])
-		r, size := utf8.DecodeRuneInString(h.text[end:])
+		l, _ := utf8.DecodeLastRuneInString(text[:at])
+		r, _ := utf8.DecodeRuneInString(text[end:])
 		if (!ofWord(l) || !ofWord(first(words))) && (!ofWord(r) || !ofWord(last(words))) {
 			return true
 		}
-		_ = size
-		_, n := utf8.DecodeRuneInString(h.text[at:])
+		_, n := utf8.DecodeRuneInString(text[at:])
 		from = at + n
 	}
 }

@@ -150,8 +150,15 @@ func (r *reader) text(ev *session.Event, text string, weight float64, mark strin
 		if n == limit {
 			break
 		}
-		if text != original && !strings.Contains(original, f.core) {
-			continue // a mark of the redaction
+		if text != original {
+			if !hasWords(original, f.core) {
+				continue // a mark of the redaction
+			}
+			for word := range strings.FieldsSeq(f.context) {
+				if !hasWords(original, word) {
+					f.context = ""
+				}
+			}
 		}
 		v := record.Value{Text: clean(f.text()), Kind: f.kind + mark, Author: ev.Author, Event: ev.ID, At: ev.Timestamp}
 		if r.redact != nil {
