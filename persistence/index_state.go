@@ -139,10 +139,13 @@ type IndexState struct {
 	// IndexedTo is the number of the newest event that the index has taken in, and LastSeq that of the session's
 	// newest event. The rest is taken in by the next search.
 	IndexedTo, LastSeq int64
+	// Documents is how many events the index counts, and Rows how many it has. They differ only if it is damaged.
+	Documents, Rows int64
 	// Newest is the number of the newest covered event with words among those that the index has taken in, 0 if
-	// there is none. Answers reports whether the index finds it.
-	Newest  int64
-	Answers bool
+	// there is none. Answers reports whether the index finds it, and AnswersAny whether it finds that event or one of
+	// the covered events in front of it: a Redact may have taken all words out of one event, but hardly of many.
+	Newest              int64
+	Answers, AnswersAny bool
 }
 
 // Index returns the state of the index of the session with this key in the table sessions. A file from before there
@@ -173,10 +176,17 @@ func (s *Snapshot) Index(ctx context.Context, sessionKey int64) (state IndexStat
 	return state, s.answers(ctx, x, &state)
 }
 
-// answers looks for the newest covered event that the index must have, by all of its terms: some of them may have been
-// redacted before they were indexed.
+// selectIndexRows counts the rows that the index has for the events of a session.
+const selectIndexRows = `SELECT count(*) FROM events JOIN search_docsize ON search_docsize.id = events.key WHERE events.session = ?`
+
+// answers looks for the newest covered events that the index must have, each by all of its terms: some of them may
+// have been redacted before they were indexed.
 func (s *Snapshot) answers(ctx context.Context, x indexed, state *IndexState) error {
-	const back = 64 // events before it that say nothing, at most
+	const back = 64 // events at most
+	state.Documents = int64(x.documents)
+	if err := s.conn.QueryRowContext(ctx, selectIndexRows, x.session).Scan(&state.Rows); err != nil {
+		return err
+	}
 	rows, err := s.conn.QueryContext(ctx, `SELECT `+eventColumns+`, key FROM events
 		WHERE session = ? AND seq <= ? AND covered_by IS NOT NULL AND record_id IS NULL ORDER BY seq DESC LIMIT ?`, x.session, x.to, back)
 	docs, err := scanIndexable(rows, err, nil)
@@ -187,9 +197,19 @@ func (s *Snapshot) answers(ctx context.Context, x indexed, state *IndexState) er
 		if d.terms == nil {
 			continue
 		}
-		state.Newest = d.seq
-		return s.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM search WHERE search MATCH ? AND rowid = ?)`,
-			x.any(d.terms), d.key).Scan(&state.Answers)
+		var found bool
+		err := s.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM search WHERE search MATCH ? AND rowid = ?)`,
+			x.any(d.terms), d.key).Scan(&found)
+		if err != nil {
+			return err
+		}
+		if state.Newest == 0 {
+			state.Newest, state.Answers = d.seq, found
+		}
+		if found {
+			state.AnswersAny = true
+			return nil
+		}
 	}
 	return nil
 }

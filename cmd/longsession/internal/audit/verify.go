@@ -66,6 +66,9 @@ const (
 	// RuleResult: each stored tool result has a reference and all of its bytes. A result of 100,000
 	// bytes with only one of its two rows has lost its end.
 	RuleResult = "result"
+	// RuleIndex: the index of words goes no further than the session, and finds what it has taken in. If it
+	// has taken in e1 and does not find e1 by its words, recall cannot find it either.
+	RuleIndex = "index"
 	// RuleRead: the session can be read, and its view can be made.
 	RuleRead = "read"
 	// RuleLog: the write-ahead log, which may hold the newest events, is not missing.
@@ -253,7 +256,7 @@ func (e *examination) check(ctx context.Context, f *File, snap *persistence.Snap
 	e.checkView()
 	e.checkRaw()
 	e.checkBound(maxSummaries)
-	return nil
+	return e.checkIndex(ctx, snap)
 }
 
 // stop reports whether an error has nothing to do with the content of the file: the user pressed
