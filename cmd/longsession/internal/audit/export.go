@@ -46,12 +46,12 @@ func (f *File) Export(ctx context.Context, sessions []*Session, format string, r
 		limits[i] = -1
 	}
 	for again := r != nil; again; {
-		values := len(x.cuts.values)
+		known := x.cuts.size()
 		if limits, err = f.export(ctx, sessions, format, x, limits, io.Discard); err != nil {
 			return 0, x.err(err)
 		}
 		// A summary may come before the event whose text it quotes the beginning of.
-		again = x.cuts.asked && len(x.cuts.values) > values
+		again = x.cuts.asked && x.cuts.size() > known
 	}
 	written, err := f.export(ctx, sessions, format, x, limits, to)
 	for _, of := range written {

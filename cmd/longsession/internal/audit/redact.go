@@ -117,6 +117,7 @@ func (x *redaction) remember(ev *session.Event) error {
 	for _, t := range tokens {
 		x.cuts.remember(x.Redactor, t.Text)
 	}
+	x.cuts.rememberWhole(x.Redactor, string(line), tokens)
 	return err
 }
 
@@ -238,7 +239,7 @@ func (x *redaction) record(stored any) (any, error) {
 	m.Kind = kind // a word of the format, without which the record is unreadable
 	m.Focus, m.Note = x.cuts.take(m.Focus), x.cuts.take(m.Note)
 	for i := range m.Values {
-		m.Values[i].Text = x.cuts.take(m.Values[i].Text)
+		m.Values[i].Text = x.cuts.value(m.Values[i].Text)
 	}
 	if m.EndTimestamp.Before(m.StartTimestamp) {
 		m.StartTimestamp = m.StartTimestamp.Truncate(time.Second)

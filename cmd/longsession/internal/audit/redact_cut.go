@@ -16,7 +16,48 @@ import (
 type cuts struct {
 	values  []string // in order
 	longest int
-	asked   bool // a summary, a focus or a note was redacted
+	asked   bool // a summary, a focus, a note or an exact value was redacted
+	// whole has the texts that were left out because a match goes across them and others, without white space. For
+	// example, the pattern key":"[^"]*" leaves out all of the key and its value. No pattern finds such a text where
+	// it is alone, as in a list of exact values.
+	whole map[string]bool
+}
+
+// size is how many texts are remembered.
+func (c *cuts) size() int { return len(c.values) + len(c.whole) }
+
+// rememberWhole notes the texts in JSON, each of which is wholly in a match that goes across several tokens.
+func (c *cuts) rememberWhole(r *redact.Redactor, line string, tokens []redact.Token) {
+	for _, s := range r.Spans(line) {
+		var hit []redact.Token
+		for _, t := range tokens {
+			if redact.Overlaps([][]int{s}, t.From, t.To) {
+				hit = append(hit, t)
+			}
+		}
+		if len(hit) < 2 {
+			continue
+		}
+		if c.whole == nil {
+			c.whole = map[string]bool{}
+		}
+		for _, t := range hit {
+			if text := squeezed(t.Text); !t.Key && len(text) >= fewestCut {
+				c.whole[text] = true
+			}
+		}
+	}
+}
+
+// value redacts an exact value of a record: wholly if it is in a text that was left out, or has one.
+func (c *cuts) value(text string) string {
+	value := squeezed(text)
+	for whole := range c.whole {
+		if strings.Contains(value, whole) || strings.Contains(whole, value) {
+			return redact.Mark
+		}
+	}
+	return c.take(text)
 }
 
 const (
