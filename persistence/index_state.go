@@ -54,19 +54,26 @@ func (x indexed) isCurrent() bool {
 // letters are those of the numbers that stand for words. FTS5's tokenizer leaves them as they are.
 var letters = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-// word returns what stands for a term in the index: the session's key and 40 bits of a hash of the term and the
-// salt, such as "12:0pfk3m8a". The session's key keeps the words of a session together, and those of others away.
-// FTS5 leaves words of deleted rows in the file until it merges them. Without the salt, nobody can tell which
-// words these were. Should two terms ever share a word, a search looks at an event in vain.
-func (x indexed) word(term string) string {
-	var block [saltSize + 2*maxTermBytes]byte
+// word returns what stands in the index for the nth mention of a term in an event: the session's key and 40 bits of
+// a hash of the salt, the number and the term, such as "12:0pfk3m8a". The session's key keeps the words of a session
+// together, and those of others away. FTS5 leaves words of deleted rows in the file until it merges them. Without the
+// salt, nobody can tell which words these were. Should two terms ever share a word, a search looks at an event in vain.
+//
+// FTS5 keeps no counts with detail=column, so each mention up to maxMentions is a word of its own.
+func (x indexed) word(term string, mention int) string {
+	var block [saltSize + 1 + 2*maxTermBytes]byte
 	n := copy(block[:], x.salt)
+	block[n] = byte(min(mention, maxMentions))
+	n++
 	n += copy(block[n:], term)
 	sum := sha256.Sum256(block[:n])
 	out := strconv.AppendInt(make([]byte, 0, 32), x.session, 10)
 	out = append(out, ':')
 	return string(letters.AppendEncode(out, sum[:5]))
 }
+
+// maxMentions is how many mentions of a term in one event are told apart. More of them hardly change a score.
+const maxMentions = 6
 
 // maxTermBytes is how many bytes a term of package index has at most.
 const maxTermBytes = 64
@@ -87,7 +94,7 @@ type searchStatements struct {
 	indexed, lastEpisode, episodes, authors *sql.Stmt
 	next, newestCovered                     *sql.Stmt
 	frequency, rowids, lengths, has         *sql.Stmt
-	candidates, turn, around                *sql.Stmt
+	candidates, beside, turn, around        *sql.Stmt
 }
 
 // errNoIndex is the reason why the index of a file cannot be used. Searches read the events instead.
@@ -119,6 +126,7 @@ func (r *reader) prepareSearch(ctx context.Context) error {
 		selectLengths:       &p.lengths,
 		selectIsIndexed:     &p.has,
 		selectCandidates:    &p.candidates,
+		selectBeside:        &p.beside,
 		selectTurn:          &p.turn,
 		selectPage:          &p.around,
 	})
@@ -222,7 +230,7 @@ func (x indexed) any(terms []string) string {
 		if i > 0 {
 			query = append(query, " OR "...)
 		}
-		query = append(query, quoted(x.word(term))...)
+		query = append(query, quoted(x.word(term, 1))...)
 	}
 	return string(query)
 }

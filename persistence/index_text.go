@@ -320,8 +320,10 @@ func (p *indexPortion) moveMark(w *writer) error {
 // words returns the text of a row of the table search.
 func (x indexed) words(terms []string) string {
 	var text strings.Builder
+	mentions := make(map[string]int, len(terms))
 	for _, term := range terms {
-		text.WriteString(x.word(term))
+		mentions[term]++
+		text.WriteString(x.word(term, mentions[term]))
 		text.WriteByte(' ')
 	}
 	return text.String()

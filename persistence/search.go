@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -166,38 +167,60 @@ func (f *finding) hit(ctx context.Context, one index.Ranked) (index.Hit, error) 
 	if h.Turn, err = f.turn(ctx, seq); err != nil || f.query.Around <= 0 {
 		return h, err
 	}
-	from := max(1, seq-maxAround)
-	rows, err := f.search.around.QueryContext(ctx, f.indexed.session, from, seq+maxAround-from+1)
-	around, err := scan(rows, err, 2*maxAround, nil)
-	if err != nil {
-		return h, err
-	}
-	at := int(seq - from)
-	for i := at - 1; i >= 0 && len(h.Before) < f.query.Around; i-- {
-		if h.Before, err = f.neighbor(ctx, h.Before, around[i], from+int64(i)); err != nil {
+	for reach := int64(min(f.query.Around, maxAround)) + 2; ; reach = maxAround {
+		if err := f.neighbors(ctx, &h, seq, reach); err != nil {
 			return h, err
 		}
-	}
-	slices.Reverse(h.Before)
-	for i := at + 1; i < len(around) && len(h.After) < f.query.Around; i++ {
-		if h.After, err = f.neighbor(ctx, h.After, around[i], from+int64(i)); err != nil {
-			return h, err
+		if reach >= maxAround || len(h.Before) == f.query.Around && len(h.After) == f.query.Around {
+			return h, nil
 		}
 	}
-	return h, nil
 }
 
 // maxAround is how far from a hit its neighbors are looked for. Events without words and those that may not be returned
 // are passed over.
 const maxAround = 64
 
+// neighbors fills in the neighbors of a hit, as far as they are within reach.
+func (f *finding) neighbors(ctx context.Context, h *index.Hit, seq, reach int64) error {
+	h.Before, h.After = nil, nil
+	from := max(1, seq-reach)
+	rows, err := f.search.around.QueryContext(ctx, f.indexed.session, from, seq+reach-from+1)
+	around, err := scan(rows, err, int(2*reach), nil)
+	if err != nil {
+		return err
+	}
+	at := int(seq - from)
+	for i := at - 1; i >= 0 && len(h.Before) < f.query.Around; i-- {
+		if h.Before, err = f.neighbor(ctx, h.Before, around[i], from+int64(i)); err != nil {
+			return err
+		}
+	}
+	slices.Reverse(h.Before)
+	for i := at + 1; i < len(around) && len(h.After) < f.query.Around; i++ {
+		if h.After, err = f.neighbor(ctx, h.After, around[i], from+int64(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // neighbor adds an event to the neighbors of a hit if it has words and may be returned.
 func (f *finding) neighbor(ctx context.Context, to []index.Neighbor, ev *session.Event, seq int64) ([]index.Neighbor, error) {
-	if seq > f.to || !f.may(ev) || index.Terms(ev, f.query.Redact) == nil {
+	if seq > f.to || !f.may(ev) || !hasWords(ev, f.query.Redact) {
 		return to, nil
 	}
 	turn, err := f.turn(ctx, seq)
 	return append(to, index.Neighbor{Event: ev, Position: int(seq) - 1, Turn: turn}), err
+}
+
+// hasWords reports whether [index.Terms] has terms for an event.
+func hasWords(ev *session.Event, redact func(string) string) bool {
+	text := index.Text(ev)
+	if redact != nil && text != "" {
+		text = redact(text)
+	}
+	return strings.TrimSpace(text) != ""
 }
 
 // may reports whether an event may be returned.

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/adk-go-ext/longsession/recall/index"
@@ -15,7 +16,7 @@ const (
 	// firstMatches is how many matches of words are read before common words are left out. Reading takes 0.2 us each.
 	firstMatches = 20_000
 	// firstLook is how many of the events found are compared by their lengths, too.
-	firstLook = 2_048
+	firstLook = 1_536
 	// minCandidates is how many events are ranked with everything that is known of them, if there are so many.
 	minCandidates = 200
 
@@ -24,11 +25,13 @@ const (
 	// selectLengths reads FTS5's own table of the numbers of words, as FTS5 writes them: a varint, of 7 bits a byte.
 	selectLengths    = `SELECT id, sz FROM search_docsize WHERE id IN (SELECT value FROM json_each(?))`
 	selectIsIndexed  = `SELECT EXISTS (SELECT 1 FROM search_docsize WHERE id = ?)`
-	selectCandidates = `SELECT ` + eventColumns + `, key FROM events WHERE key IN (SELECT value FROM json_each(?1)) AND session = ?2 AND seq <= ?3
-		AND time BETWEEN ?4 AND ?5`
-	selectEpisodes = `SELECT first, last, length FROM search_episodes WHERE session = ? ORDER BY first`
-	selectAuthors  = `SELECT author FROM search_authors WHERE session = ?`
-	selectTurn     = `SELECT coalesce((SELECT turn FROM search_turns WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1), 0)`
+	selectCandidates = selectBy + `key IN (SELECT value FROM json_each(?1)) AND session = ?2` + selectWhere
+	selectBeside     = selectBy + `session = ?2 AND seq IN (SELECT value FROM json_each(?1))` + selectWhere
+	selectBy         = `SELECT ` + eventColumns + `, key FROM events WHERE `
+	selectWhere      = ` AND seq <= ?3 AND time BETWEEN ?4 AND ?5`
+	selectEpisodes   = `SELECT first, last, length FROM search_episodes WHERE session = ? ORDER BY first`
+	selectAuthors    = `SELECT author FROM search_authors WHERE session = ?`
+	selectTurn       = `SELECT coalesce((SELECT turn FROM search_turns WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1), 0)`
 )
 
 // finding is one search in one session.
@@ -39,17 +42,17 @@ type finding struct {
 	query index.Query
 
 	corpus  index.Corpus
-	asked   []asked            // words of the question that some event has, the rarest first
+	terms   []asked            // terms of the question that some event has, the rarest first
+	dates   []asked            // its dates
 	average float64            // words of an event
 	known   map[int64]document // candidates, by seq
 }
 
-// asked is one word of a question.
+// asked is one term or date of a question.
 type asked struct {
-	word   string
+	term   string
 	have   int // events
 	weight float64
-	date   bool
 }
 
 // lookUp reads what the ranking must know of the session.
@@ -62,15 +65,7 @@ func (f *finding) lookUp(ctx context.Context) (err error) {
 	if f.corpus.Dates, err = f.frequencies(ctx, f.q.Dates); err != nil {
 		return err
 	}
-	terms, dates := f.q.Weights(f.corpus)
-	for i, term := range f.q.Terms {
-		f.asked = append(f.asked, asked{f.word(term), f.corpus.Frequency[i], terms[i], false})
-	}
-	for i, date := range f.q.Dates {
-		f.asked = append(f.asked, asked{f.word(date), f.corpus.Dates[i], dates[i], true})
-	}
-	f.asked = slices.DeleteFunc(f.asked, func(a asked) bool { return a.have == 0 })
-	slices.SortStableFunc(f.asked, func(a, b asked) int { return cmp.Compare(a.have, b.have) })
+	f.terms, f.dates = askedOf(f.q, f.corpus)
 	if err := f.eachRow(ctx, f.search.episodes, func(rows *sql.Rows) error {
 		var e index.Episode
 		defer func() { f.corpus.Episodes = append(f.corpus.Episodes, e) }()
@@ -83,6 +78,21 @@ func (f *finding) lookUp(ctx context.Context) (err error) {
 		defer func() { f.corpus.Authors = append(f.corpus.Authors, author) }()
 		return rows.Scan(&author)
 	})
+}
+
+// askedOf returns the terms and the dates of a question that some event has, the rarest first.
+func askedOf(q index.Question, corpus index.Corpus) (terms, dates []asked) {
+	inTerms, inDates := q.Weights(corpus)
+	for i, term := range q.Terms {
+		terms = append(terms, asked{term, corpus.Frequency[i], inTerms[i]})
+	}
+	for i, date := range q.Dates {
+		dates = append(dates, asked{date, corpus.Dates[i], inDates[i]})
+	}
+	terms = slices.DeleteFunc(terms, func(a asked) bool { return a.have == 0 })
+	dates = slices.DeleteFunc(dates, func(a asked) bool { return a.have == 0 })
+	slices.SortStableFunc(terms, func(a, b asked) int { return cmp.Compare(a.have, b.have) })
+	return terms, dates
 }
 
 // eachRow calls do for each row of a statement about the session.
@@ -104,7 +114,7 @@ func (f *finding) eachRow(ctx context.Context, stmt *sql.Stmt, do func(*sql.Rows
 func (f *finding) frequencies(ctx context.Context, terms []string) ([]int, error) {
 	have := make([]int, len(terms))
 	for i, term := range terms {
-		err := f.search.frequency.QueryRowContext(ctx, f.word(term)).Scan(&have[i])
+		err := f.search.frequency.QueryRowContext(ctx, f.word(term, 1)).Scan(&have[i])
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
@@ -113,113 +123,143 @@ func (f *finding) frequencies(ctx context.Context, terms []string) ([]int, error
 }
 
 // rank returns the best events that may be returned, the best first. Their numbers are their positions.
-//
-// It looks first at events with the rare words of the question. If too few of these may be returned, it looks at all that have
-// any word.
 func (f *finding) rank(ctx context.Context) ([]index.Ranked, error) {
-	words, all := f.telling()
-	candidates, err := f.candidates(ctx, words, firstLook)
+	candidates, err := f.candidates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if (!all || candidates.more) && len(candidates.found) < f.enough() {
-		if candidates, err = f.candidates(ctx, f.asked, -1); err != nil {
-			return nil, err
-		}
+	ranked := index.Rank(f.q, f.corpus, candidates)
+	beside, err := f.beside(ctx, index.Beside(ranked, candidates))
+	if len(beside) == 0 || err != nil {
+		return ranked, err
 	}
-	return index.Rank(f.q, f.corpus, candidates.found), nil
+	return index.Rank(f.q, f.corpus, append(candidates, beside...)), nil
 }
 
 // enough is how many candidates are ranked.
 func (f *finding) enough() int { return max(minCandidates, 4*f.query.Limit) }
 
-// telling returns the words by which events are chosen first, and whether these are all.
-func (f *finding) telling() (words []asked, all bool) {
-	rare := slices.IndexFunc(f.asked, func(a asked) bool { return index.Common(a.have, f.documents) })
-	words = f.asked
-	if rare >= index.EnoughRare {
-		words = f.asked[:rare]
+// candidates returns the events to rank. It looks first at those with the rare terms of the question. If too few of these may
+// be returned, it looks at those with any term, and then at all of them and not only at the best.
+func (f *finding) candidates(ctx context.Context) ([]index.Candidate, error) {
+	terms, all := f.telling()
+	found, more, err := f.choose(ctx, terms, firstLook)
+	if err == nil && !all && len(found) < f.enough() {
+		found, more, err = f.choose(ctx, f.terms, firstLook)
+	}
+	if err == nil && more && len(found) < f.enough() {
+		found, _, err = f.choose(ctx, f.terms, math.MaxInt)
+	}
+	return found, err
+}
+
+// telling returns the terms by which events are chosen first, and whether these are all.
+func (f *finding) telling() (terms []asked, all bool) {
+	common := slices.IndexFunc(f.terms, func(a asked) bool { return index.Common(a.have, f.documents) })
+	terms = f.terms
+	if common >= index.EnoughRare {
+		terms = f.terms[:common]
 	}
 	sum := 0
-	for i, a := range words {
+	for i, a := range terms {
 		if sum += a.have; sum > firstMatches && i > 0 {
-			words = words[:i]
+			terms = terms[:i]
 			break
 		}
 	}
-	return words, len(words) == len(f.asked)
-}
-
-// candidates are events to rank. more reports whether other events have a word, too.
-type candidates struct {
-	found []index.Candidate
-	more  bool
+	return terms, len(terms) == len(f.terms)
 }
 
 // match is an event with some words of the question.
 type match struct {
-	key     int64
-	weights float64 // of the words that it has
-	dates   float64
-	score   float64
+	key      int64
+	mentions []uint8 // of each term
+	dates    float64 // what its dates are worth
+	score    float64 // an estimate
 }
 
-// candidates chooses the events with the highest estimated scores that may be returned. It looks at most at so many,
-// at all if most is negative.
-func (f *finding) candidates(ctx context.Context, words []asked, most int) (c candidates, err error) {
-	matches, err := f.matches(ctx, words)
+// choose returns the events with the highest estimated scores among those with any of the terms, or a date of the
+// question, as far as they may be returned. It looks at so many at most, and reports whether there are more.
+func (f *finding) choose(ctx context.Context, terms []asked, most int) (found []index.Candidate, more bool, err error) {
+	matches, err := f.matches(ctx, terms)
 	if err != nil {
-		return c, err
+		return nil, false, err
 	}
-	if most >= 0 && len(matches) > most {
-		c.more = true
+	for i := range matches {
+		f.score(&matches[i], terms, int(f.average))
+	}
+	best(matches)
+	if more = len(matches) > most; more {
 		matches = matches[:most]
 	}
-	if err := f.estimate(ctx, matches); err != nil {
-		return c, err
-	}
 	enough := f.enough()
-	for len(matches) > 0 && len(c.found) < enough {
-		some := matches[:min(len(matches), enough)]
-		matches = matches[len(some):]
-		if err := f.load(ctx, some, &c); err != nil {
-			return c, err
+	if len(matches) > enough {
+		if err := f.estimate(ctx, matches, terms); err != nil {
+			return nil, false, err
 		}
 	}
-	c.more = c.more || len(matches) > 0
-	return c, nil
+	for len(matches) > 0 && len(found) < enough {
+		some := matches[:min(len(matches), enough-len(found))]
+		matches = matches[len(some):]
+		rows, err := f.search.candidates.QueryContext(ctx, f.conditions(keysOf(some))...)
+		if found, err = f.add(found, rows, err); err != nil {
+			return nil, false, err
+		}
+	}
+	return found, more, nil
 }
 
-// matches returns the events with any of the words. Those with the most telling words come first.
-func (f *finding) matches(ctx context.Context, words []asked) ([]match, error) {
-	found := map[int64]match{}
-	for _, a := range words {
+// matches returns the events with any of the terms or dates.
+func (f *finding) matches(ctx context.Context, terms []asked) ([]match, error) {
+	var out []match
+	at := map[int64]int{}
+	each := func(word string, do func(*match)) (int, error) {
 		var text []byte
-		if err := f.search.rowids.QueryRowContext(ctx, quoted(a.word)).Scan(&text); err != nil {
-			return nil, err
+		if err := f.search.rowids.QueryRowContext(ctx, quoted(word)).Scan(&text); err != nil {
+			return 0, err
 		}
 		var keys []int64
 		if err := json.Unmarshal(text, &keys); err != nil {
-			return nil, err
+			return 0, err
 		}
 		for _, key := range keys {
-			m := found[key]
-			m.key = key
-			if a.date {
-				m.dates += a.weight
-			} else {
-				m.weights += a.weight
+			i, known := at[key]
+			if !known {
+				i = len(out)
+				at[key] = i
+				out = append(out, match{key: key, mentions: make([]uint8, len(terms))})
 			}
-			found[key] = m
+			do(&out[i])
+		}
+		return len(keys), nil
+	}
+	for i, a := range terms {
+		for mention, n := 1, 1; n > 0 && mention <= maxMentions; mention++ {
+			var err error
+			if n, err = each(f.word(a.term, mention), func(m *match) { m.mentions[i]++ }); err != nil {
+				return nil, err
+			}
 		}
 	}
-	out := make([]match, 0, len(found))
-	for _, m := range found {
-		m.score = m.weights + m.dates
-		out = append(out, m)
+	for _, a := range f.dates {
+		if a.have > firstMatches && len(terms) > 0 {
+			continue // worth little, and much to read
+		}
+		if _, err := each(f.word(a.term, 1), func(m *match) { m.dates += a.weight }); err != nil {
+			return nil, err
+		}
 	}
-	best(out)
 	return out, nil
+}
+
+// score estimates the score of an event of so many words.
+func (f *finding) score(m *match, terms []asked, length int) {
+	m.score = m.dates
+	for i, n := range m.mentions {
+		if n > 0 {
+			m.score += terms[i].weight * index.Saturated(int(n), max(1, length), f.average)
+		}
+	}
 }
 
 // best sorts matches by their estimated scores.
@@ -227,12 +267,8 @@ func best(matches []match) {
 	slices.SortFunc(matches, func(a, b match) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.key, b.key)) })
 }
 
-// estimate sorts matches by their scores as far as these can be told without reading the events: by words, dates and
-// lengths. Which words an event has several times is not known.
-func (f *finding) estimate(ctx context.Context, matches []match) error {
-	if len(matches) <= f.enough() {
-		return nil // all are candidates in any case
-	}
+// estimate sorts matches by their scores, now with the lengths of the events.
+func (f *finding) estimate(ctx context.Context, matches []match, terms []asked) error {
 	lengths := make(map[int64]int, len(matches))
 	rows, err := f.search.lengths.QueryContext(ctx, keysOf(matches))
 	if err != nil {
@@ -245,15 +281,17 @@ func (f *finding) estimate(ctx context.Context, matches []match) error {
 		if err := rows.Scan(&key, &size); err != nil {
 			return err
 		}
+		length := 0
 		for _, b := range size {
-			lengths[key] = lengths[key]<<7 | int(b&0x7f)
+			length = length<<7 | int(b&0x7f)
 		}
+		lengths[key] = length - datesOfEvent
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	for i, m := range matches {
-		matches[i].score = m.dates + m.weights*index.Saturated(1, max(1, lengths[m.key]-datesOfEvent), f.average)
+	for i := range matches {
+		f.score(&matches[i], terms, lengths[matches[i].key])
 	}
 	best(matches)
 	return nil
@@ -272,8 +310,8 @@ func keysOf(matches []match) string {
 	return string(text)
 }
 
-// load reads events, and adds those that may be returned to the candidates.
-func (f *finding) load(ctx context.Context, some []match, c *candidates) error {
+// conditions are the parameters for reading some events that may be returned.
+func (f *finding) conditions(some string) []any {
 	from, to := "", "~" // sort before and behind every time
 	if !f.query.From.IsZero() {
 		from, _ = formatTime(f.query.From)
@@ -281,21 +319,30 @@ func (f *finding) load(ctx context.Context, some []match, c *candidates) error {
 	if !f.query.To.IsZero() {
 		to, _ = formatTime(f.query.To)
 	}
-	rows, err := f.search.candidates.QueryContext(ctx, keysOf(some), f.indexed.session, f.indexed.to, from, to)
+	return []any{some, f.indexed.session, f.indexed.to, from, to}
+}
+
+// add adds the events of rows to the candidates, as far as they have words and may be returned.
+func (f *finding) add(to []index.Candidate, rows *sql.Rows, err error) ([]index.Candidate, error) {
 	docs, err := scanIndexable(rows, err, f.query.Redact)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, d := range docs {
-		if d.terms == nil || !f.may(d.event) {
-			continue
+		if d.terms != nil && f.may(d.event) {
+			f.known[d.seq] = d
+			to = append(to, f.q.Count(int(d.seq), d.event.Author, index.Text(d.event), d.terms))
 		}
-		one := f.q.Count(int(d.seq), d.event.Author, index.Text(d.event), d.terms)
-		if !slices.ContainsFunc(one.Counts, func(n int) bool { return n > 0 }) && !slices.Contains(one.Dates, true) {
-			continue // found by another word of the same number
-		}
-		f.known[d.seq] = d
-		c.found = append(c.found, one)
 	}
-	return nil
+	return to, nil
+}
+
+// beside returns the events with these numbers as candidates.
+func (f *finding) beside(ctx context.Context, numbers []int) ([]index.Candidate, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	text, _ := json.Marshal(numbers) // numbers have no errors
+	rows, err := f.search.beside.QueryContext(ctx, f.conditions(string(text))...)
+	return f.add(nil, rows, err)
 }

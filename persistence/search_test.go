@@ -51,7 +51,7 @@ func TestWordsFindTheirEvents(t *testing.T) {
 		}
 	}
 	appendTo(t, s, sess, text("4", "The parcel has left"))
-	if got := found(t, s, "s", "parcel"); !slices.Contains(got, "4") || len(got) != 2 {
+	if got := found(t, s, "s", "parcel"); len(got) < 2 || !slices.Contains(got[:2], "4") {
 		t.Errorf("after an append: %v", got)
 	}
 	if got := number(t, path, "SELECT count(*) FROM search_sessions WHERE indexed_to <> (SELECT last_seq FROM sessions WHERE key = session)"); got != 0 {
