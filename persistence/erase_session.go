@@ -51,6 +51,7 @@ func (s remover) remove(ctx context.Context, req *session.DeleteRequest) error {
 	if err != nil {
 		return err
 	}
+	left := false
 	first := func() error {
 		return s.submit(ctx, &write{alone: large, run: func(w *writer) error {
 			w.eraser.deleted()
@@ -59,10 +60,13 @@ func (s remover) remove(ctx context.Context, req *session.DeleteRequest) error {
 					return err
 				}
 			}
-			return w.do(w.removeSession, req.AppName, req.UserID, req.SessionID)
+			if err := w.do(w.removeSession, req.AppName, req.UserID, req.SessionID); err != nil {
+				return err
+			}
+			return w.conn.QueryRowContext(context.Background(), "SELECT EXISTS (SELECT 1 FROM erasing)").Scan(&left)
 		}})
 	}
-	if err := s.mending(ctx, first); err != nil {
+	if err := s.mending(ctx, first); err != nil || !left {
 		return err
 	}
 	if err := s.mending(ctx, func() error { return s.finish(ctx) }); err != nil {
@@ -118,12 +122,6 @@ func (s remover) finish(ctx context.Context) error {
 
 // erasePortion runs one transaction, and reports whether no row is left, and how long the writer took.
 func (s remover) erasePortion(ctx context.Context) (done bool, took time.Duration, err error) {
-	err = s.read(ctx, func(r *reader) error {
-		return r.conn.QueryRowContext(ctx, "SELECT NOT EXISTS (SELECT 1 FROM erasing)").Scan(&done)
-	})
-	if done || err != nil {
-		return done, 0, err
-	}
 	var began time.Time
 	err = s.submit(ctx, &write{run: func(w *writer) (err error) {
 		began = time.Now()
