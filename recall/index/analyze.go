@@ -1,6 +1,7 @@
 package index
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 // AnalyzerVersion changes with every change of the terms that [Terms] returns for an event. An index that
 // was made with another version must be made anew.
-const AnalyzerVersion = 1
+const AnalyzerVersion = 2
 
 // dateMark begins the terms that stand for the date of an event and not for its words. Words have no colon.
 const dateMark = "d:"
@@ -36,18 +37,38 @@ func Terms(ev *session.Event, redact func(string) string) []string {
 
 // said returns the terms of an event's text, nil if it cannot be found.
 func said(ev *session.Event, redact func(string) string) []string {
-	text := Text(ev)
+	text := textOf(ev, maxText+redactAhead)
 	if redact != nil && text != "" {
 		text = redact(text)
 	}
+	text = cutText(text, maxText)
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	if words := terms.Terms(text); words != nil {
+	if words := wordsOf(text); words != nil {
 		return words
 	}
 	return []string{}
 }
+
+// redactAhead is how many bytes behind the end of an event's text are redacted with it. A key that is cut in two would
+// not be recognized.
+const redactAhead = 8 << 10
+
+// wordsOf returns the terms of a text, and those of its numbers without the commas between thousands: 12,500 is also found
+// as 12500.
+func wordsOf(text string) []string {
+	words := terms.Terms(text)
+	for _, m := range thousands.FindAllString(text, maxThousands) {
+		words = append(words, strings.ReplaceAll(m, ",", ""))
+	}
+	return words
+}
+
+var thousands = regexp.MustCompile(`\b\d{1,3}(?:,\d{3}){1,6}\b`)
+
+// maxThousands is how many numbers of a text are joined.
+const maxThousands = 256
 
 func authorTerms(author string) []string { return terms.Terms(author) }
 

@@ -1,7 +1,6 @@
 package index_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -15,10 +14,10 @@ import (
 )
 
 // talk makes events of about so many bytes, with words as often as in real texts: a few of them everywhere, most of
-// them seldom.
+// them seldom, and as many as there are in real texts.
 func talk(events, size int) []*session.Event {
 	random := rand.New(rand.NewPCG(1, 2))
-	zipf := rand.NewZipf(random, 1.1, 4, 60_000)
+	zipf := rand.NewZipf(random, 1.1, 4, uint64(events*6/10))
 	var texts []string
 	var b strings.Builder
 	for range events {
@@ -66,17 +65,14 @@ func BenchmarkMemory(b *testing.B) {
 	const events = 100_000
 	all := talk(events, 400)
 	asked := questions(200, all)
-	b.Run("build", func(b *testing.B) {
-		for b.Loop() {
-			index.NewMemory(1<<30).Search(key("s"), all, index.Query{Text: asked[0]})
-		}
-		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/events, "us/event")
-	})
 	before := heap()
 	m := index.NewMemory(1 << 30)
+	began := time.Now()
 	m.Search(key("s"), all, index.Query{Text: asked[0]})
-	fmt.Printf("%d bytes an event, by its own account %d\n", (heap()-before)/events, m.Bytes()/events)
+	build := time.Since(began)
+	size := heap() - before
 	b.Run("search", func(b *testing.B) {
+		b.ReportAllocs()
 		var took []time.Duration
 		for i := 0; b.Loop(); i++ {
 			began := time.Now()
@@ -85,6 +81,8 @@ func BenchmarkMemory(b *testing.B) {
 		}
 		slices.Sort(took)
 		b.ReportMetric(float64(took[len(took)*9/10].Microseconds()), "p90-us")
+		b.ReportMetric(float64(build.Microseconds())/events, "build-us/event")
+		b.ReportMetric(float64(size)/events, "B/event")
 	})
 	runtime.KeepAlive(all)
 	runtime.KeepAlive(m)
@@ -98,4 +96,19 @@ func heap() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-var _ = fmt.Sprint
+// TestMemoryKnowsHowMuchItTakesUp is not parallel, because it measures the heap.
+func TestMemoryKnowsHowMuchItTakesUp(t *testing.T) {
+	const events = 10_000
+	all := talk(events, 400)
+	before := heap()
+	m := index.NewMemory(1 << 30)
+	m.Search(key("s"), all, index.Query{Text: "anything"})
+	taken := heap() - before
+	runtime.KeepAlive(all)
+	if share := float64(m.Bytes()) / float64(taken); share < 0.85 || share > 1.25 {
+		t.Errorf("by its own account it takes up %d bytes, and the heap has grown by %d", m.Bytes(), taken)
+	}
+	if taken > 500*events {
+		t.Errorf("an event takes up %d bytes", taken/events)
+	}
+}

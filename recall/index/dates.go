@@ -13,8 +13,12 @@ var (
 	dayBehind  = regexp.MustCompile(`(?i)^\s*(?:the\s+)?(\d{1,2})(?:st|nd|rd|th)?\b`)
 	isoDate    = regexp.MustCompile(`\b(\d{4})-(\d{1,2})-(\d{1,2})\b`)
 	eastern    = regexp.MustCompile(`(?:(\d{1,2})\s*月\s*)?(\d{1,2})\s*[日号號]|(\d{1,2})\s*月`)
-	years      = regexp.MustCompile(`(?:^|\D)((?:19|20)\d\d)(?:\D|$)`)
+	years      = regexp.MustCompile(`\b((?:19|20)\d\d)\b`)
 )
+
+// nearDay is how many bytes from the name of a month its day stands at most. Whole texts on both sides of each name
+// would take time that grows with the square of the question.
+const nearDay = 16
 
 var monthNumbers = map[string]int{"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12}
 
@@ -42,7 +46,7 @@ func askedDates(text string) []string {
 	for _, at := range monthNames.FindAllStringIndex(text, -1) {
 		name := strings.ToLower(text[at[0]:at[1]])
 		n := monthNumbers[name[:3]]
-		before, behind := dayBefore.FindStringSubmatch(text[:at[0]]), dayBehind.FindStringSubmatch(text[at[1]:])
+		before, behind := dayBefore.FindStringSubmatch(text[max(0, at[0]-nearDay):at[0]]), dayBehind.FindStringSubmatch(text[at[1]:min(len(text), at[1]+nearDay)])
 		if name == "may" && before == nil && behind == nil && text[at[0]] != 'M' {
 			continue // the verb
 		}

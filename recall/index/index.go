@@ -22,7 +22,7 @@ type Query struct {
 	Text string
 	// From and To bound the events' timestamps, both ends included. Zero means no bound.
 	From, To time.Time
-	// Limit is how many hits to return at most. 0 means 8.
+	// Limit is how many hits to return at most, and at most 1,000. 0 and less mean 8.
 	Limit int
 	// Around is how many events that may be returned come with each hit, before it and as many after it. 0
 	// means none.

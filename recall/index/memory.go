@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	defaultLimit = 8
+	defaultLimit, maxLimit = 8, 1_000
 	// maxCandidates is how many events are ranked with everything that is known of them. With 100, R@5 was 68.7
 	// instead of the 68.8 of ranking all of them.
 	maxCandidates = 200

@@ -32,7 +32,7 @@ func (p *postings) search(events []*session.Event, query Query) []Hit {
 }
 
 // limit is how many hits to return.
-func (q Query) limit() int { return cmp.Or(max(0, q.Limit), defaultLimit) }
+func (q Query) limit() int { return cmp.Or(min(max(0, q.Limit), maxLimit), defaultLimit) }
 
 // within reports whether an event may be returned.
 func (q Query) within(ev *session.Event) bool {

@@ -2,9 +2,6 @@ package index
 
 import (
 	"strings"
-	"unicode/utf8"
-
-	"github.com/adk-go-ext/longsession/internal/terms"
 )
 
 const (
@@ -28,18 +25,11 @@ type Question struct {
 
 // Ask analyzes the text of a query.
 func Ask(text string) Question {
-	if len(text) > maxQuery {
-		end := maxQuery
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
-	}
-	text = strings.ToValidUTF8(text, " ")
+	text = strings.ToValidUTF8(cutText(text, maxQuery), " ")
 	var q Question
 	known, paired := map[string]int{}, map[[2]int]bool{}
 	last := -1
-	for _, term := range terms.Terms(text) {
+	for _, term := range wordsOf(text) {
 		i, found := known[term]
 		if !found {
 			if len(q.Terms) == maxQueryTerms {

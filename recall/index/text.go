@@ -18,19 +18,27 @@ import (
 // and would be found by every question.
 const maxText = 32 << 10
 
-// Text returns what can be found of an event: what was said, the names and arguments of calls, and the responses,
-// one part per line. It is "" for an event that says nothing, for a compaction record, and for what the recall tools
-// were asked and have answered. Thoughts are left out. The text of an event that holds more than 32 KiB ends there.
-func Text(ev *session.Event) string {
+// Text returns what can be found of an event: what was said, the names and arguments of calls, the responses, and
+// code that was executed with its output, one part per line. It is "" for an event that says nothing, for a compaction
+// record, and for what the recall tools were asked and have answered. Thoughts are left out. The text of an event that
+// holds more than 32 KiB ends there.
+func Text(ev *session.Event) string { return textOf(ev, maxText) }
+
+// textOf returns at most so many bytes of an event's text.
+func textOf(ev *session.Event, most int) string {
 	if ev == nil || record.Is(ev) {
 		return ""
 	}
-	var b builder
+	b := builder{most: most}
 	for _, p := range recalled.Without(ev) {
 		switch {
 		case p == nil:
 		case p.Text != "" && !p.Thought:
 			b.line(p.Text)
+		case p.ExecutableCode != nil:
+			b.line(p.ExecutableCode.Code)
+		case p.CodeExecutionResult != nil:
+			b.line(p.CodeExecutionResult.Output)
 		case p.FunctionCall != nil && adk.Prompted(p.FunctionCall.Name):
 			b.line(p.FunctionCall.Name)
 			b.value(p.FunctionCall.Args, 0)
@@ -48,10 +56,13 @@ func Text(ev *session.Event) string {
 	return b.String()
 }
 
-// builder collects text up to maxText.
-type builder struct{ strings.Builder }
+// builder collects text up to a number of bytes.
+type builder struct {
+	strings.Builder
+	most int
+}
 
-func (b *builder) full() bool { return b.Len() >= maxText }
+func (b *builder) full() bool { return b.Len() >= b.most }
 
 func (b *builder) line(text string) {
 	b.text(text, "\n")
@@ -64,13 +75,19 @@ func (b *builder) text(text, separator string) {
 	if b.Len() > 0 {
 		b.WriteString(separator)
 	}
-	if room := maxText - b.Len(); len(text) > room {
-		for room > 0 && !utf8.RuneStart(text[room]) {
-			room--
-		}
-		text = text[:max(0, room)]
+	b.WriteString(strings.ToValidUTF8(cutText(text, b.most-b.Len()), " "))
+}
+
+// cutText returns the beginning of a text, in whole characters.
+func cutText(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	b.WriteString(strings.ToValidUTF8(text, " "))
+	most = max(0, most)
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }
 
 // maxDepth is how deep values may be nested. JSON of a real tool is far below.
