@@ -17,6 +17,6 @@ type builder struct {
 // refuses. A later layer may depend on an earlier one.
 func (b *builder) addLayers() error {
 	return errors.Join(
-		b.cfg.prepareRecall(), b.addToolResults(), b.addPrompt(), b.addBudget(), b.addToolSearch(), b.addCache(), b.addGuard(), b.prepareContextTools(),
+		b.prepareRecall(), b.addToolResults(), b.addPrompt(), b.addBudget(), b.addToolSearch(), b.addCache(), b.addGuard(), b.prepareContextTools(),
 	)
 }

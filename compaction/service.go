@@ -28,6 +28,7 @@ type CompactionSessionService struct {
 	storage  *storage.Storage
 	reporter *telemetry.Reporter
 	engine   *compactor.Engine
+	deleted  listeners
 }
 
 // NewCompactionService decorates inner. For a config that contradicts itself, the error names
@@ -157,6 +158,7 @@ func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *session
 		return err
 	}
 	s.sessions.Drop(st.Ref)
+	s.deleted.call(SessionRef(st.Ref))
 	return nil
 }
 

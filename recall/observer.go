@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -74,5 +75,8 @@ func (r *Recaller) deliver(ctx context.Context, o Observation, missed int) {
 	r.cfg.Observer.Observe(ctx, o)
 }
 
-// Flush waits until the observer has received all observations so far. It returns only the context's error.
-func (r *Recaller) Flush(ctx context.Context) error { return r.outbox.Flush(ctx) }
+// Flush waits until the index in the file has taken in what [Recaller.Observe] was told of, and until the observer has
+// received all observations so far. It returns only the context's error.
+func (r *Recaller) Flush(ctx context.Context) error {
+	return cmp.Or(r.toIndex.Flush(ctx), r.outbox.Flush(ctx))
+}

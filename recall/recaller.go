@@ -27,6 +27,8 @@ type Recaller struct {
 	memory *index.Memory
 	tools  []tool.Tool
 	outbox outbox.Observations[Observation]
+	// toIndex are sessions whose index in the file is to be brought up to date.
+	toIndex outbox.Outbox[compaction.SessionRef]
 }
 
 // New makes a Recaller for a service. If the inner service is an [index.Index], as the one of package persistence is,
@@ -46,7 +48,33 @@ func New(svc *compaction.CompactionSessionService, cfg Config) (*Recaller, error
 	r.memory = index.NewMemory(r.cfg.MaxIndexBytes)
 	tools, err := r.makeTools()
 	r.tools = tools
+	svc.OnDelete(func(ref compaction.SessionRef) { r.memory.Forget(index.Key(ref)) })
 	return r, err
+}
+
+// indexer is an index in a file that can be brought up to date ahead of the next search.
+type indexer interface {
+	IndexText(ctx context.Context, req *session.GetRequest, redact func(string) string) error
+}
+
+// Observe has the file's index take in what a new summary stands for, in the background, so that the next search need
+// not. It only does something for a stored summary, and if the inner service has such an index. A stack of package
+// longsession calls it. Without a stack, pass it the observations of the compaction service; without that, searches
+// find the same, and each takes in first what is new.
+func (r *Recaller) Observe(_ context.Context, o compaction.Observation) {
+	if _, ok := r.stored.(indexer); ok && o.Outcome == compaction.Stored {
+		r.toIndex.Add(o.Session, r.index)
+	}
+}
+
+// index brings the index of a session up to date. Nothing waits for it, and a search does again what it leaves undone.
+func (r *Recaller) index(ref compaction.SessionRef, _ int) {
+	ctx, cancel := context.WithTimeout(context.Background(), r.svc.Settings().Timeout)
+	defer cancel()
+	err := r.stored.(indexer).IndexText(ctx, request(ref), r.cfg.Redact)
+	if err != nil && !errors.Is(err, session.ErrNotFound) && r.cfg.Observer != nil {
+		r.outbox.Send(ctx, Observation{Session: ref, Err: fmt.Errorf("recall: bring the index up to date: %w", err)}, r.deliver)
+	}
 }
 
 // Query is what to look for in a session.
@@ -81,7 +109,15 @@ type result struct {
 
 func (r *Recaller) search(ctx context.Context, ref compaction.SessionRef, q Query) (found result, err error) {
 	ctx, done := r.begin(ctx, ref)
-	defer func() { done(found, err) }()
+	defer func() {
+		if cause := recover(); cause != nil { // Redact, Filter or the inner service
+			found, err = result{}, fmt.Errorf("recall: panic: %v", cause)
+		}
+		if errors.Is(err, session.ErrNotFound) {
+			r.memory.Forget(index.Key(ref))
+		}
+		done(found, err)
+	}()
 	switch {
 	case !q.From.IsZero() && q.To.Before(q.From) && !q.To.IsZero():
 		return found, fmt.Errorf("recall: from (%s) is after to (%s): swap them", q.From.Format(time.RFC3339), q.To.Format(time.RFC3339))

@@ -157,13 +157,17 @@ func (r *Recaller) quote(passages []Passage, own compaction.SessionRef) string {
 	return b.String()
 }
 
-// saysAlready reports whether the view has an answer of recall with the same text.
+// saysAlready reports whether the view has an answer of recall with the same text. If the model was sent to it once
+// already and asks again, it does not see that answer any more: old results are masked.
 func saysAlready(view []*session.Event, branch, text string) bool {
 	for _, ev := range slices.Backward(view) {
 		if ev == nil || !adk.Visible(branch, ev.Branch) {
 			continue
 		}
 		for _, response := range adk.FunctionResponses(ev) {
+			if response.Name == ToolName && response.Response["result"] == nothingNew {
+				return false
+			}
 			if response.Name == ToolName && response.Response[recalled.PassagesKey] == text {
 				return true
 			}

@@ -26,7 +26,12 @@ type historian interface {
 }
 
 // turn is [Recaller.Turn].
-func (r *Recaller) turn(ctx context.Context, ref compaction.SessionRef, branch, line string) (Passage, error) {
+func (r *Recaller) turn(ctx context.Context, ref compaction.SessionRef, branch, line string) (_ Passage, err error) {
+	defer func() {
+		if cause := recover(); cause != nil { // Redact, Filter or the inner service
+			err = fmt.Errorf("recall: panic: %v", cause)
+		}
+	}()
 	position, ok := positionOf(line)
 	if !ok {
 		return Passage{}, fmt.Errorf("%w: %.40q", ErrNoSuchRef, line)
