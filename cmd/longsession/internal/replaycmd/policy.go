@@ -36,8 +36,9 @@ var summarizers = []string{extractive + "\tno model", recorded + "\twhere and ho
 type policy struct {
 	summarizer string
 	// cfg has the values of the flags. Unlike for the library, a trigger of 0 is off.
-	cfg    compaction.Config
-	layers layers
+	cfg      compaction.Config
+	noLedger bool
+	layers   layers
 }
 
 // settings describes the flags of the policy. They are also the keys of a grid.
@@ -62,6 +63,7 @@ func (p *policy) settings() []setting.Setting {
 			Help: "summaries that may be shown; with one more, two are merged"},
 		{Name: "max-summary-tokens", Field: "MaxSummaryTokens", Value: setting.Int(&c.MaxSummaryTokens, 1, setting.NoLimit, ""),
 			Help: "requested length of a summary in tokens; less in a small window"},
+		{Name: "no-ledger", Value: setting.Switch(&p.noLedger), Help: "no exact values behind the summaries"},
 	}, p.layers.settings()...)
 }
 
@@ -81,6 +83,9 @@ func (p policy) build(name string, llm model.LLM, mirror bool) (replay.Policy, e
 	cfg := p.cfg
 	cfg.InvocationThreshold = cmp.Or(cfg.InvocationThreshold, compaction.Off)
 	cfg.SafetyRatio = cmp.Or(cfg.SafetyRatio, compaction.Off)
+	if p.noLedger {
+		cfg.MaxLedgerTokens = compaction.Off
+	}
 	cfg.Synchronous = true // a report must not depend on when a background job runs
 	if p.summarizer == geminis {
 		cfg.Model = llm
