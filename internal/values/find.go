@@ -518,6 +518,9 @@ func (f *finder) own(s *sentence, others []found) {
 		return slices.ContainsFunc(others, func(o found) bool { return strings.Contains(text, o.core) })
 	}
 	for i := range t {
+		if len(f.out) >= maxFound {
+			return
+		}
 		if t[i].class != classWord {
 			continue
 		}
