@@ -54,6 +54,9 @@ func child(job string) error {
 	if name == putter {
 		return putResults(path, fields[2])
 	}
+	if name == indexing {
+		return indexAndSearch(path, fields[2])
+	}
 	count, err := strconv.Atoi(fields[2])
 	if err != nil {
 		return err

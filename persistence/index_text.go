@@ -28,7 +28,7 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING`
 	updateIndexed = `UPDATE search_sessions SET indexed_to = ?4, newest = ?5, ended = ?6, documents = ?7, length = ?8, turns = ?9
 		WHERE session = ?1 AND version = ?2 AND salt = ?3 AND indexed_to = ?10`
-	deleteIndexed = `DELETE FROM search_sessions WHERE session = ? AND salt = ?`
+	deleteIndexed = `DELETE FROM search_sessions WHERE session = ? AND hex(salt) = ?`
 	upsertEpisode = `INSERT INTO search_episodes (session, first, last, length) VALUES (?, ?, ?, ?)
 		ON CONFLICT (session, first) DO UPDATE SET last = excluded.last, length = excluded.length`
 	insertAuthor = `INSERT INTO search_authors (session, author) VALUES (?, ?) ON CONFLICT DO NOTHING`
@@ -97,7 +97,8 @@ type document struct {
 type indexPortion struct {
 	before, after indexed
 	isNew         bool   // the session has no row yet
-	stale         []byte // the salt of an index of another version, which is given up
+	isStale       bool   // it has one that cannot be used, which is given up
+	stale         string // the salt of that one, in hexadecimal digits
 	documents     []document
 	episodes      []index.Episode // new ones, and the last one before as it is now
 	turns         []int64         // seq
@@ -134,11 +135,18 @@ func (r *reader) portionUpTo(ctx context.Context, key, end int64, redact func(st
 	if err != nil {
 		return nil, err
 	}
+	usable := found && x.isCurrent()
+	if usable && x.documents > 0 {
+		switch err := r.checkWords(ctx, x); {
+		case errors.Is(err, errWordsMissing):
+			usable = false
+		case err != nil:
+			return nil, err
+		}
+	}
 	switch {
-	case !found:
-		x, p.isNew = fresh(key), true
-	case !x.isCurrent():
-		p.stale = x.salt
+	case !usable:
+		p.isStale, p.stale = found, fmt.Sprintf("%X", x.salt)
 		x, p.isNew = fresh(key), true
 	case x.documents > 0:
 		var last index.Episode
@@ -302,7 +310,12 @@ func (p *indexPortion) moveMark(w *writer) error {
 	moved := w.index.setIndexed
 	if p.isNew {
 		moved = w.index.addIndexed
-		if p.stale != nil {
+		for _, table := range []string{"search_turns", "search_episodes", "search_authors"} { // left over by hand
+			if _, err := w.conn.ExecContext(context.Background(), "DELETE FROM "+table+" WHERE session = ?", x.session); err != nil {
+				return err
+			}
+		}
+		if p.isStale {
 			if err := w.do(w.index.removeIndexed, x.session, p.stale); err != nil {
 				return err
 			}
