@@ -44,7 +44,7 @@ type turnArgs struct {
 
 // Tools returns recall and recall_turn, for an agent's Config.Tools. Which session they search follows from the run
 // that calls them, never from what a model writes, and they find what that run's agent may see. A search that fails is
-// answered with a sentence: it never fails a turn.
+// answered with a sentence: it never fails a turn. One that takes longer than the service's Config.Timeout is given up.
 func (r *Recaller) Tools() []tool.Tool { return slices.Clone(r.tools) }
 
 func (r *Recaller) makeTools() ([]tool.Tool, error) {
@@ -87,7 +87,9 @@ func (r *Recaller) answer(ctx agent.ToolContext, in searchArgs) map[string]any {
 		return map[string]any{"error": problem}
 	}
 	ref := refTo(ctx)
-	found, err := r.search(ctx, ref, q)
+	bound, cancel := context.WithTimeout(ctx, r.svc.Settings().Timeout)
+	defer cancel()
+	found, err := r.search(bound, ref, q)
 	switch {
 	case errors.Is(err, session.ErrNotFound) && !r.cfg.AcrossSessions:
 		return map[string]any{"result": nothingFound} // an agent that runs as a tool has a session of its own
@@ -96,7 +98,7 @@ func (r *Recaller) answer(ctx agent.ToolContext, in searchArgs) map[string]any {
 	}
 	passages := found.passages
 	if r.cfg.AcrossSessions {
-		passages = r.fit(append(passages, r.others(ctx, ref, q)...))
+		passages = r.fit(append(passages, r.others(bound, ref, q)...))
 	}
 	if len(passages) == 0 {
 		return map[string]any{"result": nothingFound}
@@ -178,7 +180,9 @@ func saysAlready(view []*session.Event, branch, text string) bool {
 
 // answerTurn answers a call of recall_turn. A reference to what the agent may not see is answered like one to nothing.
 func (r *Recaller) answerTurn(ctx agent.ToolContext, in turnArgs) map[string]any {
-	passage, err := r.turn(ctx, refTo(ctx), ctx.Branch(), in.Ref)
+	bound, cancel := context.WithTimeout(ctx, r.svc.Settings().Timeout)
+	defer cancel()
+	passage, err := r.turn(bound, refTo(ctx), ctx.Branch(), in.Ref)
 	switch {
 	case errors.Is(err, ErrNoSuchRef), errors.Is(err, session.ErrNotFound):
 		return map[string]any{"error": noSuchTurn}
