@@ -23,7 +23,13 @@ func (r *run) finish(ctx context.Context, played Played) error {
 	}
 	rep.Recorded = r.atRecorded()
 	if len(r.c.Questions) > 0 {
-		rep.Facts, rep.Unanswered = r.facts()
+		recalled, err := r.searcher(ctx)
+		if err != nil {
+			return err
+		}
+		if rep.Facts, rep.Unanswered, err = r.facts(recalled); err != nil {
+			return err
+		}
 	}
 	raw, err := r.inner.Get(ctx, r.get())
 	if err != nil {

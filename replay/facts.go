@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/recall"
+	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -92,8 +95,9 @@ func writeText(b *strings.Builder, v any) {
 //	whole history  "a cat", "a dog", "an owl"
 //	policy         "Summary: a cat", "an owl"
 //
-// "cat" and "owl" are kept, "owl" raw, "dog" is unanswered, and "hen" is unsaid.
-func (r *run) facts() (f *Facts, unanswered []string) {
+// "cat" and "owl" are kept, "owl" raw, "dog" is unanswered, and "hen" is unsaid. recalled reports whether one search
+// finds an answer to a question that the last prompt does not have.
+func (r *run) facts(recalled func(q conversation.Question) (bool, error)) (f *Facts, unanswered []string, err error) {
 	all := r.whole.last
 	said := map[string]bool{}
 	for _, text := range all.texts {
@@ -118,8 +122,16 @@ func (r *run) facts() (f *Facts, unanswered []string) {
 		f.Questions++
 		if anyHolds(r.last.texts, q.Answers) {
 			f.Kept++
+			f.Recalled++
 		} else {
 			unanswered = append(unanswered, q.Text)
+			found, err := recalled(q)
+			if err != nil {
+				return nil, nil, err
+			}
+			if found {
+				f.Recalled++
+			}
 		}
 		if anyHolds(raw, q.Answers) {
 			f.Raw++
@@ -128,7 +140,32 @@ func (r *run) facts() (f *Facts, unanswered []string) {
 			f.KeepLast++
 		}
 	}
-	return f, unanswered
+	return f, unanswered, nil
+}
+
+// searcher returns a function that reports whether one search in the played session finds an answer to a question, as the
+// tool recall would return it. Without compaction there is nothing that the prompt does not show.
+func (r *run) searcher(ctx context.Context) (func(q conversation.Question) (bool, error), error) {
+	if r.svc == nil {
+		return func(conversation.Question) (bool, error) { return false, nil }, nil
+	}
+	search, err := recall.New(r.svc, recall.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return func(q conversation.Question) (bool, error) {
+		passages, err := search.Search(ctx, r.ref, recall.Query{Text: q.Text})
+		if err != nil {
+			return false, err
+		}
+		var texts []string
+		for _, p := range passages {
+			for _, line := range p.Lines {
+				texts = append(texts, line.Text)
+			}
+		}
+		return anyHolds(texts, q.Answers), nil
+	}, nil
 }
 
 func anyHolds(texts, answers []string) bool {

@@ -190,6 +190,9 @@ type Facts struct {
 	Kept     int `json:"kept"`
 	Raw      int `json:"raw"`
 	KeepLast int `json:"keep_last"`
+	// Recalled is how many have an answer in the last prompt under the policy, or in what one call of the tool
+	// recall finds with the question as its query. Without compaction it is Kept.
+	Recalled int `json:"recalled"`
 	// Tokens is the size of the last prompt under the policy.
 	Tokens int `json:"tokens"`
 	// These questions are not scored: Unanswerable by the recording's own account, Empty without a

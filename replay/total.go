@@ -100,6 +100,7 @@ func (f *Facts) add(o Facts) {
 	f.Kept += o.Kept
 	f.Raw += o.Raw
 	f.KeepLast += o.KeepLast
+	f.Recalled += o.Recalled
 	f.Tokens += o.Tokens
 	f.Unanswerable += o.Unanswerable
 	f.Empty += o.Empty

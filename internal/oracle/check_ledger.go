@@ -80,7 +80,7 @@ func ledgerOf(ev *session.Event, m *record.Metadata) string {
 // are compared, because a view may escape the rest.
 func (c *checker) hasValue(branch, entry string) bool {
 	for _, m := range c.summaries {
-		if m.Branch != branch {
+		if m == nil || m.Branch != branch {
 			continue
 		}
 		for _, v := range m.Values {

@@ -222,8 +222,8 @@ func factsLine(s terminal.Screen, t replay.Total) string {
 	}
 	var lines []string
 	if f.Questions > 0 {
-		lines = append(lines, fmt.Sprintf("%s of %s can be answered from the last prompt (%s from raw events, %s from a summary); with only the newest messages of that size, %s could",
-			terminal.Commas(f.Kept), terminal.Plural(f.Questions, "question"), terminal.Commas(f.Raw), terminal.Commas(f.Kept-f.Raw), terminal.Commas(f.KeepLast)))
+		lines = append(lines, fmt.Sprintf("%s of %s can be answered from the last prompt (%s from raw events, %s from a summary), and %s from that or one recall; with only the newest messages of that size, %s could",
+			terminal.Commas(f.Kept), terminal.Plural(f.Questions, "question"), terminal.Commas(f.Raw), terminal.Commas(f.Kept-f.Raw), terminal.Commas(f.Recalled), terminal.Commas(f.KeepLast)))
 	}
 	var others []string
 	for _, group := range []struct {
