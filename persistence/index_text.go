@@ -232,17 +232,25 @@ func scanIndexable(rows *sql.Rows, err error, redact func(string) string) ([]doc
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	analyze(raw, out, redact)
-	return out, nil
+	return out, analyze(raw, out, redact)
 }
 
-// analyze decodes rows and fills in the documents' events and terms, on all processors.
-func analyze(raw []stored, into []document, redact func(string) string) {
+// errRedact marks a panic of the app's function that redacts texts.
+var errRedact = errors.New("a text cannot be redacted")
+
+// analyze decodes rows and fills in the documents' events and terms, on all processors. A panic of redact is an error:
+// in a goroutine of ours, nobody else could recover it.
+func analyze(raw []stored, into []document, redact func(string) string) error {
 	const each = 16
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for from := 0; from < len(raw); from += each {
-		all.Go(func() error {
+		all.Go(func() (err error) {
+			defer func() {
+				if cause := recover(); cause != nil {
+					err = fmt.Errorf("%w: panic: %v", errRedact, cause)
+				}
+			}()
 			for i := from; i < min(from+each, len(raw)); i++ {
 				if ev, err := decode(&raw[i]); err == nil {
 					into[i].event, into[i].terms = ev, index.Terms(ev, redact)
@@ -251,7 +259,7 @@ func analyze(raw []stored, into []document, redact func(string) string) {
 			return nil
 		})
 	}
-	_ = all.Wait() // no function returns an error
+	return all.Wait()
 }
 
 // store stores a portion, unless the session or its index has changed since it was made.

@@ -139,12 +139,14 @@ func (s *SQLiteSessionService) readState(ctx context.Context, do func(*reader) e
 	if _, err := r.begin.ExecContext(context.Background()); err != nil {
 		return err
 	}
-	err := do(r)
-	if _, endErr := r.end.ExecContext(context.Background()); endErr != nil && !s.single {
-		_ = r.close(true)
-		r = nil
-	}
-	return err
+	// The transaction also ends if do panics: it calls functions of the app's, and the next reader needs the connection.
+	defer func() {
+		if _, endErr := r.end.ExecContext(context.Background()); endErr != nil && !s.single {
+			_ = r.close(true)
+			r = nil
+		}
+	}()
+	return do(r)
 }
 
 // size is what a reader must know of a session before it loads events.

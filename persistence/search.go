@@ -22,7 +22,7 @@ var _ index.Index = (*SQLiteSessionService)(nil)
 // is not indexed up to its newest event, in one that cannot be written now, such as on a full disk, and if the index
 // is damaged and cannot be made anew.
 //
-// Errors wrap [session.ErrNotFound] if there is no such session.
+// Errors wrap [session.ErrNotFound] if there is no such session. A panic of the query's Redact is an error, too.
 func (s *SQLiteSessionService) SearchText(ctx context.Context, req *session.GetRequest, q index.Query) ([]index.Hit, error) {
 	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
 		return nil, err
@@ -32,9 +32,10 @@ func (s *SQLiteSessionService) SearchText(ctx context.Context, req *session.GetR
 		return nil, err
 	}
 	defer leave()
+	q.Limit = min(q.Limit, maxHits)
 	of := &indexer{s, req, q.Redact}
 	hits, err := of.searchIndex(ctx, q)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, session.ErrNotFound) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, session.ErrNotFound) && !errors.Is(err, errRedact) {
 		hits, err = of.searchEvents(ctx, q)
 	}
 	if err != nil {
@@ -144,8 +145,8 @@ func (r *reader) searchSession(ctx context.Context, req *session.GetRequest, que
 	return hits, nil
 }
 
-// defaultHits is how many hits a query without a limit gets.
-const defaultHits = 8
+// defaultHits is how many hits a query without a limit gets, and maxHits how many one gets at most.
+const defaultHits, maxHits = 8, 1_000
 
 // checkWords notices an index that somebody emptied, or that lost its newest rows.
 func (r *reader) checkWords(ctx context.Context, x indexed) error {

@@ -9,6 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/recall/index"
@@ -212,4 +215,19 @@ func FuzzSearch(f *testing.F) {
 			t.Fatalf("%q asks for nothing, and got %v", question, positions(first))
 		}
 	})
+}
+
+// A function that fails once must not leave an event behind that is never found.
+func TestARedactThatPanicsLeavesNoGap(t *testing.T) {
+	t.Parallel()
+	m := index.NewMemory(0)
+	ev := &session.Event{ID: "1", Author: "user", LLMResponse: model.LLMResponse{Content: genai.NewContentFromText("The parcel is in Kassel", genai.RoleUser)}}
+	search := func(redact func(string) string) (hits []index.Hit) {
+		defer func() { _ = recover() }()
+		return m.Search(index.Key{SessionID: "s"}, []*session.Event{ev}, index.Query{Text: "parcel", Redact: redact})
+	}
+	search(func(string) string { panic("no pattern") })
+	if hits := search(nil); len(hits) != 1 {
+		t.Errorf("after the panic, a search finds %v", hits)
+	}
 }

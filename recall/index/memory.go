@@ -87,10 +87,17 @@ func (m *Memory) read(key Key, p *postings, events []*session.Event, redact func
 	if !p.continues(events) {
 		p.clear()
 	}
+	whole := false
+	defer func() {
+		if !whole { // redact has panicked: the event would count as read
+			p.clear()
+		}
+		m.grown(key, p)
+	}()
 	for i := p.seen(); i < len(events); i++ {
 		p.add(events[i], redact)
 	}
-	m.grown(key, p)
+	whole = true
 }
 
 // grown accounts for what a session takes up now, and forgets others if that is too much.
