@@ -217,11 +217,7 @@ func (f *finding) neighbor(ctx context.Context, to []index.Neighbor, ev *session
 
 // hasWords reports whether [index.Terms] has terms for an event.
 func hasWords(ev *session.Event, redact func(string) string) bool {
-	text := index.Text(ev)
-	if redact != nil && text != "" {
-		text = redact(text)
-	}
-	return strings.TrimSpace(text) != ""
+	return strings.TrimSpace(index.Redacted(ev, redact)) != ""
 }
 
 // may reports whether an event may be returned.

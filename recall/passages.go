@@ -169,13 +169,14 @@ func (r *Recaller) line(ev *session.Event, position, turn int, words index.Quest
 	return Line{Ref: refOf(position), Turn: turn, At: ev.Timestamp, Author: ev.Author, Text: part, Cut: cut, Found: found}
 }
 
-// text returns what may be shown of an event, in one line.
+// text returns what may be shown of an event, in one line. Redact sees it twice: as it is stored, and as it is shown,
+// because a name across two lines is whole in one line.
 func (r *Recaller) text(ev *session.Event) string {
-	text := index.Text(ev)
+	text := oneLine(index.Redacted(ev, r.cfg.Redact))
 	if r.cfg.Redact != nil {
-		text = r.cfg.Redact(text)
+		text = oneLine(r.cfg.Redact(text))
 	}
-	return oneLine(text)
+	return text
 }
 
 const refMark = "m"
@@ -189,22 +190,36 @@ func positionOf(ref string) (int, bool) {
 	return n - 1, err == nil && n > 0 && strings.HasPrefix(ref, refMark)
 }
 
-// frames matches what begins a frame, ours or that of a summary, or a line of ours. A message that holds such words must
-// not look like the end of the quotation, or like another message.
-var frames = regexp.MustCompile(`(?i)\[(\s*(?:end of|turn\s*\d|\d{4}-\d\d-\d\d|earlier messages|summary of|checkpoint of))`)
+// frames matches what begins a frame, ours or that of a summary, or a line of ours, also with a bracket that looks like
+// one of ours. A message that holds such words must not look like the end of the quotation, or like another message.
+var frames = regexp.MustCompile(`(?i)[\[［【〔〖〘〚⟦⟬❲﹝﹇⁅](\s*(?:end of|turn\s*\d|\d{4}-\d\d-\d\d|earlier messages|summary of|checkpoint of))`)
 
-// oneLine returns a text without line breaks, control characters and frames.
+// oneLine returns a text without line breaks, control characters, characters that are shown as nothing, and frames.
 func oneLine(text string) string {
+	var before rune
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r) || r == '\u2028' || r == '\u2029':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			r = ' '
+		case unicode.IsControl(r), invisible(r) && !joins(before, r):
 			return -1
 		}
+		before = r
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 	return frames.ReplaceAllString(strings.Join(strings.Fields(text), " "), "($1")
+}
+
+// invisible reports whether a character is shown as nothing by itself. Some of them turn the direction of what follows.
+func invisible(r rune) bool {
+	return r > unicode.MaxASCII && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// joins reports whether an invisible character changes the one before it, as in Persian words and in emoji.
+func joins(before, r rune) bool {
+	const firstOfOthers = '\u0300' // behind the Latin letters
+	return (r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f') &&
+		before >= firstOfOthers && (unicode.IsLetter(before) || unicode.IsMark(before) || unicode.In(before, unicode.So, unicode.Sk))
 }
 
 const ellipsis = "…"

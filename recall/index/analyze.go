@@ -37,11 +37,7 @@ func Terms(ev *session.Event, redact func(string) string) []string {
 
 // said returns the terms of an event's text, nil if it cannot be found.
 func said(ev *session.Event, redact func(string) string) []string {
-	text := textOf(ev, maxText+redactAhead)
-	if redact != nil && text != "" {
-		text = redact(text)
-	}
-	text = cutText(text, maxText)
+	text := Redacted(ev, redact)
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -49,6 +45,18 @@ func said(ev *session.Event, redact func(string) string) []string {
 		return words
 	}
 	return []string{}
+}
+
+// Redacted returns [Text] as redact leaves it, which may be nil. The text is cut behind the redaction.
+func Redacted(ev *session.Event, redact func(string) string) string {
+	if redact == nil {
+		return Text(ev)
+	}
+	text := textOf(ev, maxText+redactAhead)
+	if text != "" {
+		text = redact(text)
+	}
+	return cutText(text, maxText)
 }
 
 // redactAhead is how many bytes behind the end of an event's text are redacted with it. A key that is cut in two would
