@@ -136,8 +136,12 @@ func groupName(v *record.Value, layout string) string {
 
 // escape returns a value in which nothing ends the line, the value or a frame.
 func escape(text string) string {
-	return strings.NewReplacer("[", "(", "]", ")").Replace(clean(strings.ToValidUTF8(text, "")))
+	return brackets.Replace(clean(strings.ToValidUTF8(text, "")))
 }
+
+// brackets replaces those of a frame, and those that look like them.
+var brackets = strings.NewReplacer("[", "(", "]", ")", "［", "(", "］", ")", "【", "(", "】", ")", "〔", "(", "〕", ")", "〖", "(", "〗", ")",
+	"〘", "(", "〙", ")", "〚", "(", "〛", ")", "⟦", "(", "⟧", ")", "⟬", "(", "⟭", ")", "❲", "(", "❳", ")", "﹝", "(", "﹞", ")", "﹇", "(", "﹈", ")", "⁅", "(", "⁆", ")")
 
 // held knows what texts say.
 type held struct{ text string }

@@ -37,7 +37,7 @@ const maxFound = 400
 // find returns the values of a text. The slice is used again by the next call.
 func (f *finder) find(text string, fromTool bool) []found {
 	f.out, f.cue, f.secret, f.quoted, f.fromTool = f.out[:0], !fromTool && corrects(text), false, 0, fromTool
-	text = withoutKeyBlocks(text)
+	text = withoutCards(withoutKeyBlocks(text))
 	eachSentence(text, func(s *sentence) {
 		if len(f.out) >= maxFound {
 			return

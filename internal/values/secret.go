@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A secret in a ledger would be repeated in every prompt, so in doubt a value is left out: the message that has
@@ -28,7 +29,12 @@ func isSecret(w string) bool {
 	if strings.Contains(w, "://") {
 		return linkHasSecret(w)
 	}
-	if looksRandom(w) || isSSN(w) || isCard(w) {
+	if user, _, found := strings.Cut(w, "@"); found && !strings.HasPrefix(user, "mailto:") {
+		if name, password, found := strings.Cut(user, ":"); found && name != "" && password != "" {
+			return true
+		}
+	}
+	if looksRandom(w) || isAccessKey(w) || isSSN(w) || isCard(w) {
 		return true
 	}
 	if strings.ContainsAny(w, "/=:,;&?.\\") {
@@ -47,6 +53,9 @@ func linkHasSecret(w string) bool {
 	host, path, _ := strings.Cut(rest, "/")
 	if user, _, found := strings.Cut(host, "@"); found && strings.Contains(user, ":") {
 		return true
+	}
+	if lower := strings.ToLower(rest); strings.HasPrefix(lower, "hooks.") || strings.Contains(lower, "webhook") {
+		return true // who knows the address may post to it
 	}
 	if _, query, found := strings.Cut(rest, "?"); found {
 		for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == '#' }) {
@@ -127,6 +136,34 @@ func looksRandom(w string) bool {
 	return entropy >= 3.3 && (uppers > 0 && lowers > 0 && changes >= 5 || len(core) >= 20 && changes >= 6)
 }
 
+// isAccessKey reports whether a word looks like a secret access key of AWS: 40 letters and digits in any order, with
+// slashes. A path of that length has words.
+func isAccessKey(w string) bool {
+	const length, leastChanges = 40, 14
+	if len(w) != length || !strings.ContainsAny(w, "0123456789") {
+		return false
+	}
+	changes, last := 0, 0
+	for i := range len(w) {
+		now := 0
+		switch b := w[i]; {
+		case isDigit(b):
+			now = 1
+		case isUpper(b):
+			now = 2
+		case isLower(b):
+			now = 3
+		case b != '/' && b != '+':
+			return false
+		}
+		if i > 0 && now != last {
+			changes++
+		}
+		last = now
+	}
+	return changes >= leastChanges && strings.ToLower(w) != w && strings.ToUpper(w) != w
+}
+
 func mixed(s string) bool {
 	return strings.ContainsAny(s, "0123456789") && strings.ContainsFunc(s, unicode.IsLetter)
 }
@@ -193,7 +230,7 @@ var secretWords = set("password passwords passwd passphrase pwd passcode pin cvv
 // secretPhrases are secretWords of two words, and those of Chinese and Japanese.
 var (
 	secretPhrases = []string{"api key", "api-key", "access key", "access token", "auth token", "refresh token", "private key", "secret key", "security code", "verification code", "social security", "recovery code", "recovery phrase", "seed phrase",
-		"card number", "credit card", "debit card", "mot de passe", "token is", "token:", "token =", "token=", "sort code", "account password"}
+		"card number", "credit card", "debit card", "mot de passe", "authorization:", "token is", "token:", "token =", "token=", "sort code", "account password"}
 	secretHan = []string{"密码", "口令", "验证码", "密钥", "私钥", "令牌", "信用卡号", "银行卡号", "卡号", "身份证", "パスワード", "暗証番号", "秘密鍵"}
 )
 
@@ -234,6 +271,95 @@ func isSecretKey(key string) bool {
 		}
 	}
 	return k == "pin" || k == "pwd" || k == "auth"
+}
+
+// namesSecret reports whether an object is a setting that holds a secret: {"name": "DB_PASSWORD", "value": "..."}.
+func namesSecret(object map[string]any) bool {
+	for _, field := range []string{"name", "Name", "key", "Key"} {
+		if name, ok := object[field].(string); ok && isSecretKey(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutCards returns a text without numbers of payment cards, in whatever digits and with whatever signs between
+// groups of them.
+func withoutCards(text string) string {
+	const leastDigits, mostDigits, leastGroup = 13, 19, 3
+	type group struct{ begin, end, digits int }
+	var groups []group // that follow each other
+	var digits []byte  // of these
+	var out strings.Builder
+	done := 0
+	check := func() {
+		for first := 0; first < len(groups); first++ {
+			from := 0
+			for _, g := range groups[:first] {
+				from += g.digits
+			}
+			to := from
+			for last := first; last < len(groups); last++ {
+				to += groups[last].digits
+				if n := to - from; n > mostDigits {
+					break
+				} else if n >= leastDigits && luhn(digits[from:to]) {
+					out.WriteString(text[done:groups[first].begin] + "; ")
+					done, first = groups[last].end, last
+					break
+				}
+			}
+		}
+		groups, digits = groups[:0], digits[:0]
+	}
+	between, in := 0, false // visible signs since the last digit, and whether a group goes on
+	for i, r := range text {
+		n, ok := digitOf(r)
+		switch {
+		case ok && in && between == 0:
+			g := &groups[len(groups)-1]
+			g.end, g.digits = i+utf8.RuneLen(r), g.digits+1
+		case ok:
+			if len(groups) > 0 && groups[len(groups)-1].digits < leastGroup {
+				check()
+			}
+			groups = append(groups, group{i, i + utf8.RuneLen(r), 1})
+		case hidden(r):
+			continue
+		case in && between == 0 && (isSpace(r) || r == '_' || unicode.Is(unicode.Pd, r)) && len(groups) > 0 && r != '\n':
+			between++
+			continue
+		default:
+			if in {
+				check()
+			}
+			in = false
+			continue
+		}
+		if digits = append(digits, n); len(digits) > 1<<10 {
+			check()
+			in = false
+			continue
+		}
+		in, between = true, 0
+	}
+	check()
+	if done == 0 {
+		return text
+	}
+	out.WriteString(text[done:])
+	return out.String()
+}
+
+// digitOf returns the value of a digit of ASCII, or of its full-width form.
+func digitOf(r rune) (byte, bool) {
+	switch {
+	case '0' <= r && r <= '9':
+		return byte(r - '0'), true
+	case '０' <= r && r <= '９':
+		return byte(r - '０'), true
+	}
+	return 0, false
 }
 
 // withoutKeyBlocks returns a text without what stands between the lines of a PEM block, to its end if the block

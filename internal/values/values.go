@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"google.golang.org/adk/session"
@@ -120,8 +121,9 @@ func (r *reader) leaves(ev *session.Event, value any, key string, weight float64
 		*values -= r.text(ev, text, weight, markTool, *values)
 	case map[string]any:
 		*left--
+		secret := namesSecret(v)
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if !isSecretKey(k) {
+			if !isSecretKey(k) && !(secret && strings.EqualFold(k, "value")) {
 				r.leaves(ev, v[k], k, weight, depth+1, left, values)
 			}
 		}
@@ -243,7 +245,7 @@ func isSpace(r rune) bool {
 
 // hidden reports whether a character is shown as nothing, or turns the direction of what follows.
 func hidden(r rune) bool {
-	return r == utf8.RuneError || r == '\u00ad' || r >= '\u200b' && r <= '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2060' && r <= '\u206f' || r == '\ufeff' || r >= 0xE0000 && r <= 0xE0FFF
+	return r == utf8.RuneError || r > unicode.MaxASCII && unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point) || r >= 0xE0000 && r <= 0xE0FFF
 }
 
 // better orders values by what they are worth, and by more where that is equal, so that the order is the same
