@@ -94,3 +94,33 @@ func TestRecallAndCompactionShareTheirRedaction(t *testing.T) {
 		}
 	}
 }
+
+// Without the tools, exact values are stored all the same, and the function that hides a part of them must be used.
+func TestARedactionOfRecallHoldsWithoutItsTools(t *testing.T) {
+	t.Parallel()
+	hidden := make(chan struct{}, 1000)
+	hide := func(text string) string {
+		select {
+		case hidden <- struct{}{}:
+		default:
+		}
+		return strings.ReplaceAll(text, "X4829917", "[gone]")
+	}
+	stack := newStack(t, longsession.Config{
+		Compaction: compaction.Config{Summarizer: summarizer.Extractive{}, ContextWindow: 32_000}, Recall: recall.Config{Redact: hide},
+	})
+	llm := compactiontest.NewModel("m", func(int, *model.LLMRequest) *model.LLMResponse {
+		return compactiontest.Say("Your passport number is X4829917, and your order is ORD-1729. " + strings.Repeat("The parcel is on its way to you. ", 40))
+	})
+	for range 8 {
+		if err := ask(t, stack, llm); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := stack.Sessions.Compact(t.Context(), desk, compaction.CompactOptions{KeepRecent: 1}); err != nil || got.Skipped {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if len(hidden) == 0 {
+		t.Error("values were stored without it")
+	}
+}

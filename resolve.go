@@ -123,12 +123,10 @@ func (r *resolver) owned() {
 // recall gives both that keep or return texts the same redaction.
 func (r *resolver) recall() {
 	c := r.cfg
-	if !c.Recall.Enabled {
-		return
-	}
-	if name := c.Compaction.RecallTool; name != "" && name != recall.ToolName {
+	if name := c.Compaction.RecallTool; c.Recall.Enabled && name != "" && name != recall.ToolName {
 		r.refuse("Compaction.RecallTool", name, "Recall is enabled, and its tool is %s: leave the name out", recall.ToolName)
 	}
+	// Exact values go through the same function, also where nobody searches.
 	switch {
 	case c.Recall.Redact == nil:
 		c.Recall.Redact = c.Compaction.Redact

@@ -42,8 +42,8 @@ var errOvertaken = errors.New("another writer has indexed the session")
 // covers. It writes 64 events in a transaction, so other writes wait for some milliseconds. What is indexed already
 // is not read again, and after an error or a crash the next call carries on. Appending an event never indexes it.
 //
-// redact returns a text without what must not be indexed. It must always be the same function for a file, and nil
-// changes nothing. The request's filters are ignored. Errors wrap [session.ErrNotFound] if there is no such session, and
+// redact returns a text without what must not be indexed. It must always be the same function for a file, pure and
+// safe for concurrent use. Nil changes nothing. The request's filters are ignored. Errors wrap [session.ErrNotFound] if there is no such session, and
 // [ErrReadOnly].
 func (s *SQLiteSessionService) IndexText(ctx context.Context, req *session.GetRequest, redact func(string) string) error {
 	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {

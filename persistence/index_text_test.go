@@ -67,9 +67,8 @@ func TestIndexingIsCarriedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	read := 0
 	err := s.IndexText(ctx, request("s"), func(text string) string {
-		if read++; number(t, path, "SELECT count(*) FROM search_sessions") > 0 {
+		if number(t, path, "SELECT count(*) FROM search_sessions") > 0 {
 			cancel()
 		}
 		return text

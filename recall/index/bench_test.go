@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/recall/index"
 )
 
@@ -98,6 +99,9 @@ func heap() int64 {
 
 // TestMemoryKnowsHowMuchItTakesUp is not parallel, because it measures the heap.
 func TestMemoryKnowsHowMuchItTakesUp(t *testing.T) {
+	if testkit.Race {
+		t.Skip("the race detector's own allocations are in the heap")
+	}
 	const events = 10_000
 	all := talk(events, 400)
 	before := heap()

@@ -30,8 +30,8 @@ type Query struct {
 	// May reports whether an event may be returned, as a hit or as a neighbor. It must not change the event. If
 	// nil, every event may.
 	May func(*session.Event) bool
-	// Redact returns a text without what must not be indexed. It must be the same function for all calls, and
-	// pure. If nil, texts are indexed as they are.
+	// Redact returns a text without what must not be indexed. It must be the same function for all calls, pure,
+	// and safe for concurrent use. If nil, texts are indexed as they are.
 	Redact func(string) string
 }
 
