@@ -43,8 +43,8 @@ var errOvertaken = errors.New("another writer has indexed the session")
 // is not read again, and after an error or a crash the next call carries on. Appending an event never indexes it.
 //
 // redact returns a text without what must not be indexed. It must always be the same function for a file, pure and
-// safe for concurrent use. Nil changes nothing. The request's filters are ignored. Errors wrap [session.ErrNotFound] if there is no such session, and
-// [ErrReadOnly].
+// safe for concurrent use. Nil changes nothing. The request's filters are ignored. Errors wrap [session.ErrNotFound]
+// if there is no such session, and [ErrReadOnly].
 func (s *SQLiteSessionService) IndexText(ctx context.Context, req *session.GetRequest, redact func(string) string) error {
 	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
 		return err

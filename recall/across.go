@@ -42,17 +42,25 @@ func (r *Recaller) others(ctx context.Context, own compaction.SessionRef, q Quer
 	return out
 }
 
-// fit returns the best passages that have room together, those of a session in its order.
+// fit returns the best passages that have room together, in the order in which they were given.
 func (r *Recaller) fit(passages []Passage) []Passage {
-	byScore := slices.Clone(passages)
-	slices.SortStableFunc(byScore, func(a, b Passage) int { return cmp.Compare(b.Score, a.Score) })
+	byScore := make([]int, len(passages))
+	for i := range passages {
+		byScore[i] = i
+	}
+	slices.SortStableFunc(byScore, func(i, j int) int { return cmp.Compare(passages[j].Score, passages[i].Score) })
 	room := r.cfg.MaxTokens
-	var out []Passage
-	for _, p := range byScore {
-		if size := p.tokens(); size <= room {
+	var kept []int
+	for _, i := range byScore {
+		if size := passages[i].tokens(); size <= room {
 			room -= size
-			out = append(out, p)
+			kept = append(kept, i)
 		}
+	}
+	slices.Sort(kept)
+	out := make([]Passage, len(kept))
+	for k, i := range kept {
+		out[k] = passages[i]
 	}
 	return out
 }

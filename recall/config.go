@@ -24,7 +24,8 @@ type Config struct {
 	Around int
 	// MaxTokens bounds what one call of a tool returns, in estimated tokens. 0 means 1,500, the least is 100.
 	MaxTokens int
-	// AcrossSessions has the tool recall also search the user's other sessions of the same app, the newest 50 of them.
+	// AcrossSessions has the tool recall also search the user's other sessions of the same app, the newest 50 of them, in
+	// all of their branches.
 	// recall_turn opens turns of its own session only.
 	AcrossSessions bool
 	// Redact returns a text without what must not leave storage. It is applied before a text is indexed, and before it
