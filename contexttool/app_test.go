@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,9 +29,23 @@ var ref = compaction.SessionRef{AppName: "app", UserID: "ada", SessionID: "chat"
 type app struct {
 	t     *testing.T
 	svc   *compaction.CompactionSessionService
+	inner *gated
 	tools *contexttool.Tools
 	model *compactiontest.Model
 	run   *runner.Runner
+}
+
+// gated is a store that runs a hook, if there is one, before each Get.
+type gated struct {
+	session.Service
+	hook atomic.Pointer[func()]
+}
+
+func (g *gated) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	if hook := g.hook.Load(); hook != nil {
+		(*hook)()
+	}
+	return g.Service.Get(ctx, req)
 }
 
 // newApp starts an app. script answers the model's requests; build makes the agent, nil for one with the
@@ -42,7 +57,8 @@ func newApp(t *testing.T, cfg contexttool.Config, change func(*compaction.Config
 	if change != nil {
 		change(&c)
 	}
-	svc, err := compaction.NewCompactionService(session.InMemoryService(), c)
+	inner := &gated{Service: session.InMemoryService()}
+	svc, err := compaction.NewCompactionService(inner, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +69,7 @@ func newApp(t *testing.T, cfg contexttool.Config, change func(*compaction.Config
 		resp.Content = adk.DeepCopy(resp.Content)
 		return &resp
 	}
-	a := &app{t: t, svc: svc, model: compactiontest.NewModel("scripted", answer)}
+	a := &app{t: t, svc: svc, inner: inner, model: compactiontest.NewModel("scripted", answer)}
 	if a.tools, err = contexttool.New(svc, cfg); err != nil {
 		t.Fatal(err)
 	}

@@ -53,10 +53,6 @@ func CompactContext(svc *compaction.CompactionSessionService, opts Options) (too
 
 func (c *compacter) compact(ctx agent.ToolContext, in focus) map[string]any {
 	ref := refOf(ctx)
-	if _, busy := c.running.LoadOrStore(ref, true); busy {
-		return noOp("Nothing was done: another call of this tool is compacting this conversation right now.")
-	}
-	defer c.running.Delete(ref)
 	settings := c.svc.Settings()
 	bound, cancel := context.WithTimeout(ctx, settings.Timeout)
 	defer cancel()
@@ -66,6 +62,12 @@ func (c *compacter) compact(ctx agent.ToolContext, in focus) map[string]any {
 			return noOp(why)
 		}
 	}
+	// Only a call that may compact is in the way of others: one that is refused must not cost its round the
+	// compaction.
+	if _, busy := c.running.LoadOrStore(ref, true); busy {
+		return noOp("Nothing was done: another call of this tool is compacting this conversation right now.")
+	}
+	defer c.running.Delete(ref)
 	result, err := c.svc.Compact(bound, ref, compaction.CompactOptions{Focus: in.Focus, KeepEvents: settings.RetainEvents})
 	switch {
 	case errors.Is(err, session.ErrNotFound):

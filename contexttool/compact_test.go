@@ -6,10 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/genai"
 
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
+	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
@@ -77,32 +81,49 @@ func TestCompactContextWorksOnceInTenEvents(t *testing.T) {
 	}
 }
 
-// Two calls in one round run at the same time; one of them does it. Other tools of the round are no
-// hindrance: their calls stay raw.
+// Two calls in one round run at the same time, in either order; the first of the round does it. Other
+// tools of the round are no hindrance: their calls stay raw.
 func TestCompactContextTwiceInOneRound(t *testing.T) {
 	t.Parallel()
-	for range 5 {
-		round := compactiontest.CallTool(contexttool.CompactContextName, nil, nil)
-		round.Content.Parts = append(round.Content.Parts, genai.NewPartFromFunctionCall(contexttool.MarkTaskDoneName, detail("the prices")))
-		a := newApp(t, contexttool.Config{}, nil, talk(map[string]*model.LLMResponse{"Make room": round}), nil)
-		for range 12 {
-			a.ask("Go on. " + long)
-		}
-		a.ask("Make room. " + long)
-		done, noOps := 0, 0
-		for _, answer := range a.answers(contexttool.CompactContextName) {
-			if text := answer["result"].(string); answer["no_op"] == true && (strings.Contains(text, "the first call") || strings.Contains(text, "right now")) {
-				noOps++
-			} else if compacted.MatchString(answer["result"].(string)) {
-				done++
+	for _, late := range []string{"first", "second"} {
+		t.Run("the "+late+" starts late", func(t *testing.T) {
+			t.Parallel()
+			round := compactiontest.CallTool(contexttool.CompactContextName, map[string]any{"focus": "first"}, map[string]any{"focus": "second"})
+			round.Content.Parts = append(round.Content.Parts, genai.NewPartFromFunctionCall(contexttool.MarkTaskDoneName, detail("the prices")))
+			wait := func(_ agent.ToolContext, _ tool.Tool, args map[string]any) (map[string]any, error) {
+				if args["focus"] == late {
+					time.Sleep(100 * time.Millisecond)
+				}
+				return nil, nil
 			}
-		}
-		if done != 1 || noOps != 1 {
-			t.Errorf("answers %v", a.answers(contexttool.CompactContextName))
-		}
-		if answers := a.answers(contexttool.MarkTaskDoneName); len(answers) != 1 {
-			t.Errorf("%d answers of the other tool", len(answers))
-		}
+			a := newApp(t, contexttool.Config{}, nil, talk(map[string]*model.LLMResponse{"Make room": round}), func(a *app) agent.Agent {
+				bot, err := llmagent.New(llmagent.Config{Name: "bot", Model: a.model, Tools: a.tools.Tools(), BeforeToolCallbacks: []llmagent.BeforeToolCallback{wait}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return bot
+			})
+			for range 12 {
+				a.ask("Go on. " + long)
+			}
+			slow := func() { time.Sleep(200 * time.Millisecond) } // the early one is not done when the late one starts
+			a.inner.hook.Store(&slow)
+			a.ask("Make room. " + long)
+			done, noOps := 0, 0
+			for _, answer := range a.answers(contexttool.CompactContextName) {
+				if text := answer["result"].(string); answer["no_op"] == true && (strings.Contains(text, "the first call") || strings.Contains(text, "right now")) {
+					noOps++
+				} else if compacted.MatchString(answer["result"].(string)) {
+					done++
+				}
+			}
+			if done != 1 || noOps != 1 {
+				t.Errorf("answers %v", a.answers(contexttool.CompactContextName))
+			}
+			if answers := a.answers(contexttool.MarkTaskDoneName); len(answers) != 1 {
+				t.Errorf("%d answers of the other tool", len(answers))
+			}
+		})
 	}
 }
 
