@@ -1,0 +1,2 @@
+// Package chatcmd is longsession chat: flags, model, tools and session of a chat.
+package chatcmd

@@ -1,0 +1,2 @@
+// Package configcmd is longsession config: shows and checks settings.
+package configcmd

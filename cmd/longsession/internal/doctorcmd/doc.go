@@ -1,0 +1,2 @@
+// Package doctorcmd is longsession doctor: checks what a chat needs.
+package doctorcmd

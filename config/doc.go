@@ -1,0 +1,3 @@
+// Package config reads the settings of an app from a TOML file, so that an existing app is configured without
+// code.
+package config
