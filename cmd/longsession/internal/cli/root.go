@@ -16,7 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/recallcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/replaycmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
-	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
 )
 
