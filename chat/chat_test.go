@@ -1,0 +1,84 @@
+package chat_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession"
+	"github.com/adk-go-ext/longsession/chat"
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+)
+
+var ref = compaction.SessionRef{AppName: "app", UserID: "ada", SessionID: "talk"}
+
+// config returns a chat over memory with an agent that repeats what it is told.
+func config(t *testing.T, in string, out, errs *bytes.Buffer) chat.Config {
+	t.Helper()
+	compactions := &chat.Compactions{}
+	llm := compactiontest.NewModel("gemini-2.5-flash", func(_ int, req *model.LLMRequest) *model.LLMResponse {
+		last := req.Contents[len(req.Contents)-1].Parts[0].Text
+		return &model.LLMResponse{Content: genai.NewContentFromText("You said: "+last, genai.RoleModel)}
+	})
+	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
+		Model: llm, Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}, Observer: compactions, Synchronous: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stack.Close(context.Background()) })
+	bot, err := llmagent.New(llmagent.Config{Name: "bot", Model: stack.Model(llm), Tools: stack.Tools()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chat.Config{Agent: bot, Stack: stack, Session: ref, Compactions: compactions, In: strings.NewReader(in), Out: out, Err: errs}
+}
+
+func run(t *testing.T, cfg chat.Config) error {
+	t.Helper()
+	c, err := chat.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Run(t.Context())
+}
+
+// Each line of a pipe is a message, and its answer goes to Out alone.
+func TestEachLineOfAPipeIsAnswered(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	if err := run(t, config(t, "Hello.\n\nHow are you?\n", &out, &errs)); err != nil {
+		t.Fatal(err)
+	}
+	if want := "You said: Hello.\nYou said: How are you?\n"; out.String() != want {
+		t.Errorf("out %q, want %q; err %q", out.String(), want, errs.String())
+	}
+	if !strings.Contains(errs.String(), "📊") {
+		t.Errorf("no line about the window: %q", errs.String())
+	}
+}
+
+// After the fifth turn the history is summarized, and the person is told.
+func TestACompactionIsTold(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	in := ""
+	for i := range 8 {
+		in += fmt.Sprintf("Message %d %s\n", i, strings.Repeat("and so on ", 60))
+	}
+	if err := run(t, config(t, in, &out, &errs)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(errs.String(), "Summarized ") || !strings.Contains(errs.String(), "The next is due at ") {
+		t.Errorf("err:\n%s", errs.String())
+	}
+}

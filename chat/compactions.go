@@ -1,0 +1,108 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// mostTold is how many compactions wait to be told. The older ones of more are forgotten: the commands still show them.
+const mostTold = 20
+
+// Compactions remembers what compactions did until the chat tells the person. Set it as the observer of the stack's
+// compaction and as Config.Compactions. The zero value is ready to use. It is safe for concurrent use.
+type Compactions struct {
+	// Next is told of everything, too. It may be nil.
+	Next compaction.Observer
+
+	mu   sync.Mutex
+	done []compaction.Observation
+}
+
+// Observe implements [compaction.Observer].
+func (c *Compactions) Observe(ctx context.Context, o compaction.Observation) {
+	switch o.Outcome {
+	case compaction.Stored, compaction.Waiting, compaction.Failed:
+		c.mu.Lock()
+		c.done = append(c.done, o)
+		c.done = c.done[max(0, len(c.done)-mostTold):]
+		c.mu.Unlock()
+	}
+	if c.Next != nil {
+		c.Next.Observe(ctx, o)
+	}
+}
+
+// take returns what happened to a session since the last call, and forgets it.
+func (c *Compactions) take(ref compaction.SessionRef) []compaction.Observation {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var taken, kept []compaction.Observation
+	for _, o := range c.done {
+		if o.Session == ref {
+			taken = append(taken, o)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	c.done = kept
+	return taken
+}
+
+// tellCompactions shows a sentence for each compaction that has ended, and when the next is due.
+func (c *Chat) tellCompactions(ctx context.Context) {
+	all := c.cfg.Compactions.take(c.ref)
+	told := map[string]bool{} // a summary that waits is stored later
+	for _, o := range all {
+		if o.Outcome == compaction.Failed {
+			c.screen.note(fmt.Sprintf("The conversation was not summarized: %v. It stays as it is.", o.Err))
+			continue
+		}
+		if o.Outcome == compaction.Stored && told[o.RecordID] {
+			continue
+		}
+		told[o.RecordID] = true
+		c.screen.note(compactionSentence(o))
+	}
+	if len(told) == 0 || c.cfg.Stack == nil {
+		return
+	}
+	if status, err := c.cfg.Stack.Sessions.Status(ctx, c.ref); err == nil {
+		c.screen.note(nextSentence(status))
+	}
+}
+
+// compactionSentence says what a compaction did: what was summarized, tokens before and after, what it cost.
+func compactionSentence(o compaction.Observation) string {
+	cost := ""
+	switch {
+	case o.Cost > 0:
+		cost = fmt.Sprintf(" It cost %s.", tokens.Nano(math.Ceil(o.Cost*float64(tokens.Dollar))))
+	case o.Usage.Total() > 0:
+		cost = fmt.Sprintf(" It took %s tokens; the model has no known price.", terminal.Commas(o.Usage.Total()))
+	}
+	return fmt.Sprintf("Summarized %s: %s -> %s tokens.%s", terminal.Plural(o.Events, "event"), terminal.Commas(o.TokensBefore), terminal.Commas(o.TokensAfter), cost)
+}
+
+// nextSentence says when the next compaction is due.
+func nextSentence(s compaction.Status) string {
+	var b strings.Builder
+	switch {
+	case s.Due:
+		b.WriteString("The next is due now.")
+	case s.TokenThreshold > 0:
+		fmt.Fprintf(&b, "The next is due at %s tokens; the prompt has %s.", terminal.Commas(s.TokenThreshold), terminal.Commas(s.PromptTokens))
+	default:
+		fmt.Fprintf(&b, "The next is due at the hard limit of %s tokens; the prompt has %s.", terminal.Commas(s.HardLimit), terminal.Commas(s.PromptTokens))
+	}
+	return b.String()
+}

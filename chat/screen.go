@@ -1,0 +1,195 @@
+package chat
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/adk-go-ext/longsession/internal/terminal"
+)
+
+// screen writes what the person sees: answers to out as they arrive, all else to err. On a terminal it shows a spinner
+// until the first word comes. It is safe for concurrent use.
+type screen struct {
+	mu       sync.Mutex
+	out, err io.Writer
+	outTerm  bool            // out is a terminal, so nothing in it may control that
+	shown    terminal.Screen // of err
+	column   bool            // the last character on out was not a newline
+	closed   bool
+	spin     chan struct{} // ends the spinner
+	spinning bool          // its line is on the screen
+}
+
+func newScreen(out, err io.Writer) *screen {
+	return &screen{out: out, err: err, outTerm: isTerminal(out), shown: terminal.Of(err)}
+}
+
+// isTerminal reports whether a stream of the process is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// attended reports whether a person reads what is shown and can answer: both ends are terminals.
+func (s *screen) attended(in io.Reader) bool { return isTerminal(in) && s.shown.Columns > 0 }
+
+// close drops everything that is written from now on.
+func (s *screen) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopSpinner()
+	s.closed = true
+}
+
+// print writes a part of an answer.
+func (s *screen) print(text string) {
+	if text == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.stopSpinner()
+	if s.outTerm {
+		text = harmless(text)
+	}
+	_, _ = io.WriteString(s.out, text)
+	s.column = !strings.HasSuffix(text, "\n")
+}
+
+// endLine begins a new line on out if something is on the last one.
+func (s *screen) endLine() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.finishLine()
+}
+
+func (s *screen) finishLine() {
+	if s.column && !s.closed {
+		_, _ = io.WriteString(s.out, "\n")
+		s.column = false
+	}
+}
+
+// printed is a writer to out for the text of a command, which ends with a newline.
+func (s *screen) printed() io.Writer { return printer{s} }
+
+type printer struct{ s *screen }
+
+func (p printer) Write(b []byte) (int, error) { p.s.print(string(b)); return len(b), nil }
+
+// note writes lines to err, wrapped and safe to show.
+func (s *screen) note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.stopSpinner()
+	if s.outTerm {
+		s.finishLine()
+	}
+	for line := range strings.Lines(text) {
+		_, _ = fmt.Fprintln(s.err, s.shown.Wrap(terminal.Printable(strings.TrimSuffix(line, "\n")), 0))
+	}
+}
+
+// fail writes an error to err.
+func (s *screen) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.stopSpinner()
+	if s.outTerm {
+		s.finishLine()
+	}
+	_, _ = fmt.Fprintln(s.err, s.shown.Bad(s.shown.Wrap(terminal.Printable(err.Error()), 0)))
+}
+
+// wait shows a spinner with a text until something is written, or stop is called. It shows nothing in the first 300
+// milliseconds, and nothing at all where err is no terminal.
+func (s *screen) wait(text string) (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopSpinner()
+	if s.shown.Columns == 0 || s.closed || os.Getenv("TERM") == "dumb" {
+		return func() {}
+	}
+	end := make(chan struct{})
+	s.spin = end
+	go s.turnSpinner(end, terminal.Shorten(text, s.shown.Width()-2))
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.spin == end {
+			s.stopSpinner()
+		}
+	}
+}
+
+func (s *screen) turnSpinner(end <-chan struct{}, text string) {
+	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		select {
+		case <-end:
+			return
+		case <-tick.C:
+		}
+		if i < 2 {
+			continue
+		}
+		s.mu.Lock()
+		if s.spin == end && !(s.outTerm && s.column) {
+			_, _ = fmt.Fprintf(s.err, "\r%c %s", frames[i%len(frames)], text)
+			s.spinning = true
+		}
+		s.mu.Unlock()
+	}
+}
+
+// stopSpinner takes the spinner off the screen. The caller holds mu.
+func (s *screen) stopSpinner() {
+	if s.spin != nil {
+		close(s.spin)
+		s.spin = nil
+	}
+	if s.spinning {
+		_, _ = io.WriteString(s.err, "\r\x1b[K")
+		s.spinning = false
+	}
+}
+
+// harmless escapes what a terminal would obey. Newlines and tabs stay, and so do the joiners that emoji and some
+// scripts need.
+func harmless(text string) string {
+	keep := func(r rune) bool {
+		return r == '\n' || r == '\t' || r == '\u200d' || r == '\u200c' || strconv.IsPrint(r)
+	}
+	if strings.IndexFunc(text, func(r rune) bool { return !keep(r) }) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case keep(r):
+			b.WriteRune(r)
+		case r == '\r':
+		default:
+			b.WriteString(terminal.Printable(string(r)))
+		}
+	}
+	return b.String()
+}

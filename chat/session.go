@@ -1,0 +1,79 @@
+package chat
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/terminal"
+)
+
+// newSessionID returns an ID that people can type, and that sorts by time: chat-20060102-150405-3f9a.
+func newSessionID() string {
+	var b [2]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return fmt.Sprintf("chat-%s-%x", time.Now().Format("20060102-150405"), b)
+}
+
+// showUse writes how much of the context window is used.
+func (c *Chat) showUse() {
+	if c.cfg.Stack == nil {
+		return
+	}
+	if line := c.cfg.Stack.Tracker(c.ref).Line(); line != "" {
+		c.screen.note(line)
+	}
+}
+
+// longestShown is how many columns of a message of the last exchange are shown.
+const longestShown = 400
+
+// showResumed shows the last exchange of a session, and what a guard still holds.
+func (c *Chat) showResumed(ctx context.Context, s session.Session) {
+	c.screen.note(fmt.Sprintf("Session %s", c.ref.SessionID))
+	var asked, answered string
+	for ev := range s.Events().All() {
+		text := textOf(ev.Content)
+		switch {
+		case text == "" || ev.Partial:
+		case ev.Author == genai.RoleUser:
+			asked, answered = text, ""
+		default:
+			answered = text
+		}
+	}
+	if asked != "" {
+		c.screen.note("> " + terminal.Shorten(oneLine(asked), longestShown))
+	}
+	if answered != "" {
+		c.screen.note(terminal.Shorten(oneLine(answered), longestShown))
+	}
+	if c.cfg.Stack == nil || c.cfg.Stack.Guard == nil {
+		return
+	}
+	if used, err := c.cfg.Stack.Guard.Usage(ctx, c.cfg.sessions(), c.ref); err == nil && used.Stopped != nil {
+		c.screen.note(fmt.Sprintf("This session is stopped: %v. /resume-after-cost-ceiling +usd lets it go on.", used.Stopped))
+	}
+}
+
+// textOf is what a content says.
+func textOf(content *genai.Content) string {
+	if content == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, part := range content.Parts {
+		if part != nil && !part.Thought {
+			b.WriteString(part.Text)
+		}
+	}
+	return b.String()
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
