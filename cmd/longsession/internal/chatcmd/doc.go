@@ -1,2 +1,0 @@
-// Package chatcmd is longsession chat: flags, model, tools and session of a chat.
-package chatcmd
