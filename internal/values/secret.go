@@ -2,6 +2,8 @@ package values
 
 import (
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -203,7 +205,26 @@ func isCard(w string) bool {
 			return false
 		}
 	}
-	return luhn(digits)
+	return luhn(digits) || likeCard(digits, len(digits) < len(w))
+}
+
+// likeCard reports whether digits begin like the number of a card and have its length, whatever their last one is:
+// people mistype, and a number that was misread is still nearly the right one. Other numbers of 15 and 16 digits are
+// times and the like, and begin otherwise.
+func likeCard(digits []byte, grouped bool) bool {
+	n := len(digits)
+	if n < 14 || n > 16 {
+		return false
+	}
+	two := digits[0]*10 + digits[1]
+	three := int(two)*10 + int(digits[2])
+	switch {
+	case two == 34 || two == 37: // American Express
+		return n == 15
+	case two == 36 || two == 38 || two == 30: // Diners Club
+		return n == 14 && grouped
+	}
+	return n == 16 && (digits[0] == 4 || 51 <= two && two <= 55 || 222 <= three && three <= 272 || two == 35 || two == 60 || two == 62 || two == 64 || two == 65)
 }
 
 // luhn checks the last digit of a card number. Numbers that do not begin like a card's are not checked.
@@ -223,27 +244,66 @@ func luhn(digits []byte) bool {
 	return sum%10 == 0
 }
 
-// secretWords say that a secret is near. A sentence that has one gives no values but names and dates.
-var secretWords = set("password passwords passwd passphrase pwd passcode pin cvv cvc cvv2 otp apikey secret secrets credentials bearer ssn " +
-	"passwort kennwort contraseña senha парол пароль password's login")
+// secretWords say that a secret is near. A sentence that has one gives no values.
+var secretWords = set("password passwords passwd passphrase pwd psw passcode passcodes passkey pin cvv cvc cvv2 otp totp apikey secret secrets credentials creds bearer ssn " +
+	"passwort kennwort zugangscode contraseña senha парол пароль password's login logins")
+
+// A code or a key is secret by what it opens: "the wifi code is 4711". The code of a booking is not, and "the router
+// code is in main.go" is about a program.
+var (
+	places = set("wifi wlan hotspot door gate alarm garage entrance lock lockbox locker safe vault apartment flat keypad elevator intercom voicemail sim")
+	coded  = set("access unlock entry sms 2fa mfa authenticator recovery backup security verification activation license licence wpa wpa2 wpa3")
+	keyed  = set("network router encryption decryption signing product master root admin deploy webhook account guest")
+	codes  = set("code codes combination combo")
+	keys   = set("key keys pass pw")
+	of     = set("of for to")
+)
+
+// A sentence may name a secret by a short label ("pass: ...", "pw is ..."), or be a command with a password. The words
+// of the hints are cheap to look for, and no form matches without one.
+var (
+	labelHints = []string{"pass", "pw", "p/w", "mdp", "psk", "comb"}
+	labels     = regexp.MustCompile(`(?i)(?:^|[^\pL\pN-])(?:` +
+		`(?:pass|pw|p/w|mdp|psk)[ \t'"\x60*]*(?:[:=：＝]|is\b|was\b|→|->)` +
+		`|(?:combination|combo)\s+(?:is|was|of the (?:lock|safe))\b)`)
+	commandHints = []string{" -p", " -a", " -u", " -w", " --user", " --auth", " --proxy-user"}
+	commands     = regexp.MustCompile(`(?i)(?:^|[^\pL\pN-])(?:` +
+		`(?:mysql\w*|mariadb[\w-]*|sshpass|mongo\w*|7z\w?|rar|unrar|zip|unzip|sqlcmd|bcp|smbclient|(?:docker|podman|az|oc|helm)\s+(?:registry\s+)?login)(?:\.exe)?\b[^\n]*?\s-p[ =]?['"]?[^\s'"-]` +
+		`|redis-cli\b[^\n]*?\s-a\s` +
+		`|(?:curl|wget|https?|xh|lftp|ab)\b[^\n]*?\s(?:-[ua]|--user|--auth|--proxy-user)[ =]?['"]?[^\s:'"]+:\S` +
+		`|ldap\w+\b[^\n]*?\s-w\s)`)
+)
+
+// names reports whether a form is in a sentence. lower is the sentence in lower case.
+func names(form *regexp.Regexp, hints []string, s, lower string) bool {
+	return slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(lower, hint) }) && form.MatchString(s)
+}
 
 // secretPhrases are secretWords of two words, and those of Chinese and Japanese.
 var (
 	secretPhrases = []string{"api key", "api-key", "access key", "access token", "auth token", "refresh token", "private key", "secret key", "security code", "verification code", "social security", "recovery code", "recovery phrase", "seed phrase",
 		"card number", "credit card", "debit card", "mot de passe", "authorization:", "token is", "token:", "token =", "token=", "sort code", "account password"}
-	secretHan = []string{"密码", "口令", "验证码", "密钥", "私钥", "令牌", "信用卡号", "银行卡号", "卡号", "身份证", "パスワード", "暗証番号", "秘密鍵"}
+	secretHan = []string{"密码", "口令", "验证码", "密钥", "私钥", "令牌", "信用卡号", "银行卡号", "卡号", "身份证", "动态码", "安全码", "提取码", "パスワード", "暗証番号", "認証コード", "秘密鍵"}
 )
 
 // secretNear reports whether a sentence is about a secret.
 func secretNear(s string) bool {
 	lower := strings.ToLower(s)
-	for word := range strings.FieldsFuncSeq(lower, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }) {
-		if secretWords[word] {
+	const far = 1 << 20
+	place, code, last := far, far, "" // words since one of each, and the one before
+	for word := range strings.FieldsFuncSeq(strings.ReplaceAll(lower, "wi-fi", "wifi"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }) {
+		word = strings.TrimSuffix(word, "'s")
+		place, code = place+1, code+1
+		opens := codes[word] || keys[word]
+		switch {
+		case secretWords[word], opens && (place <= nearPlace || coded[last]), keys[word] && keyed[last], places[word] && code <= nearPlace:
 			return true
+		case places[word]:
+			place = 0
+		case of[word] && codes[last]:
+			code = 0 // the code of ...
 		}
-		if at := strings.LastIndexAny(word, "_"); at >= 0 && secretWords[word[at+1:]] {
-			return true
-		}
+		last = word
 	}
 	for _, p := range secretPhrases {
 		if strings.Contains(lower, p) {
@@ -258,8 +318,11 @@ func secretNear(s string) bool {
 			return true
 		}
 	}
-	return false
+	return names(labels, labelHints, s, lower) || names(commands, commandHints, s, lower)
 }
+
+// nearPlace is how many words may be between a code and what it opens: "the garage has the code 4711".
+const nearPlace = 3
 
 // isSecretKey reports whether a field of an object holds a secret.
 func isSecretKey(key string) bool {
@@ -303,7 +366,7 @@ func withoutCards(text string) string {
 				to += groups[last].digits
 				if n := to - from; n > mostDigits {
 					break
-				} else if n >= leastDigits && luhn(digits[from:to]) {
+				} else if n >= leastDigits && (luhn(digits[from:to]) || likeCard(digits[from:to], last > first)) {
 					out.WriteString(text[done:groups[first].begin] + "; ")
 					done, first = groups[last].end, last
 					break

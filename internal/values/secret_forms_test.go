@@ -28,6 +28,31 @@ func TestSecretsInOtherFormsAreNeverTaken(t *testing.T) {
 		{"Post to https://hooks.slack.com/services/T00000000/B00000000/" + joined("aBcDeFgHiJkL", "mNoPqRsTuVwX") + " then.", "aBcDeFg"},
 		{"Add the header Authorization: Basic QWxhZGRpbjpvcGVu to it.", "QWxh"},
 		{"Connect to admin:hunter22@db.example.com now.", "hunter22"},
+		{"Pay with 4111 1111 1111 1112 please.", "1112"},
+		{"Pay with 4111-1111-1111-1112 please.", "1112"},
+		{"Pay with 4111111111111112 please.", "1111"},
+		{"Pay with `5500-0000-0000-0005` please.", "0005"},
+		{"Pay with 3782-822463-10006 please.", "3782"},
+		{"My pass: Blue-Horse-77", "Blue-Horse"},
+		{"My pass is hunter22, by the way.", "hunter22"},
+		{"user: bob7, pw: hunter22", "hunter22"},
+		{"Run mysql -u root -phunter22 shop_db first.", "hunter22"},
+		{"Run `mysqldump --host db7 -p'hunter22' shop_db` first.", "hunter22"},
+		{"Run sshpass -p hunter22 ssh ops@db7.example.com first.", "hunter22"},
+		{"Run `curl -u bob:hunter22 https://example.com/x7` first.", "hunter22"},
+		{"Run redis-cli -h cache7 -a hunter22 ping first.", "hunter22"},
+		{"Run openssl rsa -passin pass:hunter22 -in key7.pem first.", "hunter22"},
+		{"Run docker login -u bob -p hunter22 registry7.example.com first.", "hunter22"},
+		{"Run unzip -P hunter22 report-7.zip first.", "hunter22"},
+		{"The wifi code is 884213, and it works.", "884213"},
+		{"The Wi-Fi key is MOON-BASE-9 there.", "MOON-BASE"},
+		{"The code for the wifi is 884213 there.", "884213"},
+		{"The garage door has the code 4711 now.", "4711"},
+		{"The combination of the safe is 12-34-56 there.", "12-34-56"},
+		{"The alarm code changed to 4711 today.", "4711"},
+		{"The license key is AB12-CD34-EF56 there.", "AB12"},
+		{"Your recovery codes are 1a2b-3c4d and 5e6f-7a8b there.", "1a2b"},
+		{"提取码是x7k2，请查收。", "x7k2"},
 	} {
 		for name, ev := range map[string]*session.Event{
 			"said":     said("user", r.text, 0),
@@ -41,6 +66,30 @@ func TestSecretsInOtherFormsAreNeverTaken(t *testing.T) {
 	named := event("bot", 0, genai.NewPartFromFunctionResponse("env", map[string]any{"name": "DB_PASSWORD", "value": "hunter22-9"}))
 	if got := values.Block(600, nil, values.Of([]*session.Event{named}, nil)); strings.Contains(got, "hunter22") {
 		t.Errorf("a value whose name is a field: %q", got)
+	}
+}
+
+// Words that are near to those of a secret, and mean something else.
+func TestOrdinarySentencesAreNotAboutSecrets(t *testing.T) {
+	t.Parallel()
+	for _, r := range []struct{ text, want string }{
+		{"The booking code is AB12XY for now.", "AB12XY"},
+		{"The error code is E4711 there.", "E4711"},
+		{"My boarding pass has seat 17C on it.", "17C"},
+		{"The 17 tests pass now with go1.25.1 there.", "go1.25.1"},
+		{"The router code lives in internal/router.go for now.", "internal/router.go"},
+		{"Open the door at 7:45 am, please.", "7:45 am"},
+		{"Run mkdir -p build/out.d first.", "build/out.d"},
+		{"Run ssh -p 2222 ops@db7.example.com first.", "ops@db7.example.com"},
+		{"Run curl -o report-7.zip https://example.com/x7 first.", "https://example.com/x7"},
+		{"The zip code is 94110 there.", "94110"},
+		{"The trace is 1767225600000000 there.", "1767225600000000"},
+		{"We compare the years 2021 2022 2023 with order ORD-17 there.", "ORD-17"},
+		{"The key point is item A-7 there.", "A-7"},
+	} {
+		if got := values.Of([]*session.Event{said("user", r.text, 0)}, nil); !find(got, r.want) {
+			t.Errorf("%q: got %q, want %q", r.text, texts(got), r.want)
+		}
 	}
 }
 
