@@ -41,11 +41,12 @@ type Stack struct {
 	// Recall searches the raw history of sessions. It is nil unless Config.Recall is enabled.
 	Recall *recall.Recaller
 
-	cutter *toolresult.Cutter   // nil without LayerToolResults
-	meter  *budget.Meter        // nil without any layer that needs it
-	prompt *prompt.Builder      // nil without LayerPrompt
-	search *toolsearch.Deferral // nil without LayerToolSearch
-	cache  *prompt.Cache        // nil unless Config.Cache is enabled
+	cutter  *toolresult.Cutter   // nil without LayerToolResults
+	results sources              // none without LayerToolResults
+	meter   *budget.Meter        // nil without any layer that needs it
+	prompt  *prompt.Builder      // nil without LayerPrompt
+	search  *toolsearch.Deferral // nil without LayerToolSearch
+	cache   *prompt.Cache        // nil unless Config.Cache is enabled
 	// registry has the prices for subtasks; nil is the built-in table.
 	registry *tokens.Registry
 	// tools are what the layers offer to agents: read_result, the context tools and those of recall, as far as they are on.

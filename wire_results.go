@@ -30,7 +30,8 @@ func (b *builder) addToolResults() error {
 	}
 	// Results of agents as tools are in no session of the inner service. Storage is asked first, so that a store of the
 	// app's that hangs keeps nobody from reading what the session has.
-	read, err3 := toolresult.ReadResult(sources{store.Events(b.inner), results}, b.cfg.readOptions())
+	b.results = sources{store.Events(b.inner), results}
+	read, err3 := toolresult.ReadResult(b.results, b.cfg.readOptions())
 	b.cutter, b.tools = cutter, []tool.Tool{read}
 	b.cfg.Budget.Masker, b.cfg.Budget.Cutter, b.cfg.Budget.ReadResult, b.cfg.Budget.Store = masker, cutter, read, results
 	b.cfg.Compaction.Cut = b.cut

@@ -20,9 +20,6 @@ import (
 // errLeave ends the loop of a chat: the person wants to leave.
 var errLeave = errors.New("leave")
 
-// errNoStack is the error of a command that shows the work of a layer.
-var errNoStack = errors.New("this chat has no context management: its app has given it no stack")
-
 // ErrInterrupted is the error of [Chat.Run] when the person pressed Ctrl-C a second time while something was still
 // running, or in a chat without a terminal.
 var ErrInterrupted = errors.New("chat: interrupted")
@@ -44,7 +41,7 @@ type Chat struct {
 // chat goes on; errLeave ends it.
 type command struct {
 	slash.Command
-	run func(ctx context.Context, c *Chat, args string, w io.Writer) error
+	run work
 }
 
 // New returns a chat. The error joins what is wrong with the config, each a [*ConfigError], or is that of ADK's runner.

@@ -2,28 +2,64 @@ package chat
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 
 	"github.com/adk-go-ext/longsession/chat/internal/slash"
 )
 
-// allCommands are the commands of this chat.
+// errNoStack is the error of a command that shows the work of a layer.
+var errNoStack = errors.New("this chat has no context management: its app has given it no stack")
+
+// work is what a command does. It writes to w what the person sees.
+type work = func(ctx context.Context, c *Chat, args string, w io.Writer) error
+
+// allCommands are the commands of this chat, in the order of the help.
 func (c *Chat) allCommands() []command {
-	return []command{
-		{slash.Command{Name: "help", Help: "lists the commands"}, func(_ context.Context, c *Chat, _ string, w io.Writer) error {
-			_, err := io.WriteString(w, slash.Help(c.known()))
-			return err
-		}},
-		{slash.Command{Name: "tokens", Help: "shows how much of the context window is used"}, func(_ context.Context, c *Chat, _ string, w io.Writer) error {
-			if c.cfg.Stack == nil {
-				return errNoStack
-			}
-			_, err := fmt.Fprintln(w, c.cfg.Stack.Tracker(c.ref).Metrics())
-			return err
-		}},
+	all := []command{
+		{slash.Command{Name: "help", Help: "lists the commands"}, help},
+		{slash.Command{Name: "compact", Aliases: []string{"summarize"}, Args: "[focus]", Help: "summarizes old turns now; the focus is kept in detail"}, layered(compact)},
+		{slash.Command{Name: "done", Aliases: []string{"checkpoint"}, Args: "[note]", Help: "closes a finished task with a checkpoint"}, layered(done)},
+		{slash.Command{Name: "context", Aliases: []string{"boundaries"}, Help: "shows what was done to the context, and what it saved"}, layered(showContext)},
+		{slash.Command{Name: "tokens", Help: "shows how much of the context window is used"}, layered(showTokens)},
+		{slash.Command{Name: "stats", Help: "shows tokens and costs of the session, by model"}, layered(showStats)},
+		{slash.Command{Name: "compaction-status", Help: "shows when the next compaction is due, and what holds it up"}, layered(showCompaction)},
+		{slash.Command{Name: "guard", Help: "shows the limits of money, calls, tokens and time, and what is spent"}, layered(showGuard)},
+		{slash.Command{Name: "resume-after-cost-ceiling", Args: "[+usd]", Help: "lets a stopped session go on, with more to spend"}, layered(resumeAfterCeiling)},
+		{slash.Command{Name: "recall", Args: "words", Help: "searches everything that was ever said in this session"}, layered(searchHistory)},
+		{slash.Command{Name: "result", Args: "REF", Help: "shows a tool result as a whole"}, layered(showResult)},
+		{slash.Command{Name: "tools", Help: "lists the agent's tools"}, showTools},
+		{slash.Command{Name: "sessions", Help: "lists your sessions, the newest first"}, showSessions},
+		{slash.Command{Name: "resume", Args: "[session]", Help: "goes on with another session, normally the newest"}, resume},
+		{slash.Command{Name: "new", Help: "begins a new session"}, begin},
+		{slash.Command{Name: "history", Args: "[n]", Help: "shows the newest messages, 10 if n is left out"}, showHistory},
 		{slash.Command{Name: "quit", Aliases: []string{"exit"}, Help: "leaves the chat"}, func(context.Context, *Chat, string, io.Writer) error { return errLeave }},
 	}
+	if !c.cfg.NoCheckpoint {
+		return all
+	}
+	kept := all[:0]
+	for _, cmd := range all {
+		if cmd.Name != "done" {
+			kept = append(kept, cmd)
+		}
+	}
+	return kept
+}
+
+// layered refuses a command where there is no stack.
+func layered(run work) work {
+	return func(ctx context.Context, c *Chat, args string, w io.Writer) error {
+		if c.cfg.Stack == nil {
+			return errNoStack
+		}
+		return run(ctx, c, args, w)
+	}
+}
+
+func help(_ context.Context, c *Chat, _ string, w io.Writer) error {
+	_, err := io.WriteString(w, slash.Help(c.known()))
+	return err
 }
 
 // known are the names of the commands.

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/runner"
 	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
@@ -37,6 +38,8 @@ type Config struct {
 	// nil, compactions are silent.
 	Compactions *Compactions
 
+	// Tools are the agent's, for /tools to list. If nil, those of the stack are listed.
+	Tools []tool.Tool
 	// PluginConfig has the app's own plugins. The chat adds those of the stack.
 	PluginConfig runner.PluginConfig
 	// Artifacts and Memory are handed to ADK's runner. They may be nil.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // Command is one slash command.
@@ -32,8 +34,28 @@ func Parse(text string) (name, args string, ok bool) {
 }
 
 // Unknown is the error of a name that no command has.
-func Unknown(name string, _ []Command) error {
+func Unknown(name string, all []Command) error {
+	if near := Nearest(name, all); near != "" {
+		return fmt.Errorf("no command is named /%s; did you mean /%s?", name, near)
+	}
 	return fmt.Errorf("no command is named /%s; /help lists them", name)
+}
+
+// Nearest returns the name that was probably meant: the first one that begins with the typed name, or else the one
+// with the fewest edits, of at most two. It returns "" if there is none.
+func Nearest(name string, all []Command) string {
+	best, edits := "", 3
+	for _, c := range all {
+		for _, known := range append([]string{c.Name}, c.Aliases...) {
+			if strings.HasPrefix(known, name) {
+				return known
+			}
+			if d := levenshtein.ComputeDistance(name, known); d < edits {
+				best, edits = known, d
+			}
+		}
+	}
+	return best
 }
 
 // Complete returns what a line may become, sorted.
