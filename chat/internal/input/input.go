@@ -28,6 +28,3 @@ type Config struct {
 	HistoryFile string                     // "" keeps no history
 	Complete    func(line string) []string // what a line may become, for the Tab key
 }
-
-// New returns a reader: an editor if In and Err are terminals, else one that reads lines.
-func New(cfg Config) (Reader, error) { return Lines(cfg.In), nil }
