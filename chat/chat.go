@@ -3,12 +3,10 @@ package chat
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"google.golang.org/adk/runner"
-	"google.golang.org/adk/session"
 
 	"google.golang.org/genai"
 
@@ -21,8 +19,11 @@ import (
 var errLeave = errors.New("leave")
 
 // ErrInterrupted is the error of [Chat.Run] when the person pressed Ctrl-C a second time while something was still
-// running, or in a chat without a terminal.
+// running, or in a chat that is fed by a pipe or by Config.Prompt.
 var ErrInterrupted = errors.New("chat: interrupted")
+
+// ErrNoSession is the error of a chat that should resume a session where there is none.
+var ErrNoSession = errors.New("no session to resume")
 
 // Chat is a conversation of one person with an agent. Use it from one goroutine.
 type Chat struct {
@@ -32,9 +33,14 @@ type Chat struct {
 	screen    *screen
 	interrupt *interrupts
 	commands  []command
+	attended  bool // a person reads what is shown, and can answer
 
 	ref     compaction.SessionRef // the session that is talked in now
 	release func()                // its lock
+	// undecided are the confirmations that the session waits for since before the chat.
+	undecided []*genai.FunctionCall
+	// finishes is true once a response has said why it ended: those that do not were cut.
+	finishes bool
 }
 
 // command is a slash command and its work. run writes to w what the person sees. Its error is shown to them, and the
@@ -57,6 +63,7 @@ func New(cfg Config) (*Chat, error) {
 		return nil, err
 	}
 	c := &Chat{cfg: cfg, runner: run, screen: newScreen(cfg.Out, cfg.Err), release: func() {}}
+	c.attended = isTerminal(cfg.In) && isTerminal(cfg.Err)
 	c.commands = c.allCommands()
 	return c, nil
 }
@@ -73,22 +80,63 @@ func (c *Chat) Run(ctx context.Context) error {
 	c.interrupt = listen(c.cfg.Interrupts)
 	defer c.interrupt.stop()
 	defer func() { c.release() }()
-	if err := c.open(ctx, c.cfg.Session); err != nil {
+	ref := c.cfg.Session
+	var err error
+	if c.cfg.Resume {
+		ref, err = c.cfg.newest(ctx, "")
+	}
+	if err == nil {
+		err = c.open(ctx, ref)
+	}
+	if err != nil {
 		return err
 	}
+	defer c.listenToLayers()()
+	err = c.talk(ctx)
+	if left := c.leave(ctx); err == nil || errors.Is(err, errLeave) || errors.Is(err, io.EOF) {
+		err = left
+	}
+	if errors.Is(err, errCanceled) {
+		return ErrInterrupted
+	}
+	return err
+}
+
+// talk sends the one message of the config, or reads messages.
+func (c *Chat) talk(ctx context.Context) error {
 	if c.cfg.Prompt != "" {
 		return c.work(ctx, func(ctx context.Context) error {
 			return c.turn(ctx, genai.NewContentFromText(c.cfg.Prompt, genai.RoleUser))
 		})
 	}
-	reader, err := input.New(input.Config{In: c.cfg.In, Err: c.cfg.Err, HistoryFile: c.cfg.HistoryFile, Complete: c.complete})
-	if err != nil {
-		return err
+	if c.reader == nil {
+		reader, err := input.New(input.Config{In: c.cfg.In, Err: c.cfg.Err, HistoryFile: c.cfg.HistoryFile, Complete: c.complete})
+		if err != nil {
+			return err
+		}
+		c.reader = reader
 	}
-	c.reader = reader
-	defer func() { _ = reader.Close() }()
-	err = c.loop(ctx)
-	if errors.Is(err, errLeave) || errors.Is(err, io.EOF) {
+	err := c.loop(ctx)
+	return errors.Join(err, c.reader.Close())
+}
+
+// leave waits for summaries that are being written, so that they are stored while the session is still locked. Ctrl-C
+// gives them up: the history stays as it is then.
+func (c *Chat) leave(ctx context.Context) error {
+	if c.cfg.Stack == nil || ctx.Err() != nil {
+		return nil
+	}
+	status, err := c.cfg.Stack.Sessions.Status(ctx, c.ref)
+	if err != nil || !status.Running && status.WaitingSummaries == 0 {
+		return nil // a session that cannot be read was complained about before
+	}
+	err = c.interrupt.during(ctx, func(ctx context.Context) error {
+		defer c.screen.wait("storing a summary; Ctrl-C drops it")()
+		return c.cfg.Stack.Sessions.Flush(ctx, c.ref)
+	}, func() {})
+	c.tellCompactions(ctx)
+	if errors.Is(err, errCanceled) {
+		c.screen.note("The summary was dropped. The conversation is stored in full.")
 		return nil
 	}
 	return err
@@ -96,22 +144,22 @@ func (c *Chat) Run(ctx context.Context) error {
 
 // loop reads messages and answers them.
 func (c *Chat) loop(ctx context.Context) error {
-	leaving := false // the last thing the person did was Ctrl-C on an empty message
 	for {
+		if err := c.askUndecided(ctx); err != nil {
+			return err
+		}
 		c.tellCompactions(ctx)
 		text, err := c.read(ctx, "> ")
 		switch {
-		case errors.Is(err, input.ErrInterrupted) && !leaving:
-			leaving = true
-			c.screen.note("Press Ctrl-C again, or Ctrl-D, to leave.")
-			continue
 		case errors.Is(err, input.ErrInterrupted):
 			return errLeave
 		case err != nil:
 			return err
 		}
-		leaving = false
 		if err := c.answer(ctx, text); err != nil {
+			return err
+		}
+		if err := c.screen.failure(); err != nil {
 			return err
 		}
 	}
@@ -120,6 +168,7 @@ func (c *Chat) loop(ctx context.Context) error {
 // read waits for a message. Without a terminal, Ctrl-C ends the chat.
 func (c *Chat) read(ctx context.Context, prompt string) (string, error) {
 	var text string
+	defer c.screen.hold()()
 	err := c.interrupt.during(ctx, func(ctx context.Context) (err error) {
 		text, err = c.reader.Read(ctx, prompt)
 		return err
@@ -147,7 +196,7 @@ func (c *Chat) answer(ctx context.Context, text string) error {
 // the error ends the chat.
 func (c *Chat) survive(err error) error {
 	switch {
-	case err == nil, errors.Is(err, errLeave), errors.Is(err, ErrInterrupted), !c.screen.attended(c.cfg.In):
+	case err == nil, errors.Is(err, errLeave), errors.Is(err, ErrInterrupted), !c.attended:
 		return err
 	case errors.Is(err, errCanceled):
 		return nil // the screen has told the person
@@ -179,6 +228,9 @@ func (c *Chat) execute(ctx context.Context, name, args string) error {
 
 // open begins or resumes a session, and leaves the one before. On an error the chat stays where it was.
 func (c *Chat) open(ctx context.Context, ref compaction.SessionRef) error {
+	if ref == c.ref {
+		return nil // its lock is ours already
+	}
 	if ref.SessionID == "" {
 		ref.SessionID = newSessionID()
 	}
@@ -189,28 +241,15 @@ func (c *Chat) open(ctx context.Context, ref compaction.SessionRef) error {
 			return err
 		}
 	}
-	resumed, err := c.openSession(ctx, ref)
+	resumed, err := c.cfg.openSession(ctx, ref)
 	if err != nil {
 		release()
 		return err
 	}
 	c.release()
-	c.ref, c.release = ref, release
+	c.ref, c.release, c.undecided = ref, release, nil
 	if resumed != nil {
 		c.showResumed(ctx, resumed)
 	}
 	return nil
-}
-
-// openSession returns the session that is there, or nil for one that it has created.
-func (c *Chat) openSession(ctx context.Context, ref compaction.SessionRef) (session.Session, error) {
-	got, err := c.cfg.sessions().Get(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
-	if err == nil && got != nil && got.Session != nil {
-		return got.Session, nil
-	}
-	_, created := c.cfg.sessions().Create(ctx, &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
-	if created != nil {
-		return nil, fmt.Errorf("session %s can be neither read nor created: %w", ref.SessionID, errors.Join(err, created))
-	}
-	return nil, nil
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/genai"
-
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
@@ -21,14 +19,10 @@ import (
 
 var ref = compaction.SessionRef{AppName: "app", UserID: "ada", SessionID: "talk"}
 
-// config returns a chat over memory with an agent that repeats what it is told.
-func config(t *testing.T, in string, out, errs *bytes.Buffer) chat.Config {
+// piped returns a chat over memory without a terminal.
+func piped(t *testing.T, llm model.LLM, in string) (cfg chat.Config, out, errs *screen) {
 	t.Helper()
 	compactions := &chat.Compactions{}
-	llm := compactiontest.NewModel("gemini-2.5-flash", func(_ int, req *model.LLMRequest) *model.LLMResponse {
-		last := req.Contents[len(req.Contents)-1].Parts[0].Text
-		return &model.LLMResponse{Content: genai.NewContentFromText("You said: "+last, genai.RoleModel)}
-	})
 	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
 		Model: llm, Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}, Observer: compactions, Synchronous: true},
 	})
@@ -40,7 +34,24 @@ func config(t *testing.T, in string, out, errs *bytes.Buffer) chat.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chat.Config{Agent: bot, Stack: stack, Session: ref, Compactions: compactions, In: strings.NewReader(in), Out: out, Err: errs}
+	out, errs = newScreen(), newScreen()
+	return chat.Config{Agent: bot, Stack: stack, Session: ref, Compactions: compactions, In: strings.NewReader(in), Out: out, Err: errs}, out, errs
+}
+
+// config returns a chat over memory with an agent that repeats what it is told.
+func config(t *testing.T, in string, out, errs *bytes.Buffer) chat.Config {
+	t.Helper()
+	cfg, _, _ := piped(t, echo(), in)
+	cfg.Out, cfg.Err = out, errs
+	return cfg
+}
+
+// echo is a model that repeats what it is told.
+func echo() model.LLM {
+	return compactiontest.NewModel("gemini-2.5-flash", func(_ int, req *model.LLMRequest) *model.LLMResponse {
+		last := req.Contents[len(req.Contents)-1].Parts[0].Text
+		return compactiontest.Say("You said: " + last)
+	})
 }
 
 func run(t *testing.T, cfg chat.Config) error {
@@ -55,8 +66,8 @@ func run(t *testing.T, cfg chat.Config) error {
 // Each line of a pipe is a message, and its answer goes to Out alone.
 func TestEachLineOfAPipeIsAnswered(t *testing.T) {
 	t.Parallel()
-	var out, errs bytes.Buffer
-	if err := run(t, config(t, "Hello.\n\nHow are you?\n", &out, &errs)); err != nil {
+	cfg, out, errs := piped(t, echo(), "Hello.\n\nHow are you?\n")
+	if err := run(t, cfg); err != nil {
 		t.Fatal(err)
 	}
 	if want := "You said: Hello.\nYou said: How are you?\n"; out.String() != want {
@@ -70,12 +81,12 @@ func TestEachLineOfAPipeIsAnswered(t *testing.T) {
 // After the fifth turn the history is summarized, and the person is told.
 func TestACompactionIsTold(t *testing.T) {
 	t.Parallel()
-	var out, errs bytes.Buffer
 	in := ""
 	for i := range 8 {
 		in += fmt.Sprintf("Message %d %s\n", i, strings.Repeat("and so on ", 60))
 	}
-	if err := run(t, config(t, in, &out, &errs)); err != nil {
+	cfg, _, errs := piped(t, echo(), in)
+	if err := run(t, cfg); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(errs.String(), "Summarized ") || !strings.Contains(errs.String(), "The next is due at ") {

@@ -88,7 +88,7 @@ func showTools(_ context.Context, c *Chat, _ string, w io.Writer) error {
 }
 
 func showSessions(ctx context.Context, c *Chat, _ string, w io.Writer) error {
-	all, err := c.list(ctx)
+	all, err := c.cfg.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,10 +103,10 @@ func showSessions(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 }
 
 // list returns the sessions of the person, the newest first. Those of subtasks are part of their parents.
-func (c *Chat) list(ctx context.Context) ([]session.Session, error) {
-	resp, err := c.cfg.sessions().List(ctx, &session.ListRequest{AppName: c.ref.AppName, UserID: c.ref.UserID})
+func (c *Config) list(ctx context.Context) ([]session.Session, error) {
+	resp, err := c.sessions().List(ctx, &session.ListRequest{AppName: c.Session.AppName, UserID: c.Session.UserID})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the sessions cannot be listed: %w", err)
 	}
 	all := slices.DeleteFunc(slices.Clone(resp.Sessions), func(s session.Session) bool { return strings.Contains(s.ID(), ":sub:") })
 	slices.SortStableFunc(all, func(a, b session.Session) int {
@@ -117,17 +117,18 @@ func (c *Chat) list(ctx context.Context) ([]session.Session, error) {
 
 // resume goes on with a session that exists.
 func resume(ctx context.Context, c *Chat, id string, _ io.Writer) error {
-	all, err := c.list(ctx)
+	if id == "" {
+		ref, err := c.cfg.newest(ctx, c.ref.SessionID)
+		if err != nil {
+			return err
+		}
+		return c.open(ctx, ref)
+	}
+	all, err := c.cfg.list(ctx)
 	if err != nil {
 		return err
 	}
-	if id == "" {
-		i := slices.IndexFunc(all, func(s session.Session) bool { return s.ID() != c.ref.SessionID })
-		if i < 0 {
-			return errors.New("there is no other session")
-		}
-		id = all[i].ID()
-	} else if !slices.ContainsFunc(all, func(s session.Session) bool { return s.ID() == id }) {
+	if !slices.ContainsFunc(all, func(s session.Session) bool { return s.ID() == id }) {
 		return fmt.Errorf("there is no session %q: /sessions lists them", id)
 	}
 	if id == c.ref.SessionID {

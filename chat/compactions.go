@@ -21,13 +21,21 @@ type Compactions struct {
 	// Next is told of everything, too. It may be nil.
 	Next compaction.Observer
 
-	mu   sync.Mutex
-	done []compaction.Observation
+	mu      sync.Mutex
+	done    []compaction.Observation
+	started func(o compaction.Observation) // shows that one is under way; nil for nobody
 }
 
 // Observe implements [compaction.Observer].
 func (c *Compactions) Observe(ctx context.Context, o compaction.Observation) {
 	switch o.Outcome {
+	case compaction.Started:
+		c.mu.Lock()
+		started := c.started
+		c.mu.Unlock()
+		if started != nil {
+			started(o)
+		}
 	case compaction.Stored, compaction.Waiting, compaction.Failed:
 		c.mu.Lock()
 		c.done = append(c.done, o)
@@ -37,6 +45,16 @@ func (c *Compactions) Observe(ctx context.Context, o compaction.Observation) {
 	if c.Next != nil {
 		c.Next.Observe(ctx, o)
 	}
+}
+
+// listen has the chat told of each compaction that begins.
+func (c *Compactions) listen(started func(o compaction.Observation)) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.started = started
 }
 
 // take returns what happened to a session since the last call, and forgets it.

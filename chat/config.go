@@ -31,12 +31,18 @@ type Config struct {
 	// Session is the session to talk in. It is created if it does not exist. AppName and UserID are required. Without
 	// a SessionID the chat begins a new session.
 	Session compaction.SessionRef
+	// Resume has a chat without Session.SessionID go on with the newest session of the user. If there is none, Run
+	// returns [ErrNoSession].
+	Resume bool
 	// Lock reserves a session for this chat, and is called before a session is read. release is called when the chat
 	// leaves the session. An error keeps the chat out of it. If nil, several chats may write to one session.
 	Lock func(ctx context.Context, ref compaction.SessionRef) (release func(), err error)
 	// Compactions tells the person what each compaction did. It must be the observer of the stack's compaction too. If
 	// nil, compactions are silent.
 	Compactions *Compactions
+	// Alerts tells the person what the guard has to say. It must be the observer of the stack's guard too. If nil, the
+	// guard is heard only when it stops something.
+	Alerts *Alerts
 
 	// Tools are the agent's, for /tools to list. If nil, those of the stack are listed.
 	Tools []tool.Tool
@@ -88,6 +94,7 @@ func (c *Config) check() error {
 	refuse(c.Stack == nil && c.Sessions == nil, "Stack", nil, "set it, or Sessions for a chat without layers")
 	refuse(c.Session.AppName == "", "Session.AppName", `""`, "name the app, as its runner does")
 	refuse(c.Session.UserID == "", "Session.UserID", `""`, "name the user")
+	refuse(c.Resume && c.Session.SessionID != "", "Resume", true, "leave it out, because Session.SessionID names the session, or leave that out")
 	refuse(c.In == nil && c.Prompt == "", "In", nil, "set it to os.Stdin")
 	refuse(c.Out == nil, "Out", nil, "set it to os.Stdout")
 	refuse(c.Err == nil, "Err", nil, "set it to os.Stderr")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"time"
 )
 
 // errCanceled is the cause of a context that Ctrl-C has canceled.
@@ -42,12 +43,17 @@ func listen(presses <-chan struct{}) *interrupts {
 	return &interrupts{presses: own, stop: sync.OnceFunc(func() { signal.Stop(signals); close(ended) })}
 }
 
+// grace is how long work may take to end after the context of the chat has ended, for example by SIGTERM.
+const grace = 5 * time.Second
+
 // during runs f. The first Ctrl-C cancels its context with errCanceled as the cause; f's own error is replaced by that
 // cause, because it says the same in other words. onCancel is called then. The second one does not wait for f: it
-// returns ErrInterrupted while f may still run.
+// returns ErrInterrupted while f may still run. If ctx ends, f has some seconds to do so.
 func (i *interrupts) during(ctx context.Context, f func(ctx context.Context) error, onCancel func()) error {
+	ended := ctx.Done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	var late <-chan time.Time
 	done := make(chan error, 1)
 	go func() { done <- f(ctx) }()
 	for pressed := false; ; {
@@ -57,6 +63,10 @@ func (i *interrupts) during(ctx context.Context, f func(ctx context.Context) err
 				return errCanceled
 			}
 			return err
+		case <-ended:
+			ended, late = nil, time.After(grace)
+		case <-late:
+			return context.Cause(ctx)
 		case <-i.presses:
 			if pressed {
 				return ErrInterrupted

@@ -23,6 +23,9 @@ type screen struct {
 	shown    terminal.Screen // of err
 	column   bool            // the last character on out was not a newline
 	closed   bool
+	failed   error         // of writing to out
+	held     int           // how many hold the screen: somebody types
+	later    []func()      // what is written when nobody holds it any more
 	spin     chan struct{} // ends the spinner
 	spinning bool          // its line is on the screen
 }
@@ -37,8 +40,31 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// attended reports whether a person reads what is shown and can answer: both ends are terminals.
-func (s *screen) attended(in io.Reader) bool { return isTerminal(in) && s.shown.Columns > 0 }
+// hold keeps notes back while somebody types, because they would be written into the line. release shows them.
+func (s *screen) hold() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopSpinner()
+	s.held++
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.held--; s.held > 0 {
+			return
+		}
+		for _, write := range s.later {
+			write()
+		}
+		s.later = nil
+	})
+}
+
+// failure is the error of writing answers, such as that of a pipe that nobody reads.
+func (s *screen) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
 
 // close drops everything that is written from now on.
 func (s *screen) close() {
@@ -55,14 +81,22 @@ func (s *screen) print(text string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed || s.failed != nil {
 		return
 	}
 	s.stopSpinner()
 	if s.outTerm {
 		text = harmless(text)
 	}
-	_, _ = io.WriteString(s.out, text)
+	s.write(text)
+}
+
+// write writes to out. The caller holds mu.
+func (s *screen) write(text string) {
+	if _, err := io.WriteString(s.out, text); err != nil {
+		s.failed = fmt.Errorf("the answer cannot be written: %w", err)
+		return
+	}
 	s.column = !strings.HasSuffix(text, "\n")
 }
 
@@ -74,9 +108,8 @@ func (s *screen) endLine() {
 }
 
 func (s *screen) finishLine() {
-	if s.column && !s.closed {
-		_, _ = io.WriteString(s.out, "\n")
-		s.column = false
+	if s.column && !s.closed && s.failed == nil {
+		s.write("\n")
 	}
 }
 
@@ -85,36 +118,41 @@ func (s *screen) printed() io.Writer { return printer{s} }
 
 type printer struct{ s *screen }
 
-func (p printer) Write(b []byte) (int, error) { p.s.print(string(b)); return len(b), nil }
+func (p printer) Write(b []byte) (int, error) {
+	p.s.print(string(b))
+	return len(b), p.s.failure()
+}
 
 // note writes lines to err, wrapped and safe to show.
 func (s *screen) note(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return
-	}
-	s.stopSpinner()
-	if s.outTerm {
-		s.finishLine()
-	}
-	for line := range strings.Lines(text) {
-		_, _ = fmt.Fprintln(s.err, s.shown.Wrap(terminal.Printable(strings.TrimSuffix(line, "\n")), 0))
-	}
+	s.aside(func() {
+		for line := range strings.Lines(text) {
+			_, _ = fmt.Fprintln(s.err, s.shown.Wrap(terminal.Printable(strings.TrimSuffix(line, "\n")), 0))
+		}
+	})
 }
 
 // fail writes an error to err.
 func (s *screen) fail(err error) {
+	s.aside(func() { _, _ = fmt.Fprintln(s.err, s.shown.Bad(s.shown.Wrap(terminal.Printable(err.Error()), 0))) })
+}
+
+// aside has write add lines to err: at once, or as soon as nobody types.
+func (s *screen) aside(write func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
+		return
+	}
+	if s.held > 0 {
+		s.later = append(s.later, write)
 		return
 	}
 	s.stopSpinner()
 	if s.outTerm {
 		s.finishLine()
 	}
-	_, _ = fmt.Fprintln(s.err, s.shown.Bad(s.shown.Wrap(terminal.Printable(err.Error()), 0)))
+	write()
 }
 
 // wait shows a spinner with a text until something is written, or stop is called. It shows nothing in the first 300
@@ -123,7 +161,7 @@ func (s *screen) wait(text string) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopSpinner()
-	if s.shown.Columns == 0 || s.closed || os.Getenv("TERM") == "dumb" {
+	if s.shown.Columns == 0 || s.closed || s.held > 0 || os.Getenv("TERM") == "dumb" {
 		return func() {}
 	}
 	end := make(chan struct{})

@@ -3,7 +3,9 @@ package chat
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/terminal"
 )
 
@@ -37,6 +40,7 @@ const longestShown = 400
 // showResumed shows the last exchange of a session, and what a guard still holds.
 func (c *Chat) showResumed(ctx context.Context, s session.Session) {
 	c.screen.note(fmt.Sprintf("Session %s", c.ref.SessionID))
+	c.undecided = undecidedIn(s.Events())
 	var asked, answered string
 	for ev := range s.Events().All() {
 		text := textOf(ev.Content)
@@ -74,6 +78,34 @@ func textOf(content *genai.Content) string {
 		}
 	}
 	return b.String()
+}
+
+// openSession returns the session that is there, or nil for one that it has created.
+func (c *Config) openSession(ctx context.Context, ref compaction.SessionRef) (session.Session, error) {
+	got, err := c.sessions().Get(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if err == nil && got != nil && got.Session != nil {
+		return got.Session, nil
+	}
+	_, created := c.sessions().Create(ctx, &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if created != nil {
+		return nil, fmt.Errorf("session %s can be neither read nor created: %w", ref.SessionID, errors.Join(err, created))
+	}
+	return nil, nil
+}
+
+// newest is the session of the person in which something has happened last, apart from one.
+func (c *Config) newest(ctx context.Context, apart string) (compaction.SessionRef, error) {
+	ref := c.Session
+	all, err := c.list(ctx)
+	if err != nil {
+		return ref, err
+	}
+	i := slices.IndexFunc(all, func(s session.Session) bool { return s.ID() != apart })
+	if i < 0 {
+		return ref, fmt.Errorf("%w: %s has no other session", ErrNoSession, terminal.Printable(ref.UserID))
+	}
+	ref.SessionID = all[i].ID()
+	return ref, nil
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
