@@ -12,12 +12,12 @@ import (
 )
 
 func main() {
-	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	ends := []os.Signal{syscall.SIGTERM} // the command that runs listens to Ctrl-C
 	if !signal.Ignored(syscall.SIGHUP) { // it is under nohup
 		ends = append(ends, syscall.SIGHUP)
 	}
 	signal.Ignore(syscall.SIGPIPE) // writing to a closed pipe is an error, and not the end of the process
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -49,7 +49,8 @@ func Command() *cobra.Command {
 	c := &command{file: defaultFile(), user: defaultUser()}
 	cmd := &cobra.Command{
 		Use: "chat", Short: "Talk to an agent, and see its context being managed", Long: helpText, Args: cobra.NoArgs, RunE: c.run,
-		Example: "  longsession chat\n  longsession chat --model gemini-2.5-flash\n  longsession chat -p 'What does this folder hold?'",
+		Annotations: map[string]string{exit.OwnInterrupts: "a turn"},
+		Example:     "  longsession chat\n  longsession chat --model gemini-2.5-flash\n  longsession chat -p 'What does this folder hold?'",
 	}
 	setting.Add(cmd,
 		setting.Setting{Name: "file", Value: setting.File(&c.file, "db"), Help: "the session file"},

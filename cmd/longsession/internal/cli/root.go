@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"os/signal"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -58,6 +60,14 @@ func execute(ctx context.Context, root *cobra.Command, args []string, stdin io.R
 		if run := c.RunE; run != nil {
 			c.RunE = func(c *cobra.Command, args []string) error {
 				started = true
+				if c.Annotations[exit.OwnInterrupts] == "" {
+					// The first Ctrl-C ends the context, and a second one the process.
+					interruptible, stop := signal.NotifyContext(ctx, os.Interrupt)
+					defer stop()
+					context.AfterFunc(interruptible, stop)
+					ctx = interruptible
+					c.SetContext(ctx)
+				}
 				return run(c, args)
 			}
 		}

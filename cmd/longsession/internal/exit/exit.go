@@ -21,6 +21,10 @@ const (
 	CodeInterrupted = 130
 )
 
+// OwnInterrupts is the annotation of a command that listens to Ctrl-C itself. All others run in a context that Ctrl-C
+// ends.
+const OwnInterrupts = "own-interrupts"
+
 // Error is an error with an exit code. Any other error of a command ends it with CodeFailed.
 type Error struct {
 	Code int
