@@ -12,6 +12,7 @@ type found struct {
 	kind    string
 	core    string // the value itself
 	context string // the words before it
+	field   string // its name, if it was named by a field
 }
 
 func (f *found) text() string {
@@ -58,6 +59,16 @@ func (f *finder) find(text string, fromTool bool) []found {
 		}
 		f.sentence(s)
 	})
+	return f.out
+}
+
+// field returns the value of a named field, unless it is a secret. The slice is used again by the next call.
+func (f *finder) field(kind, name, core string) []found {
+	f.out, f.cue = f.out[:0], false
+	f.add(kind, name, core)
+	if len(f.out) > 0 {
+		f.out[0].field = name
+	}
 	return f.out
 }
 
@@ -611,4 +622,16 @@ func clip(s string, n int) string {
 		n--
 	}
 	return s[:n]
+}
+
+// clipWords returns the beginning of a text, in whole words if it has several: a part of a number is another number.
+func clipWords(s string, n int) string {
+	short := clip(s, n)
+	if len(short) == len(s) {
+		return s
+	}
+	if at := strings.LastIndexFunc(short, unicode.IsSpace); at >= len(short)-maxToken {
+		return short[:max(0, at)]
+	}
+	return short
 }

@@ -30,14 +30,23 @@ func FuzzValues(f *testing.F) {
 			return []*session.Event{
 				said("user", text, 0), nil, {}, said("bot", text, 1),
 				event("bot", 2, nil, genai.NewPartFromFunctionCall("f", map[string]any{"a": text})),
-				event("bot", 3, genai.NewPartFromFunctionResponse("f", map[string]any{"a": []any{text, nil, 1.5}})),
+				event("bot", 3, genai.NewPartFromFunctionResponse("f", map[string]any{"a": []any{text, nil, 1.5}, "order": 4172, "ticket": text})),
 			}
 		}
 		list := values.Of(read(), nil)
 		if again := values.Of(read(), nil); !reflect.DeepEqual(list, again) {
 			t.Errorf("another time: %q, %q", texts(list), texts(again))
 		}
+		byID := map[string]*session.Event{}
+		for _, ev := range read() {
+			if ev != nil {
+				byID[ev.ID] = ev
+			}
+		}
 		for _, v := range list {
+			if !values.Holds(byID[v.Event], v) {
+				t.Errorf("event %s does not hold %+v", v.Event, v)
+			}
 			if v.Text == "" || !utf8.ValidString(v.Text) || len(v.Text) > 1024 || strings.ContainsAny(v.Text, "\n\r|") || !(v.Score >= 0) || v.Kind == "" {
 				t.Errorf("value %+v", v)
 			}

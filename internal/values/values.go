@@ -2,7 +2,6 @@ package values
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -71,9 +70,7 @@ func (r *reader) event(ev *session.Event) {
 		}
 	}
 	text := strings.Join(said, "\n")
-	if len(text) > r.talk {
-		text = clip(text, r.talk)
-	}
+	text = clipWords(text, r.talk)
 	if text == "" {
 		return
 	}
@@ -93,95 +90,168 @@ func (r *reader) event(ev *session.Event) {
 	r.text(ev, text, weight, "", math.MaxInt)
 }
 
-// object reads the texts of a call or a response.
+// object reads the texts and the numbers of a call or a response.
 func (r *reader) object(ev *session.Event, object map[string]any, weight float64) {
-	left := min(maxResponse, r.tools)
-	values := maxPerResult
-	before := left
-	r.leaves(ev, object, "", weight, 0, &left, &values)
-	r.tools -= before - left
+	o := objectReader{reader: r, ev: ev, weight: weight, left: min(maxResponse, r.tools), values: maxPerResult, fields: maxFields}
+	before := o.left
+	o.leaves(object, "", 0)
+	r.tools -= before - o.left
 }
 
-func (r *reader) leaves(ev *session.Event, value any, key string, weight float64, depth int, left, values *int) {
-	if *left <= 0 || *values <= 0 || depth > maxDepth {
+// objectReader reads one call or response.
+type objectReader struct {
+	*reader
+	ev     *session.Event
+	weight float64
+	// left are bytes, values all values, and fields those that are named by their fields, each that may still be read.
+	left, values, fields int
+}
+
+// leaves reads the value of the field key.
+func (o *objectReader) leaves(value any, key string, depth int) {
+	if o.left <= 0 || o.values <= 0 || depth > maxDepth {
 		return
 	}
 	switch v := value.(type) {
 	case string:
-		text := clip(v, *left)
-		*left -= len(text) + 1
-		if t := strings.TrimSpace(text); len(t) < 64<<10 && (strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[")) {
-			var inner any
-			if json.Unmarshal([]byte(t), &inner) == nil {
-				*left += len(text) // the texts in it count instead
-				r.leaves(ev, inner, key, weight, depth+1, left, values)
-				return
-			}
+		text := clipWords(v, o.left)
+		o.left -= len(text) + 1
+		if inner, ok := inText(text); ok {
+			o.left += len(text) // the texts in it count instead
+			o.leaves(inner, key, depth+1)
+			return
 		}
-		*values -= r.text(ev, text, weight, markTool, *values)
+		if !o.named(strings.TrimSpace(text), key) {
+			o.values -= o.text(o.ev, text, o.weight, markTool, o.values)
+		}
 	case map[string]any:
-		*left--
+		o.left--
 		secret := namesSecret(v)
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if !isSecretKey(k) && !(secret && strings.EqualFold(k, "value")) {
-				r.leaves(ev, v[k], k, weight, depth+1, left, values)
+			if !isSecretKey(k) && !(secret && strings.EqualFold(k, "value")) && !secretNear(fieldPath(key, k)) {
+				o.leaves(v[k], k, depth+1)
 			}
 		}
 	case []any:
-		*left--
+		o.left--
+		if len(v) > maxRows {
+			defer func(fields int) { o.fields = fields }(o.fields)
+			o.fields = 0
+		}
 		for _, one := range v {
-			if *left <= 0 || *values <= 0 {
+			if o.left <= 0 || o.values <= 0 {
 				return
 			}
-			r.leaves(ev, one, key, weight, depth+1, left, values)
+			o.leaves(one, key, depth+1)
 		}
 	default:
-		*left -= 8
+		o.left -= 8
+		if text, ok := numberText(v); ok {
+			o.named(text, key)
+		}
 	}
+}
+
+// named adds a text that is only a value which needs the name of its field, and reports whether it is one.
+func (o *objectReader) named(text, key string) bool {
+	if o.fields <= 0 || secretNear(text) || o.redact != nil && o.redact(text) != text {
+		return false
+	}
+	name := field(key)
+	if name == "" {
+		return false
+	}
+	kind := fieldKind(text, name)
+	if kind == "" {
+		return false
+	}
+	n := o.add(o.ev, text, o.find.field(kind, name, text), o.weight, markTool, o.values)
+	o.fields, o.values = o.fields-n, o.values-n
+	return true
 }
 
 // text adds the values of a text, at most limit, and returns how many.
 func (r *reader) text(ev *session.Event, text string, weight float64, mark string, limit int) int {
-	original := text
+	redacted := text
 	if r.redact != nil {
-		text = r.redact(text)
+		redacted = r.redact(text)
 	}
-	text = strings.ToValidUTF8(text, " ")
+	redacted = strings.ToValidUTF8(redacted, " ")
+	return r.add(ev, text, r.find.find(redacted, mark != ""), weight, mark, limit)
+}
+
+// add adds values that were found in a text, at most limit, and returns how many. What a redaction has put there is
+// none of them.
+func (r *reader) add(ev *session.Event, text string, values []found, weight float64, mark string, limit int) int {
 	n := 0
-	for _, f := range r.find.find(text, mark != "") {
+	for _, f := range values {
 		if n == limit {
 			break
 		}
-		if text != original {
-			if !hasWords(original, f.core) {
+		if r.redact != nil && f.field == "" {
+			if !hasWords(text, f.core) {
 				continue // a mark of the redaction
 			}
-			for word := range strings.FieldsSeq(f.context) {
-				if !hasWords(original, word) {
-					f.context = ""
-				}
-			}
+			f.context = wordsOf(f.context, text)
 		}
 		v := record.Value{Text: clean(f.text()), Kind: f.kind + mark, Author: ev.Author, Event: ev.ID, At: ev.Timestamp}
-		if r.redact != nil {
-			if after := clean(r.redact(v.Text)); after != v.Text {
-				if !strings.HasSuffix(after, f.core) {
-					continue
-				}
-				v.Text = after
-			}
-		}
-		if v.Text == "" {
+		if v.Text == "" || !withoutMarks(&v, clean(f.core), r.redact) {
 			continue
 		}
 		n++
-		r.add(v, weight*weights[plain(f.kind)])
+		r.note(v, weight*weights[plain(f.kind)])
 	}
 	return n
 }
 
-// add adds a value, or notes that it was mentioned again.
-func (r *reader) add(v record.Value, weight float64) {
+// Redacted returns values that were stored before, as redact has them now: without those that it changes, unless it
+// leaves the value itself as it is. A mark that it puts in the place of a word is no part of a value.
+func Redacted(stored []record.Value, redact func(string) string) []record.Value {
+	if redact == nil {
+		return stored
+	}
+	var out []record.Value
+	for _, v := range stored {
+		_, core := parts(&v)
+		if withoutMarks(&v, core, redact) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// withoutMarks redacts a value's text, and takes out what the redaction put there. It reports whether the value
+// itself, its core, is left.
+func withoutMarks(v *record.Value, core string, redact func(string) string) bool {
+	if redact == nil {
+		return true
+	}
+	after := clean(redact(v.Text))
+	if after == v.Text {
+		return true
+	}
+	before, whole := strings.CutSuffix(after, core)
+	if !whole || plain(v.Kind) == kindOwn || clean(redact(core)) != core {
+		return false
+	}
+	before = wordsOf(before, strings.TrimSuffix(v.Text, core))
+	v.Text = strings.TrimSpace(before + " " + core)
+	return clean(redact(v.Text)) == v.Text
+}
+
+// wordsOf returns the words of a text that another one has.
+func wordsOf(text, other string) string {
+	var words []string
+	for word := range strings.FieldsSeq(text) {
+		if hasWords(other, word) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// note adds a value, or notes that it was mentioned again.
+func (r *reader) note(v record.Value, weight float64) {
 	k := key(&v)
 	i, known := r.seen[k]
 	if !known {

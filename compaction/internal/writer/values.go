@@ -48,7 +48,7 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 	err = v.steps.Run(ctx, v.within, struct{}{}, func(context.Context) error {
 		lists := [][]record.Value{values.Of(events, v.redact)}
 		for _, m := range absorbed {
-			lists = append(lists, v.redacted(m.Values))
+			lists = append(lists, values.Redacted(m.Values, v.redact))
 		}
 		found = values.Merge(maxTokens, lists...)
 		for i := range found {
@@ -61,17 +61,6 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 		return nil, err
 	}
 	return found, nil
-}
-
-func (v *Values) redacted(list []record.Value) []record.Value {
-	if v.redact == nil {
-		return list
-	}
-	out := slices.Clone(list)
-	for i := range out {
-		out[i].Text = v.redact(out[i].Text)
-	}
-	return slices.DeleteFunc(out, func(one record.Value) bool { return one.Text == "" })
 }
 
 // addValues gives the draft's record its values. It may use half of the tokens that the summary frees, so that a
