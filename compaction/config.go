@@ -113,8 +113,10 @@ type Config struct {
 	// Redact returns a text without what must not be stored as an exact value, such as names of patients. It gets
 	// the texts of messages before values are taken from them, and values that a record takes over from an
 	// earlier one. It must be pure, safe for concurrent use, and fast. If it panics, or does not return in time,
-	// the record is stored without values. Keys, tokens and card numbers are never taken, with or without it. If
-	// nil, texts are as they are.
+	// the record is stored without values. Keys, tokens and card numbers are never taken, with or without it.
+	//
+	// Set it before the first session: records that were stored without it keep their values, and the prompt shows
+	// them until a merge takes them over. If nil, texts are as they are.
 	Redact func(text string) string
 	// RecallTool is the name of a tool by which the agents can search earlier messages. The newest summary of a
 	// branch then says so, in the same words each time. It is shown and never stored. If empty, no summary does.

@@ -106,6 +106,7 @@ func TestAChangedRecordIsFound(t *testing.T) {
 		"level of a window":                         {[]string{set(w, "level', 3")}, audit.RuleRecord, "is of level 3, but must be of level 0"},
 		"level of a merge":                          {[]string{set(m, "level', 0")}, audit.RuleRecord, "is of level 0, but must be of level 2"},
 		"a value that its event does not have":      {[]string{set(w, "values', json_array(json_object('t', 'account 99-7788', 's', 1.0, 'e', '"+of.Covered[0].ID+"'))")}, audit.RuleRecord, `has the value "account 99-7788" of event`},
+		"a part of a number of its event":           {[]string{set(w, "values', json_array(json_object('t', 'parcel 100', 's', 1.0, 'e', '"+of.Covered[0].ID+"'))")}, audit.RuleRecord, `has the value "parcel 100" of event`},
 		"a value of an event that is not covered":   {[]string{set(w, "values', json_array(json_object('t', 'account', 's', 1.0, 'e', "+last("id")+"))")}, audit.RuleRecord, "which it does not cover"},
 		"values that are no list":                   {[]string{set(w, "values', 'account 99-7788'")}, audit.RuleRecord, "has values that cannot be read"},
 		"a value without text":                      {[]string{set(w, "values', json_array(json_object('s', 1.0))")}, audit.RuleRecord, "has values that cannot be read"},

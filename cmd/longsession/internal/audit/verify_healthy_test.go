@@ -145,6 +145,28 @@ func TestHealthyFilesHaveNoFinding(t *testing.T) {
 			}
 			create(t, svc, user, "order-1", events...)
 		}},
+		"values of tools, in Chinese and without names": {5, 2, func(m *record.Metadata) bool {
+			return slices.ContainsFunc(m.Values, func(v record.Value) bool { return v.Text == "P-710" }) &&
+				slices.ContainsFunc(m.Values, func(v record.Value) bool { return v.Text == "parcel 1000.25" }) &&
+				slices.ContainsFunc(m.Values, func(v record.Value) bool { return v.Text == "error: 无法打开" })
+		}, func(t *testing.T, path string) {
+			svc := serviceOn(t, path, extractive(func(c *compaction.Config) {
+				c.MaxSummaryTokens = 400
+				c.Redact = func(text string) string {
+					return strings.ReplaceAll(strings.ReplaceAll(text, "Smith", "[REDACTED-1]"), "patient", "[REDACTED-2]")
+				}
+			}))
+			events := said(12)
+			for i, ev := range events {
+				if i%4 == 2 {
+					ev.Content.Parts[0].FunctionResponse.Response = map[string]any{"out": `{"log": "error: \u65e0\u6cd5\u6253\u5f00"}`}
+				}
+			}
+			events[2].Content.Parts[0].FunctionResponse.Response["parcel"] = 1000.25
+			events[2].Content.Parts[0].FunctionResponse.Response["patient"] = "P-710"
+			events[2].Content.Parts[0].FunctionResponse.Response["note"] = "Smith has K-70 & <b>"
+			create(t, svc, user, "order-1", events...)
+		}},
 		"an old file, and turns since": {5, 4, nil, func(t *testing.T, path string) {
 			cfg := extractive(func(*compaction.Config) {})
 			t.Run("old", func(t *testing.T) { converse(t, serviceOn(t, path, cfg), 15) })

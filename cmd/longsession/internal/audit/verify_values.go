@@ -1,11 +1,7 @@
 package audit
 
 import (
-	"strings"
-	"unicode"
-
-	"google.golang.org/adk/session"
-
+	"github.com/adk-go-ext/longsession/internal/values"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -14,7 +10,7 @@ import (
 // prompt, must also name a covered event that has it.
 //
 // An app may have a function that takes texts out before values are stored, and a value has words of its context.
-// So only words with digits are looked for in the event, or all words of a value without digits.
+// So [values.Holds] looks for words with digits only, or for all words of a value without digits.
 func (c *recordCheck) checkValues() {
 	stored, _ := c.row.Event.CustomMetadata[record.Key].(map[string]any)
 	if entries, has := stored["values"]; has {
@@ -37,7 +33,7 @@ func (c *recordCheck) checkValues() {
 			}
 			continue
 		}
-		if ev := c.byID[v.Event]; ev != nil && !hasValue(ev, v.Text) {
+		if ev := c.byID[v.Event]; ev != nil && !values.Holds(ev, v) {
 			c.report("has the value %q of event %q, which does not have it: the value or the event was changed", v.Text, v.Event)
 		}
 	}
@@ -59,29 +55,4 @@ func (c *recordCheck) family(m *record.Metadata, covered, seen map[string]bool) 
 		found = a != nil && c.family(a, covered, seen) && found
 	}
 	return found
-}
-
-// hasValue reports whether an event has the words of a value.
-func hasValue(ev *session.Event, value string) bool {
-	said, err := marshal(ev)
-	if err != nil {
-		return true
-	}
-	text := strings.ToLower(string(said))
-	words := strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-	exact := words[:0:0]
-	for _, word := range words {
-		if strings.ContainsFunc(word, unicode.IsNumber) {
-			exact = append(exact, word)
-		}
-	}
-	if len(exact) == 0 {
-		exact = words
-	}
-	for _, word := range exact {
-		if !strings.Contains(text, word) {
-			return false
-		}
-	}
-	return true
 }
