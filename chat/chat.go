@@ -64,7 +64,7 @@ func New(cfg Config) (*Chat, error) {
 	}
 	c := &Chat{cfg: cfg, runner: run, screen: newScreen(cfg.Out, cfg.Err), release: func() {}}
 	c.attended = isTerminal(cfg.In) && isTerminal(cfg.Err)
-	c.commands = c.allCommands()
+	c.commands = allCommands(c.cfg)
 	return c, nil
 }
 

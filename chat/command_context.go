@@ -4,28 +4,35 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/internal/activity"
 	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// compact summarizes now. The sentence about it is that of every compaction.
+// compact summarizes now.
 func compact(ctx context.Context, c *Chat, focus string, w io.Writer) error {
 	defer c.screen.wait("compacting")()
 	result, err := c.cfg.Stack.Sessions.Compact(ctx, c.ref, compaction.CompactOptions{Focus: focus})
-	return c.showCompacted(ctx, result, err, w)
+	return c.showCompacted(ctx, w, "Context compacted", result, err)
 }
 
 // done closes a finished task.
 func done(ctx context.Context, c *Chat, note string, w io.Writer) error {
 	defer c.screen.wait("writing a checkpoint")()
 	result, err := c.cfg.Stack.Sessions.Checkpoint(ctx, c.ref, compaction.CheckpointOptions{Note: note})
-	return c.showCompacted(ctx, result, err, w)
+	return c.showCompacted(ctx, w, "Checkpoint written", result, err)
 }
 
-func (c *Chat) showCompacted(_ context.Context, result compaction.CompactResult, err error, w io.Writer) error {
-	c.cfg.Compactions.take(c.ref) // what follows says the same
+// showCompacted says what a compaction by hand did, what it cost, and when the next is due.
+func (c *Chat) showCompacted(ctx context.Context, w io.Writer, did string, result compaction.CompactResult, err error) error {
+	observed := c.cfg.Compactions.take(c.ref)
 	if err != nil {
 		return err
 	}
@@ -33,9 +40,20 @@ func (c *Chat) showCompacted(_ context.Context, result compaction.CompactResult,
 		_, err = fmt.Fprintf(w, "Nothing was summarized: %s.\n", strings.TrimSuffix(result.Reason, "."))
 		return err
 	}
-	_, err = fmt.Fprintf(w, "Context compacted: %s -> %s tokens, %s -> %s. Everything stays readable in the session.\n",
-		terminal.Commas(result.BeforeTokens), terminal.Commas(result.AfterTokens), terminal.Plural(result.BeforeEvents, "event"), terminal.Commas(result.AfterEvents))
-	return err
+	if _, err = fmt.Fprintf(w, "%s: %s -> %s tokens, %s -> %s. Everything stays readable in the session.\n", did,
+		terminal.Commas(result.BeforeTokens), terminal.Commas(result.AfterTokens), terminal.Plural(result.BeforeEvents, "event"), terminal.Commas(result.AfterEvents)); err != nil {
+		return err
+	}
+	var cost string
+	for _, o := range observed {
+		if o.Outcome == compaction.Stored && o.RecordID == result.RecordID {
+			cost = costSentence(o)
+		}
+	}
+	if status, err := c.cfg.Stack.Sessions.Status(ctx, c.ref); err == nil {
+		c.screen.note(strings.TrimSpace(cost + " " + nextSentence(status)))
+	}
+	return nil
 }
 
 func showContext(ctx context.Context, c *Chat, _ string, w io.Writer) error {
@@ -47,52 +65,118 @@ func showContext(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 	return err
 }
 
-func showTokens(_ context.Context, c *Chat, _ string, w io.Writer) error {
-	_, err := fmt.Fprintln(w, c.cfg.Stack.Tracker(c.ref).Metrics())
+// showTokens shows the latest request. Before the first one, it estimates the next.
+func showTokens(ctx context.Context, c *Chat, _ string, w io.Writer) error {
+	if tracker := c.cfg.Stack.Tracker(c.ref); tracker.Budget() != (budget.Budget{}) {
+		_, err := fmt.Fprintln(w, tracker.Metrics())
+		return err
+	}
+	s, err := c.cfg.Stack.Sessions.Status(ctx, c.ref)
+	if err != nil {
+		return err
+	}
+	percent := 0.0
+	if s.ContextWindow > 0 {
+		percent = 100 * float64(s.PromptTokens) / float64(s.ContextWindow)
+	}
+	_, err = fmt.Fprintf(w, "📊 Context Usage:\n   Tokens: %d / %d (%.1f%% used)\n   Latest turn: none since this chat began, so the tokens are an estimate of the next prompt\n",
+		s.PromptTokens, s.ContextWindow, percent)
 	return err
 }
 
+// showStats writes what the session has used, and the newest turn.
 func showStats(ctx context.Context, c *Chat, _ string, w io.Writer) error {
+	if tracker := c.cfg.Stack.Tracker(c.ref); len(tracker.Turns()) > 0 {
+		if _, err := fmt.Fprintln(w, tracker.Report()); err != nil {
+			return err
+		}
+	}
 	if c.cfg.Stack.Guard == nil {
-		return fmt.Errorf("nothing counts what this session spends: the guard is turned off")
+		_, err := fmt.Fprintln(w, "The costs of this session are not counted: the guard is turned off.")
+		return err
 	}
 	used, err := c.cfg.Stack.Guard.Usage(ctx, c.cfg.sessions(), c.ref)
 	if err != nil {
 		return err
 	}
-	if report := c.cfg.Stack.Tracker(c.ref).Report(); report != "" {
-		_, _ = fmt.Fprintln(w, report)
+	var b strings.Builder
+	row := func(label, count string, in, out int, money string) {
+		fmt.Fprintf(&b, "%-16s%s (%d in / %d out tokens, %s)\n", label+":", count, in, out, money)
 	}
-	_, _ = fmt.Fprintf(w, "Session: %s, %s in / %s out tokens, %s\n", terminal.Plural(used.ModelCalls, "model call"), terminal.Commas(used.Tokens.PromptTokens), terminal.Commas(used.Tokens.OutputTokens), used.USD)
+	row("Session", terminal.Plural(used.ModelCalls, "model call"), used.Tokens.PromptTokens, used.Tokens.OutputTokens, activity.Money(used.USD, len(used.Unpriced) > 0))
+	part := func(usd tokens.Nano) string { return activity.Money(usd, usd == 0 && len(used.Unpriced) > 0) } // 0 is not known to be all
+	if s := used.Summaries; s.Calls > 0 {
+		row("  Summaries", terminal.Plural(s.Calls, "model call"), s.Tokens.PromptTokens, s.Tokens.OutputTokens, part(s.USD))
+	}
+	if s := used.Subtasks; s.Count > 0 {
+		row("  Subtasks", fmt.Sprintf("%d, %s", s.Count, terminal.Plural(s.ModelCalls, "model call")), s.Tokens.PromptTokens, s.Tokens.OutputTokens, part(s.USD))
+	}
 	if len(used.Models) > 1 {
-		for _, m := range used.Models {
-			_, _ = fmt.Fprintf(w, "  %s: %s, %s in / %s out tokens, %s\n", terminal.Printable(m.Model), terminal.Plural(m.Calls, "call"), terminal.Commas(m.Tokens.PromptTokens), terminal.Commas(m.Tokens.OutputTokens), m.USD)
-		}
+		fmt.Fprintln(&b, activity.ModelRows(models(used)))
 	}
-	return nil
+	if len(used.Unpriced) > 0 {
+		fmt.Fprintf(&b, "The total leaves out %s: the price is not known.\n", terminal.Printable(strings.Join(used.Unpriced, ", ")))
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
 }
 
+func models(used guard.Usage) []activity.Model {
+	all := make([]activity.Model, len(used.Models))
+	for i, m := range used.Models {
+		all[i] = activity.Model{Name: m.Model, Calls: m.Calls, Usage: m.Tokens, USD: m.USD, Unpriced: m.Unpriced || slices.Contains(used.Unpriced, m.Model)}
+	}
+	return all
+}
+
+// showCompaction writes when the next compaction is due, and what the model sees.
 func showCompaction(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 	s, err := c.cfg.Stack.Sessions.Status(ctx, c.ref)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(w, "Stored: %s. Shown to the model: %d, summaries among them: %d.\n", terminal.Plural(s.StoredEvents, "event"), s.VisibleEvents, len(s.Summaries))
-	_, _ = fmt.Fprintf(w, "Prompt: %s tokens. Compaction at %s, the hard limit is %s, the context window %s.\n",
-		terminal.Commas(s.PromptTokens), terminal.Commas(s.TokenThreshold), terminal.Commas(s.HardLimit), terminal.Commas(s.ContextWindow))
-	switch {
-	case s.Running:
-		_, _ = fmt.Fprintln(w, "A compaction is under way.")
-	case s.Due:
-		_, _ = fmt.Fprintf(w, "A compaction is due (%s).\n", s.Trigger)
-	case s.Reason != "":
-		_, _ = fmt.Fprintf(w, "Not due: %s.\n", strings.TrimSuffix(s.Reason, "."))
+	var b strings.Builder
+	fmt.Fprintf(&b, "Stored: %s. Shown to the model: %s, summaries among them: %d.\n",
+		terminal.Plural(s.StoredEvents, "event"), terminal.Commas(s.VisibleEvents), len(s.Summaries))
+	threshold := "off"
+	if s.TokenThreshold > 0 {
+		threshold = terminal.Commas(s.TokenThreshold)
 	}
-	if s.Failures > 0 {
-		_, _ = fmt.Fprintf(w, "The last %s failed: %v\n", terminal.Plural(s.Failures, "attempt"), s.LastError)
+	fmt.Fprintf(&b, "Prompt: %s tokens. Token threshold: %s. Hard limit: %s. Context window: %s.\n",
+		terminal.Commas(s.PromptTokens), threshold, terminal.Commas(s.HardLimit), terminal.Commas(s.ContextWindow))
+	b.WriteString(dueText(s))
+	for _, waiting := range []struct {
+		n    int
+		what string
+	}{{s.WaitingSummaries, "summary(s) are stored with the next message"}, {s.WaitingCheckpoints, "checkpoint(s) are written when the turn has ended"}, {s.UnreadableRecords, "stored record(s) cannot be read; they hide nothing"}} {
+		if waiting.n > 0 {
+			fmt.Fprintf(&b, "%d %s.\n", waiting.n, waiting.what)
+		}
 	}
 	for _, one := range s.Summaries {
-		_, _ = fmt.Fprintf(w, "  %s of %s: %s -> %s tokens\n", one.Kind, terminal.Plural(one.Events, "event"), terminal.Commas(one.OriginalTokens), terminal.Commas(one.CompactedTokens))
+		fmt.Fprintf(&b, "  %s of %s: %s -> %s tokens\n", one.Kind, terminal.Plural(one.Events, "event"), terminal.Commas(one.OriginalTokens), terminal.Commas(one.CompactedTokens))
 	}
-	return nil
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// dueText says whether a compaction runs, is due, or what it waits for.
+func dueText(s compaction.Status) string {
+	var b strings.Builder
+	switch {
+	case s.Running:
+		b.WriteString("A compaction is under way.\n")
+	case s.Due:
+		fmt.Fprintf(&b, "A compaction is due (%s).\n", s.Trigger)
+	case s.Reason != "":
+		fmt.Fprintf(&b, "Not due: %s.\n", strings.TrimSuffix(s.Reason, "."))
+	}
+	if s.Failures > 0 {
+		fmt.Fprintf(&b, "The last %s failed: %s.", terminal.Plural(s.Failures, "attempt"), terminal.Printable(strings.TrimSuffix(fmt.Sprint(s.LastError), ".")))
+		if !s.RetryAt.IsZero() {
+			fmt.Fprintf(&b, " The next is made at %s or later.", s.RetryAt.Local().Format(time.TimeOnly))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

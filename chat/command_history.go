@@ -12,9 +12,12 @@ import (
 	"time"
 
 	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession/contexttool"
 	"github.com/adk-go-ext/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/recall"
+	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -72,19 +75,60 @@ func showResult(ctx context.Context, c *Chat, ref string, w io.Writer) error {
 	return err
 }
 
+// showTools lists the tools of the agent, or those of the stack if the app has not named the agent's.
 func showTools(_ context.Context, c *Chat, _ string, w io.Writer) error {
 	tools := c.cfg.Tools
 	if tools == nil && c.cfg.Stack != nil {
 		tools = c.cfg.Stack.Tools()
 	}
+	if c.cfg.NoCheckpoint {
+		tools = slices.DeleteFunc(slices.Clone(tools), func(t tool.Tool) bool { return t.Name() == contexttool.MarkTaskDoneName })
+	}
 	if len(tools) == 0 {
 		_, err := fmt.Fprintln(w, "The agent has no tools.")
 		return err
 	}
+	const column = 22
+	shown := terminal.Of(c.cfg.Out)
 	for _, t := range tools {
-		_, _ = fmt.Fprintf(w, "  %-20s %s\n", t.Name(), terminal.Shorten(oneLine(t.Description()), 90))
+		name := terminal.Printable(t.Name())
+		about := terminal.Shorten(terminal.Printable(oneLine(t.Description())), max(shown.Width()-column, terminal.Narrowest))
+		if _, err := fmt.Fprintf(w, "  %-*s%s\n", column-2, name, about); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// listed is a session of the person.
+type listed struct {
+	id       string
+	updated  time.Time
+	subtasks int
+}
+
+// list returns the sessions of the person, the newest first. The sessions of subtasks are part of their parents.
+func (c *Config) list(ctx context.Context) ([]listed, error) {
+	resp, err := c.sessions().List(ctx, &session.ListRequest{AppName: c.Session.AppName, UserID: c.Session.UserID})
+	if err != nil {
+		return nil, fmt.Errorf("the sessions cannot be listed: %w", err)
+	}
+	var all []listed
+	subtasks := map[string]int{}
+	for _, s := range resp.Sessions {
+		if parent, _, ok := strings.Cut(s.ID(), ":sub:"); ok {
+			subtasks[parent]++
+		} else {
+			all = append(all, listed{id: s.ID(), updated: s.LastUpdateTime()})
+		}
+	}
+	for i := range all {
+		all[i].subtasks = subtasks[all[i].id]
+	}
+	slices.SortStableFunc(all, func(a, b listed) int {
+		return cmp.Or(b.updated.Compare(a.updated), strings.Compare(a.id, b.id))
+	})
+	return all, nil
 }
 
 func showSessions(ctx context.Context, c *Chat, _ string, w io.Writer) error {
@@ -92,30 +136,24 @@ func showSessions(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	var b strings.Builder
 	for _, s := range all {
 		mark := "  "
-		if s.ID() == c.ref.SessionID {
+		if s.id == c.ref.SessionID {
 			mark = "* "
 		}
-		_, _ = fmt.Fprintf(w, "%s%s  %s\n", mark, terminal.Printable(s.ID()), s.LastUpdateTime().Local().Format(time.DateTime))
+		fmt.Fprintf(&b, "%s%s  %s", mark, s.updated.Local().Format(time.DateTime), terminal.Printable(s.id))
+		if s.subtasks > 0 {
+			fmt.Fprintf(&b, "  (%s)", terminal.Plural(s.subtasks, "subtask"))
+		}
+		b.WriteByte('\n')
 	}
-	return nil
+	_, err = io.WriteString(w, b.String())
+	return err
 }
 
-// list returns the sessions of the person, the newest first. Those of subtasks are part of their parents.
-func (c *Config) list(ctx context.Context) ([]session.Session, error) {
-	resp, err := c.sessions().List(ctx, &session.ListRequest{AppName: c.Session.AppName, UserID: c.Session.UserID})
-	if err != nil {
-		return nil, fmt.Errorf("the sessions cannot be listed: %w", err)
-	}
-	all := slices.DeleteFunc(slices.Clone(resp.Sessions), func(s session.Session) bool { return strings.Contains(s.ID(), ":sub:") })
-	slices.SortStableFunc(all, func(a, b session.Session) int {
-		return cmp.Or(b.LastUpdateTime().Compare(a.LastUpdateTime()), strings.Compare(a.ID(), b.ID()))
-	})
-	return all, nil
-}
-
-// resume goes on with a session that exists.
+// resume goes on with a session that exists: the newest other one, or the one that is named, by the beginning of its ID
+// if no other begins so.
 func resume(ctx context.Context, c *Chat, id string, _ io.Writer) error {
 	if id == "" {
 		ref, err := c.cfg.newest(ctx, c.ref.SessionID)
@@ -128,15 +166,33 @@ func resume(ctx context.Context, c *Chat, id string, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(all, func(s session.Session) bool { return s.ID() == id }) {
-		return fmt.Errorf("there is no session %q: /sessions lists them", id)
-	}
-	if id == c.ref.SessionID {
-		return fmt.Errorf("you are in session %q already", id)
-	}
 	ref := c.ref
-	ref.SessionID = id
+	if ref.SessionID, err = choose(all, ref.SessionID, id); err != nil {
+		return err
+	}
 	return c.open(ctx, ref)
+}
+
+// choose returns the session that a person in the session now means by an ID or the beginning of one.
+func choose(all []listed, now, id string) (string, error) {
+	var begin []string
+	for _, s := range all {
+		switch {
+		case s.id == now && s.id == id:
+			return "", fmt.Errorf("you are in session %q already", id)
+		case s.id == id:
+			return id, nil
+		case s.id != now && strings.HasPrefix(s.id, id):
+			begin = append(begin, s.id)
+		}
+	}
+	switch len(begin) {
+	case 0:
+		return "", fmt.Errorf("there is no session %q: /sessions lists them", id)
+	case 1:
+		return begin[0], nil
+	}
+	return "", fmt.Errorf("%d sessions begin with %q: write more of the ID; /sessions lists them", len(begin), id)
 }
 
 // begin starts a new session.
@@ -150,32 +206,54 @@ func begin(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 	return err
 }
 
-// showHistory writes the newest messages of people and agents.
+// defaultMessages is how many messages /history shows.
+const defaultMessages = 10
+
+// showHistory writes the newest messages of people and agents, also those that a summary has replaced in prompts.
 func showHistory(ctx context.Context, c *Chat, args string, w io.Writer) error {
-	n := 10
+	n := defaultMessages
 	if args != "" {
 		var err error
 		if n, err = strconv.Atoi(args); err != nil || n < 1 {
 			return fmt.Errorf("%q is no number of messages: write it as in /history 20", args)
 		}
 	}
-	svc := c.cfg.sessions()
-	get := svc.Get
-	if c.cfg.Stack != nil {
-		get = c.cfg.Stack.Sessions.Raw
-	}
-	resp, err := get(ctx, &session.GetRequest{AppName: c.ref.AppName, UserID: c.ref.UserID, SessionID: c.ref.SessionID})
+	messages, err := newestMessages(ctx, c, n)
 	if err != nil {
 		return err
 	}
-	var lines []string
-	for ev := range resp.Session.Events().All() {
-		if text := textOf(ev.Content); text != "" {
-			lines = append(lines, fmt.Sprintf("%s  %s: %s", ev.Timestamp.Local().Format(time.DateTime), ev.Author, strings.TrimSpace(text)))
+	if len(messages) == 0 {
+		_, err = fmt.Fprintln(w, "Nothing has been said yet.")
+		return err
+	}
+	for _, text := range messages {
+		if _, err := fmt.Fprintln(w, text); err != nil {
+			return err
 		}
 	}
-	for _, line := range lines[max(0, len(lines)-n):] {
-		_, _ = fmt.Fprintln(w, line)
-	}
 	return nil
+}
+
+// newestMessages returns the newest messages, the oldest of them first. It reads only as much of a long session as it
+// takes.
+func newestMessages(ctx context.Context, c *Chat, n int) ([]string, error) {
+	get := c.cfg.sessions().Get
+	if c.cfg.Stack != nil {
+		get = c.cfg.Stack.Sessions.Raw
+	}
+	for recent := 16 * min(n, 1<<20); ; recent *= 8 {
+		resp, err := get(ctx, &session.GetRequest{AppName: c.ref.AppName, UserID: c.ref.UserID, SessionID: c.ref.SessionID, NumRecentEvents: recent})
+		if err != nil {
+			return nil, err
+		}
+		var messages []string
+		for ev := range resp.Session.Events().All() {
+			if text := strings.TrimSpace(textOf(ev.Content)); text != "" && !record.Is(ev) {
+				messages = append(messages, fmt.Sprintf("%s  %s: %s", ev.Timestamp.Local().Format(time.DateTime), ev.Author, text))
+			}
+		}
+		if len(messages) >= n || resp.Session.Events().Len() < recent {
+			return messages[max(0, len(messages)-n):], nil
+		}
+	}
 }

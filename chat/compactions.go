@@ -101,14 +101,19 @@ func (c *Chat) tellCompactions(ctx context.Context) {
 
 // compactionSentence says what a compaction did: what was summarized, tokens before and after, what it cost.
 func compactionSentence(o compaction.Observation) string {
-	cost := ""
+	text := fmt.Sprintf("Summarized %s: %s -> %s tokens.", terminal.Plural(o.Events, "event"), terminal.Commas(o.TokensBefore), terminal.Commas(o.TokensAfter))
+	return strings.TrimSpace(text + " " + costSentence(o))
+}
+
+// costSentence says what a compaction cost, "" if it took no model.
+func costSentence(o compaction.Observation) string {
 	switch {
 	case o.Cost > 0:
-		cost = fmt.Sprintf(" It cost %s.", tokens.Nano(math.Ceil(o.Cost*float64(tokens.Dollar))))
+		return fmt.Sprintf("It cost %s.", tokens.Nano(math.Ceil(o.Cost*float64(tokens.Dollar))))
 	case o.Usage.Total() > 0:
-		cost = fmt.Sprintf(" It took %s tokens; the model has no known price.", terminal.Commas(o.Usage.Total()))
+		return fmt.Sprintf("It took %s tokens; the model has no known price.", terminal.Commas(o.Usage.Total()))
 	}
-	return fmt.Sprintf("Summarized %s: %s -> %s tokens.%s", terminal.Plural(o.Events, "event"), terminal.Commas(o.TokensBefore), terminal.Commas(o.TokensAfter), cost)
+	return ""
 }
 
 // nextSentence says when the next compaction is due.

@@ -100,11 +100,11 @@ func (c *Config) newest(ctx context.Context, apart string) (compaction.SessionRe
 	if err != nil {
 		return ref, err
 	}
-	i := slices.IndexFunc(all, func(s session.Session) bool { return s.ID() != apart })
+	i := slices.IndexFunc(all, func(s listed) bool { return s.id != apart })
 	if i < 0 {
 		return ref, fmt.Errorf("%w: %s has no other session", ErrNoSession, terminal.Printable(ref.UserID))
 	}
-	ref.SessionID = all[i].ID()
+	ref.SessionID = all[i].id
 	return ref, nil
 }
 

@@ -65,6 +65,10 @@ func New(cfg Config) (*Guard, error) {
 	}, nil
 }
 
+// Limits returns the limits of the config: those of each turn, and those of each session, to which [Guard.Reset] may
+// have added for one of them (Usage.Granted).
+func (g *Guard) Limits() (turn, session Limits) { return g.cfg.Turn, g.cfg.Session }
+
 // reported is something that is reported once.
 type reported struct {
 	kind  ObservationKind
@@ -72,8 +76,8 @@ type reported struct {
 	model string
 }
 
-// first reports whether it is called for the first time with these values.
-func (g *Guard) first(kind ObservationKind, ref compaction.SessionRef, model string) bool {
-	known, _ := g.once.ContainsOrAdd(reported{kind, ref, model}, struct{}{})
+// firstTime reports whether it is called for the first time with these values.
+func firstTime(once *lru.Cache[reported, struct{}], kind ObservationKind, ref compaction.SessionRef, model string) bool {
+	known, _ := once.ContainsOrAdd(reported{kind, ref, model}, struct{}{})
 	return !known
 }

@@ -46,7 +46,7 @@ func (w *guarded) generate(ctx context.Context, req *model.LLMRequest, stream bo
 		g, name := w.g, window.ModelOf(w.inner.Name(), req)
 		who, state, ok := callerOf(ctx)
 		if !ok || req == nil {
-			if g.first(Unmetered, who.ref, name) {
+			if firstTime(g.once, Unmetered, who.ref, name) {
 				g.observe(ctx, Observation{Kind: Unmetered, Model: name, Reason: "no agent makes the call: it is not counted"})
 			}
 			w.inner.GenerateContent(ctx, req, stream)(yield)

@@ -84,7 +84,7 @@ func estimated(req *model.LLMRequest, resp *model.LLMResponse) (u tokens.Usage) 
 // unmetered reports a call that is not charged as it should be, once per model and session.
 func (c *call) unmetered(ctx context.Context, reason string) {
 	o := c.who.observation(Unmetered, c.payer)
-	if c.g.first(Unmetered, o.Session, c.model) {
+	if firstTime(c.g.once, Unmetered, o.Session, c.model) {
 		o.Model, o.Reason = c.model, reason
 		c.g.observe(ctx, o)
 	}

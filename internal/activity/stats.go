@@ -65,20 +65,25 @@ func (s Stats) String() string {
 	row("Checkpoints", s.Checkpoints.text(s.Now, "note"))
 	row("Summarized", orZero(s.SummaryChars, func() string { return fmt.Sprintf("%d chars across all boundaries", s.SummaryChars) }))
 	row("Subtasks", orZero(s.Subtasks.Count, func() string {
-		return fmt.Sprintf("%d (%s tokens, %s rolled up to /stats total)", s.Subtasks.Count, inOut(s.Subtasks.Usage), money(s.Subtasks.USD, s.Subtasks.Unpriced))
+		return fmt.Sprintf("%d (%s tokens, %s rolled up to /stats total)", s.Subtasks.Count, inOut(s.Subtasks.Usage), Money(s.Subtasks.USD, s.Subtasks.Unpriced))
 	}))
-	if len(s.Models) < 2 {
-		return b.String()
-	}
-	for i, m := range byCost(s.Models) {
-		text := fmt.Sprintf("%s (%d turns, %s, %s)", line(m.Name), m.Calls, inOut(m.Usage), money(m.USD, m.Unpriced))
-		if i == 0 {
-			row("Models", text)
-		} else {
-			fmt.Fprintf(&b, "\n%14s+ %s", "", text)
-		}
+	if len(s.Models) > 1 {
+		b.WriteString("\n" + ModelRows(s.Models))
 	}
 	return b.String()
+}
+
+// ModelRows lists models, the most expensive first, as a block does, without a newline at the end.
+func ModelRows(models []Model) string {
+	var rows []string
+	for i, m := range byCost(models) {
+		label := fmt.Sprintf("  %-14s", "Models:")
+		if i > 0 {
+			label = fmt.Sprintf("%14s+ ", "")
+		}
+		rows = append(rows, fmt.Sprintf("%s%s (%d turns, %s, %s)", label, line(m.Name), m.Calls, inOut(m.Usage), Money(m.USD, m.Unpriced)))
+	}
+	return strings.Join(rows, "\n")
 }
 
 // byCost returns the models by descending cost. Those without a price come last: what they cost is
@@ -111,8 +116,8 @@ func inOut(u tokens.Usage) string {
 	return fmt.Sprintf("%d in / %d out", u.PromptTokens, u.OutputTokens)
 }
 
-// money never shows 0 for what is unknown.
-func money(usd tokens.Nano, unpriced bool) string {
+// Money writes an amount. It never shows 0 for what is unknown.
+func Money(usd tokens.Nano, unpriced bool) string {
 	switch {
 	case unpriced && usd == 0:
 		return "unpriced"
