@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"chat/internal/slash":                {},
 	"chat/internal/input":                {"internal/terminal"},
 	"internal/sessionlock":               {},
-	"internal/openai":                    {"internal/adk", "tokens"},
+	"internal/openai":                    {},
 	"internal/scripted":                  {"internal/adk", "tokens"},
 	"config":                             {".", "budget", "compaction", "contexttool", "guard", "guard/watchdog", "preset", "prompt", "recall", "tokens", "toolresult", "toolsearch"},
 	"cmd/longsession/internal/chatcmd":   {".", "chat", "config", "preset", "prompt", "guard", "persistence", "compaction", "subtask", "subtask/tools", "recall", "tokens", "internal/openai", "internal/scripted", "internal/sessionlock", "summarizer", "budget", "cmd/longsession/internal/pricing", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},

@@ -1,0 +1,226 @@
+package openai
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
+)
+
+type (
+	completion struct {
+		Model   string          `json:"model"`
+		Choices []choice        `json:"choices"`
+		Usage   *usage          `json:"usage"`
+		Error   json.RawMessage `json:"error"` // some servers send it with status 200
+	}
+	choice struct {
+		Message      reply  `json:"message"` // of a whole response
+		Delta        reply  `json:"delta"`   // of a streamed part
+		FinishReason string `json:"finish_reason"`
+	}
+	reply struct {
+		Content   string     `json:"content"`
+		Refusal   string     `json:"refusal"`
+		ToolCalls []toolCall `json:"tool_calls"`
+	}
+	usage struct {
+		PromptTokens        int32 `json:"prompt_tokens"`
+		CompletionTokens    int32 `json:"completion_tokens"`
+		PromptTokensDetails struct {
+			CachedTokens int32 `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+		CompletionTokensDetails struct {
+			ReasoningTokens int32 `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
+	}
+)
+
+// largestResponse bounds a whole response and one streamed part, in bytes.
+const largestResponse = 64 << 20
+
+// decodeWhole reads a response that is not streamed.
+func decodeWhole(r io.Reader) (*model.LLMResponse, error) {
+	text, err := io.ReadAll(io.LimitReader(r, largestResponse))
+	if err != nil {
+		return nil, fmt.Errorf("the answer of the server was cut off: %w", err)
+	}
+	var c completion
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, fmt.Errorf("the answer of the server is not the JSON of a completion: %s", messageOf(string(text)))
+	}
+	if err := c.failure(); err != nil {
+		return nil, err
+	}
+	if len(c.Choices) == 0 {
+		return nil, errors.New("the answer of the server has no choices")
+	}
+	w := whole{model: c.Model, usage: c.Usage, finish: c.Choices[0].FinishReason}
+	w.add(c.Choices[0].Message)
+	return w.response(), nil
+}
+
+// failure is an error in the place of a response.
+func (c *completion) failure() error {
+	if len(c.Error) == 0 || string(c.Error) == "null" {
+		return nil
+	}
+	return &Error{Status: 200, Message: messageOf(`{"error":` + string(c.Error) + `}`)}
+}
+
+// decodeStream reads the parts of a streamed response, each as it comes, and then yields the whole.
+func decodeStream(r io.Reader) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		var w whole
+		lines := bufio.NewScanner(r)
+		lines.Buffer(make([]byte, 64<<10), largestResponse)
+		ended := false
+		for !ended && lines.Scan() {
+			data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
+			if !ok {
+				continue // an empty line, a comment, or a field without meaning here
+			}
+			data = bytes.TrimSpace(data)
+			if string(data) == "[DONE]" {
+				ended = true
+				break
+			}
+			var c completion
+			if err := json.Unmarshal(data, &c); err != nil {
+				yield(nil, fmt.Errorf("a part of the stream is no JSON: %.200q", data))
+				return
+			}
+			if err := c.failure(); err != nil {
+				yield(nil, err)
+				return
+			}
+			text := w.merge(&c)
+			if text == "" {
+				continue
+			}
+			if !yield(&model.LLMResponse{Content: genai.NewContentFromText(text, genai.RoleModel), Partial: true}, nil) {
+				return
+			}
+		}
+		switch err := lines.Err(); {
+		case err != nil:
+			yield(nil, fmt.Errorf("the stream of the server was cut off: %w", err))
+		case !ended && w.finish == "":
+			yield(nil, errors.New("the stream of the server was cut off: it ended without a reason"))
+		default:
+			yield(w.response(), nil)
+		}
+	}
+}
+
+// whole is a response as far as it has come.
+type whole struct {
+	model  string
+	text   strings.Builder
+	calls  []toolCall
+	usage  *usage
+	finish string
+}
+
+// merge takes a streamed part in, and returns its text.
+func (w *whole) merge(c *completion) string {
+	if c.Model != "" {
+		w.model = c.Model
+	}
+	if c.Usage != nil {
+		w.usage = c.Usage
+	}
+	if len(c.Choices) == 0 {
+		return ""
+	}
+	first := c.Choices[0]
+	if first.FinishReason != "" {
+		w.finish = first.FinishReason
+	}
+	return w.add(first.Delta)
+}
+
+func (w *whole) add(r reply) string {
+	text := r.Content + r.Refusal
+	w.text.WriteString(text)
+	for _, part := range r.ToolCalls {
+		// A part belongs to the call of its index, unless it begins a call with another ID.
+		i := slices.IndexFunc(w.calls, func(c toolCall) bool {
+			return c.Index == part.Index && (part.ID == "" || part.ID == c.ID)
+		})
+		if i < 0 {
+			w.calls = append(w.calls, part)
+			continue
+		}
+		if w.calls[i].Function.Name == "" {
+			w.calls[i].Function.Name = part.Function.Name
+		}
+		w.calls[i].Function.Arguments += part.Function.Arguments
+	}
+	return text
+}
+
+// response is the whole as ADK takes it.
+func (w *whole) response() *model.LLMResponse {
+	content := &genai.Content{Role: genai.RoleModel}
+	if w.text.Len() > 0 {
+		content.Parts = append(content.Parts, genai.NewPartFromText(w.text.String()))
+	}
+	for _, call := range w.calls {
+		part := genai.NewPartFromFunctionCall(call.Function.Name, argsOf(call.Function.Arguments))
+		part.FunctionCall.ID = call.ID
+		content.Parts = append(content.Parts, part)
+	}
+	resp := &model.LLMResponse{Content: content, ModelVersion: w.model, FinishReason: finishOf(w.finish), TurnComplete: true, UsageMetadata: w.usage.metadata()}
+	if len(content.Parts) == 0 {
+		resp.Content = nil
+		resp.ErrorCode, resp.ErrorMessage = "EMPTY", fmt.Sprintf("the server answered with nothing (finish reason %q)", w.finish)
+	}
+	return resp
+}
+
+// argsOf reads the arguments of a call. Models write broken JSON now and then: the tool then gets it as a text and
+// refuses it, which the model can read.
+func argsOf(text string) map[string]any {
+	if strings.TrimSpace(text) == "" {
+		return map[string]any{}
+	}
+	args := map[string]any{}
+	if err := json.Unmarshal([]byte(text), &args); err != nil || args == nil {
+		return map[string]any{"malformed_arguments": text}
+	}
+	return args
+}
+
+func finishOf(reason string) genai.FinishReason {
+	switch reason {
+	case "length":
+		return genai.FinishReasonMaxTokens
+	case "content_filter":
+		return genai.FinishReasonSafety
+	case "":
+		return genai.FinishReasonUnspecified
+	}
+	return genai.FinishReasonStop
+}
+
+// metadata counts as ADK does: thoughts apart from the answer, and cached tokens as part of the prompt.
+func (u *usage) metadata() *genai.GenerateContentResponseUsageMetadata {
+	if u == nil || (u.PromptTokens == 0 && u.CompletionTokens == 0) {
+		return nil
+	}
+	thoughts := min(max(0, u.CompletionTokensDetails.ReasoningTokens), u.CompletionTokens)
+	return &genai.GenerateContentResponseUsageMetadata{
+		PromptTokenCount: u.PromptTokens, CachedContentTokenCount: min(max(0, u.PromptTokensDetails.CachedTokens), u.PromptTokens),
+		CandidatesTokenCount: u.CompletionTokens - thoughts, ThoughtsTokenCount: thoughts, TotalTokenCount: u.PromptTokens + u.CompletionTokens,
+	}
+}
