@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/chat"
@@ -20,7 +21,7 @@ import (
 var ref = compaction.SessionRef{AppName: "app", UserID: "ada", SessionID: "talk"}
 
 // piped returns a chat over memory without a terminal.
-func piped(t *testing.T, llm model.LLM, in string) (cfg chat.Config, out, errs *screen) {
+func piped(t *testing.T, llm model.LLM, in string, tools ...tool.Tool) (cfg chat.Config, out, errs *screen) {
 	t.Helper()
 	compactions := &chat.Compactions{}
 	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
@@ -30,7 +31,7 @@ func piped(t *testing.T, llm model.LLM, in string) (cfg chat.Config, out, errs *
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = stack.Close(context.Background()) })
-	bot, err := llmagent.New(llmagent.Config{Name: "bot", Model: stack.Model(llm), Tools: stack.Tools()})
+	bot, err := llmagent.New(llmagent.Config{Name: "bot", Model: stack.Model(llm), Tools: append(stack.Tools(), tools...)})
 	if err != nil {
 		t.Fatal(err)
 	}
