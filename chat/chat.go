@@ -71,7 +71,7 @@ func New(cfg Config) (*Chat, error) {
 // Run talks until the input ends or the person leaves, and returns nil then. Otherwise its error is
 //
 //   - that of the session, if it cannot be opened or is in use,
-//   - [ErrInterrupted],
+//   - [ErrInterrupted]: the person does not want to wait, so close the stack with a context that ends soon,
 //   - that of the last turn, if nobody is there to read it: with Config.Prompt, or if In is no terminal. A chat that a
 //     pipe feeds ends with the first turn that fails.
 //
@@ -93,8 +93,13 @@ func (c *Chat) Run(ctx context.Context) error {
 	}
 	defer c.listenToLayers()()
 	err = c.talk(ctx)
-	if left := c.leave(ctx); err == nil || errors.Is(err, errLeave) || errors.Is(err, io.EOF) {
-		err = left
+	if errors.Is(err, errLeave) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if !errors.Is(err, ErrInterrupted) && !errors.Is(err, errCanceled) {
+		if left := c.leave(ctx); err == nil {
+			err = left
+		}
 	}
 	if errors.Is(err, errCanceled) {
 		return ErrInterrupted
@@ -121,7 +126,7 @@ func (c *Chat) talk(ctx context.Context) error {
 }
 
 // leave waits for summaries that are being written, so that they are stored while the session is still locked. Ctrl-C
-// gives them up: the history stays as it is then.
+// gives them up, with ErrInterrupted: the history stays as it is then.
 func (c *Chat) leave(ctx context.Context) error {
 	if c.cfg.Stack == nil || ctx.Err() != nil {
 		return nil
@@ -130,14 +135,16 @@ func (c *Chat) leave(ctx context.Context) error {
 	if err != nil || !status.Running && status.WaitingSummaries == 0 {
 		return nil // a session that cannot be read was complained about before
 	}
+	if c.attended {
+		c.screen.note("A summary is being written. Ctrl-C drops it.")
+	}
 	err = c.interrupt.during(ctx, func(ctx context.Context) error {
-		defer c.screen.wait("storing a summary; Ctrl-C drops it")()
+		defer c.screen.wait("summarizing")()
 		return c.cfg.Stack.Sessions.Flush(ctx, c.ref)
 	}, func() {})
 	c.tellCompactions(ctx)
 	if errors.Is(err, errCanceled) {
 		c.screen.note("The summary was dropped. The conversation is stored in full.")
-		return nil
 	}
 	return err
 }
