@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"internal/sessionlock":               {},
 	"internal/openai":                    {},
 	"internal/scripted":                  {"internal/adk", "tokens"},
-	"config":                             {".", "budget", "compaction", "contexttool", "guard", "guard/watchdog", "preset", "prompt", "recall", "tokens", "toolresult", "toolsearch"},
+	"config":                             {".", "compaction", "preset", "tokens", "toolresult"},
 	"cmd/longsession/internal/chatcmd":   {".", "chat", "config", "preset", "prompt", "guard", "persistence", "compaction", "subtask", "subtask/tools", "recall", "tokens", "internal/openai", "internal/scripted", "internal/sessionlock", "summarizer", "budget", "cmd/longsession/internal/pricing", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
 	"cmd/longsession/internal/configcmd": {".", "config", "preset", "tokens", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
 	"cmd/longsession/internal/doctorcmd": {".", "config", "preset", "persistence", "tokens", "internal/openai", "internal/sessionlock", "cmd/longsession/internal/audit", "cmd/longsession/internal/chatcmd", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
