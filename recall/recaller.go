@@ -13,7 +13,6 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/internal/outbox"
 	"github.com/adk-go-ext/longsession/recall/index"
 	"github.com/adk-go-ext/longsession/record"
@@ -31,7 +30,7 @@ type Recaller struct {
 	// toIndex are sessions whose index in the file is to be brought up to date.
 	toIndex outbox.Outbox[compaction.SessionRef]
 	// steps run what calls the app's functions and the inner service, by session.
-	steps hanging.Steps[compaction.SessionRef]
+	steps steps
 }
 
 // New makes a Recaller for a service. If the inner service is an [index.Index], as the one of package persistence is,
@@ -47,7 +46,7 @@ func New(svc *compaction.CompactionSessionService, cfg Config) (*Recaller, error
 		return nil, err
 	}
 	r := &Recaller{svc: svc, cfg: cfg.withDefaults()}
-	r.steps.Most = mostHanging
+	r.steps.hanging.Most = mostHanging
 	r.stored, _ = svc.Unwrap().(index.Index)
 	r.memory = index.NewMemory(r.cfg.MaxIndexBytes)
 	tools, err := r.makeTools()
@@ -75,7 +74,7 @@ func (r *Recaller) Observe(_ context.Context, o compaction.Observation) {
 func (r *Recaller) index(ref compaction.SessionRef, _ int) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.svc.Settings().Timeout)
 	defer cancel()
-	err := r.run(ctx, ref, func(ctx context.Context) error { return r.stored.(indexer).IndexText(ctx, request(ref), r.cfg.Redact) })
+	err := r.steps.run(ctx, ref, func(ctx context.Context) error { return r.stored.(indexer).IndexText(ctx, request(ref), r.cfg.Redact) })
 	if err != nil && !errors.Is(err, session.ErrNotFound) && r.cfg.Observer != nil {
 		r.outbox.Send(ctx, Observation{Session: ref, Err: fmt.Errorf("recall: bring the index up to date: %w", err)}, r.deliver)
 	}
@@ -93,36 +92,6 @@ type Query struct {
 	Branch string
 	// Shown also finds what the view shows already. A model that asks has that in its prompt.
 	Shown bool
-}
-
-const (
-	// mostHanging is how many searches may hang, of all sessions. They keep their memory until they return.
-	mostHanging = 64
-	// grace is how long a search may take to notice that its context has ended.
-	grace = time.Second
-	// forever is longer than any search: only its context ends it.
-	forever = 365 * 24 * time.Hour
-)
-
-// run runs a step that calls the app's functions or the inner service. When its context has ended, the step is given
-// up, and while it hangs no other one is started for its session. Its panic is an error.
-func (r *Recaller) run(ctx context.Context, ref compaction.SessionRef, step func(context.Context) error) error {
-	waiting, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer giveUp(nil)
-	late := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(grace, func() { giveUp(context.Cause(ctx)) })
-		context.AfterFunc(waiting, func() { timer.Stop() })
-	})
-	defer late()
-	failed := make(chan error, 1) // nobody reads that of a step that was given up
-	err := r.steps.Run(waiting, forever, ref, func(context.Context) error {
-		failed <- step(ctx)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("recall: %w", err)
-	}
-	return <-failed
 }
 
 // Search finds events of a session, and returns them with their neighbors as passages in the order of the session, as
@@ -159,7 +128,7 @@ func (r *Recaller) search(ctx context.Context, ref compaction.SessionRef, q Quer
 		return found, nil
 	}
 	step := make(chan result, 1) // nobody reads that of a step that was given up
-	err = r.run(ctx, ref, func(ctx context.Context) error {
+	err = r.steps.run(ctx, ref, func(ctx context.Context) error {
 		hits, view, err := r.hits(ctx, ref, q)
 		if err != nil {
 			return err

@@ -32,7 +32,7 @@ func (r *Recaller) turn(ctx context.Context, ref compaction.SessionRef, branch, 
 		return Passage{}, fmt.Errorf("%w: %.40q", ErrNoSuchRef, line)
 	}
 	step := make(chan Passage, 1) // nobody reads that of a step that was given up
-	err := r.run(ctx, ref, func(ctx context.Context) error {
+	err := r.steps.run(ctx, ref, func(ctx context.Context) error {
 		p, err := r.readTurn(ctx, ref, branch, line, position)
 		step <- p
 		return err
