@@ -168,6 +168,8 @@ func dueText(s compaction.Status) string {
 		b.WriteString("A compaction is under way.\n")
 	case s.Due:
 		fmt.Fprintf(&b, "A compaction is due (%s).\n", s.Trigger)
+	case s.Reason == "not due":
+		b.WriteString("Nothing is due.\n")
 	case s.Reason != "":
 		fmt.Fprintf(&b, "Not due: %s.\n", strings.TrimSuffix(s.Reason, "."))
 	}
