@@ -82,8 +82,8 @@ type Model struct {
 var _ model.LLM = (*Model)(nil)
 
 // Demo returns a model that plays a short conversation.
-func Demo() *Model {
-	m, err := New("scripted:demo", demo)
+func Demo(name string) *Model {
+	m, err := New(name, demo)
 	if err != nil {
 		panic(err) // it is part of the program
 	}

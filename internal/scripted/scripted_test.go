@@ -93,7 +93,7 @@ func TestABadScriptIsRefusedWithItsLine(t *testing.T) {
 
 func TestTheDemoAnswersAnything(t *testing.T) {
 	t.Parallel()
-	m := scripted.Demo()
+	m := scripted.Demo("demo")
 	for range 10 {
 		if _, whole, err := ask(t, m, "anything", true); err != nil || whole == nil {
 			t.Fatalf("%+v, error %v", whole, err)

@@ -27,6 +27,21 @@ func New(text func() string, set func(text string) error) Value {
 	return Value{kind: "string", text: text, set: set}
 }
 
+// NewSwitch returns a value that is on or off, as [New] does. The flag alone turns it on.
+func NewSwitch(text func() string, set func(on bool) error) Value {
+	on := false
+	v := Switch(&on)
+	v.text = text
+	parse := v.set
+	v.set = func(typed string) error {
+		if err := parse(typed); err != nil {
+			return err
+		}
+		return set(on)
+	}
+	return v
+}
+
 // Set parses a value. If it refuses one, the value stays as it was.
 func (v Value) Set(text string) error { return v.set(text) }
 

@@ -1,0 +1,174 @@
+package chatcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/model/gemini"
+
+	"github.com/adk-go-ext/longsession/internal/openai"
+	"github.com/adk-go-ext/longsession/internal/scripted"
+	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/preset"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// scriptedPrefix comes before the name of a script.
+const scriptedPrefix = "scripted:"
+
+// demoModel is the model that needs neither a key nor a network.
+const demoModel = scriptedPrefix + "demo"
+
+// defaultOpenAI is where models of OpenAI are, if nothing else is said.
+const defaultOpenAI = "https://api.openai.com/v1"
+
+// The variables that have keys. There is no flag for a key: other users of the machine can read the arguments of a process.
+var (
+	geminiKeys = []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}
+	openAIKeys = []string{"LONGSESSION_API_KEY", "OPENAI_API_KEY"}
+)
+
+// source opens models by their names.
+type source struct {
+	baseURL string // of a server that speaks OpenAI's protocol; "" for the provider of the name
+	env     func(name string) string
+}
+
+// first is the first of some variables that has a value.
+func (s source) first(names []string) string {
+	for _, name := range names {
+		if value := s.env(name); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// haveGemini reports whether a model of Gemini can be called, by a key or by Vertex AI.
+func (s source) haveGemini() bool { return s.vertex() || s.first(geminiKeys) != "" }
+
+// vertex reports whether Gemini is called by Vertex AI.
+func (s source) vertex() bool {
+	yes, _ := strconv.ParseBool(s.env("GOOGLE_GENAI_USE_VERTEXAI"))
+	return yes
+}
+
+// fallback is the model if no source names one: without any key it is the demo, so that a newcomer can chat at once. It
+// is "" where the settings choose one.
+func (s source) fallback() string {
+	if s.baseURL == "" && !s.haveGemini() {
+		return demoModel
+	}
+	return ""
+}
+
+// free reports whether a model costs nothing, so that a run needs no ceiling: a script, or one on this machine.
+func (s source) free(name string) bool {
+	if strings.HasPrefix(name, scriptedPrefix) {
+		return true
+	}
+	u, err := url.Parse(s.baseURL)
+	if err != nil || s.baseURL == "" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// open returns the model of a name.
+func (s source) open(ctx context.Context, name string) (model.LLM, error) {
+	script, plays := strings.CutPrefix(name, scriptedPrefix)
+	switch {
+	case plays:
+		return openScript(name, script)
+	case s.baseURL != "":
+		m, err := openai.New(openai.Config{Model: name, BaseURL: s.baseURL, Key: s.first(openAIKeys)})
+		if err != nil {
+			return nil, fmt.Errorf("--base-url: %w", err)
+		}
+		return m, nil
+	}
+	switch of := preset.ProviderOf(name); {
+	case of == preset.Gemini || strings.HasPrefix(strings.ToLower(name), "gemini"):
+		if !s.haveGemini() {
+			return nil, fmt.Errorf("--model is %s, and no key is set: set GEMINI_API_KEY, name another server with --base-url, or use --model scripted:demo without a key", terminal.Printable(name))
+		}
+		return s.openGemini(ctx, name)
+	case isOpenAI(name) && s.first(openAIKeys) != "":
+		return openai.New(openai.Config{Model: name, BaseURL: defaultOpenAI, Key: s.first(openAIKeys)})
+	case isOpenAI(name):
+		return nil, fmt.Errorf("--model is %s, and no key is set: set OPENAI_API_KEY, or name another server with --base-url", terminal.Printable(name))
+	}
+	return nil, fmt.Errorf("--model is %s, and nobody is known who serves it: name the server with --base-url, such as --base-url http://localhost:11434/v1 for Ollama, or use a model of Gemini", terminal.Printable(name))
+}
+
+// openGemini opens a model of Gemini. The library's errors have its whole config, key included, so they are not passed on.
+func (s source) openGemini(ctx context.Context, name string) (model.LLM, error) {
+	if s.vertex() {
+		m, err := gemini.NewModel(ctx, name, &genai.ClientConfig{Backend: genai.BackendVertexAI})
+		if err != nil {
+			return nil, errors.New("GOOGLE_GENAI_USE_VERTEXAI is set, and Vertex AI cannot be used: set GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION, and log in by 'gcloud auth application-default login'")
+		}
+		return m, nil
+	}
+	m, err := gemini.NewModel(ctx, name, &genai.ClientConfig{Backend: genai.BackendGeminiAPI, APIKey: s.first(geminiKeys)})
+	if err != nil {
+		return nil, fmt.Errorf("--model is %s, and Gemini's client cannot be made: check GEMINI_API_KEY and the variables of Google's libraries", terminal.Printable(name))
+	}
+	return m, nil
+}
+
+// isOpenAI reports whether a name is one of OpenAI's.
+func isOpenAI(name string) bool {
+	return slices.ContainsFunc([]string{"gpt-", "chatgpt-", "o1", "o3", "o4"}, func(start string) bool { return strings.HasPrefix(strings.ToLower(name), start) })
+}
+
+func openScript(name, script string) (model.LLM, error) {
+	if script == "demo" || script == "" {
+		return scripted.Demo(name), nil
+	}
+	text, err := os.ReadFile(script)
+	if err != nil {
+		return nil, fmt.Errorf("the script of --model %s: %w", name, err)
+	}
+	m, err := scripted.New(name, text)
+	if err != nil {
+		return nil, fmt.Errorf("the script of --model %s: %w", name, err)
+	}
+	return m, nil
+}
+
+// registry knows the windows and prices of models, with what the person says about the agent's. It is nil for the
+// built-in table.
+//
+// A script costs nothing. So that there is something to see, it is charged as gemini-2.5-flash, in a small window.
+func registry(name string, window int, price tokens.Model) (*tokens.Registry, error) {
+	row, _ := tokens.Lookup(name)
+	plays := strings.HasPrefix(name, scriptedPrefix)
+	if plays {
+		row, _ = tokens.Lookup("gemini-2.5-flash")
+		row.ContextWindow, row.MaxOutputTokens, row.Tier = 32_000, 4_000, tokens.TierMid
+	}
+	if !plays && window == 0 && !price.Priced() || name == "" {
+		return nil, nil
+	}
+	row.Name = strings.ToLower(name)
+	if window > 0 {
+		row.ContextWindow = window
+		row.MaxOutputTokens = min(row.MaxOutputTokens, window/4)
+	}
+	if price.Priced() {
+		row.InputPrice, row.CachedInputPrice, row.OutputPrice, row.CacheStoragePrice = price.InputPrice, price.CachedInputPrice, price.OutputPrice, 0
+	}
+	return tokens.NewRegistry(row)
+}
