@@ -17,12 +17,13 @@ var errCanceled = errors.New("chat: canceled by Ctrl-C")
 type interrupts struct {
 	presses <-chan struct{}
 	stop    func()
+	grace   time.Duration // how long work may take to end after the context of the chat has ended
 }
 
 // listen returns the interrupts of a channel, or those of the process if it is nil.
 func listen(presses <-chan struct{}) *interrupts {
 	if presses != nil {
-		return &interrupts{presses: presses, stop: func() {}}
+		return &interrupts{presses: presses, stop: func() {}, grace: defaultGrace}
 	}
 	signals, own, ended := make(chan os.Signal, 2), make(chan struct{}), make(chan struct{})
 	signal.Notify(signals, os.Interrupt)
@@ -40,15 +41,16 @@ func listen(presses <-chan struct{}) *interrupts {
 			}
 		}
 	}()
-	return &interrupts{presses: own, stop: sync.OnceFunc(func() { signal.Stop(signals); close(ended) })}
+	return &interrupts{presses: own, stop: sync.OnceFunc(func() { signal.Stop(signals); close(ended) }), grace: defaultGrace}
 }
 
-// grace is how long work may take to end after the context of the chat has ended, for example by SIGTERM.
-const grace = 5 * time.Second
+// defaultGrace is long enough for a tool's result to be stored, and shorter than the ten seconds after which service
+// managers kill a process that they have told to end.
+const defaultGrace = 6 * time.Second
 
 // during runs f. The first Ctrl-C cancels its context with errCanceled as the cause; f's own error is replaced by that
 // cause, because it says the same in other words. onCancel is called then. The second one does not wait for f: it
-// returns ErrInterrupted while f may still run. If ctx ends, f has some seconds to do so.
+// returns ErrInterrupted while f may still run. If ctx ends, f has the grace to do so.
 func (i *interrupts) during(ctx context.Context, f func(ctx context.Context) error, onCancel func()) error {
 	ended := ctx.Done()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -64,7 +66,7 @@ func (i *interrupts) during(ctx context.Context, f func(ctx context.Context) err
 			}
 			return err
 		case <-ended:
-			ended, late = nil, time.After(grace)
+			ended, late = nil, time.After(i.grace)
 		case <-late:
 			return context.Cause(ctx)
 		case <-i.presses:
