@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/artifact"
@@ -46,7 +47,7 @@ type Config struct {
 
 	// Tools are the agent's, for /tools to list. If nil, those of the stack are listed.
 	Tools []tool.Tool
-	// PluginConfig has the app's own plugins. The chat adds those of the stack.
+	// PluginConfig has the app's own plugins. The chat adds those of the stack, unless they are there already.
 	PluginConfig runner.PluginConfig
 	// Artifacts and Memory are handed to ADK's runner. They may be nil.
 	Artifacts artifact.Service
@@ -113,6 +114,11 @@ func (c *Config) sessions() session.Service {
 func (c *Config) plugins() runner.PluginConfig {
 	if c.Stack == nil {
 		return c.PluginConfig
+	}
+	for _, p := range c.Stack.PluginConfig().Plugins {
+		if slices.Contains(c.PluginConfig.Plugins, p) {
+			return c.PluginConfig // it is from Stack.PluginConfig
+		}
 	}
 	all := c.Stack.PluginConfig(append([]*plugin.Plugin(nil), c.PluginConfig.Plugins...)...)
 	all.CloseTimeout = c.PluginConfig.CloseTimeout
