@@ -98,6 +98,9 @@ func (a *answer) whole(ev *session.Event) {
 			a.screen.note("· " + callLine(part.FunctionCall, longestArgs))
 			a.waits("running " + part.FunctionCall.Name)
 		case part.FunctionResponse != nil:
+			if _, asks := ev.Actions.RequestedToolConfirmations[part.FunctionResponse.ID]; asks {
+				continue // ADK answers the call with an error until the person has decided
+			}
 			if line := failureLine(part.FunctionResponse); line != "" {
 				a.screen.note("  " + line)
 			}

@@ -235,9 +235,6 @@ func (c *Chat) execute(ctx context.Context, name, args string) error {
 
 // open begins or resumes a session, and leaves the one before. On an error the chat stays where it was.
 func (c *Chat) open(ctx context.Context, ref compaction.SessionRef) error {
-	if ref == c.ref {
-		return nil // its lock is ours already
-	}
 	if ref.SessionID == "" {
 		ref.SessionID = newSessionID()
 	}

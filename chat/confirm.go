@@ -69,6 +69,9 @@ func (c *Chat) confirm(ctx context.Context, ask *genai.FunctionCall) (bool, erro
 	return false, nil
 }
 
+// defaultHint begins the hint that ADK gives a tool without one. It is for programs.
+const defaultHint = "Please approve or reject the tool call "
+
 // hintOf returns what the tool says about its request.
 func hintOf(ask *genai.FunctionCall) string {
 	b, err := json.Marshal(ask.Args["toolConfirmation"])
@@ -76,7 +79,7 @@ func hintOf(ask *genai.FunctionCall) string {
 		return ""
 	}
 	var c toolconfirmation.ToolConfirmation
-	if json.Unmarshal(b, &c) != nil {
+	if json.Unmarshal(b, &c) != nil || strings.HasPrefix(c.Hint, defaultHint) {
 		return ""
 	}
 	return c.Hint

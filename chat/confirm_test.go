@@ -61,8 +61,13 @@ func TestAToolThatAsksRunsOnlyAfterYes(t *testing.T) {
 		if prompt := k.prompted(); prompt != "Allow it? [y/N] " {
 			t.Fatalf("the chat asks %q", prompt)
 		}
-		if !strings.Contains(k.err.String(), "the-end") {
-			t.Errorf("the person does not see all that they allow:\n%s", k.err)
+		// The arguments are shown whole behind the call's own line, which is shortened.
+		_, question, _ := strings.Cut(k.err.String(), "The agent wants to run erase")
+		if question = strings.Join(strings.Fields(question), ""); strings.Count(question, "folder/") != 40 || !strings.HasSuffix(question, `the-end"}`) {
+			t.Errorf("the person does not see what they allow, and that alone:\n%s", k.err)
+		}
+		if strings.Contains(k.err.String(), "failed") {
+			t.Errorf("a tool that has not run has failed:\n%s", k.err)
 		}
 		k.person.typed <- c.answer
 		k.out.await(t, "Very well.")

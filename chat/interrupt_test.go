@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/tool"
@@ -97,10 +99,12 @@ func TestCtrlCTwiceLeavesAtOnce(t *testing.T) {
 	deaf := toolOf(t, "deaf", false, func(agent.ToolContext) (map[string]any, error) {
 		close(running)
 		<-free
-		return map[string]any{"result": "done"}, nil
+		return map[string]any{"error": "this is late"}, nil
 	})
 	llm := plays(func(_ context.Context, _ int, _ *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
-		yield(compactiontest.CallTool("deaf", nil), nil)
+		call := compactiontest.CallTool("deaf", nil)
+		call.Content.Parts = append(call.Content.Parts, &genai.Part{Text: "Wait."})
+		yield(call, nil)
 	})
 	k := begin(t, setup{model: llm, tools: []tool.Tool{deaf}})
 	k.types("Do it.")

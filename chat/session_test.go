@@ -19,6 +19,7 @@ import (
 	"github.com/adk-go-ext/longsession/chat"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -66,6 +67,49 @@ func TestASessionIsLockedAsLongAsItIsTalkedIn(t *testing.T) {
 	k.err.await(t, "already")
 	k.leaves()
 	if want := []string{"take talk", "take other", "give talk", "give other"}; !slices.Equal(l.log, want) {
+		t.Errorf("the chat did %q, want %q", l.log, want)
+	}
+	if got := k.stored(); !slices.Equal(got, []string{"user: Hello.", "bot: Yes."}) {
+		t.Errorf("stored is %q", got)
+	}
+}
+
+// damaged is a service with a session that cannot be read.
+type damaged struct{ session.Service }
+
+func (d damaged) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	if req.SessionID == "damaged" {
+		return nil, errors.New("row 7 is damaged")
+	}
+	return d.Service.Get(ctx, req)
+}
+
+func (d damaged) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
+	if req.SessionID == "damaged" {
+		return nil, errors.New("it exists")
+	}
+	return d.Service.Create(ctx, req)
+}
+
+func (d damaged) List(ctx context.Context, req *session.ListRequest) (*session.ListResponse, error) {
+	all, err := d.Service.List(ctx, req)
+	if err == nil {
+		made, err := session.InMemoryService().Create(ctx, &session.CreateRequest{AppName: req.AppName, UserID: req.UserID, SessionID: "damaged"})
+		return &session.ListResponse{Sessions: append(all.Sessions, made.Session)}, err
+	}
+	return all, err
+}
+
+// Who cannot enter a session stays in the old one, and gives the lock of the new one back.
+func TestADamagedSessionIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	l := &locks{}
+	k := begin(t, setup{model: plays(sayYes), sessions: damaged{session.InMemoryService()}, change: func(c *chat.Config) { c.Lock = l.take }})
+	k.types("/resume damaged")
+	k.err.await(t, "row 7 is damaged")
+	k.types("Hello.")
+	k.leaves()
+	if want := []string{"take talk", "take damaged", "give damaged", "give talk"}; !slices.Equal(l.log, want) {
 		t.Errorf("the chat did %q, want %q", l.log, want)
 	}
 	if got := k.stored(); !slices.Equal(got, []string{"user: Hello.", "bot: Yes."}) {
@@ -182,6 +226,22 @@ func TestNotesWaitWhileSomebodyTypes(t *testing.T) {
 	}
 	k.person.typed <- typed{text: "/tokens"}
 	k.err.await(t, "Summarized ")
+	k.leaves()
+}
+
+// An alert may come at any time.
+func TestAlertsWaitWhileSomebodyTypes(t *testing.T) {
+	t.Parallel()
+	var alerts *chat.Alerts
+	k := begin(t, setup{model: plays(sayYes), change: func(c *chat.Config) { alerts = c.Alerts }})
+	k.prompted()
+	before := k.err.String()
+	alerts.Observe(t.Context(), guard.Observation{Kind: guard.Unpriced, Session: ref, Model: "mystery-1"})
+	if after := k.err.String(); after != before {
+		t.Errorf("while somebody types, %q is written", strings.TrimPrefix(after, before))
+	}
+	k.person.typed <- typed{text: "Hello."}
+	k.err.await(t, "The prices of mystery-1 are not known")
 	k.leaves()
 }
 

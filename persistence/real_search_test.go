@@ -45,7 +45,10 @@ func TestBothIndexesFindTheSame(t *testing.T) {
 	compare := func(id string, questions []string) {
 		events := slices.Collect(get(t, s, id).Events().All())
 		for _, q := range questions {
-			want := memory.Search(index.Key{SessionID: id}, events, index.Query{Text: q, Limit: 5, Around: 1})
+			want, err := memory.Search(t.Context(), index.Key{SessionID: id}, events, index.Query{Text: q, Limit: 5, Around: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
 			got, err := s.SearchText(t.Context(), request(id), index.Query{Text: q, Limit: 5, Around: 1})
 			if err != nil {
 				t.Fatal(err)

@@ -84,7 +84,7 @@ func (s *indexer) searchEvents(ctx context.Context, q index.Query) ([]index.Hit,
 	s.inMemory.Do(func() { s.memory = index.NewMemory(0) })
 	// The key of the session keeps it apart from one of the same name that was deleted.
 	name := index.Key{AppName: s.req.AppName, UserID: s.req.UserID, SessionID: fmt.Sprint(s.req.SessionID, "\x00", found.key)}
-	return s.memory.Search(name, found.events, q), nil
+	return s.memory.Search(ctx, name, found.events, q)
 }
 
 var (

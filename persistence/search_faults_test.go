@@ -37,7 +37,10 @@ func told(t testing.TB, s *persistence.SQLiteSessionService, events int) (sess s
 func right(t testing.TB, s *persistence.SQLiteSessionService, id, question string) {
 	t.Helper()
 	q := index.Query{Text: question, Around: 1}
-	want := index.NewMemory(0).Search(index.Key{}, slices.Collect(get(t, s, id).Events().All()), q)
+	want, err := index.NewMemory(0).Search(t.Context(), index.Key{}, slices.Collect(get(t, s, id).Events().All()), q)
+	if err != nil {
+		t.Fatal(err)
+	}
 	got, err := s.SearchText(t.Context(), request(id), q)
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ import (
 //   - load_memory passes entries on as they are. Each is one message or a neighbor, cut to 300 or 120 tokens, and all
 //     entries together have room in [Config].MaxTokens.
 //   - SearchMemory never returns an error, because ADK fails the turn of an agent with preload_memory_tool for it. The
-//     observer hears of it.
+//     observer hears of it. One that takes longer than the service's Config.Timeout returns what it has found by then.
 //   - Do not use preload_memory_tool with it. That searches with every message of the user, and writes what it finds
 //     into the system instruction: the prompt changes at its head each time, and no provider's cache survives.
 func (r *Recaller) Memory() memory.Service { return userMemory{r} }
@@ -38,6 +38,8 @@ func (m userMemory) SearchMemory(ctx context.Context, req *memory.SearchRequest)
 	if req == nil || req.AppName == "" || req.UserID == "" {
 		return resp, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, m.svc.Settings().Timeout)
+	defer cancel()
 	user := compaction.SessionRef{AppName: req.AppName, UserID: req.UserID}
 	for _, p := range m.fit(m.others(ctx, user, Query{Text: req.Query})) {
 		for _, line := range p.Lines {

@@ -3,7 +3,6 @@ package recall
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/quote"
 	"github.com/adk-go-ext/longsession/recall/index"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -190,9 +190,9 @@ func positionOf(ref string) (int, bool) {
 	return n - 1, err == nil && n > 0 && strings.HasPrefix(ref, refMark)
 }
 
-// frames matches what begins a frame, ours or that of a summary, or a line of ours, also with a bracket that looks like
-// one of ours. A message that holds such words must not look like the end of the quotation, or like another message.
-var frames = regexp.MustCompile(`(?i)[\[［【〔〖〘〚⟦⟬❲﹝﹇⁅](\s*(?:end of|turn\s*\d|\d{4}-\d\d-\d\d|earlier messages|summary of|checkpoint of))`)
+// frames are what begins a frame, ours or that of a summary, or a line of ours. A message that holds such words must not
+// look like the end of the quotation, or like another message.
+var frames = []string{"endof", "turn#", "####-##-##", "earliermessages", "summaryof", "checkpointof"}
 
 // oneLine returns a text without line breaks, control characters, characters that are shown as nothing, and frames.
 func oneLine(text string) string {
@@ -201,18 +201,13 @@ func oneLine(text string) string {
 		switch {
 		case unicode.IsSpace(r) || r == '\u2028' || r == '\u2029':
 			r = ' '
-		case unicode.IsControl(r), invisible(r) && !joins(before, r):
+		case unicode.IsControl(r), quote.Invisible(r) && !joins(before, r):
 			return -1
 		}
 		before = r
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
-	return frames.ReplaceAllString(strings.Join(strings.Fields(text), " "), "($1")
-}
-
-// invisible reports whether a character is shown as nothing by itself. Some of them turn the direction of what follows.
-func invisible(r rune) bool {
-	return r > unicode.MaxASCII && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	return quote.Unframe(strings.Join(strings.Fields(text), " "), frames...)
 }
 
 // joins reports whether an invisible character changes the one before it, as in Persian words and in emoji.

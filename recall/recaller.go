@@ -29,6 +29,8 @@ type Recaller struct {
 	outbox outbox.Observations[Observation]
 	// toIndex are sessions whose index in the file is to be brought up to date.
 	toIndex outbox.Outbox[compaction.SessionRef]
+	// steps run what calls the app's functions and the inner service, by session.
+	steps steps
 }
 
 // New makes a Recaller for a service. If the inner service is an [index.Index], as the one of package persistence is,
@@ -44,6 +46,7 @@ func New(svc *compaction.CompactionSessionService, cfg Config) (*Recaller, error
 		return nil, err
 	}
 	r := &Recaller{svc: svc, cfg: cfg.withDefaults()}
+	r.steps.hanging.Most = mostHanging
 	r.stored, _ = svc.Unwrap().(index.Index)
 	r.memory = index.NewMemory(r.cfg.MaxIndexBytes)
 	tools, err := r.makeTools()
@@ -71,7 +74,7 @@ func (r *Recaller) Observe(_ context.Context, o compaction.Observation) {
 func (r *Recaller) index(ref compaction.SessionRef, _ int) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.svc.Settings().Timeout)
 	defer cancel()
-	err := r.stored.(indexer).IndexText(ctx, request(ref), r.cfg.Redact)
+	err := r.steps.run(ctx, ref, func(ctx context.Context) error { return r.stored.(indexer).IndexText(ctx, request(ref), r.cfg.Redact) })
 	if err != nil && !errors.Is(err, session.ErrNotFound) && r.cfg.Observer != nil {
 		r.outbox.Send(ctx, Observation{Session: ref, Err: fmt.Errorf("recall: bring the index up to date: %w", err)}, r.deliver)
 	}
@@ -93,7 +96,8 @@ type Query struct {
 
 // Search finds events of a session, and returns them with their neighbors as passages in the order of the session, as
 // many of the best as have room in MaxTokens. It returns none for a query without words. Errors wrap
-// [session.ErrNotFound] if there is no such session; others are the inner service's.
+// [session.ErrNotFound] if there is no such session; others are the inner service's, or say that Redact or Filter has
+// panicked. Search returns soon after its context has ended, whatever these do.
 func (r *Recaller) Search(ctx context.Context, ref compaction.SessionRef, q Query) ([]Passage, error) {
 	found, err := r.search(ctx, ref, q)
 	return found.passages, err
@@ -110,9 +114,6 @@ type result struct {
 func (r *Recaller) search(ctx context.Context, ref compaction.SessionRef, q Query) (found result, err error) {
 	ctx, done := r.begin(ctx, ref)
 	defer func() {
-		if cause := recover(); cause != nil { // Redact, Filter or the inner service
-			found, err = result{}, fmt.Errorf("recall: panic: %v", cause)
-		}
 		if errors.Is(err, session.ErrNotFound) {
 			r.memory.Forget(index.Key(ref))
 		}
@@ -126,13 +127,21 @@ func (r *Recaller) search(ctx context.Context, ref compaction.SessionRef, q Quer
 	case index.Ask(q.Text).Empty():
 		return found, nil
 	}
-	hits, view, err := r.hits(ctx, ref, q)
+	step := make(chan result, 1) // nobody reads that of a step that was given up
+	err = r.steps.run(ctx, ref, func(ctx context.Context) error {
+		hits, view, err := r.hits(ctx, ref, q)
+		if err != nil {
+			return err
+		}
+		now := result{view: view, hits: len(hits)}
+		now.passages, now.tokens = r.passages(ref, q.Text, hits)
+		step <- now
+		return nil
+	})
 	if err != nil {
 		return found, err
 	}
-	found.view, found.hits = view, len(hits)
-	found.passages, found.tokens = r.passages(ref, q.Text, hits)
-	return found, nil
+	return <-step, nil
 }
 
 // hits finds events of one session.
@@ -162,7 +171,7 @@ func (r *Recaller) lookUp(ctx context.Context, ref compaction.SessionRef, events
 		}
 		events = slices.Collect(resp.Session.Events().All())
 	}
-	return r.memory.Search(index.Key(ref), events, q), nil
+	return r.memory.Search(ctx, index.Key(ref), events, q)
 }
 
 // may returns which events a query may find.

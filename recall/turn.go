@@ -26,16 +26,25 @@ type historian interface {
 }
 
 // turn is [Recaller.Turn].
-func (r *Recaller) turn(ctx context.Context, ref compaction.SessionRef, branch, line string) (_ Passage, err error) {
-	defer func() {
-		if cause := recover(); cause != nil { // Redact, Filter or the inner service
-			err = fmt.Errorf("recall: panic: %v", cause)
-		}
-	}()
+func (r *Recaller) turn(ctx context.Context, ref compaction.SessionRef, branch, line string) (Passage, error) {
 	position, ok := positionOf(line)
 	if !ok {
 		return Passage{}, fmt.Errorf("%w: %.40q", ErrNoSuchRef, line)
 	}
+	step := make(chan Passage, 1) // nobody reads that of a step that was given up
+	err := r.steps.run(ctx, ref, func(ctx context.Context) error {
+		p, err := r.readTurn(ctx, ref, branch, line, position)
+		step <- p
+		return err
+	})
+	if err != nil {
+		return Passage{}, err
+	}
+	return <-step, nil
+}
+
+// readTurn reads the turn of the event at a position, which line names.
+func (r *Recaller) readTurn(ctx context.Context, ref compaction.SessionRef, branch, line string, position int) (Passage, error) {
 	events, first, err := r.around(ctx, ref, position)
 	if err != nil {
 		return Passage{}, err

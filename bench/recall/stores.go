@@ -22,8 +22,9 @@ func inMemory(_ context.Context, h *history) (finder, func() error, error) {
 
 func memoryFinder(memory *index.Memory, id string, events []*session.Event) finder {
 	key := index.Key{AppName: appName, UserID: userName, SessionID: id}
-	return func(_ context.Context, query string) ([]int, error) {
-		return messagesOf(memory.Search(key, events, index.Query{Text: query, Limit: hitsAsked})), nil
+	return func(ctx context.Context, query string) ([]int, error) {
+		hits, err := memory.Search(ctx, key, events, index.Query{Text: query, Limit: hitsAsked})
+		return messagesOf(hits), err
 	}
 }
 

@@ -69,7 +69,7 @@ func BenchmarkMemory(b *testing.B) {
 	before := heap()
 	m := index.NewMemory(1 << 30)
 	began := time.Now()
-	m.Search(key("s"), all, index.Query{Text: asked[0]})
+	search(m, key("s"), all, index.Query{Text: asked[0]})
 	build := time.Since(began)
 	size := heap() - before
 	b.Run("search", func(b *testing.B) {
@@ -77,7 +77,7 @@ func BenchmarkMemory(b *testing.B) {
 		var took []time.Duration
 		for i := 0; b.Loop(); i++ {
 			began := time.Now()
-			m.Search(key("s"), all, index.Query{Text: asked[i%len(asked)]})
+			search(m, key("s"), all, index.Query{Text: asked[i%len(asked)]})
 			took = append(took, time.Since(began))
 		}
 		slices.Sort(took)
@@ -106,7 +106,7 @@ func TestMemoryKnowsHowMuchItTakesUp(t *testing.T) {
 	all := talk(events, 400)
 	before := heap()
 	m := index.NewMemory(1 << 30)
-	m.Search(key("s"), all, index.Query{Text: "anything"})
+	search(m, key("s"), all, index.Query{Text: "anything"})
 	taken := heap() - before
 	runtime.KeepAlive(all)
 	if share := float64(m.Bytes()) / float64(taken); share < 0.85 || share > 1.25 {

@@ -49,7 +49,7 @@ func TestAQuestionIsReadUpToALimit(t *testing.T) {
 				t.Errorf("%s: the term %q", name, term)
 			}
 		}
-		if got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: "parcel " + tail}); !slices.Contains(positions(got), 0) {
+		if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "parcel " + tail}); !slices.Contains(positions(got), 0) {
 			t.Errorf("%s: got %v", name, positions(got))
 		}
 	}
@@ -58,7 +58,7 @@ func TestAQuestionIsReadUpToALimit(t *testing.T) {
 func TestEventsOfAnySizeAreFoundByTheirBeginning(t *testing.T) {
 	t.Parallel()
 	chat := said("parcel "+strings.Repeat("late ", 1<<20), "desk: parcel "+strings.Repeat("字", 1<<18), "parcel \x00\xff 👍")
-	got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: "parcel"})
+	got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "parcel"})
 	found := positions(got)
 	slices.Sort(found)
 	if !slices.Equal(found, []int{0, 1, 2}) {
@@ -90,7 +90,7 @@ func TestNumbersAreFoundWithAndWithoutCommas(t *testing.T) {
 	t.Parallel()
 	chat := said("The loan is $12,500 for now.", "desk: The other one was 48000 a year.", "And the ids are 7,8,9.")
 	for question, want := range map[string]int{"12500": 0, "12,500": 0, "48,000": 1, "48000": 1, "8": 2} {
-		if got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: question}); len(got) != 1 || got[0].Position != want {
+		if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question}); len(got) != 1 || got[0].Position != want {
 			t.Errorf("%s: got %v, want %d", question, positions(got), want)
 		}
 	}
@@ -122,7 +122,7 @@ func TestHiddenEventsFindNothing(t *testing.T) {
 		if rapid.Bool().Draw(t, "a time") {
 			q.From = began.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "from")) * time.Minute)
 		}
-		got, want := index.NewMemory(0).Search(key("s"), open, q), index.NewMemory(0).Search(key("s"), other, q)
+		got, want := search(index.NewMemory(0), key("s"), open, q), search(index.NewMemory(0), key("s"), other, q)
 		for _, h := range got {
 			for _, ev := range slices.Concat([]index.Neighbor{{Event: h.Event}}, h.Before, h.After) {
 				if hidden[number(ev.Event)] || ev.Event.Timestamp.Before(q.From) {
@@ -152,7 +152,7 @@ func TestASmallerHistoryDoesNotMakeTheIndexAnew(t *testing.T) {
 	m, read := index.NewMemory(0), 0
 	q := index.Query{Text: "parcel", Redact: func(s string) string { read++; return s }}
 	for _, n := range []int{3, 2, 3, 1, 3} {
-		got := m.Search(key("s"), chat[:n], q)
+		got := search(m, key("s"), chat[:n], q)
 		if want := []int{0, 1, 1, 3}[n]; len(got) != want || slices.ContainsFunc(got, func(h index.Hit) bool { return h.Position >= n }) {
 			t.Errorf("of %d events got %v", n, positions(got))
 		}
@@ -175,8 +175,8 @@ func TestAnotherHistoryIsReadAnew(t *testing.T) {
 	}
 	for _, i := range []int{0, 4} {
 		m := index.NewMemory(0)
-		m.Search(key("s"), changed(-1), index.Query{Text: "parcel"})
-		if got := m.Search(key("s"), changed(i), index.Query{Text: "tomatoes"}); !slices.Equal(positions(got), []int{i}) {
+		search(m, key("s"), changed(-1), index.Query{Text: "parcel"})
+		if got := search(m, key("s"), changed(i), index.Query{Text: "tomatoes"}); !slices.Equal(positions(got), []int{i}) {
 			t.Errorf("event %d is another one: got %v", i, positions(got))
 		}
 	}
@@ -191,11 +191,11 @@ func TestFrequentWordsFindWhatRareOnesDoNot(t *testing.T) {
 		chat = append(chat, said("-", "-", "-", "-", "the parcel")...)
 	}
 	q := index.Query{Text: "zebra yak xylophone wombat parcel", Limit: 100}
-	if got := index.NewMemory(0).Search(key("s"), chat, q); len(got) != 21 || got[0].Position != 0 {
+	if got := search(index.NewMemory(0), key("s"), chat, q); len(got) != 21 || got[0].Position != 0 {
 		t.Errorf("got %v", positions(got))
 	}
 	q.May = func(ev *session.Event) bool { return ev != chat[0] }
-	if got := index.NewMemory(0).Search(key("s"), chat, q); len(got) != 20 {
+	if got := search(index.NewMemory(0), key("s"), chat, q); len(got) != 20 {
 		t.Errorf("without the first event, got %v", positions(got))
 	}
 }
@@ -206,8 +206,8 @@ func FuzzSearch(f *testing.F) {
 	f.Add("\xff\x00", "\" OR *")
 	f.Fuzz(func(t *testing.T, text, question string) {
 		chat := said("first: "+text, "desk: "+question, "user: "+text+question)
-		first := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: question, Around: 1})
-		again := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: question, Around: 1})
+		first := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question, Around: 1})
+		again := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question, Around: 1})
 		if fmt.Sprintf("%+v", first) != fmt.Sprintf("%+v", again) {
 			t.Fatalf("%q: %v, then %v", question, positions(first), positions(again))
 		}
@@ -224,7 +224,7 @@ func TestARedactThatPanicsLeavesNoGap(t *testing.T) {
 	ev := &session.Event{ID: "1", Author: "user", LLMResponse: model.LLMResponse{Content: genai.NewContentFromText("The parcel is in Kassel", genai.RoleUser)}}
 	search := func(redact func(string) string) (hits []index.Hit) {
 		defer func() { _ = recover() }()
-		return m.Search(index.Key{SessionID: "s"}, []*session.Event{ev}, index.Query{Text: "parcel", Redact: redact})
+		return search(m, index.Key{SessionID: "s"}, []*session.Event{ev}, index.Query{Text: "parcel", Redact: redact})
 	}
 	search(func(string) string { panic("no pattern") })
 	if hits := search(nil); len(hits) != 1 {

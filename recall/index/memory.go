@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"encoding/binary"
 	"hash/fnv"
 	"io"
@@ -60,8 +61,8 @@ func NewMemory(maxBytes int) *Memory {
 // first. events are all that the session has, in its order. Only what is new since the last search is read, unless
 // older events have changed. Searches of one session run at the same time, except while new events are read. A search
 // that was given fewer events than another one before finds none of the others. Events must not be changed while Search
-// runs.
-func (m *Memory) Search(key Key, events []*session.Event, q Query) []Hit {
+// runs. The only error is that of the context. What was read before is kept, so the next search goes on from there.
+func (m *Memory) Search(ctx context.Context, key Key, events []*session.Event, q Query) ([]Hit, error) {
 	m.mu.Lock()
 	p, found := m.sessions.Get(key)
 	if !found {
@@ -73,15 +74,17 @@ func (m *Memory) Search(key Key, events []*session.Event, q Query) []Hit {
 	p.mu.RLock()
 	for !p.has(events) {
 		p.mu.RUnlock()
-		m.read(key, p, events, q.Redact)
+		if err := m.read(ctx, key, p, events, q.Redact); err != nil {
+			return nil, err
+		}
 		p.mu.RLock()
 	}
 	defer p.mu.RUnlock()
-	return p.search(events, q)
+	return p.search(ctx, events, q)
 }
 
 // read brings the index of a session up to date with its events.
-func (m *Memory) read(key Key, p *postings, events []*session.Event, redact func(string) string) {
+func (m *Memory) read(ctx context.Context, key Key, p *postings, events []*session.Event, redact func(string) string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.continues(events) {
@@ -95,9 +98,14 @@ func (m *Memory) read(key Key, p *postings, events []*session.Event, redact func
 		m.grown(key, p)
 	}()
 	for i := p.seen(); i < len(events); i++ {
+		if err := ctx.Err(); err != nil {
+			whole = true
+			return err
+		}
 		p.add(events[i], redact)
 	}
 	whole = true
+	return nil
 }
 
 // grown accounts for what a session takes up now, and forgets others if that is too much.

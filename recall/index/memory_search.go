@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"slices"
 	"sync"
@@ -11,12 +12,12 @@ import (
 )
 
 // search returns the best events. p is locked.
-func (p *postings) search(events []*session.Event, query Query) []Hit {
+func (p *postings) search(ctx context.Context, events []*session.Event, query Query) ([]Hit, error) {
 	q := Ask(query.Text)
 	if q.Empty() || len(p.docs) == 0 {
-		return nil
+		return nil, ctx.Err()
 	}
-	s := searching{postings: p, q: q, events: events, query: query}
+	s := searching{postings: p, q: q, events: events, query: query, ctx: ctx}
 	s.docs = p.docs[:s.documents(len(events))]
 	s.lookUp()
 	candidates := s.candidates()
@@ -28,7 +29,10 @@ func (p *postings) search(events []*session.Event, query Query) []Hit {
 	for _, r := range ranked[:min(len(ranked), query.limit())] {
 		hits = append(hits, s.hit(r))
 	}
-	return hits
+	if err := ctx.Err(); err != nil {
+		return nil, err // something may be missing
+	}
+	return hits, nil
 }
 
 // limit is how many hits to return.
@@ -43,9 +47,13 @@ func (q Query) within(ev *session.Event) bool {
 	return q.May == nil || q.May(ev)
 }
 
+// within reports whether an event may be returned. None may when the context has ended.
+func (s *searching) within(ev *session.Event) bool { return s.ctx.Err() == nil && s.query.within(ev) }
+
 // searching is one search in one session.
 type searching struct {
 	*postings
+	ctx    context.Context // when it ends, the search ends at the next event, and its hits are not returned
 	q      Question
 	query  Query
 	events []*session.Event
@@ -99,12 +107,17 @@ var buffers = sync.Pool{New: func() any { return new([]float64) }}
 // first estimate of their scores, the best first, and at most so many.
 func (s *searching) found(terms []int, most int) []scored {
 	buffer := buffers.Get().(*[]float64)
-	defer buffers.Put(buffer)
 	if len(*buffer) < len(s.postings.docs) {
 		*buffer = make([]float64, len(s.postings.docs))
 	}
 	scores := *buffer
 	var touched []int
+	defer func() { // also after a panic of the query's May
+		for _, doc := range touched {
+			scores[doc] = 0
+		}
+		buffers.Put(buffer)
+	}()
 	add := func(doc int, score float64) {
 		if scores[doc] == 0 {
 			touched = append(touched, doc)
@@ -123,8 +136,7 @@ func (s *searching) found(terms []int, most int) []scored {
 	least := 0.0
 	for _, doc := range touched {
 		score := scores[doc]
-		scores[doc] = 0
-		if doc < len(s.docs) && score >= least && s.query.within(s.events[s.docs[doc].position]) {
+		if doc < len(s.docs) && score >= least && s.within(s.events[s.docs[doc].position]) {
 			out = append(out, scored{doc, score})
 		}
 		if len(out) >= 2*most {
@@ -216,7 +228,7 @@ func (s *searching) worth(day int32) (sum float64) {
 // beside returns the candidates at some positions, as far as they have text and may be returned.
 func (s *searching) beside(positions []int) (out []Candidate) {
 	for _, position := range positions {
-		if doc, found := s.document(position); found && doc < len(s.docs) && s.query.within(s.events[position]) {
+		if doc, found := s.document(position); found && doc < len(s.docs) && s.within(s.events[position]) {
 			out = append(out, s.candidate(doc))
 		}
 	}
@@ -284,7 +296,7 @@ func (s *searching) hit(r Ranked) Hit {
 func (s *searching) neighbor(doc int) (Neighbor, bool) {
 	d := s.docs[doc]
 	ev := s.events[d.position]
-	return Neighbor{Event: ev, Position: int(d.position), Turn: int(d.turn)}, s.query.within(ev)
+	return Neighbor{Event: ev, Position: int(d.position), Turn: int(d.turn)}, s.within(ev)
 }
 
 // each calls f with each document of the list, and how often it has the term.

@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,6 +34,15 @@ func said(texts ...string) []*session.Event {
 		})
 	}
 	return out
+}
+
+// search searches with a context that does not end.
+func search(m *index.Memory, key index.Key, events []*session.Event, q index.Query) []index.Hit {
+	hits, err := m.Search(context.Background(), key, events, q)
+	if err != nil {
+		panic(err)
+	}
+	return hits
 }
 
 func key(id string) index.Key { return index.Key{AppName: "app", UserID: "user", SessionID: id} }
@@ -72,7 +82,7 @@ func TestTheEventThatAnswersComesFirst(t *testing.T) {
 		{"我喜欢哪部科幻电影？", 4},
 		{`"passport" AND NEAR(number*) : ^`, 2},
 	} {
-		got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: tt.question})
+		got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: tt.question})
 		if len(got) == 0 || got[0].Position != tt.want || got[0].Event != chat[tt.want] {
 			t.Errorf("%s: got %v, want %d first", tt.question, positions(got), tt.want)
 		}
@@ -83,15 +93,15 @@ func TestAQuestionWithoutAWordFindsNothing(t *testing.T) {
 	t.Parallel()
 	chat := said("The parcel is late.", "desk: It arrives on Monday.")
 	for _, question := range []string{"", " \n\t", "the of and", "\x00\x01\x02", "🙂🙃", "\xff\xfe", "()*\"", "zebra"} {
-		if got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: question}); len(got) > 0 {
+		if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question}); len(got) > 0 {
 			t.Errorf("%q: got %v", question, positions(got))
 		}
 	}
-	if got := index.NewMemory(0).Search(key("s"), nil, index.Query{Text: "parcel"}); len(got) > 0 {
+	if got := search(index.NewMemory(0), key("s"), nil, index.Query{Text: "parcel"}); len(got) > 0 {
 		t.Errorf("an empty session: got %v", positions(got))
 	}
 	huge := strings.Repeat("parcel ", 150_000) // a megabyte
-	if got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: huge}); !slices.Equal(positions(got), []int{0}) {
+	if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: huge}); !slices.Equal(positions(got), []int{0}) {
 		t.Errorf("a question of a megabyte: got %v", positions(got))
 	}
 }
@@ -107,7 +117,7 @@ func TestADateInTheQuestionCounts(t *testing.T) {
 	for question, want := range map[string]int{
 		"Where did we run on May 6?": 5, "the run of the 6th of May": 5, "run on 2026-05-06": 5, "5月6号 run": 5, "run, May 10th, 2026": 9,
 	} {
-		got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: question, Limit: 1})
+		got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question, Limit: 1})
 		if len(got) != 1 || got[0].Position != want {
 			t.Errorf("%s: got %v, want %d", question, positions(got), want)
 		}
@@ -118,7 +128,7 @@ func TestOnlyWhatMayBeReturnedIsReturned(t *testing.T) {
 	t.Parallel()
 	chat := said("secret parcel one", "parcel two", "secret parcel three", "parcel four")
 	open := func(ev *session.Event) bool { return !strings.Contains(ev.Content.Parts[0].Text, "secret") }
-	got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: "parcel", Around: 3, May: open})
+	got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "parcel", Around: 3, May: open})
 	if !slices.Equal(slices.Sorted(slices.Values(positions(got))), []int{1, 3}) {
 		t.Fatalf("got %v", positions(got))
 	}
@@ -129,11 +139,11 @@ func TestOnlyWhatMayBeReturnedIsReturned(t *testing.T) {
 			}
 		}
 	}
-	if got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: "secret", May: open}); len(got) > 0 {
+	if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "secret", May: open}); len(got) > 0 {
 		t.Errorf("words of what may not be returned: got %v", positions(got))
 	}
 	from, to := began.Add(time.Minute), began.Add(2*time.Minute)
-	if got := positions(index.NewMemory(0).Search(key("s"), chat, index.Query{Text: "parcel", From: from, To: to})); !slices.Equal(slices.Sorted(slices.Values(got)), []int{1, 2}) {
+	if got := positions(search(index.NewMemory(0), key("s"), chat, index.Query{Text: "parcel", From: from, To: to})); !slices.Equal(slices.Sorted(slices.Values(got)), []int{1, 2}) {
 		t.Errorf("within two minutes: got %v", got)
 	}
 }
@@ -142,7 +152,7 @@ func TestHitsHaveTheirTurnAndNeighbors(t *testing.T) {
 	t.Parallel()
 	chat := said("desk: Hello!", "Hi.", "desk: Yes?", "My parcel is late.", "desk: Which parcel?", "The blue zeppelin.", "desk: Thanks.")
 	chat = slices.Insert(chat, 5, &session.Event{ID: "state only", Author: "desk", Timestamp: began})
-	got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: "zeppelin", Around: 1})
+	got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "zeppelin", Around: 1})
 	if len(got) != 1 || got[0].Position != 6 || got[0].Turn != 3 || len(got[0].Before) != 1 || len(got[0].After) != 1 {
 		t.Fatalf("got %+v", got)
 	}
@@ -155,10 +165,10 @@ func TestWhatIsRedactedCannotBeFound(t *testing.T) {
 	t.Parallel()
 	chat := said("The code of the safe is zebra42.")
 	hide := func(text string) string { return strings.ReplaceAll(text, "zebra42", "[code]") }
-	if got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: "zebra42", Redact: hide}); len(got) > 0 {
+	if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "zebra42", Redact: hide}); len(got) > 0 {
 		t.Errorf("got %v", positions(got))
 	}
-	if got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: "safe", Redact: hide}); len(got) != 1 {
+	if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "safe", Redact: hide}); len(got) != 1 {
 		t.Errorf("the rest is not found: %v", positions(got))
 	}
 }
@@ -180,16 +190,16 @@ func TestAGrownIndexEqualsABuiltOne(t *testing.T) {
 		q := index.Query{Text: question, Limit: rapid.IntRange(0, 5).Draw(t, "limit"), Around: rapid.IntRange(0, 2).Draw(t, "around")}
 		grown := index.NewMemory(0)
 		for n := 0; n < len(events); n += rapid.IntRange(1, 9).Draw(t, "more") {
-			grown.Search(key("s"), events[:n], q)
+			search(grown, key("s"), events[:n], q)
 		}
 		if rapid.Bool().Draw(t, "another history before") {
 			others := said("something", "else", "entirely")[:rapid.IntRange(1, 3).Draw(t, "of")]
 			for _, ev := range others {
 				ev.ID += "'"
 			}
-			grown.Search(key("s"), others, q)
+			search(grown, key("s"), others, q)
 		}
-		got, want := grown.Search(key("s"), events, q), index.NewMemory(0).Search(key("s"), events, q)
+		got, want := search(grown, key("s"), events, q), search(index.NewMemory(0), key("s"), events, q)
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Fatalf("%s: grown %v, built %v", question, positions(got), positions(want))
 		}
@@ -205,7 +215,7 @@ func TestTheOldestSessionsAreForgotten(t *testing.T) {
 		for k := range 50 {
 			texts = append(texts, fmt.Sprintf("session %d says word%d%d", i, i, k))
 		}
-		if got := m.Search(key(fmt.Sprint(i)), said(texts...), index.Query{Text: fmt.Sprintf("word%d7", i)}); len(got) != 1 {
+		if got := search(m, key(fmt.Sprint(i)), said(texts...), index.Query{Text: fmt.Sprintf("word%d7", i)}); len(got) != 1 {
 			t.Fatalf("session %d: got %v", i, positions(got))
 		}
 		if m.Bytes() > most {
@@ -213,7 +223,7 @@ func TestTheOldestSessionsAreForgotten(t *testing.T) {
 		}
 	}
 	one := index.NewMemory(1)
-	if got := one.Search(key("s"), said("a parcel"), index.Query{Text: "parcel"}); len(got) != 1 {
+	if got := search(one, key("s"), said("a parcel"), index.Query{Text: "parcel"}); len(got) != 1 {
 		t.Error("a session that is larger than the limit is not searched")
 	}
 	one.Forget(key("s"))
@@ -230,7 +240,7 @@ func TestMemoryIsSafeForConcurrentUse(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			for n := range 20 {
-				if got := m.Search(key(fmt.Sprint(i%3)), chat[:10+n], index.Query{Text: "parcel"}); len(got) == 0 {
+				if got := search(m, key(fmt.Sprint(i%3)), chat[:10+n], index.Query{Text: "parcel"}); len(got) == 0 {
 					t.Error("nothing found")
 				}
 				m.Forget(key(fmt.Sprint(n % 3)))

@@ -16,7 +16,7 @@ import (
 // first returns the position of the best hit.
 func first(t *testing.T, chat []*session.Event, question string) int {
 	t.Helper()
-	got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: question})
+	got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question})
 	if len(got) == 0 {
 		t.Fatalf("%s: nothing found", question)
 	}
@@ -37,7 +37,7 @@ func TestNeighborsHelpEachOther(t *testing.T) {
 		t.Errorf("got %d", got)
 	}
 	lone, among := said("a visa", "-x-", "-y-", "-z-", "-u-", "a visa", "visa desk visa"), index.Query{Text: "visa"}
-	got := index.NewMemory(0).Search(key("s"), lone, among)
+	got := search(index.NewMemory(0), key("s"), lone, among)
 	if p := positions(got); len(p) < 3 || !slices.Equal(p[:3], []int{6, 5, 0}) {
 		t.Errorf("got %v: the event next to another one must come before the one alone", p)
 	}
@@ -45,7 +45,7 @@ func TestNeighborsHelpEachOther(t *testing.T) {
 	last := *lone[6]
 	last.Timestamp = last.Timestamp.Add(index.EpisodeGap)
 	apart[6] = &last
-	got = index.NewMemory(0).Search(key("s"), apart, among)
+	got = search(index.NewMemory(0), key("s"), apart, among)
 	if p := positions(got); !slices.Equal(p, []int{6, 0, 5}) {
 		t.Errorf("got %v: events of another episode are no neighbors", p)
 	}
@@ -54,11 +54,11 @@ func TestNeighborsHelpEachOther(t *testing.T) {
 func TestWhatStandsBetweenHitsIsFound(t *testing.T) {
 	t.Parallel()
 	chat := said("Did your health condition lead to a visit?", "It was low sugar, at night.", "The visit was for my health.", "-", "What else?", "Rain.")
-	got := positions(index.NewMemory(0).Search(key("s"), chat, index.Query{Text: "health condition visit"}))
+	got := positions(search(index.NewMemory(0), key("s"), chat, index.Query{Text: "health condition visit"}))
 	if !slices.Contains(got, 1) || slices.Contains(got, 5) {
 		t.Errorf("got %v", got)
 	}
-	if got := positions(index.NewMemory(0).Search(key("s"), said("a", "b", "X42", "c"), index.Query{Text: "X42"})); !slices.Equal(got, []int{2}) {
+	if got := positions(search(index.NewMemory(0), key("s"), said("a", "b", "X42", "c"), index.Query{Text: "X42"})); !slices.Equal(got, []int{2}) {
 		t.Errorf("got %v: one event with the word makes no hits of its neighbors", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestTheEpisodeThatFitsCountsMore(t *testing.T) {
 	if got := first(t, chat, "visa embassy"); got != 9 {
 		t.Errorf("got %d", got)
 	}
-	got := index.NewMemory(0).Search(key("s"), chat, index.Query{Text: "visa embassy"})
+	got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "visa embassy"})
 	if p := positions(got); len(p) < 3 || !slices.Equal(p[:3], []int{9, 5, 0}) {
 		t.Errorf("got %v", p)
 	}

@@ -88,7 +88,7 @@ func FuzzTerms(f *testing.F) {
 				t.Fatalf("%q has the term %q", text, term)
 			}
 		}
-		hits := index.NewMemory(0).Search(index.Key{}, []*session.Event{ev}, index.Query{Text: text, Around: 1})
+		hits := search(index.NewMemory(0), index.Key{}, []*session.Event{ev}, index.Query{Text: text, Around: 1})
 		if q := index.Ask(text); !q.Empty() && len(q.Terms) > 0 && slices.Contains(terms, q.Terms[0]) && len(hits) != 1 {
 			t.Fatalf("%q does not find itself", text)
 		}

@@ -45,7 +45,10 @@ func Search(ctx context.Context, f *File, s *Session, q index.Query) (found []Pa
 		}
 		rows, events = append(rows, row), append(events, row.Event)
 	}
-	hits := index.NewMemory(0).Search(index.Key{AppName: s.App, UserID: s.User, SessionID: s.ID}, events, q)
+	hits, err := index.NewMemory(0).Search(ctx, index.Key{AppName: s.App, UserID: s.User, SessionID: s.ID}, events, q)
+	if err != nil {
+		return nil, 0, err
+	}
 	return passages(hits, func(position int) Entry { return notes.Entry(rows[position]) }), unreadable, ctx.Err()
 }
 
