@@ -347,3 +347,26 @@ func readText(value string) (text, reason string) {
 	}
 	return string(data), ""
 }
+
+// PathVariable names a file in the place of [DefaultPath].
+const PathVariable = "LONGSESSION_CONFIG"
+
+// Locate returns the file to read: path if it is not empty, else what the variable [PathVariable] names, else
+// [DefaultPath] if that exists, else "". lookup is os.LookupEnv. A file that a person has named must exist, so it is
+// returned in any case.
+func Locate(path string, lookup func(name string) (string, bool)) string {
+	if path != "" {
+		return path
+	}
+	if named, set := lookup(PathVariable); set && named != "" {
+		return named
+	}
+	usual, err := DefaultPath()
+	if err != nil {
+		return "" // a system user without a home has no settings
+	}
+	if _, err := os.Stat(usual); errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	return usual
+}

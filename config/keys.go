@@ -157,7 +157,7 @@ var own = []option{
 	count(keepLast, "tool-result-keep-last", 0, "5", "Masking.KeepLast", "newest tool results that are not masked",
 		func(c *longsession.Config, n int) { c.Masking.KeepLast = orOff(n) }),
 	choice("session.on_disconnect", "on-disconnect", "pause", "(the command: the session stays in its file, to be resumed)", "what happens to a session when its terminal goes away", func(*longsession.Config, string) {}, "pause"),
-	toggle("session.recall", "recall", "false", "Recall.Enabled", "tools by which the model searches what summaries hide", func(c *longsession.Config, on bool) { c.Recall.Enabled = on }),
+	negated(toggle("session.recall", "no-recall", "false; true in longsession chat", "Recall.Enabled", "no search of earlier messages, by the agent and by /recall", func(c *longsession.Config, on bool) { c.Recall.Enabled = on })),
 }
 
 // The keys that [Resolve] looks at together.
@@ -232,6 +232,12 @@ func toggle(name, flag, otherwise, field, help string, apply func(*longsession.C
 		},
 		apply: func(c *longsession.Config, v any) { apply(c, v.(bool)) },
 	}
+}
+
+// negated makes the flag turn the value off.
+func negated(o option) option {
+	o.Negated = true
+	return o
 }
 
 func count(name, flag string, least int, otherwise, field, help string, apply func(*longsession.Config, int)) option {

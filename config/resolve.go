@@ -84,29 +84,20 @@ func (v *Values) places() *strings.Replacer {
 
 // located returns the problems that an error of package preset joins, with their places in the file.
 func located(err error, places *strings.Replacer) []error {
-	if err == nil {
-		return nil
-	}
-	if joined, is := err.(interface{ Unwrap() []error }); is {
-		var all []error
-		for _, one := range joined.Unwrap() {
-			all = append(all, located(one, places)...)
+	all := Problems(err)
+	for i, one := range all {
+		refused, is := one.(*preset.ConfigError)
+		if !is {
+			continue
 		}
-		return all
-	}
-	refused, is := err.(*preset.ConfigError)
-	if !is {
-		if inner := errors.Unwrap(err); inner != nil {
-			return located(inner, places)
+		at := *refused
+		if at.Source == preset.FromFile {
+			at.Name = strings.TrimSuffix(strings.TrimPrefix(places.Replace("(file "+at.Name+")"), "(file "), ")")
 		}
-		return []error{err}
+		at.Reason = places.Replace(at.Reason)
+		all[i] = &at
 	}
-	at := *refused
-	if at.Source == preset.FromFile {
-		at.Name = strings.TrimSuffix(strings.TrimPrefix(places.Replace("(file "+at.Name+")"), "(file "), ")")
-	}
-	at.Reason = places.Replace(at.Reason)
-	return []error{&at}
+	return all
 }
 
 // layer is what one source sets.
