@@ -107,7 +107,6 @@ func choice[T ~string](key Key, at func(*Values) **T, from ...T) option {
 }
 
 func toggle(key Key, at func(*Values) **bool) option {
-	key.Switch = true
 	return add(key, at, func(s string) (bool, string) {
 		b, err := strconv.ParseBool(s)
 		if err != nil {

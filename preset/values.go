@@ -92,7 +92,6 @@ type Key struct {
 	Name    string // in a file: "compaction.threshold" is threshold in the table compaction
 	Flag    string // without dashes
 	Negated bool   // the flag turns the value off: --no-compact
-	Switch  bool   // the value is true or false, so that the flag may come without one
 	Help    string
 }
 

@@ -7,11 +7,9 @@ import (
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
-	"google.golang.org/adk/model"
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/subtask"
 	"github.com/adk-go-ext/longsession/subtask/tools"
 )
@@ -36,9 +34,8 @@ func (w *worker) close() error {
 	return w.files.Close()
 }
 
-// newWorker makes the agent. folder is what its tools read, "" for none. web adds a tool that fetches pages. open opens the
-// model of the tools that read in a context of their own.
-func newWorker(stack *longsession.Stack, s preset.Settings, llm model.LLM, folder string, web bool, open func(name string) (model.LLM, error)) (_ *worker, err error) {
+// newWorker makes the agent. folder is what its tools read, "" for none. web adds a tool that fetches pages.
+func newWorker(ctx context.Context, stack *longsession.Stack, s *Setup, folder string, web bool) (_ *worker, err error) {
 	w := &worker{}
 	defer func() {
 		if err != nil {
@@ -51,7 +48,7 @@ func newWorker(stack *longsession.Stack, s preset.Settings, llm model.LLM, folde
 		if w.files, err = tools.NewFiles(tools.FilesConfig{Root: folder}); err != nil {
 			return nil, fmt.Errorf("--folder: %w", err)
 		}
-		bare = asking(w.files.Tools(), s.Ask.Value.Asks(false))
+		bare = asking(w.files.Tools(), s.Settings.Ask.Value.Asks(false))
 		instruction += filesInstruction
 	}
 	if web {
@@ -60,11 +57,11 @@ func newWorker(stack *longsession.Stack, s preset.Settings, llm model.LLM, folde
 			return nil, err
 		}
 		// An address can carry what the agent has read out of this machine.
-		bare = append(bare, asking([]tool.Tool{fetch}, s.Ask.Value.Asks(true))...)
+		bare = append(bare, asking([]tool.Tool{fetch}, s.Settings.Ask.Value.Asks(true))...)
 	}
 	own := slices.Clone(bare)
-	if s.AgenticTools.Value && len(bare) > 0 {
-		wrappers, err := wrap(stack, s, llm, bare, open)
+	if s.Settings.AgenticTools.Value && len(bare) > 0 {
+		wrappers, err := wrap(ctx, stack, s, bare)
 		if err != nil {
 			return nil, err
 		}
@@ -74,21 +71,21 @@ func newWorker(stack *longsession.Stack, s preset.Settings, llm model.LLM, folde
 	// A provider, because ADK takes braces in a plain instruction for placeholders.
 	said := stack.Ahead(func(agent.ReadonlyContext) (string, error) { return instruction, nil })
 	w.agent, err = llmagent.New(llmagent.Config{
-		Name: "assistant", Description: "the agent of longsession chat", Model: stack.Model(llm), Tools: w.tools, InstructionProvider: said,
+		Name: "assistant", Description: "the agent of longsession chat", Model: stack.Model(s.Model), Tools: w.tools, InstructionProvider: said,
 	})
 	return w, err
 }
 
 // wrap returns the tools that read in a context of their own.
-func wrap(stack *longsession.Stack, s preset.Settings, llm model.LLM, bare []tool.Tool, open func(string) (model.LLM, error)) ([]tool.Tool, error) {
-	small := llm
-	if s.SmallModel.Value != s.Model.Value {
+func wrap(ctx context.Context, stack *longsession.Stack, s *Setup, bare []tool.Tool) ([]tool.Tool, error) {
+	small := s.Model
+	if s.Settings.SmallModel.Value != s.Settings.Model.Value {
 		var err error
-		if small, err = open(s.SmallModel.Value); err != nil {
+		if small, err = s.Open(ctx, s.Settings.SmallModel.Value); err != nil {
 			return nil, fmt.Errorf("--agentic-small-model: %w", err)
 		}
 	}
-	run, err := stack.Subtasks(subtask.Config{Model: small, Parent: llm})
+	run, err := stack.Subtasks(subtask.Config{Model: small, Parent: s.Model})
 	if err != nil {
 		return nil, err
 	}

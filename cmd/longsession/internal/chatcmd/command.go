@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/pricing"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
-	"github.com/adk-go-ext/longsession/preset"
+	"github.com/adk-go-ext/longsession/config"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -23,14 +23,14 @@ const appName = "longsession"
 type command struct {
 	file, session, user, prompt string
 	resume                      bool
-	baseURL                     string
+	config                      string
 	window                      int
 	price                       tokens.Model
 	folder, trust               string
-	noTools, noWeb, noRecall    bool
+	noTools, noWeb              bool
 	noCheckpoint, noStream      bool
 	yolo, explain               bool
-	flags                       preset.Values
+	flags                       config.Values
 }
 
 // mostWindow is above the window of any model.
@@ -52,20 +52,21 @@ func Command() *cobra.Command {
 		setting.Setting{Name: "session", Value: setting.Text(&c.session), Help: "the session to begin or to resume"},
 		setting.Setting{Name: "resume", Value: setting.Switch(&c.resume), Help: "go on with your newest session"},
 		setting.Setting{Name: "user", Value: setting.Text(&c.user), Help: "the user whose session it is"},
-		setting.Setting{Name: "base-url", Value: setting.Text(&c.baseURL), Help: "a server that speaks OpenAI's protocol, such as http://localhost:11434/v1"},
+		setting.Setting{Name: "config", Value: setting.File(&c.config, "toml"), Help: "the file of settings"},
 		setting.Setting{Name: "context-window", Value: setting.Int(&c.window, 0, mostWindow, "is that of the model"), Help: "the window of the model in tokens, if it is not known; 0 is that of the model"},
 		setting.Setting{Name: "price", Value: pricing.Value(&c.price), Help: "the prices of the model, such as 'input=3,cached=0.3,output=15'"},
 		setting.Setting{Name: "folder", Value: setting.File(&c.folder), Complete: folders, Help: "the folder that the agent's tools read"},
 		setting.Setting{Name: "no-tools", Value: setting.Switch(&c.noTools), Help: "no tools that read files or fetch pages"},
 		setting.Setting{Name: "no-web", Value: setting.Switch(&c.noWeb), Help: "no tool that fetches pages"},
-		setting.Setting{Name: "no-recall", Value: setting.Switch(&c.noRecall), Help: "no search of earlier messages, by the agent and by /recall"},
 		setting.Setting{Name: "trust", Value: setting.Choice(&c.trust, trustAsk+"\tonce per folder", trustYes, trustNo), Help: "whether to follow the folder's AGENTS.md: ask, yes or no"},
 		setting.Setting{Name: "no-checkpoint", Value: setting.Switch(&c.noCheckpoint), Help: "no checkpoints: neither the tool nor /done"},
 		setting.Setting{Name: "no-stream", Value: setting.Switch(&c.noStream), Help: "show answers when they are complete"},
 		setting.Setting{Name: "yolo", Value: setting.Switch(&c.yolo), Help: "ask for nothing: tools run, AGENTS.md is followed"},
 		setting.Setting{Name: "explain", Value: setting.Switch(&c.explain), Help: "print the settings with their origins, and end"})
-	for _, key := range preset.Keys() {
-		setting.Add(cmd, c.settingOf(key))
+	for _, key := range config.Keys() {
+		if key.Flag != "" { // not another name of a key
+			setting.Add(cmd, c.settingOf(key))
+		}
 	}
 	return cmd
 }
@@ -75,7 +76,7 @@ func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellC
 }
 
 // settingOf is the flag of a key.
-func (c *command) settingOf(key preset.Key) setting.Setting {
+func (c *command) settingOf(key config.Key) setting.Setting {
 	typed := ""
 	set := func(text string) error {
 		if err := c.flags.Set(key.Name, text); err != nil {
@@ -86,7 +87,7 @@ func (c *command) settingOf(key preset.Key) setting.Setting {
 	}
 	s := setting.Setting{Name: key.Flag, Help: key.Help}
 	switch {
-	case key.Switch:
+	case key.Kind == config.Toggle:
 		on := false
 		s.Value = setting.NewSwitch(func() string { return boolText(on) }, func(to bool) error {
 			on = to

@@ -1,7 +1,6 @@
 package chatcmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,13 +9,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-
-	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/chat"
@@ -29,39 +25,30 @@ import (
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/prompt"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/tokens"
 )
-
-// setup is what a chat is made from.
-type setup struct {
-	source   source
-	settings preset.Settings
-	registry *tokens.Registry
-	llm      model.LLM
-	project  *prompt.Loader
-}
 
 // run talks. Whatever is refused is refused before the session file is opened.
 func (c *command) run(cmd *cobra.Command, _ []string) (err error) {
 	defer silenceLog()()
 	ctx, errs := cmd.Context(), cmd.ErrOrStderr()
-	attended := c.prompt == "" && isTerminal(cmd.InOrStdin()) && isTerminal(errs)
-	s, err := c.setup(ctx, isTerminal(cmd.InOrStdin()), !cmd.Flags().Changed("base-url"))
+	typed := isTerminal(cmd.InOrStdin())
+	s, err := c.setup(ctx, typed)
 	if err != nil {
-		return err
+		return exit.Usage("%w", err)
 	}
 	if c.explain {
-		_, err := io.WriteString(cmd.OutOrStdout(), s.settings.Explain())
+		_, err := io.WriteString(cmd.OutOrStdout(), s.Explain())
 		return err
 	}
-	for _, note := range s.settings.Notes {
+	for _, note := range s.Settings.Notes {
 		fmt.Fprintln(errs, note.Text)
 	}
 	t := trust{mode: c.trust, file: trustFile(), say: func(text string) { fmt.Fprintln(errs, text) }}
-	if attended {
+	if c.prompt == "" && typed && isTerminal(errs) {
 		t.ask = askTrust(ctx, cmd.InOrStdin(), errs)
 	}
-	if s.project, err = t.loader(c.folder); err != nil {
+	project, err := t.loader(c.folder)
+	if err != nil {
 		return exit.Usage("--folder: %w", err)
 	}
 	sessions, err := openFile(c.file)
@@ -69,97 +56,31 @@ func (c *command) run(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, sessions.Close()) }()
-	return c.talk(ctx, cmd, s, sessions)
+	return c.talk(ctx, cmd, s, project, sessions)
 }
 
-// setup resolves the settings, and opens the model. fromEnvironment says that --base-url was not given.
-func (c *command) setup(ctx context.Context, typed, fromEnvironment bool) (*setup, error) {
+// setup resolves the settings, with what the flags of this command say about them.
+func (c *command) setup(ctx context.Context, typed bool) (*Setup, error) {
 	if c.resume && c.session != "" {
-		return nil, exit.Usage("--resume goes on with the newest session, and --session names one: give one of them")
+		return nil, errors.New("--resume goes on with the newest session, and --session names one: give one of them")
 	}
 	if c.yolo {
 		c.trust = trustYes
-		if c.flags.Ask == nil {
+		if c.flags.Preset.Ask == nil {
 			allow := preset.AskAllow
-			c.flags.Ask = &allow
+			c.flags.Preset.Ask = &allow
 		}
 	}
 	if c.noCheckpoint {
 		off := preset.CheckpointOff
-		if c.flags.Checkpoint != nil && *c.flags.Checkpoint != off {
-			return nil, exit.Usage("--no-checkpoint turns checkpoints off, and --checkpoint is %s: give one of them", *c.flags.Checkpoint)
+		if given := c.flags.Preset.Checkpoint; given != nil && *given != off {
+			return nil, fmt.Errorf("--no-checkpoint turns checkpoints off, and --checkpoint is %s: give one of them", *given)
 		}
-		c.flags.Checkpoint = &off
+		c.flags.Preset.Checkpoint = &off
 	}
-	s := &setup{source: source{baseURL: c.baseURL, env: os.Getenv}}
-	if fromEnvironment {
-		s.source.baseURL = cmp.Or(os.Getenv("LONGSESSION_BASE_URL"), os.Getenv("OPENAI_BASE_URL"))
-	}
-	in, err := c.sources(s.source)
-	if err != nil {
-		return nil, err
-	}
-	in.OneShot, in.Piped, in.Yolo = c.prompt != "", !typed, c.yolo
-	name := nearestModel(in)
-	if name != "" { // before problems of settings that depend on it
-		if _, err := s.source.open(ctx, name); err != nil {
-			return nil, exit.Usage("%w", err)
-		}
-	}
-	s.registry, err = registry(name, c.window, c.price)
-	if err != nil {
-		return nil, exit.Usage("%w", err)
-	}
-	in.Registry = s.registry
-	if s.settings, err = preset.Resolve(in); err != nil {
-		return nil, exit.Usage("%w", err)
-	}
-	if s.source.free(s.settings.Model.Value) { // there is no money to be saved
-		s.settings.Notes = slices.DeleteFunc(s.settings.Notes, func(n preset.Note) bool { return n.Kind == preset.NoteSameModel })
-	}
-	if s.llm, err = s.source.open(ctx, s.settings.Model.Value); err != nil {
-		return nil, exit.Usage("%w", err)
-	}
-	return s, nil
-}
-
-// sources are the settings of each source. Those of the app are the three mechanisms that a chat has from the start, and
-// the model of a person without a key.
-func (c *command) sources(from source) (preset.In, error) {
-	in := preset.In{Flag: c.flags}
-	var err error
-	if in.Environment, err = preset.Environment(os.LookupEnv); err != nil {
-		return in, exit.Usage("%w", err)
-	}
-	for _, v := range []*preset.Values{&in.Flag, &in.Environment, &in.File} {
-		if v.Model != nil && *v.Model == scriptedPrefix {
-			demo := demoModel
-			v.Model = &demo
-		}
-	}
-	on, checkpoint := true, preset.CheckpointModel
-	in.App.AgenticTools, in.App.Checkpoint = &on, &checkpoint
-	if nearestModel(in) == "" && from.baseURL != "" {
-		return in, exit.Usage("the server %s needs the name of a model: give it by --model", terminal.Printable(from.baseURL))
-	}
-	if demo := from.fallback(); demo != "" && nearestModel(in) == "" && in.Flag.Provider == nil && in.Environment.Provider == nil && in.File.Provider == nil {
-		in.App.Model = &demo
-	}
-	if from.free(nearestModel(in)) {
-		unpriced := preset.UnpricedWarn
-		in.App.NoCeiling, in.App.Unpriced = &on, &unpriced
-	}
-	return in, nil
-}
-
-// nearestModel is the name that the nearest source gives, "" if none does.
-func nearestModel(in preset.In) string {
-	for _, v := range []preset.Values{in.Flag, in.Environment, in.File, in.App} {
-		if v.Model != nil {
-			return *v.Model
-		}
-	}
-	return ""
+	return Resolve(ctx, Request{
+		Flags: c.flags, File: c.config, OneShot: c.prompt != "", Piped: !typed, Yolo: c.yolo, Window: c.window, Price: c.price,
+	})
 }
 
 // openFile opens the session file, and makes it and its folder if they do not exist. A new file is for its owner alone:
@@ -188,18 +109,16 @@ func openFile(name string) (*persistence.SQLiteSessionService, error) {
 }
 
 // talk puts the layers over the sessions and runs the chat.
-func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *setup, sessions *persistence.SQLiteSessionService) (err error) {
+func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *Setup, project *prompt.Loader, sessions *persistence.SQLiteSessionService) (err error) {
 	compactions, alerts := &chat.Compactions{}, &chat.Alerts{}
-	cfg, err := longsession.FromSettings(s.settings, s.llm)
+	cfg, err := s.Settings.Config(s.Model)
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
-	cfg.Registry = s.registry
 	cfg.Compaction.Observer, cfg.Guard.Observer = compactions, alerts
 	cfg.Compaction.Logger = slog.New(slog.DiscardHandler)
-	cfg.Prompt.Project = s.project
-	cfg.Recall.Enabled = !c.noRecall
-	if strings.HasPrefix(s.settings.Model.Value, scriptedPrefix) {
+	cfg.Prompt.Project = project
+	if strings.HasPrefix(s.Model.Name(), scriptedPrefix) {
 		cfg.Compaction.Summarizer = summarizer.Extractive{} // a script does not summarize
 	}
 	stack, err := longsession.New(sessions, cfg)
@@ -211,8 +130,7 @@ func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *setup, sessio
 	if c.noTools {
 		folder = ""
 	}
-	open := func(name string) (model.LLM, error) { return s.source.open(ctx, name) }
-	w, err := newWorker(stack, s.settings, s.llm, folder, !c.noTools && !c.noWeb, open)
+	w, err := newWorker(ctx, stack, s, folder, !c.noTools && !c.noWeb)
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
@@ -224,12 +142,12 @@ func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *setup, sessio
 			return sessionlock.Take(c.file, ref.AppName, ref.UserID, ref.SessionID)
 		},
 		In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), Prompt: c.prompt, HistoryFile: historyFile(),
-		NoCheckpoint: s.settings.Checkpoint.Value == preset.CheckpointOff, NoStream: c.noStream,
+		NoCheckpoint: s.Settings.Checkpoint.Value == preset.CheckpointOff, NoStream: c.noStream,
 	})
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
-	if s.settings.Model.Source == preset.FromApp && c.prompt == "" {
+	if s.Settings.Model.Source == preset.FromApp && c.prompt == "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), "No key is set, so a scripted model answers. For a real one, set GEMINI_API_KEY or give --base-url and --model.")
 	}
 	return ended(talk.Run(ctx))

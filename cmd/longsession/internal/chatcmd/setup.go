@@ -1,0 +1,177 @@
+package chatcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/config"
+	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/preset"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// Request says for what kind of chat settings are resolved.
+type Request struct {
+	Flags config.Values
+	// File is the file of settings that was named, "" for the one at the default place, if there is one.
+	File string
+	// OneShot, Piped and Yolo are as in [config.In].
+	OneShot, Piped, Yolo bool
+	// Window and Price are what the person says about the model. Zero is what is known of it.
+	Window int
+	Price  tokens.Model
+}
+
+// Setup is what a chat is made from.
+type Setup struct {
+	Settings config.Settings
+	// Model is the agent's. It was opened, and not called.
+	Model model.LLM
+	// File is the file of settings that was read, "" for none.
+	File   string
+	source source
+}
+
+// Open returns a model by its name, from where the settings say.
+func (s *Setup) Open(ctx context.Context, name string) (model.LLM, error) {
+	return s.source.open(ctx, name)
+}
+
+// Resolve resolves the settings as a chat has them: it opens the model, and calls none. The error says what was refused.
+func Resolve(ctx context.Context, r Request) (*Setup, error) {
+	s := &Setup{source: source{env: os.Getenv}}
+	in := config.In{Flag: r.Flags, OneShot: r.OneShot, Piped: r.Piped, Yolo: r.Yolo}
+	var err error
+	if in.Environment, err = config.Environment(os.LookupEnv); err != nil {
+		return nil, err
+	}
+	if in.File, s.File, err = readFile(r.File); err != nil {
+		return nil, err
+	}
+	for _, v := range []*config.Values{&in.Flag, &in.Environment, &in.File} {
+		if v.Preset.Model != nil && *v.Preset.Model == scriptedPrefix {
+			demo := demoModel
+			v.Preset.Model = &demo
+		}
+	}
+	if err := chatDefaults(&in.App); err != nil {
+		return nil, err
+	}
+	name := nearestModel(in)
+	if in.Registry, err = registry(name, r.Window, r.Price); err != nil {
+		return nil, err
+	}
+	if s.source.baseURL, err = addressOf(in); err != nil {
+		return nil, err
+	}
+	if name == "" {
+		if name, err = s.source.nameless(in); err != nil {
+			return nil, err
+		}
+		if name != "" {
+			in.App.Preset.Model = &name
+			if in.Registry, err = registry(name, r.Window, r.Price); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if name != "" { // before problems of settings that depend on it
+		if _, err := s.source.open(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	free := s.source.free(name)
+	if free {
+		on, unpriced := true, preset.UnpricedWarn
+		in.App.Preset.NoCeiling, in.App.Preset.Unpriced = &on, &unpriced
+	}
+	if s.Settings, err = config.Resolve(in); err != nil {
+		return nil, err
+	}
+	if free { // there is no money to be saved
+		s.Settings.Notes = slices.DeleteFunc(s.Settings.Notes, func(n preset.Note) bool { return n.Kind == preset.NoteSameModel })
+	}
+	s.Model, err = s.source.open(ctx, s.Settings.Model.Value)
+	return s, err
+}
+
+// chatDefaults sets what a chat has from the start, besides compaction: checkpoints, tools with a context of their own,
+// and the search of earlier messages.
+func chatDefaults(app *config.Values) error {
+	on, checkpoint := true, preset.CheckpointModel
+	app.Preset.AgenticTools, app.Preset.Checkpoint = &on, &checkpoint
+	return app.Set("session.recall", "true")
+}
+
+// readFile reads the file of settings. The one at the default place need not exist.
+func readFile(named string) (v config.Values, read string, err error) {
+	if named != "" {
+		v, err = config.Read(named)
+		return v, named, err
+	}
+	usual, err := config.DefaultPath()
+	if err != nil {
+		return v, "", nil // nobody has a home here, so nobody has settings
+	}
+	if v, err = config.Read(usual); errors.Is(err, os.ErrNotExist) {
+		return config.Values{}, "", nil
+	}
+	return v, usual, err
+}
+
+// addressOf is the server that the settings name, "" for none. The settings are resolved without a ceiling for it,
+// because only the address decides whether one is needed.
+func addressOf(in config.In) (string, error) {
+	on := true
+	in.App.Preset.NoCeiling = &on
+	s, err := config.Resolve(in)
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(s.BaseURL(), os.Getenv("OPENAI_BASE_URL")), nil
+}
+
+// nameless is the model of settings that name none: "" if they choose one, and the demo where there is no key.
+func (s source) nameless(in config.In) (string, error) {
+	if s.baseURL != "" {
+		return "", fmt.Errorf("the server %s needs the name of a model: give it by --model", terminal.Printable(s.baseURL))
+	}
+	for _, v := range []config.Values{in.Flag, in.Environment, in.File} {
+		if v.Preset.Provider != nil {
+			return "", nil
+		}
+	}
+	return s.fallback(), nil
+}
+
+// nearestModel is the name that the nearest source gives, "" if none does.
+func nearestModel(in config.In) string {
+	for _, v := range []config.Values{in.Flag, in.Environment, in.File, in.App} {
+		if v.Preset.Model != nil {
+			return *v.Preset.Model
+		}
+	}
+	return ""
+}
+
+// Explain returns the settings with their origins, and the notes.
+func (s *Setup) Explain() string {
+	var out strings.Builder
+	for _, line := range s.Settings.Lines() {
+		fmt.Fprintln(&out, line)
+	}
+	for _, note := range s.Settings.Notes {
+		fmt.Fprintf(&out, "\n%s\n", strings.Join(terminal.WrapText(note.Text, explainWidth), "\n"))
+	}
+	return out.String()
+}
+
+// explainWidth is the most columns of a note.
+const explainWidth = 78
