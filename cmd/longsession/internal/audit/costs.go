@@ -103,34 +103,7 @@ func (t TurnCosts) MarshalJSON() ([]byte, error) {
 // It holds one page of events in memory at a time. If the guard's totals name one model only, that is
 // the model of calls whose events name none.
 func (p Prices) Costs(ctx context.Context, f *File, s *Session, turns int) (*Costs, error) {
-	b := newBill(p)
-	if p.Model == "" && s.Ledger != nil && len(s.Ledger.Models) == 1 {
-		b.prices.Model = s.Ledger.Models[0].Model
-	}
-	notes := &Annotator{session: s}
-	for row, err := range f.Rows(ctx, s, 0, -1) {
-		if err != nil {
-			return nil, err
-		}
-		b.take(row)
-		var e Entry
-		if notes.follow(&e, row); e.Stop != nil || e.Reset != "" {
-			b.stops = append(b.stops, StopEvent{row.Seq, stamp(row.Event.Timestamp), e.Stop, e.Reset})
-		}
-	}
-	c := b.costs(s, turns)
-	for _, child := range s.Children {
-		of, err := p.Costs(ctx, f, child, turns)
-		if err != nil {
-			return nil, err
-		}
-		c.fold(of)
-	}
-	c.sort()
-	if s.Ledger != nil && c.AllUnreadable() == 0 {
-		c.Difference = s.Ledger.Difference(c.Total)
-	}
-	return c, nil
+	return p.Follow().Costs(ctx, f, s, turns)
 }
 
 // AllUnreadable counts the events that cannot be read, those of the subtasks included.
@@ -175,6 +148,7 @@ type bill struct {
 	agents     map[string]Spent
 	turns      map[string]*TurnCosts
 	kinds      map[record.Kind]Spent
+	agentCalls int
 	uncounted  int
 	unreadable int
 	stops      []StopEvent
@@ -194,6 +168,7 @@ func (b *bill) take(row *persistence.Row) {
 		b.takeRecord(ev)
 	case ev.UsageMetadata != nil && ev.Author != genai.RoleUser:
 		s := b.charge(ev.ModelVersion, billed(ev.UsageMetadata))
+		b.agentCalls++
 		b.agents[ev.Author] = b.agents[ev.Author].Add(s)
 		t := b.turns[ev.InvocationID]
 		if t == nil {

@@ -43,7 +43,7 @@ func (w *document) event(row *persistence.Row) error {
 		return err
 	}
 	return documentTemplate.ExecuteTemplate(w.to, "event", struct {
-		*article
+		*Article
 		Further int
 	}{a, w.further})
 }

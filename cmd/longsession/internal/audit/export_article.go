@@ -21,9 +21,9 @@ func titleOf(s *Session, x *redaction) (*title, error) {
 	return t, x.clean("the title", t.Name, t.Created)
 }
 
-// article is an event in a document for people. All texts are visible, and all except those of
+// Article is an event in a document for people. All texts are visible, and all except those of
 // blocks are on one line.
-type article struct {
+type Article struct {
 	Seq          int64
 	Time, Author string
 	// Record is the ID of a compaction record; empty for other events.
@@ -31,15 +31,27 @@ type article struct {
 	Blocks                    []Block
 }
 
-// articleOf returns an event as documents show it, without the matches in that text.
-func articleOf(row *persistence.Row, x *redaction) (*article, error) {
-	e := EntryOf(row)
-	a := &article{Seq: e.Seq, Time: e.Time, Author: oneLine(e.Author), Branch: oneLine(e.Branch), CoveredBy: oneLine(e.CoveredBy), Blocks: Blocks(&e)}
-	who, said := "", &a.Author
+// ArticleOf returns an entry as documents show it.
+func ArticleOf(e *Entry) *Article {
+	a := &Article{Seq: e.Seq, Time: e.Time, Author: oneLine(e.Author), Branch: oneLine(e.Branch), CoveredBy: oneLine(e.CoveredBy), Blocks: Blocks(e)}
 	if e.Record != nil {
 		if a.Record = oneLine(e.Record.RecordID); a.Record == "" {
 			a.Record = "?"
 		}
+	}
+	for i := range a.Blocks {
+		b := &a.Blocks[i]
+		b.Title, b.Text = oneLine(b.Title), visible(b.Text)
+	}
+	return a
+}
+
+// articleOf returns an event as documents show it, without the matches in that text.
+func articleOf(row *persistence.Row, x *redaction) (*Article, error) {
+	e := EntryOf(row)
+	a := ArticleOf(&e)
+	who, said := "", &a.Author
+	if a.Record != "" {
 		who, said = "compaction record ", &a.Record
 	}
 	line := []*string{shown(strconv.FormatInt(a.Seq, 10) + ". " + who), said, shown(" "), &a.Time}
@@ -57,7 +69,7 @@ func articleOf(row *persistence.Row, x *redaction) (*article, error) {
 	}
 	for i := range a.Blocks {
 		b := &a.Blocks[i]
-		b.Title, b.Text = x.Text(oneLine(b.Title)), x.Text(visible(b.Text))
+		b.Title, b.Text = x.Text(b.Title), x.Text(b.Text)
 		if err := x.clean(b.Kind, b.Title, b.Text); err != nil {
 			return nil, err
 		}

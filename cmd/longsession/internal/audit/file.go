@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"google.golang.org/adk/session"
@@ -62,4 +63,16 @@ func (f *File) viewIn(ctx context.Context, snap *persistence.Snapshot, s *Sessio
 		return nil, err
 	}
 	return view.Collect(resp.Session.Events()), nil
+}
+
+// State returns a text that changes whenever anything is stored in the file or deleted from it. It is cheap to ask
+// for: it does not read events.
+func State(ctx context.Context, f *File) (string, error) {
+	var sessions, newest, events int64
+	var created, updated string
+	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		const question = "SELECT count(*), coalesce(max(key), 0), coalesce(sum(last_seq), 0), coalesce(max(created_at), ''), coalesce(max(updated_at), '') FROM sessions"
+		return answers(ctx, snap, "sessions", question, nil, []any{&sessions, &newest, &events, &created, &updated}, func() {})
+	})
+	return fmt.Sprintf("%d-%d-%d-%s-%s", sessions, newest, events, created, updated), err
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -114,4 +115,23 @@ func (p Prices) price(model string, u tokens.Usage) (Priced, Spent) {
 	}
 	s.USD = max(0, entry.Nanos(u))
 	return of, s
+}
+
+// NewPrices returns prices for calls whose events do not name a model, which get model, for a model that has the prices of
+// entry, unless that is empty, and for models without prices, which get those of as. An error names the flag.
+func NewPrices(model string, entry tokens.Model, as string) (p Prices, err error) {
+	p = Prices{Model: model, As: as}
+	if entry.Priced() {
+		if model == "" {
+			return p, errors.New("--price without --model: name the model that has these prices")
+		}
+		entry.Name = model
+		if p.Registry, err = tokens.NewRegistry(entry); err != nil {
+			return p, fmt.Errorf("--price: %w", err)
+		}
+	}
+	if m, _ := p.Registry.Lookup(as); as != "" && !m.Priced() {
+		return p, fmt.Errorf("--price-as is %q: no price is known for it; name another, such as gemini-2.5-flash", as)
+	}
+	return p, nil
 }

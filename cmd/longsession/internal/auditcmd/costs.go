@@ -57,20 +57,9 @@ func (a *command) costsCommand() *cobra.Command {
 
 // prices checks the flags about prices.
 func (c *costFlags) prices() (audit.Prices, error) {
-	p := audit.Prices{Model: c.model, As: c.as}
-	if c.price.Priced() {
-		if c.model == "" {
-			return p, exit.Usage("--price without --model: name the model that has these prices")
-		}
-		entry := c.price
-		entry.Name = c.model
-		var err error
-		if p.Registry, err = tokens.NewRegistry(entry); err != nil {
-			return p, exit.Usage("--price: %w", err)
-		}
-	}
-	if m, _ := p.Registry.Lookup(c.as); c.as != "" && !m.Priced() {
-		return p, exit.Usage("--price-as is %q: no price is known for it; name another, such as gemini-2.5-flash", c.as)
+	p, err := audit.NewPrices(c.model, c.price, c.as)
+	if err != nil {
+		return p, exit.Usage("%w", err)
 	}
 	return p, nil
 }

@@ -11,11 +11,19 @@ import (
 //go:embed assets
 var assets embed.FS
 
+// Style is the look of the page: its colors, tables and curves.
+func Style() string { return string(style) }
+
+// Drawing is the part of the page's script that draws a curve with its marks. It defines the functions drawCurve, marksOn
+// and element, and does nothing by itself.
+func Drawing() string { return drawing }
+
 // The page has one style and one script. The policy names both by their hashes, so that nothing
 // else can run.
 var (
-	style  = template.CSS(joined("uPlot.min.css", "report.css", "curve.css"))
-	script = template.JS("/*\n" + joined("uPlot.LICENSE") + "*/\n" + joined("uPlot.iife.min.js", "curve.js", "marks.js", "report.js"))
+	style   = template.CSS(joined("uPlot.min.css", "report.css", "curve.css"))
+	drawing = "/*\n" + joined("uPlot.LICENSE") + "*/\n" + joined("uPlot.iife.min.js", "curve.js", "marks.js")
+	script  = template.JS(drawing + joined("report.js"))
 
 	securityPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'" +
 		"; style-src " + sum(string(style)) + "; script-src " + sum(string(script))

@@ -19,6 +19,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/recallcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/replaycmd"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/servecmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
 	"github.com/adk-go-ext/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
@@ -112,7 +113,7 @@ func rootCommand(compare replaycmd.Compare) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _ = showHelp(c) }) // execute keeps the error
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(chatcmd.Command(), configcmd.Command(), replaycmd.Command(version(), compare), auditcmd.Command(), recallcmd.Command(), versionCommand())
+	root.AddCommand(chatcmd.Command(), configcmd.Command(), replaycmd.Command(version(), compare), auditcmd.Command(), recallcmd.Command(), servecmd.Command(), versionCommand())
 	root.InitDefaultHelpCmd() // before execute, which has to see all commands
 	root.InitDefaultCompletionCmd()
 	eachCommand(root, refuseUnknown)

@@ -27,7 +27,8 @@ function linesOf(shown, beside, names) {
 }
 
 // drawCurve draws the chart of a section into box and returns the plot. Call numbers start at 1. It calls
-// changed when the reader zooms or hides a line, and drawn after every drawing.
+// changed when the reader zooms or hides a line, and drawn after every drawing. The values are tokens, unless shown
+// has a heading, and the functions write and tick that write a value in full and at an axis.
 function drawCurve(box, shown, lines, changed, drawn) {
   const calls = Math.max(...lines.map(l => l.values.length));
   const x = Array.from({length: calls}, (_, i) => i + 1);
@@ -49,7 +50,7 @@ function drawCurve(box, shown, lines, changed, drawn) {
     },
     axes: [
       axis({incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5], space: 60, size: 30}),
-      axis({values: (u, ticks) => ticks.map(short), space: 45, size: 50}),
+      axis({values: (u, ticks) => ticks.map(shown.tick ?? short), space: 45, size: shown.tick ? 66 : 50}),
     ],
     series: [{}, ...lines.map(l => ({
       label: l.label, stroke: () => color(l.key), fill: l.fill && (() => color("fill")), width: l.width, dash: l.dash,
@@ -64,7 +65,7 @@ function drawCurve(box, shown, lines, changed, drawn) {
       draw: [drawn],
     },
   };
-  const legend = element("div", "legend", element("span", "", "Prompt tokens of each model call"));
+  const legend = element("div", "legend", element("span", "", shown.heading ?? "Prompt tokens of each model call"));
   box.append(legend);
   const plot = new uPlot(options, [x, ...lines.map(l => x.map((_, i) => l.values[i] ?? null))], box);
   lines.forEach((l, i) => legend.append(toggle(plot, i + 1, l, changed)));
@@ -73,7 +74,7 @@ function drawCurve(box, shown, lines, changed, drawn) {
   }
   reset.onclick = () => plot.setScale("x", {min: whole[0], max: whole[1]});
   legend.append(reset);
-  tell(plot, shown.turns, lines);
+  tell(plot, shown.turns, lines, shown.write ?? thousands);
   return plot;
 }
 
@@ -93,7 +94,7 @@ function toggle(plot, series, line, changed) {
 }
 
 // tell shows a tip at the cursor, with the turn and the sizes of the call.
-function tell(plot, turns, lines) {
+function tell(plot, turns, lines, write) {
   const tip = element("div", "tip");
   tip.hidden = true;
   plot.over.append(tip);
@@ -104,7 +105,7 @@ function tell(plot, turns, lines) {
     tip.replaceChildren(element("strong", "", "Call " + thousands(i + 1) + (turns[i] ? " · turn " + thousands(turns[i]) : "")));
     lines.forEach((l, n) => {
       if (u.series[n + 1].show && l.values[i] !== undefined) {
-        tip.append(element("div", "", element("i", "key " + l.key), l.label + " " + thousands(l.values[i])));
+        tip.append(element("div", "", element("i", "key " + l.key), l.label + " " + write(l.values[i])));
       }
     });
     const right = u.over.clientWidth - left;

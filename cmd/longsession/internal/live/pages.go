@@ -1,0 +1,480 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
+)
+
+const (
+	pageSize      = 100    // events of a page
+	mostGrown     = 500    // events of the newest page, which grows while it is read
+	mostListed    = 200    // sessions of a list
+	mostShown     = 20_000 // bytes of a text; /event has all of it
+	mostTurns     = 50     // turns of a table
+	mostBeside    = 50     // events beside a summary
+	mostSummaries = 20     // of a page
+	mostMarks     = 300    // compactions on a curve
+)
+
+// frame is what every page has around its content.
+type frame struct {
+	Title, File string
+	// Session and Tabs are set on the pages of a session.
+	Session *audit.Session
+	Tabs    []tab
+	// Parent is the session that this one is a subtask of.
+	ParentLink, Parent string
+	// Problem is what could not be shown.
+	Problem string
+	// Live is the address that the script asks for news.
+	Live string
+}
+
+type tab struct {
+	Name, Link string
+	Here       bool
+}
+
+// framed returns the frame of a page of a session.
+func (h *Handler) framed(r *http.Request, s *audit.Session) frame {
+	f := frame{Title: s.ID, File: filepath.Base(h.cfg.Path), Session: s, Live: r.URL.RequestURI()}
+	for _, t := range []struct{ name, page string }{
+		{"Overview", "/session"}, {"Conversation", "/conversation"}, {"What the model sees", "/context"}, {"Summaries", "/summaries"},
+	} {
+		f.Tabs = append(f.Tabs, tab{t.name, link(t.page, s), t.page == r.URL.Path})
+	}
+	if s.Parent != "" {
+		parent := *s
+		parent.ID = s.Parent
+		f.Parent, f.ParentLink = s.Parent, link("/session", &parent)
+	}
+	return f
+}
+
+// listed is a session of the list.
+type listed struct {
+	*audit.Session
+	Link  string
+	Depth int
+}
+
+func (h *Handler) start(r *http.Request, f *audit.File) (*content, error) {
+	if h.cfg.Session != "" {
+		s, err := f.Find(r.Context(), h.cfg.Session, h.cfg.Narrow)
+		if err == nil {
+			return &content{redirect: link("/session", s)}, nil
+		}
+	}
+	all, err := h.sessions(r, f)
+	if err != nil {
+		return nil, err
+	}
+	heads := audit.Heads(all)
+	if len(heads) == 1 && !r.URL.Query().Has("all") {
+		return &content{redirect: link("/session", heads[0])}, nil
+	}
+	slices.SortStableFunc(heads, func(a, b *audit.Session) int { return cmp.Compare(b.Updated, a.Updated) })
+	data := struct {
+		frame
+		Sessions []listed
+		More     int
+	}{frame: frame{Title: "Sessions", File: filepath.Base(h.cfg.Path), Live: r.URL.RequestURI()}, More: max(0, len(heads)-mostListed)}
+	for _, s := range heads[:min(mostListed, len(heads))] {
+		data.Sessions = append(data.Sessions, listed{Session: s, Link: link("/session", s)})
+	}
+	return &content{template: "sessions", data: data}, nil
+}
+
+// turn is a row of the table that has the same numbers as the curves.
+type turn struct {
+	Number, Calls, Prompt, Whole int
+	Seq                          int64
+	USD                          float64
+}
+
+func (h *Handler) overview(r *http.Request, f *audit.File) (*content, error) {
+	s, err := h.asked(r, f)
+	if err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	curve, err := h.costs.Curve(ctx, f, s)
+	if err != nil {
+		return nil, err
+	}
+	costs, err := h.costs.Costs(ctx, f, s, 0)
+	if err != nil {
+		return nil, err
+	}
+	records, err := recordsOf(ctx, f, s, curve.Records[max(0, len(curve.Records)-mostMarks):])
+	if err != nil {
+		return nil, err
+	}
+	data := struct {
+		frame
+		Costs          *audit.Costs
+		Curve          *audit.Curve
+		Newest         *audit.ModelCall
+		Largest        int
+		Turns          []turn
+		Records        []compaction
+		EarlierRecords int
+		CurveLink      string
+		Children       []listed
+		Stopped        string
+	}{frame: h.framed(r, s), Costs: costs, Curve: curve, Turns: turnsOf(curve.Calls), Records: records,
+		EarlierRecords: len(curve.Records) - len(records), CurveLink: link("/curve", s)}
+	for _, c := range curve.Calls {
+		data.Largest = max(data.Largest, c.Prompt)
+	}
+	if n := len(curve.Calls); n > 0 {
+		data.Newest = &curve.Calls[n-1]
+	}
+	for _, child := range s.Children {
+		data.Children = append(data.Children, listed{Session: child, Link: link("/session", child)})
+	}
+	if l := s.Ledger; l != nil && l.Stopped != nil {
+		data.Stopped = l.Stopped.String()
+	}
+	return &content{template: "overview", data: data}, nil
+}
+
+// turnsOf sums up the newest turns.
+func turnsOf(calls []audit.ModelCall) []turn {
+	var out []turn
+	for _, c := range calls {
+		if len(out) == 0 || out[len(out)-1].Number != c.Turn {
+			out = append(out, turn{Number: c.Turn, Seq: c.Seq})
+		}
+		t := &out[len(out)-1]
+		t.Calls++
+		t.Prompt, t.Whole, t.USD = max(t.Prompt, c.Prompt), max(t.Whole, c.Whole), c.USD.USD()
+	}
+	return out[max(0, len(out)-mostTurns):]
+}
+
+// compaction is a record as the pages show it.
+type compaction struct {
+	audit.Compaction
+	Summary string
+	Link    string
+}
+
+// recordsOf reads the records with some numbers.
+func recordsOf(ctx context.Context, f *audit.File, s *audit.Session, seqs []int64) ([]compaction, error) {
+	var out []compaction
+	for _, seq := range seqs {
+		for row, err := range f.Rows(ctx, s, seq, 1) {
+			if err != nil {
+				return nil, err
+			}
+			e := audit.EntryOf(row)
+			if e.Record == nil {
+				continue
+			}
+			out = append(out, compaction{Compaction: *e.Record, Summary: summaryOf(&e), Link: link("/summaries", s, "record", e.Record.RecordID)})
+		}
+	}
+	return out, nil
+}
+
+// summaryOf returns the summary of a record, or why it cannot be read, with everything visible.
+func summaryOf(e *audit.Entry) string {
+	for _, b := range audit.ArticleOf(e).Blocks {
+		if b.Kind == "summary" || b.Kind == "problem" {
+			return clip(b.Text)
+		}
+	}
+	return ""
+}
+
+func clip(text string) string {
+	if len(text) <= mostShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostShown], "") + "…"
+}
+
+// points is the data of the curves, from a call on.
+type points struct {
+	From    int       `json:"from"`
+	Limit   int       `json:"limit"`
+	Turns   []int     `json:"turns"`
+	With    []int     `json:"with"`
+	Without []int     `json:"without"`
+	USD     []float64 `json:"usd"`
+	Marks   []int     `json:"marks"`
+}
+
+func (h *Handler) curve(r *http.Request, f *audit.File) (*content, error) {
+	s, err := h.asked(r, f)
+	if err != nil {
+		return nil, err
+	}
+	c, err := h.costs.Curve(r.Context(), f, s)
+	if err != nil {
+		return nil, err
+	}
+	from := int(min(max(number(r, "from", 0), 0), int64(len(c.Calls))))
+	calls := c.Calls[from:]
+	p := &points{From: from, Limit: c.Window, Turns: make([]int, len(calls)), With: make([]int, len(calls)), Without: make([]int, len(calls)),
+		USD: make([]float64, len(calls)), Marks: append([]int{}, c.Compactions[max(0, len(c.Compactions)-mostMarks):]...)}
+	for i, call := range calls {
+		p.Turns[i], p.With[i], p.Without[i], p.USD[i] = call.Turn, call.Prompt, call.Whole, call.USD.USD()
+	}
+	return &content{json: p}, nil
+}
+
+// said is an event on a page.
+type said struct {
+	*audit.Article
+	ID     string // of the element
+	Kind   string // user, agent or record
+	Link   string // of the whole event
+	Blocks []block
+}
+
+type block struct {
+	audit.Block
+	Cut  bool
+	Link string
+}
+
+func (h *Handler) said(s *audit.Session, e *audit.Entry, whole bool) said {
+	a := audit.ArticleOf(e)
+	one := said{Article: a, Kind: "agent"}
+	if a.Seq > 0 {
+		one.ID, one.Link = "e"+strconv.FormatInt(a.Seq, 10), link("/event", s, "seq", strconv.FormatInt(a.Seq, 10))
+	}
+	switch {
+	case a.Record != "":
+		one.Kind = "record"
+	case a.Author == "user":
+		one.Kind = "user"
+	}
+	for _, b := range a.Blocks {
+		shown := block{Block: b}
+		if !whole && len(b.Text) > mostShown {
+			shown.Text, shown.Cut = clip(b.Text), true
+		}
+		switch b.Kind {
+		case "subtask":
+			child := *s
+			child.ID = b.Text
+			shown.Link = link("/session", &child)
+		case "summary":
+			shown.Link = link("/summaries", s, "record", e.Record.RecordID)
+		}
+		one.Blocks = append(one.Blocks, shown)
+	}
+	return one
+}
+
+// events is a page of a conversation, or of a context.
+type events struct {
+	frame
+	Events []said
+	// First and Last are the numbers of the first and the last event of the page, All how many there are.
+	First, Last, All int64
+	// Older, Newer, Oldest and Newest are addresses, empty where there is nothing.
+	Oldest, Older, Newer, Newest string
+	// Grows reports whether the newest events are on the page.
+	Grows  bool
+	Tokens int
+	Whole  int
+}
+
+func (h *Handler) conversation(r *http.Request, f *audit.File) (*content, error) {
+	s, err := h.asked(r, f)
+	if err != nil {
+		return nil, err
+	}
+	p := events{frame: h.framed(r, s), All: s.Events}
+	newest := max(1, s.Events-pageSize+1)
+	first, limit := newest, mostGrown
+	switch q := r.URL.Query(); {
+	case q.Has("since"): // the newest page, which began there when it was opened
+		first = min(max(number(r, "since", newest), s.Events-mostGrown+1, 1), newest)
+	case q.Has("from"):
+		if first = min(max(number(r, "from", newest), 1), max(1, s.Events)); first+pageSize <= s.Events {
+			limit = pageSize
+		}
+	}
+	notes, err := audit.Annotate(r.Context(), f, s, first)
+	if err != nil {
+		return nil, err
+	}
+	p.First, p.Last = first, first-1
+	for row, err := range f.Rows(r.Context(), s, first, limit) {
+		if err != nil {
+			return nil, err
+		}
+		e := notes.Entry(row)
+		p.Events = append(p.Events, h.said(s, &e, false))
+		p.Last = row.Seq
+	}
+	p.All = max(p.All, p.Last)
+	p.Grows = limit == mostGrown
+	p.Live = link("/conversation", s, "since", strconv.FormatInt(first, 10))
+	if !p.Grows {
+		p.Live = ""
+	}
+	at := func(from int64) string { return link("/conversation", s, "from", strconv.FormatInt(max(1, from), 10)) }
+	if first > 1 {
+		p.Oldest, p.Older = at(1), at(first-pageSize)
+	}
+	if !p.Grows {
+		p.Newer, p.Newest = at(first+pageSize), link("/conversation", s)
+	}
+	return &content{template: "conversation", data: p}, nil
+}
+
+// event shows one event in full.
+func (h *Handler) event(r *http.Request, f *audit.File) (*content, error) {
+	s, err := h.asked(r, f)
+	if err != nil {
+		return nil, err
+	}
+	seq := number(r, "seq", -1)
+	notes, err := audit.Annotate(r.Context(), f, s, seq)
+	if err != nil {
+		return nil, err
+	}
+	p := events{frame: h.framed(r, s)}
+	p.Live = ""
+	for row, err := range f.Rows(r.Context(), s, max(seq, 1), 1) {
+		if err != nil {
+			return nil, err
+		}
+		if e := notes.Entry(row); row.Seq == seq {
+			p.Events = append(p.Events, h.said(s, &e, true))
+			p.Older = link("/conversation", s, "from", strconv.FormatInt(max(1, seq-pageSize/2), 10)) + "#e" + strconv.FormatInt(seq, 10)
+		}
+	}
+	if len(p.Events) == 0 {
+		return nil, &missing{"The session has no event " + strconv.FormatInt(seq, 10) + "."}
+	}
+	return &content{template: "event", data: p}, nil
+}
+
+// context shows the view of the model.
+func (h *Handler) context(r *http.Request, f *audit.File) (*content, error) {
+	s, err := h.asked(r, f)
+	if err != nil {
+		return nil, err
+	}
+	p := events{frame: h.framed(r, s)}
+	seen, err := f.View(r.Context(), s)
+	if err != nil {
+		if r.Context().Err() != nil || reopens(err) {
+			return nil, err
+		}
+		p.Problem = "The view of the model cannot be made: " + err.Error()
+		return &content{template: "context", data: p}, nil
+	}
+	curve, err := h.costs.Curve(r.Context(), f, s)
+	if err != nil {
+		return nil, err
+	}
+	p.All, p.Whole = int64(len(seen)), curve.History
+	for _, e := range seen {
+		p.Tokens += e.Tokens
+	}
+	first := min(max(number(r, "from", 1), 1), max(1, p.All))
+	p.First, p.Last = first, min(p.All, first+pageSize-1)
+	for i := range seen[p.First-1 : p.Last] {
+		e := &seen[int(p.First)-1+i]
+		one := h.said(s, e, false)
+		if e.Seq == 0 {
+			one.ID = "v" + strconv.Itoa(int(p.First)+i)
+		}
+		p.Events = append(p.Events, one)
+	}
+	at := func(from int64) string { return link("/context", s, "from", strconv.FormatInt(max(1, from), 10)) }
+	if first > 1 {
+		p.Oldest, p.Older = at(1), at(first-pageSize)
+	}
+	if p.Last < p.All {
+		p.Newer, p.Newest = at(first+pageSize), at(p.All-pageSize+1)
+	}
+	return &content{template: "context", data: p}, nil
+}
+
+// replaced is a summary and the events next to it.
+type replaced struct {
+	compaction
+	Events      []said
+	More        int
+	Rest        string // address of the first event that is not shown
+	Through     int    // absorbed records
+	Focus, Note string
+}
+
+func (h *Handler) summaries(r *http.Request, f *audit.File) (*content, error) {
+	s, err := h.asked(r, f)
+	if err != nil {
+		return nil, err
+	}
+	data := struct {
+		frame
+		Summaries []replaced
+		Only, All bool
+		AllLink   string
+		Hidden    int // older summaries that are not shown
+	}{frame: h.framed(r, s), AllLink: link("/summaries", s, "all", "1"), Only: r.URL.Query().Has("record"), All: r.URL.Query().Has("all")}
+	found, err := f.Replacements(r.Context(), s, r.URL.Query().Get("record"), data.All)
+	var which *audit.ErrWhich
+	switch {
+	case asWhich(err, &which):
+		return nil, &missing{"This session has no such summary: " + which.Error() + "."}
+	case err != nil && (r.Context().Err() != nil || reopens(err)):
+		return nil, err
+	case err != nil:
+		data.Problem = "The summaries cannot be read: " + err.Error()
+	}
+	slices.SortStableFunc(found, func(a, b audit.Replacement) int { return cmp.Compare(b.Seq, a.Seq) })
+	data.Hidden = max(0, len(found)-mostSummaries)
+	for i := range found[:len(found)-data.Hidden] {
+		data.Summaries = append(data.Summaries, h.replaced(s, &found[i]))
+	}
+	return &content{template: "summaries", data: data}, nil
+}
+
+func (h *Handler) replaced(s *audit.Session, of *audit.Replacement) replaced {
+	e := audit.Entry{Record: &of.Compaction}
+	a := replaced{compaction: compaction{Compaction: of.Compaction, Summary: summaryOf(&e), Link: link("/event", s, "seq", strconv.FormatInt(of.Seq, 10))},
+		Through: len(of.Through) - 1}
+	for _, b := range audit.ArticleOf(&e).Blocks {
+		switch b.Title {
+		case "focus":
+			a.Focus = b.Text
+		case "note":
+			a.Note = b.Text
+		}
+	}
+	for i := range of.Replaced[:min(mostBeside, len(of.Replaced))] {
+		a.Events = append(a.Events, h.said(s, &of.Replaced[i], false))
+	}
+	if a.More = len(of.Replaced) - len(a.Events); a.More > 0 {
+		next := strconv.FormatInt(of.Replaced[len(a.Events)].Seq, 10)
+		a.Rest = link("/conversation", s, "from", next) + "#e" + next
+	}
+	return a
+}
+
+// shortTime is a stored time to the second.
+func shortTime(at string) string {
+	t, err := time.Parse(time.RFC3339Nano, at)
+	if err != nil {
+		return at
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
