@@ -51,7 +51,7 @@ func (c *Chat) showCompacted(ctx context.Context, w io.Writer, did string, resul
 		}
 	}
 	if status, err := c.cfg.Stack.Sessions.Status(ctx, c.ref); err == nil {
-		c.screen.note(strings.TrimSpace(cost + " " + nextSentence(status)))
+		c.screen.note(strings.TrimSpace(cost + " " + nextSentence(status, c.cfg.Stack.Sessions.Settings().InvocationThreshold)))
 	}
 	return nil
 }

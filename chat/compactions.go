@@ -95,7 +95,7 @@ func (c *Chat) tellCompactions(ctx context.Context) {
 		return
 	}
 	if status, err := c.cfg.Stack.Sessions.Status(ctx, c.ref); err == nil {
-		c.screen.note(nextSentence(status))
+		c.screen.note(nextSentence(status, c.cfg.Stack.Sessions.Settings().InvocationThreshold))
 	}
 }
 
@@ -116,16 +116,18 @@ func costSentence(o compaction.Observation) string {
 	return ""
 }
 
-// nextSentence says when the next compaction is due.
-func nextSentence(s compaction.Status) string {
-	var b strings.Builder
+// nextSentence says when the next compaction is due: at a size of the prompt, or after so many turns since the newest
+// summary, 0 for any number.
+func nextSentence(s compaction.Status, turns int) string {
+	at := fmt.Sprintf("the hard limit of %s tokens", terminal.Commas(s.HardLimit))
 	switch {
 	case s.Due:
-		b.WriteString("The next is due now.")
+		return "The next is due now."
 	case s.TokenThreshold > 0:
-		fmt.Fprintf(&b, "The next is due at %s tokens; the prompt has %s.", terminal.Commas(s.TokenThreshold), terminal.Commas(s.PromptTokens))
-	default:
-		fmt.Fprintf(&b, "The next is due at the hard limit of %s tokens; the prompt has %s.", terminal.Commas(s.HardLimit), terminal.Commas(s.PromptTokens))
+		at = fmt.Sprintf("%s tokens", terminal.Commas(s.TokenThreshold))
 	}
-	return b.String()
+	if turns > 0 {
+		at += fmt.Sprintf(" or after %s", terminal.Plural(turns, "turn"))
+	}
+	return fmt.Sprintf("The next is due at %s; the prompt has %s.", at, terminal.Commas(s.PromptTokens))
 }

@@ -8,6 +8,9 @@ type Settings struct {
 	OverlapSize  int // invocations that stay raw
 	RetainEvents int // events that stay raw
 	Timeout      time.Duration
+	// InvocationThreshold is the number of complete invocations since the newest summary after which a compaction
+	// begins. It is 0 if compaction by turns is off.
+	InvocationThreshold int
 	// CheckpointTool is "" if no tool asks for checkpoints. CheckpointTokens is 0 if there is no
 	// minimum.
 	CheckpointTool   string
@@ -20,6 +23,7 @@ func (s *CompactionSessionService) Settings() Settings { return s.settings }
 func (p *policy) settings() Settings {
 	return Settings{
 		OverlapSize: p.OverlapSize, RetainEvents: p.RetainEvents, Timeout: p.Timeout,
-		CheckpointTool: p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
+		InvocationThreshold: p.InvocationThreshold,
+		CheckpointTool:      p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
 	}
 }

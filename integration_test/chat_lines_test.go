@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/contexttool"
 	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/internal/catalog"
 	scriptedllm "github.com/adk-go-ext/longsession/internal/scripted"
 	"github.com/adk-go-ext/longsession/prompt"
 	search "github.com/adk-go-ext/longsession/recall"
@@ -70,6 +72,7 @@ type chatted struct {
 	llm      *overheard
 	small    model.LLM
 	registry *tokens.Registry
+	catalog  int // how many tools of an MCP server the agent has
 	out, err bytes.Buffer
 }
 
@@ -158,6 +161,11 @@ func (k *chatted) talk(cfg longsession.Config, noCheckpoint bool, lines ...strin
 	for _, name := range []string{"log_whole", "log_lines", "log_head", "log_tail", "log_both"} {
 		all = append(all, logTool(k.t, name))
 	}
+	for _, t := range catalog.Tools()[:k.catalog] {
+		if !slices.ContainsFunc(all, func(other tool.Tool) bool { return other.Name() == t.Name }) {
+			all = append(all, &catalogTool{Tool: t, declaration: t.Declaration()})
+		}
+	}
 	bot, err := llmagent.New(llmagent.Config{Name: "assistant", Model: stack.Model(k.llm), Tools: all, Instruction: "You are a helpful assistant."})
 	if err != nil {
 		k.t.Fatal(err)
@@ -230,6 +238,7 @@ func TestEachExactLineIsSeenInFiftyTurns(t *testing.T) {
 	}
 	answers.WriteString(call("that is all for the survey", "mark_task_done", `{"detail": "finished the survey of the readings"}`))
 	k := newTalk(t, answers.String())
+	k.catalog = 100
 
 	var lines []string
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -294,6 +303,7 @@ func TestEachExactLineIsSeenInFiftyTurns(t *testing.T) {
 		"masked":   `\[result masked — ~\d+ tokens removed\]`,
 		"note":     `\[Context: \d+% used\. You can call compact_context to free space before continuing with large operations\.\]`,
 		"rules":    `House rules`,
+		"deferred": `\[\d+ tools deferred to save context\. Use tool_search to find them\.\]`,
 		"headings": `# Task.*# Files & changes.*# Technical context.*# Strategy & approach.*# Verification & next steps.*# Where we are`,
 		"handover": `# Current state.*# Files & changes.*# Technical context.*# Strategy & approach.*# Exact next steps`,
 	})
@@ -317,6 +327,31 @@ func TestEachExactLineIsSeenInFiftyTurns(t *testing.T) {
 		"newest": `(?m)^\S+ \S+  assistant: Noted: the readings`,
 	})
 	k.stopAndGoOn(t)
+}
+
+// A turn whose calls alone fill the window goes on while the summarizer fails, and the person is told of both: the
+// failure, and the summary without a model in its place.
+func TestAFailedSummaryIsToldInAFullWindow(t *testing.T) {
+	t.Parallel()
+	var answers strings.Builder
+	for i := range 45 {
+		answers.WriteString(call("long haul", "list_dir", fmt.Sprintf(`{"path": ".", "note": %q}`, strings.Repeat(fmt.Sprintf("reason %d ", i), 300))))
+	}
+	answers.WriteString(`{"text": "That was a long way."}` + "\n")
+	k := newTalk(t, answers.String())
+	cfg := k.config()
+	cfg.Compaction.Summarizer = summarizer.Func(func(context.Context, summarizer.Request) (summarizer.Result, error) {
+		return summarizer.Result{}, errors.New("the writer is away")
+	})
+	out, errs, err := k.talk(cfg, false, "Begin the long haul.")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errs)
+	}
+	shows(t, "the screen", out, map[string]string{"answer": `(?m)^That was a long way\.$`})
+	shows(t, "standard error", errs, map[string]string{
+		"failure": `(?m)^The conversation was not summarized: .*the writer is away\. It stays as it is\.$`,
+		"rescue":  `(?m)^Summarized \d+ events: [\d,]+ -> [\d,]+ tokens\.$`,
+	})
 }
 
 // stopAndGoOn stops the session at a ceiling below what it has spent, and lets it go on.
