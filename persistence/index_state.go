@@ -61,15 +61,20 @@ var letters = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding
 //
 // FTS5 keeps no counts with detail=column, so each mention up to maxMentions is a word of its own.
 func (x indexed) word(term string, mention int) string {
+	sum := x.sum(term, mention)
+	out := strconv.AppendInt(make([]byte, 0, 32), x.session, 10)
+	out = append(out, ':')
+	return string(letters.AppendEncode(out, sum[:5]))
+}
+
+// sum is the hash that word takes its bits from.
+func (x indexed) sum(term string, mention int) [sha256.Size]byte {
 	var block [saltSize + 1 + 2*maxTermBytes]byte
 	n := copy(block[:], x.salt)
 	block[n] = byte(min(mention, maxMentions))
 	n++
 	n += copy(block[n:], term)
-	sum := sha256.Sum256(block[:n])
-	out := strconv.AppendInt(make([]byte, 0, 32), x.session, 10)
-	out = append(out, ':')
-	return string(letters.AppendEncode(out, sum[:5]))
+	return sha256.Sum256(block[:n])
 }
 
 // maxMentions is how many mentions of a term in one event are told apart. More of them hardly change a score.
@@ -94,7 +99,7 @@ type searchStatements struct {
 	indexed, lastEpisode, episodes, authors *sql.Stmt
 	next, newestCovered                     *sql.Stmt
 	frequency, rowids, lengths, has         *sql.Stmt
-	candidates, beside, turn, around        *sql.Stmt
+	candidates, beside, load, turn, around  *sql.Stmt
 }
 
 // errNoIndex is the reason why the index of a file cannot be used. Searches read the events instead.
@@ -127,6 +132,7 @@ func (r *reader) prepareSearch(ctx context.Context) error {
 		selectIsIndexed:     &p.has,
 		selectCandidates:    &p.candidates,
 		selectBeside:        &p.beside,
+		selectLoad:          &p.load,
 		selectTurn:          &p.turn,
 		selectPage:          &p.around,
 	})

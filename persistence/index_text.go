@@ -24,6 +24,7 @@ const (
 	selectNewestCovered = `SELECT seq FROM events WHERE session = ? AND covered_by IS NOT NULL AND record_id IS NULL ORDER BY seq DESC LIMIT 1`
 
 	insertWords   = `INSERT OR REPLACE INTO search (rowid, words) VALUES (?, ?)`
+	insertTerms   = `INSERT OR REPLACE INTO search_terms (event, terms) VALUES (?, ?)`
 	insertIndexed = `INSERT INTO search_sessions (session, version, salt, indexed_to, newest, ended, documents, length, turns)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING`
 	updateIndexed = `UPDATE search_sessions SET indexed_to = ?4, newest = ?5, ended = ?6, documents = ?7, length = ?8, turns = ?9
@@ -214,6 +215,11 @@ const dateMark = "d:"
 // scanIndexable returns the events of rows with their terms. A row that cannot be decoded has none: it cannot be
 // returned, so it need not be found.
 func scanIndexable(rows *sql.Rows, err error, redact func(string) string) ([]document, error) {
+	return scanDocuments(rows, err, func(ev *session.Event) []string { return index.Terms(ev, redact) })
+}
+
+// scanDocuments returns the events of rows, with what terms returns for each.
+func scanDocuments(rows *sql.Rows, err error, terms func(*session.Event) []string) ([]document, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +238,7 @@ func scanIndexable(rows *sql.Rows, err error, redact func(string) string) ([]doc
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return out, analyze(raw, out, redact)
+	return out, analyze(raw, out, terms)
 }
 
 // errRedact marks a panic of the app's function that redacts texts.
@@ -240,7 +246,7 @@ var errRedact = errors.New("a text cannot be redacted")
 
 // analyze decodes rows and fills in the documents' events and terms, on all processors. A panic of redact is an error:
 // in a goroutine of ours, nobody else could recover it.
-func analyze(raw []stored, into []document, redact func(string) string) error {
+func analyze(raw []stored, into []document, terms func(*session.Event) []string) error {
 	const each = 16
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
@@ -253,7 +259,7 @@ func analyze(raw []stored, into []document, redact func(string) string) error {
 			}()
 			for i := from; i < min(from+each, len(raw)); i++ {
 				if ev, err := decode(&raw[i]); err == nil {
-					into[i].event, into[i].terms = ev, index.Terms(ev, redact)
+					into[i].event, into[i].terms = ev, terms(ev)
 				}
 			}
 			return nil
@@ -286,7 +292,11 @@ func (p *indexPortion) store(w *writer, req *session.GetRequest) error {
 		if d.terms == nil {
 			continue
 		}
-		if err := w.do(w.index.addWords, d.key, p.after.words(d.terms)); err != nil {
+		words, terms := p.after.words(d)
+		if err := w.do(w.index.addWords, d.key, words); err != nil {
+			return err
+		}
+		if err := w.do(w.index.addTerms, d.key, terms); err != nil {
 			return err
 		}
 		if err := w.do(w.index.addAuthor, key, d.event.Author); err != nil {
@@ -338,16 +348,18 @@ func (p *indexPortion) moveMark(w *writer) error {
 	return err
 }
 
-// words returns the text of a row of the table search.
-func (x indexed) words(terms []string) string {
+// words returns the text of a row of the table search, and the terms of one of search_terms.
+func (x indexed) words(d document) (string, []byte) {
 	var text strings.Builder
-	mentions := make(map[string]int, len(terms))
-	for _, term := range terms {
+	p := packer{indexed: x, asks: index.Asks(index.Text(d.event))}
+	mentions := make(map[string]int, len(d.terms))
+	for _, term := range d.terms {
 		mentions[term]++
 		text.WriteString(x.word(term, mentions[term]))
 		text.WriteByte(' ')
+		p.add(term)
 	}
-	return text.String()
+	return text.String(), p.packed()
 }
 
 // isDamage reports whether the file's data structures are the cause.
@@ -360,7 +372,7 @@ func isDamage(err error) bool {
 func (s *indexer) forgetIndex(ctx context.Context) error {
 	return s.submit(ctx, &write{run: func(w *writer) error {
 		w.eraser.grown()
-		for _, statement := range []string{`INSERT INTO search (search) VALUES ('delete-all')`, `DELETE FROM search_sessions`} {
+		for _, statement := range []string{`INSERT INTO search (search) VALUES ('delete-all')`, `DELETE FROM search_terms`, `DELETE FROM search_sessions`} {
 			if _, err := w.conn.ExecContext(context.Background(), statement); err != nil {
 				return err
 			}
@@ -372,8 +384,9 @@ func (s *indexer) forgetIndex(ctx context.Context) error {
 // indexStatements write the index. They are prepared at the first use, so that a damaged index keeps nobody from
 // opening the file.
 type indexStatements struct {
-	addWords, addIndexed, setIndexed, removeIndexed *sql.Stmt
-	setEpisode, addAuthor, addTurn                  *sql.Stmt
+	addWords, addTerms                    *sql.Stmt
+	addIndexed, setIndexed, removeIndexed *sql.Stmt
+	setEpisode, addAuthor, addTurn        *sql.Stmt
 }
 
 // prepareIndex prepares the statements for the index, unless they are prepared.
@@ -384,6 +397,7 @@ func (w *writer) prepareIndex() error {
 	var p indexStatements
 	err := w.prepare(context.Background(), map[string]**sql.Stmt{
 		insertWords:   &p.addWords,
+		insertTerms:   &p.addTerms,
 		insertIndexed: &p.addIndexed,
 		updateIndexed: &p.setIndexed,
 		deleteIndexed: &p.removeIndexed,

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,6 +49,32 @@ func TestNoStatementGoesThroughATable(t *testing.T) {
 	}
 	if bad := plan(t, db, "SELECT * FROM events WHERE author = 'x'"); !scans.MatchString(bad[0]) {
 		t.Errorf("a scan is not recognized: %q", bad)
+	}
+}
+
+// A search reads the events that it names and not all those of the session: SQLite prefers the index of the session's
+// numbers if it may.
+func TestASearchReadsOnlyTheEventsItNames(t *testing.T) {
+	t.Parallel()
+	s, err := NewSQLiteSessionService(filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	db, err := sql.Open("sqlite", s.name+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for query, want := range map[string]string{
+		selectCandidates: "SEARCH events USING INTEGER PRIMARY KEY (rowid=?)",
+		selectBeside:     "SEARCH events USING INDEX sqlite_autoindex_events_1 (session=? AND seq=?)",
+		selectLoad:       "SEARCH events USING INTEGER PRIMARY KEY (rowid=?)",
+		selectLengths:    "SEARCH search_docsize USING INTEGER PRIMARY KEY (rowid=?)",
+	} {
+		if steps := plan(t, db, query); !slices.Contains(steps, want) {
+			t.Errorf("%s\n\t%q", query, steps)
+		}
 	}
 }
 

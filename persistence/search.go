@@ -122,7 +122,7 @@ func (r *reader) searchSession(ctx context.Context, req *session.GetRequest, que
 	if err := r.checkWords(ctx, x); err != nil {
 		return nil, err
 	}
-	f := &finding{reader: r, indexed: x, q: q, query: query, known: map[int64]document{}}
+	f := &finding{reader: r, indexed: x, q: q, query: query, known: map[int64]known{}, reading: newReading(x, q)}
 	if err := f.lookUp(ctx); err != nil {
 		return nil, err
 	}
@@ -134,13 +134,32 @@ func (r *reader) searchSession(ctx context.Context, req *session.GetRequest, que
 	if limit <= 0 {
 		limit = defaultHits
 	}
-	hits := make([]index.Hit, 0, limit)
-	for _, one := range ranked[:min(limit, len(ranked))] {
-		hit, err := f.hit(ctx, one)
-		if err != nil {
+	return f.hits(ctx, ranked, limit)
+}
+
+// hits returns the best ranked events. An event that cannot be decoded makes room for the next one.
+func (f *finding) hits(ctx context.Context, ranked []index.Ranked, limit int) ([]index.Hit, error) {
+	hits := make([]index.Hit, 0, min(limit, len(ranked)))
+	for len(ranked) > 0 && len(hits) < limit {
+		some := ranked[:min(limit-len(hits), len(ranked))]
+		ranked = ranked[len(some):]
+		positions := make([]int, len(some))
+		for i, one := range some {
+			positions[i] = one.Position
+		}
+		if err := f.load(ctx, positions); err != nil {
 			return nil, err
 		}
-		hits = append(hits, hit)
+		for _, one := range some {
+			if f.known[int64(one.Position)].event == nil {
+				continue
+			}
+			hit, err := f.hit(ctx, one)
+			if err != nil {
+				return nil, err
+			}
+			hits = append(hits, hit)
+		}
 	}
 	return hits, nil
 }

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/recall/index"
 )
 
@@ -23,12 +25,14 @@ const (
 	selectFrequency = `SELECT doc FROM search_words WHERE term = ?`
 	selectWithWord  = `SELECT json_group_array(rowid) FROM search WHERE search MATCH ?`
 	// selectLengths reads FTS5's own table of the numbers of words, as FTS5 writes them: a varint, of 7 bits a byte.
-	selectLengths    = `SELECT id, sz FROM search_docsize WHERE id IN (SELECT value FROM json_each(?))`
-	selectIsIndexed  = `SELECT EXISTS (SELECT 1 FROM search_docsize WHERE id = ?)`
-	selectCandidates = selectBy + `key IN (SELECT value FROM json_each(?1)) AND session = ?2` + selectWhere
-	selectBeside     = selectBy + `session = ?2 AND seq IN (SELECT value FROM json_each(?1))` + selectWhere
-	selectBy         = `SELECT ` + eventColumns + `, key FROM events WHERE `
-	selectWhere      = ` AND seq <= ?3 AND time BETWEEN ?4 AND ?5`
+	selectLengths   = `SELECT id, sz FROM search_docsize WHERE id IN (SELECT value FROM json_each(?))`
+	selectIsIndexed = `SELECT EXISTS (SELECT 1 FROM search_docsize WHERE id = ?1) AND EXISTS (SELECT 1 FROM search_terms WHERE event = ?1)`
+	// The order of the joins is fixed, so that no plan reads all events of the session.
+	selectCandidates = selectSome + ` NOT INDEXED ON events.key = j.value AND session = ?2` + selectWhere
+	selectBeside     = selectSome + ` ON session = ?2 AND seq = j.value` + selectWhere
+	selectSome       = `SELECT events.key, seq, author, terms FROM json_each(?1) j CROSS JOIN events`
+	selectWhere      = ` AND seq <= ?3 AND time BETWEEN ?4 AND ?5 CROSS JOIN search_terms ON event = events.key`
+	selectLoad       = `SELECT ` + eventColumns + `, key FROM events WHERE key IN (SELECT value FROM json_each(?))`
 	selectEpisodes   = `SELECT first, last, length FROM search_episodes WHERE session = ? ORDER BY first`
 	selectAuthors    = `SELECT author FROM search_authors WHERE session = ?`
 	selectTurn       = `SELECT coalesce((SELECT turn FROM search_turns WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1), 0)`
@@ -42,10 +46,17 @@ type finding struct {
 	query index.Query
 
 	corpus  index.Corpus
-	terms   []asked            // terms of the question that some event has, the rarest first
-	dates   []asked            // its dates
-	average float64            // words of an event
-	known   map[int64]document // candidates, by seq
+	terms   []asked // terms of the question that some event has, the rarest first
+	dates   []asked // its dates
+	average float64 // words of an event
+	reading *reading
+	known   map[int64]known // candidates, by seq
+}
+
+// known is what was read of a candidate.
+type known struct {
+	key   int64
+	event *session.Event // nil if it was not read yet
 }
 
 // asked is one term or date of a question.
@@ -202,7 +213,7 @@ func (f *finding) choose(ctx context.Context, terms []asked, most int) (found []
 		some := matches[:min(len(matches), enough-len(found))]
 		matches = matches[len(some):]
 		rows, err := f.search.candidates.QueryContext(ctx, f.conditions(keysOf(some))...)
-		if found, err = f.add(found, rows, err); err != nil {
+		if found, err = f.add(ctx, found, rows, err); err != nil {
 			return nil, false, err
 		}
 	}
@@ -322,19 +333,60 @@ func (f *finding) conditions(some string) []any {
 	return []any{some, f.indexed.session, f.indexed.to, from, to}
 }
 
-// add adds the events of rows to the candidates, as far as they have words and may be returned.
-func (f *finding) add(to []index.Candidate, rows *sql.Rows, err error) ([]index.Candidate, error) {
-	docs, err := scanIndexable(rows, err, f.query.Redact)
+// add adds the events of rows to the candidates, as far as they may be returned.
+func (f *finding) add(ctx context.Context, to []index.Candidate, rows *sql.Rows, err error) ([]index.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range docs {
-		if d.terms != nil && f.may(d.event) {
-			f.known[d.seq] = d
-			to = append(to, f.q.Count(int(d.seq), d.event.Author, index.Text(d.event), d.terms))
+	defer rows.Close()
+	first := len(to)
+	for rows.Next() {
+		var key, seq int64
+		var author string
+		var terms sql.RawBytes
+		if err := rows.Scan(&key, &seq, &author, &terms); err != nil {
+			return nil, err
+		}
+		if c, ok := f.reading.count(int(seq), author, terms); ok {
+			f.known[seq] = known{key: key}
+			to = append(to, c)
 		}
 	}
-	return to, nil
+	if err := rows.Err(); err != nil || f.query.May == nil {
+		return to, err
+	}
+	var positions []int
+	for _, c := range to[first:] {
+		positions = append(positions, c.Position)
+	}
+	if err := f.load(ctx, positions); err != nil {
+		return nil, err
+	}
+	added := slices.DeleteFunc(to[first:], func(c index.Candidate) bool {
+		ev := f.known[int64(c.Position)].event
+		return ev == nil || !f.may(ev)
+	})
+	return to[:first+len(added)], nil
+}
+
+// load reads the events of candidates, as far as they are not read yet. A row that cannot be decoded has none.
+func (f *finding) load(ctx context.Context, positions []int) error {
+	var keys []int64
+	for _, p := range positions {
+		if one := f.known[int64(p)]; one.event == nil {
+			keys = append(keys, one.key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	text, _ := json.Marshal(keys) // numbers have no errors
+	rows, err := f.search.load.QueryContext(ctx, string(text))
+	docs, err := scanDocuments(rows, err, func(*session.Event) []string { return nil })
+	for _, d := range docs {
+		f.known[d.seq] = known{d.key, d.event}
+	}
+	return err
 }
 
 // beside returns the events with these numbers as candidates.
@@ -344,5 +396,5 @@ func (f *finding) beside(ctx context.Context, numbers []int) ([]index.Candidate,
 	}
 	text, _ := json.Marshal(numbers) // numbers have no errors
 	rows, err := f.search.beside.QueryContext(ctx, f.conditions(string(text))...)
-	return f.add(nil, rows, err)
+	return f.add(ctx, nil, rows, err)
 }

@@ -254,7 +254,7 @@ func (p *postings) add(ev *session.Event, redact func(string) string) {
 	if !ev.Timestamp.IsZero() {
 		d.day = int32(ev.Timestamp.UTC().Unix() / 86400)
 	}
-	d.asking = n <= shortQuestion && isQuestion(Text(ev))
+	d.asking = n <= shortQuestion && Asks(Text(ev))
 	doc := len(p.docs)
 	for id, count := range counts {
 		l := &p.lists[id]

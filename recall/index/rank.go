@@ -64,8 +64,9 @@ type Candidate struct {
 	pairs uint64 // those of the question that it has, a bit for each
 }
 
-// Count makes the candidate of an event from its terms, which are those of [Terms] for it.
-func (q Question) Count(position int, author string, text string, list []string) Candidate {
+// Count makes the candidate of an event from its terms, which are those of [Terms] for it. asks is what [Asks] reports for
+// its text.
+func (q Question) Count(position int, author string, asks bool, list []string) Candidate {
 	c := Candidate{Position: position, Author: author, Counts: make([]int, len(q.Terms)), Dates: make([]bool, len(q.Dates))}
 	last := -1
 	for _, term := range list {
@@ -80,7 +81,7 @@ func (q Question) Count(position int, author string, text string, list []string)
 		c.count(q, last, i)
 		last = i
 	}
-	c.Asking = c.Length <= shortQuestion && isQuestion(text)
+	c.Asking = asks && c.Length <= shortQuestion
 	return c
 }
 
@@ -97,7 +98,8 @@ func (c *Candidate) count(q Question, before, i int) {
 	}
 }
 
-func isQuestion(text string) bool {
+// Asks reports whether a text ends as a question does.
+func Asks(text string) bool {
 	text = strings.TrimRight(text, " \n\t\"'”」』)）")
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
 }
