@@ -3,6 +3,9 @@ package audit
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"slices"
 
 	"google.golang.org/adk/session"
@@ -23,12 +26,119 @@ type Found struct {
 	Turn int `json:"turn"`
 	// Score is how well the event fits the query, 0 for a neighbor of one that does.
 	Score float64 `json:"score,omitempty"`
+	// By is how it was found: [ByIndex] or [ByEvents].
+	By string `json:"searched,omitempty"`
 }
 
-// Search returns the passages of a session that fit a query best, the best first. Events of a passage are in the order
-// of the session. It searches what an app's recall searches, and so finds no records. It reads every event
-// that can be read, and needs no index in the file. unreadable counts the others.
-func Search(ctx context.Context, f *File, s *Session, q index.Query) (found []Passage, unreadable int, err error) {
+// The ways in which a search can find events.
+const (
+	ByIndex  = "index"  // by the index of words in the file
+	ByEvents = "events" // by reading all events
+)
+
+// Searched is the outcome of a search.
+type Searched struct {
+	// Passages are those that fit best, the best first. Events of a passage are in the order of the session.
+	Passages []Passage
+	// By is [ByIndex] or [ByEvents], and Why says in words for people why it was not the index, "" if it was.
+	By, Why string
+	// Unreadable is how many of the events that were read cannot be decoded.
+	Unreadable int
+}
+
+// Search searches a session as an app's recall does, and so finds no records. It uses the index of words in the file if
+// that has all events of the session, and wholeSession is not asked for. Otherwise it reads every event that can be
+// read. Both find the same, unless an app's Redact has taken words out of the index. So a search that finds nothing in
+// the index reads the events, too.
+func Search(ctx context.Context, f *File, s *Session, q index.Query, wholeSession bool) (found Searched, err error) {
+	found.By = ByEvents
+	if wholeSession {
+		found.Why = "as it was asked for"
+	} else if found.Why, err = f.whyNoIndex(ctx, s); err != nil {
+		return found, err
+	}
+	if found.Why == "" {
+		found.Passages, found.Why, err = f.searchIndex(ctx, s, q)
+		if err != nil {
+			return found, err
+		}
+	}
+	if found.Why == "" {
+		found.By = ByIndex
+	} else {
+		found.Passages, found.Unreadable, err = f.searchEvents(ctx, s, q)
+	}
+	for _, p := range found.Passages {
+		for i := range p {
+			p[i].By = found.By
+		}
+	}
+	return found, err
+}
+
+// whyNoIndex returns why the index cannot be used for a session, "" if it can.
+func (f *File) whyNoIndex(ctx context.Context, s *Session) (why string, err error) {
+	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		state, err := snap.Index(ctx, s.key)
+		switch {
+		case ctx.Err() != nil || errors.Is(err, sql.ErrNoRows):
+			return err
+		case err != nil:
+			why = "the index of words cannot be read: see 'longsession audit verify'"
+		case !state.Exists:
+			why = "no app has searched this session, so it has no index of words"
+		case !state.Current:
+			why = "the index of words is of another version: the app's next search makes it anew"
+		case state.IndexedTo < state.LastSeq:
+			why = fmt.Sprintf("the index of words has the first %d of %d events", state.IndexedTo, state.LastSeq)
+		case state.IndexedTo > state.LastSeq || state.Documents != state.Rows:
+			why = "the index of words is damaged: see 'longsession audit verify'"
+		}
+		return nil
+	})
+	return why, err
+}
+
+// searchIndex searches by the index. It returns why the events must be read instead, "" if they need not be.
+func (f *File) searchIndex(ctx context.Context, s *Session, q index.Query) (found []Passage, why string, err error) {
+	const changed = "the session was changed meanwhile"
+	notes, err := Annotate(ctx, f, s, first)
+	if err != nil {
+		return nil, "", err
+	}
+	hits, err := f.stored.SearchText(ctx, &session.GetRequest{AppName: s.App, UserID: s.User, SessionID: s.ID}, q)
+	switch {
+	case ctx.Err() != nil:
+		return nil, "", ctx.Err()
+	case err != nil:
+		return nil, "the index of words cannot be searched: see 'longsession audit verify'", nil
+	case len(hits) == 0:
+		return nil, "the index of words has nothing, but an app may have redacted it", nil
+	}
+	events := map[int]*session.Event{}
+	for _, h := range hits {
+		events[h.Position] = h.Event
+		for _, n := range slices.Concat(h.Before, h.After) {
+			events[n.Position] = n.Event
+		}
+	}
+	rows := map[int]*persistence.Row{}
+	for position, ev := range events {
+		for row, err := range f.Rows(ctx, s, int64(position)+1, 1) {
+			if err != nil {
+				return nil, "", err
+			}
+			rows[position] = row
+		}
+		if row := rows[position]; row == nil || row.Event == nil || row.ID != ev.ID || row.Seq != int64(position)+1 {
+			return nil, changed, nil
+		}
+	}
+	return passages(hits, func(position int) Entry { return notes.Entry(rows[position]) }), "", nil
+}
+
+// searchEvents searches without the index. unreadable counts the events that cannot be decoded.
+func (f *File) searchEvents(ctx context.Context, s *Session, q index.Query) (found []Passage, unreadable int, err error) {
 	notes, err := Annotate(ctx, f, s, first)
 	if err != nil {
 		return nil, 0, err
@@ -49,7 +159,7 @@ func Search(ctx context.Context, f *File, s *Session, q index.Query) (found []Pa
 	if err != nil {
 		return nil, 0, err
 	}
-	return passages(hits, func(position int) Entry { return notes.Entry(rows[position]) }), unreadable, ctx.Err()
+	return passages(hits, func(position int) Entry { return notes.Entry(rows[position]) }), unreadable, nil
 }
 
 // passages joins hits and neighbors that touch. entry returns the event at a position.

@@ -33,6 +33,8 @@ type command struct {
 	limit, around int
 	from, to      time.Time
 	whole, json   bool
+	events        bool // read them, whatever the index has
+	verbose       bool
 }
 
 // Command returns the recall command.
@@ -53,6 +55,8 @@ func Command() *cobra.Command {
 		setting.Setting{Name: "from", Value: moment(&r.from, false), Help: "only events from this day or time on (2026-03-01, or 2026-03-01T14:05:00Z)"},
 		setting.Setting{Name: "to", Value: moment(&r.to, true), Help: "only events up to this day or time"},
 		setting.Setting{Name: "whole", Value: setting.Switch(&r.whole), Help: "do not cut long texts"},
+		setting.Setting{Name: "no-index", Value: setting.Switch(&r.events), Help: "read all events, also if the file has an index of their words"},
+		setting.Setting{Name: "verbose", Short: "v", Value: setting.Switch(&r.verbose), Help: "say on standard error how the events were searched"},
 		setting.Setting{Name: "json", Value: setting.Switch(&r.json), Help: "write JSON Lines; the help above lists the fields"})
 	return cmd
 }
@@ -117,10 +121,18 @@ func (r *command) search(ctx context.Context, cmd *cobra.Command, f *audit.File,
 		return err
 	}
 	query := strings.Join(args[2:], " ")
-	found, unreadable, err := audit.Search(ctx, f, s, index.Query{Text: query, From: r.from, To: r.to, Limit: r.limit, Around: r.around})
+	searched, err := audit.Search(ctx, f, s, index.Query{Text: query, From: r.from, To: r.to, Limit: r.limit, Around: r.around}, r.events)
 	if err != nil {
 		return err
 	}
+	if r.verbose {
+		how := "searched by the index of words in the file"
+		if searched.By == audit.ByEvents {
+			how = "read all events: " + searched.Why
+		}
+		terminal.Complain(cmd.ErrOrStderr(), how)
+	}
+	found := searched.Passages
 	out := newOutput(cmd.OutOrStdout(), query, r.whole)
 	if r.json {
 		err = out.objects(found)
@@ -130,8 +142,8 @@ func (r *command) search(ctx context.Context, cmd *cobra.Command, f *audit.File,
 	if err != nil {
 		return err
 	}
-	if unreadable > 0 {
-		return exit.Failed("%s cannot be read, and may have what is looked for: see 'longsession audit verify'", terminal.Plural(unreadable, "event"))
+	if searched.Unreadable > 0 {
+		return exit.Failed("%s cannot be read, and may have what is looked for: see 'longsession audit verify'", terminal.Plural(searched.Unreadable, "event"))
 	}
 	return nil
 }
