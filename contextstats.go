@@ -55,7 +55,7 @@ func (c ContextStats) String() string {
 		Compactions:  activity.Boundaries{Count: a.Compactions, Last: a.LastCompaction, Text: a.Focus},
 		Checkpoints:  activity.Boundaries{Count: a.Checkpoints, Last: a.LastCheckpoint, Text: a.Note},
 		SummaryChars: a.Characters,
-		Subtasks:     activity.Subtasks{Count: u.Subtasks.Count, Usage: u.Subtasks.Tokens, USD: u.Subtasks.USD},
+		Subtasks:     activity.Subtasks{Count: u.Subtasks.Count, Usage: u.Subtasks.Tokens, USD: u.Subtasks.USD, Unpriced: u.Subtasks.Unpriced},
 	}
 	for _, m := range u.Models {
 		stats.Models = append(stats.Models, activity.Model{Name: m.Model, Calls: m.Calls, Usage: m.Tokens, USD: m.USD, Unpriced: unpriced(m.Model)})

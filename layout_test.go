@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"replay/conversation":                {"record", "internal/adk"},
 	"replay":                             {"recall", "recall/index", "internal/values", ".", "guard/watchdog", "budget", "toolresult", "toolresult/store", "toolsearch", "record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},
 	"cmd/longsession/internal/chart":     {"replay", "internal/terminal"},
-	"cmd/longsession/internal/audit":     {"recall", "recall/index", "internal/values", "guard", "internal/activity", "toolresult", "toolresult/store", "record", "selector", "summarizer", "tokens", "compaction", "persistence", "internal/adk", "internal/oracle", "internal/promptsize", "internal/view", "cmd/longsession/internal/redact", "internal/terminal"},
+	"cmd/longsession/internal/audit":     {"contexttool", "recall", "recall/index", "internal/values", "guard", "internal/activity", "toolresult", "toolresult/store", "record", "selector", "summarizer", "tokens", "compaction", "persistence", "internal/adk", "internal/oracle", "internal/promptsize", "internal/view", "cmd/longsession/internal/redact", "internal/terminal"},
 	"cmd/longsession/internal/redact":    {},
 	"internal/terminal":                  {},
 	"cmd/longsession/internal/exit":      {"internal/terminal"},

@@ -109,7 +109,7 @@ func showStats(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 		row("  Summaries", terminal.Plural(s.Calls, "model call"), s.Tokens.PromptTokens, s.Tokens.OutputTokens, part(s.USD))
 	}
 	if s := used.Subtasks; s.Count > 0 {
-		row("  Subtasks", fmt.Sprintf("%d, %s", s.Count, terminal.Plural(s.ModelCalls, "model call")), s.Tokens.PromptTokens, s.Tokens.OutputTokens, part(s.USD))
+		row("  Subtasks", fmt.Sprintf("%d, %s", s.Count, terminal.Plural(s.ModelCalls, "model call")), s.Tokens.PromptTokens, s.Tokens.OutputTokens, activity.Money(s.USD, s.Unpriced))
 	}
 	if len(used.Models) > 1 {
 		fmt.Fprintln(&b, activity.ModelRows(models(used)))

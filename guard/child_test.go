@@ -126,6 +126,21 @@ func TestASubtaskIsChargedToItselfAndToItsCaller(t *testing.T) {
 	}
 }
 
+func TestASubtaskWithoutPricesIsSaid(t *testing.T) {
+	t.Parallel()
+	llm := newWorker()
+	llm.name = "home-made"
+	llm.answer = parentCalls
+	d := newDesk(t, guard.Config{}, llm, subtasks(guard.Limits{ModelCalls: 3}, func(*guard.Child, []error) {}))
+	if _, errs := d.say("hi", agent.StreamingModeNone, 0); len(errs) != 0 {
+		t.Fatal(errs)
+	}
+	stored, ok := guard.Stored(d.stored())
+	if u := d.used(); !ok || !u.Subtasks.Unpriced || u.Subtasks.USD != 0 || u.Subtasks.ModelCalls != 3 || stored.Subtasks != u.Subtasks {
+		t.Errorf("usage %+v, stored %+v", u, stored)
+	}
+}
+
 func TestASubtaskStopsAtTheLimitsOfItsCaller(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]guard.Config{

@@ -64,6 +64,8 @@ type SubtaskUsage struct {
 	ModelCalls int
 	Tokens     tokens.Usage
 	USD        tokens.Nano
+	// Unpriced: USD leaves out calls of models whose prices are not known.
+	Unpriced bool
 }
 
 // SummaryUsage is the part of the summarizer.
@@ -140,7 +142,7 @@ func usageOf(s ledger.State) Usage {
 	u := Usage{
 		USD: s.Total.USD, Unpriced: slices.Clone(s.Unpriced), ModelCalls: s.Total.Calls, Tokens: s.Total.Usage,
 		Turn:      TurnUsage{s.TurnID, s.Turn.Calls, s.Turn.Usage, s.Turn.USD},
-		Subtasks:  SubtaskUsage{s.Children, s.Subtasks.Calls, s.Subtasks.Usage, s.Subtasks.USD},
+		Subtasks:  SubtaskUsage{s.Children, s.Subtasks.Calls, s.Subtasks.Usage, s.Subtasks.USD, s.SubtasksUnpriced},
 		Summaries: SummaryUsage{s.Summaries.Calls, s.Summaries.Usage, s.Summaries.USD},
 		Granted:   Limits(s.Granted),
 	}

@@ -160,6 +160,7 @@ func (p Payer) charge(now time.Time, model string, a Amount, unpriced bool, part
 		}
 		if up.Account != p.Account {
 			state.Subtasks = state.Subtasks.Plus(a)
+			state.SubtasksUnpriced = state.SubtasksUnpriced || unpriced
 		}
 		if unpriced && state.noteUnpriced(model) {
 			s.NewUnpriced = true

@@ -349,6 +349,45 @@ func TestASubtaskIsRecoveredOnce(t *testing.T) {
 	}
 }
 
+// A cost that leaves calls out is said to do so: of a subtask that runs, is stored, is recovered, and of one that
+// another process has charged.
+func TestSubtasksWithoutPricesAreSaid(t *testing.T) {
+	t.Parallel()
+	settle := func(p Payer, unpriced bool) {
+		t.Helper()
+		d := p.Reserve(start, Amount{})
+		if d.Call == nil {
+			t.Fatalf("refused: %+v", d)
+		}
+		d.Call.Settle(start, "home-made", Amount{Calls: 1, Usage: tokens.Usage{PromptTokens: 10}}, unpriced)
+	}
+	a := Open(self, Limits{}, Limits{})
+	p, _ := a.Begin("1", start)
+	settle(p, true)
+	child := p.Child(Owner{"app", "u", "s:sub:x"}, Limits{}, start)
+	settle(child.Turn(""), false)
+	if got := a.State(start); got.SubtasksUnpriced || len(got.Unpriced) != 1 {
+		t.Errorf("only the session's own call has no price: %+v", got)
+	}
+	settle(child.Turn(""), true)
+	if got := a.State(start); !got.SubtasksUnpriced || child.State(start).SubtasksUnpriced {
+		t.Errorf("a call of the subtask has no price: %+v", got)
+	}
+	text, _ := a.Write(start)
+	_, stored, err := Decode(text)
+	if err != nil || !stored.SubtasksUnpriced {
+		t.Errorf("stored: %s, %v", text, err)
+	}
+	later := Open(self, Limits{}, Limits{})
+	later.Recover("s:sub:x", child.State(start), start)
+	if got := later.State(start); !got.SubtasksUnpriced {
+		t.Errorf("recovered: %+v", got)
+	}
+	if got := a.State(start).onto(State{}, State{}); !got.SubtasksUnpriced {
+		t.Errorf("on what another process has: %+v", got)
+	}
+}
+
 func TestDamagedSnapshotsAreRefused(t *testing.T) {
 	t.Parallel()
 	good := Encode(self, State{Total: cents(5), Models: map[string]Amount{"m": cents(5)}})

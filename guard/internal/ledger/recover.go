@@ -24,6 +24,7 @@ func (a *Account) Recover(child string, stored State, now time.Time) (s Settled)
 		}
 		_, unpriced := slices.BinarySearch(stored.Unpriced, model)
 		charged := Payer{Account: a}.charge(now, model, more, unpriced, &a.state.Subtasks)
+		a.state.SubtasksUnpriced = a.state.SubtasksUnpriced || unpriced
 		a.state.open(child, more)
 		s.Charged = s.Charged.Plus(more)
 		s.Tripped = append(s.Tripped, charged.Tripped...)

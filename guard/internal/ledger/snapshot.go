@@ -37,6 +37,7 @@ type snapshot struct {
 	Turn      numbers        `json:"turn_total"`
 	Children  int            `json:"subtasks,omitempty"`
 	Subtasks  *numbers       `json:"subtask_total,omitempty"`
+	NoPrice   bool           `json:"subtasks_unpriced,omitempty"` // see [State.SubtasksUnpriced]
 	Summaries *numbers       `json:"summary_total,omitempty"`
 	Open      []namedNumbers `json:"open,omitempty"`
 	Last      numbers        `json:"last"`
@@ -82,7 +83,7 @@ func Encode(o Owner, s State) string {
 	out := snapshot{
 		Version: format, App: o.App, User: o.User, Session: o.Session,
 		Total: numbersOf(s.Total), Unpriced: s.Unpriced, TurnID: s.TurnID, Turn: numbersOf(s.Turn),
-		Children: s.Children, Subtasks: someNumbers(s.Subtasks), Summaries: someNumbers(s.Summaries),
+		Children: s.Children, Subtasks: someNumbers(s.Subtasks), NoPrice: s.SubtasksUnpriced, Summaries: someNumbers(s.Summaries),
 		Last: numbersOf(s.Last), Wall: add(int64(s.Wall), 0), Held: s.Held, Tripped: s.Tripped,
 	}
 	out.Models, out.Open = sorted(s.Models), sorted(s.Open)
@@ -118,7 +119,7 @@ func Decode(text string) (Owner, State, error) {
 	}
 	s := State{
 		Total: in.Total.amount(), Unpriced: in.Unpriced, TurnID: in.TurnID, Turn: in.Turn.amount(),
-		Children: in.Children, Subtasks: in.Subtasks.amount(), Summaries: in.Summaries.amount(),
+		Children: in.Children, Subtasks: in.Subtasks.amount(), SubtasksUnpriced: in.NoPrice, Summaries: in.Summaries.amount(),
 		Last: in.Last.amount(), Wall: time.Duration(in.Wall), Held: in.Held, Tripped: in.Tripped,
 	}
 	if g := in.Granted; g != nil {

@@ -9,17 +9,19 @@ import (
 
 // State is what an account stores.
 type State struct {
-	Total     Amount
-	Models    map[string]Amount
-	Unpriced  []string // sorted
-	Subtasks  Amount
-	Children  int // how many subtasks
-	Summaries Amount
-	Last      Amount // the last call that an agent of the account itself has made
-	Wall      time.Duration
-	Granted   Limits
-	Held      *Held
-	Tripped   *Stop
+	Total    Amount
+	Models   map[string]Amount
+	Unpriced []string // sorted
+	Subtasks Amount
+	// SubtasksUnpriced: Subtasks leaves out the cost of models without prices.
+	SubtasksUnpriced bool
+	Children         int // how many subtasks
+	Summaries        Amount
+	Last             Amount // the last call that an agent of the account itself has made
+	Wall             time.Duration
+	Granted          Limits
+	Held             *Held
+	Tripped          *Stop
 	// Open is what subtasks have used whose results are not stored yet, by session: their part of the totals.
 	Open   map[string]Amount
 	TurnID string
@@ -122,6 +124,7 @@ func (s State) onto(theirs, base State) State {
 		out.noteUnpriced(name)
 	}
 	out.Subtasks = out.Subtasks.Plus(s.Subtasks.Minus(base.Subtasks))
+	out.SubtasksUnpriced = out.SubtasksUnpriced || s.SubtasksUnpriced
 	out.Summaries = out.Summaries.Plus(s.Summaries.Minus(base.Summaries))
 	out.Children += max(0, s.Children-base.Children)
 	out.Wall += max(0, s.Wall-base.Wall)

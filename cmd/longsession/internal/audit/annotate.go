@@ -7,15 +7,12 @@ import (
 
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/contexttool"
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
-
-// checkpointTool is the name of the tool by which a model reports a finished task, see package
-// contexttool.
-const checkpointTool = "mark_task_done"
 
 // States of a call that reports a finished task and has no checkpoint record.
 const (
@@ -104,13 +101,13 @@ func refusedIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (map
 	const question = `SELECT content FROM events WHERE session = ? AND instr(CAST(content AS TEXT), ?) > 0`
 	refused := map[string]bool{}
 	var text []byte
-	err := answers(ctx, snap, "events", question, []any{s.key, `"` + checkpointTool + `"`}, []any{&text}, func() {
+	err := answers(ctx, snap, "events", question, []any{s.key, `"` + contexttool.MarkTaskDoneName + `"`}, []any{&text}, func() {
 		var content genai.Content
 		if json.Unmarshal(text, &content) != nil {
 			return
 		}
 		for _, p := range content.Parts {
-			if p != nil && p.FunctionResponse != nil && p.FunctionResponse.Name == checkpointTool && p.FunctionResponse.Response["error"] != nil {
+			if p != nil && p.FunctionResponse != nil && p.FunctionResponse.Name == contexttool.MarkTaskDoneName && p.FunctionResponse.Response["error"] != nil {
 				refused[p.FunctionResponse.ID] = true
 			}
 		}
@@ -133,7 +130,7 @@ func (a *Annotator) annotate(e *Entry) {
 		if child := a.session.child(c.ID); child != nil {
 			c.Subtask = child.ID
 		}
-		if c.Name == checkpointTool {
+		if c.Name == contexttool.MarkTaskDoneName {
 			c.Checkpoint = a.answer(e, c.ID)
 		}
 	}
@@ -172,7 +169,7 @@ func (a *Annotator) answer(e *Entry, call string) string {
 // pending counts the calls of an event that ask for a checkpoint which was not written yet.
 func (a *Annotator) pending(row *persistence.Row) (n int) {
 	for _, call := range adk.FunctionCalls(row.Event) {
-		if call.Name == checkpointTool && a.answer(&Entry{Seq: row.Seq, Branch: row.Event.Branch}, call.ID) == Pending {
+		if call.Name == contexttool.MarkTaskDoneName && a.answer(&Entry{Seq: row.Seq, Branch: row.Event.Branch}, call.ID) == Pending {
 			n++
 		}
 	}
