@@ -54,11 +54,11 @@ func Search(ctx context.Context, f *File, s *Session, q index.Query, wholeSessio
 	found.By = ByEvents
 	if wholeSession {
 		found.Why = "as it was asked for"
-	} else if found.Why, err = f.whyNoIndex(ctx, s); err != nil {
+	} else if found.Why, err = whyNoIndex(ctx, f, s); err != nil {
 		return found, err
 	}
 	if found.Why == "" {
-		found.Passages, found.Why, err = f.searchIndex(ctx, s, q)
+		found.Passages, found.Why, err = searchIndex(ctx, f, s, q)
 		if err != nil {
 			return found, err
 		}
@@ -66,7 +66,7 @@ func Search(ctx context.Context, f *File, s *Session, q index.Query, wholeSessio
 	if found.Why == "" {
 		found.By = ByIndex
 	} else {
-		found.Passages, found.Unreadable, err = f.searchEvents(ctx, s, q)
+		found.Passages, found.Unreadable, err = searchEvents(ctx, f, s, q)
 	}
 	for _, p := range found.Passages {
 		for i := range p {
@@ -77,7 +77,7 @@ func Search(ctx context.Context, f *File, s *Session, q index.Query, wholeSessio
 }
 
 // whyNoIndex returns why the index cannot be used for a session, "" if it can.
-func (f *File) whyNoIndex(ctx context.Context, s *Session) (why string, err error) {
+func whyNoIndex(ctx context.Context, f *File, s *Session) (why string, err error) {
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
 		state, err := snap.Index(ctx, s.key)
 		switch {
@@ -100,7 +100,7 @@ func (f *File) whyNoIndex(ctx context.Context, s *Session) (why string, err erro
 }
 
 // searchIndex searches by the index. It returns why the events must be read instead, "" if they need not be.
-func (f *File) searchIndex(ctx context.Context, s *Session, q index.Query) (found []Passage, why string, err error) {
+func searchIndex(ctx context.Context, f *File, s *Session, q index.Query) (found []Passage, why string, err error) {
 	const changed = "the session was changed meanwhile"
 	notes, err := Annotate(ctx, f, s, first)
 	if err != nil {
@@ -138,7 +138,7 @@ func (f *File) searchIndex(ctx context.Context, s *Session, q index.Query) (foun
 }
 
 // searchEvents searches without the index. unreadable counts the events that cannot be decoded.
-func (f *File) searchEvents(ctx context.Context, s *Session, q index.Query) (found []Passage, unreadable int, err error) {
+func searchEvents(ctx context.Context, f *File, s *Session, q index.Query) (found []Passage, unreadable int, err error) {
 	notes, err := Annotate(ctx, f, s, first)
 	if err != nil {
 		return nil, 0, err
