@@ -396,6 +396,10 @@ func (h *Handler) context(r *http.Request, f *audit.File) (*content, error) {
 		if e.Seq == 0 {
 			one.ID = "v" + strconv.Itoa(int(p.First)+i)
 		}
+		if e.Record != nil { // the model sees its text, and nothing else of the record
+			one.Link = link("/summaries", s, "record", e.Record.RecordID)
+			one.Blocks = slices.DeleteFunc(one.Blocks, func(b block) bool { return b.Kind != "text" || b.Title != "" })
+		}
 		p.Events = append(p.Events, one)
 	}
 	at := func(from int64) string { return link("/context", s, "from", strconv.FormatInt(max(1, from), 10)) }

@@ -99,8 +99,8 @@ func TestPagesShowAllSidesOfASession(t *testing.T) {
 	ask(t, h, "/?all=1").has(t, "order-1", "shop", "ada")
 	ask(t, h, page("conversation")).has(t, "Where is parcel 1023?", "shelf 23", "call of track", "in summary", `aria-current="page">Conversation`)
 	view := ask(t, h, page("context"))
-	view.has(t, "Where is parcel 1023?", "Opening request", "the whole history is about")
-	view.lacks(t, " covered\"", `id="e1"`)
+	view.has(t, "Where is parcel 1023?", "next to what it replaced", "Opening request", "the whole history is about")
+	view.lacks(t, " covered\"", `id="e1"`, ">values<")
 	ask(t, h, page("summaries")).has(t, "Where is parcel 1000?", "Opening request: Where is parcel 1000?", "Replaced", "trigger")
 	ask(t, h, page("session")).has(t, "Largest prompt", "1,070 tokens", "gemini-2.5-flash", "$0.0", "next to what it replaced")
 }
