@@ -14,16 +14,21 @@ const (
 	// smallSession and smallResults are how many events and bytes of results are deleted in one transaction.
 	smallSession = 256
 	smallResults = 8 << 20
-	// eraseFor is how long a transaction deletes rows, and eraseEvents how many events at most. FTS5 merges its data
-	// after so many deletions, and more of them in one transaction would make that take longer.
-	eraseFor    = 40 * time.Millisecond
+	// eraseFor is how long a transaction deletes rows, or merges the index. It deletes eraseStep events before it looks
+	// at the clock, and eraseEvents at most, so that merges keep up with deletions.
+	eraseFor    = 25 * time.Millisecond
 	eraseEvents = 64
 	eraseStep   = 8
+	// eraseLogEvery is how many transactions pass between truncations of the log, each of which waits for the disk twice.
+	eraseLogEvery = 8
 
 	selectSizes = `SELECT key, last_seq, (SELECT coalesce(sum(byte_size), 0) FROM tool_result_blobs WHERE session = key)
 		FROM sessions WHERE app = ? AND user = ? AND id = ?`
-	listForErasing = `INSERT INTO erasing (session) SELECT key FROM sessions WHERE app = ? AND user = ? AND id = ?`
-	deleteEvents   = `DELETE FROM events WHERE key IN (SELECT key FROM events WHERE session = ? ORDER BY seq LIMIT ?)`
+	listForErasing  = `INSERT INTO erasing (session) SELECT key FROM sessions WHERE app = ? AND user = ? AND id = ?`
+	selectErasing   = `SELECT session FROM erasing ORDER BY session LIMIT 1`
+	selectIndexedOf = `SELECT coalesce((SELECT documents FROM search_sessions WHERE session = ?), 0),
+		(SELECT coalesce(sum(documents), 0) FROM search_sessions)`
+	deleteEvents = `DELETE FROM events WHERE key IN (SELECT key FROM events WHERE session = ? ORDER BY seq LIMIT ?)`
 )
 
 // deleteOthers empty the other tables, in portions.
@@ -42,7 +47,7 @@ var deleteOthers = []string{
 // remover deletes sessions. A large session is first made unfindable, by deleting its row in sessions alone, in a
 // transaction without foreign keys. Its key is then in the table erasing until its other rows are deleted, in
 // portions that let other writers in. For example, a session of 100,000 events is gone for everybody after the
-// first of some 1,600 transactions.
+// first of some thousand transactions.
 type remover struct{ *SQLiteSessionService }
 
 // remove deletes a session, and whatever is left of others.
@@ -107,8 +112,9 @@ func (s remover) isLarge(ctx context.Context, req *session.DeleteRequest) (large
 
 // finish erases what is left of deleted sessions, and rests between portions, so that other processes can write.
 func (s remover) finish(ctx context.Context) error {
+	e := erasure{remover: s}
 	for {
-		done, took, err := s.erasePortion(ctx)
+		done, took, err := e.portion(ctx)
 		if done || err != nil {
 			return err
 		}
@@ -120,53 +126,75 @@ func (s remover) finish(ctx context.Context) error {
 	}
 }
 
-// erasePortion runs one transaction, and reports whether no row is left, and how long the writer took.
-func (s remover) erasePortion(ctx context.Context) (done bool, took time.Duration, err error) {
+// erasure erases what is left of deleted sessions, in portions. Every other transaction merges the index, so that the
+// words of a session leave it while they are few. For example, if a large session alone fills the index, it is
+// merged whenever 40% of its rows are deleted.
+type erasure struct {
+	remover
+	merger  merger
+	session int64 // the one that is being erased
+	erased  bool  // no row is left, but perhaps something to merge
+	passed  int   // transactions
+}
+
+// portion runs one transaction, and reports whether nothing is left to do, and how long the writer took.
+func (e *erasure) portion(ctx context.Context) (done bool, took time.Duration, err error) {
 	var began time.Time
-	err = s.submit(ctx, &write{run: func(w *writer) (err error) {
+	err = e.submit(ctx, &write{run: func(w *writer) (err error) {
 		began = time.Now()
-		w.eraser.deleted()
-		done, err = erasePortion(w, began)
+		if e.erased || e.passed%2 == 1 {
+			done, err = e.merger.step(w, e.erased)
+			done = done && e.erased
+		} else {
+			e.erased, err = e.erase(w, began)
+		}
+		if done || e.passed%eraseLogEvery == 0 {
+			w.eraser.deleted()
+		}
 		return err
 	}})
+	e.passed++
 	return done, time.Since(began), err
 }
 
-// erasePortion deletes rows for some time, and reports whether no row is left.
-func erasePortion(w *writer, began time.Time) (done bool, err error) {
-	ctx, left := context.Background(), eraseEvents
-	for time.Since(began) < eraseFor && left > 0 {
+// erase deletes rows for some time, and reports whether no row is left.
+func (e *erasure) erase(w *writer, began time.Time) (done bool, err error) {
+	ctx := context.Background()
+	for left := eraseEvents; left > 0 && time.Since(began) < eraseFor; left -= eraseStep {
 		var key int64
-		err := w.conn.QueryRowContext(ctx, "SELECT session FROM erasing ORDER BY session LIMIT 1").Scan(&key)
+		err := w.conn.QueryRowContext(ctx, selectErasing).Scan(&key)
 		if errors.Is(err, sql.ErrNoRows) {
 			return true, nil
 		}
 		if err != nil {
 			return false, err
 		}
-		n, err := eraseSome(ctx, w, key)
-		if err != nil {
+		if key != e.session {
+			var documents, all int64
+			if err := w.conn.QueryRowContext(ctx, selectIndexedOf, key).Scan(&documents, &all); err != nil {
+				return false, err
+			}
+			e.session, e.merger = key, newMerger(documents, all)
+		}
+		if err := eraseSome(ctx, w, key); err != nil {
 			return false, err
 		}
-		left -= n
 	}
 	return false, nil
 }
 
-// eraseSome deletes some rows of a deleted session, and returns how many events these were. Without a row left, it takes
-// the session from the list.
-func eraseSome(ctx context.Context, w *writer, key int64) (events int, err error) {
-	n, err := deleted(w.conn.ExecContext(ctx, deleteEvents, key, eraseStep))
-	if n > 0 || err != nil {
-		return n, err
+// eraseSome deletes some rows of a deleted session. Without a row left, it takes the session from the list.
+func eraseSome(ctx context.Context, w *writer, key int64) error {
+	if n, err := deleted(w.conn.ExecContext(ctx, deleteEvents, key, eraseStep)); n > 0 || err != nil {
+		return err
 	}
 	for _, statement := range deleteOthers {
 		if n, err := deleted(w.conn.ExecContext(ctx, statement, key)); n > 0 || err != nil {
-			return 0, err
+			return err
 		}
 	}
-	_, err = w.conn.ExecContext(ctx, "DELETE FROM erasing WHERE session = ?", key)
-	return 0, err
+	_, err := w.conn.ExecContext(ctx, "DELETE FROM erasing WHERE session = ?", key)
+	return err
 }
 
 func deleted(result sql.Result, err error) (int, error) {
@@ -184,12 +212,13 @@ func (s remover) finishLater() {
 	}
 	s.background.Go(func() {
 		defer s.finishing.Store(false)
+		e := erasure{remover: s}
 		for {
 			leave, err := s.enter()
 			if err != nil {
 				return
 			}
-			done, took, err := s.erasePortion(context.Background())
+			done, took, err := e.portion(context.Background())
 			leave()
 			if done || err != nil {
 				return // the next opening or deletion tries again

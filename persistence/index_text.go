@@ -78,6 +78,9 @@ func (s *indexer) catchUp(ctx context.Context, covered bool) error {
 		if err == nil {
 			err = s.submit(ctx, &write{run: func(w *writer) error { return p.store(w, s.req) }})
 		}
+		if err == nil {
+			err = s.mergeIndex(ctx, p.after.length-p.before.length)
+		}
 		if isDamage(err) && !mended {
 			mended, err = true, s.forgetIndex(ctx)
 		}
