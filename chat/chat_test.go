@@ -79,6 +79,36 @@ func TestEachLineOfAPipeIsAnswered(t *testing.T) {
 	}
 }
 
+// A person who counts the turns finds that the sentence is true.
+func TestTheNextCompactionComesWhenItWasTold(t *testing.T) {
+	t.Parallel()
+	cfg, _, errs := piped(t, echo(), strings.Repeat("Message "+strings.Repeat("and so on ", 60)+"\n", 24))
+	if err := run(t, cfg); err != nil {
+		t.Fatal(err)
+	}
+	turns, told, compactions := 0, 0, 0
+	for line := range strings.Lines(errs.String()) {
+		switch {
+		case strings.HasPrefix(line, "📊"):
+			turns++
+		case strings.HasPrefix(line, "Summarized "):
+			if compactions++; compactions > 1 && turns != told {
+				t.Errorf("compaction %d comes after turn %d, and was told for turn %d:\n%s", compactions, turns, told, errs)
+			}
+		default:
+			_, after, _ := strings.Cut(line, " or after ")
+			var left int
+			if _, err := fmt.Sscanf(after, "%d turns;", &left); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			told = turns + left
+		}
+	}
+	if compactions < 3 {
+		t.Errorf("%d compactions only:\n%s", compactions, errs)
+	}
+}
+
 // After the fifth turn the history is summarized, and the person is told.
 func TestACompactionIsTold(t *testing.T) {
 	t.Parallel()
