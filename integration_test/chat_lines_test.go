@@ -39,23 +39,34 @@ import (
 	"github.com/adk-go-ext/longsession/toolresult"
 )
 
-// overheard is a model whose requests are kept as text.
+// overheard is a model whose requests are kept as text, each part of them once.
 type overheard struct {
 	model.LLM
 
 	mu   sync.Mutex
+	seen map[string]bool
 	text strings.Builder
 }
 
 func (o *overheard) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	o.hear(req.Config)
+	for _, content := range req.Contents {
+		o.hear(content)
+	}
+	return o.LLM.GenerateContent(ctx, req, stream)
+}
+
+func (o *overheard) hear(part any) {
 	var sent bytes.Buffer
 	enc := json.NewEncoder(&sent)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode([]any{req.Config, req.Contents})
+	_ = enc.Encode(part)
 	o.mu.Lock()
-	o.text.Write(sent.Bytes())
-	o.mu.Unlock()
-	return o.LLM.GenerateContent(ctx, req, stream)
+	defer o.mu.Unlock()
+	if !o.seen[sent.String()] {
+		o.seen[sent.String()] = true
+		o.text.Write(sent.Bytes())
+	}
 }
 
 func (o *overheard) all() string {
@@ -87,7 +98,7 @@ func newTalk(t *testing.T, lines string) *chatted {
 		}
 		return m
 	}
-	k := &chatted{t: t, folder: newProject(t).dir, sessions: session.InMemoryService(), llm: &overheard{LLM: play("scripted:talk", lines)}}
+	k := &chatted{t: t, folder: newProject(t).dir, sessions: session.InMemoryService(), llm: &overheard{LLM: play("scripted:talk", lines), seen: map[string]bool{}}}
 	k.small = play("scripted:small", `{"text": "The file has 600 lines of readings, none above 40."}`)
 	price, _ := tokens.Lookup("gemini-2.5-flash")
 	var models []tokens.Model
