@@ -79,7 +79,7 @@ func showTokens(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 	if s.ContextWindow > 0 {
 		percent = 100 * float64(s.PromptTokens) / float64(s.ContextWindow)
 	}
-	_, err = fmt.Fprintf(w, "📊 Context Usage:\n   Tokens: %d / %d (%.1f%% used)\n   Latest turn: none since this chat began, so the tokens are an estimate of the next prompt\n",
+	_, err = fmt.Fprintf(w, "📊 Context Usage:\n   Tokens: %d / %d (%.1f%% used)\n   Latest turn: none since this chat began, so the tokens are an estimate of the conversation alone\n",
 		s.PromptTokens, s.ContextWindow, percent)
 	return err
 }

@@ -41,7 +41,7 @@ func showGuard(ctx context.Context, c *Chat, args string, w io.Writer) error {
 		fmt.Fprintf(&b, "The amounts leave out %s: the price is not known.\n", terminal.Printable(strings.Join(used.Unpriced, ", ")))
 	}
 	if used.Stopped != nil {
-		fmt.Fprintf(&b, "Stopped: %v. %s\n", used.Stopped, howToGoOn(ctx, c, used.Stopped))
+		fmt.Fprintf(&b, "Stopped: %s. %s\n", strings.TrimPrefix(used.Stopped.Error(), guard.ErrStopped.Error()+": "), howToGoOn(ctx, c, used.Stopped))
 	} else {
 		b.WriteString("No limit is reached.\n")
 	}

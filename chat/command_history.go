@@ -92,7 +92,8 @@ func showTools(_ context.Context, c *Chat, _ string, w io.Writer) error {
 	shown := terminal.Of(c.cfg.Out)
 	for _, t := range tools {
 		name := terminal.Printable(t.Name())
-		about := terminal.Shorten(terminal.Printable(oneLine(t.Description())), max(shown.Width()-column, terminal.Narrowest))
+		about, _, _ := strings.Cut(oneLine(t.Description()), ". ") // the first sentence says what it is for
+		about = terminal.Shorten(terminal.Printable(strings.TrimSuffix(about, ".")), max(shown.Width()-column, terminal.Narrowest))
 		if _, err := fmt.Fprintf(w, "  %-*s%s\n", column-2, name, about); err != nil {
 			return err
 		}
