@@ -65,8 +65,8 @@ func (f *File) viewIn(ctx context.Context, snap *persistence.Snapshot, s *Sessio
 	return view.Collect(resp.Session.Events()), nil
 }
 
-// State returns a text that changes whenever anything is stored in the file or deleted from it. It is cheap to ask
-// for: it does not read events.
+// State returns a text that changes whenever an event is stored, or a session created or deleted. It may be the same
+// again if a session that was created in between is gone. It is cheap to ask for: it does not read events.
 func State(ctx context.Context, f *File) (string, error) {
 	var sessions, newest, events int64
 	var created, updated string

@@ -79,6 +79,7 @@
 
   async function ask() {
     clearTimeout(timer);
+    const began = performance.now();
     try {
       const answer = await fetch(address, {headers: tag ? {"If-None-Match": tag} : {}, cache: "no-store"});
       if (answer.status === 304) {
@@ -92,7 +93,7 @@
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         throw new Error(page.querySelector(".note")?.textContent ?? answer.statusText);
       }
-      wait = every;
+      wait = Math.min(slowest, Math.max(every, 3 * (performance.now() - began))); // a long session takes longer
     } catch (e) {
       wait = Math.min(2 * wait, slowest);
       say(e instanceof TypeError ? "The server does not answer. Trying again." : e.message + " Trying again.", true);
