@@ -5,13 +5,13 @@
 // # Layers
 //
 // Six layers make a prompt fit, keep it cheap, and keep the agent within its limits. Compaction (package
-// compaction) replaces old turns by summaries. The layer of tool results (package toolresult) shortens long results, masks old ones, and lets
-// the model read each of them whole with the tool read_result. The budget (package budget) measures every
-// request as it is sent, makes one that is too large fit, and recovers if the provider refuses it. The
-// prompt (package prompt) adds sections such as AGENTS.md where they leave the cached prefix stable. Tool
-// search (package toolsearch) takes the declarations of many tools out of requests, and lets the model find
-// them. The guard (package guard) counts what each session spends, stops it at its limits, and notices agents
-// that repeat themselves.
+// compaction) replaces old turns by summaries. The layer of tool results (package toolresult) shortens long
+// results, masks old ones, and lets the model read each of them whole with the tool read_result. The budget
+// (package budget) measures every request as it is sent, makes one that is too large fit, and recovers if the
+// provider refuses it. The prompt (package prompt) adds sections such as AGENTS.md where they leave the
+// cached prefix stable. Tool search (package toolsearch) takes the declarations of many tools out of
+// requests, and lets the model find them. The guard (package guard) counts what each session spends, stops it
+// at its limits, and notices agents that repeat themselves.
 //
 // They sit at several places. For one model call:
 //

@@ -49,7 +49,8 @@ type Stack struct {
 	cache   *prompt.Cache        // nil unless Config.Cache is enabled
 	// registry has the prices for subtasks; nil is the built-in table.
 	registry *tokens.Registry
-	// tools are what the layers offer to agents: read_result, the context tools and those of recall, as far as they are on.
+	// tools are what the layers offer to agents: read_result, the context tools and those of recall, as far
+	// as they are on.
 	tools []tool.Tool
 	// before and behind are the plugins around the app's own.
 	before, behind []*plugin.Plugin
@@ -110,9 +111,9 @@ func (s *Stack) Ahead(provider llmagent.InstructionProvider) llmagent.Instructio
 }
 
 // Tools returns the tools that the layers offer, to be appended to an agent's own: read_result, and the tools
-// of Config.ContextTools and Config.Recall. Agents that take part in live runs need them, and agents of a runner without
-// the plugins need the context tools and those of Recall. For all others, they are put into each request. It returns nil if there are
-// none.
+// of Config.ContextTools and Config.Recall. Agents that take part in live runs need them, and agents of a
+// runner without the plugins need the context tools and those of Recall. For all others, they are put into
+// each request. It returns nil if there are none.
 func (s *Stack) Tools() []tool.Tool {
 	s.offer()
 	return slices.Clone(s.tools)
@@ -145,10 +146,10 @@ func (s *Stack) TruncateLog() []string {
 	return s.cutter.TruncateLog()
 }
 
-// Close waits for the work of all layers, stores waiting summaries and what they have cost, deletes the explicit
-// caches, and waits until observers have received everything. Call it after the last runner has returned, and before the inner session service
-// is closed. If ctx ends first, the work is canceled and Close returns the context's error. A second
-// Close does nothing.
+// Close waits for the work of all layers, stores waiting summaries and what they have cost, deletes the
+// explicit caches, and waits until observers have received everything. Call it after the last runner has
+// returned, and before the inner session service is closed. If ctx ends first, the work is canceled and Close
+// returns the context's error. A second Close does nothing.
 func (s *Stack) Close(ctx context.Context) error {
 	return errors.Join(s.Sessions.Close(ctx), s.saveTotals(ctx), s.closeLayers(ctx))
 }

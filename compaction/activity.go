@@ -14,9 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Activity counts what was ever written for a session: every readable record in storage, including those
-// that a later record has absorbed. The zero value is a session that was
-// never compacted.
+// Activity counts what was ever written for a session: every readable record in storage, including those that
+// a later record has absorbed. The zero value is a session that was never compacted.
 type Activity struct {
 	// Compactions counts summaries of the conversation, and Checkpoints the reports on finished tasks.
 	// Merges counts summaries that replace other summaries only, to make room or to be shorter.

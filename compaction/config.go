@@ -103,20 +103,20 @@ type Config struct {
 	// more than half of the prompt that the token trigger allows. If a summary is more than twice
 	// as long, the LLM summarizer asks once more. 0 means 500.
 	MaxSummaryTokens int
-	// MaxLedgerTokens is how many tokens of exact values, such as order numbers, dates and names, a branch may show
-	// behind its newest summary: those of the summarized messages that the summaries do not say. They are found
-	// without a model, and stored in the record. A branch shows fewer if this is more than half of MaxSummaries
-	// summaries of MaxSummaryTokens, or than an eighth of the prompt that the token trigger allows; and a
-	// compaction uses at most half of the tokens that it frees. A change takes effect with the next record of a
-	// session. 0 means 600. Off stores and shows none.
+	// MaxLedgerTokens is how many tokens of exact values, such as order numbers, dates and names, a branch
+	// may show behind its newest summary: those of the summarized messages that the summaries do not say.
+	// They are found without a model, and stored in the record. A branch shows fewer if this is more than
+	// half of MaxSummaries summaries of MaxSummaryTokens, or than an eighth of the prompt that the token
+	// trigger allows; and a compaction uses at most half of the tokens that it frees. A change takes effect
+	// with the next record of a session. 0 means 600. Off stores and shows none.
 	MaxLedgerTokens int
 	// Redact returns a text without what must not be stored as an exact value, such as names of patients. It gets
 	// the texts of messages before values are taken from them, and values that a record takes over from an
 	// earlier one. It must be pure, safe for concurrent use, and fast. If it panics, or does not return in time,
 	// the record is stored without values. Keys, tokens and card numbers are never taken, with or without it.
 	//
-	// Set it before the first session: records that were stored without it keep their values, and the prompt shows
-	// them until a merge takes them over. If nil, texts are as they are.
+	// Set it before the first session: records that were stored without it keep their values, and the prompt
+	// shows them until a merge takes them over. If nil, texts are as they are.
 	Redact func(text string) string
 	// RecallTool is the name of a tool by which the agents can search earlier messages. The newest summary of a
 	// branch then says so, in the same words each time. It is shown and never stored. If empty, no summary does.

@@ -19,34 +19,35 @@ type Config struct {
 	Enabled bool
 	// Limit is how many events a search finds at most. 0 means 8, the most is 50.
 	Limit int
-	// Around is how many events before a found one are returned with it, and as many behind it. 0 means 1. Off means
-	// none, the most is 5.
+	// Around is how many events before a found one are returned with it, and as many behind it. 0 means 1.
+	// Off means none, the most is 5.
 	Around int
 	// MaxTokens bounds what one call of a tool returns, in estimated tokens. 0 means 1,500, the least is 100.
 	MaxTokens int
-	// AcrossSessions has the tool recall also search the user's other sessions of the same app, the newest 50 of them, in
-	// all of their branches.
-	// recall_turn opens turns of its own session only.
+	// AcrossSessions has the tool recall also search the user's other sessions of the same app, the newest 50
+	// of them, in all of their branches. recall_turn opens turns of its own session only.
 	AcrossSessions bool
-	// Redact returns a text without what must not leave storage. It is applied before a text is indexed, and before it
-	// is returned. It must be pure and safe for concurrent use. An index in a file keeps what it was made with: see
-	// [New]. If nil, texts are used as they are.
+	// Redact returns a text without what must not leave storage. It is applied before a text is indexed, and
+	// before it is returned. It must be pure and safe for concurrent use. An index in a file keeps what it
+	// was made with: see [New]. If nil, texts are used as they are.
 	Redact func(text string) string
 	// Filter reports whether an event may come back. It must not change the event, and must be safe for
 	// concurrent use. If nil, every event may.
 	Filter func(*session.Event) bool
-	// MaxIndexBytes bounds the index that is kept in memory for session services that have none, in bytes. Sessions that
-	// were searched longest ago are forgotten first, and indexed again when they are searched. 0 means 64 MiB.
+	// MaxIndexBytes bounds the index that is kept in memory for session services that have none, in bytes.
+	// Sessions that were searched longest ago are forgotten first, and indexed again when they are searched.
+	// 0 means 64 MiB.
 	MaxIndexBytes int
 	// Observer receives an observation of every search. If nil, nothing is reported.
 	Observer Observer
-	// TracerProvider traces searches. If nil, OpenTelemetry's global provider at that time is used. Spans never have
-	// the query, or what was found.
+	// TracerProvider traces searches. If nil, OpenTelemetry's global provider at that time is used. Spans
+	// never have the query, or what was found.
 	TracerProvider trace.TracerProvider
 }
 
-// The defaults were measured on 512 questions about ten long chats, with the answer word by word among the passages:
-// 5 events without neighbors 82%, 5 with one 87%, 8 with one 90%; 10 with two, at 2,000 tokens, 94%.
+// The defaults were measured on 512 questions about ten long chats, with the answer word by word among the
+// passages: 5 events without neighbors 82%, 5 with one 87%, 8 with one 90%; 10 with two, at 2,000 tokens,
+// 94%.
 const (
 	defaultLimit     = 8
 	defaultAround    = 1

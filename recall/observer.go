@@ -13,10 +13,11 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// Observer receives observations from a [Recaller], one at a time, in the order in which things happened. They come from
-// a goroutine of the Recaller, a little later, so an observer that blocks, hangs or panics harms no turn. Up to 1,024
-// observations wait for it; those beyond are lost, and counted in [Observation.Missed]. The context has the values
-// of the search's, and is never canceled. [Recaller.Flush] waits for the observer.
+// Observer receives observations from a [Recaller], one at a time, in the order in which things happened.
+// They come from a goroutine of the Recaller, a little later, so an observer that blocks, hangs or panics
+// harms no turn. Up to 1,024 observations wait for it; those beyond are lost, and counted in
+// [Observation.Missed]. The context has the values of the search's, and is never canceled. [Recaller.Flush]
+// waits for the observer.
 type Observer interface {
 	Observe(ctx context.Context, o Observation)
 }
@@ -75,8 +76,8 @@ func (r *Recaller) deliver(ctx context.Context, o Observation, missed int) {
 	r.cfg.Observer.Observe(ctx, o)
 }
 
-// Flush waits until the index in the file has taken in what [Recaller.Observe] was told of, and until the observer has
-// received all observations so far. It returns only the context's error.
+// Flush waits until the index in the file has taken in what [Recaller.Observe] was told of, and until the
+// observer has received all observations so far. It returns only the context's error.
 func (r *Recaller) Flush(ctx context.Context) error {
 	return cmp.Or(r.toIndex.Flush(ctx), r.outbox.Flush(ctx))
 }

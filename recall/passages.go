@@ -37,10 +37,11 @@ func (p Passage) tokens() int {
 
 // Line is one event of a passage.
 type Line struct {
-	// Ref names the event within its session, for recall_turn and [Recaller.Turn]: "m12" is the twelfth stored event.
+	// Ref names the event within its session, for recall_turn and [Recaller.Turn]: "m12" is the twelfth
+	// stored event.
 	Ref string
-	// Turn is the number of the user's turn, from 1. It is 0 before the first turn, and where it is not known: the lines
-	// of [Recaller.Turn] have none.
+	// Turn is the number of the user's turn, from 1. It is 0 before the first turn, and where it is not
+	// known: the lines of [Recaller.Turn] have none.
 	Turn   int
 	At     time.Time
 	Author string
@@ -77,8 +78,9 @@ type entry struct {
 	size     int
 }
 
-// passages makes passages of hits, which are in the order of their scores. The best hits come first to the room that
-// there is, and the passages are in the order of the session. It also returns how many tokens they take up.
+// passages makes passages of hits, which are in the order of their scores. The best hits come first to the
+// room that there is, and the passages are in the order of the session. It also returns how many tokens they
+// take up.
 func (r *Recaller) passages(ref compaction.SessionRef, question string, hits []index.Hit) ([]Passage, int) {
 	words := index.Ask(question)
 	lines := map[int]entry{}
@@ -129,8 +131,8 @@ func (r *Recaller) passages(ref compaction.SessionRef, question string, hits []i
 	return out, used
 }
 
-// chain notes which lines follow one another: those of a hit and its neighbors, which have nothing between them that
-// may be returned.
+// chain notes which lines follow one another: those of a hit and its neighbors, which have nothing between
+// them that may be returned.
 func chain(joined map[int]bool, lines map[int]entry, h index.Hit) {
 	at := make([]int, 0, len(h.Before)+len(h.After)+1)
 	for _, n := range h.Before {
@@ -169,8 +171,8 @@ func (r *Recaller) line(ev *session.Event, position, turn int, words index.Quest
 	return Line{Ref: refOf(position), Turn: turn, At: ev.Timestamp, Author: ev.Author, Text: part, Cut: cut, Found: found}
 }
 
-// text returns what may be shown of an event, in one line. Redact sees it twice: as it is stored, and as it is shown,
-// because a name across two lines is whole in one line.
+// text returns what may be shown of an event, in one line. Redact sees it twice: as it is stored, and as it
+// is shown, because a name across two lines is whole in one line.
 func (r *Recaller) text(ev *session.Event) string {
 	text := oneLine(index.Redacted(ev, r.cfg.Redact))
 	if r.cfg.Redact != nil {
@@ -190,11 +192,12 @@ func positionOf(ref string) (int, bool) {
 	return n - 1, err == nil && n > 0 && strings.HasPrefix(ref, refMark)
 }
 
-// frames are what begins a frame, ours or that of a summary, or a line of ours. A message that holds such words must not
-// look like the end of the quotation, or like another message.
+// frames are what begins a frame, ours or that of a summary, or a line of ours. A message that holds such
+// words must not look like the end of the quotation, or like another message.
 var frames = []string{"endof", "turn#", "####-##-##", "earliermessages", "summaryof", "checkpointof"}
 
-// oneLine returns a text without line breaks, control characters, characters that are shown as nothing, and frames.
+// oneLine returns a text without line breaks, control characters, characters that are shown as nothing, and
+// frames.
 func oneLine(text string) string {
 	var before rune
 	text = strings.Map(func(r rune) rune {
@@ -219,8 +222,8 @@ func joins(before, r rune) bool {
 
 const ellipsis = "…"
 
-// excerpt returns at most so many tokens of a text: its beginning, or, for what was found, the part around the words
-// of the question.
+// excerpt returns at most so many tokens of a text: its beginning, or, for what was found, the part around
+// the words of the question.
 func excerpt(text string, words index.Question, room int, found bool) (part string, cut bool) {
 	if tokens.Estimate(text) <= room {
 		return text, false

@@ -33,9 +33,9 @@ type Recaller struct {
 	steps steps
 }
 
-// New makes a Recaller for a service. If the inner service is an [index.Index], as the one of package persistence is,
-// its index is used. For any other an index is kept in memory: it is made with the first search in a session, and
-// kept up with what is appended.
+// New makes a Recaller for a service. If the inner service is an [index.Index], as the one of package
+// persistence is, its index is used. For any other an index is kept in memory: it is made with the first
+// search in a session, and kept up with what is appended.
 //
 // The error joins a [*ConfigError] for every value that is refused.
 func New(svc *compaction.CompactionSessionService, cfg Config) (*Recaller, error) {
@@ -60,17 +60,18 @@ type indexer interface {
 	IndexText(ctx context.Context, req *session.GetRequest, redact func(string) string) error
 }
 
-// Observe has the file's index take in what a new summary stands for, in the background, so that the next search need
-// not. It only does something for a stored summary, and if the inner service has such an index. A stack of package
-// longsession calls it. Without a stack, pass it the observations of the compaction service; without that, searches
-// find the same, and each takes in first what is new.
+// Observe has the file's index take in what a new summary stands for, in the background, so that the next
+// search need not. It only does something for a stored summary, and if the inner service has such an index. A
+// stack of package longsession calls it. Without a stack, pass it the observations of the compaction service;
+// without that, searches find the same, and each takes in first what is new.
 func (r *Recaller) Observe(_ context.Context, o compaction.Observation) {
 	if _, ok := r.stored.(indexer); ok && o.Outcome == compaction.Stored {
 		r.toIndex.Add(o.Session, r.index)
 	}
 }
 
-// index brings the index of a session up to date. Nothing waits for it, and a search does again what it leaves undone.
+// index brings the index of a session up to date. Nothing waits for it, and a search does again what it
+// leaves undone.
 func (r *Recaller) index(ref compaction.SessionRef, _ int) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.svc.Settings().Timeout)
 	defer cancel()
@@ -88,16 +89,17 @@ type Query struct {
 	From, To time.Time
 	// Limit is how many events to find at most. 0 means that of the config.
 	Limit int
-	// Branch is that of the agent that asks: it finds what its prompts may show. "" finds the events of all branches.
+	// Branch is that of the agent that asks: it finds what its prompts may show. "" finds the events of all
+	// branches.
 	Branch string
 	// Shown also finds what the view shows already. A model that asks has that in its prompt.
 	Shown bool
 }
 
-// Search finds events of a session, and returns them with their neighbors as passages in the order of the session, as
-// many of the best as have room in MaxTokens. It returns none for a query without words. Errors wrap
-// [session.ErrNotFound] if there is no such session; others are the inner service's, or say that Redact or Filter has
-// panicked. Search returns soon after its context has ended, whatever these do.
+// Search finds events of a session, and returns them with their neighbors as passages in the order of the
+// session, as many of the best as have room in MaxTokens. It returns none for a query without words. Errors
+// wrap [session.ErrNotFound] if there is no such session; others are the inner service's, or say that Redact
+// or Filter has panicked. Search returns soon after its context has ended, whatever these do.
 func (r *Recaller) Search(ctx context.Context, ref compaction.SessionRef, q Query) ([]Passage, error) {
 	found, err := r.search(ctx, ref, q)
 	return found.passages, err

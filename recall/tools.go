@@ -42,9 +42,10 @@ type turnArgs struct {
 	Ref string `json:"ref" jsonschema:"The reference of a message, such as m41, as recall returns it."`
 }
 
-// Tools returns recall and recall_turn, for an agent's Config.Tools. Which session they search follows from the run
-// that calls them, never from what a model writes, and they find what that run's agent may see. A search that fails is
-// answered with a sentence: it never fails a turn. One that takes longer than the service's Config.Timeout is given up.
+// Tools returns recall and recall_turn, for an agent's Config.Tools. Which session they search follows from
+// the run that calls them, never from what a model writes, and they find what that run's agent may see. A
+// search that fails is answered with a sentence: it never fails a turn. One that takes longer than the
+// service's Config.Timeout is given up.
 func (r *Recaller) Tools() []tool.Tool { return slices.Clone(r.tools) }
 
 func (r *Recaller) makeTools() ([]tool.Tool, error) {
@@ -114,7 +115,8 @@ func refTo(ctx agent.ToolContext) compaction.SessionRef {
 	return compaction.SessionRef{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()}
 }
 
-// parseTime reads a day or a time. A day as the end of a span is its last moment. A problem that is known already is kept.
+// parseTime reads a day or a time. A day as the end of a span is its last moment. A problem that is known
+// already is kept.
 func parseTime(name, text string, end bool, problem string) (time.Time, string) {
 	text = strings.TrimSpace(text)
 	if text == "" || problem != "" {
@@ -159,8 +161,8 @@ func (r *Recaller) quote(passages []Passage, own compaction.SessionRef) string {
 	return b.String()
 }
 
-// saysAlready reports whether the view has an answer of recall with the same text. If the model was sent to it once
-// already and asks again, it does not see that answer any more: old results are masked.
+// saysAlready reports whether the view has an answer of recall with the same text. If the model was sent to
+// it once already and asks again, it does not see that answer any more: old results are masked.
 func saysAlready(view []*session.Event, branch, text string) bool {
 	for _, ev := range slices.Backward(view) {
 		if ev == nil || !adk.Visible(branch, ev.Branch) {
@@ -178,7 +180,8 @@ func saysAlready(view []*session.Event, branch, text string) bool {
 	return false
 }
 
-// answerTurn answers a call of recall_turn. A reference to what the agent may not see is answered like one to nothing.
+// answerTurn answers a call of recall_turn. A reference to what the agent may not see is answered like one to
+// nothing.
 func (r *Recaller) answerTurn(ctx agent.ToolContext, in turnArgs) map[string]any {
 	bound, cancel := context.WithTimeout(ctx, r.svc.Settings().Timeout)
 	defer cancel()
@@ -214,9 +217,10 @@ func quoted(text string, passages []Passage) map[string]any {
 // ErrNoSuchRef marks a reference that names no event which may be returned.
 var ErrNoSuchRef = errors.New("recall: no event has this reference")
 
-// Turn returns the turn of the user that an event belongs to, as much of it around the event as has room in the
-// config's MaxTokens. branch is that of the agent that asks, "" for all. The error wraps [ErrNoSuchRef] if the session has no event
-// of that reference, or none that may be returned, and [session.ErrNotFound] if there is no such session.
+// Turn returns the turn of the user that an event belongs to, as much of it around the event as has room in
+// the config's MaxTokens. branch is that of the agent that asks, "" for all. The error wraps [ErrNoSuchRef]
+// if the session has no event of that reference, or none that may be returned, and [session.ErrNotFound] if
+// there is no such session.
 func (r *Recaller) Turn(ctx context.Context, ref compaction.SessionRef, branch, line string) (Passage, error) {
 	return r.turn(ctx, ref, branch, line)
 }
