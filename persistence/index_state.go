@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// searchVersion is the version of the schema that has the index.
-	searchVersion = 4
+	// searchVersion is the version of the schema that has the index as this program uses it.
+	searchVersion = 5
 	// saltSize makes guessing a session's key hopeless.
 	saltSize = 16
 

@@ -219,6 +219,42 @@ func TestALockedFileDoesNotKeepASearchFromAnswering(t *testing.T) {
 	}
 }
 
+// asOfVersion4 leaves a file as a version left it whose index had no table search_terms.
+var asOfVersion4 = []string{
+	"DROP TRIGGER events_unindexed", "DROP TABLE search_terms",
+	"CREATE TRIGGER events_unindexed AFTER DELETE ON events BEGIN DELETE FROM search WHERE rowid = old.key; END",
+	"PRAGMA user_version = 4",
+}
+
+// The index of a file of the version before is made anew by the first search, and not needed for reading only.
+func TestAnIndexOfTheSchemaBeforeIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := open(t, path)
+	_, question := told(t, s, 80)
+	right(t, s, "s", question)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run(asOfVersion4...)(t, path)
+	reading := open(t, path, persistence.WithReadOnly())
+	right(t, reading, "s", question)
+	if err := reading.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	right(t, s, "s", question)
+	if n := number(t, path, "SELECT count(*) FROM search_terms"); n != 80 {
+		t.Errorf("search_terms has %d events, want 80", n)
+	}
+	if err := s.Delete(t.Context(), &session.DeleteRequest{AppName: app, UserID: user, SessionID: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := number(t, path, "SELECT count(*) FROM search_terms"); n != 0 {
+		t.Errorf("search_terms has %d events of the deleted session", n)
+	}
+}
+
 // indexing is the name of a child that indexes session "s" by searching it.
 const indexing = "indexing"
 

@@ -35,12 +35,6 @@ CREATE TABLE search_authors (
 	PRIMARY KEY (session, author)
 ) WITHOUT ROWID;
 
--- The words of an event in their order, as parts of the same numbers, so that a search need not analyze its text again.
-CREATE TABLE search_terms (
-	event INTEGER PRIMARY KEY,    -- key of the event
-	terms BLOB NOT NULL           -- a byte of flags, 4 bytes for each part of its date, then 4 bytes for each word
-);
-
 -- Where each turn of the user begins.
 CREATE TABLE search_turns (
 	session INTEGER NOT NULL REFERENCES search_sessions (session) ON DELETE CASCADE,
@@ -51,7 +45,6 @@ CREATE TABLE search_turns (
 
 CREATE TRIGGER events_unindexed AFTER DELETE ON events BEGIN
 	DELETE FROM search WHERE rowid = old.key;
-	DELETE FROM search_terms WHERE event = old.key;
 END;
 
 -- Sessions that were deleted, and whose rows are being deleted in portions.
