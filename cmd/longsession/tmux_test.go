@@ -77,7 +77,7 @@ func (w *window) chat(columns, rows int, args ...string) {
 	for i, word := range line {
 		line[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
-	script := "cd " + w.folder + "; (" + strings.Join(line[1:], " ") + "); echo \"exit $?\"; sleep 1000"
+	script := "trap : INT; cd " + w.folder + "; (" + strings.Join(line[1:], " ") + "); echo \"exit $?\"; sleep 1000"
 	w.tmux("new-session", "-d", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows), "sh", "-c", script)
 }
 
@@ -355,6 +355,37 @@ func TestCtrlCInEachState(t *testing.T) {
 		if said := w.said(); len(said) != 7 {
 			t.Errorf("said %q", said)
 		}
+	})
+	t.Run("while a summary hangs", func(t *testing.T) {
+		t.Parallel()
+		w := newWindow(t)
+		asked := make(chan struct{}, 8)
+		w.chat(80, 24, append(local(server(t, func(_ string, tools int, say func(string), r *http.Request) {
+			if tools == 0 {
+				asked <- struct{}{}
+				<-r.Context().Done()
+				return
+			}
+			say(content(strings.Repeat("So it is. ", 60)))
+		})), "--invocation-threshold", "3")...)
+		w.prompted()
+		for i := range 3 {
+			w.types(fmt.Sprintf("message %d", i))
+			w.keys("Enter")
+			w.see("📊", i+1)
+			w.prompted()
+		}
+		select {
+		case <-asked:
+		case <-time.After(patience):
+			t.Fatalf("no summary was asked for; the screen:\n%s", w.screen())
+		}
+		w.keys("C-d")
+		w.until("that it waits", func(screen string) bool { return !strings.HasSuffix(screen, "\n>") })
+		w.keys("C-c")
+		w.until("the end", func(screen string) bool {
+			return strings.Contains(screen, "exit 0") || strings.Contains(screen, "exit 130")
+		})
 	})
 	t.Run("at a confirmation", func(t *testing.T) {
 		t.Parallel()

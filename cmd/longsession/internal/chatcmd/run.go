@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -125,7 +126,7 @@ func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *Setup, projec
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
-	defer func() { err = errors.Join(err, stack.Close(context.WithoutCancel(ctx))) }()
+	defer func() { err = closeStack(ctx, stack, err) }()
 	folder := c.folder
 	if c.noTools {
 		folder = ""
@@ -151,6 +152,19 @@ func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *Setup, projec
 		fmt.Fprintln(cmd.ErrOrStderr(), "No key is set, so a scripted model answers. For a real one, set GEMINI_API_KEY or give --base-url and --model.")
 	}
 	return ended(talk.Run(ctx))
+}
+
+// closeStack stores what waits. A chat that has ended by itself has waited for its summaries already; one that was
+// interrupted gives up those that are still being written, so that a summarizer which hangs keeps nobody waiting.
+func closeStack(ctx context.Context, stack *longsession.Stack, err error) error {
+	closing := context.WithoutCancel(ctx)
+	if ctx.Err() == nil && exit.CodeOf(ctx, err) != exit.CodeInterrupted {
+		return errors.Join(err, stack.Close(closing))
+	}
+	closing, cancel := context.WithTimeout(closing, time.Second)
+	defer cancel()
+	_ = stack.Close(closing) // what it gives up can be written again
+	return err
 }
 
 // ended gives the end of a chat its exit code.
