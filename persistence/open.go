@@ -50,9 +50,8 @@ type SQLiteSessionService struct {
 	// readOnly is nil for a service that writes. A read-only service has no writer, queue and done.
 	readOnly *readOnly
 
-	// memory searches sessions that the index of the file cannot answer for. It is made by the first such search.
-	memory   *index.Memory
-	inMemory sync.Once
+	// inMemory searches sessions that the index of the file cannot answer for.
+	inMemory func() *index.Memory
 
 	// background erases the rest of deleted sessions, while finishing.
 	background sync.WaitGroup
@@ -84,6 +83,7 @@ func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService
 		return nil, err
 	}
 	s := &SQLiteSessionService{name: path, db: o.db, owns: o.db == nil, busy: o.busy}
+	s.inMemory = sync.OnceValue(func() *index.Memory { return index.NewMemory(0) })
 	if err := openDB(s, path, o); err != nil {
 		return nil, err
 	}

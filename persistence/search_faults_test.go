@@ -255,6 +255,38 @@ func TestAnIndexOfTheSchemaBeforeIsMadeAnew(t *testing.T) {
 	}
 }
 
+// A row that cannot be decoded is passed over: beside a hit, as the best hit, and without the index of the file.
+func TestASearchPassesOverARowThatCannotBeDecoded(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string][]string{
+		"with the index":    {"UPDATE events SET content = '{' WHERE seq IN (3, 6)"},
+		"without the index": {"UPDATE events SET content = '{' WHERE seq IN (3, 6)", "DROP TABLE search_sessions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newPath(t)
+			s := open(t, path)
+			sess := create(t, s, "s")
+			for n, say := range []string{"zero", "one", "two", "the lighthouse is here", "four", "lighthouse lighthouse", "six"} {
+				appendTo(t, s, sess, text(fmt.Sprint(n), say))
+			}
+			found(t, s, "s", "lighthouse")
+			run(damage...)(t, path)
+			hits, err := s.SearchText(t.Context(), request("s"), index.Query{Text: "lighthouse", Around: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The index still has the words of the damaged rows, so their neighbors may be hits, too.
+			if len(hits) == 0 || hits[0].Event.ID != "3" || hits[0].Position != 3 || slices.Contains(idsOf(hits), "5") {
+				t.Fatalf("found %v", idsOf(hits))
+			}
+			if h := hits[0]; len(h.Before) != 1 || h.Before[0].Event.ID != "1" || h.Before[0].Position != 1 || len(h.After) != 1 || h.After[0].Event.ID != "4" {
+				t.Errorf("beside it: %v and %v", h.Before, h.After)
+			}
+		})
+	}
+}
+
 // indexing is the name of a child that indexes session "s" by searching it.
 const indexing = "indexing"
 

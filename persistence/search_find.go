@@ -364,7 +364,11 @@ func (f *finding) add(ctx context.Context, to []index.Candidate, rows *sql.Rows,
 	}
 	added := slices.DeleteFunc(to[first:], func(c index.Candidate) bool {
 		ev := f.known[int64(c.Position)].event
-		return ev == nil || !f.may(ev)
+		drop := ev == nil || !f.may(ev)
+		if drop {
+			delete(f.known, int64(c.Position)) // a search may go through all events
+		}
+		return drop
 	})
 	return to[:first+len(added)], nil
 }

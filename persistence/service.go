@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/ids"
+	"github.com/adk-go-ext/longsession/recall/index"
 )
 
 const (
@@ -145,6 +146,7 @@ func (s *SQLiteSessionService) Delete(ctx context.Context, req *session.DeleteRe
 		return err
 	}
 	defer leave()
+	defer s.inMemory().Forget(index.Key{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
 	return s.explain("delete session", remover{s}.remove(ctx, req))
 }
 
