@@ -3,6 +3,8 @@ package chatcmd
 
 import (
 	_ "embed" // of the help
+	"errors"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/pricing"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/config"
+	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -63,11 +66,7 @@ func Command() *cobra.Command {
 		setting.Setting{Name: "no-stream", Value: setting.Switch(&c.noStream), Help: "show answers when they are complete"},
 		setting.Setting{Name: "yolo", Value: setting.Switch(&c.yolo), Help: "ask for nothing: tools run, AGENTS.md is followed"},
 		setting.Setting{Name: "explain", Value: setting.Switch(&c.explain), Help: "print the settings with their origins, and end"})
-	for _, key := range config.Keys() {
-		if key.Flag != "" { // not another name of a key
-			setting.Add(cmd, c.settingOf(key))
-		}
-	}
+	AddSettings(cmd, &c.flags)
 	return cmd
 }
 
@@ -75,15 +74,25 @@ func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellC
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
+// AddSettings gives a command a flag for each key of package config. What is given goes to values.
+func AddSettings(cmd *cobra.Command, values *config.Values) {
+	for _, key := range config.Keys() {
+		if key.Flag != "" { // not another name of a key
+			setting.Add(cmd, settingOf(key, values))
+		}
+	}
+}
+
 // settingOf is the flag of a key.
-func (c *command) settingOf(key config.Key) setting.Setting {
+func settingOf(key config.Key, values *config.Values) setting.Setting {
 	typed := ""
 	set := func(text string) error {
-		if err := c.flags.Set(key.Name, text); err != nil {
-			return err
+		err := values.Set(key.Name, text)
+		if refused := (*preset.ConfigError)(nil); errors.As(err, &refused) {
+			return &setting.Refused{Value: strconv.Quote(text), Reason: refused.Reason}
 		}
 		typed = text
-		return nil
+		return err
 	}
 	s := setting.Setting{Name: key.Flag, Help: key.Help}
 	switch {

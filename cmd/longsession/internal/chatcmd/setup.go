@@ -3,7 +3,6 @@ package chatcmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -110,20 +109,14 @@ func chatDefaults(app *config.Values) error {
 	return app.Set("session.recall", "true")
 }
 
-// readFile reads the file of settings. The one at the default place need not exist.
+// readFile reads the file of settings that was named, or the one that [config.Locate] finds.
 func readFile(named string) (v config.Values, read string, err error) {
-	if named != "" {
-		v, err = config.Read(named)
-		return v, named, err
+	path := config.Locate(named, os.LookupEnv)
+	if path == "" {
+		return v, "", nil
 	}
-	usual, err := config.DefaultPath()
-	if err != nil {
-		return v, "", nil // nobody has a home here, so nobody has settings
-	}
-	if v, err = config.Read(usual); errors.Is(err, os.ErrNotExist) {
-		return config.Values{}, "", nil
-	}
-	return v, usual, err
+	v, err = config.Read(path)
+	return v, path, err
 }
 
 // addressOf is the server that the settings name, "" for none. The settings are resolved without a ceiling for it,

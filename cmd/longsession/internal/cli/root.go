@@ -16,6 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/auditcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chatcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/configcmd"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/doctorcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/recallcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/replaycmd"
@@ -113,7 +114,7 @@ func rootCommand(compare replaycmd.Compare) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _ = showHelp(c) }) // execute keeps the error
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(chatcmd.Command(), configcmd.Command(), replaycmd.Command(version(), compare), auditcmd.Command(), recallcmd.Command(), servecmd.Command(), versionCommand())
+	root.AddCommand(chatcmd.Command(), configcmd.Command(), doctorcmd.Command(version()), replaycmd.Command(version(), compare), auditcmd.Command(), recallcmd.Command(), servecmd.Command(), versionCommand())
 	root.InitDefaultHelpCmd() // before execute, which has to see all commands
 	root.InitDefaultCompletionCmd()
 	eachCommand(root, refuseUnknown)

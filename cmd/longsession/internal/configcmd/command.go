@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chatcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/config"
@@ -54,57 +54,16 @@ func showCommand() *cobra.Command {
 		setting.Setting{Name: "config", Value: setting.File(&s.file, "toml"), Help: "the file of settings"},
 		setting.Setting{Name: "origin", Value: setting.Switch(&s.origin), Help: "add where each value comes from"},
 		setting.Setting{Name: "json", Value: setting.Switch(&s.json), Help: "write JSON Lines; the help above lists the fields"})
-	Flags(cmd, &s.flags)
+	chatcmd.AddSettings(cmd, &s.flags)
 	return cmd
 }
 
-// Flags gives a command a flag for each key. What is given goes to values.
-func Flags(cmd *cobra.Command, values *config.Values) {
-	for _, key := range config.Keys() {
-		if key.Flag != "" {
-			setting.Add(cmd, setting.Setting{Name: key.Flag, Value: flagOf(key, values), Help: key.Help})
-			if key.Kind == config.Toggle {
-				cmd.Flags().Lookup(key.Flag).NoOptDefVal = "true" // the flag alone turns it on
-			}
-		}
-	}
-}
-
-func flagOf(key config.Key, values *config.Values) setting.Value {
-	typed := ""
-	set := func(text string) error {
-		value := text
-		if on, err := strconv.ParseBool(text); err == nil && key.Negated {
-			value = strconv.FormatBool(!on) // --no-compact sets compaction.enabled to false
-		}
-		if err := values.Set(key.Name, value); err != nil {
-			var refused *preset.ConfigError
-			if errors.As(err, &refused) {
-				return &setting.Refused{Value: strconv.Quote(text), Reason: refused.Reason}
-			}
-			return err
-		}
-		typed = text
-		return nil
-	}
-	return setting.New(func() string { return typed }, set)
-}
-
 func (s *show) run(cmd *cobra.Command, _ []string) error {
-	in := config.In{Flag: s.flags}
-	var err error
-	if in.Environment, err = config.Environment(os.LookupEnv); err != nil {
-		return exit.Usage("%w", err)
-	}
-	if path := config.Locate(s.file, os.LookupEnv); path != "" {
-		if in.File, err = config.Read(path); err != nil {
-			return exit.Usage("%w", err)
-		}
-	}
-	settings, err := config.Resolve(in)
+	chat, err := chatcmd.Resolve(cmd.Context(), chatcmd.Request{Flags: s.flags, File: s.file})
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
+	settings := chat.Settings
 	if err := s.write(cmd.OutOrStdout(), settings.Lines()); err != nil {
 		return exit.Failed("the settings could not be written: %w", err)
 	}
