@@ -197,6 +197,25 @@ func TestHistoryShowsWhatWasSaid(t *testing.T) {
 	}
 }
 
+// A compaction by hand is told once: what it did on standard output, and on standard error what it cost and when the
+// next is due.
+func TestACompactionByHandIsToldOnce(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	cfg := config(t, "", &out, &errs)
+	var lines []string
+	for range 4 {
+		lines = append(lines, "Message. "+strings.Repeat("And so on. ", 40))
+	}
+	shown, err := typeInto(t, cfg, append(lines, "/compact")...)
+	if err != nil || strings.Count(shown, "Context compacted: ") != 1 {
+		t.Errorf("%q, %v", shown, err)
+	}
+	if want := "It took 12 tokens; the model has no known price. The next is due at "; strings.Count(errs.String(), want) != 1 || strings.Contains(errs.String(), "Summarized") {
+		t.Errorf("%q is not there once, or the compaction is told twice:\n%s", want, errs.String())
+	}
+}
+
 // A bare reset of a session that is not stopped changes nothing, and says so. /guard takes no other word.
 func TestResetOfASessionThatIsNotStopped(t *testing.T) {
 	t.Parallel()

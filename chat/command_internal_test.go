@@ -2,15 +2,43 @@ package chat
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
+
+// Tab completes commands, and the other sessions behind /resume.
+func TestTabCompletesCommandsAndSessions(t *testing.T) {
+	t.Parallel()
+	svc, now := session.InMemoryService(), compaction.SessionRef{AppName: "app", UserID: "ada", SessionID: "north"}
+	for _, id := range []string{"north", "north-2", "south", "north-2:sub:a"} {
+		if _, err := svc.Create(t.Context(), &session.CreateRequest{AppName: now.AppName, UserID: now.UserID, SessionID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &Chat{cfg: Config{Sessions: svc, Session: now}, commands: allCommands(Config{}), ref: now}
+	for line, want := range map[string]string{
+		"/resu":       "/result /resume /resume-after-cost-ceiling",
+		"/resume n":   "/resume north-2",
+		"/resume s":   "/resume south",
+		"/resume x":   "",
+		"/compact au": "",
+	} {
+		got := c.complete(line)
+		slices.Sort(got)
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%q: %q, want %q", line, text, want)
+		}
+	}
+}
 
 func TestAmountsToAdd(t *testing.T) {
 	t.Parallel()

@@ -85,8 +85,9 @@ func TestNearestCommand(t *testing.T) {
 		"bound":      {"boundaries"},
 		"contxet":    {"context"},
 		"recal":      {"recall"},
-		"resall":     {"recall"}, // one edit, and result is three away
-		"nwe":        nil,        // a short name must be nearer
+		"resall":     {"recall"},           // one edit, and result is three away
+		"reslll":     {"recall", "result"}, // both are two edits away
+		"nwe":        nil,                  // a short name must be nearer
 		"ls":         nil,
 		"x":          nil,
 		"helicopter": nil,
