@@ -12,7 +12,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"github.com/google/renameio/v2/maybe"
 )
 
 // mostEntries is how many messages the history keeps.
@@ -84,7 +84,7 @@ func (h *history) save() error {
 		b.Write(append(line, '\n'))
 	}
 	h.added = nil
-	return renameio.WriteFile(h.file, b.Bytes(), 0o600, renameio.IgnoreUmask())
+	return maybe.WriteFile(h.file, b.Bytes(), 0o600)
 }
 
 // knownKey finds keys by how their providers write them.
