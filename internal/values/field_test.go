@@ -46,6 +46,7 @@ func TestAFieldNamesItsNumber(t *testing.T) {
 		{map[string]any{"pin": 4711, "cvv": 123, "otp": "884213", "card": 4111111111111111, "visa": 4111111111111112.0}, nil},
 		{map[string]any{"wifi": map[string]any{"code": 884213, "key": "MOON-BASE-9"}, "door_code": "4711", "accessKeyId": "A1B2C3"}, nil},
 		{map[string]any{"name": "DB_PASSWORD", "value": 884213}, nil},
+		{map[string]any{"body": "DB_PASSWORD_4711"}, nil},
 	} {
 		got := texts(values.Of(answered(r.object), nil))
 		slices.Sort(got)
@@ -146,6 +147,15 @@ func TestStoredValuesAreRedacted(t *testing.T) {
 		if got != r.want {
 			t.Errorf("%s %q: got %q, want %q", r.kind, r.text, got, r.want)
 		}
+	}
+	alone := func(text string) string {
+		if text == "P-77" {
+			return ""
+		}
+		return strings.ReplaceAll(text, "patient", "***")
+	}
+	if got := values.Redacted([]record.Value{{Kind: "identifier", Text: "patient P-77"}, {Kind: "identifier", Text: "room patient P-77"}}, alone); len(got) > 0 {
+		t.Errorf("a value that is redacted when it is alone: %q", texts(got))
 	}
 	list := []record.Value{{Kind: "name", Text: "Lee Smith"}}
 	if got := values.Redacted(list, nil); !reflect.DeepEqual(got, list) {
