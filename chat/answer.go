@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -146,11 +147,11 @@ func (a *answer) end() {
 }
 
 // half is what was shown of an answer whose whole has never come, as an event. It is nil if there is none.
-func (a *answer) half() *session.Event {
+func (a *answer) half(ctx context.Context) *session.Event {
 	if a.streamed == nil || strings.TrimSpace(a.said.String()) == "" {
 		return nil
 	}
-	ev := session.NewEvent(a.streamed.InvocationID)
+	ev := session.NewEventWithContext(ctx, a.streamed.InvocationID)
 	ev.Author, ev.Branch = a.streamed.Author, a.streamed.Branch
 	ev.Content = genai.NewContentFromText(a.said.String(), genai.RoleModel)
 	ev.Interrupted = true

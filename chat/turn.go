@@ -38,7 +38,7 @@ func (c *Chat) run(ctx context.Context, msg *genai.Content) (asked []*genai.Func
 		a.stopWaiting()
 		a.end()
 		c.finishes = a.finishes
-		c.cfg.keep(ctx, c.ref, a.half())
+		c.cfg.keep(ctx, c.ref, a.half(ctx))
 	}()
 	mode := agent.StreamingModeSSE
 	if c.cfg.NoStream {

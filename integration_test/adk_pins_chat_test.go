@@ -92,7 +92,7 @@ func TestPinAnInterruptedEventIsInPrompts(t *testing.T) {
 		return []*model.LLMResponse{compactiontest.Say("Well.")}
 	})
 	runBare(t, sessions, llm, "Hello.")
-	half := session.NewEvent("cut")
+	half := session.NewEventWithContext(t.Context(), "cut")
 	half.Author, half.Interrupted, half.Content = "bot", true, genai.NewContentFromText("The first half", genai.RoleModel)
 	if err := sessions.AppendEvent(t.Context(), storedBare(t, sessions), half); err != nil {
 		t.Fatal(err)

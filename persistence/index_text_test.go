@@ -148,12 +148,15 @@ func TestAnyQueryIsAnswered(t *testing.T) {
 		"1 MB": strings.Repeat("hello world ", 90_000), "1 MB word": strings.Repeat("a", 1<<20), "marks": "n\u0303andu\u0301 e\u0301\u0301\u0301", "colon": "1:hello d:m5 :",
 	} {
 		hits, err := s.SearchText(t.Context(), request("s"), index.Query{Text: q})
+		if err != nil {
+			t.Fatal(err)
+		}
 		want, err := index.NewMemory(0).Search(t.Context(), index.Key{}, slices.Collect(get(t, s, "s").Events().All()), index.Query{Text: q})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err != nil || !slices.Equal(idsOf(hits), idsOf(want)) {
-			t.Errorf("%s: %v, want %v (%v)", name, idsOf(hits), idsOf(want), err)
+		if !slices.Equal(idsOf(hits), idsOf(want)) {
+			t.Errorf("%s: %v, want %v", name, idsOf(hits), idsOf(want))
 		}
 	}
 }
@@ -195,6 +198,9 @@ func TestTheFileFindsWhatMemoryFinds(t *testing.T) {
 			stored, err := s.Get(context.Background(), request(id))
 			if err != nil {
 				r.Fatal(err)
+			}
+			if err != nil {
+				t.Fatal(err)
 			}
 			want, err := index.NewMemory(0).Search(t.Context(), index.Key{}, slices.Collect(stored.Session.Events().All()), q)
 			if err != nil {
