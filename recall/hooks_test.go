@@ -141,3 +141,27 @@ func TestADeletedSessionIsForgotten(t *testing.T) {
 		t.Errorf("the index had %d bytes", sizes)
 	}
 }
+
+// What Filter refuses never comes back: not as a hit, a neighbor or part of a turn, and no turn begins from it.
+func TestWhatFilterRefusesNeverComesBack(t *testing.T) {
+	t.Parallel()
+	svc := service(t)
+	store(t, svc, ref, "user: My passport is green.", "bot: Noted, your passport is secret.", "user: Bye.")
+	r := recaller(t, svc, recall.Config{Filter: func(ev *session.Event) bool { return !strings.Contains(index.Text(ev), "secret") }})
+	found, err := r.Search(t.Context(), ref, recall.Query{Text: "passport", Shown: true})
+	if err != nil || len(found) != 1 || found[0].Lines[0].Ref != "m1" {
+		t.Fatalf("%v, %v", found, err)
+	}
+	turn, err := r.Turn(t.Context(), ref, "", "m1")
+	if err != nil || len(turn.Lines) != 1 {
+		t.Errorf("%v, %v", turn, err)
+	}
+	for _, line := range found[0].Lines {
+		if strings.Contains(line.Text, "secret") {
+			t.Errorf("found %q", line)
+		}
+	}
+	if got, err := r.Turn(t.Context(), ref, "", "m2"); !errors.Is(err, recall.ErrNoSuchRef) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
