@@ -55,7 +55,7 @@ func newWindow(t *testing.T) *window {
 // tmux runs a command of tmux and returns its output.
 func (w *window) tmux(args ...string) string {
 	w.t.Helper()
-	out, err := exec.Command("tmux", append([]string{"-S", w.socket, "-f", "/dev/null"}, args...)...).CombinedOutput()
+	out, err := exec.Command("tmux", append([]string{"-u", "-S", w.socket, "-f", "/dev/null"}, args...)...).CombinedOutput()
 	if err != nil {
 		w.t.Fatalf("tmux %q: %v: %s", args, err, out)
 	}
