@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -24,6 +26,9 @@ func TestMain(m *testing.M) {
 // project ships. "exits CODE longsession ..." runs exec and expects that exit code.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	if testkit.Race && testing.Short() {
+		t.Skip("450 processes under the race detector take minutes, and other tests run the commands in this one")
+	}
 	sample, err := filepath.Abs("../../testdata/sample.jsonl")
 	if err != nil {
 		t.Fatal(err)
