@@ -8,6 +8,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -23,7 +25,7 @@ const (
 	minCandidates = 200
 
 	selectFrequency = `SELECT doc FROM search_words WHERE term = ?`
-	selectWithWord  = `SELECT json_group_array(rowid) FROM search WHERE search MATCH ?`
+	selectWithWord  = `SELECT group_concat(rowid, ' ') FROM search WHERE search MATCH ?`
 	// selectLengths reads FTS5's own table of the numbers of words, as FTS5 writes them: a varint, of 7 bits a byte.
 	selectLengths   = `SELECT id, sz FROM search_docsize WHERE id IN (SELECT value FROM json_each(?))`
 	selectIsIndexed = `SELECT EXISTS (SELECT 1 FROM search_docsize WHERE id = ?1) AND EXISTS (SELECT 1 FROM search_terms WHERE event = ?1)`
@@ -222,27 +224,39 @@ func (f *finding) choose(ctx context.Context, terms []asked, most int) (found []
 
 // matches returns the events with any of the terms or dates.
 func (f *finding) matches(ctx context.Context, terms []asked) ([]match, error) {
-	var out []match
-	at := map[int64]int{}
+	have := 0
+	for _, a := range terms {
+		have += a.have
+	}
+	have = min(have, f.documents)
+	out := make([]match, 0, have)
+	at := make(map[int64]int, have)
+	mentions := make([]uint8, have*len(terms)) // of all of them: one allocation instead of thousands
 	each := func(word string, do func(*match)) (int, error) {
-		var text []byte
+		var text sql.NullString
 		if err := f.search.rowids.QueryRowContext(ctx, quoted(word)).Scan(&text); err != nil {
 			return 0, err
 		}
-		var keys []int64
-		if err := json.Unmarshal(text, &keys); err != nil {
-			return 0, err
-		}
-		for _, key := range keys {
+		n := 0
+		for one := range strings.FieldsSeq(text.String) {
+			key, err := strconv.ParseInt(one, 10, 64)
+			if err != nil {
+				return 0, err
+			}
 			i, known := at[key]
 			if !known {
+				if len(mentions) < len(terms) { // events with a date only, and those appended meanwhile
+					mentions = make([]uint8, max(1, len(out))*len(terms))
+				}
 				i = len(out)
 				at[key] = i
-				out = append(out, match{key: key, mentions: make([]uint8, len(terms))})
+				out = append(out, match{key: key, mentions: mentions[:len(terms):len(terms)]})
+				mentions = mentions[len(terms):]
 			}
 			do(&out[i])
+			n++
 		}
-		return len(keys), nil
+		return n, nil
 	}
 	for i, a := range terms {
 		for mention, n := 1, 1; n > 0 && mention <= maxMentions; mention++ {
