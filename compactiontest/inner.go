@@ -25,6 +25,9 @@ type (
 	partialService interface {
 		GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error)
 	}
+	leaser interface {
+		Lease(ctx context.Context, sess session.Session, ttl time.Duration) (release func(), ok bool, err error)
+	}
 	partialSession interface {
 		session.Session
 		Partial() bool
@@ -35,10 +38,10 @@ type (
 )
 
 // InnerCases returns the cases that [RunInner] checks.
-func InnerCases() []Case { return slices.Concat(appenderCases(), partialCases()) }
+func InnerCases() []Case { return slices.Concat(appenderCases(), partialCases(), leaserCases()) }
 
-// RunInner tests a session service that implements compaction.RecordAppender or
-// compaction.PartialService. It does not test the rest of the service: ADK's own suite, package
+// RunInner tests a session service that implements compaction.RecordAppender, compaction.PartialService or
+// compaction.Leaser. It does not test the rest of the service: ADK's own suite, package
 // session/sessiontestsuite, does that. open returns the service over empty storage and is called
 // once per case. RunInner skips the cases of interfaces that the service does not implement.
 //

@@ -23,6 +23,8 @@ type innerService struct {
 	appendRecord func(ctx context.Context, sess session.Session, ev *session.Event) error
 	appendEvent  func(ctx context.Context, sess session.Session, ev *session.Event) error
 	active       func(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error)
+	leases       leases
+	lease        func(ctx context.Context, sess session.Session, ttl time.Duration) (func(), bool, error)
 	// part modifies what GetActive returns.
 	part func(p *part)
 }
@@ -63,6 +65,40 @@ func (p *part) Overtaken(id string) bool { return p.overtaken(id) }
 // drop removes loaded events.
 func (p *part) drop(which func(ev *session.Event) bool) {
 	p.events = slices.DeleteFunc(slices.Collect(p.ActiveSession.Events().All()), which)
+}
+
+// leases are those of sessions, each with its end.
+type leases struct {
+	mu    sync.Mutex
+	until map[string]time.Time
+}
+
+func (l *leases) take(id string, ttl time.Duration) (release func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.until == nil {
+		l.until = map[string]time.Time{}
+	}
+	if time.Now().Before(l.until[id]) {
+		return nil, false
+	}
+	mine := time.Now().Add(ttl)
+	l.until[id] = mine
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.until[id] == mine {
+			delete(l.until, id)
+		}
+	}, true
+}
+
+func (s *innerService) Lease(ctx context.Context, sess session.Session, ttl time.Duration) (func(), bool, error) {
+	if s.lease != nil {
+		return s.lease(ctx, sess, ttl)
+	}
+	release, ok := s.leases.take(sess.ID(), ttl)
+	return release, ok, nil
 }
 
 func (s *innerService) AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error {
@@ -239,6 +275,52 @@ func badInners() []badInner {
 					return &session.GetResponse{}, nil
 				}
 				return resp, err
+			}
+		}},
+		{name: "leases to everybody", want: "Lease lets one at a time have a session", says: "leased twice", spoil: func(s *innerService) {
+			s.lease = func(context.Context, session.Session, time.Duration) (func(), bool, error) {
+				return func() {}, true, nil
+			}
+		}},
+		{name: "leases all sessions together", want: "Lease lets one at a time have a session", says: "another session cannot be leased", spoil: func(s *innerService) {
+			s.lease = func(_ context.Context, _ session.Session, ttl time.Duration) (func(), bool, error) {
+				release, ok := s.leases.take("one", ttl)
+				return release, ok, nil
+			}
+		}},
+		{name: "refuses with an error", want: "Lease lets one at a time have a session", says: "lease a session: taken", spoil: func(s *innerService) {
+			s.lease = func(_ context.Context, sess session.Session, ttl time.Duration) (func(), bool, error) {
+				release, ok := s.leases.take(sess.ID(), ttl)
+				if !ok {
+					return nil, false, errors.New("taken")
+				}
+				return release, ok, nil
+			}
+		}},
+		{name: "leases for an hour at least", want: "Lease ends without its process", says: "has not ended", spoil: func(s *innerService) {
+			s.lease = func(ctx context.Context, sess session.Session, ttl time.Duration) (func(), bool, error) {
+				release, ok := s.leases.take(sess.ID(), max(ttl, time.Hour))
+				return release, ok, nil
+			}
+		}},
+		{name: "gives back what it has not", want: "Lease is given back once", says: "gave back the next one", spoil: func(s *innerService) {
+			s.lease = func(_ context.Context, sess session.Session, ttl time.Duration) (func(), bool, error) {
+				_, ok := s.leases.take(sess.ID(), ttl)
+				return func() {
+					s.leases.mu.Lock()
+					defer s.leases.mu.Unlock()
+					delete(s.leases.until, sess.ID())
+				}, ok, nil
+			}
+		}},
+		{name: "gives nothing back after its context", want: "Lease is given back once", says: "not given back after its context", spoil: func(s *innerService) {
+			s.lease = func(ctx context.Context, sess session.Session, ttl time.Duration) (func(), bool, error) {
+				release, ok := s.leases.take(sess.ID(), ttl)
+				return func() {
+					if ctx.Err() == nil {
+						release()
+					}
+				}, ok, nil
 			}
 		}},
 	}
