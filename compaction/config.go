@@ -149,6 +149,19 @@ type Config struct {
 	// and those by hand, do not ask: a turn must not fail for want of a summary. It must return soon, without
 	// calling the service. If nil, jobs may always.
 	MaySummarize func(ref SessionRef) bool
+	// Lease takes a lease on a session for at most ttl, so that of many processes over one store only one pays for a
+	// summary of the same events: with Redis, etcd or whatever the app has for locks. It is called in background jobs, when
+	// a summary is about to be written; the session is read again after it, because another process may have been faster.
+	// Compactions that a turn waits for, and those by hand, take none. What it returns, and what release must do, is told
+	// at [Leaser]; a release that is nil does nothing.
+	//
+	// While ok is false, the session's background jobs write nothing, and the next append asks again. If Lease returns an
+	// error, panics, or does not return within 5 s, the job goes on without a lease, and Logger is told once. ttl is 3 times
+	// Timeout and 15 s, and 10 minutes more if the inner service is no [RecordAppender]: then the lease is kept until the
+	// record is stored by this process's next append.
+	//
+	// If nil, the inner service is asked if it is a [Leaser]; otherwise there are no leases.
+	Lease func(ctx context.Context, ref SessionRef, ttl time.Duration) (release func(), ok bool, err error)
 	// Pin reports whether an event must stay raw forever. It must not change the event. If nil, no
 	// event is pinned.
 	Pin func(*session.Event) bool
@@ -172,6 +185,7 @@ type Config struct {
 	//   - Warn: a summary is dropped because storage refuses it
 	//   - Warn: no values are taken from messages because Redact fails; Info: they are again
 	//   - Warn: a model's context window is assumed
+	//   - Warn: no lease on a session can be had; Info: it can again
 	//   - Warn: records cannot be read
 	//   - Warn: a provider's count of a prompt is far too high; Info: it is too low
 	//

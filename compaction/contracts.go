@@ -2,6 +2,7 @@ package compaction
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/adk/session"
 
@@ -76,6 +77,24 @@ type RecordReader interface {
 	// that does not exist is [session.ErrNotFound]. The method must be safe for concurrent use with
 	// all others of the service.
 	Records(ctx context.Context, req *session.GetRequest) ([]*session.Event, error)
+}
+
+// Leaser is an inner session service that can let one process of many compact a session. A service that lacks it can
+// be given leases by [Config].Lease.
+type Leaser interface {
+	// Lease takes the lease on a session for at most ttl, as the store's own clock counts. The clocks of processes
+	// may differ. sess only identifies the session.
+	//
+	// ok is false if somebody has the lease; then there is no error, and release is nil. An error means that nobody
+	// can tell, for example because the store cannot be reached.
+	//
+	// release gives the lease back. It gives back this one only: if it is called after ttl, when another process may
+	// have a lease of its own, it does nothing. It may be called more than once, and after ctx has ended. A lease
+	// that is not given back, because its process was killed, ends after ttl.
+	//
+	// A lease keeps no event from being stored. The method must be safe for concurrent use with all others of
+	// the service.
+	Lease(ctx context.Context, sess session.Session, ttl time.Duration) (release func(), ok bool, err error)
 }
 
 // PartialSession is a session that may have left events in storage. Its methods answer for the

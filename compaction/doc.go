@@ -40,7 +40,8 @@
 // # Inner services
 //
 // Any session.Service works. If it also implements [RecordAppender], records are stored as soon as
-// they are written. If it implements [PartialService], a turn reads only visible events.
+// they are written. If it implements [PartialService], a turn reads only visible events. If it
+// implements [Leaser], only one of several processes at a time pays for a summary of a session.
 //
 // All methods of a service and of its session handles are safe for concurrent use if the inner
 // service's are.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"google.golang.org/adk/session"
 
@@ -30,8 +31,8 @@ type policy struct {
 	windowTokens int
 }
 
-// engine translates the policy for the engine.
-func (p *policy) engine() compactor.Config {
+// engine translates the policy for the engine of a service over inner.
+func (p *policy) engine(inner session.Service) compactor.Config {
 	cfg := compactor.Config{
 		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, MaxSummaries: p.MaxSummaries,
 		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin, Summarizer: p.summarizer,
@@ -43,6 +44,14 @@ func (p *policy) engine() compactor.Config {
 	}
 	if p.MaySummarize != nil {
 		cfg.MaySummarize = func(ref sessions.Ref) bool { return p.MaySummarize(SessionRef(ref)) }
+	}
+	if leaser, ok := inner.(Leaser); ok {
+		cfg.Lease = leaser.Lease
+	}
+	if p.Lease != nil {
+		cfg.Lease = func(ctx context.Context, sess session.Session, ttl time.Duration) (release func(), ok bool, err error) {
+			return p.Lease(ctx, SessionRef(sessions.RefOf(sess)), ttl)
+		}
 	}
 	return cfg
 }

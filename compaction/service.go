@@ -59,7 +59,7 @@ func NewCompactionService(inner session.Service, cfg Config) (*CompactionSession
 		reporter: newReporter(p),
 	}
 	s.storage = storage.New(s.sessions, s.reporter)
-	s.engine = compactor.New(p.engine(), s.sessions, s.reporter, s.storage)
+	s.engine = compactor.New(p.engine(inner), s.sessions, s.reporter, s.storage)
 	return s, nil
 }
 

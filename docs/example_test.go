@@ -53,6 +53,7 @@ func scripted() model.LLM {
 // configuration.md has one line of this for each field of the config.
 func Example_configuration() {
 	llm, modelOf := scripted(), map[string]string{"ada": "gemini-2.5-pro"}
+	locks := &lockServer{}
 	fixedPart, paused := map[string]int{"clerk": 3_000}, map[string]bool{}
 	registry, err := tokens.NewRegistry(tokens.Model{Name: "scripted", ContextWindow: 32_000})
 	if err != nil {
@@ -80,6 +81,7 @@ func Example_configuration() {
 	cfg.CheckpointTokens = 8000
 	cfg.Cut = shorten
 	cfg.MaySummarize = func(ref compaction.SessionRef) bool { return !paused[ref.SessionID] }
+	cfg.Lease = locks.Lease
 	cfg.Pin = func(ev *session.Event) bool { return ev.Author == "lawyer" }
 	cfg.ContextWindow = 200_000
 	cfg.AgentModel = "gemini-2.5-pro"
@@ -103,6 +105,13 @@ func Example_configuration() {
 	// Output:
 	// one config: <nil>
 	// the other: <nil>
+}
+
+// lockServer stands for Redis, etcd or Consul.
+type lockServer struct{}
+
+func (*lockServer) Lease(context.Context, compaction.SessionRef, time.Duration) (release func(), ok bool, err error) {
+	return func() {}, true, nil
 }
 
 // hidePatients leaves out the numbers of patients.

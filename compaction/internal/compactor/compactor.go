@@ -50,6 +50,7 @@ type compactor struct {
 func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j writer.Job) {
 	defer e.survive(ctx, h.State, j)
 	defer e.storage.Remember(h.State)
+	defer h.State.EndLease()
 	e.reporter.Unreadable(ctx, h)
 	c := &compactor{engine: e, h: h, job: j, waits: true}
 	if e.cfg.CheckpointTool != "" {
@@ -70,6 +71,13 @@ func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j writer.Jo
 		now := c.snapshot()
 		c.waits = now.waitsForCheckpoint()
 		next := plan(now)
+		if next.writes() {
+			if may, again := c.mayWrite(ctx, next); again {
+				continue
+			} else if !may {
+				return
+			}
+		}
 		if missing := next.candidate.missing; c.chosen == nil && missing >= 0 {
 			looked(missing)
 		}
@@ -133,7 +141,7 @@ func (c *compactor) turnCanGoOn() bool {
 func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 	c.job.Trigger, c.job.Kind, c.job.Note = st.candidate.trigger, st.candidate.kind, st.candidate.note
 	c.job.Extractive = st.extractive
-	if st.action == nothing || st.action == wait {
+	if !st.writes() {
 		c.end(ctx, st)
 		return false
 	}

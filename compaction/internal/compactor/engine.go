@@ -45,6 +45,8 @@ type Config struct {
 	CheckpointTokens int
 	// MaySummarize, if not nil, is asked before each summary of a background job.
 	MaySummarize func(sessions.Ref) bool
+	// Lease, if not nil, is taken before the first summary of a background job.
+	Lease Lease
 	// Redact is what texts go through before values are taken from them, nil for nothing. RecallTool is
 	// compaction.Config.RecallTool.
 	Redact     func(string) string
@@ -73,13 +75,14 @@ type Engine struct {
 	storage  *storage.Storage
 	queue    *queue.Queue
 	values   *writer.Values
+	leases   leases
 	// assumed are the models whose window is assumed, once that has been reported.
 	assumed sync.Map
 }
 
 // New returns an engine.
 func New(cfg Config, s *sessions.Sessions, r *telemetry.Reporter, st *storage.Storage) *Engine {
-	e := &Engine{cfg: cfg, sessions: s, reporter: r, storage: st, queue: queue.New(), values: writer.NewValues(cfg.Redact)}
+	e := &Engine{cfg: cfg, sessions: s, reporter: r, storage: st, queue: queue.New(), values: writer.NewValues(cfg.Redact), leases: leases{take: cfg.Lease, reporter: r, needed: 2*cfg.Timeout + leaseMargin}}
 	if cfg.ModelOf == nil {
 		e.reportAssumed(context.Background(), cfg.Limits)
 	}

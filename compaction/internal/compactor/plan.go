@@ -46,6 +46,9 @@ type step struct {
 	overLimit bool
 }
 
+// writes reports whether the step writes a summary.
+func (st *step) writes() bool { return st.action != nothing && st.action != wait }
+
 // plan decides what a job does next. It is pure: all that it knows is in the snapshot.
 //
 //	nothing is due                                 -> nothing

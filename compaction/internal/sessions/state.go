@@ -23,6 +23,8 @@ type State struct {
 	// append, and those that could not be stored. It is closed when the session was deleted: what a
 	// job still finds out must not be stored in a session that was created anew under the same ID.
 	Waiting queue.Waiting[*writer.Draft]
+	// Lease is the right to summarize the session in the background that this process has of all processes.
+	Lease   queue.Lease
 	Learned learned.Facts
 	Prompts *meter.Session
 
@@ -38,6 +40,13 @@ func newState(ref Ref, limits *meter.Limits, fixed meter.Fixed) *State {
 
 // Deleted reports whether the session was deleted through this service.
 func (st *State) Deleted() bool { return st.Waiting.Closed() }
+
+// EndLease gives the lease on the session back, unless a draft waits that is to be stored under it.
+func (st *State) EndLease() {
+	if len(st.Waiting.All()) == 0 {
+		st.Lease.Release()
+	}
+}
 
 // worthKeeping reports whether there is something to remember about a session to which nobody holds
 // a handle.

@@ -59,6 +59,7 @@ func (s *Storage) StoreNow(ctx context.Context, st *sessions.State) {
 	_ = st.Line.Exclusively(ctx, func() error {
 		if h, err := s.sessions.Handle(ctx, st.Ref); err == nil && h.State == st {
 			defer s.Remember(st)
+			defer st.EndLease()
 			s.StoreLeftovers(ctx, h, writer.Job{ByHand: true})
 		}
 		return nil
@@ -90,6 +91,7 @@ func (s *Storage) StoreWaiting(ctx context.Context, h *sessions.Handle, drafts [
 		for _, report := range s.storeAll(ctx, h, drafts, invocationID) {
 			report()
 		}
+		h.State.EndLease()
 		s.Remember(h.State)
 		return struct{}{}, nil
 	})
@@ -121,6 +123,7 @@ func (s *Storage) Discard(ctx context.Context, st *sessions.State, reason string
 		ctx, a := s.reporter.Resume(ctx, st, writer.Job{}, d)
 		s.conclude(ctx, st, a, d, Settlement{Reason: reason}, nil)
 	}
+	st.EndLease()
 }
 
 // Remember keeps the session's state alive while it has something to remember. If another session's

@@ -82,6 +82,16 @@ func (r *Reporter) Values(ctx context.Context, st *sessions.State, lost error) {
 	}
 }
 
+// Leases logs that leases cannot be had, or can be had again: once for each change.
+func (r *Reporter) Leases(ctx context.Context, st *sessions.State, cause error) {
+	switch {
+	case cause != nil && !r.leasesLost.Swap(true):
+		r.logAbout(ctx, slog.LevelWarn, st.Ref, "no lease on a session can be had: several processes may pay for the same summary", slog.String(keyErrorType, errorType(cause)))
+	case cause == nil && r.leasesLost.Swap(false):
+		r.logAbout(ctx, slog.LevelInfo, st.Ref, "leases on sessions can be had again")
+	}
+}
+
 // Orphan reports that a late answer is shown without its call.
 func (r *Reporter) Orphan(ctx context.Context, st *sessions.State, ev *session.Event, cause error) {
 	r.Observe(ctx, Observation{

@@ -62,6 +62,8 @@ type Reporter struct {
 	queue queue
 	// valuesLost is true once it was logged that no values are taken from messages.
 	valuesLost atomic.Bool
+	// leasesLost is true once it was logged that no leases can be had.
+	leasesLost atomic.Bool
 }
 
 // New returns a Reporter for cfg.
