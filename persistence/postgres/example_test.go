@@ -1,0 +1,42 @@
+package postgres_test
+
+import (
+	"context"
+	"database/sql"
+	"log"
+
+	gormpostgres "gorm.io/driver/postgres" // registers the driver "pgx", too
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session/database"
+
+	"github.com/adk-go-ext/longsession"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/persistence/postgres"
+)
+
+// Any number of processes may do the same over one database. One of them, or a job before all of them, has created the
+// tables with database.AutoMigrate.
+func ExampleNew() {
+	const dsn = "host=localhost user=app dbname=agents"
+	sessions, err := database.NewSessionService(gormpostgres.Open(dsn))
+	if err != nil {
+		log.Fatal(err)
+	}
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	shared, err := postgres.New(sessions, db)
+	if err != nil {
+		log.Fatal(err)
+	}
+	llm := compactiontest.NewModel("scripted", func(int, *model.LLMRequest) *model.LLMResponse { return compactiontest.Say("Noted.") })
+	stack, err := longsession.New(shared, longsession.Config{Model: llm})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer stack.Close(context.Background())
+	// The runner gets stack.Sessions as its session service.
+}

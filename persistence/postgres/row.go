@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
+)
+
+// eventColumns are the columns of ADK's table events, under the alias e and in the order of [storedEvent.fields]. The three
+// that name the session are left out.
+const eventColumns = `e.id, e.invocation_id, e.author, e.actions, e.long_running_tool_ids_json, e.branch, e.timestamp,
+	e.content, e.grounding_metadata, e.custom_metadata, e.usage_metadata, e.citation_metadata,
+	e.partial, e.turn_complete, e.error_code, e.error_message, e.interrupted`
+
+// storedEvent is a row of ADK's table events, see storageEvent in session/database/storage_session.go.
+type storedEvent struct {
+	id                         string
+	invocation, author         sql.NullString
+	actions, longRunning       []byte
+	branch                     sql.NullString
+	time                       time.Time
+	content, grounding, custom []byte
+	usage, citation            []byte
+	partial, turnComplete      sql.NullBool
+	errorCode, errorMessage    sql.NullString
+	interrupted                sql.NullBool
+}
+
+// fields are the destinations of a scan of eventColumns.
+func (r *storedEvent) fields() []any {
+	return []any{
+		&r.id, &r.invocation, &r.author, &r.actions, &r.longRunning, &r.branch, &r.time,
+		&r.content, &r.grounding, &r.custom, &r.usage, &r.citation,
+		&r.partial, &r.turnComplete, &r.errorCode, &r.errorMessage, &r.interrupted,
+	}
+}
+
+// event returns the event of a row, equal to what ADK's service makes of it.
+func (r *storedEvent) event() (*session.Event, error) {
+	ev := &session.Event{
+		ID: r.id, InvocationID: r.invocation.String, Author: r.author.String, Timestamp: r.time, Branch: r.branch.String,
+		LLMResponse: model.LLMResponse{
+			Partial: r.partial.Bool, TurnComplete: r.turnComplete.Bool, Interrupted: r.interrupted.Bool,
+			ErrorCode: r.errorCode.String, ErrorMessage: r.errorMessage.String,
+		},
+	}
+	for _, column := range []struct {
+		name string
+		data []byte
+		into any
+	}{
+		{"actions", r.actions, &ev.Actions},
+		{"long_running_tool_ids_json", r.longRunning, &ev.LongRunningToolIDs},
+		{"content", r.content, &ev.Content},
+		{"grounding_metadata", r.grounding, &ev.GroundingMetadata},
+		{"custom_metadata", r.custom, &ev.CustomMetadata},
+		{"usage_metadata", r.usage, &ev.UsageMetadata},
+		{"citation_metadata", r.citation, &ev.CitationMetadata},
+	} {
+		if len(column.data) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(column.data, column.into); err != nil {
+			return nil, fmt.Errorf("event %q, column %s: %w", r.id, column.name, err)
+		}
+	}
+	return ev, nil
+}
+
+// scanEvents reads events, and closes rows.
+func scanEvents(rows *sql.Rows, err error) ([]*session.Event, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []*session.Event
+	for rows.Next() {
+		var row storedEvent
+		if err := rows.Scan(row.fields()...); err != nil {
+			return nil, err
+		}
+		ev, err := row.event()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ev)
+	}
+	return out, rows.Err()
+}
