@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 	".":                                  {"recall", "guard/watchdog", "budget", "compaction", "contexttool", "guard", "internal/activity", "preset", "prompt", "subtask", "toolsearch", "toolresult", "toolresult/store", "tokens", "internal/adk"},
 	"cmd/longsession/internal/recallcmd": {"recall", "recall/index", "compaction", "persistence", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting", "cmd/longsession/internal/audit"},
 	"internal/quote":                     {},
+	"internal/transfer":                  {"internal/view", "persistence", "record"},
 	"recall":                             {"recall/index", "compaction", "internal/adk", "internal/hanging", "internal/outbox", "internal/quote", "internal/recalled", "record", "tokens"},
 	"recall/index":                       {"internal/adk", "internal/recalled", "internal/terms", "record"},
 	"internal/recalled":                  {},

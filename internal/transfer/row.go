@@ -1,0 +1,191 @@
+package transfer
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// row is an event as ADK's table events has it. A JSON column is nil for NULL.
+type row struct {
+	id, invocation, author, branch, errorCode, errorMessage        string
+	time                                                           time.Time
+	actions, longRunning, content, grounding, custom, usage, cited []byte
+	partial, turnComplete, interrupted                             bool
+
+	record bool // it is a compaction record
+}
+
+// columns returns the JSON columns.
+func (r *row) columns() []*[]byte {
+	return []*[]byte{&r.actions, &r.longRunning, &r.content, &r.grounding, &r.custom, &r.usage, &r.cited}
+}
+
+// texts returns the columns of text.
+func (r *row) texts() []*string {
+	return []*string{&r.id, &r.invocation, &r.author, &r.branch, &r.errorCode, &r.errorMessage}
+}
+
+// rowOf returns the row that ADK would store for an event.
+func rowOf(ev *session.Event) (*row, error) {
+	r := &row{
+		id: ev.ID, invocation: ev.InvocationID, author: ev.Author, branch: ev.Branch, errorCode: ev.ErrorCode, errorMessage: ev.ErrorMessage,
+		time: ev.Timestamp.UTC().Truncate(time.Microsecond), partial: ev.Partial, turnComplete: ev.TurnComplete, interrupted: ev.Interrupted,
+		record: record.Is(ev),
+	}
+	for _, column := range []struct {
+		to    *[]byte
+		value any
+		null  bool
+	}{
+		{&r.actions, ev.Actions, false},
+		{&r.longRunning, ev.LongRunningToolIDs, len(ev.LongRunningToolIDs) == 0},
+		{&r.content, ev.Content, ev.Content == nil},
+		{&r.grounding, ev.GroundingMetadata, ev.GroundingMetadata == nil},
+		{&r.custom, ev.CustomMetadata, len(ev.CustomMetadata) == 0},
+		{&r.usage, ev.UsageMetadata, ev.UsageMetadata == nil},
+		{&r.cited, ev.CitationMetadata, ev.CitationMetadata == nil},
+	} {
+		if column.null {
+			continue
+		}
+		var err error
+		if *column.to, err = json.Marshal(column.value); err != nil {
+			return nil, fmt.Errorf("event %q cannot be written as JSON: %w", ev.ID, err)
+		}
+	}
+	return r, nil
+}
+
+// event returns the event of a row, as ADK reads it, except that numbers keep all their digits.
+func (r *row) event() (*session.Event, error) {
+	ev := &session.Event{ID: r.id, InvocationID: r.invocation, Author: r.author, Branch: r.branch, Timestamp: r.time}
+	ev.ErrorCode, ev.ErrorMessage = r.errorCode, r.errorMessage
+	ev.Partial, ev.TurnComplete, ev.Interrupted = r.partial, r.turnComplete, r.interrupted
+	for _, column := range []struct {
+		name string
+		text []byte
+		to   any
+	}{
+		{"actions", r.actions, &ev.Actions},
+		{"long_running_tool_ids_json", r.longRunning, &ev.LongRunningToolIDs},
+		{"content", r.content, &ev.Content},
+		{"grounding_metadata", r.grounding, &ev.GroundingMetadata},
+		{"custom_metadata", r.custom, &ev.CustomMetadata},
+		{"usage_metadata", r.usage, &ev.UsageMetadata},
+		{"citation_metadata", r.cited, &ev.CitationMetadata},
+	} {
+		if len(column.text) == 0 {
+			continue
+		}
+		if err := decode(column.text, column.to); err != nil {
+			return nil, fmt.Errorf("event %q cannot be read: column %s: %w", r.id, column.name, err)
+		}
+	}
+	return ev, nil
+}
+
+func decode(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(to)
+}
+
+// digest is over everything that a row has. It is the same for JSON that means the same.
+type digest [sha256.Size]byte
+
+func (r *row) digest() (digest, error) {
+	h := sha256.New()
+	field := func(set bool, text []byte) {
+		if !set {
+			h.Write([]byte{0})
+			return
+		}
+		h.Write(binary.BigEndian.AppendUint64([]byte{1}, uint64(len(text))))
+		h.Write(text)
+	}
+	for _, text := range r.texts() {
+		field(true, []byte(*text))
+	}
+	field(true, []byte(r.time.UTC().Format(time.RFC3339Nano)))
+	fmt.Fprint(h, r.partial, r.turnComplete, r.interrupted)
+	for _, column := range r.columns() {
+		text, err := canonical(*column)
+		if err != nil {
+			return digest{}, fmt.Errorf("event %q: %w", r.id, err)
+		}
+		field(len(*column) > 0, text)
+	}
+	return digest(h.Sum(nil)), nil
+}
+
+// skeleton returns the event of a row with as much as decides where a view shows it: texts are cut, and arguments and
+// large results are left out.
+func (r *row) skeleton(ev *session.Event) *session.Event {
+	const text, result = 16, 1024
+	bare := &session.Event{ID: ev.ID, InvocationID: ev.InvocationID, Author: ev.Author, Branch: ev.Branch, Timestamp: ev.Timestamp, LongRunningToolIDs: ev.LongRunningToolIDs}
+	bare.CustomMetadata = ev.CustomMetadata
+	bare.Actions.RequestedToolConfirmations, bare.Actions.TransferToAgent = ev.Actions.RequestedToolConfirmations, ev.Actions.TransferToAgent
+	bare.ErrorCode, bare.Interrupted, bare.TurnComplete = ev.ErrorCode, ev.Interrupted, ev.TurnComplete
+	if ev.Content == nil {
+		return bare
+	}
+	bare.Content = &genai.Content{Role: ev.Content.Role}
+	for _, p := range ev.Content.Parts {
+		if p == nil {
+			continue
+		}
+		slim := &genai.Part{Thought: p.Thought, Text: p.Text[:min(text, len(p.Text))]}
+		if p.FunctionCall != nil {
+			slim.FunctionCall = &genai.FunctionCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name}
+		}
+		if p.FunctionResponse != nil {
+			slim.FunctionResponse = &genai.FunctionResponse{ID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name, WillContinue: p.FunctionResponse.WillContinue, Response: map[string]any{}}
+			if len(r.content) <= result {
+				slim.FunctionResponse.Response = p.FunctionResponse.Response
+			}
+		}
+		if p.InlineData != nil {
+			slim.InlineData = &genai.Blob{MIMEType: p.InlineData.MIMEType}
+		}
+		if p.FileData != nil {
+			slim.FileData = p.FileData
+		}
+		bare.Content.Parts = append(bare.Content.Parts, slim)
+	}
+	return bare
+}
+
+// order gives events strictly increasing times, as ADK's service needs to read them in this order. Only a record behind
+// an event that is none may have the time of its predecessor.
+type order struct {
+	last       time.Time
+	lastRecord bool
+}
+
+// next moves the row if it must, and returns by how much.
+func (o *order) next(r *row) time.Duration {
+	earliest := o.last.Add(time.Microsecond)
+	if r.record && !o.lastRecord {
+		earliest = o.last
+	}
+	var moved time.Duration
+	if !o.last.IsZero() && r.time.Before(earliest) {
+		moved = earliest.Sub(r.time)
+		r.time = earliest
+	}
+	o.last, o.lastRecord = r.time, r.record
+	return moved
+}
+
+// sumOf returns the digest of two digests.
+func sumOf(a, b digest) digest { return sha256.Sum256(append(a[:], b[:]...)) }

@@ -1,0 +1,228 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+var s1 = Name{"app", "user", "s1"}
+
+// made returns a session file with one session of n events.
+func made(t *testing.T, n int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "made.db")
+	fill(t, path, s1, 0, n)
+	return path
+}
+
+// fill appends events to a session, which it creates if from is 0.
+func fill(t *testing.T, path string, name Name, from, to int) {
+	t.Helper()
+	svc, err := persistence.NewSQLiteSessionService(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer svc.Close()
+	if from == 0 {
+		if _, err := svc.Create(t.Context(), &session.CreateRequest{AppName: name.App, UserID: name.User, SessionID: name.ID, State: map[string]any{"k": 1, "app:k": 2}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resp, err := svc.Get(t.Context(), &session.GetRequest{AppName: name.App, UserID: name.User, SessionID: name.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []*session.Event
+	for i := from; i < to; i++ {
+		ev := &session.Event{ID: fmt.Sprintf("e%d", i), InvocationID: fmt.Sprintf("i%d", i), Author: "user", Timestamp: time.Unix(int64(1000+i), 0)}
+		ev.Content = genai.NewContentFromText(fmt.Sprintf("text %d", i), genai.RoleUser)
+		events = append(events, ev)
+	}
+	if err := persistence.Import(t.Context(), svc, resp.Session, events, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T, path string, write bool) Store {
+	t.Helper()
+	store, err := OpenFile(path)
+	if write {
+		store, err = CreateFile(path, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// stopping ends the context of a copy after some portions, as a kill would end the process.
+func stopping(t *testing.T, portions int) (context.Context, Options) {
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	return ctx, Options{Progress: func(int) {
+		if portions--; portions == 0 {
+			cancel()
+		}
+	}}
+}
+
+func TestACopyThatWasCutOffGoesOn(t *testing.T) {
+	t.Parallel()
+	const events = 3*portionEvents + 7
+	from, to := open(t, made(t, events), false), open(t, filepath.Join(t.TempDir(), "to.db"), true)
+	ctx, o := stopping(t, 2)
+	if _, err := Copy(ctx, from, to, s1, o); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want that of the context", err)
+	}
+	r, err := Copy(t.Context(), from, to, s1, Options{DryRun: true})
+	if err != nil || r.Events != events || r.Copied != events-2*portionEvents {
+		t.Fatalf("a dry run: %+v, %v", r, err)
+	}
+	r, err = Copy(t.Context(), from, to, s1, Options{})
+	if err != nil || r.Events != events || r.Copied != events-2*portionEvents || len(r.Findings) > 0 || r.Shown != events || len(r.Digest) != 64 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if again, err := Copy(t.Context(), from, to, s1, Options{}); err != nil || again.Copied != 0 || again.Digest != r.Digest {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+}
+
+func TestAnotherSessionOfTheNameIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	long, short := made(t, 9), made(t, 5)
+	_, err := Copy(t.Context(), open(t, short, false), open(t, long, true), s1, Options{})
+	var different *DifferentError
+	if !errors.As(err, &different) || different.Seq != 6 || !strings.Contains(err.Error(), "gone on") {
+		t.Errorf("a target that has gone on: %v", err)
+	}
+	other := filepath.Join(t.TempDir(), "other.db")
+	fill(t, other, s1, 0, 2)
+	fill(t, other, s1, 4, 5)
+	_, err = Copy(t.Context(), open(t, long, false), open(t, other, true), s1, Options{})
+	if !errors.As(err, &different) || different.Seq != 3 || !strings.Contains(err.Error(), "event 3 differs") {
+		t.Errorf("another session: %v", err)
+	}
+	if got, _, err := take(t.Context(), open(t, other, false), s1); err != nil || len(got.digests) != 3 {
+		t.Errorf("the target was changed: %d events, %v", len(got.digests), err)
+	}
+}
+
+func TestStateOfOthersStaysAsTheTargetHasIt(t *testing.T) {
+	t.Parallel()
+	from, path := open(t, made(t, 1), false), filepath.Join(t.TempDir(), "to.db")
+	svc, err := persistence.NewSQLiteSessionService(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := svc.Create(t.Context(), &session.CreateRequest{AppName: "app", UserID: "user", SessionID: "s0", State: map[string]any{"app:k": "mine"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := svc.Close(); err != nil {
+		t.Fatal(err)
+	}
+	to := open(t, path, true)
+	r, err := Copy(t.Context(), from, to, s1, Options{})
+	if err != nil || r.Losses[lostShared] != 1 || len(r.Findings) > 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	_, h, err := take(t.Context(), to, s1)
+	if err != nil || h.state["app:k"] != "mine" || h.state["k"] != json.Number("1") {
+		t.Errorf("state %v, %v", h.state, err)
+	}
+}
+
+func TestChosenSessions(t *testing.T) {
+	t.Parallel()
+	all := []Name{{"b", "u", "s"}, {"a", "u", "s"}, {"a", "u", "s:sub:c1"}, {"a", "u", "s:sub:c1:sub:c2"}, {"a", "v", "s:sub:c1"}, {"a", "v", "t"}}
+	for _, c := range []struct {
+		which Which
+		want  string
+	}{
+		{Which{}, "[a/u/s a/u/s:sub:c1 a/u/s:sub:c1:sub:c2 a/v/s:sub:c1 a/v/t b/u/s]"},
+		{Which{App: "a", Session: "s"}, "[a/u/s a/u/s:sub:c1 a/u/s:sub:c1:sub:c2]"},
+		{Which{Session: "b/u/s"}, "[b/u/s]"},
+		{Which{User: "v"}, "[a/v/s:sub:c1 a/v/t]"},
+		{Which{Session: "t"}, "[a/v/t]"},
+		{Which{Session: "s"}, `the place has 2 sessions named "s": name one as app/user/id, such as "a/u/s"`},
+		{Which{Session: "x", User: "v"}, `the place has no session named "x" of user "v"`},
+		{Which{App: "z"}, `the place has no session of app "z"`},
+	} {
+		names, err := c.which.choose(all, "the place")
+		got := fmt.Sprint(names)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%+v: %s, want %s", c.which, got, c.want)
+		}
+	}
+}
+
+func TestTimesGrowAndOnlyRecordsShareThem(t *testing.T) {
+	t.Parallel()
+	at := func(micros int) time.Time { return time.Unix(0, int64(micros)*1000).UTC() }
+	var o order
+	for i, c := range []struct {
+		at     int
+		record bool
+		want   int
+	}{{5, false, 5}, {5, false, 6}, {5, true, 6}, {6, true, 7}, {7, false, 8}, {2, false, 9}, {20, true, 20}, {20, false, 21}} {
+		r := &row{time: at(c.at), record: c.record}
+		moved := o.next(r)
+		if !r.time.Equal(at(c.want)) || moved != time.Duration(c.want-c.at)*time.Microsecond {
+			t.Errorf("event %d at %d: %v (moved %v), want %d", i, c.at, r.time.UnixMicro(), moved, c.want)
+		}
+	}
+}
+
+func TestJSONIsComparedByItsMeaning(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{`{"a":1,"b":[1.0,2e3]}`, `{ "b": [1, 2000], "a": 1.00 }`, true},
+		{`12345678901234567890`, `12345678901234567891`, false},
+		{`0.1`, `0.10000000000000001`, false},
+		{`"a\u0041"`, `"aA"`, true},
+		{`[]`, `{}`, false},
+		{`null`, ``, false},
+		{`{"a":null}`, `{}`, false},
+		{`1e999999999`, `1e999999999`, true},
+		{`"1"`, `1`, false},
+		{`["a","b"]`, `["a,b"]`, false},
+		{`true`, `"true"`, false},
+		{`{`, `{`, false},
+	} {
+		if sameJSON([]byte(c.a), []byte(c.b)) != c.same {
+			t.Errorf("%s and %s: same is not %v", c.a, c.b, c.same)
+		}
+	}
+}
+
+func TestNULIsFoundAndReplaced(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"a":"x\u0000y\u0000"}`: `{"a":"x\ufffdy\ufffd"}`,
+		`{"a":"x\\u0000y"}`:      `{"a":"x\\u0000y"}`,
+		`{"a":"x\\\u0000y"}`:     `{"a":"x\\\ufffdy"}`,
+		`{"a":"\n"}`:             `{"a":"\n"}`,
+	} {
+		if got := string(replaceNUL([]byte(text))); got != want || hasNUL([]byte(text)) != (text != want) {
+			t.Errorf("%s: %s (found %v), want %s", text, got, hasNUL([]byte(text)), want)
+		}
+	}
+}
