@@ -105,7 +105,7 @@ func (s *Service) createLeases(ctx context.Context, kind dialect) error {
 	}
 	if !there {
 		// Two processes that create a table at once: in PostgreSQL one of them may fail although it says "if not exists".
-		if _, err := s.db.ExecContext(ctx, create); err != nil && !hasState(err, "23505", "42P07") {
+		if _, err := s.db.ExecContext(ctx, create); err != nil && !hasState(err, "23505", "42P07", "42710") {
 			return fmt.Errorf("create the table longsession_leases: %w", err)
 		}
 	}
