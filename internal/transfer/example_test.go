@@ -30,7 +30,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := stored.AppendEvent(ctx, resp.Session, session.NewEvent("i1")); err != nil {
+	if err := stored.AppendEvent(ctx, resp.Session, session.NewEventWithContext(ctx, "i1")); err != nil {
 		log.Fatal(err)
 	}
 	if err := stored.Close(); err != nil {
