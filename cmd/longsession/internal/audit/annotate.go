@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 
 	"google.golang.org/genai"
@@ -42,12 +43,13 @@ type checkpoint struct {
 
 // Annotate reads what an [Annotator] needs to know about a session, for its events from a number on.
 func Annotate(ctx context.Context, f *File, s *Session, from int64) (*Annotator, error) {
-	a := &Annotator{session: s}
+	a := &Annotator{session: s, refused: map[string]bool{}}
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
-		if a.checkpoints, err = checkpointsIn(ctx, snap, s); err != nil {
+		if a.checkpoints, err = checkpointsIn(ctx, snap, s, first); err != nil {
 			return err
 		}
-		if a.refused, err = refusedIn(ctx, snap, s); err != nil {
+		const all = "SELECT content FROM events WHERE session = ? AND instr(CAST(content AS TEXT), ?) > 0"
+		if err := a.addRefused(ctx, snap, all, s.key, `"`+contexttool.MarkTaskDoneName+`"`); err != nil {
 			return err
 		}
 		a.ledger, err = newestLedger(ctx, snap, s, from)
@@ -56,13 +58,59 @@ func Annotate(ctx context.Context, f *File, s *Session, from int64) (*Annotator,
 	return a, err
 }
 
-// checkpointsIn returns the checkpoint records of a session, including those that were absorbed. It
+// AnnotateRows is [Annotate] for some events in a row. It reads only what these events ask for, however long the
+// session is: a page mostly has no call that reports a finished task, and no totals of a guard.
+func AnnotateRows(ctx context.Context, f *File, s *Session, rows []*persistence.Row) (a *Annotator, err error) {
+	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
+		if a, err = annotatorOf(ctx, snap, s, rows); err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if row.Event != nil && row.Event.Actions.StateDelta[guard.StateKey] != nil {
+				a.ledger, err = newestLedger(ctx, snap, s, row.Seq)
+				return err
+			}
+		}
+		return nil
+	})
+	return a, err
+}
+
+// annotatorOf returns an annotator of the calls in some events.
+func annotatorOf(ctx context.Context, snap *persistence.Snapshot, s *Session, rows []*persistence.Row) (*Annotator, error) {
+	a := &Annotator{session: s, refused: map[string]bool{}}
+	began := int64(math.MaxInt64)
+	for _, row := range rows {
+		if !slices.ContainsFunc(adk.FunctionCalls(row.Event), func(c *genai.FunctionCall) bool { return c.Name == contexttool.MarkTaskDoneName }) {
+			continue
+		}
+		const unit = "SELECT content FROM events WHERE session = ? AND unit = ?"
+		if err := a.addRefused(ctx, snap, unit, s.key, row.Unit); err != nil {
+			return nil, err
+		}
+		// A record that answers the call was stored after the beginning of its turn.
+		began = min(began, row.Seq)
+		const turn = "SELECT began FROM invocations WHERE session = ? AND id = ?"
+		var seq int64
+		if err := answers(ctx, snap, "invocations", turn, []any{s.key, row.Event.InvocationID}, []any{&seq}, func() { began = min(began, seq) }); err != nil {
+			return nil, err
+		}
+	}
+	if began == math.MaxInt64 {
+		return a, nil
+	}
+	var err error
+	a.checkpoints, err = checkpointsIn(ctx, snap, s, began)
+	return a, err
+}
+
+// checkpointsIn returns the checkpoint records of a session from a number on, including those that were absorbed. It
 // leaves out records that cannot be read.
-func checkpointsIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (found []checkpoint, err error) {
+func checkpointsIn(ctx context.Context, snap *persistence.Snapshot, s *Session, from int64) (found []checkpoint, err error) {
 	var seq int64
 	var metadata []byte
 	names := map[int]string{} // the event that a checkpoint reaches to
-	err = answers(ctx, snap, "events", "SELECT seq, coalesce(custom_metadata, '') FROM events WHERE session = ? AND record_id IS NOT NULL ORDER BY seq", []any{s.key}, []any{&seq, &metadata}, func() {
+	err = answers(ctx, snap, "events", "SELECT seq, coalesce(custom_metadata, '') FROM events WHERE session = ? AND record_id IS NOT NULL AND seq >= ? ORDER BY seq", []any{s.key, from}, []any{&seq, &metadata}, func() {
 		var values map[string]any
 		if json.Unmarshal(metadata, &values) != nil {
 			return
@@ -96,23 +144,20 @@ func checkpointsIn(ctx context.Context, snap *persistence.Snapshot, s *Session) 
 	return found, nil
 }
 
-// refusedIn returns the calls for a checkpoint that failed.
-func refusedIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (map[string]bool, error) {
-	const question = `SELECT content FROM events WHERE session = ? AND instr(CAST(content AS TEXT), ?) > 0`
-	refused := map[string]bool{}
+// addRefused adds the calls for a checkpoint that failed, according to the contents that a query returns.
+func (a *Annotator) addRefused(ctx context.Context, snap *persistence.Snapshot, query string, args ...any) error {
 	var text []byte
-	err := answers(ctx, snap, "events", question, []any{s.key, `"` + contexttool.MarkTaskDoneName + `"`}, []any{&text}, func() {
+	return answers(ctx, snap, "events", query, args, []any{&text}, func() {
 		var content genai.Content
 		if json.Unmarshal(text, &content) != nil {
 			return
 		}
 		for _, p := range content.Parts {
 			if p != nil && p.FunctionResponse != nil && p.FunctionResponse.Name == contexttool.MarkTaskDoneName && p.FunctionResponse.Response["error"] != nil {
-				refused[p.FunctionResponse.ID] = true
+				a.refused[p.FunctionResponse.ID] = true
 			}
 		}
 	})
-	return refused, err
 }
 
 // Entry returns an event for people to read, with what the annotator knows about it.

@@ -103,7 +103,11 @@ func (t TurnCosts) MarshalJSON() ([]byte, error) {
 // It holds one page of events in memory at a time. If the guard's totals name one model only, that is
 // the model of calls whose events name none.
 func (p Prices) Costs(ctx context.Context, f *File, s *Session, turns int) (*Costs, error) {
-	return p.Follow().Costs(ctx, f, s, turns)
+	w := p.Follow()
+	if _, err := w.Read(ctx, f, s, -1); err != nil {
+		return nil, err
+	}
+	return w.Costs(s, turns), nil
 }
 
 // AllUnreadable counts the events that cannot be read, those of the subtasks included.

@@ -16,10 +16,10 @@ func link(all []*Session) {
 		byName[name{s.App, s.User, s.ID}] = s
 	}
 	for _, s := range all {
-		for cut := strings.LastIndex(s.ID, subtask); cut > 0; cut = strings.LastIndex(s.ID[:cut], subtask) {
-			parent := byName[name{s.App, s.User, s.ID[:cut]}]
+		for _, id := range parentsOf(s.ID) {
+			parent := byName[name{s.App, s.User, id}]
 			if s.Parent == "" || parent != nil {
-				s.Parent, s.Call = s.ID[:cut], s.ID[cut+len(subtask):]
+				s.Parent, s.Call = id, s.ID[len(id)+len(subtask):]
 			}
 			if parent != nil {
 				s.parent = parent
@@ -28,6 +28,16 @@ func link(all []*Session) {
 			}
 		}
 	}
+}
+
+// parentsOf returns the IDs that the parent of a session may have, the longest first; none if the session is not that
+// of a subtask.
+func parentsOf(id string) []string {
+	ids := []string{}
+	for cut := strings.LastIndex(id, subtask); cut > 0; cut = strings.LastIndex(id[:cut], subtask) {
+		ids = append(ids, id[:cut])
+	}
+	return ids
 }
 
 // Orphan reports whether the session is that of a subtask whose parent is not in the file.

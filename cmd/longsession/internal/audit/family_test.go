@@ -1,14 +1,20 @@
 package audit_test
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
@@ -31,7 +37,72 @@ func notes(t *testing.T, f *audit.File, id string) []string {
 			found = append(found, fmt.Sprintf("#%d %s %s%s", e.Seq, c.Name, c.Subtask, c.Checkpoint))
 		}
 	}
+	pagesAreAnnotatedAlike(t, f, s)
 	return found
+}
+
+// pagesAreAnnotatedAlike checks that what is read for a page alone says the same as what is read for all events.
+func pagesAreAnnotatedAlike(t *testing.T, f *audit.File, s *audit.Session) {
+	t.Helper()
+	rows := slices.Collect(func(yield func(*persistence.Row) bool) {
+		for row, err := range f.Rows(t.Context(), s, 0, -1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	})
+	for from := range rows {
+		for size := 1; size <= min(3, len(rows)-from); size++ {
+			shown := rows[from : from+size]
+			whole, err := audit.Annotate(t.Context(), f, s, shown[0].Seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone, err := audit.AnnotateRows(t.Context(), f, s, shown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range shown {
+				if got, want := alone.Entry(row), whole.Entry(row); !reflect.DeepEqual(got, want) {
+					t.Errorf("event %d on a page of %d from %d:\n%+v, want\n%+v", row.Seq, size, shown[0].Seq, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestASessionIsFoundWithoutTheOthers and is what the list of all says of it, its subtasks included.
+func TestASessionIsFoundWithoutTheOthers(t *testing.T) {
+	t.Parallel()
+	f := open(t, family(t))
+	all, err := f.Sessions(t.Context(), audit.Narrow{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 4 {
+		t.Fatalf("%d sessions", len(all))
+	}
+	names := func(s *audit.Session) (found []string) {
+		for _, s := range s.Family() {
+			found = append(found, s.Name(), s.Parent, s.Call, fmt.Sprint(s.Events, s.Compactions, s.Orphan()))
+		}
+		return found
+	}
+	for _, want := range all {
+		got, err := audit.Named(t.Context(), f, want.App, want.User, want.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(names(got), names(want)) || got.State() != want.State() || !reflect.DeepEqual(got.Ledger, want.Ledger) {
+			t.Errorf("%q, want %q", names(got), names(want))
+		}
+	}
+	if _, err := audit.Named(t.Context(), f, app, user, "order"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("the beginning of a name: %v", err)
+	}
 }
 
 func TestHistoryShowsWhereASubtaskWasCalled(t *testing.T) {
@@ -74,12 +145,12 @@ func TestCallsForACheckpointAreAnsweredOrPending(t *testing.T) {
 	if err != nil || o.Checkpoints != 1 || o.Pending != 2 {
 		t.Errorf("%d checkpoints, %d pending, %v", o.Checkpoints, o.Pending, err)
 	}
-	view, err := f.View(t.Context(), find(t, f, "order-1"))
+	view, err := f.View(t.Context(), find(t, f, "order-1"), 0, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := ""
-	for _, e := range view {
+	for _, e := range view.Entries {
 		for _, c := range e.Calls {
 			found += fmt.Sprint(e.Seq, c.Checkpoint, " ")
 		}

@@ -142,7 +142,7 @@ func TestAnEventThatCannotBeReadIsNamed(t *testing.T) {
 	if len(entries) != 6 || entries[3].Unreadable == "" || entries[3].ID != "e4" || entries[4].Unreadable != "" || entries[4].Text == "" {
 		t.Errorf("entries %+v", entries)
 	}
-	_, viewed := f.View(t.Context(), s)
+	_, viewed := f.View(t.Context(), s, 0, -1)
 	_, listed := f.Compactions(t.Context(), s)
 	_, exported := f.Export(t.Context(), []*audit.Session{s}, audit.JSONL, nil, new(strings.Builder))
 	for _, err := range []error{viewed, listed, exported} {

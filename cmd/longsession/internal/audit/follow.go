@@ -10,7 +10,8 @@ import (
 )
 
 // Follower adds up sessions that are still growing. It remembers how far it has read each of them, so a
-// question about a long session costs only what is new since the one before. It is safe for concurrent use.
+// question about a long session costs only what is new since the one before. It is safe for concurrent use, and
+// reads several sessions at once.
 type Follower struct {
 	prices Prices
 
@@ -50,85 +51,131 @@ type Curve struct {
 	History int
 }
 
-// Costs is [Prices.Costs].
-func (w *Follower) Costs(ctx context.Context, f *File, s *Session, turns int) (*Costs, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.costs(ctx, f, s, turns)
-}
-
-// Curve returns the calls of a session so far. The caller must not change the slices.
-func (w *Follower) Curve(ctx context.Context, f *File, s *Session) (*Curve, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	of, err := w.update(ctx, f, s)
-	if err != nil {
-		return nil, err
-	}
-	c := of.curve
-	entry, _ := w.prices.Registry.Lookup(c.Model)
-	c.Window, c.History = entry.ContextWindow, of.history
-	return &c, nil
-}
-
-func (w *Follower) costs(ctx context.Context, f *File, s *Session, turns int) (*Costs, error) {
-	of, err := w.update(ctx, f, s)
-	if err != nil {
-		return nil, err
-	}
-	c := of.bill.costs(s, turns)
-	for _, child := range s.Children {
-		of, err := w.costs(ctx, f, child, turns)
+// Read reads what was stored since the last time in a session and in those of its subtasks: at most so many events, or
+// all if most is negative. It returns how many events are left to read.
+func (w *Follower) Read(ctx context.Context, f *File, s *Session, most int) (left int64, err error) {
+	for _, s := range s.Family() {
+		n, err := w.followed(s).update(ctx, f, s, most)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		c.fold(of)
+		if most >= 0 {
+			most = max(0, most-int(n))
+		}
+		left += w.followed(s).left(s)
+	}
+	return left, nil
+}
+
+// Costs is [Prices.Costs] for what was read so far.
+func (w *Follower) Costs(s *Session, turns int) *Costs {
+	c := w.followed(s).costs(s, turns)
+	for _, child := range s.Children {
+		c.fold(w.Costs(child, turns))
 	}
 	c.sort()
 	if s.Ledger != nil && c.AllUnreadable() == 0 {
 		c.Difference = s.Ledger.Difference(c.Total)
 	}
-	return c, nil
+	return c
 }
 
-// update reads the events that were stored since the last time. It begins anew if the model that is assumed
-// has changed, or if the session is shorter than it was.
-func (w *Follower) update(ctx context.Context, f *File, s *Session) (*followed, error) {
+// Curve returns the calls of a session that were read so far. The caller must not change the slices.
+func (w *Follower) Curve(s *Session) *Curve {
+	of := w.followed(s)
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	c := of.curve
+	entry, _ := w.prices.Registry.Lookup(c.Model)
+	c.Window, c.History = entry.ContextWindow, of.history
+	return &c
+}
+
+// followed returns what was read of a session: nothing yet if the model that is assumed has changed, or if the session
+// is not the one that was read.
+func (w *Follower) followed(s *Session) *followed {
 	prices := w.prices
 	if prices.Model == "" && s.Ledger != nil && len(s.Ledger.Models) == 1 {
 		prices.Model = s.Ledger.Models[0].Model
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	of := w.read[s.key]
-	if of == nil || of.bill.prices.Model != prices.Model || s.Events < of.events || of.notes.session.Name() != s.Name() || of.notes.session.Created != s.Created {
-		of = &followed{bill: newBill(prices), notes: &Annotator{}, turns: map[string]int{}}
+	if of == nil || of.prices != prices || of.name != s.Name() || of.created != s.Created {
+		of = &followed{name: s.Name(), created: s.Created, prices: prices, amounts: newAmounts(prices)}
 		w.read[s.key] = of
 	}
-	of.notes.session, of.events = s, s.Events
-	for row, err := range f.Rows(ctx, s, of.next, -1) {
-		if err != nil {
-			return nil, err
-		}
-		of.take(row)
-		of.next = row.Seq + 1
-	}
-	return of, nil
+	return of
 }
 
 // followed is what was read of one session.
 type followed struct {
+	name, created string
+	prices        Prices
+
+	mu sync.Mutex
+	amounts
+}
+
+// amounts is what the events so far add up to.
+type amounts struct {
 	bill  *bill
 	notes *Annotator
 	turns map[string]int // number of each turn
 	curve Curve
-	// next is the number of the first event that was not read, events the length of the session.
+	// next is the number of the first event that was not read, events how many were.
 	next, events int64
 	// history is the estimated size of all events so far. base is the prompt of the newest call before the first
 	// compaction, and baseHistory the estimate at that time.
 	history, base, baseHistory int
 }
 
+func newAmounts(prices Prices) amounts {
+	return amounts{bill: newBill(prices), notes: &Annotator{}, turns: map[string]int{}}
+}
+
+// update reads at most so many events, or all if most is negative, and returns how many it has read.
+func (of *followed) update(ctx context.Context, f *File, s *Session, most int) (n int64, err error) {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		now, err := sessionIn(ctx, snap, s)
+		if err == nil && now.Events < of.next-1 { // an older copy of the file was put in its place
+			of.amounts = newAmounts(of.prices)
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	of.notes.session = s
+	for row, err := range f.Rows(ctx, s, of.next, most) {
+		if err != nil {
+			return n, err
+		}
+		of.take(row)
+		of.next, n = row.Seq+1, n+1
+		of.events++
+	}
+	return n, nil
+}
+
+// left returns how many events of a session were not read.
+func (of *followed) left(s *Session) int64 {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	return max(0, s.Events-of.events)
+}
+
+// costs returns what a session has cost without its subtasks.
+func (of *followed) costs(s *Session, turns int) *Costs {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	return of.bill.costs(s, turns)
+}
+
 // take adds an event.
-func (of *followed) take(row *persistence.Row) {
+func (of *amounts) take(row *persistence.Row) {
 	before := of.bill.agentCalls
 	of.bill.take(row)
 	var e Entry
@@ -157,7 +204,7 @@ func (of *followed) take(row *persistence.Row) {
 }
 
 // takeCall adds the call that answered with an event.
-func (of *followed) takeCall(row *persistence.Row) {
+func (of *amounts) takeCall(row *persistence.Row) {
 	prompt := billed(row.Event.UsageMetadata).PromptTokens
 	whole := prompt
 	if len(of.curve.Records) == 0 {

@@ -3,6 +3,7 @@ package audit_test
 import (
 	"encoding/json"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"google.golang.org/adk/session"
@@ -24,10 +25,10 @@ func TestAFollowerAddsUpTheSameWhileASessionGrows(t *testing.T) {
 	same := func() *audit.Curve {
 		t.Helper()
 		s := find(t, f, "")
-		got, err := follower.Costs(t.Context(), f, s, 3)
-		if err != nil {
-			t.Fatal(err)
+		if left, err := follower.Read(t.Context(), f, s, -1); err != nil || left != 0 {
+			t.Fatalf("%d events are left, %v", left, err)
 		}
+		got := follower.Costs(s, 3)
 		want, err := prices.Costs(t.Context(), f, s, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -37,11 +38,7 @@ func TestAFollowerAddsUpTheSameWhileASessionGrows(t *testing.T) {
 		if string(a) != string(b) {
 			t.Fatalf("the follower has\n%s\nand a look at the whole session\n%s", a, b)
 		}
-		c, err := follower.Curve(t.Context(), f, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
+		return follower.Curve(s)
 	}
 	events := said(16)
 	for i, ev := range events {
@@ -72,6 +69,35 @@ func TestAFollowerAddsUpTheSameWhileASessionGrows(t *testing.T) {
 	create(t, svc, user, "order-1", said(1)...)
 	if c := same(); len(c.Calls) != 0 || len(c.Records) != 0 {
 		t.Errorf("of the session before it, this is left: %+v", c)
+	}
+}
+
+// TestAFollowerReadsALittleAtATime: subtasks included, and then it knows the same.
+func TestAFollowerReadsALittleAtATime(t *testing.T) {
+	t.Parallel()
+	f := open(t, family(t))
+	s := find(t, f, "order-1")
+	prices := audit.Prices{As: "gemini-2.5-flash"}
+	follower := prices.Follow()
+	all := int64(0)
+	for _, one := range s.Family() {
+		all += one.Events
+	}
+	for steps := int64(1); ; steps++ {
+		left, err := follower.Read(t.Context(), f, s, 3)
+		if want := max(0, all-3*steps); err != nil || left != want {
+			t.Fatalf("after %d steps %d events are left, want %d: %v", steps, left, want, err)
+		}
+		if left == 0 {
+			break
+		}
+	}
+	want, err := prices.Costs(t.Context(), f, s, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := follower.Costs(s, 9); !reflect.DeepEqual(got, want) || got.Total.Calls == 0 {
+		t.Errorf("step by step %+v, at once %+v", got, want)
 	}
 }
 

@@ -132,6 +132,7 @@ func TestHistoryShowsStopsAndResets(t *testing.T) {
 	t.Parallel()
 	f := open(t, guarded(t))
 	s := find(t, f, "s")
+	pagesAreAnnotatedAlike(t, f, s)
 	for _, from := range []int64{0, 6} { // a page that begins behind the stop does not repeat it
 		a, err := audit.Annotate(t.Context(), f, s, from)
 		if err != nil {

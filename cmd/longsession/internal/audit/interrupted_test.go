@@ -16,15 +16,15 @@ func TestAnInterruptedCallIsNoDamage(t *testing.T) {
 	path := built(t, h)
 	f := open(t, path)
 	s := find(t, f, "")
-	view, err := f.View(t.Context(), s)
+	view, err := f.View(t.Context(), s, 0, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, size, err := f.Size(t.Context(), s)
-	if err != nil || size.ViewEvents != len(view) || size.Summaries != 1 {
-		t.Errorf("size %+v, %v; want one summary among %d", size, err, len(view))
+	if err != nil || size.ViewEvents != view.Events || size.Summaries != 1 {
+		t.Errorf("size %+v, %v; want one summary among %d", size, err, view.Events)
 	}
-	if made := view[5]; made.Seq != 0 || made.Record != nil || made.ID != "interrupted-e6" {
+	if made := view.Entries[5]; made.Seq != 0 || made.Record != nil || made.ID != "interrupted-e6" {
 		t.Errorf("behind the call stands %+v", made)
 	}
 	if found, texts, _ := verified(t, path, 5); len(found) != 0 {

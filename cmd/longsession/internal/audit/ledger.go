@@ -155,13 +155,18 @@ func (l *Ledger) less(before *Ledger) string {
 
 // withLedgers adds to each session what a guard has counted for it, by its state.
 func withLedgers(ctx context.Context, snap *persistence.Snapshot, sessions []*Session) error {
-	byKey := map[int64]*Session{}
+	byKey, keys := map[int64]*Session{}, []int64{}
 	for _, s := range sessions {
-		byKey[s.key] = s
+		byKey[s.key], keys = s, append(keys, s.key)
+	}
+	list, err := json.Marshal(keys)
+	if err != nil {
+		return err
 	}
 	var key int64
 	var value []byte
-	return answers(ctx, snap, "session_state", "SELECT session, value FROM session_state WHERE key = ?", []any{guard.StateKey}, []any{&key, &value}, func() {
+	const question = "SELECT session, value FROM session_state WHERE session IN (SELECT value FROM json_each(?)) AND key = ?"
+	return answers(ctx, snap, "session_state", question, []any{string(list), guard.StateKey}, []any{&key, &value}, func() {
 		var text any
 		if s := byKey[key]; s != nil && json.Unmarshal(value, &text) == nil {
 			if l, err := decodeLedger(0, text); err == nil && l.owner == s.Name() {

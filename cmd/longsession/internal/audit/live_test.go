@@ -53,12 +53,12 @@ func TestAnAuditBesideAnAppFindsNothing(t *testing.T) {
 		if len(o.Findings) > 0 {
 			t.Fatalf("after %d events: %+v", o.Events, o.Findings)
 		}
-		view, err := f.View(t.Context(), s)
+		view, err := f.View(t.Context(), s, 0, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(view) > 0 && o.Events > 100 && len(view) > 60 {
-			t.Errorf("%d entries are seen of %d events", len(view), o.Events)
+		if view.Events > 0 && o.Events > 100 && view.Events > 60 {
+			t.Errorf("%d entries are seen of %d events", view.Events, o.Events)
 		}
 	}
 	s := find(t, f, "")
@@ -69,8 +69,8 @@ func TestAnAuditBesideAnAppFindsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if view, err := f.View(t.Context(), s); err != nil || len(view) != resp.Session.Events().Len() {
-		t.Errorf("%d entries are seen at last, want %d (%v)", len(view), resp.Session.Events().Len(), err)
+	if view, err := f.View(t.Context(), s, 0, -1); err != nil || view.Events != resp.Session.Events().Len() {
+		t.Errorf("%d entries are seen at last, want %d (%v)", view.Events, resp.Session.Events().Len(), err)
 	}
 	if _, err := f.Sessions(t.Context(), audit.Narrow{App: "other"}); err != nil {
 		t.Error(err)
@@ -106,9 +106,9 @@ func TestASessionThatIsAlwaysAppendedToCanBeAudited(t *testing.T) {
 	}
 	s := find(t, f, "")
 	for range 5 {
-		view, err := f.View(t.Context(), s)
-		if err != nil || len(view) < 12+20 {
-			t.Fatalf("%d entries are seen: %v", len(view), err)
+		view, err := f.View(t.Context(), s, 0, -1)
+		if err != nil || view.Events < 12+20 {
+			t.Fatalf("%d entries are seen: %v", view.Events, err)
 		}
 		now, size, err := f.Size(t.Context(), s)
 		if err != nil || int64(size.ViewEvents) != now.Events {

@@ -41,13 +41,21 @@ func (f *File) Replacements(ctx context.Context, s *Session, id string, all bool
 		}
 		out = append(out, l.replacement(c, index))
 	}
-	switch {
-	case id != "" && len(out) == 0:
-		return nil, &ErrWhich{fmt.Sprintf("session %q has no readable record whose ID begins with %q: see 'audit compactions'", s.Name(), id)}
-	case id != "" && len(out) > 1:
-		return nil, &ErrWhich{fmt.Sprintf("session %q has %d records whose ID begins with %q: give more of it", s.Name(), len(out), id)}
+	if err := whichRecord(s, id, len(out)); err != nil {
+		return nil, err
 	}
 	return out, nil
+}
+
+// whichRecord returns an [*ErrWhich] if an ID was given and does not name one record.
+func whichRecord(s *Session, id string, found int) error {
+	switch {
+	case id != "" && found == 0:
+		return &ErrWhich{fmt.Sprintf("session %q has no readable record whose ID begins with %q: see 'audit compactions'", s.Name(), id)}
+	case id != "" && found > 1:
+		return &ErrWhich{fmt.Sprintf("session %q has %d records whose ID begins with %q: give more of it", s.Name(), found, id)}
+	}
+	return nil
 }
 
 // replacement finds the events that a record covers, directly or through the records it absorbed.

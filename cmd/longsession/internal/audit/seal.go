@@ -142,7 +142,7 @@ type Which struct {
 
 // Has reports whether a session is selected.
 func (w Which) Has(s *Session) bool {
-	return w.Narrow.has(s) && (w.Session == "" || w.Session == s.ID || w.Session == s.Name())
+	return w.Narrow.Has(s) && (w.Session == "" || w.Session == s.ID || w.Session == s.Name())
 }
 
 func (w Which) has(app, user, id string) bool { return w.Has(&Session{App: app, User: user, ID: id}) }

@@ -2,9 +2,12 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -46,7 +49,8 @@ func (s *Session) Name() string { return s.App + "/" + s.User + "/" + s.ID }
 // Narrow selects sessions. The zero value selects all.
 type Narrow struct{ App, User string }
 
-func (n Narrow) has(s *Session) bool {
+// Has reports whether a session is selected.
+func (n Narrow) Has(s *Session) bool {
 	return (n.App == "" || n.App == s.App) && (n.User == "" || n.User == s.User)
 }
 
@@ -67,6 +71,9 @@ const (
 		FROM sessions s`
 	selectSessions = selectSession + ` ORDER BY app, user, id`
 	selectThat     = selectSession + ` WHERE key = ?`
+	// selectFamily selects a session, those of its subtasks and of theirs, and those that it may be a subtask of.
+	selectFamily = selectSession + ` WHERE app = ?1 AND user = ?2 AND (id = ?3 OR id >= ?3 || ':sub:' AND id < ?3 || ':sub;'
+		OR id IN (SELECT value FROM json_each(?4))) ORDER BY id`
 )
 
 // Sessions returns the sessions of a file, in the order of their names.
@@ -79,7 +86,41 @@ func (f *File) Sessions(ctx context.Context, narrow Narrow) ([]*Session, error) 
 		return withLedgers(ctx, snap, found)
 	})
 	link(found)
-	return slices.DeleteFunc(found, func(s *Session) bool { return !narrow.has(s) }), err
+	return slices.DeleteFunc(found, func(s *Session) bool { return !narrow.Has(s) }), err
+}
+
+// Named returns the session with exactly this name, and with it those of its subtasks, without reading any other. The
+// error wraps [session.ErrNotFound] if there is none.
+func Named(ctx context.Context, f *File, app, user, id string) (*Session, error) {
+	parents, err := json.Marshal(parentsOf(id))
+	if err != nil {
+		return nil, err
+	}
+	var found []*Session
+	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
+		if found, err = sessionsIn(ctx, snap, selectFamily, app, user, id, string(parents)); err != nil {
+			return err
+		}
+		return withLedgers(ctx, snap, found)
+	})
+	if err != nil {
+		return nil, err
+	}
+	link(found)
+	if i := slices.IndexFunc(found, func(s *Session) bool { return s.ID == id }); i >= 0 {
+		return found[i], nil
+	}
+	return nil, fmt.Errorf("session %q of user %q in app %q: %w", id, user, app, session.ErrNotFound)
+}
+
+// State returns a text that changes whenever an event of the session or of one of its subtasks is stored, as of the
+// time when the session was read.
+func (s *Session) State() string {
+	text := fmt.Sprintf("%d-%d-%s", s.key, s.Events, s.Updated)
+	for _, child := range s.Children {
+		text += " " + child.State()
+	}
+	return text
 }
 
 func sessionsIn(ctx context.Context, snap *persistence.Snapshot, query string, args ...any) (found []*Session, err error) {

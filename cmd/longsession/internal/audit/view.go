@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,34 +21,121 @@ type Size struct {
 	AllTokens int `json:"all_tokens"`
 }
 
-// View returns what the model would see of a session now, in order, with contents. A summary has no
-// Seq, and the ID of its record. The response that a view adds for an interrupted call has no Seq
-// either.
-func (f *File) View(ctx context.Context, s *Session) ([]Entry, error) {
-	l, err := f.load(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	coveredBy := map[int64]string{}
-	for _, row := range l.rows {
-		coveredBy[row.Seq] = row.CoveredBy
-	}
-	records := l.compactions()
-	notes, err := Annotate(ctx, f, s, first)
-	if err != nil {
-		return nil, err
-	}
-	out := []Entry{}
-	for _, ev := range l.view {
-		e := Entry{Seq: l.seq[ev], Content: ev.Content}
-		e.take(ev)
-		notes.annotate(&e)
-		if e.CoveredBy = coveredBy[e.Seq]; e.Seq == 0 {
-			e.Record = latest(records, func(c *Compaction) bool { return c.RecordID == ev.ID && c.State == Current })
+// View is what the model would see of a session now.
+type View struct {
+	// Entries are some of the events of the view, or all, in order, with contents. A summary has no Seq, and the
+	// record that it is of. The response that a view adds for an interrupted call has no Seq either.
+	Entries []Entry
+	// Events and Tokens are the size of the whole view. Tokens is an estimate.
+	Events, Tokens int
+}
+
+// View returns the view of a session and, of its events, at most limit from a position on, which counts from 0. A
+// negative limit means all. It reads the stored events that it returns and those that the view is made of.
+func (f *File) View(ctx context.Context, s *Session, from, limit int) (*View, error) {
+	v := &View{Entries: []Entry{}}
+	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		now, err := sessionIn(ctx, snap, s)
+		if err != nil {
+			return err
 		}
+		events, err := f.viewIn(ctx, snap, now)
+		if err != nil {
+			return reason(ctx, snap, now, err)
+		}
+		v.Events = len(events)
+		for _, ev := range events {
+			v.Tokens += size(ev)
+		}
+		events = events[min(max(from, 0), len(events)):]
+		if limit >= 0 {
+			events = events[:min(limit, len(events))]
+		}
+		v.Entries, err = entriesIn(ctx, snap, now, events)
+		return err
+	})
+	return v, err
+}
+
+// reason returns, instead of the error of a view, one that names the first event that cannot be read, if there is one.
+func reason(ctx context.Context, snap *persistence.Snapshot, s *Session, err error) error {
+	l, loadErr := loadRows(ctx, snap, s)
+	if loadErr != nil {
+		return err
+	}
+	return cmp.Or(l.readable(), err)
+}
+
+// entriesIn returns events of a view for people to read.
+func entriesIn(ctx context.Context, snap *persistence.Snapshot, s *Session, events []*session.Event) ([]Entry, error) {
+	out := make([]Entry, 0, len(events))
+	var stored []*persistence.Row
+	for _, ev := range events {
+		row, err := rowOf(ctx, snap, s, ev)
+		if err != nil {
+			return nil, err
+		}
+		e := Entry{}
+		switch {
+		case row != nil:
+			stored = append(stored, row)
+			e.Seq, e.CoveredBy, ev = row.Seq, row.CoveredBy, row.Event
+		case !view.IsStandIn(ev):
+			if e.Record, err = currentRecord(ctx, snap, s, ev.ID); err != nil {
+				return nil, err
+			}
+		}
+		e.Content = ev.Content
+		e.take(ev)
 		out = append(out, e)
 	}
+	notes, err := annotatorOf(ctx, snap, s, stored)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		notes.annotate(&out[i])
+	}
 	return out, nil
+}
+
+// rowOf returns the stored event that an event of a view is, nil for a summary and for a stand-in.
+func rowOf(ctx context.Context, snap *persistence.Snapshot, s *Session, ev *session.Event) (*persistence.Row, error) {
+	seq, found := int64(0), false
+	err := answers(ctx, snap, "events", "SELECT seq FROM events WHERE session = ? AND id = ? AND record_id IS NULL", []any{s.key, ev.ID}, []any{&seq}, func() { found = true })
+	if err != nil || !found {
+		return nil, err
+	}
+	rows, err := rowsIn(ctx, snap, s, seq, 1)
+	if err != nil || rows[0].Event == nil || !rows[0].Event.Timestamp.Equal(ev.Timestamp) {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// currentRecord returns the record of a summary in the view, nil if it is not stored as one.
+func currentRecord(ctx context.Context, snap *persistence.Snapshot, s *Session, id string) (*Compaction, error) {
+	row, err := recordRow(ctx, snap, s, id)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	c := compactionOf(row)
+	c.State = Current
+	return &c, nil
+}
+
+// recordRow returns the first event that is stored as the record with an ID, nil if there is none.
+func recordRow(ctx context.Context, snap *persistence.Snapshot, s *Session, id string) (*persistence.Row, error) {
+	seq, found := int64(0), false
+	const question = "SELECT seq FROM events WHERE session = ? AND record_id = ? ORDER BY seq LIMIT 1"
+	if err := answers(ctx, snap, "events", question, []any{s.key, id}, []any{&seq}, func() { found = true }); err != nil || !found {
+		return nil, err
+	}
+	rows, err := rowsIn(ctx, snap, s, seq, 1)
+	if err != nil {
+		return nil, err
+	}
+	return rows[0], nil
 }
 
 // Size returns the sizes of a session and its view, and the session as it is now. It holds the view

@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -21,9 +22,16 @@ func TestViewIsWhatAnAppWouldGet(t *testing.T) {
 	path := made(t, 30)
 	f := open(t, path)
 	s := find(t, f, "order-1")
-	entries, err := f.View(t.Context(), s)
+	seen, err := f.View(t.Context(), s, 0, -1)
 	if err != nil {
 		t.Fatal(err)
+	}
+	entries := seen.Entries
+	for from := range entries { // a part of it is that part of the whole
+		part, err := f.View(t.Context(), s, from, 3)
+		if want := entries[from:min(from+3, len(entries))]; err != nil || !reflect.DeepEqual(part.Entries, want) || part.Events != seen.Events || part.Tokens != seen.Tokens {
+			t.Errorf("from %d: %+v, %v; want %+v", from, part, err, want)
+		}
 	}
 	_, size, sizeErr := f.Size(t.Context(), s)
 	app := compacting(t, writing(t, path)) // from now on the audit must open the file again
@@ -52,7 +60,7 @@ func TestViewIsWhatAnAppWouldGet(t *testing.T) {
 	if len(entries) != len(whole) || summaries == 0 {
 		t.Errorf("%d entries with %d summaries, want %d", len(entries), summaries, len(whole))
 	}
-	if sizeErr != nil || size.ViewEvents != len(entries) || size.Summaries != summaries || size.AllTokens < 2*size.ViewTokens {
+	if sizeErr != nil || size.ViewEvents != len(entries) || size.ViewTokens != seen.Tokens || seen.Events != len(entries) || size.Summaries != summaries || size.AllTokens < 2*size.ViewTokens {
 		t.Errorf("size %+v, %v", size, sizeErr)
 	}
 }
@@ -180,8 +188,12 @@ func TestACopyOfARecordIsNamedAsOne(t *testing.T) {
 	if found, err := f.Replacements(t.Context(), s, "", true); err != nil || len(found) != 2 {
 		t.Errorf("all: %d replacements, %v", len(found), err)
 	}
-	entries, err := f.View(t.Context(), s)
-	if err != nil || entries[0].Record == nil || entries[0].Record.Seq != 13 || entries[0].Record.State != audit.Current {
+	seen, err := f.View(t.Context(), s, 0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := seen.Entries
+	if entries[0].Record == nil || entries[0].Record.Seq != 13 || entries[0].Record.State != audit.Current {
 		t.Errorf("%+v, %v", entries[0].Record, err)
 	}
 }

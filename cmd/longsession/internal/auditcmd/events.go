@@ -46,13 +46,11 @@ func (a *command) historyCommand() *cobra.Command {
 // tokens.
 func (a *command) contextCommand() *cobra.Command {
 	return newCommand("context FILE.db [SESSION]", "Show the view: the events and summaries that the next prompt is made of", a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
-		view, err := f.View(ctx, s)
+		view, err := f.View(ctx, s, 0, -1)
 		if err != nil {
 			return err
 		}
-		tokens := 0
-		err = writeAll(out, view, func(e audit.Entry) {
-			tokens += e.Tokens
+		err = writeAll(out, view.Entries, func(e audit.Entry) {
 			out.title(entryTitle(&e))
 			if e.Record != nil {
 				out.asked(e.Record)
@@ -61,7 +59,7 @@ func (a *command) contextCommand() *cobra.Command {
 			out.blocks(&e)
 		})
 		if err == nil && !a.json {
-			out.printf("%s, %s tokens\n", terminal.Plural(len(view), "event"), terminal.Commas(tokens))
+			out.printf("%s, %s tokens\n", terminal.Plural(view.Events, "event"), terminal.Commas(view.Tokens))
 		}
 		return err
 	}))

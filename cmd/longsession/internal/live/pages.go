@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/persistence"
 )
 
 const (
@@ -22,6 +23,7 @@ const (
 	mostBeside    = 50     // events beside a summary
 	mostSummaries = 20     // of a page
 	mostMarks     = 300    // compactions on a curve
+	mostRead      = 10_000 // events that a request adds to the curves: about a second
 )
 
 // frame is what every page has around its content.
@@ -66,14 +68,23 @@ type listed struct {
 	Depth int
 }
 
-func (h *Handler) start(r *http.Request, f *audit.File) (*content, error) {
+// list prepares the list of the sessions. It leads on to the session that the server was started for, or to the only one.
+func (h *Handler) list(r *http.Request, f *audit.File) (*made, error) {
+	ctx := r.Context()
 	if h.cfg.Session != "" {
-		s, err := f.Find(r.Context(), h.cfg.Session, h.cfg.Narrow)
-		if err == nil {
-			return &content{redirect: link("/session", s)}, nil
+		if s, err := f.Find(ctx, h.cfg.Session, h.cfg.Narrow); err == nil {
+			return &made{make: func() (*content, error) { return &content{redirect: link("/session", s)}, nil }}, nil
 		}
 	}
-	all, err := h.sessions(r, f)
+	state, err := audit.State(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return &made{state, func() (*content, error) { return h.sessions(r, f) }}, nil
+}
+
+func (h *Handler) sessions(r *http.Request, f *audit.File) (*content, error) {
+	all, err := f.Sessions(r.Context(), h.cfg.Narrow)
 	if err != nil {
 		return nil, err
 	}
@@ -100,19 +111,15 @@ type turn struct {
 	USD                          float64
 }
 
-func (h *Handler) overview(r *http.Request, f *audit.File) (*content, error) {
-	s, err := h.asked(r, f)
-	if err != nil {
-		return nil, err
-	}
+func (h *Handler) overview(r *http.Request, f *audit.File, s *audit.Session) (*content, error) {
 	ctx := r.Context()
-	curve, err := h.costs.Curve(ctx, f, s)
+	left, err := h.costs.Read(ctx, f, s, mostRead)
 	if err != nil {
 		return nil, err
 	}
-	costs, err := h.costs.Costs(ctx, f, s, 0)
-	if err != nil {
-		return nil, err
+	curve, costs := h.costs.Curve(s), h.costs.Costs(s, 0)
+	if left > 0 {
+		costs.Difference = "" // it would compare with a part
 	}
 	records, err := recordsOf(ctx, f, s, curve.Records[max(0, len(curve.Records)-mostMarks):])
 	if err != nil {
@@ -130,7 +137,8 @@ func (h *Handler) overview(r *http.Request, f *audit.File) (*content, error) {
 		CurveLink      string
 		Children       []listed
 		Stopped        string
-	}{frame: h.framed(r, s), Costs: costs, Curve: curve, Turns: turnsOf(curve.Calls), Records: records,
+		Left           int64 // events that are not counted yet
+	}{Left: left, frame: h.framed(r, s), Costs: costs, Curve: curve, Turns: turnsOf(curve.Calls), Records: records,
 		EarlierRecords: len(curve.Records) - len(records), CurveLink: link("/curve", s)}
 	for _, c := range curve.Calls {
 		data.Largest = max(data.Largest, c.Prompt)
@@ -144,7 +152,7 @@ func (h *Handler) overview(r *http.Request, f *audit.File) (*content, error) {
 	if l := s.Ledger; l != nil && l.Stopped != nil {
 		data.Stopped = l.Stopped.String()
 	}
-	return &content{template: "overview", data: data}, nil
+	return &content{template: "overview", data: data, unfinished: left > 0}, nil
 }
 
 // turnsOf sums up the newest turns.
@@ -214,15 +222,12 @@ type points struct {
 	Marks   []int     `json:"marks"`
 }
 
-func (h *Handler) curve(r *http.Request, f *audit.File) (*content, error) {
-	s, err := h.asked(r, f)
+func (h *Handler) curve(r *http.Request, f *audit.File, s *audit.Session) (*content, error) {
+	left, err := h.costs.Read(r.Context(), f, s, mostRead)
 	if err != nil {
 		return nil, err
 	}
-	c, err := h.costs.Curve(r.Context(), f, s)
-	if err != nil {
-		return nil, err
-	}
+	c := h.costs.Curve(s)
 	from := int(min(max(number(r, "from", 0), 0), int64(len(c.Calls))))
 	calls := c.Calls[from:]
 	p := &points{From: from, Limit: c.Window, Turns: make([]int, len(calls)), With: make([]int, len(calls)), Without: make([]int, len(calls)),
@@ -230,7 +235,7 @@ func (h *Handler) curve(r *http.Request, f *audit.File) (*content, error) {
 	for i, call := range calls {
 		p.Turns[i], p.With[i], p.Without[i], p.USD[i] = call.Turn, call.Prompt, call.Whole, call.USD.USD()
 	}
-	return &content{json: p}, nil
+	return &content{json: p, unfinished: left > 0}, nil
 }
 
 // said is an event on a page.
@@ -292,11 +297,19 @@ type events struct {
 	Whole  int
 }
 
-func (h *Handler) conversation(r *http.Request, f *audit.File) (*content, error) {
-	s, err := h.asked(r, f)
-	if err != nil {
-		return nil, err
+// annotated reads some events, and what other events say about them.
+func annotated(r *http.Request, f *audit.File, s *audit.Session, from int64, limit int) (rows []*persistence.Row, notes *audit.Annotator, err error) {
+	for row, err := range f.Rows(r.Context(), s, from, limit) {
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = append(rows, row)
 	}
+	notes, err = audit.AnnotateRows(r.Context(), f, s, rows)
+	return rows, notes, err
+}
+
+func (h *Handler) conversation(r *http.Request, f *audit.File, s *audit.Session) (*content, error) {
 	p := events{frame: h.framed(r, s), All: s.Events}
 	newest := max(1, s.Events-pageSize+1)
 	first, limit := newest, mostGrown
@@ -308,15 +321,12 @@ func (h *Handler) conversation(r *http.Request, f *audit.File) (*content, error)
 			limit = pageSize
 		}
 	}
-	notes, err := audit.Annotate(r.Context(), f, s, first)
+	rows, notes, err := annotated(r, f, s, first, limit)
 	if err != nil {
 		return nil, err
 	}
 	p.First, p.Last = first, first-1
-	for row, err := range f.Rows(r.Context(), s, first, limit) {
-		if err != nil {
-			return nil, err
-		}
+	for _, row := range rows {
 		e := notes.Entry(row)
 		p.Events = append(p.Events, h.said(s, &e, false))
 		p.Last = row.Seq
@@ -338,22 +348,15 @@ func (h *Handler) conversation(r *http.Request, f *audit.File) (*content, error)
 }
 
 // event shows one event in full.
-func (h *Handler) event(r *http.Request, f *audit.File) (*content, error) {
-	s, err := h.asked(r, f)
-	if err != nil {
-		return nil, err
-	}
+func (h *Handler) event(r *http.Request, f *audit.File, s *audit.Session) (*content, error) {
 	seq := number(r, "seq", -1)
-	notes, err := audit.Annotate(r.Context(), f, s, seq)
+	rows, notes, err := annotated(r, f, s, max(seq, 1), 1)
 	if err != nil {
 		return nil, err
 	}
 	p := events{frame: h.framed(r, s)}
 	p.Live = ""
-	for row, err := range f.Rows(r.Context(), s, max(seq, 1), 1) {
-		if err != nil {
-			return nil, err
-		}
+	for _, row := range rows {
 		if e := notes.Entry(row); row.Seq == seq {
 			p.Events = append(p.Events, h.said(s, &e, true))
 			p.Older = link("/conversation", s, "from", strconv.FormatInt(max(1, seq-pageSize/2), 10)) + "#e" + strconv.FormatInt(seq, 10)
@@ -366,13 +369,14 @@ func (h *Handler) event(r *http.Request, f *audit.File) (*content, error) {
 }
 
 // context shows the view of the model.
-func (h *Handler) context(r *http.Request, f *audit.File) (*content, error) {
-	s, err := h.asked(r, f)
-	if err != nil {
-		return nil, err
-	}
+func (h *Handler) context(r *http.Request, f *audit.File, s *audit.Session) (*content, error) {
 	p := events{frame: h.framed(r, s)}
-	seen, err := f.View(r.Context(), s)
+	first := max(1, number(r, "from", 1))
+	seen, err := f.View(r.Context(), s, int(first-1), pageSize)
+	if err == nil && len(seen.Entries) == 0 && seen.Events > 0 { // beyond the end is the last event
+		first = int64(seen.Events)
+		seen, err = f.View(r.Context(), s, int(first-1), pageSize)
+	}
 	if err != nil {
 		if r.Context().Err() != nil || reopens(err) {
 			return nil, err
@@ -380,21 +384,20 @@ func (h *Handler) context(r *http.Request, f *audit.File) (*content, error) {
 		p.Problem = "The view of the model cannot be made: " + err.Error()
 		return &content{template: "context", data: p}, nil
 	}
-	curve, err := h.costs.Curve(r.Context(), f, s)
+	left, err := h.costs.Read(r.Context(), f, s, mostRead)
 	if err != nil {
 		return nil, err
 	}
-	p.All, p.Whole = int64(len(seen)), curve.History
-	for _, e := range seen {
-		p.Tokens += e.Tokens
+	if left == 0 {
+		p.Whole = h.costs.Curve(s).History
 	}
-	first := min(max(number(r, "from", 1), 1), max(1, p.All))
-	p.First, p.Last = first, min(p.All, first+pageSize-1)
-	for i := range seen[p.First-1 : p.Last] {
-		e := &seen[int(p.First)-1+i]
+	p.All, p.Tokens = int64(seen.Events), seen.Tokens
+	p.First, p.Last = first, first-1+int64(len(seen.Entries))
+	for i := range seen.Entries {
+		e := &seen.Entries[i]
 		one := h.said(s, e, false)
 		if e.Seq == 0 {
-			one.ID = "v" + strconv.Itoa(int(p.First)+i)
+			one.ID = "v" + strconv.Itoa(int(first)+i)
 		}
 		if e.Record != nil { // the model sees its text, and nothing else of the record
 			one.Link = link("/summaries", s, "record", e.Record.RecordID)
@@ -409,7 +412,7 @@ func (h *Handler) context(r *http.Request, f *audit.File) (*content, error) {
 	if p.Last < p.All {
 		p.Newer, p.Newest = at(first+pageSize), at(p.All-pageSize+1)
 	}
-	return &content{template: "context", data: p}, nil
+	return &content{template: "context", data: p, unfinished: left > 0}, nil
 }
 
 // replaced is a summary and the events next to it.
@@ -417,16 +420,12 @@ type replaced struct {
 	compaction
 	Events      []said
 	More        int
-	Rest        string // address of the first event that is not shown
+	Rest        string // address of the last event that is shown, behind which the others are
 	Through     int    // absorbed records
 	Focus, Note string
 }
 
-func (h *Handler) summaries(r *http.Request, f *audit.File) (*content, error) {
-	s, err := h.asked(r, f)
-	if err != nil {
-		return nil, err
-	}
+func (h *Handler) summaries(r *http.Request, f *audit.File, s *audit.Session) (*content, error) {
 	data := struct {
 		frame
 		Summaries []replaced
@@ -434,7 +433,7 @@ func (h *Handler) summaries(r *http.Request, f *audit.File) (*content, error) {
 		AllLink   string
 		Hidden    int // older summaries that are not shown
 	}{frame: h.framed(r, s), AllLink: link("/summaries", s, "all", "1"), Only: r.URL.Query().Has("record"), All: r.URL.Query().Has("all")}
-	found, err := f.Replacements(r.Context(), s, r.URL.Query().Get("record"), data.All)
+	found, older, err := audit.ReadBeside(r.Context(), f, s, r.URL.Query().Get("record"), data.All, mostSummaries, mostBeside)
 	var which *audit.ErrWhich
 	switch {
 	case asWhich(err, &which):
@@ -444,15 +443,14 @@ func (h *Handler) summaries(r *http.Request, f *audit.File) (*content, error) {
 	case err != nil:
 		data.Problem = "The summaries cannot be read: " + err.Error()
 	}
-	slices.SortStableFunc(found, func(a, b audit.Replacement) int { return cmp.Compare(b.Seq, a.Seq) })
-	data.Hidden = max(0, len(found)-mostSummaries)
-	for i := range found[:len(found)-data.Hidden] {
+	data.Hidden = older
+	for i := range found {
 		data.Summaries = append(data.Summaries, h.replaced(s, &found[i]))
 	}
 	return &content{template: "summaries", data: data}, nil
 }
 
-func (h *Handler) replaced(s *audit.Session, of *audit.Replacement) replaced {
+func (h *Handler) replaced(s *audit.Session, of *audit.Beside) replaced {
 	e := audit.Entry{Record: &of.Compaction}
 	a := replaced{compaction: compaction{Compaction: of.Compaction, Summary: summaryOf(&e), Link: link("/event", s, "seq", strconv.FormatInt(of.Seq, 10))},
 		Through: len(of.Through) - 1}
@@ -464,12 +462,12 @@ func (h *Handler) replaced(s *audit.Session, of *audit.Replacement) replaced {
 			a.Note = b.Text
 		}
 	}
-	for i := range of.Replaced[:min(mostBeside, len(of.Replaced))] {
+	for i := range of.Replaced {
 		a.Events = append(a.Events, h.said(s, &of.Replaced[i], false))
 	}
-	if a.More = len(of.Replaced) - len(a.Events); a.More > 0 {
-		next := strconv.FormatInt(of.Replaced[len(a.Events)].Seq, 10)
-		a.Rest = link("/conversation", s, "from", next) + "#e" + next
+	if a.More = of.All - len(a.Events); a.More > 0 {
+		last := of.Replaced[len(of.Replaced)-1].Seq
+		a.Rest = link("/conversation", s, "from", strconv.FormatInt(last, 10)) + "#e" + strconv.FormatInt(last, 10)
 	}
 	return a
 }

@@ -53,13 +53,12 @@ func New(ctx context.Context, cfg Config) (*Handler, error) {
 		return nil, errors.Join(err, src.close())
 	}
 	h := &Handler{cfg: cfg, source: src, costs: cfg.Prices.Follow(), routes: http.NewServeMux(), incomplete: src.file.Incomplete()}
-	h.routes.HandleFunc("GET /{$}", h.page(h.start))
-	h.routes.HandleFunc("GET /session", h.page(h.overview))
-	h.routes.HandleFunc("GET /conversation", h.page(h.conversation))
-	h.routes.HandleFunc("GET /event", h.page(h.event))
-	h.routes.HandleFunc("GET /context", h.page(h.context))
-	h.routes.HandleFunc("GET /summaries", h.page(h.summaries))
-	h.routes.HandleFunc("GET /curve", h.page(h.curve))
+	h.routes.HandleFunc("GET /{$}", h.answer(h.list))
+	for path, page := range map[string]page{
+		"/session": h.overview, "/conversation": h.conversation, "/event": h.event, "/context": h.context, "/summaries": h.summaries, "/curve": h.curve,
+	} {
+		h.routes.HandleFunc("GET "+path, h.answer(h.of(page)))
+	}
 	h.routes.HandleFunc("GET /live.css", static("text/css; charset=utf-8", styleSheet))
 	h.routes.HandleFunc("GET /live.js", static("text/javascript; charset=utf-8", script))
 	h.routes.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
@@ -138,6 +137,8 @@ type content struct {
 	data     any
 	json     any
 	redirect string
+	// unfinished says that the next answer has more, although nothing new was stored.
+	unfinished bool
 }
 
 // missing is the error of an address that leads nowhere.
@@ -145,22 +146,44 @@ type missing struct{ text string }
 
 func (m *missing) Error() string { return m.text }
 
-// page answers with what make returns. If nothing was stored since the answer that the reader has, it is told so
-// without reading events.
-func (h *Handler) page(make func(*http.Request, *audit.File) (*content, error)) http.HandlerFunc {
+// made is a page that can be made: state changes whenever its content may have changed.
+type made struct {
+	state string
+	make  func() (*content, error)
+}
+
+// page makes a page of a session.
+type page func(*http.Request, *audit.File, *audit.Session) (*content, error)
+
+// of prepares a page of the session that the address names.
+func (h *Handler) of(page page) func(*http.Request, *audit.File) (*made, error) {
+	return func(r *http.Request, f *audit.File) (*made, error) {
+		s, err := h.asked(r, f)
+		if err != nil {
+			return nil, err
+		}
+		return &made{s.State(), func() (*content, error) { return page(r, f, s) }}, nil
+	}
+}
+
+// answer answers with what prepare returns. If nothing was stored since the answer that the reader has, it says so
+// without making the page.
+func (h *Handler) answer(prepare func(*http.Request, *audit.File) (*made, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var c *content
 		same := false
 		err := h.source.read(func(f *audit.File) error {
-			state, err := audit.State(r.Context(), f)
+			m, err := prepare(r, f)
 			if err != nil {
 				return err
 			}
-			sum := sha256.Sum256([]byte(state + " " + r.URL.String()))
+			sum := sha256.Sum256([]byte(m.state + " " + r.URL.String()))
 			tag := `"` + hex.EncodeToString(sum[:12]) + `"`
-			w.Header().Set("ETag", tag)
 			if same = r.Header.Get("If-None-Match") == tag; !same {
-				c, err = make(r, f)
+				c, err = m.make()
+			}
+			if same || err == nil && !c.unfinished {
+				w.Header().Set("ETag", tag)
 			}
 			return err
 		})
@@ -204,24 +227,15 @@ func (h *Handler) refuse(w http.ResponseWriter, code int, text string) {
 	h.write(w, code, "refused", frame{Title: http.StatusText(code), File: filepath.Base(h.cfg.Path), Problem: text})
 }
 
-// sessions returns the sessions that are served.
-func (h *Handler) sessions(r *http.Request, f *audit.File) ([]*audit.Session, error) {
-	return f.Sessions(r.Context(), h.cfg.Narrow)
-}
-
 // asked returns the session that the address names.
 func (h *Handler) asked(r *http.Request, f *audit.File) (*audit.Session, error) {
-	all, err := h.sessions(r, f)
-	if err != nil {
-		return nil, err
-	}
 	q := r.URL.Query()
-	for _, s := range all {
-		if s.App == q.Get("app") && s.User == q.Get("user") && s.ID == q.Get("id") {
-			return s, nil
-		}
+	app, user, id := q.Get("app"), q.Get("user"), q.Get("id")
+	s, err := audit.Named(r.Context(), f, app, user, id)
+	if errors.Is(err, session.ErrNotFound) || err == nil && !h.cfg.Narrow.Has(s) {
+		return nil, &missing{fmt.Sprintf("The file has no session %s of user %s in app %s.", id, user, app)}
 	}
-	return nil, &missing{fmt.Sprintf("The file has no session %s of user %s in app %s.", q.Get("id"), q.Get("user"), q.Get("app"))}
+	return s, err
 }
 
 // link is the address of a page of a session. more are further names and values.

@@ -309,6 +309,64 @@ func TestADamagedEventIsShownInItsPlace(t *testing.T) {
 	ask(t, h, page("session")).has(t, "1 event cannot be read")
 }
 
+// TestPagesReadOnlyWhatTheyShow: an event that is hidden behind a summary may even be damaged. Reading it would fail.
+func TestPagesReadOnlyWhatTheyShow(t *testing.T) {
+	t.Parallel()
+	path := file(t, 120)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged, err := db.ExecContext(t.Context(), "UPDATE events SET content = '{broken' WHERE covered_by IS NOT NULL AND record_id IS NULL")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := damaged.RowsAffected(); n < 400 || err != nil {
+		t.Fatalf("%d events were damaged, %v", n, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h := serve(t, live.Config{Path: path})
+	ask(t, h, page("context")).has(t, "parcel 1119")
+	ask(t, h, page("conversation")).has(t, "parcel 1119")
+	ask(t, h, page("summaries")).has(t, "further events", "next to the events that it replaced")
+	for _, name := range []string{"context", "summaries"} {
+		ask(t, h, page(name)).lacks(t, "cannot be made", "The summaries cannot be read")
+	}
+}
+
+// TestALongSessionIsCountedInSteps, so that its first page comes soon. Until all is counted, every answer is new.
+func TestALongSessionIsCountedInSteps(t *testing.T) {
+	t.Parallel()
+	w := write(t, filepath.Join(t.TempDir(), "sessions.db"))
+	resp, err := w.stored.Create(t.Context(), &session.CreateRequest{AppName: app, UserID: user, SessionID: "order-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range said(0, 2600) {
+		if err := w.stored.AppendEvent(t.Context(), resp.Session, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := serve(t, live.Config{Path: w.path})
+	for name, unfinished := range map[string]string{"session": "400 events are not counted yet", "context": "about"} {
+		h := h
+		if name == "context" {
+			h = serve(t, live.Config{Path: w.path})
+		}
+		first := ask(t, h, page(name))
+		if first.has(t, unfinished); first.header.Get("ETag") != "" {
+			t.Errorf("%s: a part is said to be all", name)
+		}
+		second := ask(t, h, page(name))
+		if second.lacks(t, "not counted yet"); second.header.Get("ETag") == "" {
+			t.Errorf("%s: there is never an end", name)
+		}
+	}
+	ask(t, h, page("context")).has(t, "the whole history is about")
+}
+
 func TestOnlyTheSessionsThatWereAskedForAreServed(t *testing.T) {
 	t.Parallel()
 	w := write(t, filepath.Join(t.TempDir(), "sessions.db"))
