@@ -39,6 +39,7 @@ type Chat struct {
 	release func()                // its lock
 	// undecided are the confirmations that the session waits for since before the chat.
 	undecided []*genai.FunctionCall
+	worked    bool // something was done since the chat began, so summaries may be on their way
 	// finishes is true once a response has said why it ended: those that do not were cut.
 	finishes bool
 }
@@ -110,9 +111,7 @@ func (c *Chat) Run(ctx context.Context) error {
 // talk sends the one message of the config, or reads messages.
 func (c *Chat) talk(ctx context.Context) error {
 	if c.cfg.Prompt != "" {
-		return c.work(ctx, func(ctx context.Context) error {
-			return c.turn(ctx, genai.NewContentFromText(c.cfg.Prompt, genai.RoleUser))
-		})
+		return c.say(ctx, c.cfg.Prompt)
 	}
 	if c.reader == nil {
 		reader, err := input.New(input.Config{In: c.cfg.In, Err: c.cfg.Err, HistoryFile: c.cfg.HistoryFile, Complete: c.complete})
@@ -128,7 +127,7 @@ func (c *Chat) talk(ctx context.Context) error {
 // leave waits for summaries that are being written, so that they are stored while the session is still locked. Ctrl-C
 // gives them up, with ErrInterrupted: the history stays as it is then.
 func (c *Chat) leave(ctx context.Context) error {
-	if c.cfg.Stack == nil || ctx.Err() != nil {
+	if c.cfg.Stack == nil || !c.worked || ctx.Err() != nil {
 		return nil
 	}
 	status, err := c.cfg.Stack.Sessions.Status(ctx, c.ref)
@@ -191,12 +190,17 @@ func (c *Chat) answer(ctx context.Context, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	if name, args, ok := slash.Parse(text); ok {
-		return c.survive(c.work(ctx, func(ctx context.Context) error { return c.execute(ctx, name, args) }))
-	}
-	return c.survive(c.work(ctx, func(ctx context.Context) error {
+	return c.survive(c.say(ctx, text))
+}
+
+// say runs the command that a text is, or sends it to the agent.
+func (c *Chat) say(ctx context.Context, text string) error {
+	return c.work(ctx, func(ctx context.Context) error {
+		if name, args, ok := slash.Parse(text); ok {
+			return c.execute(ctx, name, args)
+		}
 		return c.turn(ctx, genai.NewContentFromText(text, genai.RoleUser))
-	}))
+	})
 }
 
 // survive shows an error to the person at the terminal, who decides what to do. Without a terminal nobody would, so
@@ -214,6 +218,7 @@ func (c *Chat) survive(err error) error {
 
 // work runs something that Ctrl-C cancels.
 func (c *Chat) work(ctx context.Context, f func(ctx context.Context) error) error {
+	c.worked = true
 	err := c.interrupt.during(ctx, f, func() {
 		c.screen.note("Interrupted. Everything stored so far is kept. Press Ctrl-C again to leave at once.")
 	})

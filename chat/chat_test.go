@@ -31,12 +31,19 @@ func piped(t *testing.T, llm model.LLM, in string, tools ...tool.Tool) (cfg chat
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = stack.Close(context.Background()) })
+	cfg, out, errs = pipedOver(t, stack, llm, in, tools...)
+	cfg.Compactions = compactions
+	return cfg, out, errs
+}
+
+func pipedOver(t testing.TB, stack *longsession.Stack, llm model.LLM, in string, tools ...tool.Tool) (cfg chat.Config, out, errs *screen) {
+	t.Helper()
 	bot, err := llmagent.New(llmagent.Config{Name: "bot", Model: stack.Model(llm), Tools: append(stack.Tools(), tools...)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	out, errs = newScreen(), newScreen()
-	return chat.Config{Agent: bot, Stack: stack, Session: ref, Compactions: compactions, In: strings.NewReader(in), Out: out, Err: errs}, out, errs
+	return chat.Config{Agent: bot, Stack: stack, Session: ref, In: strings.NewReader(in), Out: out, Err: errs}, out, errs
 }
 
 // config returns a chat over memory with an agent that repeats what it is told.

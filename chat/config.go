@@ -57,7 +57,8 @@ type Config struct {
 	// In and Err are terminals, the person can edit lines. All are required.
 	In       io.Reader
 	Out, Err io.Writer
-	// Prompt, if not "", is the only message: the chat sends it, prints the answer and ends. In is not read.
+	// Prompt, if not "", is the only message, or the only command: the chat sends or runs it, prints what comes of it
+	// and ends. In is not read.
 	Prompt string
 	// HistoryFile keeps the messages of the person for the next chat, with mode 0600. "" keeps none.
 	HistoryFile string

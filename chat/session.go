@@ -14,7 +14,9 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/record"
 )
 
 // newSessionID returns an ID that people can type, and that sorts by time: chat-20060102-150405-3f9a.
@@ -45,7 +47,7 @@ func (c *Chat) showResumed(ctx context.Context, s session.Session) {
 	for ev := range s.Events().All() {
 		text := textOf(ev.Content)
 		switch {
-		case text == "" || ev.Partial:
+		case text == "" || ev.Partial || record.Is(ev):
 		case ev.Author == genai.RoleUser:
 			asked, answered = text, ""
 		default:
@@ -59,6 +61,9 @@ func (c *Chat) showResumed(ctx context.Context, s session.Session) {
 		c.screen.note(terminal.Shorten(oneLine(answered), longestShown))
 	}
 	if c.cfg.Stack == nil || c.cfg.Stack.Guard == nil {
+		return
+	}
+	if _, counted := guard.Stored(s); !counted {
 		return
 	}
 	if used, err := c.cfg.Stack.Guard.Usage(ctx, c.cfg.sessions(), c.ref); err == nil && used.Stopped != nil {
@@ -80,9 +85,18 @@ func textOf(content *genai.Content) string {
 	return b.String()
 }
 
-// openSession returns the session that is there, or nil for one that it has created.
+// mostRecent is how many of the newest events are read before the prompt: the last exchange is among them, and what the
+// session waits for. All that the model sees may be the whole of a long history.
+const mostRecent = 200
+
+// openSession returns the session that is there, with its newest events as they are stored, or nil for one that it has
+// created.
 func (c *Config) openSession(ctx context.Context, ref compaction.SessionRef) (session.Session, error) {
-	got, err := c.sessions().Get(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	get := c.sessions().Get
+	if c.Stack != nil {
+		get = c.Stack.Sessions.Raw
+	}
+	got, err := get(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID, NumRecentEvents: mostRecent})
 	if err == nil && got != nil && got.Session != nil {
 		return got.Session, nil
 	}

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"google.golang.org/genai"
@@ -38,7 +39,9 @@ func (c *Chat) run(ctx context.Context, msg *genai.Content) (asked []*genai.Func
 		a.stopWaiting()
 		a.end()
 		c.finishes = a.finishes
-		c.cfg.keep(ctx, c.ref, a.half(ctx))
+		if lost := c.cfg.keep(ctx, c.ref, a.half(ctx)); lost != nil {
+			c.screen.note(fmt.Sprintf("What was shown of the answer could not be stored, so the model will not know it: %v.", lost))
+		}
 	}()
 	mode := agent.StreamingModeSSE
 	if c.cfg.NoStream {
@@ -82,16 +85,16 @@ func (c *Config) stopped(ctx context.Context, ref compaction.SessionRef) error {
 const keepTimeout = 5 * time.Second
 
 // keep stores what was shown of an answer that was cut off, because ADK stores whole answers only: the next message of
-// the person may be about it. half is nil if there is none. A failure is no reason to complain: the turn has failed.
-func (c *Config) keep(ctx context.Context, ref compaction.SessionRef, half *session.Event) {
+// the person may be about it. half is nil if there is none.
+func (c *Config) keep(ctx context.Context, ref compaction.SessionRef, half *session.Event) error {
 	if half == nil {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTimeout)
 	defer cancel()
 	got, err := c.sessions().Get(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
 	if err != nil {
-		return
+		return err
 	}
-	_ = c.sessions().AppendEvent(ctx, got.Session, half)
+	return c.sessions().AppendEvent(ctx, got.Session, half)
 }

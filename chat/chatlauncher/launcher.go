@@ -52,7 +52,7 @@ func New(cfg chat.Config) launcher.SubLauncher {
 	l.flags.StringVar(&l.session, "session", "", "the session to begin or to resume; without it, a new one begins")
 	l.flags.BoolVar(&l.resume, "resume", false, "resume the newest session")
 	l.flags.StringVar(&l.user, "user", "", "the user whose session it is (default \""+defaultUser+"\")")
-	l.flags.StringVar(&l.prompt, "p", "", "send this one message, print the answer and end")
+	l.flags.StringVar(&l.prompt, "p", "", "send this one message or command, print the answer and end")
 	l.flags.BoolVar(&l.noStream, "no_stream", false, "have the model answer as a whole")
 	return l
 }

@@ -50,7 +50,7 @@ func Command() *cobra.Command {
 			"  longsession chat -p 'What does this folder hold?' --max-session-cost-usd 0.10",
 	}
 	setting.Add(cmd,
-		setting.Setting{Name: "prompt", Short: "p", Value: setting.Text(&c.prompt), Help: "send this one message, print the answer and end"},
+		setting.Setting{Name: "prompt", Short: "p", Value: setting.Text(&c.prompt), Help: "send this one message or command, print the answer and end"},
 		setting.Setting{Name: "file", Value: setting.File(&c.file, "db"), Help: "the session file"},
 		setting.Setting{Name: "session", Value: setting.Text(&c.session), Help: "the session to begin or to resume"},
 		setting.Setting{Name: "resume", Value: setting.Switch(&c.resume), Help: "go on with your newest session"},

@@ -1,0 +1,187 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession"
+	"github.com/adk-go-ext/longsession/chat"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/persistence"
+)
+
+// watched is a session service that notes how much of a session each Get asks for, and fails to store what is named.
+type watched struct {
+	session.Service
+	mu     sync.Mutex
+	asked  []int
+	refuse string
+}
+
+func (w *watched) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	w.mu.Lock()
+	w.asked = append(w.asked, req.NumRecentEvents)
+	w.mu.Unlock()
+	return w.Service.Get(ctx, req)
+}
+
+func (w *watched) AppendEvent(ctx context.Context, s session.Session, ev *session.Event) error {
+	if w.refuse != "" && ev.Content != nil && strings.Contains(ev.Content.Parts[0].Text, w.refuse) {
+		return errors.New("the disk is full")
+	}
+	return w.Service.AppendEvent(ctx, s, ev)
+}
+
+func (w *watched) whole() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Clone(w.asked), func(n int) bool { return n > 0 }))
+}
+
+// TestThePromptDoesNotWaitForALongHistory: the view of a session that was never compacted is all of it, and is read
+// only once somebody says something. Whoever leaves without a word does not read it either.
+func TestThePromptDoesNotWaitForALongHistory(t *testing.T) {
+	t.Parallel()
+	inner := session.InMemoryService()
+	resp, err := inner.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range (&compactiontest.History{}).Turns(400, "bot").Turn("last", "bot", "Is this the end?", "It is.").Events {
+		if err := inner.AppendEvent(t.Context(), resp.Session, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &watched{Service: inner}
+	k := begin(t, setup{model: plays(sayYes), sessions: w})
+	k.prompted()
+	for _, want := range []string{"Session talk", "> Is this the end?", "It is."} {
+		k.err.await(t, want)
+	}
+	k.person.typed <- typed{text: " "}
+	k.leaves()
+	if n := w.whole(); n != 0 || len(w.asked) == 0 {
+		t.Errorf("the whole session was read %d times before anybody spoke: %v", n, w.asked)
+	}
+}
+
+// TestTheLastExchangeIsShownBehindARecord: records are among the stored events, and nobody said them.
+func TestTheLastExchangeIsShownBehindARecord(t *testing.T) {
+	t.Parallel()
+	stored, err := persistence.NewSQLiteSessionService(filepath.Join(t.TempDir(), "sessions.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stored.Close()
+	resp, err := stored.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := (&compactiontest.History{}).Turns(3, "bot").Turn("last", "bot", "Is this the end?", "It is.").Compact("r1", "e1", "e2")
+	for _, ev := range h.Events {
+		if err := stored.AppendEvent(t.Context(), resp.Session, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := begin(t, setup{model: plays(sayYes), sessions: stored})
+	k.err.await(t, "> Is this the end?")
+	k.err.await(t, "It is.")
+	k.leaves()
+	if strings.Contains(k.err.String(), "ummary of") {
+		t.Errorf("a record is shown:\n%s", k.err)
+	}
+}
+
+// TestAPromptMayBeACommand, which no model has to see.
+func TestAPromptMayBeACommand(t *testing.T) {
+	t.Parallel()
+	llm := plays(sayYes)
+	cfg, out, _ := piped(t, llm, "")
+	cfg.Prompt = "/tools"
+	if err := run(t, cfg); err != nil || !strings.Contains(out.String(), "read_result") {
+		t.Errorf("the tools are %q, %v", out, err)
+	}
+	cfg.Prompt = "/tolls"
+	if err := run(t, cfg); err == nil || !strings.Contains(err.Error(), "/tools") {
+		t.Errorf("an unknown command: %v", err)
+	}
+	cfg.Prompt = "/quit"
+	if err := run(t, cfg); err != nil {
+		t.Errorf("leaving: %v", err)
+	}
+	if llm.calls() != 0 {
+		t.Errorf("the model was called %d times", llm.calls())
+	}
+}
+
+// TestHalfAnAnswerThatCannotBeStoredIsTold: the person has read it, and the model will not know it.
+func TestHalfAnAnswerThatCannotBeStoredIsTold(t *testing.T) {
+	t.Parallel()
+	llm := plays(func(ctx context.Context, n int, _ *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
+		if yield(part("The first step is to "), nil) {
+			<-ctx.Done()
+			yield(nil, ctx.Err())
+		}
+	})
+	k := begin(t, setup{model: llm, sessions: &watched{Service: session.InMemoryService(), refuse: "first step"}})
+	k.types("How do I bake bread?")
+	k.out.await(t, "The first step is to ")
+	k.interrupts()
+	k.err.await(t, "could not be stored, so the model will not know it")
+	k.err.await(t, "the disk is full")
+	k.leaves()
+}
+
+// BenchmarkStartToPrompt opens a session that was never compacted, up to the prompt. Its time must not depend on the
+// length of the session.
+func BenchmarkStartToPrompt(b *testing.B) {
+	for name, turns := range map[string]int{"1000 events": 500, "20000 events": 10_000} {
+		b.Run(name, func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), "sessions.db")
+			stored, err := persistence.NewSQLiteSessionService(path, persistence.WithSynchronousNormal())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer stored.Close()
+			resp, err := stored.Create(b.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, ev := range (&compactiontest.History{}).Turns(turns, "bot").Events {
+				if err := stored.AppendEvent(b.Context(), resp.Session, ev); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				startToPrompt(b, stored)
+			}
+		})
+	}
+}
+
+func startToPrompt(b *testing.B, stored session.Service) {
+	llm := echo()
+	stack, err := longsession.New(stored, longsession.Config{Model: llm})
+	if err != nil {
+		b.Fatal(err)
+	}
+	cfg, _, errs := pipedOver(b, stack, llm, "")
+	c, err := chat.New(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Run(b.Context()); err != nil || !strings.Contains(errs.String(), "Session talk") {
+		b.Fatalf("%v\n%s", err, errs)
+	}
+	if err := stack.Close(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+}
