@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )
 
@@ -60,14 +58,24 @@ func (o Output) CheckApart(path string) error {
 	return nil
 }
 
+// Mode says who may read an output.
+type Mode fs.FileMode
+
+const (
+	// Private is for the owner alone.
+	Private Mode = 0o600
+	// Shared is for everybody to read, or, where a file is replaced, for whom it was before.
+	Shared Mode = 0o644
+)
+
 // Create creates a temporary file, which [Pending.Commit] moves to the place of the output. If the
 // output is a link, the link stays and the file that it leads to is replaced.
-func (o Output) Create(options ...renameio.Option) (*Pending, error) {
+func (o Output) Create(mode Mode) (*Pending, error) {
 	target, err := o.target()
 	if err != nil {
 		return nil, err
 	}
-	file, err := renameio.NewPendingFile(target, append(options, renameio.WithTempDir(filepath.Dir(target)))...)
+	file, err := newTemporary(target, mode)
 	if err != nil {
 		return nil, o.unwritable(err, "name a file in a folder that exists and is writable")
 	}
@@ -76,7 +84,7 @@ func (o Output) Create(options ...renameio.Option) (*Pending, error) {
 
 // Replace creates the output with what write writes, readable by its owner alone.
 func (o Output) Replace(write func(io.Writer) error) (err error) {
-	pending, err := o.Create(renameio.WithPermissions(0o600))
+	pending, err := o.Create(Private)
 	if err != nil {
 		return err
 	}
@@ -117,7 +125,15 @@ func (o Output) unwritable(err error, remedy string) error {
 // Pending is an output that is being written. Readers see the old file or the whole new one.
 type Pending struct {
 	Output
-	file *renameio.PendingFile
+	file temporary
+}
+
+// temporary is a file that moves to its place when it is complete.
+type temporary interface {
+	io.Writer
+	CloseAtomicallyReplace() error
+	// Cleanup removes the file, unless it was moved.
+	Cleanup() error
 }
 
 // Write writes to the temporary file.

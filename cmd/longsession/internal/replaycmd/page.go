@@ -4,8 +4,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chart"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/files"
@@ -27,7 +25,7 @@ func newPage(name string, inputs []input) (*page, error) {
 	if err := out.Check(); err != nil {
 		return nil, err
 	}
-	pending, err := out.Create(renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	pending, err := out.Create(files.Shared)
 	if err != nil {
 		return nil, err
 	}
