@@ -263,6 +263,12 @@ func (s *Settings) BaseURL() string {
 	return at
 }
 
+// ServerTimeout is how long a server with the API of OpenAI may send nothing, 0 if that is not set.
+func (s *Settings) ServerTimeout() time.Duration {
+	seconds, _ := s.own[serverTimeout].value.(int)
+	return time.Duration(seconds) * time.Second
+}
+
 // Lines returns every resolved value, in the order of [Keys]. Of the keys of this package it has those that are set.
 func (s *Settings) Lines() []preset.Line {
 	lines := s.Settings.Lines()

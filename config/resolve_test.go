@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/adk/session"
 
@@ -77,6 +78,7 @@ var effects = []struct {
 	}, [3]int{4096, 4096, 4096}},
 	{"agent.result_offload_threshold", "2048", "", func(r result) any { return r.c.ToolResults.StubAbove }, 2048},
 	{"agent.tool_deferral_threshold", "0.2", "", func(r result) any { return r.c.ToolSearch.Threshold }, 0.2},
+	{"agent.server_timeout", "20", "", func(r result) any { return r.s.ServerTimeout() }, 20 * time.Second},
 	{"agent.base_url", `"http://localhost:11434/v1"`, "", func(r result) any { return r.s.BaseURL() }, "http://localhost:11434/v1"},
 	{"session.context.max_tool_result_tokens", "500", "", func(r result) any {
 		return [4]int{r.c.ToolResults.MaxTokens, r.c.ToolResults.StubAbove, r.c.ToolResults.MaxBytes, r.c.ToolResults.MaxLines}

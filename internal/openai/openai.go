@@ -93,7 +93,7 @@ func (m *Model) GenerateContent(ctx context.Context, req *model.LLMRequest, stre
 		}
 		read := watched.reader(resp.Body)
 		// Some servers answer with a whole response although they were asked to stream.
-		if !stream || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 			whole, err := decodeWhole(read)
 			if err != nil {
 				yield(nil, watched.explain(err))
@@ -103,6 +103,9 @@ func (m *Model) GenerateContent(ctx context.Context, req *model.LLMRequest, stre
 			return
 		}
 		for part, err := range decodeStream(read) {
+			if err == nil && part.Partial && !stream {
+				continue // others stream although nobody asked them to
+			}
 			if !yield(part, watched.explain(err)) || err != nil {
 				return
 			}
@@ -148,7 +151,7 @@ func (w *watch) explain(err error) error {
 		return err
 	}
 	if cause := context.Cause(w); errors.Is(cause, errIdle) {
-		return fmt.Errorf("%w (%s)", errIdle, w.idle)
+		return fmt.Errorf("%w (%s): check whether it works; a server that needs longer gets it by --server-timeout", errIdle, w.idle)
 	}
 	return context.Cause(w)
 }

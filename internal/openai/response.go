@@ -29,9 +29,13 @@ type (
 		FinishReason string `json:"finish_reason"`
 	}
 	reply struct {
-		Content   string     `json:"content"`
-		Refusal   string     `json:"refusal"`
-		ToolCalls []toolCall `json:"tool_calls"`
+		Content string `json:"content"`
+		Refusal string `json:"refusal"`
+		// The thoughts of a model have two names: reasoning_content with DeepSeek, llama.cpp and LM Studio, reasoning
+		// with Ollama, OpenRouter and newer versions of vLLM. If a server sends both, they say the same.
+		ReasoningContent string          `json:"reasoning_content"`
+		Reasoning        json.RawMessage `json:"reasoning"` // others may put something else there than a text
+		ToolCalls        []toolCall      `json:"tool_calls"`
 	}
 	usage struct {
 		PromptTokens        int32 `json:"prompt_tokens"`
@@ -103,11 +107,11 @@ func decodeStream(r io.Reader) iter.Seq2[*model.LLMResponse, error] {
 				yield(nil, err)
 				return
 			}
-			text := w.merge(&c)
-			if text == "" {
+			parts := w.merge(&c)
+			if len(parts) == 0 {
 				continue
 			}
-			if !yield(&model.LLMResponse{Content: genai.NewContentFromText(text, genai.RoleModel), Partial: true}, nil) {
+			if !yield(&model.LLMResponse{Content: genai.NewContentFromParts(parts, genai.RoleModel), Partial: true}, nil) {
 				return
 			}
 		}
@@ -124,15 +128,15 @@ func decodeStream(r io.Reader) iter.Seq2[*model.LLMResponse, error] {
 
 // whole is a response as far as it has come.
 type whole struct {
-	model  string
-	text   strings.Builder
-	calls  []toolCall
-	usage  *usage
-	finish string
+	model         string
+	thought, text strings.Builder
+	calls         []toolCall
+	usage         *usage
+	finish        string
 }
 
-// merge takes a streamed part in, and returns its text.
-func (w *whole) merge(c *completion) string {
+// merge takes a streamed part in, and returns its texts.
+func (w *whole) merge(c *completion) []*genai.Part {
 	if c.Model != "" {
 		w.model = c.Model
 	}
@@ -140,7 +144,7 @@ func (w *whole) merge(c *completion) string {
 		w.usage = c.Usage
 	}
 	if len(c.Choices) == 0 {
-		return ""
+		return nil
 	}
 	first := c.Choices[0]
 	if first.FinishReason != "" {
@@ -149,8 +153,10 @@ func (w *whole) merge(c *completion) string {
 	return w.add(first.Delta)
 }
 
-func (w *whole) add(r reply) string {
-	text := r.Content + r.Refusal
+// add takes a reply in, and returns its texts: what the model thought, and what it says.
+func (w *whole) add(r reply) []*genai.Part {
+	thought, text := r.thought(), r.Content+r.Refusal
+	w.thought.WriteString(thought)
 	w.text.WriteString(text)
 	for _, part := range r.ToolCalls {
 		// A part belongs to the call of its index, unless it begins a call with another ID.
@@ -166,24 +172,46 @@ func (w *whole) add(r reply) string {
 		}
 		w.calls[i].Function.Arguments += part.Function.Arguments
 	}
+	return texts(thought, text)
+}
+
+// thought is what the model thought.
+func (r *reply) thought() string {
+	if r.ReasoningContent != "" {
+		return r.ReasoningContent
+	}
+	var text string
+	_ = json.Unmarshal(r.Reasoning, &text) // what is no text is no thought
 	return text
+}
+
+// texts are the parts of a thought and of what is said, each if there is any.
+func texts(thought, said string) (parts []*genai.Part) {
+	if thought != "" {
+		parts = append(parts, &genai.Part{Text: thought, Thought: true})
+	}
+	if said != "" {
+		parts = append(parts, genai.NewPartFromText(said))
+	}
+	return parts
 }
 
 // response is the whole as ADK takes it.
 func (w *whole) response() *model.LLMResponse {
-	content := &genai.Content{Role: genai.RoleModel}
-	if w.text.Len() > 0 {
-		content.Parts = append(content.Parts, genai.NewPartFromText(w.text.String()))
-	}
+	content := &genai.Content{Role: genai.RoleModel, Parts: texts(w.thought.String(), w.text.String())}
 	for _, call := range w.calls {
 		part := genai.NewPartFromFunctionCall(call.Function.Name, argsOf(call.Function.Arguments))
 		part.FunctionCall.ID = call.ID
 		content.Parts = append(content.Parts, part)
 	}
 	resp := &model.LLMResponse{Content: content, ModelVersion: w.model, FinishReason: finishOf(w.finish), TurnComplete: true, UsageMetadata: w.usage.metadata()}
-	if len(content.Parts) == 0 {
+	if w.text.Len() == 0 && len(w.calls) == 0 {
+		what := "nothing"
+		if w.thought.Len() > 0 {
+			what = "thoughts only"
+		}
 		resp.Content = nil
-		resp.ErrorCode, resp.ErrorMessage = "EMPTY", fmt.Sprintf("the server answered with nothing (finish reason %q)", w.finish)
+		resp.ErrorCode, resp.ErrorMessage = "EMPTY", fmt.Sprintf("the server answered with %s (finish reason %q)", what, w.finish)
 	}
 	return resp
 }

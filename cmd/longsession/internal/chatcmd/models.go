@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -40,8 +41,9 @@ var (
 
 // source opens models by their names.
 type source struct {
-	baseURL string // of a server that speaks OpenAI's protocol; "" for the provider of the name
-	env     func(name string) string
+	baseURL  string        // of a server that speaks OpenAI's protocol; "" for the provider of the name
+	patience time.Duration // how long such a server may send nothing; 0 is the default
+	env      func(name string) string
 }
 
 // first is the first of some variables that has a value.
@@ -92,7 +94,7 @@ func (s source) open(ctx context.Context, name string) (model.LLM, error) {
 	case plays:
 		return openScript(name, script)
 	case s.baseURL != "":
-		m, err := openai.New(openai.Config{Model: name, BaseURL: s.baseURL, Key: s.first(openAIKeys)})
+		m, err := openai.New(openai.Config{Model: name, BaseURL: s.baseURL, Key: s.first(openAIKeys), Idle: s.patience})
 		if err != nil {
 			return nil, fmt.Errorf("--base-url: %w", err)
 		}
@@ -105,7 +107,7 @@ func (s source) open(ctx context.Context, name string) (model.LLM, error) {
 		}
 		return s.openGemini(ctx, name)
 	case isOpenAI(name) && s.first(openAIKeys) != "":
-		return openai.New(openai.Config{Model: name, BaseURL: defaultOpenAI, Key: s.first(openAIKeys)})
+		return openai.New(openai.Config{Model: name, BaseURL: defaultOpenAI, Key: s.first(openAIKeys), Idle: s.patience})
 	case isOpenAI(name):
 		return nil, fmt.Errorf("--model is %s, and no key is set: set OPENAI_API_KEY, or name another server with --base-url", terminal.Printable(name))
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/adk/model"
 
@@ -67,7 +68,7 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 	if in.Registry, err = registry(name, r.Window, r.Price); err != nil {
 		return nil, err
 	}
-	if s.source.baseURL, err = addressOf(in); err != nil {
+	if s.source.baseURL, s.source.patience, err = serverOf(in); err != nil {
 		return nil, err
 	}
 	if name == "" {
@@ -119,16 +120,16 @@ func readFile(named string) (v config.Values, read string, err error) {
 	return v, path, err
 }
 
-// addressOf is the server that the settings name, "" for none. The settings are resolved without a ceiling for it,
-// because only the address decides whether one is needed.
-func addressOf(in config.In) (string, error) {
+// serverOf is the address of the server that the settings name, "" for none, and how long it may send nothing, 0 if that
+// is not set. The settings are resolved without a ceiling for it, because only the address decides whether one is needed.
+func serverOf(in config.In) (address string, patience time.Duration, err error) {
 	on := true
 	in.App.Preset.NoCeiling = &on
 	s, err := config.Resolve(in)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
-	return cmp.Or(s.BaseURL(), os.Getenv("OPENAI_BASE_URL")), nil
+	return cmp.Or(s.BaseURL(), os.Getenv("OPENAI_BASE_URL")), s.ServerTimeout(), nil
 }
 
 // nameless is the model of settings that name none: "" if they choose one, and the demo where there is no key.

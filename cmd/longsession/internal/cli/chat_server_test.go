@@ -289,3 +289,26 @@ func TestAServersOverflowShortensTheSession(t *testing.T) {
 		t.Errorf("exit code %d, %d of %d refused\n%s\n%s", code, refused, len(s.requests()), out.String(), complaints)
 	}
 }
+
+// TestAServerThatHangsIsGivenUp after the time that was set, and the session goes on once it answers.
+func TestAServerThatHangsIsGivenUp(t *testing.T) {
+	home(t)
+	file, over := filepath.Join(t.TempDir(), "a.db"), make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, n, _ int) {
+		if n == 0 {
+			<-over
+			return
+		}
+		part(w, text("Here I am."), "")
+		done(w)
+	})
+	code, complaints := chatted(t, s, "", io.Discard, "--file", file, "--session", "a", "-p", "the first", "--server-timeout", "1")
+	close(over)
+	if code != exit.CodeFailed || !strings.Contains(complaints, "has sent nothing for too long (1s)") || !strings.Contains(complaints, "--server-timeout") {
+		t.Errorf("exit code %d:\n%s", code, complaints)
+	}
+	var out bytes.Buffer
+	if code, complaints := chatted(t, s, "", &out, "--file", file, "--resume", "-p", "the second"); code != exit.CodeOK || out.String() != "Here I am.\n" {
+		t.Errorf("resumed: exit code %d, %q\n%s", code, out.String(), complaints)
+	}
+}
