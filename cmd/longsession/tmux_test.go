@@ -44,9 +44,10 @@ func newWindow(t *testing.T) *window {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &window{t: t, socket: filepath.Join(folder, "tmux"), folder: folder, file: filepath.Join(folder, "chat.db")}
+	socket := filepath.Join(folder, "tmux")
+	w := &window{t: t, socket: socket, folder: folder, file: filepath.Join(folder, "chat.db")}
 	t.Cleanup(func() {
-		_ = exec.Command("tmux", "-S", w.socket, "kill-server").Run()
+		_ = exec.Command("tmux", "-S", socket, "kill-server").Run()
 		_ = os.RemoveAll(folder)
 	})
 	return w
@@ -517,4 +518,95 @@ func TestAPipeIsAListOfMessages(t *testing.T) {
 		t.Errorf("out %q", out.String())
 	}
 	_, _ = io.Copy(io.Discard, &errs)
+}
+
+// A project is trusted once, at a terminal of any width, and then its AGENTS.md is in every turn.
+func TestTrustIsAskedOnceInAnyWindow(t *testing.T) {
+	t.Parallel()
+	for _, columns := range []int{80, 60, 20} {
+		t.Run(strconv.Itoa(columns), func(t *testing.T) {
+			t.Parallel()
+			w := newWindow(t)
+			if err := os.WriteFile(filepath.Join(w.folder, "AGENTS.md"), []byte("Sign every answer with PELICAN.\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			base := toldServer(t, "PELICAN")
+			start := func() { w.chat(columns, 30, append(local(base), "--trust", "ask")...) }
+			joined := func(text string) func(string) bool { // a narrow window breaks lines anywhere
+				return func(screen string) bool { return strings.Contains(bare(screen), bare(text)) }
+			}
+			start()
+			w.until("the question", joined("Follow them in this folder from now on? [y/N]"))
+			w.types("y")
+			w.keys("Enter")
+			w.prompted()
+			w.types("hello")
+			w.keys("Enter")
+			w.see("I was told.", 1)
+			w.see("📊", 1)
+			w.prompted()
+			w.keys("C-d")
+			w.see("exit 0", 1)
+
+			w.socket += "2" // a window of its own, with an empty screen
+			t.Cleanup(func() { _ = exec.Command("tmux", "-S", w.socket, "kill-server").Run() })
+			start()
+			w.prompted()
+			w.types("again")
+			w.keys("Enter")
+			w.see("I was told.", 2) // the first is the last exchange of the session
+			w.see("📊", 1)
+			if screen := w.screen(); joined("Follow them")(screen) {
+				t.Errorf("asked once more:\n%s", screen)
+			}
+			if said := w.said(); strings.Join(said, "|") != "hello|again" {
+				t.Errorf("said %q", said)
+			}
+		})
+	}
+}
+
+// bare is a text without blanks and ends of lines.
+func bare(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// toldServer is a server whose model says whether a word is in its instructions.
+func toldServer(t *testing.T, word string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		answer := "Nobody told me."
+		if strings.Contains(string(body), word) {
+			answer = "I was told."
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprintf(w, "data: %s\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", content(answer))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1"
+}
+
+// While the model thinks, something moves; it leaves nothing behind.
+func TestASpinnerTurnsWhileNothingComes(t *testing.T) {
+	t.Parallel()
+	w := newWindow(t)
+	answers := make(chan struct{})
+	w.chat(60, 24, local(server(t, func(_ string, _ int, say func(string), r *http.Request) {
+		select {
+		case <-answers:
+		case <-r.Context().Done():
+		}
+		say(content("Here it is."))
+	}))...)
+	w.prompted()
+	w.types("hello")
+	w.keys("Enter")
+	w.until("a spinner", func(screen string) bool {
+		return strings.Contains(screen, "thinking") && strings.ContainsAny(screen, "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	})
+	close(answers)
+	w.see("📊", 1)
+	w.prompted()
+	if screen := w.screen(); strings.Contains(screen, "thinking") || strings.ContainsAny(screen, "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(screen, "\nHere it is.\n") {
+		t.Errorf("left behind:\n%s", screen)
+	}
 }
