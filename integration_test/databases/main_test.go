@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	stopServers()
+	_ = os.RemoveAll(commandDir) // RemoveAll ignores ""
 	os.Exit(code)
 }
 

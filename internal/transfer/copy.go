@@ -38,16 +38,17 @@ type Options struct {
 type Result struct {
 	Name
 	// Events is the number of events of the source, records included. Copied is how many of them the target did not have.
-	Events, Copied int
+	Events int `json:"events"`
+	Copied int `json:"copied"`
 	// Records is the number of compaction records among Events.
-	Records int
-	// Shown is the number of events and summaries in the view.
-	Shown int
+	Records int `json:"compactions"`
+	// Shown is the number of events and summaries in the view. It and Digest are not set by a dry run.
+	Shown int `json:"view_events,omitempty"`
 	// Digest is a digest of all events, in hexadecimal: equal for source and target.
-	Digest string
-	Losses Losses
-	// Findings say what is not the same in the target; nil after a good copy.
-	Findings []string
+	Digest string `json:"digest,omitempty"`
+	Losses Losses `json:"losses"`
+	// Findings say what is not the same in the target; none after a good copy.
+	Findings []string `json:"findings"`
 }
 
 // DifferentError is the error of a session that the target has, but not as a beginning of the source's.
@@ -205,7 +206,7 @@ func Copy(ctx context.Context, from, to Store, name Name, o Options) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	c := &copying{to: to, name: name, o: o, have: have.digests, created: existing != nil, result: &Result{Name: name, Losses: Losses{}}}
+	c := &copying{to: to, name: name, o: o, have: have.digests, created: existing != nil, result: &Result{Name: name, Losses: Losses{}, Findings: []string{}}}
 	have.skeletons = nil
 	found, err := from.read(ctx, name, func(r *reading) error { return c.run(ctx, r) })
 	switch {

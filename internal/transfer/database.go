@@ -99,7 +99,7 @@ func (d *database) check(ctx context.Context, write, create bool) error {
 		_, err := d.db.ExecContext(ctx, tables)
 		return err
 	case all:
-		return ErrNoTables
+		return fmt.Errorf("%w: create them once with its AutoMigrate, or with longsession export --create-tables", ErrNoTables)
 	case len(missing) > 0:
 		return fmt.Errorf("the tables are not those of ADK Go v1.7.0: there is no %s", strings.Join(missing, ", "))
 	}

@@ -47,7 +47,7 @@ func TestValuesOfFlagsAreCompleted(t *testing.T) {
 		want      []string
 		directive string
 	}{
-		"commands":                 {[]string{""}, []string{"audit", "chat", "completion", "config", "doctor", "help", "recall", "replay", "serve", "version"}, noFiles},
+		"commands":                 {[]string{""}, []string{"audit", "chat", "completion", "config", "doctor", "export", "help", "import", "recall", "replay", "serve", "version"}, noFiles},
 		"help of a command":        {[]string{"help", "audit", "ver"}, []string{"verify"}, noFiles},
 		"summarizer":               {[]string{"replay", "--summarizer", ""}, []string{"extractive", "recorded", "gemini", "off"}, keepOrder},
 		"summarizer begun":         {[]string{"replay", "--summarizer", "re"}, []string{"recorded"}, keepOrder},

@@ -22,6 +22,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/replaycmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/servecmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/transfercmd"
 	"github.com/adk-go-ext/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
 )
@@ -114,7 +115,7 @@ func rootCommand(compare replaycmd.Compare) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _ = showHelp(c) }) // execute keeps the error
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(chatcmd.Command(), configcmd.Command(), doctorcmd.Command(version()), replaycmd.Command(version(), compare), auditcmd.Command(), recallcmd.Command(), servecmd.Command(), versionCommand())
+	root.AddCommand(chatcmd.Command(), configcmd.Command(), doctorcmd.Command(version()), replaycmd.Command(version(), compare), auditcmd.Command(), recallcmd.Command(), servecmd.Command(), transfercmd.ExportCommand(), transfercmd.ImportCommand(), versionCommand())
 	root.InitDefaultHelpCmd() // before execute, which has to see all commands
 	root.InitDefaultCompletionCmd()
 	eachCommand(root, refuseUnknown)

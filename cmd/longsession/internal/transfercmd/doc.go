@@ -1,0 +1,3 @@
+// Package transfercmd is longsession export and longsession import: they copy sessions from a session file to PostgreSQL
+// and back.
+package transfercmd
