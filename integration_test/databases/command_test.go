@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -105,6 +106,33 @@ func TestTheCommandExportsAndImports(t *testing.T) {
 	if got, state := shownBy(t, opened(t, back), "one"); !slices.Equal(got, want) || !sameState(state, wantState) {
 		t.Errorf("what came back shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+}
+
+// TestAnAuditReadsTheDatabase, and says of a session what it says of the same session in a file.
+func TestAnAuditReadsTheDatabase(t *testing.T) {
+	s := newStore(t, &postgreSQL)
+	path := fileWithTurns(t, 12, "one", "two")
+	if code, out, errs := ran(t, "export", path, "--dsn", s.dsn()); code != 0 {
+		t.Fatalf("export: exit code %d\n%s%s", code, out, errs)
+	}
+	for _, name := range []string{"context", "compactions", "diff", "verify", "costs", "activity"} {
+		_, want, _ := ran(t, "audit", name, path, "one")
+		code, got, errs := ran(t, "audit", name, "--dsn", s.dsn(), "one")
+		if code != 0 || withoutTimes(got) != withoutTimes(want) || got == "" {
+			t.Errorf("%s: exit code %d, %s\n%s\nwant\n%s", name, code, errs, got, want)
+		}
+	}
+	if code, out, errs := ran(t, "audit", "list", "--dsn", s.dsn(), "--json"); code != 0 || strings.Count(out, "\n") != 2 {
+		t.Errorf("list: exit code %d\n%s%s", code, out, errs)
+	}
+	if code, _, errs := ran(t, "audit", "context", "--dsn", s.dsn(), "three"); code != 2 || !strings.Contains(errs, `"three"`) {
+		t.Errorf("no such session: exit code %d, %s", code, errs)
+	}
+}
+
+// withoutTimes leaves out times of the day, which PostgreSQL keeps to the microsecond, and ages.
+func withoutTimes(text string) string {
+	return regexp.MustCompile(`\d\d:\d\d:\d\d(\.\d+)?|\d+s ago`).ReplaceAllString(text, "TIME")
 }
 
 // TestASessionThatWentOnElsewhereIsAFinding, and it is left alone.

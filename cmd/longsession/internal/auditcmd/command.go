@@ -20,6 +20,7 @@ import (
 // command holds the flags that all subcommands share. maxSummaries is a flag of only two of them.
 type command struct {
 	narrow       audit.Narrow
+	dsn          string // of a database in the place of the file
 	json         bool
 	children     bool // of list
 	maxSummaries int
@@ -35,11 +36,13 @@ func Command() *cobra.Command {
 			Help: "only sessions of this app"},
 		setting.Setting{Name: "user", Value: setting.Text(&a.narrow.User), Complete: completeSessions(func(s *audit.Session) string { return s.User }),
 			Help: "only sessions of this user"},
+		setting.Setting{Name: "dsn", Value: setting.Text(&a.dsn), Help: "read PostgreSQL in the place of FILE: postgres://user@host/name; leave FILE out"},
 		setting.Setting{Name: "json", Value: setting.Switch(&a.json), Help: "write JSON Lines; the help of each command lists the fields"})
 	a.addMaxSummaries(cmd)
 	subs := []*cobra.Command{a.listCommand(), a.historyCommand(), a.contextCommand(), a.compactionsCommand(), a.diffCommand(), a.verifyCommand(), a.sealCommand(), a.exportCommand(), a.resultCommand(), a.cutsCommand(), a.costsCommand(), a.activityCommand()}
 	cmd.AddCommand(subs...)
 	for _, c := range append(subs, cmd) {
+		onDatabase(a, c)
 		if c.ValidArgsFunction == nil {
 			c.ValidArgsFunction = a.completeArgs
 		}
