@@ -110,7 +110,7 @@ var mayImport = map[string][]string{
 	"compaction/internal/telemetry":        {"compaction/internal/sessions", "compaction/internal/writer", "record", "selector", "summarizer", "tokens", "internal/adk"},
 	"compactiontest":                       {"record", "summarizer", "tokens", "internal/adk", "internal/oracle", "internal/view"},
 	"persistence":                          {"recall/index", "record", "toolresult/store", "internal/adk", "internal/ids"},
-	"persistence/postgres":                 {"record", "internal/ids"},
+	"persistence/postgres":                 {"record", "internal/adk", "internal/ids"},
 	"integration_test":                     anything,
 	"examples/*":                           anything,
 }

@@ -33,34 +33,41 @@ func (s *store) shared(t testing.TB) *postgres.Service {
 	return service
 }
 
-func TestContractsOfSharedDatabases(t *testing.T) {
+// onShared runs a test over each engine, and over PostgreSQL with and without the tables of postgres.Install.
+func onShared(t *testing.T, f func(t *testing.T, service func(t *testing.T) *postgres.Service)) {
 	for _, e := range []*engine{&postgreSQL, &mariaDB} {
-		t.Run(e.name, func(t *testing.T) {
-			compactiontest.RunInner(t, func(t *testing.T) session.Service { return newStore(t, e).shared(t) })
-		})
+		t.Run(e.name, func(t *testing.T) { f(t, func(t *testing.T) *postgres.Service { return newStore(t, e).shared(t) }) })
 	}
+	t.Run(postgreSQL.name+" with tables", func(t *testing.T) {
+		f(t, func(t *testing.T) *postgres.Service {
+			_, _, service := installed(t)
+			return service
+		})
+	})
+}
+
+func TestContractsOfSharedDatabases(t *testing.T) {
+	onShared(t, func(t *testing.T, service func(t *testing.T) *postgres.Service) {
+		compactiontest.RunInner(t, func(t *testing.T) session.Service { return service(t) })
+	})
 }
 
 func TestADKsSuitePassesOnSharedDatabases(t *testing.T) {
-	for _, e := range []*engine{&postgreSQL, &mariaDB} {
-		t.Run(e.name, func(t *testing.T) {
-			sessiontestsuite.RunServiceTests(t, sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true}, func(t *testing.T) session.Service { return newStore(t, e).shared(t) })
-		})
-	}
+	onShared(t, func(t *testing.T, service func(t *testing.T) *postgres.Service) {
+		sessiontestsuite.RunServiceTests(t, sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true}, func(t *testing.T) session.Service { return service(t) })
+	})
 }
 
 func TestCompactionOverSharedDatabases(t *testing.T) {
-	for _, e := range []*engine{&postgreSQL, &mariaDB} {
-		t.Run(e.name, func(t *testing.T) {
-			compactiontest.Run(t, func(t *testing.T) session.Service {
-				cfg := compaction.DefaultConfig()
-				cfg.Summarizer, cfg.Synchronous = &compactiontest.Oracle{}, true
-				service, err := compaction.NewCompactionService(newStore(t, e).shared(t), cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return service
-			})
+	onShared(t, func(t *testing.T, inner func(t *testing.T) *postgres.Service) {
+		compactiontest.Run(t, func(t *testing.T) session.Service {
+			cfg := compaction.DefaultConfig()
+			cfg.Summarizer, cfg.Synchronous = &compactiontest.Oracle{}, true
+			service, err := compaction.NewCompactionService(inner(t), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return service
 		})
-	}
+	})
 }

@@ -16,6 +16,8 @@
 //     record which is appended beside another process's turn takes back the state which that turn sets.
 //   - [Service.Lease] lets one of several processes at a time compact a session.
 //   - [Service.Records] reads the records without the other events.
+//   - [Service.GetActive] loads what the view shows, however long the history is. That needs PostgreSQL and the tables
+//     of [Install]. [Verify] compares them with the events, and [Uninstall] removes them.
 //
 // The package imports no driver and no ORM. Any database/sql driver for the same database does.
 package postgres

@@ -40,3 +40,24 @@ func ExampleNew() {
 	defer stack.Close(context.Background())
 	// The runner gets stack.Sessions as its session service.
 }
+
+// A job that runs before the app, once for each version of it, prepares the database. Without it everything works, but
+// sessions are loaded whole.
+func ExampleInstall() {
+	ctx := context.Background()
+	db, err := sql.Open("pgx", "host=localhost user=owner dbname=agents")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	if err := postgres.Install(ctx, db); err != nil {
+		log.Fatal(err)
+	}
+	found, err := postgres.Verify(ctx, db) // it reads every event, so not every job needs it
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range found {
+		log.Print(f)
+	}
+}

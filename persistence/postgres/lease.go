@@ -37,8 +37,8 @@ const releaseTimeout = 3 * time.Second
 // than once, and after ctx has ended; it returns within 3 s.
 //
 // The table is created when the first lease is taken, if it is missing. A role that may not create tables gets the error of
-// the server; package compaction then goes on without leases and logs that once. Let a role that may create them call
-// Lease once, or [Install], where an app must not.
+// the server; package compaction then goes on without leases and logs that once. Where an app must
+// not create tables, let a role that may call Lease once.
 func (s *Service) Lease(ctx context.Context, sess session.Session, ttl time.Duration) (release func(), ok bool, err error) {
 	switch {
 	case isNil(sess):

@@ -24,6 +24,8 @@ type Service struct {
 	mu     sync.Mutex
 	kind   dialect // unknown until the server was reached once
 	leases bool    // their table is there
+
+	partial partialState
 }
 
 // New returns a service over ADK's database service and a connection pool for the same database. The pool stays the
@@ -67,9 +69,9 @@ func (s *Service) Delete(ctx context.Context, req *session.DeleteRequest) error 
 	return s.inner.Delete(ctx, req)
 }
 
-// AppendEvent is ADK's.
+// AppendEvent is ADK's. It also takes what [Service.GetActive] returned.
 func (s *Service) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
-	return s.inner.AppendEvent(ctx, sess, ev)
+	return s.inner.AppendEvent(ctx, innerOf(sess), ev)
 }
 
 func isNil(v any) bool {
