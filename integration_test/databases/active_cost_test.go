@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
@@ -117,6 +118,94 @@ func BenchmarkGetActive(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := load(b.Context(), getRequest(id)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkTurn takes turns of two events over sessions of different lengths, as an app does with a wrapper and the tables
+// of Install, and over ADK's service alone.
+func BenchmarkTurn(b *testing.B) {
+	s, db, service := installed(b)
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.InvocationThreshold, cfg.SafetyRatio = &compactiontest.Oracle{}, compaction.Off, compaction.Off
+	wrapped, err := compaction.NewCompactionService(service, cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range []int{100, 10_000, 100_000} {
+		id := fmt.Sprint(n)
+		fillSession(b, s, db, id, n)
+		if _, err := db.Exec("VACUUM ANALYZE"); err != nil {
+			b.Fatal(err)
+		}
+		_, part := getActive(b, service, id)
+		read := 0
+		for ev := range part.Events().All() {
+			text, err := json.Marshal(ev)
+			if err != nil {
+				b.Fatal(err)
+			}
+			read += len(text)
+		}
+		b.Logf("%d events: %d are loaded, %d bytes as JSON", n, part.Events().Len(), read)
+		for name, over := range map[string]session.Service{"wrapped": wrapped, "bare": s.sessions} {
+			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
+				turn := 0
+				for b.Loop() {
+					resp, err := over.Get(b.Context(), getRequest(id))
+					if err != nil {
+						b.Fatal(err)
+					}
+					turn++
+					for _, ev := range (&compactiontest.History{}).Turn(fmt.Sprint(name, turn), "bot", "What is next?", "Nothing yet.").Events {
+						ev.ID, ev.Timestamp = fmt.Sprint(name, b.N, turn, ev.Author), time.Now().UTC().Truncate(time.Microsecond)
+						if err := over.AppendEvent(b.Context(), resp.Session, ev); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkGetInALargeTable reads a session of 100 events by ADK's Get, next to many other sessions, without and with the
+// index of Install.
+func BenchmarkGetInALargeTable(b *testing.B) {
+	s := newStore(b, &postgreSQL)
+	db := s.open(b, s.engine.adminUser)
+	fillSession(b, s, db, "one", 100)
+	rows := 0
+	for _, n := range []int{10_000, 1_000_000} {
+		if _, err := db.Exec(`INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time)
+			SELECT $1, $2, concat('other', i), '{}', now(), now() FROM generate_series($3::int, $4::int) i`, appName, userID, rows/1000, n/1000-1); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := db.Exec(`INSERT INTO events (id, app_name, user_id, session_id, invocation_id, author, actions, timestamp, content)
+			SELECT concat('o', i), $1, $2, concat('other', i / 1000), 'i', 'bot', '{}', now() + i * interval '1 microsecond',
+				jsonb_build_object('role', 'model', 'parts', jsonb_build_array(jsonb_build_object('text', repeat('word ', 20))))
+			FROM generate_series($3::int, $4::int) i`, appName, userID, rows, n-1); err != nil {
+			b.Fatal(err)
+		}
+		rows = n
+		for _, index := range []bool{false, true} {
+			change := "DROP INDEX IF EXISTS longsession_events_by_time"
+			if index {
+				change = "CREATE INDEX longsession_events_by_time ON events (app_name, user_id, session_id, timestamp)"
+			}
+			if _, err := db.Exec(change); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := db.Exec("VACUUM ANALYZE events"); err != nil {
+				b.Fatal(err)
+			}
+			b.Run(fmt.Sprintf("%d/index=%v", n, index), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := s.sessions.Get(b.Context(), getRequest("one")); err != nil {
 						b.Fatal(err)
 					}
 				}
