@@ -10,7 +10,7 @@ test: ## run all tests, as the README says
 race: ## run all tests with the race detector, in random order
 	go test -race -shuffle=on -timeout 30m ./...
 
-soak: ## run the long tests whole: 10,000 turns, many crashes, many random histories, every mode over every database
+soak: ## run the long tests whole: 10,000 turns, many crashes, many random histories, every mode over every database, four processes on one
 	LONGSESSION_SOAK=10 go test -count=1 -timeout 60m ./...
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
@@ -27,14 +28,19 @@ type engine struct {
 	dsn               func(dir, database, user string) string
 	// adminUser and adminDatabase exist from the beginning.
 	adminUser, adminDatabase string
-	// setup creates the accounts of the processes.
+	// setup creates the account of a process.
 	setup []string
 	// connections counts the connections of an account to a database.
 	connections string
+	// connection names one of these, if there is any. connected counts the connections of a name, 0 or 1, and
+	// cut ends it.
+	connection, connected, cut string
+	// crash makes the server end at once, without an orderly shutdown.
+	crash syscall.Signal
 }
 
 // processUsers are the database accounts of the processes. They show whose connection each one is.
-var processUsers = [2]string{"first", "second"}
+var processUsers = [4]string{"first", "second", "third", "fourth"}
 
 func engineNamed(name string) (*engine, error) {
 	for _, e := range []*engine{&postgreSQL, &mariaDB} {
@@ -64,8 +70,12 @@ var postgreSQL = engine{
 	dsn: func(dir, database, user string) string {
 		return fmt.Sprintf("host=%s user=%s dbname=%s", dir, user, database)
 	},
-	setup:       []string{"CREATE ROLE first SUPERUSER LOGIN", "CREATE ROLE second SUPERUSER LOGIN"},
+	setup:       []string{"CREATE ROLE %s SUPERUSER LOGIN"},
 	connections: "SELECT count(*) FROM pg_stat_activity WHERE datname = '%s' AND usename = '%s'",
+	connection:  "SELECT pid FROM pg_stat_activity WHERE datname = '%s' AND usename = '%s' ORDER BY random() LIMIT 1",
+	connected:   "SELECT count(*) FROM pg_stat_activity WHERE pid = %d",
+	cut:         "SELECT pg_terminate_backend(%d)",
+	crash:       syscall.SIGQUIT, // as "pg_ctl stop -m immediate": the next start recovers from the log
 }
 
 var mariaDB = engine{
@@ -82,7 +92,7 @@ var mariaDB = engine{
 	start: func(dir string) []string {
 		return []string{
 			"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--socket=" + filepath.Join(dir, "socket"),
-			"--pid-file=" + filepath.Join(dir, "pid"), "--skip-networking", "--innodb-flush-log-at-trx-commit=0",
+			"--pid-file=" + filepath.Join(dir, "pid"), "--skip-networking", "--innodb-flush-log-at-trx-commit=2",
 		}
 	},
 	adminUser:     "root",
@@ -90,11 +100,12 @@ var mariaDB = engine{
 	dsn: func(dir, database, user string) string {
 		return fmt.Sprintf("%s@unix(%s)/%s?parseTime=true&charset=utf8mb4", user, filepath.Join(dir, "socket"), database)
 	},
-	setup: []string{
-		"CREATE USER first@localhost", "GRANT ALL ON *.* TO first@localhost",
-		"CREATE USER second@localhost", "GRANT ALL ON *.* TO second@localhost",
-	},
+	setup:       []string{"CREATE USER %s@localhost", "GRANT ALL ON *.* TO %s@localhost"},
 	connections: "SELECT count(*) FROM information_schema.processlist WHERE db = '%s' AND user = '%s'",
+	connection:  "SELECT id FROM information_schema.processlist WHERE db = '%s' AND user = '%s' ORDER BY rand() LIMIT 1",
+	connected:   "SELECT count(*) FROM information_schema.processlist WHERE id = %d",
+	cut:         "KILL %d",
+	crash:       syscall.SIGKILL,
 }
 
 // find returns the paths of the engine's programs, or an error that names the missing one.

@@ -24,6 +24,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if spec := os.Getenv(soakVariable); spec != "" {
+		if err := runSoakChild(spec, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := m.Run()
 	stopServers()
 	_ = os.RemoveAll(commandDir) // RemoveAll ignores ""

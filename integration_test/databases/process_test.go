@@ -30,7 +30,7 @@ type process struct {
 func startProcesses(t *testing.T, s *store, bare bool) []*process {
 	t.Helper()
 	var both []*process
-	for _, user := range processUsers {
+	for _, user := range processUsers[:2] {
 		p := &process{t: t, store: s, bare: bare, user: user}
 		p.start()
 		t.Cleanup(p.kill)

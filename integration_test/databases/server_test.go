@@ -26,6 +26,8 @@ type server struct {
 
 	mu        sync.Mutex
 	databases int
+	// harm is locked while a connection or the server is being ended, until all is settled.
+	harm sync.RWMutex
 }
 
 var running struct {
@@ -42,14 +44,7 @@ func serverOf(t testing.TB, e *engine) *server {
 	if s := running.servers[e]; s != nil {
 		return s
 	}
-	programs, err := e.find()
-	if err != nil && onCI() {
-		t.Fatalf("no test may be skipped with CI=true: %v", err)
-	}
-	if err != nil {
-		t.Skip(err)
-	}
-	s, err := startServer(e, programs)
+	s, err := startServer(e, programsOf(t, e))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +53,19 @@ func serverOf(t testing.TB, e *engine) *server {
 	}
 	running.servers[e] = s
 	return s
+}
+
+// programsOf returns the programs of an engine. If it is not installed, the test is skipped, or fails on CI.
+func programsOf(t testing.TB, e *engine) []string {
+	t.Helper()
+	programs, err := e.find()
+	if err != nil && onCI() {
+		t.Fatalf("no test may be skipped with CI=true: %v", err)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	return programs
 }
 
 func stopServers() {
@@ -74,42 +82,75 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-func startServer(e *engine, programs []string) (s *server, err error) {
+func startServer(e *engine, programs []string) (_ *server, err error) {
 	// t.TempDir is unsuitable: the server outlives the test, its account must reach the folder, and
 	// a socket path has at most 107 bytes.
 	dir, err := os.MkdirTemp("", "db")
 	if err != nil {
 		return nil, err
 	}
-	s = &server{engine: e, dir: dir, ended: make(chan error, 1)}
+	made := &server{engine: e, dir: dir, ended: make(chan error, 1)}
 	defer func() {
 		if err != nil {
-			s.stop()
+			made.stop()
 		}
 	}()
-	make := s.command(programs[0], e.initialize(dir)...)
+	make := made.command(programs[0], e.initialize(dir)...)
 	if err := asUser(make, dir, e.users); err != nil {
 		return nil, err
 	}
 	if out, err := make.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", e.programs[0], err, out)
 	}
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
+	if err := made.launch(programs[1]); err != nil {
 		return nil, err
 	}
+	return made, made.prepare()
+}
+
+// launch starts the server's program.
+func (s *server) launch(program string) error {
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
 	defer func() { _ = log.Close() }()
-	run := s.command(programs[1], e.start(dir)...)
-	if err := asUser(run, dir, e.users); err != nil {
-		return nil, err
+	run := s.command(program, s.engine.start(s.dir)...)
+	if err := asUser(run, s.dir, s.engine.users); err != nil {
+		return err
 	}
 	run.Stdout, run.Stderr = log, log
 	if err := run.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	s.cmd = run
 	go func() { s.ended <- run.Wait() }()
-	return s, s.prepare()
+	return nil
+}
+
+// crash ends the server at once, as a failure would, and starts it again.
+func (s *server) crash(program string) error {
+	s.harm.Lock()
+	defer s.harm.Unlock()
+	if err := s.cmd.Process.Signal(s.engine.crash); err != nil {
+		return err
+	}
+	select {
+	case <-s.ended:
+	case <-time.After(stopTimeout):
+		return fmt.Errorf("%s does not end\n%s", s.engine.name, s.log())
+	}
+	s.cmd = nil
+	if err := s.launch(program); err != nil {
+		return err
+	}
+	return s.await()
+}
+
+// settle waits until nothing is being ended.
+func (s *server) settle() {
+	s.harm.RLock()
+	defer s.harm.RUnlock()
 }
 
 func (s *server) command(program string, args ...string) *exec.Cmd {
@@ -127,6 +168,24 @@ func (s *server) prepare() error {
 	if s.admin, err = sql.Open(s.engine.driver, s.engine.dsn(s.dir, s.engine.adminDatabase, s.engine.adminUser)); err != nil {
 		return err
 	}
+	if err := s.await(); err != nil {
+		return err
+	}
+	for _, user := range processUsers {
+		for _, format := range s.engine.setup {
+			statement := fmt.Sprintf(format, user)
+			if _, err := s.admin.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
+		}
+	}
+	return nil
+}
+
+// await waits until the server answers.
+func (s *server) await() error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
 	for s.admin.PingContext(ctx) != nil {
@@ -137,11 +196,6 @@ func (s *server) prepare() error {
 			return fmt.Errorf("%s ended: %w\n%s", s.engine.name, err, s.log())
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not answer: %w\n%s", s.engine.name, ctx.Err(), s.log())
-		}
-	}
-	for _, statement := range s.engine.setup {
-		if _, err := s.admin.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
 	return nil
@@ -184,7 +238,13 @@ type store struct {
 // newStore creates a database with ADK's tables.
 func newStore(t testing.TB, e *engine) *store {
 	t.Helper()
-	s := serverOf(t, e)
+	return newStoreOn(t, serverOf(t, e))
+}
+
+// newStoreOn is newStore on a server of the test's own.
+func newStoreOn(t testing.TB, s *server) *store {
+	t.Helper()
+	e := s.engine
 	s.mu.Lock()
 	s.databases++
 	name := fmt.Sprintf("test%d", s.databases)
