@@ -133,6 +133,18 @@ func bads() []bad {
 				return nil
 			}
 		}},
+		{name: "panics on a nil event", over: "inmemory", want: "inner errors are returned", says: "the service panicked", spoil: func(d *decorator) {
+			d.store = func(ctx context.Context, sess session.Session, ev *session.Event) error {
+				_ = ev.Author // panics
+				return d.Service.AppendEvent(ctx, sess, ev)
+			}
+		}},
+		{name: "stamps events by itself", over: "inmemory", want: "events are never modified", says: "stamps events by itself", spoil: func(d *decorator) {
+			d.store = func(ctx context.Context, sess session.Session, ev *session.Event) error {
+				ev.Timestamp = ev.Timestamp.Add(time.Hour)
+				return d.Service.AppendEvent(ctx, sess, ev)
+			}
+		}},
 		{name: "counts one event too few", over: "inmemory", want: "a snapshot never changes", says: "Len is", spoil: func(d *decorator) {
 			d.show = func(sess session.Session) session.Events {
 				events := sess.Events()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"testing"
 
 	"google.golang.org/adk/session"
@@ -27,7 +28,9 @@ type Case struct {
 func Cases() []Case {
 	var cases []Case
 	for _, some := range [][]Case{viewCases(), callCases(), storageCases(), serviceCases()} {
-		cases = append(cases, some...)
+		for _, c := range some {
+			cases = append(cases, guarded(c))
+		}
 	}
 	return cases
 }
@@ -47,6 +50,21 @@ func Cases() []Case {
 func Run(t *testing.T, open func(t *testing.T) session.Service) {
 	t.Helper()
 	run(t, Cases(), open)
+}
+
+// guarded returns a case that reports a panic of the service as a violation, so that one does not end all tests. A panic
+// in a goroutine of the service still does.
+func guarded(c Case) Case {
+	check := c.Check
+	c.Check = func(ctx context.Context, service session.Service) (err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = errors.Join(err, fmt.Errorf("the service panicked: %v\n%s", r, debug.Stack()))
+			}
+		}()
+		return check(ctx, service)
+	}
+	return c
 }
 
 // run runs each case on its own service.

@@ -1,14 +1,13 @@
 package redis
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -114,33 +113,40 @@ func open(t *testing.T, addr string) session.Service {
 	return inner
 }
 
-func TestProbe(t *testing.T) {
+// faults are the cases of the suite that fail because of the backend, each with what the suite says. They are not
+// mended from above: the service gives every event the time at which it is stored, and does not look at a nil event.
+var faults = map[string]string{
+	"filters apply to the view":        "filtered by the time",
+	"events are never modified":        "the backend stamps events by itself",
+	"compaction makes no handle stale": "was last updated at",
+	"inner errors are returned":        "the service panicked",
+}
+
+// TestCompactionOverRedis runs every case of the suite, and goes on behind a fault of the backend.
+func TestCompactionOverRedis(t *testing.T) {
 	addr := startRedis(t)
+	seen := map[string]bool{}
 	for _, c := range compactiontest.Cases() {
 		cfg := compaction.DefaultConfig()
 		cfg.Summarizer, cfg.ContextWindow, cfg.Synchronous = &compactiontest.Oracle{}, 128_000, true
-		inner := open(t, addr)
-		svc, err := compaction.NewCompactionService(inner, cfg)
+		svc, err := compaction.NewCompactionService(open(t, addr), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		func() {
-			defer func() {
-				if r := recover(); r != nil {
-					t.Logf("%s PANIC %v", c.Name, r)
-				}
-			}()
-			if err := c.Check(context.Background(), svc); err != nil && !errors.Is(err, compactiontest.ErrNotShown) {
-				t.Logf("%s FAIL %v", c.Name, err)
-			}
-		}()
-		flush(t, inner)
+		err = c.Check(t.Context(), svc)
+		want, faulty := faults[c.Name]
+		seen[c.Name] = true
+		switch {
+		case errors.Is(err, compactiontest.ErrNotShown), errors.Is(err, compactiontest.ErrNotOffered):
+		case faulty && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: error %v, want %q: if the backend was mended, take the case out of the faults", c.Name, err, want)
+		case !faulty && err != nil:
+			t.Errorf("%s: %v\n\n%s", c.Name, err, c.Explain)
+		}
 	}
-	fmt.Println("done")
-}
-
-func flush(t *testing.T, s session.Service) {
-	resp, err := s.List(t.Context(), &session.ListRequest{AppName: ""})
-	_ = resp
-	_ = err
+	for name := range faults {
+		if !seen[name] {
+			t.Errorf("the suite has no case %q", name)
+		}
+	}
 }
