@@ -38,7 +38,13 @@ type (
 )
 
 // InnerCases returns the cases that [RunInner] checks.
-func InnerCases() []Case { return slices.Concat(appenderCases(), partialCases(), leaserCases()) }
+func InnerCases() []Case {
+	cases := slices.Concat(appenderCases(), partialCases(), leaserCases())
+	for i, c := range cases {
+		cases[i] = guarded(c)
+	}
+	return cases
+}
 
 // RunInner tests a session service that implements compaction.RecordAppender, compaction.PartialService or
 // compaction.Leaser. It does not test the rest of the service: ADK's own suite, package

@@ -393,3 +393,28 @@ func TestInnerCasesSkipWhatIsNotOffered(t *testing.T) {
 		}
 	}
 }
+
+// panickyLeaser is a service whose leases panic.
+type panickyLeaser struct{ session.Service }
+
+func (panickyLeaser) Lease(context.Context, session.Session, time.Duration) (func(), bool, error) {
+	panic("no leases today")
+}
+
+func TestAPanicOfAnInnerServiceIsAFinding(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, c := range ct.InnerCases() {
+		err := c.Check(t.Context(), panickyLeaser{session.InMemoryService()})
+		switch {
+		case errors.Is(err, ct.ErrNotOffered):
+		case err == nil || !strings.Contains(err.Error(), "the service panicked: no leases today"):
+			t.Errorf("case %q returns %v, want the panic", c.Name, err)
+		default:
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("no case asked for a lease")
+	}
+}

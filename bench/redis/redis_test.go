@@ -1,19 +1,25 @@
 package redis
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/achetronic/adk-utils-go/session/redis"
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/runner"
 	"google.golang.org/adk/session"
+	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
@@ -22,9 +28,15 @@ import (
 // startTimeout is an emergency stop.
 const startTimeout = time.Minute
 
-// startRedis starts a server on a port of its own and returns its address. Without redis-server the test is
-// skipped, or fails on CI.
-func startRedis(t *testing.T) string {
+// redisServer is a redis-server of a test's own.
+type redisServer struct {
+	addr string
+	// databases counts the databases that the test has taken.
+	databases int
+}
+
+// startRedis starts a server. Without redis-server the test is skipped, or fails on CI.
+func startRedis(t *testing.T) *redisServer {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil && os.Getenv("CI") == "true" {
@@ -65,7 +77,7 @@ func startRedis(t *testing.T) string {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return relay(t, socket)
+	return &redisServer{addr: relay(t, socket)}
 }
 
 // relay returns an address in the network that leads to a socket, because adk-utils-go knows no sockets and a
@@ -101,16 +113,28 @@ func relay(t *testing.T, socket string) string {
 	return l.Addr().String()
 }
 
-var databases atomic.Int64
-
-func open(t *testing.T, addr string) session.Service {
+// open returns a service over a database that is empty.
+func (s *redisServer) open(t *testing.T) session.Service {
 	t.Helper()
-	inner, err := redis.NewRedisSessionService(redis.RedisSessionServiceConfig{Addr: addr, DB: int(databases.Add(1))})
+	inner, err := redis.NewRedisSessionService(redis.RedisSessionServiceConfig{Addr: s.addr, DB: s.databases})
+	s.databases++
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = inner.Close() })
 	return inner
+}
+
+func compacting(t *testing.T, inner session.Service) *compaction.CompactionSessionService {
+	t.Helper()
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.ContextWindow, cfg.Synchronous = &compactiontest.Oracle{}, 128_000, true
+	svc, err := compaction.NewCompactionService(inner, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = svc.Close(context.Background()) })
+	return svc
 }
 
 // faults are the cases of the suite that fail because of the backend, each with what the suite says. They are not
@@ -124,16 +148,10 @@ var faults = map[string]string{
 
 // TestCompactionOverRedis runs every case of the suite, and goes on behind a fault of the backend.
 func TestCompactionOverRedis(t *testing.T) {
-	addr := startRedis(t)
+	server := startRedis(t)
 	seen := map[string]bool{}
 	for _, c := range compactiontest.Cases() {
-		cfg := compaction.DefaultConfig()
-		cfg.Summarizer, cfg.ContextWindow, cfg.Synchronous = &compactiontest.Oracle{}, 128_000, true
-		svc, err := compaction.NewCompactionService(open(t, addr), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = c.Check(t.Context(), svc)
+		err := c.Check(t.Context(), compacting(t, server.open(t)))
 		want, faulty := faults[c.Name]
 		seen[c.Name] = true
 		switch {
@@ -148,5 +166,80 @@ func TestCompactionOverRedis(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("the suite has no case %q", name)
 		}
+	}
+}
+
+// The service gives every event the time of its append, whatever time it had.
+func TestRedisStampsEventsWithItsOwnTime(t *testing.T) {
+	inner, sess := created(t)
+	ev := session.NewEventWithContext(t.Context(), "invocation")
+	ev.Author, ev.Timestamp = "user", compactiontest.Epoch
+	if err := inner.AppendEvent(t.Context(), sess, ev); err != nil {
+		t.Fatal(err)
+	}
+	if ev.Timestamp.Equal(compactiontest.Epoch) {
+		t.Error("the time of an event was kept: the suite's cases about time may pass now")
+	}
+}
+
+// The service panics when the event is nil.
+func TestRedisPanicsOnNoEvent(t *testing.T) {
+	inner, sess := created(t)
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic: the suite's case about errors may pass now")
+		}
+	}()
+	_ = inner.AppendEvent(t.Context(), sess, nil)
+}
+
+func created(t *testing.T) (session.Service, session.Session) {
+	t.Helper()
+	inner := startRedis(t).open(t)
+	resp, err := inner.Create(t.Context(), &session.CreateRequest{AppName: "app", UserID: "user", SessionID: "session"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inner, resp.Session
+}
+
+// The runner's prompts over Redis: short, and without a gap.
+func TestARunnerOverRedisForgetsNothing(t *testing.T) {
+	const turns = 60
+	sessions := compacting(t, startRedis(t).open(t))
+	llm := compactiontest.NewModel("model", func(n int, _ *model.LLMRequest) *model.LLMResponse {
+		return compactiontest.Say("I have noted " + compactiontest.Fact(n) + " and will come back to it when you ask.")
+	})
+	root, err := llmagent.New(llmagent.Config{Name: "agent", Model: llm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := runner.New(runner.Config{AppName: "app", Agent: root, SessionService: sessions, AutoCreateSession: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range turns {
+		text := genai.NewContentFromText("Please keep "+compactiontest.Fact(n)+" in mind for me, I shall ask for it.", genai.RoleUser)
+		for _, err := range r.Run(t.Context(), "user", "session", text, agent.RunConfig{}) {
+			if err != nil {
+				t.Fatalf("turn %d: %v", n, err)
+			}
+		}
+	}
+	requests := llm.Requests()
+	if len(requests) != turns {
+		t.Fatalf("%d requests, want %d", len(requests), turns)
+	}
+	for n, contents := range requests {
+		known := compactiontest.FactsInContents(contents)
+		for told := range n + 1 {
+			if !slices.Contains(known, compactiontest.Fact(told)) {
+				t.Errorf("the request of turn %d lacks %s", n, compactiontest.Fact(told))
+			}
+		}
+	}
+	// ADK alone sends two contents for each turn before the newest one.
+	if last := len(requests[turns-1]); last > 30 {
+		t.Errorf("the last request has %d contents, want at most 30 of %d", last, 2*turns-1)
 	}
 }
