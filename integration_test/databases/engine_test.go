@@ -63,7 +63,10 @@ var postgreSQL = engine{
 		return []string{"--pgdata", filepath.Join(dir, "data"), "--username=admin", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"}
 	},
 	start: func(dir string) []string {
-		return []string{"-D", filepath.Join(dir, "data"), "-c", "fsync=off", "-c", "listen_addresses=", "-c", "unix_socket_directories=" + dir}
+		return []string{
+			"-D", filepath.Join(dir, "data"), "-c", "fsync=off", "-c", "listen_addresses=", "-c", "unix_socket_directories=" + dir,
+			"-c", "max_connections=200", // a soak needs more than the usual 100
+		}
 	},
 	adminUser:     "admin",
 	adminDatabase: "postgres",
