@@ -79,7 +79,7 @@ func recordFor(from, last int, previous string) rawRecord {
 func TestALongSessionLoadsAsLittleAsAShortOne(t *testing.T) {
 	s, db, service := installed(t)
 	var loaded []int
-	for _, n := range []int{200, long(2000, 20_000)} {
+	for _, n := range []int{5 * window, long(50, 500) * window} {
 		id := fmt.Sprint(n)
 		stored := fillSession(t, s, db, id, n)
 		_, few := getActive(t, service, id)
