@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -82,7 +83,20 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-func startServer(e *engine, programs []string) (_ *server, err error) {
+// startServer makes a server in a folder of its own and starts it. A busy machine may fail to set up that folder, which
+// says nothing about what is tested, so it is tried three times.
+func startServer(e *engine, programs []string) (s *server, err error) {
+	for range 3 {
+		var failed error
+		if s, failed = tryServer(e, programs); failed == nil {
+			return s, nil
+		}
+		err = errors.Join(err, failed)
+	}
+	return nil, err
+}
+
+func tryServer(e *engine, programs []string) (_ *server, err error) {
 	// t.TempDir is unsuitable: the server outlives the test, its account must reach the folder, and
 	// a socket path has at most 107 bytes.
 	dir, err := os.MkdirTemp("", "db")
