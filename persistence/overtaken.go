@@ -2,8 +2,6 @@ package persistence
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"google.golang.org/adk/session"
 
@@ -29,11 +27,8 @@ const selectOvertaking = `SELECT EXISTS (SELECT 1 FROM events WHERE session = ?1
 // which is the case for calls of a running turn.
 func (r *reader) overtaken(ctx context.Context, session int64, loaded []*session.Event, seqs []int64) (map[string]bool, error) {
 	var found map[string]bool
-	for _, i := range openCalls(loaded) {
+	for _, i := range adk.OpenCalls(loaded) { // a loaded answer's call is always loaded too
 		ev := loaded[i]
-		if isOvertaken(ev, loaded[i+1:]) {
-			continue
-		}
 		var over bool
 		if err := r.overtaking.QueryRowContext(ctx, session, seqs[i], ev.InvocationID, ev.Branch).Scan(&over); err != nil {
 			return nil, err
@@ -46,43 +41,4 @@ func (r *reader) overtaken(ctx context.Context, session int64, loaded []*session
 		}
 	}
 	return found, nil
-}
-
-// openCalls returns the positions of the loaded events with calls that have no answer. An answer
-// belongs to the nearest call with its ID before it, first in its own branch and then in any (see
-// [writer.findUnit]). A loaded answer's call is always loaded too.
-func openCalls(loaded []*session.Event) []int {
-	near := map[adk.CallKey]int{} // the last call of a branch and ID
-	any := map[string]int{}       // the last call of an ID
-	open := map[int]map[string]bool{}
-	answer := func(i int, id string) {
-		if delete(open[i], id); len(open[i]) == 0 {
-			delete(open, i)
-		}
-	}
-	for i, ev := range loaded {
-		calls, answers := callsOf(ev)
-		for _, id := range answers {
-			if at, ok := near[adk.CallKey{Branch: ev.Branch, ID: id}]; ok {
-				answer(at, id)
-			} else if at, ok := any[id]; ok {
-				answer(at, id)
-			}
-		}
-		for _, id := range calls {
-			near[adk.CallKey{Branch: ev.Branch, ID: id}], any[id] = i, i
-			if open[i] == nil {
-				open[i] = map[string]bool{}
-			}
-			open[i][id] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(open))
-}
-
-// isOvertaken reports whether a loaded message ended the invocation of an event with calls.
-func isOvertaken(call *session.Event, later []*session.Event) bool {
-	return slices.ContainsFunc(later, func(ev *session.Event) bool {
-		return adk.Classify(ev).Is(adk.Message) && adk.Overtakes(ev, call)
-	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -248,11 +247,8 @@ func (s *Service) selectActive(ctx context.Context, into *ActiveSession) (ok boo
 // if no loaded message answers the question, which is the case for calls of a running turn.
 func (s *Service) overtaken(ctx context.Context, in *ActiveSession) (map[string]bool, error) {
 	found := map[string]bool{}
-	for _, i := range openCalls(in.loaded) {
+	for _, i := range adk.OpenCalls(in.loaded) { // a loaded answer's call is always loaded too
 		ev := in.loaded[i]
-		if isOvertaken(ev, in.loaded[i+1:]) {
-			continue
-		}
 		var over bool
 		if err := s.db.QueryRowContext(ctx, selectOvertaking, in.AppName(), in.UserID(), in.ID(), ev.Timestamp, ev.InvocationID, ev.Branch).Scan(&over); err != nil {
 			return nil, err
@@ -262,44 +258,6 @@ func (s *Service) overtaken(ctx context.Context, in *ActiveSession) (map[string]
 		}
 	}
 	return found, nil
-}
-
-// openCalls returns the positions of the loaded events with calls that have no answer. An answer
-// belongs to the nearest call with its ID before it, first in its own branch and then in any. A loaded answer's
-// call is always loaded too.
-func openCalls(loaded []*session.Event) []int {
-	near := map[adk.CallKey]int{} // the last call of a branch and ID
-	any := map[string]int{}       // the last call of an ID
-	open := map[int]map[string]bool{}
-	answer := func(i int, id string) {
-		if delete(open[i], id); len(open[i]) == 0 {
-			delete(open, i)
-		}
-	}
-	for i, ev := range loaded {
-		for _, id := range adk.ResponseIDs(ev) {
-			if at, ok := near[adk.CallKey{Branch: ev.Branch, ID: id}]; ok {
-				answer(at, id)
-			} else if at, ok := any[id]; ok {
-				answer(at, id)
-			}
-		}
-		for _, id := range adk.CallIDs(ev) {
-			near[adk.CallKey{Branch: ev.Branch, ID: id}], any[id] = i, i
-			if open[i] == nil {
-				open[i] = map[string]bool{}
-			}
-			open[i][id] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(open))
-}
-
-// isOvertaken reports whether a loaded message ended the invocation of an event with calls.
-func isOvertaken(call *session.Event, later []*session.Event) bool {
-	return slices.ContainsFunc(later, func(ev *session.Event) bool {
-		return adk.Classify(ev).Is(adk.Message) && adk.Overtakes(ev, call)
-	})
 }
 
 // innerOf returns the inner service's session of one that [Service.GetActive] returned, and any other session as it is.
