@@ -258,7 +258,7 @@ func (c *Chat) open(ctx context.Context, ref compaction.SessionRef) error {
 	c.release()
 	c.ref, c.release, c.undecided = ref, release, nil
 	if resumed != nil {
-		c.showResumed(ctx, resumed)
+		c.showResumed(resumed)
 	}
 	return nil
 }

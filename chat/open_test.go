@@ -3,6 +3,7 @@ package chat_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,10 +12,12 @@ import (
 
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/chat"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -70,6 +73,69 @@ func TestThePromptDoesNotWaitForALongHistory(t *testing.T) {
 	k.leaves()
 	if n := w.whole(); n != 0 || len(w.asked) == 0 {
 		t.Errorf("the whole session was read %d times before anybody spoke: %v", n, w.asked)
+	}
+}
+
+// TestAStopIsToldWithoutALongHistory: what the guard holds is in the state, and needs no more of the session.
+func TestAStopIsToldWithoutALongHistory(t *testing.T) {
+	t.Parallel()
+	inner := session.InMemoryService()
+	layers := longsession.Config{Guard: guard.Config{Session: guard.Limits{ModelCalls: 1}}}
+	first := begin(t, setup{model: plays(sayYes), sessions: inner, layers: layers})
+	first.types("Is this all?")
+	first.leaves()
+	add(t, inner, (&compactiontest.History{}).Turns(400, "bot"))
+	w := &watched{Service: inner}
+	k := begin(t, setup{model: plays(sayYes), sessions: w, layers: layers})
+	k.prompted()
+	k.err.await(t, "This session is stopped: stopped by the guard: model_calls: ")
+	k.person.typed <- typed{text: " "}
+	k.leaves()
+	if n := w.whole(); n != 0 {
+		t.Errorf("the whole session was read %d times before anybody spoke: %v", n, w.asked)
+	}
+}
+
+// add appends a history to the session of the tests.
+func add(t testing.TB, to session.Service, h *compactiontest.History) {
+	t.Helper()
+	resp, err := to.Get(t.Context(), &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range h.Events {
+		if err := to.AppendEvent(t.Context(), resp.Session, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestALongTurnIsReadToItsBeginning: the question of the person, and one of a tool that waits for their decision, may
+// lie behind more events than are read at first.
+func TestALongTurnIsReadToItsBeginning(t *testing.T) {
+	t.Parallel()
+	erase, runs, llm := guarded(t)
+	inner := session.InMemoryService()
+	first := begin(t, setup{model: llm, tools: []tool.Tool{erase}, sessions: inner})
+	first.types("Delete it.")
+	first.prompted() // for the decision
+	first.interrupts()
+	first.leaves()
+	rounds := &compactiontest.History{}
+	for i := range 300 {
+		id := fmt.Sprintf("call-%d", i)
+		rounds.Call("long", "bot", "look", id).Response("long", "bot", "look", "seen", id)
+	}
+	add(t, inner, rounds)
+	k := begin(t, setup{model: llm, tools: []tool.Tool{erase}, sessions: inner})
+	if prompt := k.prompted(); prompt != "Allow it? [y/N] " {
+		t.Fatalf("the next chat begins with %q:\n%s", prompt, k.err)
+	}
+	k.person.typed <- typed{text: "y"}
+	k.out.await(t, "Very well.")
+	k.leaves()
+	if runs.Load() != 1 || !strings.Contains(k.err.String(), "> Delete it.") {
+		t.Errorf("the tool ran %d times, want once:\n%s", runs.Load(), k.err)
 	}
 }
 

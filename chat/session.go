@@ -14,7 +14,6 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -40,7 +39,7 @@ func (c *Chat) showUse() {
 const longestShown = 400
 
 // showResumed shows the last exchange of a session, and what a guard still holds.
-func (c *Chat) showResumed(ctx context.Context, s session.Session) {
+func (c *Chat) showResumed(s session.Session) {
 	c.screen.note(fmt.Sprintf("Session %s", c.ref.SessionID))
 	c.undecided = undecidedIn(s.Events())
 	var asked, answered string
@@ -63,11 +62,8 @@ func (c *Chat) showResumed(ctx context.Context, s session.Session) {
 	if c.cfg.Stack == nil || c.cfg.Stack.Guard == nil {
 		return
 	}
-	if _, counted := guard.Stored(s); !counted {
-		return
-	}
-	if used, err := c.cfg.Stack.Guard.Usage(ctx, c.cfg.sessions(), c.ref); err == nil && used.Stopped != nil {
-		c.screen.note(fmt.Sprintf("This session is stopped: %v. /resume-after-cost-ceiling +usd lets it go on.", used.Stopped))
+	if stop := c.cfg.Stack.Guard.Refuses(s); stop != nil {
+		c.screen.note(fmt.Sprintf("This session is stopped: %v. /resume-after-cost-ceiling +usd lets it go on.", stop))
 	}
 }
 
@@ -85,26 +81,45 @@ func textOf(content *genai.Content) string {
 	return b.String()
 }
 
-// mostRecent is how many of the newest events are read before the prompt: the last exchange is among them, and what the
+// mostRecent is how many of the newest events are read before the prompt, to show the last exchange and to ask what the
 // session waits for. All that the model sees may be the whole of a long history.
 const mostRecent = 200
 
 // openSession returns the session that is there, with its newest events as they are stored, or nil for one that it has
-// created.
+// created. The newest message of the person is among the events, unless there is none.
 func (c *Config) openSession(ctx context.Context, ref compaction.SessionRef) (session.Session, error) {
 	get := c.sessions().Get
 	if c.Stack != nil {
 		get = c.Stack.Sessions.Raw
 	}
-	got, err := get(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID, NumRecentEvents: mostRecent})
-	if err == nil && got != nil && got.Session != nil {
-		return got.Session, nil
+	for recent := mostRecent; ; recent *= 8 {
+		got, err := get(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID, NumRecentEvents: recent})
+		if err != nil || got == nil || got.Session == nil {
+			return nil, c.create(ctx, ref, err)
+		}
+		if events := got.Session.Events(); events.Len() < recent || hasMessage(events) {
+			return got.Session, nil
+		}
 	}
-	_, created := c.sessions().Create(ctx, &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
-	if created != nil {
-		return nil, fmt.Errorf("session %s can be neither read nor created: %w", ref.SessionID, errors.Join(err, created))
+}
+
+// create makes a session, which could not be read because of an error.
+func (c *Config) create(ctx context.Context, ref compaction.SessionRef, unread error) error {
+	_, err := c.sessions().Create(ctx, &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if err != nil {
+		return fmt.Errorf("session %s can be neither read nor created: %w", ref.SessionID, errors.Join(unread, err))
 	}
-	return nil, nil
+	return nil
+}
+
+// hasMessage reports whether a message of the person is among the events.
+func hasMessage(events session.Events) bool {
+	for ev := range events.All() {
+		if ev.Author == genai.RoleUser && textOf(ev.Content) != "" && !record.Is(ev) {
+			return true
+		}
+	}
+	return false
 }
 
 // newest is the session of the person in which something has happened last, apart from one.

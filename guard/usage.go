@@ -124,6 +124,28 @@ func (g *Guard) Usage(ctx context.Context, svc session.Service, ref compaction.S
 	return u, nil
 }
 
+// Refuses returns the bound that refuses the next run of a session by the totals that are stored in it, nil if none does.
+// It reads nothing but s, which may have the newest events only, and leaves out calls that are not stored yet: see
+// [Guard.Usage] for those.
+func (g *Guard) Refuses(s session.Session) *StopError {
+	if adk.IsNil(s) {
+		return nil
+	}
+	account := ledger.Open(ledger.Owner{App: s.AppName(), User: s.UserID(), Session: s.ID()}, g.sessions.session, g.sessions.turn)
+	text := storedText(s.State())
+	owner, stored, err := ledger.Decode(text)
+	valid := err == nil && owner == account.Owner()
+	if found, in, ok := newest(s, account.Owner()); ok && !(valid && stored.AtLeast(in)) {
+		text, stored, valid = found, in, true
+	}
+	if !valid {
+		return nil
+	}
+	now := g.cfg.Now()
+	account.Load(text, stored, now)
+	return stopError(account.Refuses(now))
+}
+
 // open returns the account of a session, and the session.
 func (g *Guard) open(ctx context.Context, svc session.Service, ref compaction.SessionRef) (*ledger.Account, session.Session, error) {
 	if adk.IsNil(svc) {

@@ -29,6 +29,8 @@ type window struct {
 	socket string // of tmux
 	folder string
 	file   string // of the sessions
+	// windows is how many windows there were, this one included.
+	windows int
 }
 
 // newWindow returns a window, which is empty until a chat is started in it.
@@ -44,13 +46,19 @@ func newWindow(t *testing.T) *window {
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket := filepath.Join(folder, "tmux")
-	w := &window{t: t, socket: socket, folder: folder, file: filepath.Join(folder, "chat.db")}
-	t.Cleanup(func() {
-		_ = exec.Command("tmux", "-S", socket, "kill-server").Run()
-		_ = os.RemoveAll(folder)
-	})
+	w := &window{t: t, folder: folder, file: filepath.Join(folder, "chat.db")}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	w.another()
 	return w
+}
+
+// another has the next chat start in a window of its own, with an empty screen. The one before ends with the test: its
+// server would outlive it, with the chat in it.
+func (w *window) another() {
+	w.windows++
+	socket := filepath.Join(w.folder, fmt.Sprintf("tmux%d", w.windows))
+	w.t.Cleanup(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() })
+	w.socket = socket
 }
 
 // tmux runs a command of tmux and returns its output.
@@ -461,7 +469,7 @@ func TestAKilledChatGoesOn(t *testing.T) {
 	}
 	w.see("exit 137", 1)
 	w.tmux("kill-server")
-	w.socket += "2" // the server of the first may still be about to end
+	w.another() // the server of the first may still be about to end
 	w.chat(80, 24, args...)
 	w.prompted()
 	w.see("two", 1)
@@ -548,8 +556,7 @@ func TestTrustIsAskedOnceInAnyWindow(t *testing.T) {
 			w.keys("C-d")
 			w.see("exit 0", 1)
 
-			w.socket += "2" // a window of its own, with an empty screen
-			t.Cleanup(func() { _ = exec.Command("tmux", "-S", w.socket, "kill-server").Run() })
+			w.another()
 			start()
 			w.prompted()
 			w.types("again")
