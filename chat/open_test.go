@@ -2,8 +2,10 @@ package chat_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +21,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // watched is a session service that notes how much of a session each Get asks for, and fails to store what is named.
@@ -54,15 +57,8 @@ func (w *watched) whole() int {
 func TestThePromptDoesNotWaitForALongHistory(t *testing.T) {
 	t.Parallel()
 	inner := session.InMemoryService()
-	resp, err := inner.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, ev := range (&compactiontest.History{}).Turns(400, "bot").Turn("last", "bot", "Is this the end?", "It is.").Events {
-		if err := inner.AppendEvent(t.Context(), resp.Session, ev); err != nil {
-			t.Fatal(err)
-		}
-	}
+	create(t, inner)
+	add(t, inner, (&compactiontest.History{}).Turns(400, "bot").Turn("last", "bot", "Is this the end?", "It is."))
 	w := &watched{Service: inner}
 	k := begin(t, setup{model: plays(sayYes), sessions: w})
 	k.prompted()
@@ -139,6 +135,52 @@ func TestALongTurnIsReadToItsBeginning(t *testing.T) {
 	}
 }
 
+// TestADamageInALongHistoryIsToldBeforeAnythingIsSaid: the prompt does not wait for the event that is damaged. The
+// message that needs it reaches neither the model nor the session.
+func TestADamageInALongHistoryIsToldBeforeAnythingIsSaid(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	stored, err := persistence.NewSQLiteSessionService(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stored.Close()
+	create(t, stored)
+	add(t, stored, (&compactiontest.History{}).Turns(200, "bot"))
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "UPDATE events SET content = '{' WHERE seq = 5"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	llm := plays(sayYes)
+	k := begin(t, setup{model: llm, sessions: stored})
+	k.types("Hello.")
+	k.prompted()
+	if said := k.err.String(); llm.calls() != 0 || !strings.Contains(said, "> Question 200") || !strings.Contains(said, `event "e5"`) {
+		t.Errorf("the model was called %d times:\n%s", llm.calls(), said)
+	}
+	k.person.typed <- typed{err: io.EOF}
+	if err := k.end(); err != nil {
+		t.Error(err)
+	}
+	got, err := stored.Get(t.Context(), &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID, NumRecentEvents: 1})
+	if err != nil || got.Session.Events().At(0).Author == "user" {
+		t.Errorf("the message was stored, %v", err)
+	}
+}
+
+func create(t testing.TB, in session.Service) {
+	t.Helper()
+	if _, err := in.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestTheLastExchangeIsShownBehindARecord: records are among the stored events, and nobody said them.
 func TestTheLastExchangeIsShownBehindARecord(t *testing.T) {
 	t.Parallel()
@@ -147,16 +189,8 @@ func TestTheLastExchangeIsShownBehindARecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stored.Close()
-	resp, err := stored.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := (&compactiontest.History{}).Turns(3, "bot").Turn("last", "bot", "Is this the end?", "It is.").Compact("r1", "e1", "e2")
-	for _, ev := range h.Events {
-		if err := stored.AppendEvent(t.Context(), resp.Session, ev); err != nil {
-			t.Fatal(err)
-		}
-	}
+	create(t, stored)
+	add(t, stored, (&compactiontest.History{}).Turns(3, "bot").Turn("last", "bot", "Is this the end?", "It is.").Compact("r1", "e1", "e2"))
 	k := begin(t, setup{model: plays(sayYes), sessions: stored})
 	k.err.await(t, "> Is this the end?")
 	k.err.await(t, "It is.")
@@ -217,34 +251,27 @@ func BenchmarkStartToPrompt(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer stored.Close()
-			resp, err := stored.Create(b.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
-			if err != nil {
-				b.Fatal(err)
-			}
-			for _, ev := range (&compactiontest.History{}).Turns(turns, "bot").Events {
-				if err := stored.AppendEvent(b.Context(), resp.Session, ev); err != nil {
-					b.Fatal(err)
-				}
-			}
+			startToPrompt(b, stored, "Hello.\n") // the session has totals of the guard
+			add(b, stored, (&compactiontest.History{}).Turns(turns, "bot"))
 			for b.Loop() {
-				startToPrompt(b, stored)
+				startToPrompt(b, stored, "")
 			}
 		})
 	}
 }
 
-func startToPrompt(b *testing.B, stored session.Service) {
+func startToPrompt(b *testing.B, stored session.Service, in string) {
 	llm := echo()
-	stack, err := longsession.New(stored, longsession.Config{Model: llm})
+	stack, err := longsession.New(stored, longsession.Config{Model: llm, Guard: guard.Config{Session: guard.Limits{USD: tokens.Dollar}}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	cfg, _, errs := pipedOver(b, stack, llm, "")
+	cfg, _, errs := pipedOver(b, stack, llm, in)
 	c, err := chat.New(cfg)
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := c.Run(b.Context()); err != nil || !strings.Contains(errs.String(), "Session talk") {
+	if err := c.Run(b.Context()); err != nil || in == "" && !strings.Contains(errs.String(), "Session talk") {
 		b.Fatalf("%v\n%s", err, errs)
 	}
 	if err := stack.Close(b.Context()); err != nil {

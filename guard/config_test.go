@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/adk/agent"
+
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/guard/watchdog"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -69,5 +71,44 @@ func TestAResetRefusesNonsense(t *testing.T) {
 	}
 	if _, ok := guard.Stored(nil); ok {
 		t.Error("totals of nothing")
+	}
+}
+
+// What the stored totals refuse is what the next run is refused for, also after somebody has meddled with the state.
+func TestStoredTotalsRefuseWhatTheNextRunIsRefusedFor(t *testing.T) {
+	t.Parallel()
+	limits := func(calls int) guard.Config { return guard.Config{Session: guard.Limits{ModelCalls: calls}} }
+	const none = `{"v":1,"app":"app","user":"u","session":"s","total":[0,0,0,0,0],"turn_total":[0,0,0,0,0],"last":[0,0,0,0,0]}`
+	for name, c := range map[string]struct {
+		calls, later int // the limit of the session, and that of the guard that is asked
+		change       func(d *desk)
+		refused      bool
+	}{
+		"a limit that is reached":           {1, 1, nil, true},
+		"a limit that is not":               {2, 2, nil, false},
+		"a limit that was raised":           {1, 5, nil, false},
+		"a limit that is newer than a call": {5, 1, nil, true},
+		"a state that a client sent":        {1, 1, func(d *desk) { putState(t, d, "user", said("reset"), none) }, true},
+		"a damaged state":                   {1, 1, func(d *desk) { putState(t, d, "user", said("reset"), "{") }, true},
+		"a session without totals":          {1, 1, nil, false},
+	} {
+		d := newDesk(t, limits(c.calls), answers(usage()))
+		if name != "a session without totals" {
+			d.say("hi", agent.StreamingModeNone, 0)
+		}
+		if c.change != nil {
+			c.change(d)
+		}
+		later := newDesk(t, limits(c.later), answers(usage()))
+		stop := later.guard.Refuses(d.stored())
+		if (stop != nil) != c.refused || c.refused && stop.Kind != guard.ModelCalls {
+			t.Errorf("%s: refused with %v, want a refusal: %t", name, stop, c.refused)
+		}
+		if used, err := later.guard.Usage(t.Context(), d.sessions, d.ref); err != nil || (used.Stopped != nil) != c.refused {
+			t.Errorf("%s: the next run is refused with %v, %v", name, used.Stopped, err)
+		}
+	}
+	if stop := newDesk(t, limits(1), answers(usage())).guard.Refuses(nil); stop != nil {
+		t.Errorf("nothing is refused with %v", stop)
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/chat"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/contexttool"
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/catalog"
@@ -363,6 +364,47 @@ func TestAFailedSummaryIsToldInAFullWindow(t *testing.T) {
 		"failure": `(?m)^The conversation was not summarized: .*the writer is away\. It stays as it is\.$`,
 		"rescue":  `(?m)^Summarized \d+ events: [\d,]+ -> [\d,]+ tokens\.$`,
 	})
+}
+
+// cramped is a model with a small window: it looks with a tool until it is asked what it sees, and then quotes the
+// beginning of its request. Whoever calls it drops what does not fit.
+type cramped struct{ window int }
+
+func (cramped) Name() string { return "cramped" }
+
+func (m cramped) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		toolresult.Drop(req, func() bool { return tokens.OfContents(req.Contents) <= m.window })
+		switch newest := req.Contents[len(req.Contents)-1].Parts[0]; {
+		case newest.FunctionResponse != nil:
+			yield(compactiontest.Say("I have looked."), nil)
+		case newest.Text == "What do you see?":
+			yield(compactiontest.Say(req.Contents[0].Parts[0].Text), nil)
+		default:
+			yield(compactiontest.CallTool("look", nil), nil)
+		}
+	}
+}
+
+// An app whose model drops old tool rounds says so to the model, and a person who asks for it reads the notice.
+func TestTheNoticeOfOmittedMessagesIsReadOnTheScreen(t *testing.T) {
+	t.Parallel()
+	bot, err := llmagent.New(llmagent.Config{Name: "assistant", Model: cramped{2_000}, Tools: []tool.Tool{logTool(t, "look")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	c, err := chat.New(chat.Config{
+		Agent: bot, Sessions: session.InMemoryService(), Session: compaction.SessionRef{AppName: "app", UserID: "ada", SessionID: "talk"},
+		In: strings.NewReader(strings.Repeat("Look.\n", 5) + "What do you see?\n"), Out: &out, Err: &errs, Interrupts: make(chan struct{}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, &errs)
+	}
+	shows(t, "the screen", out.String(), map[string]string{"notice": `(?m)^\[conversation truncated — 8 older messages omitted\]$`})
 }
 
 // stopAndGoOn stops the session at a ceiling below what it has spent, and lets it go on.
