@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/guard"
@@ -14,7 +15,8 @@ import (
 // without a price. Set it as the observer of the stack's guard and as Config.Alerts. The zero value is ready to use. It
 // is safe for concurrent use.
 type Alerts struct {
-	// Next is told of everything, too. It may be nil.
+	// Next is told of everything, too. It may be nil. One that is slow holds up the end of a turn, for a minute at most,
+	// or until Ctrl-C.
 	Next guard.Observer
 
 	mu   sync.Mutex
@@ -41,6 +43,19 @@ func (a *Alerts) listen(tell func(o guard.Observation)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.tell = tell
+}
+
+// alertTime is how long the end of a turn waits for alerts. Only an observer of the app that hangs takes so long.
+const alertTime = time.Minute
+
+// awaitAlerts waits until the person was told what the guard has seen, because it tells its observer in the background.
+func (c *Chat) awaitAlerts(ctx context.Context) {
+	if c.cfg.Stack == nil || c.cfg.Stack.Guard == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, alertTime)
+	defer cancel()
+	_ = c.cfg.Stack.Guard.Flush(ctx) // late alerts are better than a chat that waits
 }
 
 // listenToLayers shows what the layers do until end is called.

@@ -132,7 +132,8 @@ func (c *Chat) leave(ctx context.Context) error {
 	}
 	status, err := c.cfg.Stack.Sessions.Status(ctx, c.ref)
 	if err != nil || !status.Running && status.WaitingSummaries == 0 {
-		return nil // a session that cannot be read was complained about before
+		c.tellCompactions(ctx) // of one that has ended since the last turn
+		return nil             // a session that cannot be read was complained about before
 	}
 	if c.attended {
 		c.screen.note("A summary is being written. Ctrl-C drops it.")

@@ -145,19 +145,34 @@ func showCompaction(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 	fmt.Fprintf(&b, "Prompt: %s tokens. Token threshold: %s. Hard limit: %s. Context window: %s.\n",
 		terminal.Commas(s.PromptTokens), threshold, terminal.Commas(s.HardLimit), terminal.Commas(s.ContextWindow))
 	b.WriteString(dueText(s))
-	for _, waiting := range []struct {
-		n    int
-		what string
-	}{{s.WaitingSummaries, "summary(s) are stored with the next message"}, {s.WaitingCheckpoints, "checkpoint(s) are written when the turn has ended"}, {s.UnreadableRecords, "stored record(s) cannot be read; they hide nothing"}} {
-		if waiting.n > 0 {
-			fmt.Fprintf(&b, "%d %s.\n", waiting.n, waiting.what)
-		}
-	}
+	b.WriteString(waitingText(s))
 	for _, one := range s.Summaries {
 		fmt.Fprintf(&b, "  %s of %s: %s -> %s tokens\n", one.Kind, terminal.Plural(one.Events, "event"), terminal.Commas(one.OriginalTokens), terminal.Commas(one.CompactedTokens))
 	}
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// waitingText says what is not stored yet, and what cannot be read, a line each.
+func waitingText(s compaction.Status) string {
+	var b strings.Builder
+	for _, line := range []struct {
+		n         int
+		one, many string
+	}{
+		{s.WaitingSummaries, "summary is stored with the next message", "summaries are stored with the next message"},
+		{s.WaitingCheckpoints, "checkpoint is written when the turn has ended", "checkpoints are written when the turn has ended"},
+		{s.UnreadableRecords, "stored record cannot be read; it hides nothing", "stored records cannot be read; they hide nothing"},
+	} {
+		switch line.n {
+		case 0:
+		case 1:
+			fmt.Fprintf(&b, "1 %s.\n", line.one)
+		default:
+			fmt.Fprintf(&b, "%s %s.\n", terminal.Commas(line.n), line.many)
+		}
+	}
+	return b.String()
 }
 
 // dueText says whether a compaction runs, is due, or what it waits for.

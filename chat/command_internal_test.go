@@ -158,3 +158,17 @@ func TestWhenACompactionIsDue(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatWaitsIsSaidInWholeSentences(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]compaction.Status{
+		"": {},
+		"1 summary is stored with the next message.\n2 checkpoints are written when the turn has ended.\n":            {WaitingSummaries: 1, WaitingCheckpoints: 2},
+		"2 summaries are stored with the next message.\n1 stored record cannot be read; it hides nothing.\n":          {WaitingSummaries: 2, UnreadableRecords: 1},
+		"1 checkpoint is written when the turn has ended.\n1,200 stored records cannot be read; they hide nothing.\n": {WaitingCheckpoints: 1, UnreadableRecords: 1200},
+	} {
+		if got := waitingText(s); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}

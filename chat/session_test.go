@@ -11,9 +11,11 @@ import (
 
 	"google.golang.org/genai"
 
+	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/chat"
@@ -264,6 +266,24 @@ func TestAChatThatLeavesWaitsForItsSummaries(t *testing.T) {
 	}
 }
 
+// A summary that was stored while the person typed is told, also if what they typed is Ctrl-D.
+func TestASummaryThatEndsAtThePromptIsToldToWhoLeaves(t *testing.T) {
+	t.Parallel()
+	k, s := inBackground(t)
+	k.prompted()
+	close(s.goOn)
+	if err := k.stack.Sessions.Flush(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	k.person.typed <- typed{err: io.EOF}
+	if err := k.end(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(k.err.String(), "Summarized ") {
+		t.Errorf("the person is not told:\n%s", k.err)
+	}
+}
+
 func TestCtrlCWhileLeavingGivesTheSummaryUp(t *testing.T) {
 	t.Parallel()
 	k, s := inBackground(t)
@@ -277,5 +297,40 @@ func TestCtrlCWhileLeavingGivesTheSummaryUp(t *testing.T) {
 	}
 	if !strings.Contains(k.err.String(), "The summary was dropped.") {
 		t.Errorf("the screen shows:\n%s", k.err)
+	}
+}
+
+// The guard tells its observer in the background. What it has seen in a turn is on the screen before the turn is over,
+// also where the chat ends with it.
+func TestAlertsOfATurnAreShownWithIt(t *testing.T) {
+	t.Parallel()
+	llm := plays(func(_ context.Context, n int, _ *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
+		if n == 0 {
+			yield(compactiontest.CallTool("look", nil), nil)
+			return
+		}
+		yield(compactiontest.Say("That is all."), nil)
+	})
+	look := toolOf(t, "look", false, func(agent.ToolContext) (map[string]any, error) { return map[string]any{"result": "seen"}, nil })
+	answered := make(chan struct{})
+	k := begin(t, setup{
+		model: llm, tools: []tool.Tool{look}, layers: longsession.Config{Guard: guard.Config{Turn: guard.Limits{ModelCalls: 2}}},
+		change: func(c *chat.Config) {
+			c.Prompt = "Look around."
+			c.Alerts.Next = guard.ObserverFunc(func(_ context.Context, o guard.Observation) { // slow with what comes first
+				if o.Kind == guard.Charged {
+					<-answered
+				}
+			})
+		},
+	})
+	k.out.await(t, "That is all.")
+	close(answered)
+	if err := k.end(); err != nil {
+		t.Fatal(err)
+	}
+	shown := k.err.String()
+	if at := strings.Index(shown, "The turn is near a limit"); at < 0 || at > strings.Index(shown, "📊") {
+		t.Errorf("the alert is missing, or behind the turn:\n%s", shown)
 	}
 }

@@ -38,6 +38,7 @@ func (c *Chat) run(ctx context.Context, msg *genai.Content) (asked []*genai.Func
 	defer func() {
 		a.stopWaiting()
 		a.end()
+		c.awaitAlerts(ctx)
 		c.finishes = a.finishes
 		if lost := c.cfg.keep(ctx, c.ref, a.half(ctx)); lost != nil {
 			c.screen.note(fmt.Sprintf("What was shown of the answer could not be stored, so the model will not know it: %v.", lost))
