@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -62,7 +63,7 @@ func (c *Chat) showResumed(s session.Session) {
 	if c.cfg.Stack == nil || c.cfg.Stack.Guard == nil {
 		return
 	}
-	if stop := c.cfg.Stack.Guard.Refuses(s); stop != nil {
+	if stop := guard.Refuses(c.cfg.Stack.Guard, s); stop != nil {
 		c.screen.note(fmt.Sprintf("This session is stopped: %v. /resume-after-cost-ceiling +usd lets it go on.", stop))
 	}
 }

@@ -100,7 +100,7 @@ func TestStoredTotalsRefuseWhatTheNextRunIsRefusedFor(t *testing.T) {
 			c.change(d)
 		}
 		later := newDesk(t, limits(c.later), answers(usage()))
-		stop := later.guard.Refuses(d.stored())
+		stop := guard.Refuses(later.guard, d.stored())
 		if (stop != nil) != c.refused || c.refused && stop.Kind != guard.ModelCalls {
 			t.Errorf("%s: refused with %v, want a refusal: %t", name, stop, c.refused)
 		}
@@ -108,7 +108,10 @@ func TestStoredTotalsRefuseWhatTheNextRunIsRefusedFor(t *testing.T) {
 			t.Errorf("%s: the next run is refused with %v, %v", name, used.Stopped, err)
 		}
 	}
-	if stop := newDesk(t, limits(1), answers(usage())).guard.Refuses(nil); stop != nil {
-		t.Errorf("nothing is refused with %v", stop)
+	d := newDesk(t, limits(1), answers(usage()))
+	for _, stop := range []*guard.StopError{guard.Refuses(d.guard, nil), guard.Refuses(nil, d.stored())} {
+		if stop != nil {
+			t.Errorf("nothing is refused with %v", stop)
+		}
 	}
 }

@@ -124,11 +124,11 @@ func (g *Guard) Usage(ctx context.Context, svc session.Service, ref compaction.S
 	return u, nil
 }
 
-// Refuses returns the bound that refuses the next run of a session by the totals that are stored in it, nil if none does.
+// Refuses returns the bound of g that refuses the next run of a session by the totals stored in it, nil if none does.
 // It reads nothing but s, which may have the newest events only, and leaves out calls that are not stored yet: see
 // [Guard.Usage] for those.
-func (g *Guard) Refuses(s session.Session) *StopError {
-	if adk.IsNil(s) {
+func Refuses(g *Guard, s session.Session) *StopError {
+	if g == nil || adk.IsNil(s) {
 		return nil
 	}
 	account := ledger.Open(ledger.Owner{App: s.AppName(), User: s.UserID(), Session: s.ID()}, g.sessions.session, g.sessions.turn)
