@@ -90,6 +90,17 @@ type Config struct {
 	// Fixed is called after every append, so it must be quick, and must not call the service. A panic
 	// means 0. If nil, nothing is known.
 	Fixed func(ref SessionRef, agent, branch string) int
+	// Economical lets prices decide when to compact: when reading what a summary would replace costs more than the
+	// summary. It goes by the prices that Registry has for AgentModel, or for Model if that is empty, and for the
+	// model that writes summaries; by the growth of the prompt; by the cached tokens that the provider reports, if it
+	// reports any; and by the time between calls: after 5 minutes a cache is taken to be empty. See [Economy] for the
+	// arithmetic.
+	//
+	// InvocationThreshold then has no effect, and TokenThreshold, SafetyRatio and the hard limit are upper bounds.
+	// If Registry has no prices for the agent's model, Logger is told once, and InvocationThreshold and TokenThreshold
+	// decide as if this were false. A model that writes summaries and has no prices is taken to cost what the agent's
+	// does. [summarizer.Extractive] costs nothing. False decides by turns and tokens.
+	Economical bool
 	// RetainEvents is the least number of newest events of a branch that the token trigger leaves
 	// raw. At the hard limit it may leave fewer. 0 means 10.
 	RetainEvents int
@@ -185,6 +196,7 @@ type Config struct {
 	//   - Warn: a summary is dropped because storage refuses it
 	//   - Warn: no values are taken from messages because Redact fails; Info: they are again
 	//   - Warn: a model's context window is assumed
+	//   - Warn: a model's prices are missing, and Economical needs them
 	//   - Warn: no lease on a session can be had; Info: it can again
 	//   - Warn: records cannot be read
 	//   - Warn: a provider's count of a prompt is far too high; Info: it is too low

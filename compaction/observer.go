@@ -90,6 +90,11 @@ type Observation struct {
 	Cost     float64       // of Usage, in USD; 0 if Config.Registry has no price for the model
 	Model    string        // model that wrote the summary; "" for none
 
+	// Economy is the arithmetic of the prompt that set off the compaction, if Config.Economical is set: whether it was
+	// by price, what keeping the history had cost, and what the compaction was expected to cost. The zero value if
+	// another trigger was due first, or by hand.
+	Economy Economy
+
 	Reason string
 	Err    error // wraps ErrCompaction
 }
@@ -101,7 +106,8 @@ func observation(o telemetry.Observation) Observation {
 		InvocationID: o.InvocationID, Inline: o.Inline,
 		Events: o.Events, TokensBefore: o.TokensBefore, TokensAfter: o.TokensAfter,
 		RecordID: o.RecordID, Calls: o.Calls, Duration: o.Duration, Usage: o.Usage, Cost: o.Cost, Model: o.Model,
-		Reason: o.Reason, Err: o.Err,
+		Economy: Economy(o.Economy),
+		Reason:  o.Reason, Err: o.Err,
 	}
 }
 

@@ -90,6 +90,7 @@ func newPolicy(cfg Config) (*policy, error) {
 			Registry: p.Registry, ContextWindow: p.ContextWindow, MaxOutputTokens: p.MaxOutputTokens,
 			SafetyRatio: p.SafetyRatio, BlockRatio: p.BlockRatio, TokenThreshold: p.TokenThreshold,
 			MaxSummaries: p.MaxSummaries, MaxSummaryTokens: p.MaxSummaryTokens, MaxLedgerTokens: p.MaxLedgerTokens, ModelChanges: p.AgentModelFunc != nil,
+			Economical: p.Economical, Retain: p.RetainEvents, SummaryModel: p.summaryModel(), FreeSummaries: isFree(p.Summarizer),
 		}
 		p.limits = p.sizes.Limits(p.agentModel())
 		problems = p.checkTokens()
@@ -219,6 +220,26 @@ func (p *policy) agentModel() string {
 		return p.Model.Name()
 	}
 	return p.AgentModel
+}
+
+// summaryModel is the name of the model that writes summaries, "" if it is the agent's own, or not known.
+func (p *policy) summaryModel() string {
+	if named, ok := p.Summarizer.(interface{ ModelName() string }); ok {
+		return named.ModelName()
+	}
+	if p.Summarizer == nil && p.Model != nil {
+		return p.Model.Name()
+	}
+	return ""
+}
+
+// isFree reports whether a summarizer calls no model.
+func isFree(s Summarizer) bool {
+	switch s.(type) {
+	case summarizer.Extractive, *summarizer.Extractive:
+		return true
+	}
+	return false
 }
 
 // checkTokens refuses values that could never take effect. If the model may change, it refuses only

@@ -11,6 +11,9 @@ type Settings struct {
 	// InvocationThreshold is the number of complete invocations since the newest summary after which a compaction
 	// begins. It is 0 if compaction by turns is off.
 	InvocationThreshold int
+	// Economical is Config.Economical. If it is set, and the prices of the agent's model are known, InvocationThreshold
+	// is 0.
+	Economical bool
 	// CheckpointTool is "" if no tool asks for checkpoints. CheckpointTokens is 0 if there is no
 	// minimum.
 	CheckpointTool   string
@@ -21,9 +24,13 @@ type Settings struct {
 func (s *CompactionSessionService) Settings() Settings { return s.settings }
 
 func (p *policy) settings() Settings {
+	turns := p.InvocationThreshold
+	if p.limits.Prices.Known() {
+		turns = 0
+	}
 	return Settings{
 		OverlapSize: p.OverlapSize, RetainEvents: p.RetainEvents, Timeout: p.Timeout,
-		InvocationThreshold: p.InvocationThreshold,
-		CheckpointTool:      p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
+		InvocationThreshold: turns, Economical: p.Economical,
+		CheckpointTool: p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
 	}
 }

@@ -42,6 +42,10 @@ type Status struct {
 	Trigger record.Trigger
 	Reason  string
 
+	// Economy describes Config.Economical: the arithmetic for the next prompt, and what compactions have cost and saved
+	// so far. The zero value if Economical is false.
+	Economy EconomyStatus
+
 	// WaitingSummaries counts summaries that this process stores with its next append to the
 	// session.
 	WaitingSummaries int
@@ -94,6 +98,9 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		Activity: activity, WaitingCheckpoints: s.engine.WaitingCheckpoints(h),
 		WaitingSummaries: len(h.State.Waiting.All()), Running: h.State.Line.Busy(),
 		Failures: attempts.Failures, RetryAt: attempts.RetryAt,
+	}
+	if s.settings.Economical {
+		status.Economy = economyOf(h, h.Meter.Prompt("").Economy)
 	}
 	if status.Failures > 0 {
 		status.LastError = attempts.Err

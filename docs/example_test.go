@@ -75,6 +75,7 @@ func Example_configuration() {
 	cfg.TokenThreshold = 60_000
 	cfg.SafetyRatio = 0.5
 	cfg.BlockRatio = 0.95
+	cfg.Economical = true
 	cfg.RetainEvents = 20
 	cfg.Synchronous = true
 	cfg.CheckpointTool = contexttool.MarkTaskDoneName

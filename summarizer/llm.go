@@ -94,6 +94,9 @@ func deriveMaxInput(window int) int {
 	return max(1, (window-rest)/4*3)
 }
 
+// ModelName returns the name of the model.
+func (l *LLM) ModelName() string { return l.name }
+
 // MaxInputTokens returns the limit of one transcript, in estimated tokens. A window whose events
 // cost at most that much together, by [Cost], is summarized in one call.
 func (l *LLM) MaxInputTokens() int { return l.maxInput }

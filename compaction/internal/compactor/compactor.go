@@ -140,7 +140,7 @@ func (c *compactor) turnCanGoOn() bool {
 //	step 2   summarize that window         chosen is nil again
 func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 	c.job.Trigger, c.job.Kind, c.job.Note = st.candidate.trigger, st.candidate.kind, st.candidate.note
-	c.job.Extractive = st.extractive
+	c.job.Extractive, c.job.Economy = st.extractive, st.candidate.prompt.Economy
 	if !st.writes() {
 		c.end(ctx, st)
 		return false

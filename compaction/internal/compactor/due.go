@@ -21,6 +21,8 @@ type candidate struct {
 	// atLimitOnly means that only the hard limit made it due: the token trigger is off, or the
 	// floor that an earlier compaction left holds it back.
 	atLimitOnly bool
+	// byPrice means that the prompt is under the token trigger's threshold, and a compaction pays.
+	byPrice bool
 	// missing is how many more invocations must begin before the invocation trigger can be due; -1
 	// if that was not found out.
 	missing int
@@ -53,6 +55,9 @@ func (s *snapshot) findDue() candidate {
 		missing = min(missing, 1)
 		blocked = candidate{Relief: selector.Relief{Selection: sel}, trigger: record.TriggerInvocations}
 	}
+	if params.Threshold == 0 { // nothing was found out: the trigger may come back with another model
+		missing = -1
+	}
 	for _, reader := range s.branches {
 		size, due := s.measure(reader)
 		if !due && !(s.job.Forced && size.AtMost >= s.limits.HardLimit) {
@@ -61,6 +66,10 @@ func (s *snapshot) findDue() candidate {
 		c := candidate{
 			Relief:  selector.Relieve(s.input, params, s.branches, reader, s.mustFree(size.Likely)),
 			trigger: record.TriggerTokens, reader: reader, prompt: size, atLimitOnly: !due, missing: missing,
+			byPrice: size.Economy.Due() && !s.job.Forced && (s.limits.Threshold == 0 || size.Likely < s.limits.Threshold),
+		}
+		if s.tooDear(&c) {
+			c.Selection = selector.Selection{Reason: doesNotPay}
 		}
 		if !c.Empty() {
 			return c
@@ -71,6 +80,14 @@ func (s *snapshot) findDue() candidate {
 	}
 	blocked.missing = missing
 	return blocked
+}
+
+// doesNotPay is why a window is not summarized although the economical trigger is due.
+const doesNotPay selector.Reason = "a summary of what may be summarized costs more than it saves"
+
+// tooDear reports whether only the economical trigger is due, and not for so small a window.
+func (s *snapshot) tooDear(c *candidate) bool {
+	return c.byPrice && !c.Empty() && !c.prompt.Economy.DueFor(c.Tokens)
 }
 
 // invocations selects for the invocation trigger. After failures it takes less at a time, down to

@@ -62,7 +62,9 @@ type Config struct {
 }
 
 // automatic reports whether any trigger is on.
-func (c *Config) automatic() bool { return c.Threshold > 0 || c.Limits.Threshold > 0 }
+func (c *Config) automatic() bool {
+	return c.Threshold > 0 || c.Limits.Threshold > 0 || c.Sizes.Economical
+}
 
 // idle reports whether the service never compacts unless somebody asks for it.
 func (c *Config) idle() bool { return !c.automatic() && c.CheckpointTool == "" }
@@ -76,15 +78,16 @@ type Engine struct {
 	queue    *queue.Queue
 	values   *writer.Values
 	leases   leases
-	// assumed are the models whose window is assumed, once that has been reported.
-	assumed sync.Map
+	// assumed are the models whose window is assumed, and unpriced those whose prices are missing, once that has been
+	// reported.
+	assumed, unpriced sync.Map
 }
 
 // New returns an engine.
 func New(cfg Config, s *sessions.Sessions, r *telemetry.Reporter, st *storage.Storage) *Engine {
 	e := &Engine{cfg: cfg, sessions: s, reporter: r, storage: st, queue: queue.New(), values: writer.NewValues(cfg.Redact), leases: leases{take: cfg.Lease, reporter: r, needed: 2*cfg.Timeout + leaseMargin}}
 	if cfg.ModelOf == nil {
-		e.reportAssumed(context.Background(), cfg.Limits)
+		e.reportLimits(context.Background(), cfg.Limits)
 	}
 	return e
 }
@@ -111,7 +114,7 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 		e.followModel(ctx, h.State)
 		e.reporter.Misreport(ctx, h, ev)
 		h.CatchUp()
-		due = h.Turns.Add(ev) && e.cfg.Threshold > 0 || due
+		due = h.Turns.Add(ev) && e.cfg.Threshold > 0 && !h.State.Prompts.Limits().Prices.Known() || due
 		switch h.Meter.Pressure(ev) {
 		case meter.OverLimit:
 			due, j.Forced = true, true
@@ -211,17 +214,23 @@ func (e *Engine) followModel(ctx context.Context, st *sessions.State) {
 	}
 	l := e.cfg.Sizes.Limits(model)
 	st.Prompts.SetLimits(l)
-	e.reportAssumed(ctx, l)
+	e.reportLimits(ctx, l)
 }
 
-// reportAssumed logs once for each model that its context window is assumed.
-func (e *Engine) reportAssumed(ctx context.Context, l *meter.Limits) {
-	if !l.Assumed || !e.cfg.automatic() {
-		return
+// reportLimits logs once for each model that its context window is assumed, and once that its prices are missing and
+// needed.
+func (e *Engine) reportLimits(ctx context.Context, l *meter.Limits) {
+	once := func(told *sync.Map, message string, attrs ...slog.Attr) {
+		if _, before := told.LoadOrStore(l.Model, true); !before {
+			e.reporter.Log(ctx, slog.LevelWarn, message, append([]slog.Attr{slog.String("model", l.Model)}, attrs...)...)
+		}
 	}
-	if _, told := e.assumed.LoadOrStore(l.Model, true); !told {
-		e.reporter.Log(ctx, slog.LevelWarn, "the agent's model is not known, so its context window is assumed; set ContextWindow, AgentModel or Registry",
-			slog.String("model", l.Model), slog.Int("context_window", l.ContextWindow))
+	if l.Assumed && e.cfg.automatic() {
+		once(&e.assumed, "the agent's model is not known, so its context window is assumed; set ContextWindow, AgentModel or Registry",
+			slog.Int("context_window", l.ContextWindow))
+	}
+	if e.cfg.Sizes.Economical && !l.Prices.Known() {
+		once(&e.unpriced, "no prices are known for the agent's model, so turns and tokens decide when to compact; set them in Registry, or name the model in AgentModel")
 	}
 }
 

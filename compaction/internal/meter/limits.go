@@ -35,6 +35,12 @@ type Config struct {
 	TokenThreshold                 int
 	MaxSummaries, MaxSummaryTokens int
 	MaxLedgerTokens                int
+	// Economical turns on the economical trigger. Retain is how many of the newest events a compaction leaves raw.
+	// SummaryModel names the model that writes summaries, "" for the agent's own; FreeSummaries says that none does.
+	Economical    bool
+	Retain        int
+	SummaryModel  string
+	FreeSummaries bool
 	// ModelChanges says that the agent's model may change while the service runs.
 	ModelChanges bool
 }
@@ -75,6 +81,10 @@ type Limits struct {
 	// AllSummaries is how much the summaries of a branch may take up together. One that exceeds it
 	// is cut.
 	AllSummaries int
+	// Prices are those of the economical trigger, 0 if it is off or no prices are known. Retain and MaxSummaries are
+	// those of Config, 0 without prices.
+	Prices               Prices
+	Retain, MaxSummaries int
 }
 
 // Effective is the effective window: the context window less what is reserved for the reply.
@@ -108,5 +118,25 @@ func (c *Config) Limits(model string) *Limits {
 	l.SummaryTokens = min(c.MaxSummaryTokens, max(MinSummary, room/2/c.MaxSummaries))
 	l.LedgerTokens = min(c.MaxLedgerTokens, c.MaxSummaries*c.MaxSummaryTokens/2, room/8)
 	l.AllSummaries = int(summariesShare * float64(l.HardLimit))
+	if c.Economical {
+		l.Prices = c.prices(known)
+	}
+	if l.Prices.Known() {
+		l.Retain, l.MaxSummaries = min(c.Retain, maxTail), c.MaxSummaries
+	}
 	return l
+}
+
+// prices are those that the economical trigger goes by.
+func (c *Config) prices(agent tokens.Model) Prices {
+	if c.FreeSummaries {
+		return PricesOf(agent, nil)
+	}
+	summaries := agent
+	if c.SummaryModel != "" {
+		if known, _ := c.Registry.Lookup(c.SummaryModel); known.Priced() {
+			summaries = known // otherwise the agent's price is an upper bound, normally
+		}
+	}
+	return PricesOf(agent, &summaries)
 }

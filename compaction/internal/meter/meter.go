@@ -70,16 +70,38 @@ func addBranches(known []string, events []*session.Event) []string {
 func (m *Meter) Prompt(branch string) Prompt {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.tally(branch).prompt()
+	t := m.tally(branch)
+	size := t.prompt()
+	if t.account != nil {
+		size.Economy = t.account.economy(m.session.Limits())
+	}
+	return size
+}
+
+// CallsLeft is after how many calls of agents in the branch a compaction pays if the prompt goes on to grow as it has;
+// 0 if it does now, -1 if that is not within sight or prices are not known.
+func (m *Meter) CallsLeft(branch string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.tally(branch)
+	if t.account == nil {
+		return -1
+	}
+	return t.account.callsLeft(m.session.Limits())
 }
 
 // tally brings the tally of a branch up to date. The caller holds mu.
 func (m *Meter) tally(branch string) *tally {
 	events, generation := m.view.Version()
 	t := m.tallies[branch]
-	if t == nil || !t.measured.covers(generation, events.Len()) {
+	limits := m.session.Limits()
+	if t == nil || !t.measured.covers(generation, events.Len()) || t.account == nil && limits.Prices.Known() {
 		t = newTally(m.session, branch, generation)
 		m.tallies[branch] = t
+		if limits.Prices.Known() {
+			t.open(m.view.State(), limits)
+			defer t.opened()
+		}
 		t.add(events.Slice(), lastChange(m.view.Current(), branch))
 	} else {
 		t.requests = m.session.requestsIn(branch)

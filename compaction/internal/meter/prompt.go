@@ -16,6 +16,8 @@ type Prompt struct {
 	Likely, AtMost int
 	// ratio is how many tokens one estimated token is taken to be; 0 for an empty prompt.
 	ratio float64
+	// Economy is the arithmetic of the economical trigger, 0 if that is off.
+	Economy Economy
 }
 
 // Without is the likely size once something of that estimate has been removed.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -42,6 +43,12 @@ type tally struct {
 	requests map[string]request
 	// speakers are the agents whose events are visible in their own branch.
 	speakers map[string]bool
+	// account is nil unless the economical trigger is on.
+	account *account
+	// state and plannedAt are the view and the events at which its summaries were planned, while the account takes
+	// in the view for the first time.
+	state     *view.State
+	plannedAt []newest
 }
 
 // agentTally is the prompt of one agent.
@@ -79,28 +86,28 @@ func (t *tally) prompt() Prompt {
 		case agent.counted > 0:
 			counted := max(0, agent.counted+t.fixedChange(name))
 			size := counted + agent.since
-			largest = largest.orLarger(Prompt{size, counted + PlusError(agent.since), ratio})
+			largest = largest.orLarger(Prompt{Likely: size, AtMost: counted + PlusError(agent.since), ratio: ratio})
 		case !agent.fit.Undercounts():
 			size := max(0, line.Of(request.of(t.estimate))+t.fixedChange(name))
-			largest = largest.orLarger(Prompt{size, PlusError(size), ratio})
+			largest = largest.orLarger(Prompt{Likely: size, AtMost: PlusError(size), ratio: ratio})
 		}
 	}
 	for name, request := range t.requests {
 		if t.agents[name] == nil {
 			size := t.fixed(name) + request.of(t.estimate)
-			largest = largest.orLarger(Prompt{size, PlusError(size), request.share(t.estimate)})
+			largest = largest.orLarger(Prompt{Likely: size, AtMost: PlusError(size), ratio: request.share(t.estimate)})
 		}
 	}
 	for _, name := range t.unmeasured() {
 		if fixed := t.fixed(name); fixed > 0 {
 			size := fixed + t.estimate
-			largest = largest.orLarger(Prompt{size, PlusError(size), 1})
+			largest = largest.orLarger(Prompt{Likely: size, AtMost: PlusError(size), ratio: 1})
 		}
 	}
 	if largest.Likely > 0 {
 		return largest
 	}
-	return Prompt{t.estimate, PlusError(t.estimate), 1}
+	return Prompt{Likely: t.estimate, AtMost: PlusError(t.estimate), ratio: 1}
 }
 
 // request is what an agent was last sent, nil where that is not known.
@@ -142,8 +149,52 @@ func (t *tally) add(events []*session.Event, changed time.Time) {
 			t.count(ev, count)
 		}
 		t.estimate, t.newest = t.estimate+size, size
+		t.charge(ev, size)
 	}
 	t.noteCounts()
+}
+
+// charge takes an event into the account.
+func (t *tally) charge(ev *session.Event, size int) {
+	if t.account == nil {
+		return
+	}
+	if t.state != nil {
+		if m := t.state.Summary(ev); m != nil {
+			t.account.addSummary(m, size)
+			return
+		}
+	}
+	t.account.add(ev, size, ev.Branch == t.branch, t.session.Limits())
+	for _, through := range t.plannedAt {
+		if through.isOf(ev) {
+			t.account.restart()
+		}
+	}
+}
+
+// open gives the tally an account, and notes what summaries the view shows. It must be called before the first
+// event is added.
+func (t *tally) open(state *view.State, l *Limits) {
+	t.account, t.state = &account{retain: l.Retain}, state
+	for _, m := range state.Current {
+		if adk.Visible(t.branch, m.Branch) && !m.Through.IsZero() {
+			t.plannedAt = append(t.plannedAt, newest(m.Through))
+		}
+	}
+}
+
+// opened notes that all events of the view at that time were added: those that follow are no summaries.
+func (t *tally) opened() { t.state, t.plannedAt = nil, nil }
+
+// newest is the newest event of a branch when a window was chosen.
+type newest record.Ref
+
+func (n newest) isOf(ev *session.Event) bool {
+	if n.ID != "" && n.ID == ev.ID {
+		return true
+	}
+	return record.Ref(n).AltKey() == record.RefTo(ev).AltKey()
 }
 
 // count takes in what the provider counted for the prompt behind an event.

@@ -11,7 +11,7 @@ type Pressure int
 
 const (
 	None          Pressure = iota
-	OverThreshold          // the token trigger is due
+	OverThreshold          // the token trigger or the economical one is due
 	OverLimit              // a prompt may be over the hard limit: compact before it is sent
 )
 
@@ -60,14 +60,19 @@ func (m *Meter) AnyOverLimit() bool {
 //	7,000 tokens after it   the floor is raised to 7,700
 //	7,500                   not due: a compaction could not help a moment ago
 //	7,700                   due
+//
+// A prompt of which a compaction pays is due at any size, and leaves a floor where it is.
 func (s *Session) IsDue(branch string, size Prompt) bool {
 	limits, windows := s.Limits(), &s.learned.Windows
 	on := limits.Threshold > 0
+	pays := limits.Prices.Known() && size.Economy.Due()
 	if on && size.Likely < limits.Threshold || !on && size.AtMost < limits.HardLimit {
-		windows.Relieved(branch)
-		return false
+		if !pays { // one that pays may wait for more to summarize
+			windows.Relieved(branch)
+		}
+		return pays
 	}
-	return on && size.Likely >= windows.Floor(branch)
+	return pays || on && size.Likely >= windows.Floor(branch)
 }
 
 // IsQuiet reports whether a prompt of that size is not worth a check: there was nothing to

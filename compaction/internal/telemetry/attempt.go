@@ -80,6 +80,7 @@ func (r *Reporter) attempt(st *sessions.State, of writer.Job, window selector.Se
 	return &Attempt{reporter: r, state: st, Observation: Observation{
 		Session: st.Ref, Trigger: of.Trigger, Branch: window.Branch, InvocationID: of.InvocationID, Inline: of.Inline,
 		Events: len(window.Events) + len(window.Absorb), TokensBefore: window.Tokens,
+		Economy: of.Economy,
 	}}
 }
 

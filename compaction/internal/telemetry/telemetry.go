@@ -26,6 +26,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -139,6 +140,7 @@ type Observation struct {
 	Usage    tokens.Usage
 	Cost     float64
 	Model    string
+	Economy  meter.Economy
 
 	Reason string
 	Err    error

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/internal/ids"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
@@ -164,6 +165,8 @@ type Job struct {
 	Kind        record.Kind
 	Focus, Note string
 	Pack        summarizer.Pack
+	// Economy is the arithmetic of the prompt that was measured, 0 if the economical trigger is off.
+	Economy meter.Economy
 }
 
 // Result is the result of writing or storing one summary, for the code that decides what comes

@@ -1,0 +1,98 @@
+package compaction
+
+import (
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Economy is the arithmetic of Config.Economical for the prompt of one branch. Amounts are in USD. The zero value
+// means that Economical is false, or that no prices are known.
+//
+// Each call of the model reads the history again. A compaction makes that cheaper from then on, and costs once: the
+// summary, and reading anew what comes after it. Two conditions make it due:
+//
+//	Saving >= Price       it pays if the session goes on for as many calls as it has had
+//	Held   >= Threshold   so much has gathered that waiting costs more than it saves
+//
+// How long a session goes on is not known, and one that has run for n calls tends to run for n more. For the first
+// compaction, Threshold is Price: a short session never pays for a summary more than its history has cost already. For
+// the others it is PriceRegular. Under a steady growth that is the economic order quantity: compactions at intervals of
+// the square root of 2 x PriceRegular / (growth per call x price of a token).
+type Economy struct {
+	// Priced reports whether the prices are known. If they are not, all other fields are 0.
+	Priced bool
+	// Calls is how many calls of the model the branch has had. Half of the events that summaries hide count as calls.
+	Calls int
+	// Removable is how many estimated tokens a compaction would take out of the prompt, and Window how many it would
+	// summarize for that.
+	Removable, Window int
+	// Growth is how many tokens the history has grown by with each call that is shown.
+	Growth float64
+	// Held is what these tokens, as they gathered, have cost since the last compaction.
+	Held float64
+	// Saving is what they will cost in as many calls as there were.
+	Saving float64
+	// Price is what a compaction would cost now. PriceRegular is the part that does not grow with the window.
+	Price, PriceRegular float64
+	// Threshold is what Held must reach: Price for the first compaction of a session, PriceRegular for any other.
+	Threshold float64
+	// CacheExpired reports whether the provider is taken to have dropped the prompt from its cache. The next call then
+	// reads all of it anew with or without a compaction, which makes that cheaper.
+	CacheExpired bool
+}
+
+// Due reports whether a compaction pays now.
+func (e Economy) Due() bool { return meter.Economy(e).Due() }
+
+// EconomyStatus is what Config.Economical has led to in a session so far. Amounts are in USD, at the prices of the
+// models that the session has now.
+type EconomyStatus struct {
+	// Economy is the arithmetic for the next prompt in the root branch.
+	Economy
+	// Model is the agent's model. If Economical is set and Priced is false, Registry has no prices for it.
+	Model string
+	// Spent is what compactions have cost: the summaries, by the usage that their records have, and reading anew what
+	// came after them.
+	Spent float64
+	// Saved is what later calls have not paid for what summaries hide, at the cached price.
+	Saved float64
+	// CallsLeft is after how many calls the trigger fires if the prompt goes on to grow as it has since the last
+	// compaction; 0 if it is due, -1 if that cannot be told: the prompt has not grown, or prices are missing.
+	CallsLeft int
+}
+
+// economyOf describes a session, given the events that are loaded and the arithmetic for its next prompt.
+func economyOf(h *sessions.Handle, now meter.Economy) EconomyStatus {
+	limits := h.State.Prompts.Limits()
+	status := EconomyStatus{Economy: Economy(now), Model: limits.Model, CallsLeft: h.Meter.CallsLeft("")}
+	prices := limits.Prices
+	if !now.Priced {
+		return status
+	}
+	hidden := map[string]int{} // tokens that the current records save in each prompt
+	history, saved := 0, 0
+	for _, ev := range h.View.Raw() {
+		m, err := record.From(ev)
+		switch {
+		case err != nil:
+		case m != nil:
+			for _, id := range m.Absorbed {
+				saved -= hidden[id]
+				delete(hidden, id)
+			}
+			hidden[m.RecordID] = m.OriginalTokens - m.CompactedTokens
+			saved += hidden[m.RecordID]
+			status.Spent += prices.SummaryInput*float64(m.Usage.PromptTokens) + prices.SummaryOutput*float64(m.Usage.OutputTokens)
+			anew := max(0, history-saved-m.CompactedTokens)
+			status.Spent += prices.Input*float64(m.CompactedTokens) + (prices.Input-prices.Cached)*float64(anew)
+		default:
+			history += promptsize.OfEvent(ev)
+			if meter.IsCall(ev) {
+				status.Saved += prices.Cached * float64(saved)
+			}
+		}
+	}
+	return status
+}

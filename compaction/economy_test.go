@@ -1,0 +1,238 @@
+package compaction_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// economical is a config that compacts where that pays, with a model that costs 2 dollars for a million tokens of
+// input, 20 cents if they are cached, and 10 dollars for output.
+func economical(t *testing.T) (compaction.Config, *compactiontest.Oracle, *notes) {
+	t.Helper()
+	registry, err := tokens.NewRegistry(
+		tokens.Model{Name: "priced", ContextWindow: 1_000_000, InputPrice: 2, CachedInputPrice: 0.2, OutputPrice: 10},
+		tokens.Model{Name: "dear", ContextWindow: 1_000_000, InputPrice: 20, CachedInputPrice: 20, OutputPrice: 20},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, oracle := oracleConfig()
+	seen := &notes{}
+	cfg.Registry, cfg.AgentModel, cfg.Economical, cfg.Observer = registry, "priced", true, seen
+	return cfg, oracle, seen
+}
+
+// longTalk makes turns of about so many tokens each, a second apart.
+func longTalk(turns, tokens int) *compactiontest.History {
+	h := &compactiontest.History{}
+	start := time.Now().Add(-time.Hour)
+	for i := range turns {
+		h.Turn(fmt.Sprint("inv", i), "agent", words(tokens/2), words(tokens/2))
+	}
+	for i, ev := range h.Events {
+		ev.Timestamp = start.Add(time.Duration(i) * time.Second)
+	}
+	return h
+}
+
+func TestEconomicalCompactsWhenItPays(t *testing.T) {
+	t.Parallel()
+	cfg, _, seen := economical(t)
+	svc := newService(t, session.InMemoryService(), cfg)
+	sess := create(t, svc)
+	h := longTalk(120, 1_000)
+	for i := 0; i < len(h.Events); i += 2 {
+		before := status(t, svc).Economy
+		stored := len(seen.of(compaction.Stored))
+		appendAll(t, svc, sess, h.Events[i:i+2]...)
+		fired := len(seen.of(compaction.Stored)) > stored
+		if fired && before.CallsLeft > 2 {
+			t.Errorf("turn %d: it fired although %d calls were left: %+v", i/2, before.CallsLeft, before)
+		}
+		if after := status(t, svc); after.Economy.Due() || after.PromptTokens > after.TokenThreshold/2 {
+			t.Fatalf("turn %d: due and not compacted: %+v", i/2, after.Economy)
+		}
+	}
+	compactions := seen.of(compaction.Stored)
+	if len(compactions) < 3 || len(compactions) > 20 {
+		t.Fatalf("%d compactions in 120 turns", len(compactions))
+	}
+	for i, o := range compactions {
+		if o.Trigger == record.TriggerMerge {
+			continue
+		}
+		if o.Trigger != record.TriggerTokens || !o.Economy.Due() || o.Economy.Held <= 0 || o.Economy.Price <= 0 || o.Economy.Calls == 0 {
+			t.Errorf("compaction %d: by %s, %+v", i, o.Trigger, o.Economy)
+		}
+	}
+	if first := compactions[0].Economy; first.Threshold != first.Price {
+		t.Errorf("the first waits for %v, want its price %v", first.Threshold, first.Price)
+	}
+	got := status(t, svc).Economy
+	if !got.Priced || got.Model != "priced" || got.Spent <= 0 || got.Saved <= got.Spent {
+		t.Errorf("%+v; want more saved than spent", got)
+	}
+	if settings := svc.Settings(); !settings.Economical || settings.InvocationThreshold != 0 {
+		t.Errorf("settings %+v", settings)
+	}
+	again := newService(t, svc.Unwrap(), cfg)
+	if other := status(t, again).Economy; other != got {
+		t.Errorf("another process sees\n%+v, this one\n%+v", other, got)
+	}
+}
+
+// A short session pays for no summary, whatever InvocationThreshold is.
+func TestEconomicalLeavesShortSessionsAlone(t *testing.T) {
+	t.Parallel()
+	cfg, oracle, _ := economical(t)
+	cfg.InvocationThreshold = 2
+	svc := newService(t, session.InMemoryService(), cfg)
+	appendAll(t, svc, create(t, svc), longTalk(20, 60).Events...)
+	flush(t, svc)
+	if n := len(oracle.Requests()); n != 0 {
+		t.Errorf("%d summaries", n)
+	}
+	got := status(t, svc).Economy
+	if !got.Priced || got.Due() || got.Calls != 20 || got.Spent != 0 || got.Saved != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The token trigger stays an upper bound.
+func TestEconomicalKeepsTheTokenThreshold(t *testing.T) {
+	t.Parallel()
+	cfg, _, seen := economical(t)
+	cfg.TokenThreshold, cfg.RetainEvents = 3_000, 2
+	svc := newService(t, session.InMemoryService(), cfg)
+	appendAll(t, svc, create(t, svc), longTalk(4, 1_000).Events...)
+	flush(t, svc)
+	stored := seen.of(compaction.Stored)
+	if len(stored) == 0 || stored[0].Economy.Due() {
+		t.Errorf("compactions %+v; want one by tokens alone", stored)
+	}
+}
+
+// Without prices, turns and tokens decide, and the log says so once.
+func TestEconomicalWithoutPricesFallsBackToTurnsAndTokens(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(cfg *compaction.Config){
+		"no agent model":    func(cfg *compaction.Config) { cfg.AgentModel = "" },
+		"an unknown model":  func(cfg *compaction.Config) { cfg.AgentModel = "home-made" },
+		"a window, no more": func(cfg *compaction.Config) { cfg.AgentModel = "gemini" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, _, seen := economical(t)
+			log := &strings.Builder{}
+			cfg.Logger = slog.New(slog.NewTextHandler(log, nil))
+			change(&cfg)
+			svc := newService(t, session.InMemoryService(), cfg)
+			appendAll(t, svc, create(t, svc), longTalk(8, 400).Events...)
+			stored := seen.of(compaction.Stored)
+			if len(stored) == 0 || stored[0].Trigger != record.TriggerInvocations {
+				t.Errorf("compactions %+v, want one by turns", stored)
+			}
+			got := status(t, svc).Economy
+			if got.Priced || got.Economy != (compaction.Economy{}) || got.CallsLeft != -1 || got.Model != cfg.AgentModel {
+				t.Errorf("%+v", got)
+			}
+			if n := strings.Count(log.String(), "no prices are known"); n != 1 {
+				t.Errorf("the log says so %d times:\n%s", n, log)
+			}
+			if svc.Settings().InvocationThreshold == 0 {
+				t.Error("the settings say that turns do not count")
+			}
+		})
+	}
+}
+
+// A model that is dearer, and that has nothing of the prompt in its cache, makes a compaction pay at once. One without
+// prices brings the turns back.
+func TestEconomicalFollowsTheAgentsModel(t *testing.T) {
+	t.Parallel()
+	cfg, _, seen := economical(t)
+	current := "priced"
+	cfg.AgentModel, cfg.AgentModelFunc = "", nil
+	cfg.AgentModelFunc = func(_ context.Context, _ compaction.SessionRef) string { return current }
+	svc := newService(t, session.InMemoryService(), cfg)
+	sess := create(t, svc)
+	h := longTalk(30, 500)
+	appendAll(t, svc, sess, h.Events[:36]...)
+	if n := len(seen.of(compaction.Stored)); n != 0 {
+		t.Fatalf("%d compactions before the change: the test shows nothing", n)
+	}
+	current = "dear"
+	appendAll(t, svc, sess, h.Events[36:38]...)
+	if stored := seen.of(compaction.Stored); len(stored) == 0 || !stored[0].Economy.Due() {
+		t.Errorf("the dear model reads all of the history: %+v\n%+v", status(t, svc).Economy, seen.all())
+	}
+	before := len(seen.of(compaction.Stored))
+	current = "home-made"
+	appendAll(t, svc, sess, h.Events[38:]...)
+	stored := seen.of(compaction.Stored)[before:]
+	if len(stored) == 0 || stored[0].Trigger != record.TriggerInvocations {
+		t.Errorf("compactions %+v, want those by turns", stored)
+	}
+}
+
+// What must stay raw is not worth a summary of the rest, and every event that follows must not start a job.
+func TestEconomicalDoesNotSummarizeTooLittle(t *testing.T) {
+	t.Parallel()
+	cfg, oracle, seen := economical(t)
+	pinned := 0
+	cfg.Pin = func(ev *session.Event) bool {
+		pinned++
+		return ev.InvocationID != "inv0"
+	}
+	svc := newService(t, session.InMemoryService(), cfg)
+	sess := create(t, svc)
+	h := longTalk(120, 1_000)
+	h.Events[0].Content, h.Events[1].Content = genai.NewContentFromText(words(150), genai.RoleUser), genai.NewContentFromText(words(150), genai.RoleModel)
+	appendAll(t, svc, sess, h.Events...)
+	flush(t, svc)
+	if n := len(oracle.Requests()); n != 0 {
+		t.Errorf("%d summaries of 300 tokens", n)
+	}
+	if got := status(t, svc); !got.Economy.Due() || got.Due || !strings.Contains(got.Reason, "costs more than it saves") {
+		t.Errorf("due %t, because %q: %+v", got.Due, got.Reason, got.Economy)
+	}
+	if n := len(seen.of(compaction.Declined)); n > 100 {
+		t.Errorf("%d jobs found nothing to do in 240 events", n)
+	}
+	if pinned == 0 {
+		t.Error("no job looked for a window: the test shows nothing")
+	}
+}
+
+// A session that is resumed after a month has nothing in any cache: its first prompt is read anew.
+func TestEconomicalKnowsThatAResumedSessionIsNotCached(t *testing.T) {
+	t.Parallel()
+	cfg, _, seen := economical(t)
+	svc := newService(t, session.InMemoryService(), cfg)
+	sess := create(t, svc)
+	h := longTalk(16, 1_000)
+	appendAll(t, svc, sess, h.Events...)
+	got := status(t, svc).Economy
+	if n := len(seen.of(compaction.Stored)); n != 0 || got.CacheExpired {
+		t.Fatalf("%d compactions, cache expired %t: the test shows nothing", n, got.CacheExpired)
+	}
+	h.User("later", "And now?")
+	h.Last().Timestamp = time.Now().Add(30 * 24 * time.Hour)
+	appendAll(t, svc, sess, h.Last())
+	if stored := seen.of(compaction.Stored); len(stored) == 0 || !stored[0].Economy.CacheExpired {
+		t.Errorf("no compaction before the prompt is read anew: %+v", status(t, svc).Economy)
+	}
+}

@@ -1,0 +1,259 @@
+package meter
+
+import (
+	"time"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// Prices are what one token costs, in USD. The zero value means that the prices are not known.
+type Prices struct {
+	// Input and Cached are of a prompt of the agent's model: read anew, and from the provider's cache.
+	Input, Cached float64
+	// SummaryInput and SummaryOutput are of the model that writes summaries. Both are 0 if no model does.
+	SummaryInput, SummaryOutput float64
+}
+
+// Known reports whether the prices are known.
+func (p Prices) Known() bool { return p.Input > 0 }
+
+// PricesOf are the prices of an agent's model and of the model that writes summaries, nil for none. They are
+// not known if either is not. A model without a cached price, or with one above its input price, pays its
+// input price for all of a prompt.
+func PricesOf(agent tokens.Model, summaries *tokens.Model) Prices {
+	const million = 1e6
+	if !agent.Priced() || summaries != nil && !summaries.Priced() {
+		return Prices{}
+	}
+	cached := agent.CachedInputPrice
+	if cached <= 0 || cached > agent.InputPrice {
+		cached = agent.InputPrice
+	}
+	p := Prices{Input: agent.InputPrice / million, Cached: cached / million}
+	if summaries != nil {
+		p.SummaryInput, p.SummaryOutput = summaries.InputPrice/million, summaries.OutputPrice/million
+	}
+	return p
+}
+
+const (
+	// cacheLife is for how long a provider keeps a prompt that nobody asks for. OpenAI and Anthropic document
+	// 5 minutes; Gemini does not say.
+	cacheLife = 5 * time.Minute
+	// summaryPrompt is the summarizer's own prompt around a window: the text of the default template.
+	summaryPrompt = 400
+	// maxTail bounds how many of the newest events an account tells apart.
+	maxTail = 256
+)
+
+// Economy is the arithmetic behind the economical trigger, for the prompts of one branch. Amounts are in USD.
+//
+// Each call of the model reads the history again. A compaction makes that cheaper from then on, and costs once:
+// the summary, and reading anew what comes after it. Two conditions make it due:
+//
+//	Saving >= Price       it pays if the session goes on for as many calls as it has had
+//	Held   >= Threshold   so much has gathered that waiting costs more than it saves
+//
+// How long a session goes on is not known, and one that has run for n calls tends to run for n more. For the first
+// compaction, Threshold is Price: a short session never pays for a summary more than its history has cost already. For
+// the others it is PriceRegular. Under a steady growth that is the economic order quantity: compactions at intervals of
+// the square root of 2 x PriceRegular / (growth per call x price of a token).
+type Economy struct {
+	// Priced says that the prices are known. If they are not, all other fields are 0.
+	Priced bool
+	// Calls is how many calls of the model the branch has had, estimated for those that summaries hide.
+	Calls int
+	// Removable is how many estimated tokens a compaction would take out of the prompt.
+	Removable int
+	// Window is how many it would have summarized for that.
+	Window int
+	// Growth is how many tokens the view has grown by with each call that it shows.
+	Growth float64
+	// Held is what these, and those before them, have cost since the last compaction.
+	Held float64
+	// Saving is what the removable tokens will cost in as many calls as there were.
+	Saving float64
+	// Price is what a compaction would cost now. PriceRegular is the part of it that does not grow with the
+	// window: every token is summarized once, however often a compaction comes.
+	Price, PriceRegular float64
+	// Threshold is what Held must reach: Price for the first compaction of a session, PriceRegular for any other.
+	Threshold float64
+	// CacheExpired says that the provider has dropped the prompt from its cache, so the next call reads all of
+	// it anew with or without a compaction.
+	CacheExpired bool
+}
+
+// Due reports whether a compaction pays now.
+func (e Economy) Due() bool {
+	return e.Priced && e.Removable > 0 && e.Saving >= e.Price && e.Held >= e.Threshold
+}
+
+// DueFor reports whether a compaction pays now that summarizes a window of so many tokens: events that must stay raw
+// may have left less of it than was hoped for.
+func (e Economy) DueFor(window int) bool {
+	if !e.Due() {
+		return false
+	}
+	removable := float64(window - (e.Window - e.Removable))
+	price := e.PriceRegular + (e.Price-e.PriceRegular)*float64(window)/float64(e.Window)
+	return e.Saving*removable/float64(e.Removable) >= price
+}
+
+// account follows what the history costs in one branch. An event costs the same to add however long the history
+// is.
+type account struct {
+	retain int // how many of the newest events stay raw
+	calls  int
+	// hidden are the events that summaries stand for, and summaries the size of all of these.
+	hidden, summaries, shown int
+	raw                      int            // estimate of the other events
+	tail                     [maxTail]int32 // of the newest events, a ring
+	seen, tailed             int            // events, and estimate of those in the tail
+	// again and anew are the removable tokens of all calls since the last compaction: those of calls that could read
+	// them from a cache, and those of calls that could not.
+	again, anew int
+	last, now   time.Time // of the last call, and of the newest event
+	// cached and cacheable are what the provider has reported, from its first report on: tokens read from its
+	// cache, and tokens that it could have read. prompt is the size of the prompt before.
+	cached, cacheable, prompt int
+	model                     string // of the last call
+}
+
+// IsCall reports whether an event is the answer of a call of an agent's model.
+func IsCall(ev *session.Event) bool {
+	class := adk.Classify(ev)
+	return class.Is(adk.ByAgent|adk.Speaks) && !class.Any(adk.Responds|adk.Remote)
+}
+
+// addSummary takes in a summary that the branch is shown.
+func (a *account) addSummary(m *record.Metadata, size int) {
+	a.hidden += m.EventCount
+	a.summaries += size
+	a.shown++
+}
+
+// restart notes that the newest event so far was the newest when a summary was planned: what is held counts from
+// here on.
+func (a *account) restart() { a.again, a.anew = 0, 0 }
+
+// add takes in an event of the branch or of those above it. mine says that it is of the branch itself.
+func (a *account) add(ev *session.Event, size int, mine bool, l *Limits) {
+	if ev.Timestamp.After(a.now) { // a clock may go back
+		a.now = ev.Timestamp
+	}
+	if mine && IsCall(ev) {
+		a.call(ev, l)
+	}
+	if a.retain > 0 {
+		slot := &a.tail[a.seen%a.retain]
+		a.tailed += size - int(*slot)
+		*slot = int32(size)
+	}
+	a.raw += size
+	a.seen++
+}
+
+// call takes in the answer of a call: what the prompt behind it has cost that a compaction would have saved.
+func (a *account) call(ev *session.Event, l *Limits) {
+	expired := a.expired(l)
+	a.calls++
+	if expired {
+		a.anew += a.removable(l)
+	} else {
+		a.again += a.removable(l)
+	}
+	a.last, a.model = a.now, l.Model
+	usage := ev.UsageMetadata
+	if usage == nil || usage.PromptTokenCount <= 0 {
+		return
+	}
+	prompt, cached := int(usage.PromptTokenCount), max(0, int(usage.CachedContentTokenCount))
+	if cached > prompt { // some adapters leave the cached part out of the prompt
+		prompt += cached
+	}
+	if could := min(prompt, a.prompt); could > 0 && !expired && (cached > 0 || a.cached > 0) {
+		a.cached += min(cached, could)
+		a.cacheable += could
+	}
+	a.prompt = prompt
+}
+
+// expired reports whether the next call finds nothing in the provider's cache: it is the first, the last one was too
+// long ago at the time of the newest event, or another model answered it.
+func (a *account) expired(l *Limits) bool {
+	return a.calls == 0 || a.now.Sub(a.last) > cacheLife || a.model != l.Model
+}
+
+// reading is what a token costs that the prompt before had in the same place: the cached price for the share that
+// the provider reports as cached, and the full price for the rest. As long as it has reported nothing cached, all
+// of it is taken to be.
+func (a *account) reading(p Prices) float64 {
+	if a.cacheable == 0 {
+		return p.Cached
+	}
+	return p.Input - (p.Input-p.Cached)*float64(a.cached)/float64(a.cacheable)
+}
+
+// removable is how many tokens a compaction would take out of the prompt.
+func (a *account) removable(l *Limits) int { return max(0, a.raw-a.tailed-l.SummaryTokens) }
+
+// economy is the arithmetic for a compaction now.
+func (a *account) economy(l *Limits) Economy {
+	if !l.Prices.Known() {
+		return Economy{}
+	}
+	p, reading := l.Prices, a.reading(l.Prices)
+	e := Economy{
+		Priced: true, Calls: a.calls + a.hidden/2, Removable: a.removable(l), Window: a.raw - a.tailed, Held: reading*float64(a.again) + p.Input*float64(a.anew),
+		CacheExpired: a.calls > 0 && a.expired(l),
+	}
+	if a.calls > 0 {
+		e.Growth = float64(a.raw) / float64(a.calls)
+	}
+	summary := float64(l.SummaryTokens)
+	anew := p.Input - reading // what a token more costs because the prompt changes in front of it
+	e.Saving = reading * float64(e.Removable) * float64(e.Calls)
+	if e.CacheExpired {
+		e.Saving += anew * float64(e.Removable)
+		e.Held += p.Input * float64(e.Removable)
+		anew = 0
+	}
+	e.PriceRegular = p.Input*summary + anew*float64(a.tailed) + p.SummaryInput*summaryPrompt + p.SummaryOutput*summary
+	if l.MaxSummaries > 0 && a.shown >= l.MaxSummaries { // two of them are merged first
+		e.PriceRegular += anew*float64(a.summaries) + p.SummaryInput*(summaryPrompt+2*summary) + p.SummaryOutput*summary
+	}
+	e.Price = e.PriceRegular + p.SummaryInput*float64(a.raw-a.tailed)
+	e.Threshold = e.PriceRegular
+	if a.shown == 0 {
+		e.Threshold = e.Price
+	}
+	return e
+}
+
+// maxAhead bounds how many calls callsLeft looks ahead.
+const maxAhead = 10_000
+
+// callsLeft is after how many calls a compaction is due under the growth so far, -1 if that is not within sight.
+func (a *account) callsLeft(l *Limits) int {
+	now := a.economy(l)
+	if !now.Priced {
+		return -1
+	}
+	ahead := *a
+	ahead.last, ahead.model = ahead.now, l.Model
+	for n := range maxAhead {
+		if ahead.economy(l).Due() || n == 0 && now.Due() {
+			return n
+		}
+		if ahead.again += ahead.removable(l); now.Growth <= 0 && ahead.removable(l) == 0 {
+			return -1
+		}
+		ahead.calls++
+		ahead.raw = a.raw + int(float64(n+1)*now.Growth)
+	}
+	return -1
+}
