@@ -6,6 +6,7 @@
 package openai
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,8 @@ func (m *Model) Name() string { return m.cfg.Model }
 // GenerateContent implements [model.LLM]. A streamed answer comes in parts as they arrive, and then once more as a
 // whole. Errors of the server are an [*Error].
 func (m *Model) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
+	return func(taken func(*model.LLMResponse, error) bool) {
+		yield := func(resp *model.LLMResponse, err error) bool { return taken(resp, m.discreet(err)) }
 		body, err := encode(m.cfg.Model, req, stream)
 		if err != nil {
 			yield(nil, err)
@@ -91,9 +93,9 @@ func (m *Model) GenerateContent(ctx context.Context, req *model.LLMRequest, stre
 			yield(nil, watched.explain(err))
 			return
 		}
-		read := watched.reader(resp.Body)
+		read := bufio.NewReader(watched.reader(resp.Body))
 		// Some servers answer with a whole response although they were asked to stream.
-		if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") && !streams(read) {
 			whole, err := decodeWhole(read)
 			if err != nil {
 				yield(nil, watched.explain(err))
@@ -111,6 +113,21 @@ func (m *Model) GenerateContent(ctx context.Context, req *model.LLMRequest, stre
 			}
 		}
 	}
+}
+
+// shortestKey is the fewest bytes of a key that is a secret. Servers that need none are often given a word.
+const shortestKey = 12
+
+// discreet takes the key out of an error: some servers repeat it.
+func (m *Model) discreet(err error) error {
+	if err == nil || len(m.cfg.Key) < shortestKey || !strings.Contains(err.Error(), m.cfg.Key) {
+		return err
+	}
+	hide := func(text string) string { return strings.ReplaceAll(text, m.cfg.Key, "(the key)") }
+	if refused := (*Error)(nil); errors.As(err, &refused) {
+		return &Error{refused.Status, hide(refused.Message), refused.Remedy}
+	}
+	return errors.New(hide(err.Error()))
 }
 
 // send posts a request. It is not repeated: the layers above decide that.
@@ -156,7 +173,7 @@ func (w *watch) explain(err error) error {
 	return context.Cause(w)
 }
 
-// reader counts each byte as a sign of life.
+// reader counts each byte as a sign of life. The time between two reads is the caller's, and not the server's.
 func (w *watch) reader(r io.Reader) io.Reader { return &alive{w, r} }
 
 type alive struct {
@@ -165,9 +182,7 @@ type alive struct {
 }
 
 func (a *alive) Read(p []byte) (int, error) {
-	n, err := a.r.Read(p)
-	if n > 0 {
-		a.w.timer.Reset(a.w.idle)
-	}
-	return n, err
+	a.w.timer.Reset(a.w.idle)
+	defer a.w.timer.Stop()
+	return a.r.Read(p)
 }

@@ -40,15 +40,26 @@ type (
 		ID       string `json:"id"`
 		Type     string `json:"type"`
 		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
+			Name      string    `json:"name"`
+			Arguments arguments `json:"arguments"`
 		} `json:"function"`
 	}
-	toolDef struct {
+	// arguments are JSON within a text. Some servers answer with the JSON itself.
+	arguments string
+	toolDef   struct {
 		Type     string         `json:"type"`
 		Function map[string]any `json:"function"`
 	}
 )
+
+// UnmarshalJSON takes both forms.
+func (a *arguments) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '{' {
+		*a = arguments(data)
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(a))
+}
 
 // encode writes a request of ADK in the protocol.
 func encode(name string, req *model.LLMRequest, stream bool) (io.Reader, error) {
@@ -237,7 +248,7 @@ func callOf(id string, call *genai.FunctionCall) toolCall {
 	c.Function.Name = call.Name
 	c.Function.Arguments = "{}"
 	if len(call.Args) > 0 {
-		c.Function.Arguments = jsonText(call.Args)
+		c.Function.Arguments = arguments(jsonText(call.Args))
 	}
 	return c
 }

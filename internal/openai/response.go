@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/genai"
@@ -29,8 +31,8 @@ type (
 		FinishReason string `json:"finish_reason"`
 	}
 	reply struct {
-		Content string `json:"content"`
-		Refusal string `json:"refusal"`
+		Content wording `json:"content"`
+		Refusal string  `json:"refusal"`
 		// The thoughts of a model have two names: reasoning_content with DeepSeek, llama.cpp and LM Studio, reasoning
 		// with Ollama, OpenRouter and newer versions of vLLM. If a server sends both, they say the same.
 		ReasoningContent string          `json:"reasoning_content"`
@@ -38,16 +40,49 @@ type (
 		ToolCalls        []toolCall      `json:"tool_calls"`
 	}
 	usage struct {
-		PromptTokens        int32 `json:"prompt_tokens"`
-		CompletionTokens    int32 `json:"completion_tokens"`
+		PromptTokens        count `json:"prompt_tokens"`
+		CompletionTokens    count `json:"completion_tokens"`
 		PromptTokensDetails struct {
-			CachedTokens int32 `json:"cached_tokens"`
+			CachedTokens count `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 		CompletionTokensDetails struct {
-			ReasoningTokens int32 `json:"reasoning_tokens"`
+			ReasoningTokens count `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
 	}
 )
+
+// wording is a text, which some servers write as a list of parts.
+type wording string
+
+// UnmarshalJSON takes both forms.
+func (w *wording) UnmarshalJSON(data []byte) error {
+	if len(data) == 0 || data[0] != '[' {
+		return json.Unmarshal(data, (*string)(w))
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		*w += wording(p.Text)
+	}
+	return nil
+}
+
+// count is a number of tokens. What cannot be one counts as 0: a wrong count is no reason to lose an answer.
+type count int32
+
+// UnmarshalJSON never fails.
+func (c *count) UnmarshalJSON(data []byte) error {
+	n, err := strconv.ParseFloat(string(data), 64)
+	if err != nil {
+		n = 0
+	}
+	*c = count(min(max(0, n), math.MaxInt32))
+	return nil
+}
 
 // largestResponse bounds a whole response and one streamed part, in bytes.
 const largestResponse = 64 << 20
@@ -81,6 +116,23 @@ func (c *completion) failure() error {
 	return &Error{Status: 200, Message: messageOf(`{"error":` + string(c.Error) + `}`)}
 }
 
+// streams reports whether a body without the type of a stream is one all the same.
+func streams(body *bufio.Reader) bool {
+	for {
+		begin, err := body.Peek(1)
+		if err != nil || begin[0] != '\n' && begin[0] != '\r' {
+			break
+		}
+		_, _ = body.Discard(1) // an empty line says nothing, in a stream and before JSON
+	}
+	for _, field := range []string{":", "data:", "event:"} {
+		if begin, _ := body.Peek(len(field)); string(begin) == field {
+			return true
+		}
+	}
+	return false
+}
+
 // decodeStream reads the parts of a streamed response, each as it comes, and then yields the whole.
 func decodeStream(r io.Reader) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
@@ -100,7 +152,11 @@ func decodeStream(r io.Reader) iter.Seq2[*model.LLMResponse, error] {
 			}
 			var c completion
 			if err := json.Unmarshal(data, &c); err != nil {
-				yield(nil, fmt.Errorf("a part of the stream is no JSON: %.200q", data))
+				what := "is no JSON"
+				if json.Valid(data) {
+					what = "is not of OpenAI's protocol"
+				}
+				yield(nil, fmt.Errorf("a part of the stream %s: %.200q", what, data))
 				return
 			}
 			if err := c.failure(); err != nil {
@@ -155,7 +211,7 @@ func (w *whole) merge(c *completion) []*genai.Part {
 
 // add takes a reply in, and returns its texts: what the model thought, and what it says.
 func (w *whole) add(r reply) []*genai.Part {
-	thought, text := r.thought(), r.Content+r.Refusal
+	thought, text := r.thought(), string(r.Content)+r.Refusal
 	w.thought.WriteString(thought)
 	w.text.WriteString(text)
 	for _, part := range r.ToolCalls {
@@ -200,7 +256,7 @@ func texts(thought, said string) (parts []*genai.Part) {
 func (w *whole) response() *model.LLMResponse {
 	content := &genai.Content{Role: genai.RoleModel, Parts: texts(w.thought.String(), w.text.String())}
 	for _, call := range w.calls {
-		part := genai.NewPartFromFunctionCall(call.Function.Name, argsOf(call.Function.Arguments))
+		part := genai.NewPartFromFunctionCall(call.Function.Name, argsOf(string(call.Function.Arguments)))
 		part.FunctionCall.ID = call.ID
 		content.Parts = append(content.Parts, part)
 	}
@@ -246,9 +302,10 @@ func (u *usage) metadata() *genai.GenerateContentResponseUsageMetadata {
 	if u == nil || (u.PromptTokens == 0 && u.CompletionTokens == 0) {
 		return nil
 	}
-	thoughts := min(max(0, u.CompletionTokensDetails.ReasoningTokens), u.CompletionTokens)
+	thoughts := min(u.CompletionTokensDetails.ReasoningTokens, u.CompletionTokens)
+	total := min(int64(u.PromptTokens)+int64(u.CompletionTokens), math.MaxInt32)
 	return &genai.GenerateContentResponseUsageMetadata{
-		PromptTokenCount: u.PromptTokens, CachedContentTokenCount: min(max(0, u.PromptTokensDetails.CachedTokens), u.PromptTokens),
-		CandidatesTokenCount: u.CompletionTokens - thoughts, ThoughtsTokenCount: thoughts, TotalTokenCount: u.PromptTokens + u.CompletionTokens,
+		PromptTokenCount: int32(u.PromptTokens), CachedContentTokenCount: int32(min(u.PromptTokensDetails.CachedTokens, u.PromptTokens)),
+		CandidatesTokenCount: int32(u.CompletionTokens - thoughts), ThoughtsTokenCount: int32(thoughts), TotalTokenCount: int32(total),
 	}
 }
