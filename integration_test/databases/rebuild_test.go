@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,7 +131,7 @@ func TestRebuildMendsSessionsThatAreLoadedWhole(t *testing.T) {
 }
 
 // TestDeletingBesideAppends ends no transaction by a deadlock and leaves no row behind that a new session of the same ID would
-// take for its own.
+// take for its own. Each session is deleted while it is written to, after one event at least was stored.
 func TestDeletingBesideAppends(t *testing.T) {
 	_, db, service := installed(t)
 	const writers, cycles = 3, 25
@@ -139,6 +140,7 @@ func TestDeletingBesideAppends(t *testing.T) {
 	var wait sync.WaitGroup
 	stop := sync.OnceFunc(func() { close(done); wait.Wait() })
 	defer stop()
+	var appended, refused atomic.Int64
 	for w := range writers {
 		wait.Go(func() {
 			for n := 0; ; n++ {
@@ -154,13 +156,23 @@ func TestDeletingBesideAppends(t *testing.T) {
 					h.Last().Timestamp = time.Now()
 					err = service.AppendEvent(t.Context(), resp.Session, h.Last()) // stale, gone, or stored
 				}
-				if err != nil && strings.Contains(err.Error(), "40P01") {
+				if err == nil {
+					appended.Add(1)
+					continue
+				}
+				refused.Add(1)
+				if strings.Contains(err.Error(), "40P01") {
 					t.Errorf("a deadlock: %v", err)
 				}
 			}
 		})
 	}
 	for range cycles {
+		for deadline := time.Now().Add(childTimeout); number(t, db, "SELECT count(*) FROM events") == 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("no event was stored; %d appends were refused", refused.Load())
+			}
+		}
 		if err := service.Delete(t.Context(), &session.DeleteRequest{AppName: appName, UserID: userID, SessionID: "s"}); err != nil {
 			t.Errorf("delete: %v", err)
 		}
@@ -175,6 +187,10 @@ func TestDeletingBesideAppends(t *testing.T) {
 		createSession(t.Context(), t, service, "s")
 	}
 	stop()
+	t.Logf("%d appends stored, %d refused", appended.Load(), refused.Load())
+	if n := appended.Load(); n < cycles {
+		t.Errorf("%d appends were stored beside %d deletions", n, cycles)
+	}
 	mustVerify(t, db)
 	sameView(t, service, "s")
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +30,8 @@ type server struct {
 	databases int
 	// harm is locked while a connection or the server is being ended, until all is settled.
 	harm sync.RWMutex
+	// crashes counts the ends of the server that have begun, and recovered those that are settled.
+	crashes, recovered atomic.Int64
 }
 
 var running struct {
@@ -146,6 +149,7 @@ func (s *server) launch(program string) error {
 func (s *server) crash(program string) error {
 	s.harm.Lock()
 	defer s.harm.Unlock()
+	s.crashes.Add(1)
 	if err := s.cmd.Process.Signal(s.engine.crash); err != nil {
 		return err
 	}
@@ -158,7 +162,11 @@ func (s *server) crash(program string) error {
 	if err := s.launch(program); err != nil {
 		return err
 	}
-	return s.await()
+	if err := s.await(); err != nil {
+		return err
+	}
+	s.recovered.Add(1)
+	return nil
 }
 
 // settle waits until nothing is being ended.

@@ -39,6 +39,10 @@ type soakRun struct {
 	ended, gone chan struct{}
 	err         error
 	asked       atomic.Bool
+	// cut is set before a connection of the process is ended. recovered is how often the server had recovered when
+	// the process was started.
+	cut       atomic.Bool
+	recovered int64
 
 	mu      sync.Mutex
 	newest  int
@@ -59,7 +63,10 @@ func (p *soakProcess) start() error {
 	if err != nil {
 		return err
 	}
-	r := &soakRun{cmd: exec.Command(self), waiting: map[int]chan soakReply{}, ended: make(chan struct{}), gone: make(chan struct{})}
+	r := &soakRun{
+		cmd: exec.Command(self), waiting: map[int]chan soakReply{}, ended: make(chan struct{}), gone: make(chan struct{}),
+		recovered: p.soak.store.recovered.Load(),
+	}
 	r.cmd.Env = append(os.Environ(), soakVariable+"="+string(spec))
 	r.cmd.Stderr = &r.log
 	in, err := r.cmd.StdinPipe()
@@ -150,6 +157,12 @@ func (r *soakRun) do(o soakOrder) (soakReply, error) {
 	default:
 		return soakReply{}, errProcessEnded
 	}
+}
+
+// harmed reports whether anything was done to the process or to the server since the process was started. A turn of a process
+// that is not harmed when the turn has failed has failed for another reason.
+func (r *soakRun) harmed(s *server) bool {
+	return r.asked.Load() || r.cut.Load() || s.crashes.Load() > r.recovered
 }
 
 // current returns the process at work, nil if there is none.
