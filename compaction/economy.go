@@ -11,15 +11,20 @@ import (
 // means that Economical is false, or that no prices are known.
 //
 // Each call of the model reads the history again. A compaction makes that cheaper from then on, and costs once: the
-// summary, and reading anew what comes after it. Two conditions make it due:
+// summary, and reading anew what comes after it. Three conditions make it due:
 //
-//	Saving >= Price       it pays if the session goes on for as many calls as it has had
+//	Window >= MinWindow   there is enough to summarize
+//	Saving >= Price       it pays if the session goes on for a quarter as many calls as it has had
 //	Held   >= Threshold   so much has gathered that waiting costs more than it saves
 //
-// How long a session goes on is not known, and one that has run for n calls tends to run for n more. For the first
-// compaction, Threshold is Price: a short session never pays for a summary more than its history has cost already. For
-// the others it is PriceRegular. Under a steady growth that is the economic order quantity: compactions at intervals of
-// the square root of 2 x PriceRegular / (growth per call x price of a token).
+// How long a session goes on is not known, and one that has run for n calls tends to run for n more: if every second one
+// does, four of five run for n/4 more. For the first compaction, Threshold is Price: a short session never pays for a
+// summary more than its history has cost already. For the others it is PriceRegular. Under a steady growth that is the
+// economic order quantity: compactions at intervals of the square root of
+// 2 x PriceRegular / (growth per call x price of a token).
+//
+// A summary loses what it leaves out, and no price knows that. MinWindow is therefore 20 times the length that a summary
+// may have.
 type Economy struct {
 	// Priced reports whether the prices are known. If they are not, all other fields are 0.
 	Priced bool
@@ -28,11 +33,13 @@ type Economy struct {
 	// Removable is how many estimated tokens a compaction would take out of the prompt, and Window how many it would
 	// summarize for that.
 	Removable, Window int
+	// MinWindow is the least Window for which a compaction is due.
+	MinWindow int
 	// Growth is how many tokens the history has grown by with each call that is shown.
 	Growth float64
 	// Held is what these tokens, as they gathered, have cost since the last compaction.
 	Held float64
-	// Saving is what they will cost in as many calls as there were.
+	// Saving is what they will cost in a quarter as many calls as there were.
 	Saving float64
 	// Price is what a compaction would cost now. PriceRegular is the part that does not grow with the window.
 	Price, PriceRegular float64

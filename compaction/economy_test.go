@@ -169,7 +169,7 @@ func TestEconomicalFollowsTheAgentsModel(t *testing.T) {
 	cfg.AgentModelFunc = func(_ context.Context, _ compaction.SessionRef) string { return current }
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess := create(t, svc)
-	h := longTalk(30, 500)
+	h := longTalk(30, 1_000)
 	appendAll(t, svc, sess, h.Events[:36]...)
 	if n := len(seen.of(compaction.Stored)); n != 0 {
 		t.Fatalf("%d compactions before the change: the test shows nothing", n)
@@ -206,7 +206,7 @@ func TestEconomicalDoesNotSummarizeTooLittle(t *testing.T) {
 	if n := len(oracle.Requests()); n != 0 {
 		t.Errorf("%d summaries of 300 tokens", n)
 	}
-	if got := status(t, svc); !got.Economy.Due() || got.Due || !strings.Contains(got.Reason, "costs more than it saves") {
+	if got := status(t, svc); !got.Economy.Due() || got.Due || !strings.Contains(got.Reason, "not worth the price") {
 		t.Errorf("due %t, because %q: %+v", got.Due, got.Reason, got.Economy)
 	}
 	if n := len(seen.of(compaction.Declined)); n > 100 {
@@ -223,7 +223,7 @@ func TestEconomicalKnowsThatAResumedSessionIsNotCached(t *testing.T) {
 	cfg, _, seen := economical(t)
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess := create(t, svc)
-	h := longTalk(16, 1_000)
+	h := longTalk(22, 1_000)
 	appendAll(t, svc, sess, h.Events...)
 	got := status(t, svc).Economy
 	if n := len(seen.of(compaction.Stored)); n != 0 || got.CacheExpired {

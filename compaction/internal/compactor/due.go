@@ -83,7 +83,7 @@ func (s *snapshot) findDue() candidate {
 }
 
 // doesNotPay is why a window is not summarized although the economical trigger is due.
-const doesNotPay selector.Reason = "a summary of what may be summarized costs more than it saves"
+const doesNotPay selector.Reason = "what may be summarized is not worth the price of a summary"
 
 // tooDear reports whether only the economical trigger is due, and not for so small a window.
 func (s *snapshot) tooDear(c *candidate) bool {

@@ -46,22 +46,23 @@ const (
 	cacheLife = 5 * time.Minute
 	// summaryPrompt is the summarizer's own prompt around a window: the text of the default template.
 	summaryPrompt = 400
+	// foreseen is the share of the calls so far that a session is taken to have ahead, as a divisor. If a session that
+	// has run for n calls is as likely to have n more as not to, then four of five have n/4 more.
+	foreseen = 4
+	// minCompression is how many times as long as its summary a window must be. No price knows what a summary leaves
+	// out, so this is a judgment: of 20 tokens, one stays. Half of it costs hardly less in long sessions, and short
+	// ones pay for summaries just before they end; see "Economy" in BENCHMARKS.md.
+	minCompression = 20
 	// maxTail bounds how many of the newest events an account tells apart.
 	maxTail = 256
 )
 
-// Economy is the arithmetic behind the economical trigger, for the prompts of one branch. Amounts are in USD.
+// Economy is the arithmetic behind the economical trigger, for the prompts of one branch. Amounts are in USD. It is
+// due under the conditions that compaction.Economy explains:
 //
-// Each call of the model reads the history again. A compaction makes that cheaper from then on, and costs once:
-// the summary, and reading anew what comes after it. Two conditions make it due:
-//
-//	Saving >= Price       it pays if the session goes on for as many calls as it has had
-//	Held   >= Threshold   so much has gathered that waiting costs more than it saves
-//
-// How long a session goes on is not known, and one that has run for n calls tends to run for n more. For the first
-// compaction, Threshold is Price: a short session never pays for a summary more than its history has cost already. For
-// the others it is PriceRegular. Under a steady growth that is the economic order quantity: compactions at intervals of
-// the square root of 2 x PriceRegular / (growth per call x price of a token).
+//	Window >= MinWindow
+//	Saving >= Price
+//	Held   >= Threshold
 type Economy struct {
 	// Priced says that the prices are known. If they are not, all other fields are 0.
 	Priced bool
@@ -69,13 +70,13 @@ type Economy struct {
 	Calls int
 	// Removable is how many estimated tokens a compaction would take out of the prompt.
 	Removable int
-	// Window is how many it would have summarized for that.
-	Window int
+	// Window is how many it would have summarized for that, and MinWindow the least that is worth a summary.
+	Window, MinWindow int
 	// Growth is how many tokens the view has grown by with each call that it shows.
 	Growth float64
 	// Held is what these, and those before them, have cost since the last compaction.
 	Held float64
-	// Saving is what the removable tokens will cost in as many calls as there were.
+	// Saving is what the removable tokens will cost in a quarter as many calls as there were.
 	Saving float64
 	// Price is what a compaction would cost now. PriceRegular is the part of it that does not grow with the
 	// window: every token is summarized once, however often a compaction comes.
@@ -89,13 +90,13 @@ type Economy struct {
 
 // Due reports whether a compaction pays now.
 func (e Economy) Due() bool {
-	return e.Priced && e.Removable > 0 && e.Saving >= e.Price && e.Held >= e.Threshold
+	return e.Priced && e.Removable > 0 && e.Window >= e.MinWindow && e.Saving >= e.Price && e.Held >= e.Threshold
 }
 
 // DueFor reports whether a compaction pays now that summarizes a window of so many tokens: events that must stay raw
 // may have left less of it than was hoped for.
 func (e Economy) DueFor(window int) bool {
-	if !e.Due() {
+	if !e.Due() || window < e.MinWindow {
 		return false
 	}
 	removable := float64(window - (e.Window - e.Removable))
@@ -209,14 +210,14 @@ func (a *account) economy(l *Limits) Economy {
 	p, reading := l.Prices, a.reading(l.Prices)
 	e := Economy{
 		Priced: true, Calls: a.calls + a.hidden/2, Removable: a.removable(l), Window: a.raw - a.tailed, Held: reading*float64(a.again) + p.Input*float64(a.anew),
-		CacheExpired: a.calls > 0 && a.expired(l),
+		MinWindow: minCompression * l.SummaryTokens, CacheExpired: a.calls > 0 && a.expired(l),
 	}
 	if a.calls > 0 {
 		e.Growth = float64(a.raw) / float64(a.calls)
 	}
 	summary := float64(l.SummaryTokens)
 	anew := p.Input - reading // what a token more costs because the prompt changes in front of it
-	e.Saving = reading * float64(e.Removable) * float64(e.Calls)
+	e.Saving = reading * float64(e.Removable) * float64(e.Calls) / foreseen
 	if e.CacheExpired {
 		e.Saving += anew * float64(e.Removable)
 		e.Held += p.Input * float64(e.Removable)

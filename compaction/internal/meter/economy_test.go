@@ -328,11 +328,15 @@ func TestWhatACompactionWouldRemove(t *testing.T) {
 	if got.DueFor(got.Window) != got.Due() {
 		t.Errorf("the whole window is judged otherwise: %+v", got)
 	}
-	due := Economy{Priced: true, Removable: 900, Window: 1_000, Held: 1, Threshold: 1, Saving: 10, Price: 5, PriceRegular: 4}
-	for window, want := range map[int]bool{1_000: true, 600: true, 400: false, 50: false, 0: false} {
+	due := Economy{Priced: true, Removable: 900, Window: 1_000, MinWindow: 500, Held: 1, Threshold: 1, Saving: 10, Price: 5, PriceRegular: 4}
+	for window, want := range map[int]bool{1_000: true, 600: true, 499: false, 50: false, 0: false} {
 		if due.DueFor(window) != want {
 			t.Errorf("a window of %d: %t", window, !want)
 		}
+	}
+	due.MinWindow = 0
+	if !due.DueFor(520) || due.DueFor(480) {
+		t.Error("a window of 520 tokens saves 4.67 and costs 4.52, one of 480 saves 4.22 and costs 4.48")
 	}
 	due.Held = 0.9
 	if due.Due() || due.DueFor(1_000) {
@@ -369,7 +373,7 @@ func TestCallsLeftIsWhenTheTriggerFires(t *testing.T) {
 	}
 }
 
-func TestBothConditionsMustHold(t *testing.T) {
+func TestAllConditionsMustHold(t *testing.T) {
 	t.Parallel()
 	due := Economy{Priced: true, Removable: 900, Window: 1_000, Held: 5, Threshold: 5, Saving: 5, Price: 5, PriceRegular: 4}
 	if !due.Due() {
@@ -379,6 +383,7 @@ func TestBothConditionsMustHold(t *testing.T) {
 		"too little gathered":       func(e *Economy) { e.Held = 4.9 },
 		"too little to be had":      func(e *Economy) { e.Saving = 4.9 },
 		"nothing to remove":         func(e *Economy) { e.Removable = 0 },
+		"too little to summarize":   func(e *Economy) { e.MinWindow = 1_001 },
 		"prices that are not known": func(e *Economy) { e.Priced = false },
 	} {
 		e := due
