@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+func runEconomy(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestSyntheticSessionsAreComparedWithTheBestThreshold(t *testing.T) {
+	t.Parallel()
+	code, out, errs := runEconomy(t, "-data=", "-calls=150")
+	if code != 0 || strings.Contains(errs, "want") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+	if rows := strings.Count(out, "\n| "); rows != 1+len(growths)*len(cached) {
+		t.Errorf("%d rows:\n%s", rows, out)
+	}
+	if !strings.Contains(out, "Median 1.0") || strings.Contains(out, " 0.0") {
+		t.Errorf("shares that cannot be right:\n%s", out)
+	}
+}
+
+func TestArgumentsThatCannotBeRight(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"-calls=-1"}, {"-calls=0", "-data="}, {"more"}, {"-unknown"}} {
+		if code, _, errs := runEconomy(t, args...); code != 2 || errs == "" {
+			t.Errorf("%q: exit code %d, %q", args, code, errs)
+		}
+	}
+	if code, _, errs := runEconomy(t, "-data=nowhere"); code != 1 || !strings.Contains(errs, "-data must name a folder") {
+		t.Errorf("a folder that does not exist: exit code %d, %q", code, errs)
+	}
+}
+
+// A bill is what all requests cost, and what the agent's model would have asked for the summaries.
+func TestABillHasRequestsAndSummaries(t *testing.T) {
+	t.Parallel()
+	m := tokens.Model{InputPrice: 2, CachedInputPrice: 0.5, OutputPrice: 10}
+	b := bill{
+		sent:      replay.Sent{PromptTokens: 3_000_000, CachedTokens: 2_000_000, OutputTokens: 100_000},
+		summaries: replay.Summaries{PromptTokens: 500_000, OutputTokens: 10_000},
+	}
+	if got, want := b.dollars(m), 2+1+1+1+0.1; got < want-1e-9 || got > want+1e-9 {
+		t.Errorf("$%v, want $%v", got, want)
+	}
+	l := ledger{anew: 1_000_000, again: 2_000_000, read: 500_000, written: 10_000}
+	if got, want := l.dollars(m), 2+1+1+0.1; got < want-1e-9 || got > want+1e-9 {
+		t.Errorf("$%v, want $%v", got, want)
+	}
+}
+
+func TestAMissedGoalIsNamed(t *testing.T) {
+	t.Parallel()
+	dollar := func(n int) bill { return bill{sent: replay.Sent{PromptTokens: n * 1_000_000}} }
+	fixed := make([]bill, len(thresholds))
+	for i := range fixed {
+		fixed[i] = dollar(20)
+	}
+	fixed[3] = dollar(8)
+	all := []bills{
+		{id: "a", without: dollar(10), fixed: fixed, byPrices: []bill{{sent: dollar(9).sent, compactions: 2}}},
+		{id: "b", without: dollar(10), fixed: fixed, byPrices: []bill{dollar(11)}},
+	}
+	r := compare(set{name: "talks", ofBest: 1.2, ofNone: 1, ofNoneEach: 1.05}, all, 0, tokens.Model{Name: "m", InputPrice: 1, OutputPrice: 1})
+	if r.best != 16 || r.threshold != thresholds[3] || r.priced != 20 || r.without != 20 || r.worstID != "b" || r.compactions != 2 || r.compacted != 1 {
+		t.Errorf("%+v", r)
+	}
+	got := strings.Join(missedGoals([]row{r}), "\n")
+	const want = "talks at the prices of m: 1.250 of the best threshold, want at most 1.20\n" +
+		"talks at the prices of m: 1.100 of no compaction in conversation b, want at most 1.05"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
