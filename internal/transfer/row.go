@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -144,7 +145,7 @@ func (r *row) skeleton(ev *session.Event) *session.Event {
 		if p == nil {
 			continue
 		}
-		slim := &genai.Part{Thought: p.Thought, Text: p.Text[:min(text, len(p.Text))]}
+		slim := &genai.Part{Thought: p.Thought, Text: strings.Clone(p.Text[:min(text, len(p.Text))])} // a part of a string keeps all of it
 		if p.FunctionCall != nil {
 			slim.FunctionCall = &genai.FunctionCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name}
 		}

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"google.golang.org/genai"
 
+	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/persistence"
@@ -224,5 +226,23 @@ func TestNULIsFoundAndReplaced(t *testing.T) {
 		if got := string(replaceNUL([]byte(text))); got != want || hasNUL([]byte(text)) != (text != want) {
 			t.Errorf("%s: %s (found %v), want %s", text, got, hasNUL([]byte(text)), want)
 		}
+	}
+}
+
+// A skeleton must not keep the text that it leaves out, or memory would hold the whole session.
+func TestASkeletonKeepsNothingElse(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("long ", 1000)
+	ev := &session.Event{ID: "e", LLMResponse: model.LLMResponse{Content: genai.NewContentFromText(text, genai.RoleUser)}}
+	r, err := rowOf(ev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := r.skeleton(ev).Content.Parts[0].Text
+	if kept == "" || len(kept) > 100 || !strings.HasPrefix(text, kept) {
+		t.Fatalf("kept: %q", kept)
+	}
+	if unsafe.StringData(kept) == unsafe.StringData(text) {
+		t.Error("the beginning of the text keeps all of it")
 	}
 }
