@@ -49,9 +49,10 @@ type soakOrder struct {
 
 // soakReply is a line from a process: the result of an order, or something that compaction did.
 type soakReply struct {
-	// ID is the order's. In a line about compaction it is 0, and Outcome is what happened.
-	ID  int
-	Err string
+	// ID is the order's. In a line about compaction it is 0, and Outcome is what happened in Session.
+	ID      int
+	Session string
+	Err     string
 	// Facts are the numbers of the facts in the turn's request to the model.
 	Facts   []int
 	Outcome compaction.Outcome
@@ -172,7 +173,7 @@ func (c *soakChild) reply(r soakReply) {
 
 // Observe reports what compaction did at once, so that it is known even if the process is killed next.
 func (c *soakChild) Observe(_ context.Context, seen compaction.Observation) {
-	r := soakReply{Outcome: seen.Outcome, Reason: seen.Reason}
+	r := soakReply{Session: seen.Session.SessionID, Outcome: seen.Outcome, Reason: seen.Reason}
 	if seen.Err != nil {
 		r.Err = seen.Err.Error()
 	}

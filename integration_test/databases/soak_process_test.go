@@ -47,8 +47,8 @@ type soakRun struct {
 	mu      sync.Mutex
 	newest  int
 	waiting map[int]chan soakReply
-	// began and done count the summaries that the process began, and those with an outcome.
-	began, done int
+	// began has the sessions of the summaries that the process has begun and not stored or given up.
+	began map[string]bool
 }
 
 func (p *soakProcess) start() error {
@@ -64,7 +64,7 @@ func (p *soakProcess) start() error {
 		return err
 	}
 	r := &soakRun{
-		cmd: exec.Command(self), waiting: map[int]chan soakReply{}, ended: make(chan struct{}), gone: make(chan struct{}),
+		cmd: exec.Command(self), waiting: map[int]chan soakReply{}, began: map[string]bool{}, ended: make(chan struct{}), gone: make(chan struct{}),
 		recovered: p.soak.store.recovered.Load(),
 	}
 	r.cmd.Env = append(os.Environ(), soakVariable+"="+string(spec))
@@ -107,7 +107,7 @@ func (r *soakRun) read(out io.Reader, s *soak) {
 			return
 		}
 		if reply.ID == 0 {
-			r.count(reply.Outcome)
+			r.count(reply)
 			s.observe(reply)
 			continue
 		}
@@ -119,14 +119,14 @@ func (r *soakRun) read(out io.Reader, s *soak) {
 	}
 }
 
-func (r *soakRun) count(outcome compaction.Outcome) {
+func (r *soakRun) count(seen soakReply) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch outcome {
+	switch seen.Outcome {
 	case compaction.Started:
-		r.began++
-	case compaction.Stored, compaction.Declined, compaction.Discarded:
-		r.done++
+		r.began[seen.Session] = true
+	case compaction.Stored, compaction.Declined, compaction.Discarded, compaction.Failed:
+		delete(r.began, seen.Session)
 	}
 }
 

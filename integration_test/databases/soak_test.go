@@ -121,7 +121,7 @@ type soakTally struct {
 	unharmed       int
 	failedUnharmed []string
 	outcomes       map[compaction.Outcome]int
-	// abandoned counts the summaries that a killed process had begun.
+	// abandoned counts the summaries that killed processes had begun and not stored.
 	abandoned int
 	// doubled counts the events and records that two records stand for.
 	doubled int
@@ -249,7 +249,7 @@ func (s *soak) disturb() {
 		s.note(err)
 		if r != nil {
 			s.mu.Lock()
-			s.found.abandoned += max(0, r.began-r.done)
+			s.found.abandoned += len(r.began)
 			s.mu.Unlock()
 		}
 		s.note(p.start())
