@@ -118,6 +118,53 @@ func TestAUnitThatNearlyFillsTheWindowLeavesRoomForTheTurn(t *testing.T) {
 	}
 }
 
+// TestWhatIsCutForOnePromptComesBack: a unit that nearly fills the window leaves a few words of all else. Once it is
+// summarized, the summaries are shown again as they were, and no model is asked for that.
+func TestWhatIsCutForOnePromptComesBack(t *testing.T) {
+	t.Parallel()
+	cfg, oracle := oracleConfig()
+	var seen notes
+	var pinned atomic.Bool
+	cfg.Observer, cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens = &seen, compaction.Off, 16_000, compaction.Off
+	cfg.MaxSummaryTokens, cfg.RetainEvents = 2000, 2
+	cfg.Pin = func(ev *session.Event) bool {
+		return pinned.Load() && slices.Contains(compactiontest.FactsIn(ev), compactiontest.Fact(201))
+	}
+	l := newLoop(t, newService(t, session.InMemoryService(), cfg), exact)
+	for range 200 {
+		l.round(100)
+	}
+	before := len(visibleFacts(eventsOf(l.sess)))
+	pinned.Store(true)
+	l.round(15_200)
+	l.round(10)
+	cut := len(visibleFacts(eventsOf(l.sess)))
+	if before != 200 || cut > 100 {
+		t.Fatalf("%d facts were known, and %d after the cut: the test shows nothing", before, cut)
+	}
+	if l.largest > 16_000 {
+		t.Errorf("a prompt of %d tokens went out, the window is 16000", l.largest)
+	}
+	pinned.Store(false)
+	l.round(400)
+	if err := l.svc.Flush(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	l.check()
+	back := 0
+	for _, o := range seen.of(compaction.Stored) {
+		if o.TokensAfter > o.TokensBefore {
+			back++
+			if o.Usage.PromptTokens > 0 || o.Trigger != record.TriggerMerge {
+				t.Errorf("a summary came back by %+v", o)
+			}
+		}
+	}
+	if back == 0 {
+		t.Errorf("no summary came back; %d requests", len(oracle.Requests()))
+	}
+}
+
 // TestSummariesAreNotCutWhereThePromptOnlyMayBeTooLong: after every compaction all of it is estimated, and
 // the next report would tell that there was no need.
 func TestSummariesAreNotCutWhereThePromptOnlyMayBeTooLong(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -62,6 +63,7 @@ func Decode(value any) (*Metadata, error) {
 		StartInvocationID:    d.text(fStartInvocationID, optional),
 		EndInvocationID:      d.text(fEndInvocationID, optional),
 		CompactedContentJSON: d.text(fContent, required),
+		Uncut:                decodeUncut(object),
 		EventCount:           d.integer(fEventCount, optional),
 		OriginalTokens:       d.integer(fOriginalTokens, optional),
 		CompactedTokens:      d.integer(fCompactedTokens, optional),
@@ -113,4 +115,13 @@ func (m *Metadata) validate() error {
 		return err
 	}
 	return nil
+}
+
+// decodeUncut returns the prose that a record keeps besides its own, "" if it has none that can be read: refusing the
+// record would show what it hides.
+func decodeUncut(object map[string]any) string {
+	if text, _ := object[fUncut].(string); strings.TrimSpace(text) != "" {
+		return text
+	}
+	return ""
 }

@@ -25,6 +25,7 @@ const (
 	fBranch            = "branch"
 	fCovered           = "covered"
 	fAbsorbed          = "absorbed"
+	fUncut             = "uncut"
 	fThrough           = "through"
 	fCheckpointThrough = "checkpoint_through"
 	fAfter             = "after"
@@ -91,6 +92,7 @@ func Encode(m *Metadata) map[string]any {
 		fFocus:             m.Focus,
 		fNote:              m.Note,
 		fModel:             m.Model,
+		fUncut:             m.Uncut,
 	} {
 		if value != "" {
 			out[field] = value

@@ -98,6 +98,27 @@ func TestCheckpointThroughIsOptional(t *testing.T) {
 	}
 }
 
+// The field came after version 1 was fixed. A record hides events, so it must not be refused for what it shows to
+// nobody.
+func TestUncutIsOptional(t *testing.T) {
+	t.Parallel()
+	m := small()
+	stored := record.Encode(m)
+	if _, has := stored["uncut"]; has {
+		t.Error("it is stored although it is empty")
+	}
+	m.Uncut = "The whole text."
+	if got, err := record.Decode(record.Encode(m)); err != nil || got.Uncut != m.Uncut {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, damaged := range []any{nil, 1.0, true, " \n", []any{"text"}, map[string]any{"text": "text"}} {
+		stored["uncut"] = damaged
+		if got, err := record.Decode(stored); err != nil || got.Uncut != "" {
+			t.Errorf("%v is read as %+v, %v", damaged, got, err)
+		}
+	}
+}
+
 func TestRecordSurvivesEveryBackend(t *testing.T) {
 	t.Parallel()
 	viaJSON := func(t *testing.T, object map[string]any) any {

@@ -88,6 +88,10 @@ type Metadata struct {
 
 	// CompactedContentJSON is the summary as a genai.Content in JSON, role "model".
 	CompactedContentJSON string
+	// Uncut is the prose of a summary that was made shorter than it should be, because a prompt did not fit into the
+	// context window otherwise; "" for any other. Views do not show it. A later record shows it again once there is
+	// room, and summaries that absorb this record are written from it.
+	Uncut string
 
 	EventCount       int     // events that the record stands for
 	OriginalTokens   int     // what they took up in a prompt

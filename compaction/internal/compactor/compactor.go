@@ -193,6 +193,9 @@ const (
 //	no summary of the window is shorter              make the summaries that are shown shorter
 //	these cannot be made shorter                     end the job, and report why
 func (st *step) after(got writer.Result, j writer.Job, hanging bool) continuation {
+	if st.action == rewrite && got != writer.Written { // no summarizer was asked: another try would end alike
+		return endAsPlanned
+	}
 	if st.otherwise != nil { // summaries are made shorter because there is no window
 		switch {
 		case got == writer.Written:
@@ -274,7 +277,7 @@ func (c *compactor) writeDraft(ctx context.Context, j writer.Job, st step, a *te
 	}
 	a.Summarized(d)
 	c.engine.reporter.Values(ctx, c.h.State, d.ValuesLost)
-	if size := d.Meta.CompactedTokens + max(0, d.Growth); size >= window.Tokens {
+	if size := d.Meta.CompactedTokens + max(0, d.Growth); st.action != rewrite && size >= window.Tokens {
 		facts.Windows.NotShorter(window.Key(), window.Tokens)
 		return nil, a.Decline(ctx, fmt.Sprintf("summary is not shorter: %d tokens for %d", size, window.Tokens))
 	}
@@ -289,15 +292,18 @@ func (c *compactor) assignment(j writer.Job, st step) writer.Assignment {
 	return writer.Assignment{
 		Job: j, Window: st.window, Shown: c.shown, Rewrites: st.action != summarize, Shorter: st.shorter, Room: c.roomFor(st),
 		SummaryTokens: c.h.State.Prompts.Limits().SummaryTokens, Timeout: c.engine.cfg.Timeout,
-		Ledger: c.ledgerFor(st),
+		Ledger: c.ledgerFor(st), Given: st.given,
 	}
 }
 
 // ledgerFor is what the record of a step needs for its exact values.
 func (c *compactor) ledgerFor(st step) writer.Ledger {
 	shows := view.Options{RecallTool: c.engine.cfg.RecallTool}
+	limits := c.h.State.Prompts.Limits()
+	room := limits.SummaryTokens + limits.LedgerTokens - st.window.Tokens
 	return writer.Ledger{
-		Values: c.engine.values, MaxTokens: c.h.State.Prompts.Limits().LedgerTokens,
+		Values: c.engine.values, MaxTokens: limits.LedgerTokens,
+		Hidden:  st.noValues || st.candidate.overLimit(limits) && st.candidate.prompt.Without(-room) >= limits.HardLimit,
 		Current: currentOf(c.h.View.State(), st.window.Branch),
 		Size:    func(records []*record.Metadata) int { return promptsize.OfAddition(shows, records) },
 	}

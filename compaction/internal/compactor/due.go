@@ -28,6 +28,11 @@ type candidate struct {
 	missing int
 }
 
+// overLimit reports whether a prompt over the hard limit is what made the window due.
+func (c *candidate) overLimit(limits *meter.Limits) bool {
+	return c.trigger == record.TriggerTokens && c.prompt.AtMost >= limits.HardLimit
+}
+
 // findDue finds the next window that is due, in any branch. A checkpoint that the model asked for goes
 // first: another window would take its events. Then comes the invocation trigger: it takes whole turns,
 // and what it summarizes makes the prompt smaller as well.

@@ -18,6 +18,7 @@ const (
 	summarize                  // write the summary of window
 	mergeSummary               // write one summary in the place of the two that window absorbs
 	shrink                     // write a summary again, with at most shorter tokens
+	rewrite                    // store a summary again as given, without asking anyone
 )
 
 // step is the decision on one snapshot.
@@ -38,6 +39,9 @@ type step struct {
 	until int
 	// shorter is how long the summary may be at most, in tokens; 0 for the configured length.
 	shorter int
+	// given is the prose of a rewrite, and noValues says that its branch shows no exact values behind it.
+	given    string
+	noValues bool
 	// otherwise is the end of the job if summaries cannot be made shorter; nil for the steps of a
 	// window.
 	otherwise *step
@@ -130,6 +134,10 @@ func (s *snapshot) end(c candidate, reason string) step {
 	st := step{action: nothing, candidate: c, reason: reason, extractive: s.job.Extractive}
 	if c.Reason == selector.NotDue {
 		st.reason = ""
+		if again, found := s.restore(c); found {
+			again.otherwise = &st
+			return again
+		}
 		return st
 	}
 	if c.trigger == record.TriggerTokens {
@@ -153,6 +161,9 @@ func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
 		return st, false
 	}
 	st = step{action: mergeSummary, candidate: c, extractive: s.job.Extractive, overLimit: c.prompt.Likely >= s.limits.HardLimit}
+	if without, ok := s.withoutValues(c); ok && st.overLimit {
+		return without, true
+	}
 	var longest selector.Selection
 	for _, branch := range s.branches {
 		if !adk.Visible(c.reader, branch) {
@@ -179,6 +190,59 @@ func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
 	st.action, st.window = shrink, longest
 	st.shorter = max(meter.MinSummary, min(prose/2, prose-mustFree))
 	return st, true
+}
+
+// withoutValues takes the exact values out of a prompt over the hard limit: the messages that they come from are
+// summarized, and a summary that is cut loses more.
+func (s *snapshot) withoutValues(c candidate) (st step, found bool) {
+	for _, ev := range s.state.View {
+		m := s.state.Summary(ev)
+		if m == nil || m.LedgerTokens == 0 || !adk.Visible(c.reader, ev.Branch) {
+			continue
+		}
+		prose, err := m.Text()
+		if err != nil || promptsize.OfEvent(ev)-promptsize.OfSummary(m) <= meter.MinSummary {
+			continue
+		}
+		return step{action: rewrite, window: selector.Rewrite(ev.Branch, s.at, m), candidate: c, extractive: s.job.Extractive, given: prose, noValues: true}, true
+	}
+	return st, false
+}
+
+// restore shows a summary as it was before it was cut, once that leaves the prompts of all its readers under the
+// threshold. If the exact values behind it would not fit as well, it comes without them.
+func (s *snapshot) restore(c candidate) (st step, found bool) {
+	for _, branch := range s.branches {
+		for _, m := range s.summariesOf(branch) {
+			prose, err := m.Text()
+			if err != nil || m.Uncut == "" {
+				continue
+			}
+			more := tokens.Estimate(m.Uncut) - tokens.Estimate(prose)
+			if !s.hasRoom(branch, more) {
+				continue
+			}
+			return step{
+				action: rewrite, window: selector.Rewrite(branch, s.at, m), candidate: c, extractive: s.job.Extractive,
+				given: m.Uncut, noValues: !s.hasRoom(branch, more+s.limits.LedgerTokens),
+			}, true
+		}
+	}
+	return st, false
+}
+
+// hasRoom reports whether the prompts of all that see a branch stay under the threshold with so many tokens more.
+func (s *snapshot) hasRoom(branch string, estimate int) bool {
+	for _, reader := range s.branches {
+		if !adk.Visible(reader, branch) {
+			continue
+		}
+		size, _ := s.measure(reader)
+		if more := size.With(estimate); more >= s.limits.HardLimit || s.limits.Threshold > 0 && size.Likely-size.AtMost+more >= s.limits.Threshold {
+			return false
+		}
+	}
+	return true
 }
 
 // cannotFit reports whether a prompt exceeds the whole context window whatever is summarized and

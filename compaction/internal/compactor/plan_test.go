@@ -202,6 +202,22 @@ func TestPlan(t *testing.T) {
 			check:  func(_ *snapshot, st step) bool { return st.extractive },
 		},
 		{
+			name: "over the limit, exact values", history: listing(), want: rewrite,
+			change: []func(*snapshot){overLimit, func(s *snapshot) { s.params.Pin = func(*session.Event) bool { return true } }},
+			check: func(_ *snapshot, st step) bool {
+				return st.given == long("summaries") && st.noValues && st.otherwise.action == wait
+			},
+		},
+		{name: "a cut summary, and room", history: cutShort(), want: rewrite, check: func(_ *snapshot, st step) bool {
+			return st.given == long("all") && !st.noValues && len(st.window.Absorb) == 1 && st.otherwise.action == nothing
+		}},
+		{name: "a cut summary, and no room for the values", history: cutShort(), want: rewrite, change: []func(*snapshot){func(s *snapshot) {
+			s.limits.Threshold, s.limits.LedgerTokens = 3*s.size(), 3*s.size()
+		}}, check: func(_ *snapshot, st step) bool { return st.given == long("all") && st.noValues }},
+		{name: "a cut summary, and no room", history: cutShort(), want: nothing, change: []func(*snapshot){func(s *snapshot) { s.limits.Threshold = s.size() + 10 }}},
+		{name: "a cut summary, and the limit near", history: cutShort(), want: nothing, change: []func(*snapshot){func(s *snapshot) { s.limits.HardLimit = s.size() + s.size()/5 }}},
+		{name: "a cut summary, in a turn that waited", history: cutShort(), want: rewrite, change: []func(*snapshot){func(s *snapshot) { s.job.Forced = true }}},
+		{
 			name: "a worthless window, and summaries", history: summarized(2, 3, long("summaries")), want: mergeSummary,
 			change: []func(*snapshot){overLimit, worthless},
 			check:  func(_ *snapshot, st step) bool { return st.otherwise.action == nothing && st.otherwise.reason == "" },
@@ -222,7 +238,7 @@ func TestPlan(t *testing.T) {
 		}
 		seen[got.action], reasons[got.reason] = true, true
 	}
-	if len(seen) != int(shrink)+1 {
+	if len(seen) != int(rewrite)+1 {
 		t.Errorf("the table has the actions %v only", seen)
 	}
 	for _, reason := range []selector.Reason{selector.NothingEligible, selector.Blocked, selector.TooLarge} {
@@ -230,6 +246,27 @@ func TestPlan(t *testing.T) {
 			t.Errorf("the table lacks the reason %q", reason)
 		}
 	}
+}
+
+// cutShort is a conversation whose first turn has a summary that was cut.
+func cutShort() *ct.History {
+	h := talk(1)
+	return h.Compact("r1", ct.IDs(h.Events)...).Amend(func(m *record.Metadata) { m.Uncut = long("all") }).Turn("inv2", "bot", "And?", "No.")
+}
+
+// listing is a conversation whose first turn has a summary with exact values behind it.
+func listing() *ct.History {
+	h := talk(1)
+	h.Compact("r1", ct.IDs(h.Events)...).Amend(func(m *record.Metadata) {
+		m.LedgerTokens = 600
+		for i := range 20 {
+			m.Values = append(m.Values, record.Value{Text: fmt.Sprintf("order ORD-%d17", i), Kind: "identifier", Score: 1})
+		}
+		if err := m.SetText(long("summaries")); err != nil {
+			panic(err)
+		}
+	})
+	return h.Turn("inv2", "bot", long("flowers"), long("bread"))
 }
 
 // finished is a conversation of so many turns and one in which the model reports that all of it is done.

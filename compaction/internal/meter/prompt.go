@@ -23,6 +23,11 @@ type Prompt struct {
 // Without is the likely size once something of that estimate has been removed.
 func (p Prompt) Without(estimate int) int { return p.Likely - int(p.ratio*float64(estimate)) }
 
+// With is the size that the prompt should not exceed once something of that estimate is added.
+func (p Prompt) With(estimate int) int {
+	return p.AtMost + PlusError(int(math.Ceil(p.ratio*float64(estimate))))
+}
+
 // EstimateOf is the estimate of a part of the prompt that has a size, rounded up.
 func (p Prompt) EstimateOf(size int) int { return int(math.Ceil(float64(size) / max(1, p.ratio))) }
 

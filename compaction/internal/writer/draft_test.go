@@ -5,14 +5,53 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/learned"
+	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
+
+// TestASummaryIsWrittenFromWhatWasCut: the cut served one prompt, and is the worse source.
+func TestASummaryIsWrittenFromWhatWasCut(t *testing.T) {
+	t.Parallel()
+	const whole = "The table at Casa Lola is booked for 20:00, and the flowers are paid. The guests were told of both on Monday."
+	shortened := func(in *record.Metadata, j Job, shorter int) *record.Metadata {
+		t.Helper()
+		window := selector.Selection{Absorb: []*record.Metadata{in}, Tokens: 1000}
+		d, _, err := Write(t.Context(), summarizer.Extractive{}, Assignment{
+			Job: j, Window: window, Rewrites: true, SummaryTokens: 500, Shorter: shorter, Room: 500, Timeout: time.Minute,
+		}, &learned.Attempts{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Meta
+	}
+	first := &record.Metadata{RecordID: "r1"}
+	if err := first.SetText(whole); err != nil {
+		t.Fatal(err)
+	}
+	forced := Job{Forced: true, Extractive: true}
+	once := shortened(first, forced, 8)
+	twice := shortened(once, forced, 6)
+	for _, m := range []*record.Metadata{once, twice} {
+		if text, err := m.Text(); err != nil || len(text) >= len(whole)/2 || m.Uncut != whole {
+			t.Errorf("%q is shown, %v, and %q kept", text, err, m.Uncut)
+		}
+	}
+	later := shortened(twice, Job{}, 0)
+	if text, err := later.Text(); err != nil || text != whole || later.Uncut != "" {
+		t.Errorf("a later summary says %q, %v, and keeps %q", text, err, later.Uncut)
+	}
+	if m := shortened(first, Job{}, 8); m.Uncut != "" {
+		t.Errorf("a summary that no full prompt has cut keeps %q", m.Uncut)
+	}
+}
 
 // TestCallsThatAreGivenUpAreReportedOnce: a job that leaves its draft to wait may race with the append
 // that stores the draft.

@@ -19,6 +19,8 @@ type Ledger struct {
 	Values *Values
 	// MaxTokens is how much the values of the branch may take up, 0 for none.
 	MaxTokens int
+	// Hidden keeps the values out of the view, until another record takes them over.
+	Hidden bool
 	// Current are the current records of the branch.
 	Current []*record.Metadata
 	// Size is what the view shows behind the prose of a branch's summaries, given its current records.
@@ -63,6 +65,17 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 	return found, nil
 }
 
+// carryValues gives the draft's record the values of those that it absorbs.
+func (d *Draft) carryValues(ctx context.Context, a *Assignment) {
+	l, m := &a.Ledger, d.Meta
+	if l.Values == nil || l.MaxTokens == 0 {
+		return
+	}
+	if m.Values, d.ValuesLost = l.Values.of(ctx, nil, a.Window.Absorb, l.MaxTokens); !l.Hidden {
+		m.LedgerTokens = l.MaxTokens
+	}
+}
+
 // addValues gives the draft's record its values. It may use half of the tokens that the summary frees, so that a
 // compaction always makes the prompt shorter, and by more than it adds.
 func (d *Draft) addValues(ctx context.Context, a *Assignment) {
@@ -80,7 +93,10 @@ func (d *Draft) addValues(ctx context.Context, a *Assignment) {
 	if a.Shorter > 0 { // the prompt is over the hard limit
 		m.LedgerTokens = min(m.LedgerTokens, a.Shorter)
 	}
-	if m.LedgerTokens > 0 {
+	if l.Hidden {
+		m.LedgerTokens = 0
+	}
+	if l.MaxTokens > 0 {
 		m.Values, d.ValuesLost = l.Values.of(ctx, a.Window.Events, a.Window.Absorb, l.MaxTokens)
 	}
 	before, most := l.Size(l.Current), m.LedgerTokens

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -23,6 +24,7 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // Summarizer is compaction.Summarizer.
@@ -48,12 +50,18 @@ type Assignment struct {
 	Room    int
 	Timeout time.Duration
 	Ledger  Ledger
+	// Given is the summary itself, for one that is stored in another form and not written; "" for any other. It has
+	// events of no window.
+	Given string
 }
 
 // Write asks the summarizer for a summary, and makes a draft of it. The result says what its calls
 // used, even where there is an error. A summary that is not shorter than the window is returned as
 // it is: the caller declines it.
 func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.Attempts) (d *Draft, result summarizer.Result, err error) {
+	if a.Given != "" {
+		return a.given(ctx)
+	}
 	asked, err := a.request()
 	if err != nil {
 		return nil, result, err
@@ -91,9 +99,44 @@ func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.A
 	}
 	if d, err = newDraft(ctx, a, text, result); d != nil {
 		d.Truncated = truncated
+		if a.Rewrites && a.Forced && (a.Extractive || a.Shorter > 0) {
+			d.keepUncut(asked.Summaries, text, a.Room)
+		}
 		d.addValues(ctx, &a)
 	}
 	return d, result, err
+}
+
+// given makes a draft of the summary that the assignment gives. Only the values behind it are chosen anew.
+func (a *Assignment) given(ctx context.Context) (*Draft, summarizer.Result, error) {
+	d, err := newDraft(ctx, *a, a.Given, summarizer.Result{})
+	if err != nil {
+		return nil, summarizer.Result{}, err
+	}
+	for _, m := range a.Window.Absorb {
+		d.Meta.Model = m.Model
+		if text, err := m.Text(); err == nil && text == a.Given {
+			d.Meta.Uncut = m.Uncut
+		}
+	}
+	d.carryValues(ctx, a)
+	return d, summarizer.Result{}, nil
+}
+
+// keepUncut keeps what a summary was made of that had to be short, with at most so many tokens.
+func (d *Draft) keepUncut(summaries []string, text string, maxTokens int) {
+	whole := strings.Join(summaries, "\n")
+	if whole != text && tokens.Estimate(whole) <= maxTokens {
+		d.Meta.Uncut = whole
+	}
+}
+
+// Whole is the prose of a record as it was before it was made short for a prompt that did not fit.
+func Whole(m *record.Metadata) (string, error) {
+	if m.Uncut != "" {
+		return m.Uncut, nil
+	}
+	return m.Text()
 }
 
 // request is what the summarizer is asked: the events of the window, and the prose of the summaries
@@ -114,7 +157,7 @@ func (a *Assignment) request() (summarizer.Request, error) {
 		req.Events = append(req.Events, readable(a.shown(ev)))
 	}
 	for _, m := range a.Window.Absorb {
-		text, err := m.Text()
+		text, err := Whole(m)
 		if err != nil {
 			return req, err
 		}
