@@ -24,7 +24,6 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // Summarizer is compaction.Summarizer.
@@ -126,7 +125,7 @@ func (a *Assignment) given(ctx context.Context) (*Draft, summarizer.Result, erro
 // keepUncut keeps what a summary was made of that had to be short, with at most so many tokens.
 func (d *Draft) keepUncut(summaries []string, text string, maxTokens int) {
 	whole := strings.Join(summaries, "\n")
-	if whole != text && tokens.Estimate(whole) <= maxTokens {
+	if whole != text && promptsize.OfProse(record.KindSummary, false, whole) <= maxTokens {
 		d.Meta.Uncut = whole
 	}
 }
