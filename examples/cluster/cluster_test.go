@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -79,7 +80,7 @@ func TestAnyProcessAnswersAndOneOfThemSummarizes(t *testing.T) {
 // The example notices what it is there to show.
 func TestTheCheckFindsWhatIsLost(t *testing.T) {
 	t.Parallel()
-	folder, err := os.MkdirTemp("", "pg") // t.TempDir is too long for a socket
+	folder, err := os.MkdirTemp("", "it's a") // t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,4 +196,15 @@ func number(t *testing.T, text string) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+func TestAnInterruptEndsIt(t *testing.T) {
+	t.Parallel()
+	programs(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	if code := run(ctx, nil, &stdout, &stderr); code != 1 || stderr.String() != "cluster: interrupted\n" {
+		t.Errorf("exit code %d, stderr %q, stdout:\n%s", code, stderr.String(), stdout.String())
+	}
 }

@@ -63,7 +63,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return skip(err, os.Getenv("CI") == "true", stdout, stderr)
 	}
-	if err := show(ctx, programs, *turns, stdout); err != nil {
+	err = show(ctx, programs, *turns, stdout)
+	if ctx.Err() != nil {
+		fmt.Fprintln(stderr, "cluster: interrupted")
+		return 1
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "cluster: %v\n", err)
 		return 1
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -80,7 +81,10 @@ func (s *server) command(program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (s *server) dsn() string { return fmt.Sprintf("host=%s user=app dbname=postgres", s.folder) }
+// dsn has the folder in quotes, because the name of a folder for temporary files may have spaces.
+func (s *server) dsn() string {
+	return fmt.Sprintf("host='%s' user=app dbname=postgres", strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s.folder))
+}
 
 // await waits until the server answers.
 func (s *server) await(ctx context.Context) error {
