@@ -47,6 +47,7 @@ func BenchmarkMovingASession(b *testing.B) {
 					b.Fatalf("%v: %s", err, out)
 				}
 				b.ReportMetric(float64(stored)/took.Seconds(), "events/s")
+				b.ReportMetric((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), "CPU-s")
 				b.ReportMetric(peakMemory(cmd.ProcessState)/1e6, "MB-peak")
 			})
 		}

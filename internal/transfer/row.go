@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -134,7 +135,7 @@ func (r *row) digest() (digest, error) {
 func (r *row) skeleton(ev *session.Event) *session.Event {
 	const text, result = 16, 1024
 	bare := &session.Event{ID: ev.ID, InvocationID: ev.InvocationID, Author: ev.Author, Branch: ev.Branch, Timestamp: ev.Timestamp, LongRunningToolIDs: ev.LongRunningToolIDs}
-	bare.CustomMetadata = ev.CustomMetadata
+	bare.CustomMetadata = packed(ev.CustomMetadata)
 	bare.Actions.RequestedToolConfirmations, bare.Actions.TransferToAgent = ev.Actions.RequestedToolConfirmations, ev.Actions.TransferToAgent
 	bare.ErrorCode, bare.Interrupted, bare.TurnComplete = ev.ErrorCode, ev.Interrupted, ev.TurnComplete
 	if ev.Content == nil {
@@ -164,6 +165,22 @@ func (r *row) skeleton(ev *session.Event) *session.Event {
 		bare.Content.Parts = append(bare.Content.Parts, slim)
 	}
 	return bare
+}
+
+// packed returns the metadata of an event with its record as text, which takes a small part of the memory and which views
+// read as well.
+func packed(custom map[string]any) map[string]any {
+	object, ok := custom[record.Key].(map[string]any)
+	if !ok {
+		return custom
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return custom
+	}
+	out := maps.Clone(custom)
+	out[record.Key] = string(text)
+	return out
 }
 
 // order gives events strictly increasing times, as ADK's service needs to read them in this order. Only a record behind

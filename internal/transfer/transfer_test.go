@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,9 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/record"
 )
 
 var s1 = Name{"app", "user", "s1"}
@@ -244,5 +247,36 @@ func TestASkeletonKeepsNothingElse(t *testing.T) {
 	}
 	if unsafe.StringData(kept) == unsafe.StringData(text) {
 		t.Error("the beginning of the text keeps all of it")
+	}
+}
+
+// The skeleton of a record is small, and a view reads the same from it.
+func TestASkeletonPacksItsRecord(t *testing.T) {
+	t.Parallel()
+	h := (&compactiontest.History{}).Turns(3, "bot")
+	ev := h.Record("r1", "e1", "e2", "e3")
+	ev.CustomMetadata["a2a:task"] = "t1"
+	r, err := rowOf(ev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := record.From(ev)
+	if err != nil || len(want.Covered) != 3 {
+		t.Fatal(want, err)
+	}
+	bare := r.skeleton(ev)
+	if _, text := bare.CustomMetadata[record.Key].(string); !text || bare.CustomMetadata["a2a:task"] != "t1" {
+		t.Errorf("the skeleton has %v", bare.CustomMetadata)
+	}
+	if got, err := record.From(bare); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the skeleton's record is %+v, %v; want %+v", got, err, want)
+	}
+	if _, object := ev.CustomMetadata[record.Key].(map[string]any); !object {
+		t.Error("the event itself was changed")
+	}
+	for _, odd := range []map[string]any{nil, {record.Key: "{}"}, {record.Key: 7}} {
+		if got := packed(odd); !reflect.DeepEqual(got, odd) {
+			t.Errorf("packed(%v) is %v", odd, got)
+		}
 	}
 }
