@@ -1,10 +1,13 @@
 package summarizer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
@@ -35,7 +38,14 @@ type LLMConfig struct {
 	// earlier summaries and the answer. Three quarters of the rest are for the transcript, and one
 	// quarter covers the error of the estimate. So a window of 128,000 tokens gives 89,856.
 	MaxInputTokens int
+	// MaxPieces is how many transcripts a window is read in at most, one call each, if its values do not fit whole
+	// into one. Each call gets what the call before has written. 1 never asks more than once, and cuts the longest
+	// values in the middle; so does any number if the window needs more pieces. 0 means 8.
+	MaxPieces int
 }
+
+// defaultMaxPieces lets a model with a window of 8,000 tokens read a result of 32,000 tokens whole, and bounds the cost.
+const defaultMaxPieces = 8
 
 var _ InputLimiter = (*LLM)(nil)
 
@@ -47,6 +57,7 @@ type LLM struct {
 	pack     Pack
 	config   *genai.GenerateContentConfig
 	maxInput int
+	pieces   int
 }
 
 // NewLLM returns a summarizer. The error names the field of cfg that is wrong, and the remedy.
@@ -69,6 +80,9 @@ func NewLLM(cfg LLMConfig) (*LLM, error) {
 	if cfg.MaxInputTokens < 0 {
 		return nil, fmt.Errorf("summarizer: LLMConfig.MaxInputTokens is %d; set a number of tokens, or 0 to derive it from the model's context window", cfg.MaxInputTokens)
 	}
+	if cfg.MaxPieces < 0 {
+		return nil, fmt.Errorf("summarizer: LLMConfig.MaxPieces is %d; set 1 to read a window in one call, or 0 for up to %d", cfg.MaxPieces, defaultMaxPieces)
+	}
 	name := cfg.Model.Name()
 	if cfg.ContextWindow < 0 {
 		return nil, fmt.Errorf("summarizer: LLMConfig.ContextWindow is %d; set a number of tokens, or 0 to look it up by the model's name", cfg.ContextWindow)
@@ -86,6 +100,7 @@ func NewLLM(cfg LLMConfig) (*LLM, error) {
 		pack:     cfg.Pack,
 		config:   callConfig(cfg.GenerateConfig),
 		maxInput: cfg.MaxInputTokens,
+		pieces:   cmp.Or(cfg.MaxPieces, defaultMaxPieces),
 	}, nil
 }
 
@@ -101,9 +116,11 @@ func (l *LLM) ModelName() string { return l.name }
 // cost at most that much together, by [Cost], is summarized in one call.
 func (l *LLM) MaxInputTokens() int { return l.maxInput }
 
-// Summarize asks the model for a summary of req. If the answer is more than twice as long as
-// req.MaxTokens, it asks once more for a shorter version. It returns when ctx is done, even if the
-// model does not. It sets no time limit of its own.
+// Summarize asks the model for a summary of req. If the values of its events do not fit whole into MaxInputTokens,
+// the model reads them in pieces, see LLMConfig.MaxPieces. If an answer is more than twice as long as req.MaxTokens,
+// Summarize asks once more for a shorter version. It returns when ctx is done, even if the model does not. It sets no
+// time limit of its own; if ctx has a deadline that the pieces would miss at the pace so far, the rest is read in one
+// call.
 //
 // The error wraps [ErrEmpty] or [ErrTooLong] if no call was made, [ErrUnusable] if the answer is
 // unfinished or [Check] refuses it, or else [ErrPanic], ctx's error or the model's error. The Usage
@@ -116,31 +133,50 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return res, fmt.Errorf("summarizer: not started: %w", err)
 	}
-	transcript, err := Transcript(req.Events, l.maxInput)
+	rest, err := piecesOf(req.Events, l.maxInput, l.pieces)
 	if err != nil {
 		return res, err
 	}
-	first := l.ask(ctx, l.prompt(req, transcript))
-	res.Usage = first.usage
-	if first.err == nil {
-		first.err = Check(req, first.text)
+	part, pace := req, pace{}
+	for number := 1; ; number++ {
+		if len(rest) > 1 && pace.misses(ctx, len(rest)) {
+			rest = [][]line{slices.Concat(rest...)}
+		}
+		began := time.Now()
+		last, err := l.write(ctx, req, part, place{number, number + len(rest) - 1}, transcriptOf(rest[0], l.maxInput))
+		res.Usage, res.Content = res.Usage.Add(last.usage), last.content
+		if err != nil {
+			res.Content = nil
+			return res, err
+		}
+		if rest = rest[1:]; len(rest) == 0 {
+			return res, nil
+		}
+		pace.took(time.Since(began))
+		part.Summaries = []string{last.text}
 	}
-	if first.err != nil {
-		return res, fmt.Errorf("summarizer: model %q gave no summary: %w", l.name, first.err)
-	}
-	res.Content = first.content
+}
 
-	size := tokens.Estimate(first.text)
+// write asks for the summary of one piece of req.
+func (l *LLM) write(ctx context.Context, req, part Request, at place, transcript string) (answer, error) {
+	got := l.ask(ctx, l.prompt(part, at, transcript))
+	if got.err == nil {
+		got.err = Check(req, got.text)
+	}
+	if got.err != nil {
+		return got, fmt.Errorf("summarizer: model %q gave no summary: %w", l.name, got.err)
+	}
+	size := tokens.Estimate(got.text)
 	if size <= 2*req.maxTokens() {
-		return res, nil
+		return got, nil
 	}
 	// Sending the answer is cheaper than sending the window again.
-	second := l.ask(ctx, shortenPrompt(first.text, size, req.maxTokens()))
-	res.Usage = res.Usage.Add(second.usage)
-	if second.err == nil && tokens.Estimate(second.text) < size && Check(req, second.text) == nil {
-		res.Content = second.content
+	shorter := l.ask(ctx, shortenPrompt(got.text, size, req.maxTokens()))
+	if shorter.err == nil && tokens.Estimate(shorter.text) < size && Check(req, shorter.text) == nil {
+		got.content, got.text = shorter.content, shorter.text
 	}
-	return res, nil
+	got.usage = got.usage.Add(shorter.usage)
+	return got, nil
 }
 
 // ask sends one user message in a new request.

@@ -182,6 +182,7 @@ func TestConfigThatCannotWorkIsRefused(t *testing.T) {
 		{summarizer.LLMConfig{Model: m, Template: "{{history}} {{history}}"}, []string{"LLMConfig.Template", "2 times"}},
 		{summarizer.LLMConfig{Model: m, Pack: "poem"}, []string{"LLMConfig.Pack", "poem"}},
 		{summarizer.LLMConfig{Model: m, MaxInputTokens: -5}, []string{"LLMConfig.MaxInputTokens", "-5"}},
+		{summarizer.LLMConfig{Model: m, MaxPieces: -5}, []string{"LLMConfig.MaxPieces", "-5"}},
 		{summarizer.LLMConfig{Model: m, ContextWindow: -5}, []string{"LLMConfig.ContextWindow", "-5"}},
 	} {
 		_, err := summarizer.NewLLM(tc.cfg)

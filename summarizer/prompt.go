@@ -36,17 +36,17 @@ func isCheckpoint(req Request) bool { return req.Kind == record.KindCheckpoint }
 
 // prompt fills in the template. It splits the template at the placeholder before inserting
 // anything, so a placeholder in the conversation or in a remark is never expanded.
-func (l *LLM) prompt(req Request, transcript string) string {
+func (l *LLM) prompt(req Request, at place, transcript string) string {
 	before, after, _ := strings.Cut(l.templateFor(req), placeholder)
 	var b strings.Builder
 	b.WriteString(before)
-	writeHistory(&b, req.Summaries, transcript)
+	writeHistory(&b, req.Summaries, at, transcript)
 	b.WriteString(after)
 	writeDemands(&b, req, anyRef(transcript) || anyRef(req.Summaries...))
 	return b.String()
 }
 
-func writeHistory(b *strings.Builder, summaries []string, transcript string) {
+func writeHistory(b *strings.Builder, summaries []string, at place, transcript string) {
 	b.WriteString(dataNote)
 	b.WriteByte('\n')
 	if quoted := quoteSummaries(summaries); quoted != "" {
@@ -54,6 +54,9 @@ func writeHistory(b *strings.Builder, summaries []string, transcript string) {
 		b.WriteString(summariesHeader)
 		b.WriteByte('\n')
 		b.WriteString(quoted)
+	}
+	if at.of > 1 {
+		fmt.Fprintf(b, "The transcript is too long to be read at once. This is piece %d of %d, in order.\n", at.number, at.of)
 	}
 	if transcript != "" {
 		b.WriteString(transcriptHeader)

@@ -23,16 +23,29 @@ import (
 // are escaped, so the number of lines depends on the number of parts only, not on their content.
 // Nil events, contents and parts are skipped.
 func Transcript(events []*session.Event, maxTokens int) (string, error) {
+	lines := linesOf(events)
+	limit, ok := commonCap(lines, maxTokens)
+	if !ok {
+		return "", tooLong(lines, maxTokens)
+	}
+	return render(lines, limit), nil
+}
+
+func linesOf(events []*session.Event) []line {
 	var lines []line
 	answered := answeredIn(events)
 	for _, ev := range events {
 		lines = append(lines, eventLines(ev, answered)...)
 	}
-	limit, ok := commonCap(lines, maxTokens)
-	if !ok {
-		return "", fmt.Errorf("%w: %d lines need at least %d tokens, the limit is %d; take fewer events",
-			ErrTooLong, len(lines), floorCost(lines), maxTokens)
-	}
+	return lines
+}
+
+func tooLong(lines []line, maxTokens int) error {
+	return fmt.Errorf("%w: %d lines need at least %d tokens, the limit is %d; take fewer events",
+		ErrTooLong, len(lines), floorCost(lines), maxTokens)
+}
+
+func render(lines []line, limit int) string {
 	var b strings.Builder
 	for i, l := range lines {
 		if i > 0 {
@@ -41,7 +54,7 @@ func Transcript(events []*session.Event, maxTokens int) (string, error) {
 		text, _ := l.at(limit)
 		b.WriteString(text)
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // Cost returns the smallest number of estimated tokens that an event takes up in a [Transcript]:
