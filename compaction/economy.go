@@ -23,8 +23,8 @@ import (
 // economic order quantity: compactions at intervals of the square root of
 // 2 x PriceRegular / (growth per call x price of a token).
 //
-// A summary loses what it leaves out, and no price knows that. MinWindow is therefore 20 times the length that a summary
-// may have.
+// A summary loses what it leaves out, and no price knows that. MinWindow is therefore ten times the length that a summary
+// may have, and 20 times for the first compaction: a session that has not had one may well be a short one.
 type Economy struct {
 	// Priced reports whether the prices are known. If they are not, all other fields are 0.
 	Priced bool

@@ -49,10 +49,11 @@ const (
 	// foreseen is the share of the calls so far that a session is taken to have ahead, as a divisor. If a session that
 	// has run for n calls is as likely to have n more as not to, then four of five have n/4 more.
 	foreseen = 4
-	// minCompression is how many times as long as its summary a window must be. No price knows what a summary leaves
-	// out, so this is a judgment: of 20 tokens, one stays. Half of it costs hardly less in long sessions, and short
-	// ones pay for summaries just before they end; see "Economy" in BENCHMARKS.md.
-	minCompression = 20
+	// minCompression is how many times as long as its summary a window must be, and the first of a session twice as
+	// long. No price knows what a summary leaves out, so this is a judgment: of ten tokens, one stays. With the same for
+	// the first window, short sessions pay for summaries just before they end, and with twice as much for all, long
+	// ones of short turns cost a third more than need be; see "Economy" in BENCHMARKS.md.
+	minCompression = 10
 	// maxTail bounds how many of the newest events an account tells apart.
 	maxTail = 256
 )
@@ -230,7 +231,7 @@ func (a *account) economy(l *Limits) Economy {
 	e.Price = e.PriceRegular + p.SummaryInput*float64(a.raw-a.tailed)
 	e.Threshold = e.PriceRegular
 	if a.shown == 0 {
-		e.Threshold = e.Price
+		e.Threshold, e.MinWindow = e.Price, 2*e.MinWindow
 	}
 	return e
 }

@@ -407,6 +407,18 @@ func TestACallWithAnEarlierClockExpiresNoCache(t *testing.T) {
 	}
 }
 
+// A session that has not been compacted may be a short one.
+func TestTheFirstWindowMustBeTwiceAsLong(t *testing.T) {
+	t.Parallel()
+	l := priced(2, 0.2, 10)
+	a := account{retain: l.Retain}
+	first := a.economy(l).MinWindow
+	a.addSummary(&record.Metadata{EventCount: 2}, 500)
+	if later := a.economy(l).MinWindow; first != 20*l.SummaryTokens || later != 10*l.SummaryTokens {
+		t.Errorf("the first %d, a later one %d; want 10,000 and 5,000", first, later)
+	}
+}
+
 // With as many summaries as a branch may show, a compaction merges two of them first.
 func TestACompactionThatMergesCostsMore(t *testing.T) {
 	t.Parallel()
