@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 
 	"google.golang.org/genai"
@@ -158,10 +159,11 @@ func playSession(ctx context.Context, c cell, calls int, cfg compaction.Config) 
 	if err != nil {
 		return nil, err
 	}
+	question, reply := text(genai.RoleUser, c.growth-answerTokens), text(genai.RoleModel, answerTokens)
 	var prompt, last []sent // what the next request has, and what the last one had
 	for i := range calls {
 		user := session.NewEventWithContext(ctx, fmt.Sprint("call", i))
-		user.Author, user.Content = "user", text(genai.RoleUser, c.growth-answerTokens)
+		user.Author, user.Content = "user", question
 		if err := svc.AppendEvent(ctx, created.Session, user); err != nil {
 			return nil, err
 		}
@@ -176,7 +178,7 @@ func playSession(ctx context.Context, c cell, calls int, cfg compaction.Config) 
 		l.call(size, same)
 		last = slices.Clone(prompt)
 		answer := session.NewEventWithContext(ctx, user.InvocationID)
-		answer.Author, answer.Content = "agent", text(genai.RoleModel, answerTokens)
+		answer.Author, answer.Content = "agent", reply
 		answer.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: int32(size), CachedContentTokenCount: int32(same), CandidatesTokenCount: answerTokens}
 		if err := svc.AppendEvent(ctx, created.Session, answer); err != nil {
 			return nil, err
@@ -223,18 +225,14 @@ func compareSent(before, now []sent) (size, same int) {
 	return size, same
 }
 
-// text is a text of so many tokens.
+// text is a text of so many tokens, in which no word comes twice: the service refuses summaries that repeat a few words.
 func text(role genai.Role, n int) *genai.Content {
-	return genai.NewContentFromText(words[:perToken*n], role)
+	return genai.NewContentFromText(words[:sort.Search(len(words), func(k int) bool { return tokens.Estimate(words[:k]) >= n })], role)
 }
 
-// perToken is how many letters package tokens takes for a token.
-const perToken = 4
-
-// words is the beginning of all texts. No word comes twice: the service refuses summaries that repeat a few words.
 var words = func() string {
 	var b strings.Builder
-	for i := 0; b.Len() < perToken*slices.Max(growths); i++ {
+	for i := range slices.Max(growths) {
 		fmt.Fprintf(&b, "word%d ", i)
 	}
 	return b.String()
