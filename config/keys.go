@@ -92,6 +92,7 @@ func ofPreset() []option {
 		"compaction.threshold_by_tier.small":    {Share, "0.35", "Compaction.SafetyRatio, Budget.Thresholds.Compact"},
 		"compaction.block_threshold":            {Share, "0.98", "Compaction.BlockRatio, Budget.Thresholds.Block"},
 		"compaction.invocation_threshold":       {Count, "5", "Compaction.InvocationThreshold"},
+		"compaction.economical":                 {Toggle, "false", "Compaction.Economical"},
 		"session.checkpoint":                    {Text, "operator", "ContextTools.Checkpoint"},
 		"session.compact_context":               {Toggle, "false", "ContextTools.OmitCompactContext"},
 		"agent.max_turn_cost_usd":               {Money, "off", "Guard.Turn.USD"},

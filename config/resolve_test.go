@@ -60,6 +60,7 @@ var effects = []struct {
 	{"compaction.threshold_by_tier.small", "0.3", "agent.model = 'claude-haiku-4-5'", func(r result) any { return r.c.Compaction.SafetyRatio }, 0.3},
 	{"compaction.block_threshold", "0.9", "", func(r result) any { return r.c.Compaction.BlockRatio }, 0.9},
 	{"compaction.invocation_threshold", "7", "", func(r result) any { return r.c.Compaction.InvocationThreshold }, 7},
+	{"compaction.economical", "true", "", func(r result) any { return r.c.Compaction.Economical }, true},
 	{"compaction.overlap_size", "3", "", func(r result) any { return r.c.Compaction.OverlapSize }, 3},
 	{"compaction.token_threshold", "60000", "", func(r result) any { return r.c.Compaction.TokenThreshold }, 60_000},
 	{"compaction.prompt_template", `"` + template + `"`, "", func(r result) any { return r.c.Compaction.PromptTemplate }, template},

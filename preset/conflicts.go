@@ -12,10 +12,12 @@ func (r *resolver) compaction() {
 	s.Threshold = r.threshold()
 	s.BlockThreshold = r.blockThreshold()
 	s.InvocationThreshold = find(r, "compaction.invocation_threshold", func(v *Values) *int { return v.InvocationThreshold }, defaultInvocations, "")
+	s.Economical = find(r, "compaction.economical", func(v *Values) *bool { return v.Economical }, false, "")
 	enabled := find(r, "compaction.enabled", func(v *Values) *bool { return v.Compaction }, true, "")
 	if !enabled.Value {
 		turnOff(r, "compaction.threshold", &s.Threshold, enabled)
 		turnOff(r, "compaction.invocation_threshold", &s.InvocationThreshold, enabled)
+		turnOff(r, "compaction.economical", &s.Economical, enabled)
 		return
 	}
 	if s.Threshold.Value >= s.BlockThreshold.Value {
@@ -83,12 +85,13 @@ func (r *resolver) refuseThresholds() {
 }
 
 // turnOff turns a trigger off because compaction is. One that a source as near has turned on is refused.
-func turnOff[T int | float64](r *resolver, key string, v *Value[T], enabled Value[bool]) {
-	if v.Value != 0 && v.Source.explicit() && v.Source.nearness() <= enabled.Source.nearness() {
+func turnOff[T int | float64 | bool](r *resolver, key string, v *Value[T], enabled Value[bool]) {
+	var off T
+	if v.Value != off && v.Source.explicit() && v.Source.nearness() <= enabled.Source.nearness() {
 		refuse(r, key, *v, fmt.Sprintf("compaction.enabled is false (%s), so it would have no effect: remove one of them", enabled.Origin()))
 		return
 	}
-	*v = Value[T]{0, enabled.Source, enabled.Name}
+	*v = Value[T]{off, enabled.Source, enabled.Name}
 }
 
 // limits resolves the ceilings, and refuses those that cannot hold.

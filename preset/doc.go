@@ -20,9 +20,9 @@
 // tools nor their model, and entries of threshold_by_tier win over it.
 //
 // [LongRun] is the set that is recommended for long runs: 25 tool iterations a turn, checkpoints and
-// compactions by the model, agentic tools with a small model, and a ceiling of $0.50 a turn. Unattended, the
-// ceilings are $1.00 a turn and $20.00 a session, and the watchdog stops loops. Without LongRun, an unattended run needs
-// a session ceiling or the word no_ceiling.
+// compactions by the model, compactions when they pay, agentic tools with a small model, and a ceiling of $0.50 a
+// turn. Unattended, the ceilings are $1.00 a turn and $20.00 a session, and the watchdog stops loops. Without LongRun,
+// an unattended run needs a session ceiling or the word no_ceiling.
 //
 // Thresholds are shares of the effective window. The pairs have names: see [PairOf].
 package preset

@@ -42,6 +42,7 @@ func Example() {
 	// compaction.threshold = 0.65 (preset tier mid)
 	// compaction.block_threshold = 0.98 (preset tier mid)
 	// compaction.invocation_threshold = 5 (default)
+	// compaction.economical = true (preset longrun)
 	// session.checkpoint = model (preset longrun)
 	// session.compact_context = true (preset longrun)
 	// agent.max_turn_cost_usd = $1.0000 (preset longrun)

@@ -60,6 +60,7 @@ var options = []option{
 	share(Key{Name: "compaction.threshold_by_tier.small", Flag: "threshold-small", Help: "the same for models of the small tier"}, func(v *Values) **float64 { return &v.ThresholdByTier.Small }, true),
 	share(Key{Name: "compaction.block_threshold", Flag: "block-threshold", Help: "the share at which a request waits until it is smaller"}, func(v *Values) **float64 { return &v.BlockThreshold }, false),
 	count(Key{Name: "compaction.invocation_threshold", Flag: "invocation-threshold", Help: "compaction begins after this many turns, too; 0 is off"}, func(v *Values) **int { return &v.InvocationThreshold }),
+	toggle(Key{Name: "compaction.economical", Flag: "economical", Help: "prices decide when to compact; the other triggers are bounds"}, func(v *Values) **bool { return &v.Economical }),
 	choice(Key{Name: "session.checkpoint", Flag: "checkpoint", Help: "who writes checkpoints"}, func(v *Values) **Checkpoint { return &v.Checkpoint }, CheckpointModel, CheckpointOperator, CheckpointOff),
 	toggle(Key{Name: "session.compact_context", Flag: "compact-context", Help: "a tool by which the model compacts the session"}, func(v *Values) **bool { return &v.CompactContext }),
 	money(Key{Name: "agent.max_turn_cost_usd", Flag: "max-turn-cost-usd", Help: "the ceiling of one turn; 0 is off"}, func(v *Values) **tokens.Nano { return &v.MaxTurnCost }),

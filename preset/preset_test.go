@@ -156,6 +156,8 @@ func TestPrecedence(t *testing.T) {
 		"long runs: iterations":                         {file: []string{"session.preset=longrun"}, key: "agent.max_tool_iterations", want: "25, preset longrun"},
 		"long runs: checkpoints":                        {file: []string{"session.preset=longrun"}, key: "session.checkpoint", want: "model, preset longrun"},
 		"long runs: compactions by the model":           {file: []string{"session.preset=longrun"}, key: "session.compact_context", want: "true, preset longrun"},
+		"long runs: prices decide":                      {file: []string{"session.preset=longrun"}, key: "compaction.economical", want: "true, preset longrun"},
+		"no prices without compaction":                  {file: []string{"session.preset=longrun"}, flag: []string{"compaction.enabled=false"}, key: "compaction.economical", want: "false, flag --no-compact"},
 		"long runs: agentic tools":                      {file: []string{"session.preset=longrun"}, key: "agent.agentic_tools", want: "true, preset longrun"},
 		"long runs, unattended: a turn":                 {file: []string{"session.preset=longrun", "session.unattended=true"}, key: "agent.max_turn_cost_usd", want: "$1.0000, preset longrun"},
 		"long runs, unattended: a session":              {file: []string{"session.preset=longrun", "session.unattended=true"}, key: "agent.max_session_cost_usd", want: "$20.0000, preset longrun"},

@@ -28,9 +28,11 @@ type Settings struct {
 	// InvocationThreshold is the number of turns after which compaction begins. It is 0 if compaction by
 	// turns is off.
 	InvocationThreshold Value[int]
-	Checkpoint          Value[Checkpoint]
-	CompactContext      Value[bool] // the model may compact the session by a tool
-	AgenticTools        Value[bool]
+	// Economical lets prices decide when to compact, within Threshold. It is false if compaction is off.
+	Economical     Value[bool]
+	Checkpoint     Value[Checkpoint]
+	CompactContext Value[bool] // the model may compact the session by a tool
+	AgenticTools   Value[bool]
 
 	MaxTurnCost       Value[tokens.Nano] // 0 is off
 	MaxSessionCost    Value[tokens.Nano] // 0 is off
@@ -92,6 +94,7 @@ func (s *Settings) Lines() []Line {
 		line("compaction.threshold", s.Threshold, shareText),
 		line("compaction.block_threshold", s.BlockThreshold, shareText),
 		line("compaction.invocation_threshold", s.InvocationThreshold, countText),
+		line("compaction.economical", s.Economical, strconv.FormatBool),
 		line("session.checkpoint", s.Checkpoint, orNone[Checkpoint]),
 		line("session.compact_context", s.CompactContext, strconv.FormatBool),
 		line("agent.max_turn_cost_usd", s.MaxTurnCost, moneyText),

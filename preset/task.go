@@ -76,7 +76,7 @@ const (
 func longRun(unattended bool) Values {
 	yes, iterations, checkpoint := true, toolIterations, CheckpointModel
 	turn, session, watchdog := attendedTurn, unattendedSession, WatchdogWarn
-	v := Values{AgenticTools: &yes, CompactContext: &yes, MaxToolIterations: &iterations, Checkpoint: &checkpoint, MaxTurnCost: &turn, Watchdog: &watchdog}
+	v := Values{AgenticTools: &yes, CompactContext: &yes, Economical: &yes, MaxToolIterations: &iterations, Checkpoint: &checkpoint, MaxTurnCost: &turn, Watchdog: &watchdog}
 	if unattended {
 		turn, watchdog = unattendedTurn, WatchdogStop
 		v.MaxSessionCost = &session

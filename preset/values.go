@@ -57,7 +57,8 @@ type Values struct {
 	Threshold           *float64 // 0 is off
 	ThresholdByTier     TierThresholds
 	BlockThreshold      *float64
-	InvocationThreshold *int // turns of the user; 0 is off
+	InvocationThreshold *int  // turns of the user; 0 is off
+	Economical          *bool // prices decide when to compact
 	Checkpoint          *Checkpoint
 	CompactContext      *bool // the model may compact the session by a tool
 	AgenticTools        *bool
