@@ -104,6 +104,11 @@ type Config struct {
 	// RetainEvents is the least number of newest events of a branch that the token trigger leaves
 	// raw. At the hard limit it may leave fewer. 0 means 10.
 	RetainEvents int
+	// RetainTokens is the most that these events may take up together, in estimated tokens. If they are larger, fewer
+	// stay raw: the newest, and with each response its call. Otherwise a few long results could fill the prompt up to
+	// the token trigger again and again. 0 means half of the prompt size at which the token trigger fires, or of the
+	// hard limit if that trigger is off. Off means no limit.
+	RetainTokens int
 	// MaxSummaries is how many summaries a branch may show. Before one more would exceed it, two
 	// are merged; 1 is a rolling summary that is rewritten every time. If there is no room for the
 	// tool rounds of a turn that is still running, each agent has one summary more for these, until

@@ -14,6 +14,40 @@ import (
 // exact counts as the estimate does.
 var exact = provider{ratio: 1}
 
+// TestLongResultsThatStayRawDoNotFillThePrompt: ten results of 2,000 tokens are more than the window, so a compaction
+// that leaves them raw is followed by another one after each round, or by the hard limit.
+func TestLongResultsThatStayRawDoNotFillThePrompt(t *testing.T) {
+	t.Parallel()
+	const rounds = 60
+	played := func(retainTokens int) (calls, smallest, largest int) {
+		cfg, oracle := oracleConfig()
+		cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens = compaction.Off, 16_000, compaction.Off
+		cfg.RetainTokens = retainTokens
+		svc := newService(t, session.InMemoryService(), cfg)
+		l := newLoop(t, svc, exact)
+		smallest = 16_000
+		for range rounds {
+			before := len(oracle.Requests())
+			l.round(2000)
+			got := status(t, svc)
+			largest = max(largest, got.PromptTokens)
+			if len(oracle.Requests()) > before {
+				smallest = min(smallest, got.PromptTokens)
+			}
+		}
+		l.check()
+		return len(oracle.Requests()), smallest, largest
+	}
+	calls, smallest, largest := played(0)
+	unbounded, _, reached := played(compaction.Off)
+	if largest >= reached || calls >= unbounded || smallest > 8_000 {
+		t.Errorf("%d summaries, prompts of %d to %d tokens; without a bound %d summaries, and up to %d tokens", calls, smallest, largest, unbounded, reached)
+	}
+	if _, one, _ := played(1); one >= smallest {
+		t.Errorf("a compaction that leaves one event raw leaves %d tokens, one that leaves half of the threshold %d", one, smallest)
+	}
+}
+
 // TestOneCompactionAtTheHardLimitIsNotFollowedByOneForEveryEvent: the retained events alone are over the
 // threshold, so only the hard limit lets go of any.
 func TestOneCompactionAtTheHardLimitIsNotFollowedByOneForEveryEvent(t *testing.T) {
@@ -24,6 +58,7 @@ func TestOneCompactionAtTheHardLimitIsNotFollowedByOneForEveryEvent(t *testing.T
 			const rounds = 60
 			cfg, oracle := oracleConfig()
 			cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens = compaction.Off, 16_000, compaction.Off
+			cfg.RetainTokens = compaction.Off
 			svc := newService(t, session.InMemoryService(), cfg)
 			l := newLoop(t, svc, exact)
 			calls, forced, before := 0, 0, 0

@@ -34,7 +34,7 @@ type policy struct {
 // engine translates the policy for the engine of a service over inner.
 func (p *policy) engine(inner session.Service) compactor.Config {
 	cfg := compactor.Config{
-		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, MaxSummaries: p.MaxSummaries,
+		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, RetainTokens: p.RetainTokens, MaxSummaries: p.MaxSummaries,
 		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin, Summarizer: p.summarizer,
 		Sizes: p.sizes, Limits: p.limits, CheckpointTool: p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
 		Redact: p.Redact, RecallTool: p.RecallTool,
@@ -123,6 +123,7 @@ func checkValues(cfg Config) []error {
 		{"ContextWindow", cfg.ContextWindow, false},
 		{"MaxOutputTokens", cfg.MaxOutputTokens, true},
 		{"RetainEvents", cfg.RetainEvents, false},
+		{"RetainTokens", cfg.RetainTokens, true},
 		{"MaxSummaries", cfg.MaxSummaries, false},
 		{"MaxSummaryTokens", cfg.MaxSummaryTokens, false},
 		{"MaxLedgerTokens", cfg.MaxLedgerTokens, true},

@@ -91,6 +91,7 @@ var occasions = map[string]occasion{
 	}, ""},
 	"nothing may be summarized": {"tokens", compaction.Declined, func(cfg *compaction.Config, _ *tampered) {
 		cfg.InvocationThreshold, cfg.TokenThreshold, cfg.RetainEvents = compaction.Off, 210, 50
+		cfg.RetainTokens = compaction.Off
 	}, ""},
 	"the summary is not shorter": {"invocations", compaction.Declined, func(cfg *compaction.Config, _ *tampered) {
 		cfg.Summarizer = answers(prose(words(2000)), nil)

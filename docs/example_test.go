@@ -77,6 +77,7 @@ func Example_configuration() {
 	cfg.BlockRatio = 0.95
 	cfg.Economical = true
 	cfg.RetainEvents = 20
+	cfg.RetainTokens = 4_000
 	cfg.Synchronous = true
 	cfg.CheckpointTool = contexttool.MarkTaskDoneName
 	cfg.CheckpointTokens = 8000

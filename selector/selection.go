@@ -28,6 +28,9 @@ type Params struct {
 	Overlap int
 	// Retain is how many of the newest events of a branch the token trigger keeps raw.
 	Retain int
+	// RetainTokens is the most that those events may take up together, by Size. Fewer stay raw if they are larger, but
+	// the newest in any case. 0 means no limit.
+	RetainTokens int
 	// MaxTokens is the largest sum of Cost over one window: what the summarizer can read in one
 	// call. 0 means no limit.
 	MaxTokens int

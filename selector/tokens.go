@@ -58,12 +58,7 @@ type spanKey struct {
 // partition sorts the branch's events, except the newest Retain, into the past and the spans of
 // active invocations.
 func (a *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
-	left := -a.Retain
-	for _, ev := range a.Events {
-		if ev != nil && ev.Branch == branch {
-			left++
-		}
-	}
+	left := a.beforeRetained(branch)
 	at := map[spanKey]int{}
 	var speakers lastSpeakers
 	for i, ev := range a.Events {
@@ -110,6 +105,28 @@ func (a *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 	}
 	slices.Sort(turns)
 	return turns, current
+}
+
+// beforeRetained counts the events of a branch before the newest that stay raw: Retain of them, or fewer if these
+// take up more than RetainTokens. A unit that begins before them stays as a whole, see [analysis.groups].
+func (a *analysis) beforeRetained(branch string) int {
+	before, kept, size := 0, 0, 0
+	for _, ev := range slices.Backward(a.Events) {
+		if ev == nil || ev.Branch != branch {
+			continue
+		}
+		if before == 0 && kept < a.Retain {
+			if a.RetainTokens > 0 {
+				size += a.Size(ev)
+			}
+			if kept == 0 || size <= a.RetainTokens || a.RetainTokens == 0 {
+				kept++
+				continue
+			}
+		}
+		before++
+	}
+	return before
 }
 
 // lastSpeakers keeps the latest event, and the latest before it that has another author. Events

@@ -45,6 +45,62 @@ func TestTheNewestEventsOfTheBranchAreRetained(t *testing.T) {
 	}
 }
 
+func TestRetainedEventsAreBoundedInTokens(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		tokens int
+		script string
+		want   string
+	}{
+		{"no bound", 0, "1q 1a 2q 2a*900 3q 3a*200 4q", "e1"},
+		{"a long one is not retained", 1000, "1q 1a 2q 2a*900 3q 3a*200 4q", "e1-e4"},
+		{"nor is what comes before it", 1000, "1q 1a 2q*900 2a 3q 3a*200 4q", "e1-e3"},
+		{"there is room for all", 2000, "1q 1a 2q 2a*900 3q 3a*200 4q", "e1"},
+		{"the newest is retained", 1, "1q 1a 2q 2a 3q*900", "e1-e3"},
+		{"events of other branches do not count", 300, "1q 1a 2q 2a p.a|2a@a*900 3q", "e1"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			p := defaults()
+			p.Retain, p.RetainTokens = 6, row.tokens
+			if row.name == "events of other branches do not count" {
+				p.Retain = 4
+			}
+			check(t, row.script, placed(selector.Tokens(newTape(script(row.script)).history(), p, "")), row.want)
+		})
+	}
+}
+
+func TestAnEventBoundPartsNoCallFromItsResponse(t *testing.T) {
+	t.Parallel()
+	h := newTape(script("1q 1c:x,y 1r:x*300 1r:y*200 1a 2q 2c:z*100 2r:z*100 2a 3q 3a 4q")).history()
+	seen := map[string]bool{}
+	for bound := range 1200 {
+		p := defaults()
+		p.Retain, p.RetainTokens = 10, bound+1
+		sel := selector.Tokens(h, p, "")
+		calls, responses := 0, 0
+		for _, ev := range sel.Events {
+			for _, part := range ev.Content.Parts {
+				if part.FunctionCall != nil {
+					calls++
+				}
+				if part.FunctionResponse != nil {
+					responses++
+				}
+			}
+		}
+		if calls != responses {
+			t.Fatalf("a bound of %d tokens selects %s", bound+1, placed(sel))
+		}
+		seen[placed(sel)] = true
+	}
+	if len(seen) < 4 {
+		t.Errorf("all bounds select the same: %v", seen)
+	}
+}
+
 func TestRoundsOfALiveTurnAreKeptApartFromEarlierTurns(t *testing.T) {
 	t.Parallel()
 	const loop = "2q 2c:x 2r:x 2c:y 2r:y 2c:z 2r:z"

@@ -24,7 +24,7 @@ type Keep struct{ Events, Invocations int }
 func (k Keep) window(s snapshot, branch string) selector.Selection {
 	s.params.MinTokens = func(string) int { return leastWindow() } // a person asked: try again
 	if k.Events > 0 {
-		s.params.Retain = k.Events
+		s.params.Retain, s.params.RetainTokens = k.Events, 0
 		return selector.Tokens(s.input, s.params, branch)
 	}
 	return selector.Manual(s.input, s.params, branch, k.Invocations)
