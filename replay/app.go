@@ -59,7 +59,8 @@ type Played struct {
 // Run plays c through the ADK runner. It sends the recorded user messages, a scripted model gives
 // the recorded answers, and function tools serve the recorded results. The model answers a message
 // without a recorded answer with a placeholder. Run abandons a turn that was interrupted before the
-// model read the results of its tools, as the recorded application did.
+// model read the results of its tools, as the recorded application did. Events have the times of the recording, if it has
+// any.
 //
 // Errors come from the service, the runner, the context and Before.
 func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, error) {
@@ -82,10 +83,14 @@ func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, e
 	if err != nil {
 		return Played{}, fmt.Errorf("replay %s: %w", c.ID, err)
 	}
+	service := app.Service
+	if times := times(c); times != nil {
+		service = &clocked{Service: service, script: script, times: times}
+	}
 	r, err := runner.New(runner.Config{
 		AppName:        app.Ref.AppName,
 		Agent:          root,
-		SessionService: app.Service,
+		SessionService: service,
 		PluginConfig:   runner.PluginConfig{Plugins: app.Plugins},
 	})
 	if err != nil {

@@ -18,7 +18,11 @@ import (
 type charged struct {
 	compaction.Summarizer
 	charge func(tokens.Usage) // receives estimated tokens
+	model  string             // that the summaries are charged as, "" for the agent's
 }
+
+// ModelName is the model by whose prices compaction.Config.Economical decides.
+func (c charged) ModelName() string { return c.model }
 
 // chargedUpTo is charged for a summarizer that limits what it reads in one call.
 type chargedUpTo struct {
@@ -27,8 +31,11 @@ type chargedUpTo struct {
 }
 
 // chargeFor wraps a summarizer.
-func chargeFor(inner compaction.Summarizer, charge func(tokens.Usage)) compaction.Summarizer {
-	c := charged{inner, charge}
+func chargeFor(inner compaction.Summarizer, model string, charge func(tokens.Usage)) compaction.Summarizer {
+	c := charged{inner, charge, model}
+	if named, ok := inner.(interface{ ModelName() string }); ok && model == "" {
+		c.model = named.ModelName()
+	}
 	if limiter, ok := inner.(summarizer.InputLimiter); ok {
 		return chargedUpTo{c, limiter}
 	}

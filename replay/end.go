@@ -13,7 +13,7 @@ func (r *run) finish(ctx context.Context, played Played) error {
 	rep.Without = w.sent(r.c, r.scale, r.opts.Model)
 	rep.With = r.sum.sent(r.c, played, r.opts.Model)
 	rep.SavedPercent = saved(rep.Without, rep.With)
-	rep.Counts = Counts{Recorded: r.scale.counted(), Ratio: r.scale.ratio, Fixed: int(r.scale.fixed), Left: r.scale.leftOut}
+	rep.Counts = Counts{Pauses: pauses(w.times), Recorded: r.scale.counted(), Ratio: r.scale.ratio, Fixed: int(r.scale.fixed), Left: r.scale.leftOut}
 	for i, size := range r.prompts {
 		point := Call{With: size}
 		if i < len(w.calls) {

@@ -36,6 +36,7 @@ func (r *run) observe(ctx context.Context, o compaction.Observation) {
 		r.made = append(r.made, Compaction{
 			Call: r.calls, Turn: r.turn + 1, Trigger: string(o.Trigger),
 			Events: o.Events, OriginalTokens: o.TokensBefore, CompactedTokens: o.TokensAfter,
+			ByPrice: byPrice(o.Economy),
 		})
 	case compaction.Failed:
 		sum.Failed++

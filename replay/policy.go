@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
@@ -159,6 +160,7 @@ func contextWindow(ctx context.Context, cfg compaction.Config, ref compaction.Se
 
 // whole is the result of playing a conversation with its whole history in every prompt.
 type whole struct {
+	times  []time.Time // of each call, nil if unknown
 	calls  []measured
 	turns  []int      // of each call, from 0
 	last   lastPrompt // read only if the conversation has questions
@@ -167,7 +169,7 @@ type whole struct {
 }
 
 func playWhole(ctx context.Context, c *conversation.Conversation, opts Options) (*whole, error) {
-	w := &whole{}
+	w := &whole{times: times(c)}
 	g := newGauge()
 	last := lastCall(c)
 	var err error
@@ -200,20 +202,27 @@ func playWhole(ctx context.Context, c *conversation.Conversation, opts Options) 
 func (w *whole) sent(c *conversation.Conversation, s scale, price tokens.Model) Sent {
 	var sum sum
 	for i, m := range w.calls {
-		sum.add(s.at(i, m.size), m.prefix, i, s)
+		sum.add(s.at(i, m.size), w.cached(i, m.prefix, s))
 	}
 	return sum.sent(c, w.played, price)
+}
+
+// cached is how much of the prompt of a call a cache can serve, in tokens: nothing of the first, and nothing after a
+// pause that no cache survives.
+func (w *whole) cached(call, prefix int, s scale) int {
+	if call == 0 || expired(w.times, call) {
+		return 0
+	}
+	return s.of(prefix)
 }
 
 // sum adds up requests, in tokens.
 type sum struct{ prompt, cached, largest int }
 
-func (s *sum) add(size, prefix, call int, scale scale) {
+func (s *sum) add(size, cached int) {
 	s.prompt += size
 	s.largest = max(s.largest, size)
-	if call > 0 { // the first call is never cached
-		s.cached += min(size, scale.of(prefix))
-	}
+	s.cached += min(size, cached)
 }
 
 func (s *sum) sent(c *conversation.Conversation, played Played, price tokens.Model) Sent {

@@ -1,5 +1,7 @@
 package replay
 
+import "github.com/adk-go-ext/longsession/compaction"
+
 // Report is the result of playing one conversation under one policy. Its JSON is the documented
 // output of the command: later versions may add fields, and keep the meaning of these.
 //
@@ -98,6 +100,9 @@ type Counts struct {
 	// declarations of the recorded application. Every size includes it, unless Left is true.
 	Fixed int  `json:"fixed"`
 	Left  bool `json:"fixed_left_out"`
+	// Pauses is how many calls came more than five minutes after the one before, by the times of the recording. None of
+	// their prompts is taken to be in the provider's cache.
+	Pauses int `json:"pauses"`
 }
 
 // Compaction is one stored compaction record.
@@ -117,6 +122,28 @@ type Compaction struct {
 	CompactedTokens int `json:"compacted_tokens"`
 	// Summary is the text of the summary.
 	Summary string `json:"summary"`
+	// ByPrice is the arithmetic of the prompt that set it off, nil if it was not compacted because that pays. See
+	// [compaction.Economy].
+	ByPrice *ByPrice `json:"by_price,omitempty"`
+}
+
+// ByPrice is why a session was compacted when it was: reading what the summary replaces had cost Held, which had to
+// reach Threshold, and was expected to cost Saving more, which had to reach Price. Amounts are in USD.
+type ByPrice struct {
+	// Calls is how many calls the session had had.
+	Calls     int     `json:"calls"`
+	Held      float64 `json:"held_dollars"`
+	Threshold float64 `json:"threshold_dollars"`
+	Saving    float64 `json:"saving_dollars"`
+	Price     float64 `json:"price_dollars"`
+}
+
+// byPrice returns nil unless a compaction was due because it pays.
+func byPrice(e compaction.Economy) *ByPrice {
+	if !e.Due() {
+		return nil
+	}
+	return &ByPrice{Calls: e.Calls, Held: e.Held, Threshold: e.Threshold, Saving: e.Saving, Price: e.Price}
 }
 
 // Summaries is the cost of writing summaries.

@@ -80,7 +80,7 @@ func (r *run) wrap(window int) error {
 	cfg := r.config()
 	cfg.Observer = compaction.ObserverFunc(r.observe)
 	if cfg.Summarizer != nil {
-		cfg.Summarizer = chargeFor(cfg.Summarizer, r.charge)
+		cfg.Summarizer = chargeFor(cfg.Summarizer, r.opts.SummaryModel.Name, r.charge)
 	}
 	var err error
 	if r.policy.Layers == nil {
@@ -178,7 +178,7 @@ func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	counted := r.scale.at(call, m.size)
 	r.prompts = append(r.prompts, counted)
 	before := r.sum
-	r.sum.add(counted, m.prefix, call, r.scale)
+	r.sum.add(counted, r.whole.cached(call, m.prefix, r.scale))
 	r.usages = append(r.usages, tokens.Usage{PromptTokens: counted, CachedTokens: r.sum.cached - before.cached})
 	r.report.Orphans += m.orphans
 	switch {
