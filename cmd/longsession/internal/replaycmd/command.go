@@ -33,6 +33,8 @@ type flags struct {
 	policy policy
 	grid   []axis
 	mirror bool
+	// hindsight looks for the best fixed threshold.
+	hindsight bool
 
 	model, summaryModel string
 	price               tokens.Model // prices only
@@ -58,6 +60,8 @@ func (f *flags) settings() []setting.Setting {
 		setting.Setting{Name: "mcp-tools", Value: setting.Texts(&f.policy.layers.mcp, checkPattern),
 			Help: "recorded tools that may be deferred, by name; * and ? match anything (may be repeated; default: those that begin with mcp__)"},
 		setting.Setting{Name: "mirror", Value: setting.Switch(&f.mirror), Help: "also compact where the recorded application did"},
+		setting.Setting{Name: "hindsight", Value: setting.Switch(&f.hindsight),
+			Help: "also look for the fixed size at which compaction would have been cheapest, which nobody knows in advance"},
 		setting.Setting{Name: "grid", Value: gridValue(&f.grid), Complete: completeGrid, Help: "compare policies: 'key=value,value key=value,...'"},
 
 		setting.Setting{Name: "model", Value: setting.Text(&f.model), Complete: setting.OneOf(pricing.Models...),
@@ -118,6 +122,10 @@ func (f *flags) check() error {
 		return exit.Usage("--mirror with --summarizer off: no summaries would be written; use --summarizer recorded or extractive")
 	case f.grid != nil && f.db != "":
 		return exit.Usage("--db with --grid: a session can be stored under one policy only; leave one of the two out")
+	case f.grid != nil && f.hindsight:
+		return exit.Usage("--hindsight with --grid: it has a grid of its own; leave one of the two out")
+	case f.hindsight && (f.policy.summarizer == geminis || f.policy.summarizer == recorded):
+		return exit.Usage("--hindsight with --summarizer %s: it plays each conversation a dozen times, with summaries of its own; leave one of the two out", f.policy.summarizer)
 	case f.force && f.db == "":
 		return exit.Usage("--force without --db: it lets --db add sessions to a file of another app; name the file, or leave --force out")
 	}
@@ -149,5 +157,5 @@ func matches(pattern, name string) bool {
 
 // defaultPolicy is the library's default for compaction, with the extractive summarizer.
 func defaultPolicy() policy {
-	return policy{summarizer: extractive, cfg: compaction.DefaultConfig(), layers: layers{which: noLayers, masking: toolresult.Masking{From: 0.25}, search: deferring{Threshold: 0.10, Mode: string(toolsearch.Bridge)}}}
+	return policy{summarizer: extractive, trigger: configured, cfg: compaction.DefaultConfig(), layers: layers{which: noLayers, masking: toolresult.Masking{From: 0.25}, search: deferring{Threshold: 0.10, Mode: string(toolsearch.Bridge)}}}
 }

@@ -27,6 +27,7 @@ func conclusion(p *plan, sum *summary) string {
 		who = cheapestNames(sum, best)
 	}
 	text := effect(t, p.model.Priced()) + " over " + played(sum) + "; " + lost(t)
+	text += inHindsight(p, sum)
 	if n := sum.findings; n > 0 {
 		text += "; see " + terminal.Plural(n, "finding") + " below"
 	}

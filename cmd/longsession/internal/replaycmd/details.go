@@ -18,6 +18,7 @@ type details struct {
 	problems section
 	over     section
 	recorded section
+	byPrice  section
 	alerts   section
 	stops    section
 	marked   section
@@ -108,6 +109,9 @@ func (d *details) add(r *replay.Report, bare, grid bool) {
 		d.stops.add(fmt.Sprintf("%s, turn %s, after call %s: %s, %s; %s would not have been made", name, terminal.Commas(w.Turn), terminal.Commas(w.Call+1),
 			w.Kind, terminal.Printable(strings.TrimSuffix(w.Text, ".")), terminal.Plural(w.CallsAfter, "call")))
 	}
+	if line := paid(r); line != "" {
+		d.byPrice.add(name + ": " + line)
+	}
 	if grid {
 		return // a line for each policy would bury the rest
 	}
@@ -115,6 +119,25 @@ func (d *details) add(r *replay.Report, bare, grid bool) {
 		d.recorded.add(fmt.Sprintf("%s, turn %s (%s): prompt of %s before; %s after the recorded compaction, %s with this policy", name, terminal.Commas(at.Turn), terminal.Printable(at.Trigger),
 			orUnknown(at.Before), orUnknown(at.Theirs), terminal.Commas(at.Ours)))
 	}
+}
+
+// paid describes the compactions of --policy economical, "" for none.
+func paid(r *replay.Report) string {
+	var first *replay.Compaction
+	n := 0
+	for i := range r.Compactions {
+		if r.Compactions[i].ByPrice != nil {
+			if n++; first == nil {
+				first = &r.Compactions[i]
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	why := first.ByPrice
+	return fmt.Sprintf("%s; before call %s, because what the summary replaced had cost %s (at least %s), and would cost %s more in a quarter as many calls; a summary cost %s",
+		terminal.Plural(n, "compaction"), terminal.Commas(first.Call+1), usd(why.Held), usd(why.Threshold), usd(why.Saving), usd(why.Price))
 }
 
 // orUnknown writes a recorded size. A recording without it has 0.
@@ -141,6 +164,7 @@ func (d *details) write(s terminal.Screen, sum *summary) string {
 	d.problems.write(&b, s, s.Bad, "Violations of the rules for a view")
 	d.over.write(&b, s, s.Strong, "Prompts over the context window")
 	d.recorded.write(&b, s, s.Strong, "Compactions of the recorded application, and the prompt right after")
+	d.byPrice.write(&b, s, s.Strong, "Compactions that were to pay, and the first of each conversation")
 	d.alerts.write(&b, s, s.Strong, "Alerts of the watchdog")
 	d.stops.write(&b, s, s.Strong, "Where a guard would have stopped; the conversations were played to their ends")
 	d.marked.write(&b, s, s.Strong, "Finished tasks that the model reported (mark_task_done)")

@@ -16,6 +16,7 @@ type plan struct {
 	*flags
 	version  string
 	policies []planned
+	tried    []tried  // by --hindsight
 	says     string   // the policy of the flags, which a grid varies
 	leftOut  []string // contradictory combinations of a grid
 	model    tokens.Model
@@ -55,12 +56,22 @@ func newPlan(ctx context.Context, f *flags, version string, given func(flag stri
 	if !given("context-window") {
 		f.policy.cfg.ContextWindow = p.model.ContextWindow
 	}
+	if f.policy.cfg.Registry, err = tokens.NewRegistry(p.model); err != nil {
+		return nil, err
+	}
+	f.policy.cfg.AgentModel = f.model
 	combinations := []combination{{policy: f.policy, name: f.policy.name(given)}}
 	if p.isGrid() {
 		combinations = combine(f.policy, f.grid)
 	}
 	p.says = f.policy.describe(f.mirror)
-	return p, p.addPolicies(ctx, combinations)
+	if err := p.addPolicies(ctx, combinations); err != nil {
+		return nil, err
+	}
+	if f.hindsight {
+		err = p.addTried()
+	}
+	return p, err
 }
 
 func (p *plan) isGrid() bool { return p.grid != nil }

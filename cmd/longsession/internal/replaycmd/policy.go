@@ -32,9 +32,16 @@ const (
 
 var summarizers = []string{extractive + "\tno model", recorded + "\twhere and how the recording was compacted", geminis + "\tneeds a key and costs money", off + "\tno compaction"}
 
+// Values of --policy.
+const (
+	configured = "configured"
+	economical = "economical"
+)
+
 // policy holds the flags that a grid can vary.
 type policy struct {
 	summarizer string
+	trigger    string // configured or economical
 	// cfg has the values of the flags. Unlike for the library, a trigger of 0 is off.
 	cfg      compaction.Config
 	noLedger bool
@@ -47,6 +54,8 @@ func (p *policy) settings() []setting.Setting {
 	return append([]setting.Setting{
 		{Name: "summarizer", Value: setting.Choice(&p.summarizer, summarizers...),
 			Help: "the author of the summaries: extractive (no model), recorded (where and how the recording was compacted), gemini (needs GEMINI_API_KEY or GOOGLE_API_KEY), off (no compaction)"},
+		{Name: "policy", Value: setting.Choice(&p.trigger, configured+"\tafter turns, and at a size", economical+"\twhen it pays"),
+			Help: "when to compact: configured (after --threshold turns, and at a size), economical (when it pays at the prices of --model; a size is an upper bound)"},
 		{Name: "threshold", Field: "InvocationThreshold", Value: setting.Int(&c.InvocationThreshold, 0, setting.NoLimit, "turns it off"),
 			Help: "compact after this many turns; 0: never by turns"},
 		{Name: "overlap", Field: "OverlapSize", Value: setting.Int(&c.OverlapSize, 0, setting.NoLimit, ""), Help: "newest turns that stay raw"},
@@ -67,8 +76,15 @@ func (p *policy) settings() []setting.Setting {
 	}, p.layers.settings()...)
 }
 
-// check refuses an overlap of 0, which the library would take for the default.
+// check refuses an overlap of 0, which the library would take for the default, and prices that would decide nothing.
 func (p *policy) check() error {
+	switch model, known := p.cfg.Registry.Lookup(p.cfg.AgentModel); {
+	case p.trigger != economical:
+	case p.summarizer == off || p.summarizer == recorded:
+		return exit.Usage("--policy economical with --summarizer %s: prices would decide nothing; leave one of the two out", p.summarizer)
+	case !known || !model.Priced():
+		return exit.Usage("--policy economical: %s has no known prices; give --price, or name another --model", p.cfg.AgentModel)
+	}
 	if p.cfg.OverlapSize == 0 && p.cfg.InvocationThreshold > 0 {
 		return exit.Usage("--overlap is 0 with --threshold %d: the turn just answered would be summarized; use at least 1", p.cfg.InvocationThreshold)
 	}
@@ -85,6 +101,9 @@ func (p policy) build(name string, llm model.LLM, mirror bool) (replay.Policy, e
 	cfg.SafetyRatio = cmp.Or(cfg.SafetyRatio, compaction.Off)
 	if p.noLedger {
 		cfg.MaxLedgerTokens = compaction.Off
+	}
+	if cfg.Economical = p.trigger == economical; !cfg.Economical {
+		cfg.Registry, cfg.AgentModel = nil, "" // only prices need them
 	}
 	cfg.Synchronous = true // a report must not depend on when a background job runs
 	if p.summarizer == geminis {
@@ -141,7 +160,9 @@ func (p *policy) describeCompaction(mirror bool) string {
 	}
 	c := &p.cfg
 	var when []string
-	if c.InvocationThreshold > 0 {
+	if p.trigger == economical {
+		when = append(when, "when it pays")
+	} else if c.InvocationThreshold > 0 {
 		when = append(when, fmt.Sprintf("every %d turns (%d stay raw)", c.InvocationThreshold, c.OverlapSize))
 	}
 	switch {
@@ -166,7 +187,7 @@ func (p *policy) describeCompaction(mirror bool) string {
 // automatic reports whether the policy compacts by itself. If not, it leaves prompts alone even at
 // the end of the window.
 func (p *policy) automatic() bool {
-	return p.layers.blocks() || p.cfg.InvocationThreshold > 0 || p.cfg.TokenThreshold > 0 || p.cfg.SafetyRatio > 0
+	return p.trigger == economical || p.layers.blocks() || p.cfg.InvocationThreshold > 0 || p.cfg.TokenThreshold > 0 || p.cfg.SafetyRatio > 0
 }
 
 // name tells a policy from others by the flags that were given: "extractive threshold=3".

@@ -25,6 +25,7 @@ type report interface {
 // summary is the result of the whole run.
 type summary struct {
 	totals []replay.Total // one for each policy
+	tried  []replay.Total // one for each that --hindsight tries
 	// complete is false if the run ended early.
 	complete bool
 	leftOut  int
@@ -33,7 +34,7 @@ type summary struct {
 
 // newSummary returns the summary of a run that has not begun.
 func newSummary(p *plan) *summary {
-	s := &summary{totals: make([]replay.Total, len(p.policies))}
+	s := &summary{totals: make([]replay.Total, len(p.policies)), tried: make([]replay.Total, len(p.tried))}
 	for i, policy := range p.policies {
 		s.totals[i].Policy = policy.Name
 	}

@@ -75,6 +75,17 @@ type jsonTotal struct {
 	Complete bool `json:"complete"`
 	LeftOut  int  `json:"left_out"`
 	Cheapest bool `json:"cheapest,omitempty"`
+	// Hindsight is nil without --hindsight.
+	Hindsight *jsonHindsight `json:"hindsight,omitempty"`
+}
+
+// jsonHindsight is the cheapest way that --hindsight found.
+type jsonHindsight struct {
+	// Ways is how many were compared, no compaction among them. Threshold is the size of the prompt at which the
+	// cheapest compacts, in tokens, and 0 for no compaction.
+	Ways      int     `json:"ways"`
+	Threshold int     `json:"threshold"`
+	Dollars   float64 `json:"dollars"`
 }
 
 func (r *jsonReport) begin() error {
@@ -122,6 +133,10 @@ func (r *jsonReport) end(sum *summary) error {
 	best := cheapest(r.plan, sum)
 	for i, total := range sum.totals {
 		line := jsonTotal{Type: "total", Total: total, Complete: sum.complete, LeftOut: sum.leftOut, Cheapest: slices.Contains(best, i)}
+		if len(r.plan.tried) > 0 {
+			threshold, dollars := bestTried(r.plan, sum)
+			line.Hindsight = &jsonHindsight{len(r.plan.tried) + 1, threshold, dollars}
+		}
 		if err := r.out.Encode(line); err != nil {
 			return err
 		}

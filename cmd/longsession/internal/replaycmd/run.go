@@ -170,6 +170,9 @@ func (r *replaying) play(ctx context.Context, c *conversation.Conversation) ([]*
 		}
 		policies = append(policies, p.Policy)
 	}
+	for _, t := range r.plan.tried {
+		policies = append(policies, t.Policy)
+	}
 	reports, err := r.compare(ctx, c, policies, r.plan.options(r.progress.played))
 	if err == nil {
 		return reports, nil
@@ -192,12 +195,14 @@ func (r *replaying) done(t task, o outcome) error {
 		r.sum.leftOut++
 		return r.progress.Aside(func() error { return r.report.leftOut(o.err) })
 	}
-	r.sum.add(r.plan, o.reports)
+	own := o.reports[:len(r.plan.policies)]
+	r.sum.add(r.plan, own)
+	r.sum.addTried(o.reports[len(own):])
 	if r.page != nil {
-		r.page.add(o.reports)
+		r.page.add(own)
 	}
 	r.progress.reported(t.bytes)
-	return r.progress.Aside(func() error { return r.report.played(o.reports) })
+	return r.progress.Aside(func() error { return r.report.played(own) })
 }
 
 // notPlayed is the error of a run that ends at a conversation that could not be read or played. Bad
