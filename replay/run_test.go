@@ -163,7 +163,7 @@ func TestAPromptThatTheLibraryTookToFitIsUnforeseen(t *testing.T) {
 		{User: said("user", long), Steps: []conversation.Step{{Answer: said("model", "Yes."), PromptTokens: 1_710}}},
 	}}
 	cfg := compaction.DefaultConfig()
-	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow, cfg.MaxOutputTokens = summarizer.Extractive{}, true, 1_600, compaction.Off
+	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow, cfg.MaxOutputTokens, cfg.RetainTokens = summarizer.Extractive{}, true, 1_600, compaction.Off, compaction.Off
 	report, err := Play(t.Context(), c, Policy{Config: cfg}, Options{Fixed: FixedAuto})
 	if err != nil {
 		t.Fatal(err)
