@@ -14,10 +14,12 @@ func (r *run) finish(ctx context.Context, played Played) error {
 	rep.With = r.sum.sent(r.c, played, r.opts.Model)
 	rep.SavedPercent = saved(rep.Without, rep.With)
 	rep.Counts = Counts{Pauses: pauses(w.times), Recorded: r.scale.counted(), Ratio: r.scale.ratio, Fixed: int(r.scale.fixed), Left: r.scale.leftOut}
+	bills := guarded{r}
+	with, without := bills.costs(r.usages, r.spends), bills.costs(w.usages(r.scale), nil)
 	for i, size := range r.prompts {
-		point := Call{With: size}
+		point := Call{With: size, WithUSD: with[i]}
 		if i < len(w.calls) {
-			point.Turn, point.Without = w.turns[i]+1, r.scale.at(i, w.calls[i].size)
+			point.Turn, point.Without, point.WithoutUSD = w.turns[i]+1, r.scale.at(i, w.calls[i].size), without[i]
 		}
 		rep.Calls = append(rep.Calls, point)
 	}

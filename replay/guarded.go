@@ -200,3 +200,20 @@ func (r guarded) outputOf(call int) int {
 	}
 	return 0
 }
+
+// costs are what a run has cost by the end of each call, in USD, from the prompts of the calls and from what was spent
+// on summaries before them.
+func (r guarded) costs(prompts []tokens.Usage, summaries []spend) []float64 {
+	all := make([]float64, len(prompts))
+	sum := tokens.Nano(0)
+	for call, usage := range prompts {
+		for len(summaries) > 0 && summaries[0].call <= call {
+			sum += summaries[0].usd
+			summaries = summaries[1:]
+		}
+		usage.OutputTokens = r.outputOf(call)
+		sum += r.opts.Model.Nanos(usage)
+		all[call] = sum.USD()
+	}
+	return all
+}

@@ -198,11 +198,21 @@ func playWhole(ctx context.Context, c *conversation.Conversation, opts Options) 
 	return w, nil
 }
 
+// usages are those of all calls, counted with the scale of a policy, without the answers.
+func (w *whole) usages(s scale) []tokens.Usage {
+	all := make([]tokens.Usage, len(w.calls))
+	for i, m := range w.calls {
+		size := s.at(i, m.size)
+		all[i] = tokens.Usage{PromptTokens: size, CachedTokens: min(size, w.cached(i, m.prefix, s))}
+	}
+	return all
+}
+
 // sent adds up the requests, counted with the scale of a policy.
 func (w *whole) sent(c *conversation.Conversation, s scale, price tokens.Model) Sent {
 	var sum sum
-	for i, m := range w.calls {
-		sum.add(s.at(i, m.size), w.cached(i, m.prefix, s))
+	for _, usage := range w.usages(s) {
+		sum.add(usage.PromptTokens, usage.CachedTokens)
 	}
 	return sum.sent(c, w.played, price)
 }

@@ -237,4 +237,7 @@ type Call struct {
 	// Without and With are the size of the prompt without compaction and under the policy. Without
 	// is 0 if there is no such call.
 	Without, With int
+	// WithoutUSD and WithUSD are what the conversation has cost by the end of the call, with the summaries that came
+	// before it. They are 0 without prices.
+	WithoutUSD, WithUSD float64
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -149,6 +150,14 @@ func TestReportSaysWhyItCompactedByPrice(t *testing.T) {
 	long, broken := play(compaction.Config{Economical: true}, steady...), play(compaction.Config{Economical: true}, paused...)
 	if len(long.Compactions) == 0 || len(broken.Compactions) == 0 {
 		t.Fatalf("%d and %d compactions", len(long.Compactions), len(broken.Compactions))
+	}
+	last := long.Calls[len(long.Calls)-1]
+	if with, without := long.With.Dollars+long.Summarizer.Dollars, long.Without.Dollars; math.Abs(last.WithUSD-with) > 1e-6 || math.Abs(last.WithoutUSD-without) > 1e-6 || with >= without {
+		t.Errorf("in the end $%v with compaction and $%v without; the totals are $%v and $%v", last.WithUSD, last.WithoutUSD, with, without)
+	}
+	at := long.Compactions[0].Call
+	if before := long.Calls[at-1]; math.Abs(before.WithUSD-before.WithoutUSD) > 1e-9 || long.Calls[at].WithUSD <= long.Calls[at].WithoutUSD {
+		t.Errorf("the summary is paid before call %d: %+v, %+v", at, before, long.Calls[at])
 	}
 	first := long.Compactions[0].ByPrice
 	if first == nil || first.Held < first.Threshold || first.Saving < first.Price || first.Price <= 0 || first.Calls != long.Compactions[0].Call {

@@ -1,6 +1,9 @@
 package chart
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // curve is the data from which the page's script draws a run. A long session has thousands of calls
 // and a grid many policies, so the numbers are in arrays, and other curves leave out what they
@@ -13,6 +16,10 @@ type curve struct {
 	Turns   []int `json:"turns,omitempty"`
 	Without []int `json:"without,omitempty"`
 	With    []int `json:"with"`
+	// WithoutUSD and USD are what the conversation has cost by the end of each call, nil without prices. WithoutUSD is nil
+	// if it is that of the first curve.
+	WithoutUSD []float64 `json:"withoutUsd,omitempty"`
+	USD        []float64 `json:"usd,omitempty"`
 	// Marks are the calls that followed the compactions, in order.
 	Marks []int `json:"marks"`
 }
@@ -30,6 +37,9 @@ func curves(runs []run) []curve {
 		}
 		for j, call := range r.Calls {
 			c.Turns[j], c.Without[j], c.With[j] = call.Turn, call.Without, call.With
+			if r.With.Dollars > 0 {
+				c.WithoutUSD, c.USD = append(c.WithoutUSD, rounded(call.WithoutUSD)), append(c.USD, rounded(call.WithUSD))
+			}
 		}
 		for j, k := range r.Compactions {
 			c.Marks[j] = min(max(k.Call, 0), len(r.Calls))
@@ -37,10 +47,16 @@ func curves(runs []run) []curve {
 		if i > 0 && slices.Equal(c.Turns, out[0].Turns) && slices.Equal(c.Without, out[0].Without) {
 			c.Turns, c.Without = nil, nil
 		}
+		if i > 0 && slices.Equal(c.WithoutUSD, out[0].WithoutUSD) {
+			c.WithoutUSD = nil
+		}
 		out[i] = c
 	}
 	return out
 }
+
+// rounded drops what no curve shows: less than a thousandth of a cent.
+func rounded(usd float64) float64 { return math.Round(usd*1e5) / 1e5 }
 
 // turnSize has the largest prompts of a turn. Readers without scripts get the curve as a table of
 // turnSizes.

@@ -27,10 +27,10 @@ func made(id, policy string, calls, limit int) *replay.Report {
 			})
 			short = short/3 + 400 + i
 		}
-		r.Calls = append(r.Calls, replay.Call{Turn: i/4 + 1, Without: whole, With: short})
 		r.Turns = i/4 + 1
 		r.Without = sent(r.Without, whole)
 		r.With = sent(r.With, short)
+		r.Calls = append(r.Calls, replay.Call{Turn: i/4 + 1, Without: whole, With: short, WithoutUSD: r.Without.Dollars, WithUSD: r.With.Dollars})
 	}
 	r.Events = r.Messages + len(r.Compactions)
 	if r.Without.PromptTokens > 0 {

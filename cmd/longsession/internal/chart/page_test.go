@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -183,6 +184,12 @@ func TestPoliciesOfOneConversationShareASection(t *testing.T) {
 	first, second := data[0][0], data[0][1]
 	if len(first.Without) != 40 || len(first.Turns) != 40 || len(first.With) != 40 || first.Limit != 8000 {
 		t.Errorf("the first curve lacks points: %+v", first)
+	}
+	if len(first.WithoutUSD) != 40 || len(first.USD) != 40 || second.WithoutUSD != nil || len(second.USD) != 40 || math.Abs(second.USD[39]-b.With.Dollars) > 1e-5 {
+		t.Errorf("the curves of costs: %v, %v", first.USD, second.USD)
+	}
+	if n := len(all(root, classed("costs"))); n != 2 {
+		t.Errorf("%d charts of costs, want one for each conversation", n)
 	}
 	if second.Without != nil || second.Turns != nil || len(second.With) != 40 || second.Limit != 4000 || second.Policy != 1 {
 		t.Errorf("the second curve repeats the first, or lacks its own: %+v", second)

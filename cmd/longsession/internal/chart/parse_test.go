@@ -79,6 +79,8 @@ func text(n *html.Node) string {
 type section []struct {
 	Policy, Limit               int
 	Turns, Without, With, Marks []int
+	WithoutUSD                  []float64 `json:"withoutUsd"`
+	USD                         []float64
 }
 
 func sections(t *testing.T, root *html.Node) []section {

@@ -4,6 +4,8 @@
 const color = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const thousands = n => n.toLocaleString("en-US");
 
+const dollars = v => "$" + v.toFixed(v < 0.1 ? 4 : 2);
+
 function element(tag, className, ...content) {
   const e = document.createElement(tag);
   e.className = className;

@@ -7,32 +7,39 @@
   const names = policy ? Array.from(policy.options, o => o.text) : [""];
 
   function chartOf(section) {
-    const box = section.querySelector(".chart");
-    let curves, plot, marks, touched = false;
+    const box = section.querySelector(".chart"), money = section.querySelector(".costs");
+    let curves, plot, costs, marks, touched = false;
 
     function draw() {
       if (plot) return;
       curves ??= JSON.parse(section.querySelector('script[type="application/json"]').textContent)
-        .map((c, i, all) => ({...c, turns: c.turns ?? all[0].turns ?? [], without: c.without ?? all[0].without ?? []}));
+        .map((c, i, all) => ({...c, turns: c.turns ?? all[0].turns ?? [], without: c.without ?? all[0].without ?? [], withoutUsd: c.withoutUsd ?? all[0].withoutUsd}));
       const shown = policy ? curves.find(c => c.policy === +policy.value) : curves[0];
       const beside = policy && besides.value !== "" && besides.value !== policy.value ? curves.find(c => c.policy === +besides.value) : undefined;
       if (!shown || shown.with.length + shown.without.length === 0) return;
       marks = marksOn(box, shown, section.querySelectorAll(`.run[data-policy="${shown.policy}"] .compactions article`));
       plot = drawCurve(box, shown, linesOf(shown, beside, names), () => touched = true, marks.place);
+      if (money && shown.usd) {
+        const cost = c => ({...c, limit: 0, with: c.usd, without: c.withoutUsd});
+        const heading = {heading: "Cost so far, summaries included", write: dollars, tick: dollars};
+        costs = drawCurve(money, {...cost(shown), ...heading}, linesOf(cost(shown), beside?.usd && cost(beside), names), () => touched = true, () => {});
+      }
     }
     function remove() {
       if (!plot) return;
       marks.remove();
       plot.destroy();
+      costs?.destroy();
       box.replaceChildren();
-      plot = undefined;
+      money?.replaceChildren();
+      plot = costs = undefined;
       touched = false;
     }
     return {
       section, draw, remove,
       away() { if (!touched) remove(); },
-      fit() { if (plot && box.clientWidth > 0) plot.setSize({width: box.clientWidth, height: plot.height}); },
-      paint() { plot?.redraw(false); },
+      fit() { for (const p of [plot, costs]) if (p && box.clientWidth > 0) p.setSize({width: box.clientWidth, height: p.height}); },
+      paint() { plot?.redraw(false); costs?.redraw(false); },
     };
   }
 

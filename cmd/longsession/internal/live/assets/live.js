@@ -111,7 +111,6 @@
     const all = {turns: [], with: [], without: [], usd: [], marks: [], limit: 0};
     let drawn = [], touched = false, shownCalls = -1, shownMarks = "";
 
-    const dollars = v => "$" + v.toFixed(v < 0.1 ? 4 : 2);
 
     function remove() {
       drawn.forEach(({plot, marks}) => { marks?.remove(); plot.destroy(); });
