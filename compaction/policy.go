@@ -34,7 +34,7 @@ type policy struct {
 // engine translates the policy for the engine of a service over inner.
 func (p *policy) engine(inner session.Service) compactor.Config {
 	cfg := compactor.Config{
-		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, RetainTokens: p.RetainTokens, MaxSummaries: p.MaxSummaries,
+		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, MaxSummaries: p.MaxSummaries,
 		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin, Summarizer: p.summarizer,
 		Sizes: p.sizes, Limits: p.limits, CheckpointTool: p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
 		Redact: p.Redact, RecallTool: p.RecallTool,
@@ -90,7 +90,7 @@ func newPolicy(cfg Config) (*policy, error) {
 			Registry: p.Registry, ContextWindow: p.ContextWindow, MaxOutputTokens: p.MaxOutputTokens,
 			SafetyRatio: p.SafetyRatio, BlockRatio: p.BlockRatio, TokenThreshold: p.TokenThreshold,
 			MaxSummaries: p.MaxSummaries, MaxSummaryTokens: p.MaxSummaryTokens, MaxLedgerTokens: p.MaxLedgerTokens, ModelChanges: p.AgentModelFunc != nil,
-			Economical: p.Economical, Retain: p.RetainEvents, SummaryModel: p.summaryModel(), FreeSummaries: isFree(p.Summarizer),
+			RetainTokens: p.RetainTokens, Economical: p.Economical, Retain: p.RetainEvents, SummaryModel: p.summaryModel(), FreeSummaries: isFree(p.Summarizer),
 		}
 		p.limits = p.sizes.Limits(p.agentModel())
 		problems = p.checkTokens()

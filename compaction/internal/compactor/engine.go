@@ -34,8 +34,6 @@ type Config struct {
 	// Threshold and Overlap count invocations, Retain events, and MaxSummaries summaries of a
 	// branch.
 	Threshold, Overlap, Retain, MaxSummaries int
-	// RetainTokens bounds what Retain leaves raw: 0 for half of the threshold, negative for no bound.
-	RetainTokens int
 	// WindowTokens bounds what one summarizer call is given.
 	WindowTokens int
 	Timeout      time.Duration

@@ -1,7 +1,6 @@
 package compactor
 
 import (
-	"cmp"
 	"slices"
 
 	"google.golang.org/adk/session"
@@ -55,7 +54,7 @@ func (c *compactor) snapshot() snapshot {
 		threshold = 0
 	}
 	params := selector.Params{
-		Threshold: threshold, Overlap: cfg.Overlap, Retain: cfg.Retain, RetainTokens: cfg.retainTokens(known.Prompts.Limits()), MaxTokens: cfg.WindowTokens,
+		Threshold: threshold, Overlap: cfg.Overlap, Retain: cfg.Retain, RetainTokens: known.Prompts.Limits().RetainTokens, MaxTokens: cfg.WindowTokens,
 		Cost:      func(ev *session.Event) int { return summarizer.Cost(state.Shown(ev)) },
 		Size:      func(ev *session.Event) int { return promptsize.OfEvent(state.Shown(ev)) },
 		Running:   known.Running,
@@ -79,14 +78,6 @@ func (c *compactor) snapshot() snapshot {
 		limits: known.Prompts.Limits(), maxSummaries: cfg.MaxSummaries,
 		failures: known.Learned.Attempts.Status().Failures, oldest: oldestEvents(cfg.WindowTokens),
 	}
-}
-
-// retainTokens is how much the newest events may take up that stay raw, in estimated tokens; 0 for no limit.
-func (c *Config) retainTokens(l *meter.Limits) int {
-	if c.RetainTokens == 0 {
-		return cmp.Or(l.Threshold, l.HardLimit) / 2
-	}
-	return max(0, c.RetainTokens)
 }
 
 // oldestEvents is how many of the oldest visible events the invocation trigger looks at first, so

@@ -200,8 +200,17 @@ func (a *account) reading(p Prices) float64 {
 	return p.Input - (p.Input-p.Cached)*float64(a.cached)/float64(a.cacheable)
 }
 
-// removable is how many tokens a compaction would take out of the prompt.
-func (a *account) removable(l *Limits) int { return max(0, a.raw-a.tailed-l.SummaryTokens) }
+// staysRaw is how many tokens a compaction would leave raw.
+func (a *account) staysRaw(l *Limits) int {
+	if l.RetainTokens > 0 {
+		return min(a.tailed, l.RetainTokens)
+	}
+	return a.tailed
+}
+
+// window is how many tokens a compaction would summarize, and removable how many it would take out of the prompt.
+func (a *account) window(l *Limits) int    { return a.raw - a.staysRaw(l) }
+func (a *account) removable(l *Limits) int { return max(0, a.window(l)-l.SummaryTokens) }
 
 // economy is the arithmetic for a compaction now.
 func (a *account) economy(l *Limits) Economy {
@@ -210,7 +219,7 @@ func (a *account) economy(l *Limits) Economy {
 	}
 	p, reading := l.Prices, a.reading(l.Prices)
 	e := Economy{
-		Priced: true, Calls: a.calls + a.hidden/2, Removable: a.removable(l), Window: a.raw - a.tailed, Held: reading*float64(a.again) + p.Input*float64(a.anew),
+		Priced: true, Calls: a.calls + a.hidden/2, Removable: a.removable(l), Window: a.window(l), Held: reading*float64(a.again) + p.Input*float64(a.anew),
 		MinWindow: minCompression * l.SummaryTokens, CacheExpired: a.calls > 0 && a.expired(l),
 	}
 	if a.calls > 0 {
@@ -224,11 +233,11 @@ func (a *account) economy(l *Limits) Economy {
 		e.Held += p.Input * float64(e.Removable)
 		anew = 0
 	}
-	e.PriceRegular = p.Input*summary + anew*float64(a.tailed) + p.SummaryInput*summaryPrompt + p.SummaryOutput*summary
+	e.PriceRegular = p.Input*summary + anew*float64(a.staysRaw(l)) + p.SummaryInput*summaryPrompt + p.SummaryOutput*summary
 	if l.MaxSummaries > 0 && a.shown >= l.MaxSummaries { // two of them are merged first
 		e.PriceRegular += anew*float64(a.summaries) + p.SummaryInput*(summaryPrompt+2*summary) + p.SummaryOutput*summary
 	}
-	e.Price = e.PriceRegular + p.SummaryInput*float64(a.raw-a.tailed)
+	e.Price = e.PriceRegular + p.SummaryInput*float64(a.window(l))
 	e.Threshold = e.PriceRegular
 	if a.shown == 0 {
 		e.Threshold, e.MinWindow = e.Price, 2*e.MinWindow

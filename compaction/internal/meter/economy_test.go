@@ -325,6 +325,15 @@ func TestWhatACompactionWouldRemove(t *testing.T) {
 	if got.Calls != 4 || got.Window != 31_000 || got.Removable != 30_500 {
 		t.Errorf("%+v; want 4 calls, a window of 31,000 and 30,500 removable", got)
 	}
+	l.RetainTokens = 1_000
+	if bounded := a.economy(l); bounded != got {
+		t.Errorf("%+v; want %+v: the three newest events have 30 tokens", bounded, got)
+	}
+	l.RetainTokens = 10
+	if bounded := a.economy(l); bounded.Window != 31_020 || bounded.Removable != 30_520 {
+		t.Errorf("%+v; want a window of 31,020: only ten tokens stay raw", bounded)
+	}
+	l.RetainTokens = 0
 	if got.DueFor(got.Window) != got.Due() {
 		t.Errorf("the whole window is judged otherwise: %+v", got)
 	}

@@ -35,6 +35,9 @@ type Config struct {
 	TokenThreshold                 int
 	MaxSummaries, MaxSummaryTokens int
 	MaxLedgerTokens                int
+	// RetainTokens bounds what the newest events may take up that stay raw: 0 for half of the threshold, negative for no
+	// bound.
+	RetainTokens int
 	// Economical turns on the economical trigger. Retain is how many of the newest events a compaction leaves raw.
 	// SummaryModel names the model that writes summaries, "" for the agent's own; FreeSummaries says that none does.
 	Economical    bool
@@ -81,6 +84,8 @@ type Limits struct {
 	// AllSummaries is how much the summaries of a branch may take up together. One that exceeds it
 	// is cut.
 	AllSummaries int
+	// RetainTokens is how much the newest events may take up that stay raw, in estimated tokens; 0 for no limit.
+	RetainTokens int
 	// Prices are those of the economical trigger, 0 if it is off or no prices are known. Retain and MaxSummaries are
 	// those of Config, 0 without prices.
 	Prices               Prices
@@ -117,6 +122,9 @@ func (c *Config) Limits(model string) *Limits {
 	room := cmp.Or(l.Threshold, l.HardLimit)
 	l.SummaryTokens = min(c.MaxSummaryTokens, max(MinSummary, room/2/c.MaxSummaries))
 	l.LedgerTokens = min(c.MaxLedgerTokens, c.MaxSummaries*c.MaxSummaryTokens/2, room/8)
+	if l.RetainTokens = max(0, c.RetainTokens); c.RetainTokens == 0 {
+		l.RetainTokens = room / 2
+	}
 	l.AllSummaries = int(summariesShare * float64(l.HardLimit))
 	if c.Economical {
 		l.Prices = c.prices(known)

@@ -78,16 +78,18 @@ func TestLimitsFollowFromTheModel(t *testing.T) {
 	}{
 		{"a known model", Config{SafetyRatio: 0.7, BlockRatio: 0.98, MaxSummaries: 5, MaxSummaryTokens: 500}, "gemini-2.5-flash",
 			Limits{Model: "gemini-2.5-flash", ContextWindow: 1_048_576, Reply: 65_536, Threshold: 688_128, HardLimit: 963_379,
-				Capacity: 1_048_576, Margin: 19_661, SummaryTokens: 500, AllSummaries: 722_534}},
+				Capacity: 1_048_576, Margin: 19_661, SummaryTokens: 500, AllSummaries: 722_534, RetainTokens: 344_064}},
 		{"an unknown one", Config{BlockRatio: 0.98, TokenThreshold: 5_000, MaxSummaries: 5, MaxSummaryTokens: 500}, "home-made",
 			Limits{Model: "home-made", Assumed: true, ContextWindow: 128_000, Reply: 8_192, Threshold: 5_000, HardLimit: 117_411,
-				Capacity: 128_000, Margin: 2_397, SummaryTokens: 500, AllSummaries: 88_058}},
+				Capacity: 128_000, Margin: 2_397, SummaryTokens: 500, AllSummaries: 88_058, RetainTokens: 2_500}},
 		{"one of which only the price is known", Config{BlockRatio: 0.98, Registry: priced, TokenThreshold: 5_000, MaxSummaries: 5, MaxSummaryTokens: 500}, "home-made",
 			Limits{Model: "home-made", Assumed: true, ContextWindow: 128_000, Reply: 8_192, Threshold: 5_000, HardLimit: 117_411,
-				Capacity: 128_000, Margin: 2_397, SummaryTokens: 500, AllSummaries: 88_058}},
+				Capacity: 128_000, Margin: 2_397, SummaryTokens: 500, AllSummaries: 88_058, RetainTokens: 2_500}},
 		{"a small window that the caller set", Config{BlockRatio: 0.98, ContextWindow: 1_000, MaxOutputTokens: 200, MaxSummaries: 5, MaxSummaryTokens: 500}, "home-made",
-			Limits{Model: "home-made", ContextWindow: 1_000, Reply: 200, HardLimit: 784, Capacity: 800, Margin: 16, SummaryTokens: 78, AllSummaries: 588}},
-		{"no reserve", Config{BlockRatio: 0.98, ContextWindow: 1_000, MaxOutputTokens: -1, MaxSummaries: 1, MaxSummaryTokens: 500}, "",
+			Limits{Model: "home-made", ContextWindow: 1_000, Reply: 200, HardLimit: 784, Capacity: 800, Margin: 16, SummaryTokens: 78, AllSummaries: 588, RetainTokens: 392}},
+		{"no reserve", Config{BlockRatio: 0.98, ContextWindow: 1_000, MaxOutputTokens: -1, MaxSummaries: 1, MaxSummaryTokens: 500, RetainTokens: 300}, "",
+			Limits{ContextWindow: 1_000, HardLimit: 980, Capacity: 1_000, Margin: 20, SummaryTokens: 490, AllSummaries: 735, RetainTokens: 300}},
+		{"nothing bounds what stays raw", Config{BlockRatio: 0.98, ContextWindow: 1_000, MaxOutputTokens: -1, MaxSummaries: 1, MaxSummaryTokens: 500, RetainTokens: -1}, "",
 			Limits{ContextWindow: 1_000, HardLimit: 980, Capacity: 1_000, Margin: 20, SummaryTokens: 490, AllSummaries: 735}},
 	} {
 		if got := *r.config.Limits(r.model); got != r.want {
