@@ -1,6 +1,7 @@
 package chatcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,9 @@ const demoModel = scriptedPrefix + "demo"
 // defaultOpenAI is where models of OpenAI are, if nothing else is said.
 const defaultOpenAI = "https://api.openai.com/v1"
 
+// openAIAddress is the variable in which OpenAI's own programs look for the address of the server.
+const openAIAddress = "OPENAI_BASE_URL"
+
 // The variables that have keys. There is no flag for a key: other users of the machine can read the arguments of a process.
 var (
 	geminiKeys = []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}
@@ -42,6 +46,7 @@ var (
 // source opens models by their names.
 type source struct {
 	baseURL  string        // of a server that speaks OpenAI's protocol; "" for the provider of the name
+	named    string        // what has set baseURL; "" for the flag and its key
 	patience time.Duration // how long such a server may send nothing; 0 is the default
 	env      func(name string) string
 }
@@ -74,6 +79,21 @@ func (s source) fallback() string {
 	return ""
 }
 
+// useOpenAIsAddress takes the address that OpenAI's own programs read, if the settings have none. It is for the models of
+// OpenAI and for those that nobody else serves: a person who has it set for another program still reaches Gemini.
+func (s *source) useOpenAIsAddress(name string) {
+	address := s.env(openAIAddress)
+	if s.baseURL != "" || address == "" || isGemini(name) || name == "" && s.haveGemini() {
+		return
+	}
+	s.baseURL, s.named = address, openAIAddress
+}
+
+// isGemini reports whether a name is one of Gemini's.
+func isGemini(name string) bool {
+	return preset.ProviderOf(name) == preset.Gemini || strings.HasPrefix(strings.ToLower(name), "gemini")
+}
+
 // free reports whether a model costs nothing, so that a run needs no ceiling: a script, or one on this machine.
 func (s source) free(name string) bool {
 	if strings.HasPrefix(name, scriptedPrefix) {
@@ -96,12 +116,12 @@ func (s source) open(ctx context.Context, name string) (model.LLM, error) {
 	case s.baseURL != "":
 		m, err := openai.New(openai.Config{Model: name, BaseURL: s.baseURL, Key: s.first(openAIKeys), Idle: s.patience})
 		if err != nil {
-			return nil, fmt.Errorf("--base-url: %w", err)
+			return nil, fmt.Errorf("%s: %w", cmp.Or(s.named, "--base-url"), err)
 		}
 		return m, nil
 	}
-	switch of := preset.ProviderOf(name); {
-	case of == preset.Gemini || strings.HasPrefix(strings.ToLower(name), "gemini"):
+	switch {
+	case isGemini(name):
 		if !s.haveGemini() {
 			return nil, fmt.Errorf("--model is %s, and no key is set: set GEMINI_API_KEY, name another server with --base-url, or use --model scripted:demo without a key", terminal.Printable(name))
 		}

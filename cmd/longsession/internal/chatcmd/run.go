@@ -31,6 +31,9 @@ import (
 // run talks. Whatever is refused is refused before the session file is opened.
 func (c *command) run(cmd *cobra.Command, _ []string) (err error) {
 	defer silenceLog()()
+	if err := c.notEmpty(cmd); err != nil {
+		return exit.Usage("%w", err)
+	}
 	ctx, errs := cmd.Context(), cmd.ErrOrStderr()
 	typed := isTerminal(cmd.InOrStdin())
 	s, err := c.setup(ctx, typed)
@@ -58,6 +61,21 @@ func (c *command) run(cmd *cobra.Command, _ []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, sessions.Close()) }()
 	return c.talk(ctx, cmd, s, project, sessions)
+}
+
+// notEmpty refuses flags that were given with nothing, as by a variable of a shell that is not set. Such a message would
+// be no message, and such a session another one than was meant.
+func (c *command) notEmpty(cmd *cobra.Command) error {
+	for _, f := range []struct{ name, value, remedy string }{
+		{"prompt", strings.TrimSpace(c.prompt), "write a message, or leave it out"},
+		{"session", c.session, "name one, or leave it out for a new session"},
+		{"user", c.user, "name one, or leave it out"},
+	} {
+		if f.value == "" && cmd.Flags().Changed(f.name) {
+			return fmt.Errorf("--%s is empty: %s", f.name, f.remedy)
+		}
+	}
+	return nil
 }
 
 // setup resolves the settings, with what the flags of this command say about them.

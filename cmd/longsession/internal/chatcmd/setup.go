@@ -1,7 +1,6 @@
 package chatcmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -71,6 +70,7 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 	if s.source.baseURL, s.source.patience, err = serverOf(in); err != nil {
 		return nil, err
 	}
+	s.source.useOpenAIsAddress(name)
 	if name == "" {
 		if name, err = s.source.nameless(in); err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ func serverOf(in config.In) (address string, patience time.Duration, err error) 
 	if err != nil {
 		return "", 0, err
 	}
-	return cmp.Or(s.BaseURL(), os.Getenv("OPENAI_BASE_URL")), s.ServerTimeout(), nil
+	return s.BaseURL(), s.ServerTimeout(), nil
 }
 
 // nameless is the model of settings that name none: "" if they choose one, and the demo where there is no key.
