@@ -1,8 +1,13 @@
 package compaction
 
 import (
+	"slices"
+
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -63,7 +68,8 @@ type EconomyStatus struct {
 	// Spent is what compactions have cost: the summaries, by the usage that their records have, and reading anew what
 	// came after them.
 	Spent float64
-	// Saved is what later calls have not paid for what summaries hide, at the cached price.
+	// Saved is what later calls have not paid for what summaries hide, at the cached price. A summary that another
+	// process made of the same window beside it is in Spent and not in Saved.
 	Saved float64
 	// CallsLeft is after how many calls the trigger fires if the prompt goes on to grow as it has since the last
 	// compaction; 0 if it is due, -1 if that cannot be told: the prompt has not grown, or prices are missing.
@@ -78,28 +84,69 @@ func economyOf(h *sessions.Handle, now meter.Economy) EconomyStatus {
 	if !now.Priced {
 		return status
 	}
-	hidden := map[string]int{} // tokens that the current records save in each prompt
+	events := h.View.Raw()
+	counted := inEffect(events, h.View.Current())
+	hidden := map[string]int{}  // tokens that the current records save in each prompt
+	savedIn := map[string]int{} // of these, by branch
 	history, saved := 0, 0
-	for _, ev := range h.View.Raw() {
+	hide := func(m *record.Metadata, tokens int) {
+		savedIn[m.Branch] += tokens - hidden[m.RecordID]
+		saved += tokens - hidden[m.RecordID]
+		hidden[m.RecordID] = tokens
+	}
+	for _, ev := range events {
 		m, err := record.From(ev)
 		switch {
 		case err != nil:
 		case m != nil:
-			for _, id := range m.Absorbed {
-				saved -= hidden[id]
-				delete(hidden, id)
+			if counted[m.RecordID] != nil {
+				for _, id := range m.Absorbed {
+					if part := counted[id]; part != nil {
+						hide(part, 0)
+					}
+				}
+				hide(m, m.OriginalTokens-m.CompactedTokens)
 			}
-			hidden[m.RecordID] = m.OriginalTokens - m.CompactedTokens
-			saved += hidden[m.RecordID]
 			status.Spent += prices.SummaryInput*float64(m.Usage.PromptTokens) + prices.SummaryOutput*float64(m.Usage.OutputTokens)
 			anew := max(0, history-saved-m.CompactedTokens)
 			status.Spent += prices.Input*float64(m.CompactedTokens) + (prices.Input-prices.Cached)*float64(anew)
 		default:
 			history += promptsize.OfEvent(ev)
 			if meter.IsCall(ev) {
-				status.Saved += prices.Cached * float64(saved)
+				unread := 0 // a sum of floats would depend on the order
+				for branch, tokens := range savedIn {
+					if adk.Visible(ev.Branch, branch) {
+						unread += tokens
+					}
+				}
+				status.Saved += prices.Cached * float64(unread)
 			}
 		}
 	}
 	return status
+}
+
+// inEffect are the records that hide something, and those that they have absorbed, by ID. A record that is neither was
+// made beside another of the same window, by another process: it was paid for, and saves nothing.
+func inEffect(events []*session.Event, current []*record.Metadata) map[string]*record.Metadata {
+	all, counted := map[string]*record.Metadata{}, map[string]*record.Metadata{}
+	for _, ev := range events {
+		if m, err := record.From(ev); err == nil && m != nil {
+			all[m.RecordID] = m
+		}
+	}
+	for pending := slices.Clone(current); len(pending) > 0; {
+		m := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		if counted[m.RecordID] != nil {
+			continue
+		}
+		counted[m.RecordID] = m
+		for _, id := range m.Absorbed {
+			if part := all[id]; part != nil {
+				pending = append(pending, part)
+			}
+		}
+	}
+	return counted
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -234,5 +235,79 @@ func TestEconomicalKnowsThatAResumedSessionIsNotCached(t *testing.T) {
 	appendAll(t, svc, sess, h.Last())
 	if stored := seen.of(compaction.Stored); len(stored) == 0 || !stored[0].Economy.CacheExpired {
 		t.Errorf("no compaction before the prompt is read anew: %+v", status(t, svc).Economy)
+	}
+}
+
+// summarized is a talk of 20 turns in a branch whose first ten turns have so many records, and ten short turns in another
+// branch.
+func summarized(records int, branch, other string) *compactiontest.History {
+	h := longTalk(20, 1_000)
+	for _, ev := range h.Events {
+		ev.Branch = branch
+	}
+	covered := compactiontest.IDs(h.Events[:20])
+	for i := range records {
+		h.Compact(fmt.Sprint("r", i), covered...).Amend(func(m *record.Metadata) {
+			m.OriginalTokens, m.CompactedTokens = 10_000, 300
+			m.Usage = record.Usage{PromptTokens: 10_000, OutputTokens: 300}
+		})
+	}
+	h.Branch(other)
+	for i := range 10 {
+		h.Turn(fmt.Sprint("later", i), "agent", "Go on.", "I do.")
+	}
+	return h
+}
+
+// economyOfStored is what a service says of a stored history.
+func economyOfStored(t *testing.T, h *compactiontest.History) compaction.EconomyStatus {
+	t.Helper()
+	cfg, _, _ := economical(t)
+	inner := session.InMemoryService()
+	appendAll(t, inner, create(t, inner), h.Events...)
+	return status(t, newService(t, inner, cfg)).Economy
+}
+
+// wantSaved compares what was saved with so many calls that did not read 9,700 tokens, at 20 cents for a million.
+func wantSaved(t *testing.T, name string, got compaction.EconomyStatus, calls float64) {
+	t.Helper()
+	if want := calls * 9_700 * 0.2 / 1e6; math.Abs(got.Saved-want) > 1e-9 {
+		t.Errorf("%s: saved %.6f, want %.6f", name, got.Saved, want)
+	}
+}
+
+// Two processes that summarize the same window pay twice, and save once. So do summaries that a merge has absorbed.
+func TestEconomicalCountsASavingOnce(t *testing.T) {
+	t.Parallel()
+	one := economyOfStored(t, summarized(1, "", ""))
+	wantSaved(t, "one record", one, 10)
+	for _, n := range []int{2, 3} {
+		got := economyOfStored(t, summarized(n, "", ""))
+		wantSaved(t, fmt.Sprint(n, " records of one window"), got, 10)
+		if got.Spent < one.Spent+float64(n-1)*0.02 {
+			t.Errorf("%d records: spent %v, want 2 cents for each besides %v", n, got.Spent, one.Spent)
+		}
+	}
+	merged := summarized(1, "", "").Merge("merged", "r0").Amend(func(m *record.Metadata) {
+		m.OriginalTokens, m.CompactedTokens = 10_000, 300
+	})
+	for range 10 {
+		merged.Turn("last", "agent", "Go on.", "I do.")
+	}
+	wantSaved(t, "a merge", economyOfStored(t, merged), 20)
+}
+
+// A call saves what its agent would have read: nothing of a branch beside its own.
+func TestEconomicalCountsWhatACallWouldHaveRead(t *testing.T) {
+	t.Parallel()
+	for _, of := range []struct {
+		branch, other string
+		calls         float64
+	}{
+		{"", "", 10}, {"fan.a", "fan.a", 10}, {"fan.a", "", 10}, {"", "fan.a", 10}, {"fan", "fan.a", 10},
+		{"fan.a", "fan.b", 0}, {"fan.a", "fan.aa", 0}, {"fan.a", "fan", 0},
+	} {
+		got := economyOfStored(t, summarized(1, of.branch, of.other))
+		wantSaved(t, fmt.Sprintf("a summary in branch %q, calls in %q", of.branch, of.other), got, of.calls)
 	}
 }
