@@ -30,6 +30,10 @@ import (
 //
 // A summary loses what it leaves out, and no price knows that. MinWindow is therefore ten times the length that a summary
 // may have, and 20 times for the first compaction: a session that has not had one may well be a short one.
+//
+// The fields take all but the newest events to be removable. What must stay raw besides, such as pinned events, is known
+// once a window is chosen: it is then judged by what is left, and what stays is read anew at each compaction. If that
+// does not pay, Due reports true and no compaction comes; Status.Reason says why.
 type Economy struct {
 	// Priced reports whether the prices are known. If they are not, all other fields are 0.
 	Priced bool

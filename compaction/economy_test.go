@@ -311,3 +311,32 @@ func TestEconomicalCountsWhatACallWouldHaveRead(t *testing.T) {
 		wantSaved(t, fmt.Sprintf("a summary in branch %q, calls in %q", of.branch, of.other), got, of.calls)
 	}
 }
+
+// What must stay raw is read anew behind each new summary. The more of it there is, the fewer compactions pay, and those
+// that come save more than they cost.
+func TestEconomicalPricesWhatMustStayRaw(t *testing.T) {
+	t.Parallel()
+	before := math.MaxInt
+	for _, size := range []int{0, 10_000, 50_000, 200_000} {
+		cfg, _, seen := economical(t)
+		cfg.Pin = func(ev *session.Event) bool { return ev.InvocationID == "inv0" }
+		svc := newService(t, session.InMemoryService(), cfg)
+		h := longTalk(200, 600)
+		if size > 0 {
+			h.Events[0].Content = genai.NewContentFromText(words(size), genai.RoleUser)
+		}
+		appendAll(t, svc, create(t, svc), h.Events...)
+		flush(t, svc)
+		stored, declined, got := len(seen.of(compaction.Stored)), len(seen.of(compaction.Declined)), status(t, svc).Economy
+		if stored == 0 || stored >= before {
+			t.Errorf("%d tokens pinned: %d compactions, %d with fewer", size, stored, before)
+		}
+		if got.Saved < 2*got.Spent {
+			t.Errorf("%d tokens pinned: saved %.3f, spent %.3f", size, got.Saved, got.Spent)
+		}
+		if declined > 100 {
+			t.Errorf("%d tokens pinned: %d jobs found nothing to do in 400 events", size, declined)
+		}
+		before = stored
+	}
+}

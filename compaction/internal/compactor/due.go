@@ -92,7 +92,7 @@ const doesNotPay selector.Reason = "what may be summarized is not worth the pric
 
 // tooDear reports whether only the economical trigger is due, and not for so small a window.
 func (s *snapshot) tooDear(c *candidate) bool {
-	return c.byPrice && !c.Empty() && !c.prompt.Economy.DueFor(c.Tokens)
+	return c.byPrice && !c.Empty() && !c.prompt.PaysFor(c.Tokens)
 }
 
 // invocations selects for the invocation trigger. After failures it takes less at a time, down to

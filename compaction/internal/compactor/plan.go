@@ -129,7 +129,8 @@ func (s *snapshot) withoutWindow(c candidate, reason string, hopeless bool) step
 
 // end is the last step of a job that found no window. A token trigger that is due and can do
 // nothing waits until the prompt has grown by a hundredth, half of what lies between the default
-// hard limit and the end of the effective window. Otherwise every event would start a job.
+// hard limit and the end of the effective window. Otherwise every event would start a job. One that only prices made
+// due waits for a fifth of the least window: what is left of it may be worth a summary then.
 func (s *snapshot) end(c candidate, reason string) step {
 	st := step{action: nothing, candidate: c, reason: reason, extractive: s.job.Extractive}
 	if c.Reason == selector.NotDue {
@@ -142,6 +143,12 @@ func (s *snapshot) end(c candidate, reason string) step {
 	}
 	if c.trigger == record.TriggerTokens {
 		st.action, st.until = wait, c.prompt.Likely+max(1, c.prompt.Likely/100)
+	}
+	if c.Reason == doesNotPay {
+		st.until = max(st.until, c.prompt.Likely+c.prompt.Economy.MinWindow/5)
+		if threshold := s.limits.Threshold; threshold > 0 { // which is due at any price
+			st.until = min(st.until, threshold)
+		}
 	}
 	if c.Reason == selector.TooSmall { // this was reported when the summary came out too long
 		st.reason = ""

@@ -94,15 +94,21 @@ func (e Economy) Due() bool {
 	return e.Priced && e.Removable > 0 && e.Window >= e.MinWindow && e.Saving >= e.Price && e.Held >= e.Threshold
 }
 
-// DueFor reports whether a compaction pays now that summarizes a window of so many tokens: events that must stay raw
-// may have left less of it than was hoped for.
-func (e Economy) DueFor(window int) bool {
+// PaysFor reports whether a compaction pays now that summarizes a window of so many tokens. Events that must stay raw may
+// leave less of it than was hoped for: they save nothing, and are read anew behind each new summary.
+func (p Prompt) PaysFor(window int) bool {
+	e := p.Economy
 	if !e.Due() || window < e.MinWindow {
 		return false
 	}
-	removable := float64(window - (e.Window - e.Removable))
-	price := e.PriceRegular + (e.Price-e.PriceRegular)*float64(window)/float64(e.Window)
-	return e.Saving*removable/float64(e.Removable) >= price
+	share := float64(window-(e.Window-e.Removable)) / float64(e.Removable)
+	regular := e.PriceRegular + p.anew*float64(max(0, e.Window-window))
+	price := regular + (e.Price-e.PriceRegular)*float64(window)/float64(e.Window)
+	threshold := regular
+	if e.Threshold > e.PriceRegular { // the first of a session pays for its window too
+		threshold = price
+	}
+	return e.Saving*share >= price && e.Held*share >= threshold
 }
 
 // account follows what the history costs in one branch. An event costs the same to add however long the history
@@ -212,6 +218,14 @@ func (a *account) staysRaw(l *Limits) int {
 func (a *account) window(l *Limits) int    { return a.raw - a.staysRaw(l) }
 func (a *account) removable(l *Limits) int { return max(0, a.window(l)-l.SummaryTokens) }
 
+// more is what a token costs more in the next prompt because a compaction changes that in front of it.
+func (a *account) more(l *Limits) float64 {
+	if a.calls > 0 && a.expired(l) { // it is read anew in any case
+		return 0
+	}
+	return l.Prices.Input - a.reading(l.Prices)
+}
+
 // economy is the arithmetic for a compaction now.
 func (a *account) economy(l *Limits) Economy {
 	if !l.Prices.Known() {
@@ -226,12 +240,11 @@ func (a *account) economy(l *Limits) Economy {
 		e.Growth = float64(a.raw) / float64(a.calls)
 	}
 	summary := float64(l.SummaryTokens)
-	anew := p.Input - reading // what a token more costs because the prompt changes in front of it
+	anew := a.more(l)
 	e.Saving = reading * float64(e.Removable) * float64(e.Calls) / foreseen
 	if e.CacheExpired {
-		e.Saving += anew * float64(e.Removable)
+		e.Saving += (p.Input - reading) * float64(e.Removable)
 		e.Held += p.Input * float64(e.Removable)
-		anew = 0
 	}
 	e.PriceRegular = p.Input*summary + anew*float64(a.staysRaw(l)) + p.SummaryInput*summaryPrompt + p.SummaryOutput*summary
 	if l.MaxSummaries > 0 && a.shown >= l.MaxSummaries { // two of them are merged first

@@ -334,22 +334,36 @@ func TestWhatACompactionWouldRemove(t *testing.T) {
 		t.Errorf("%+v; want a window of 31,020: only ten tokens stay raw", bounded)
 	}
 	l.RetainTokens = 0
-	if got.DueFor(got.Window) != got.Due() {
+	if (Prompt{Economy: got}).PaysFor(got.Window) != got.Due() {
 		t.Errorf("the whole window is judged otherwise: %+v", got)
 	}
-	due := Economy{Priced: true, Removable: 900, Window: 1_000, MinWindow: 500, Held: 1, Threshold: 1, Saving: 10, Price: 5, PriceRegular: 4}
-	for window, want := range map[int]bool{1_000: true, 600: true, 499: false, 50: false, 0: false} {
-		if due.DueFor(window) != want {
-			t.Errorf("a window of %d: %t", window, !want)
+}
+
+// Events that must stay raw leave less of a window, save nothing, and are read anew behind each new summary.
+func TestASmallerWindowIsPricedAsWhatItIs(t *testing.T) {
+	t.Parallel()
+	whole := Economy{Priced: true, Removable: 900, Window: 1_000, MinWindow: 500, Held: 10, Threshold: 5, Saving: 10, Price: 5, PriceRegular: 4}
+	for name, of := range map[string]struct {
+		change func(p *Prompt)
+		want   map[int]bool
+	}{
+		"less than the least": {func(p *Prompt) {}, map[int]bool{1_000: true, 600: true, 499: false, 50: false, 0: false}},
+		"520 tokens save 4.67 and cost 4.52, 480 save 4.22 and cost 4.48": {func(p *Prompt) { p.Economy.MinWindow = 0 }, map[int]bool{520: true, 480: false, 100: false}},
+		"too little has gathered of all":                                  {func(p *Prompt) { p.Economy.Held = 4.9 }, map[int]bool{1_000: false}},
+		"too little has gathered of the window":                           {func(p *Prompt) { p.Economy.Saving, p.Economy.Held = 100, 6 }, map[int]bool{1_000: true, 800: false}},
+		"one that is not the first does not wait for the price of its window": {
+			func(p *Prompt) { p.Economy.Saving, p.Economy.Held, p.Economy.Threshold = 100, 6, 4 }, map[int]bool{800: true, 600: false},
+		},
+		"the rest is read anew":              {func(p *Prompt) { p.anew = 0.01 }, map[int]bool{1_000: true, 950: true, 800: true, 700: false}},
+		"the rest would be read in any case": {func(p *Prompt) { p.anew = 0 }, map[int]bool{700: true}},
+	} {
+		p := Prompt{Economy: whole}
+		of.change(&p)
+		for window, want := range of.want {
+			if p.PaysFor(window) != want {
+				t.Errorf("%s: a window of %d: %t", name, window, !want)
+			}
 		}
-	}
-	due.MinWindow = 0
-	if !due.DueFor(520) || due.DueFor(480) {
-		t.Error("a window of 520 tokens saves 4.67 and costs 4.52, one of 480 saves 4.22 and costs 4.48")
-	}
-	due.Held = 0.9
-	if due.Due() || due.DueFor(1_000) {
-		t.Error("due before enough has gathered")
 	}
 }
 

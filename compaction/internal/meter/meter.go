@@ -73,7 +73,8 @@ func (m *Meter) Prompt(branch string) Prompt {
 	t := m.tally(branch)
 	size := t.prompt()
 	if t.account != nil {
-		size.Economy = t.account.economy(m.session.Limits())
+		limits := m.session.Limits()
+		size.Economy, size.anew = t.account.economy(limits), t.account.more(limits)
 	}
 	return size
 }
