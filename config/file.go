@@ -58,7 +58,7 @@ func Read(path string) (Values, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return Values{}, fmt.Errorf("settings: %w", err)
+		return Values{}, unreadable(path, err)
 	case info.IsDir():
 		return refuse("it is a folder: name a file of settings in TOML")
 	case !info.Mode().IsRegular():
@@ -68,14 +68,22 @@ func Read(path string) (Values, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return Values{}, fmt.Errorf("settings: %w", err)
+		return Values{}, unreadable(path, err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
-		return Values{}, fmt.Errorf("settings: %w", err)
+		return Values{}, unreadable(path, err)
 	}
 	return Parse(path, data)
+}
+
+// unreadable is the error of a file that the system does not hand out.
+func unreadable(path string, err error) error {
+	if at := (*os.PathError)(nil); errors.As(err, &at) {
+		err = at.Err // which has the path, and what was called, too
+	}
+	return fmt.Errorf("%s: %w: name a file of settings in TOML", path, err)
 }
 
 // Parse reads the text of a file. name is the file's, for errors and origins; a prompt template is sought in its folder.
@@ -201,7 +209,11 @@ func (f *file) pair(table []string, e *unstable.Node) {
 		f.refuse(at, full, "there is no such key"+didYouMean(full))
 		return
 	}
-	text, reason := textOf(o.Kind, f.value(path))
+	value := f.value(path)
+	text, reason := textOf(o.Kind, value)
+	if value == 0.0 {
+		text = strings.ReplaceAll(string(e.Value().Data), "_", "") // as it was written: what rounds to 0 is refused
+	}
 	if reason != "" {
 		f.refuse(at, full, reason)
 		return

@@ -20,6 +20,8 @@ func TestEachMistakeIsNamedWithItsPlace(t *testing.T) {
 		{"doubled key", "[compaction]\nthreshold = 0.5\nthreshold = 0.6", "s.toml:3:1: "},
 		{"doubled table", "[agent]\nmodel = 'm'\n[agent]\n", "s.toml:3:"},
 		{"doubled in an inline table", "[agent]\nmodel = 'a'\nmodel.x = 1", "s.toml:3:1: "},
+		{"two other names of one value", "[compaction]\nsafety_ratio = 0.5\n[agent]\ncompact_trigger = 0.5", "s.toml:4:1: agent.compact_trigger: it is 0.5: compaction.safety_ratio is set, too (s.toml:2:1), and both mean the same: remove one of them"},
+		{"a share that rounds to 0", "[compaction]\nthreshold = 1e-4_00", "s.toml:2:1: compaction.threshold: it is 1e-400: it rounds to 0, which is off: write 0, or more"},
 		{"two names of one value", "[compaction]\nthreshold = 0.5\nsafety_ratio = 0.5", "s.toml:3:1: compaction.safety_ratio: it is 0.5: compaction.threshold is set, too (s.toml:2:1), and both mean the same: remove one of them"},
 		{"text for a number", "[compaction]\nthreshold = '0.5'", "compaction.threshold: it is a text: write a number such as 0.5, without quotation marks"},
 		{"number for a text", "[agent]\nmodel = 3", "agent.model: it is a whole number, and must be a text: write it in quotation marks"},

@@ -263,8 +263,11 @@ func share(name, flag, otherwise, field, help string, apply func(*longsession.Co
 		Key: Key{Name: name, Flag: flag, Help: help, Kind: Share, Default: otherwise, Effect: field},
 		parse: func(s string) (any, string) {
 			f, err := strconv.ParseFloat(s, 64)
-			if err != nil || !(f >= 0 && f <= 1) {
+			switch {
+			case err != nil || !(f >= 0 && f <= 1):
 				return nil, "use a share of the effective window, from 0 to 1"
+			case f == 0 && strings.ContainsAny(s, "123456789"):
+				return nil, "it rounds to 0, which is off: write 0, or more"
 			}
 			return f, ""
 		},

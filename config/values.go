@@ -16,6 +16,7 @@ type Values struct {
 	Preset preset.Values
 	own    map[string]any    // by the name of the key
 	names  map[string]string // what the source calls a value, by the key that it is stored under
+	set    map[string]string // the name by which a value was set, by the key that it is stored under
 }
 
 // Set sets a value by the name of its key, from text as a flag has it. The error is a [*preset.ConfigError] without a
@@ -29,8 +30,12 @@ func (v *Values) Set(name, text string) error {
 	if o.SameAs != "" {
 		stored, _ = find(o.SameAs)
 	}
-	if before, set := v.names[stored.Name]; set && before != name {
-		return &preset.ConfigError{Key: name, Value: text, Reason: fmt.Sprintf("%s is set, too (%s), and both mean the same: remove one of them", stored.Name, before)}
+	if before, set := v.set[stored.Name]; set && before != name {
+		at := ""
+		if place := strings.TrimSuffix(v.names[stored.Name], " "+before); place != before {
+			at = " (" + place + ")"
+		}
+		return &preset.ConfigError{Key: name, Value: text, Reason: fmt.Sprintf("%s is set, too%s, and both mean the same: remove one of them", before, at)}
 	}
 	if stored.parse == nil {
 		if err := v.Preset.Set(stored.Name, text); err != nil {
@@ -46,6 +51,8 @@ func (v *Values) Set(name, text string) error {
 	}
 	v.names = maps.Clone(v.names)
 	put(&v.names, stored.Name, name)
+	v.set = maps.Clone(v.set)
+	put(&v.set, stored.Name, name)
 	return nil
 }
 

@@ -130,8 +130,11 @@ func name(key Key, at func(*Values) **string) option {
 func share(key Key, at func(*Values) **float64, zero bool) option {
 	return add(key, at, func(s string) (float64, string) {
 		f, err := strconv.ParseFloat(s, 64)
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0, "use a share of the effective window, such as 0.7"
+		case f == 0 && !isZero(s):
+			return 0, roundsToZero
 		}
 		return f, ""
 	}, func(f float64) string {
@@ -163,8 +166,11 @@ func count(key Key, at func(*Values) **int) option {
 func money(key Key, at func(*Values) **tokens.Nano) option {
 	return add(key, at, func(s string) (tokens.Nano, string) {
 		n, err := tokens.ParseUSD(s)
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0, "use an amount in USD of 0 or more, such as 0.50; 0 is off"
+		case n == 0 && !isZero(s):
+			return 0, roundsToZero
 		}
 		return n, ""
 	}, func(n tokens.Nano) string {
@@ -174,6 +180,12 @@ func money(key Key, at func(*Values) **tokens.Nano) option {
 		return ""
 	})
 }
+
+// roundsToZero refuses what would be off without having been turned off.
+const roundsToZero = "it rounds to 0, which is off: write 0, or more"
+
+// isZero reports whether a number that was read as 0 was written so.
+func isZero(text string) bool { return !strings.ContainsAny(text, "123456789") }
 
 func environmentName(k Key) string {
 	flag := k.Flag

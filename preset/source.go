@@ -3,6 +3,8 @@ package preset
 import (
 	"errors"
 	"fmt"
+
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // Source is where a value comes from.
@@ -64,8 +66,13 @@ type ConfigError struct {
 // Error names the key, the value, the source and what to do.
 func (e *ConfigError) Error() string {
 	value := fmt.Sprint(e.Value)
-	if s, isText := e.Value.(string); isText {
-		value = fmt.Sprintf("%.60q", s)
+	switch v := e.Value.(type) {
+	case string:
+		value = fmt.Sprintf("%.60q", v)
+	case tokens.Nano:
+		if v == 0 {
+			value = "off" // as all ceilings are at 0
+		}
 	}
 	from := ""
 	if e.Source != "" {

@@ -58,7 +58,7 @@ func Command() *cobra.Command {
 		setting.Setting{Name: "config", Value: setting.File(&c.config, "toml"), Help: "the file of settings"},
 		setting.Setting{Name: "context-window", Value: setting.Int(&c.window, 0, mostWindow, "is that of the model"), Help: "the window of the model in tokens, if it is not known; 0 is that of the model"},
 		setting.Setting{Name: "price", Value: pricing.Value(&c.price), Help: "the prices of the model, such as 'input=3,cached=0.3,output=15'"},
-		setting.Setting{Name: "folder", Value: setting.File(&c.folder), Complete: folders, Help: "the folder that the agent's tools read"},
+		setting.Setting{Name: "folder", Value: setting.Folder(&c.folder), Help: "the folder that the agent's tools read"},
 		setting.Setting{Name: "no-tools", Value: setting.Switch(&c.noTools), Help: "no tools that read files or fetch pages"},
 		setting.Setting{Name: "no-web", Value: setting.Switch(&c.noWeb), Help: "no tool that fetches pages"},
 		setting.Setting{Name: "trust", Value: setting.Choice(&c.trust, trustAsk+"\tonce per folder", trustYes, trustNo), Help: "whether to follow the folder's AGENTS.md: ask, yes or no"},
@@ -68,10 +68,6 @@ func Command() *cobra.Command {
 		setting.Setting{Name: "explain", Value: setting.Switch(&c.explain), Help: "print the settings with their origins, and end"})
 	AddSettings(cmd, &c.flags)
 	return cmd
-}
-
-func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 // AddSettings gives a command a flag for each key of package config. What is given goes to values.

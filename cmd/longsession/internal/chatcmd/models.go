@@ -159,15 +159,36 @@ func openScript(name, script string) (model.LLM, error) {
 	if script == "demo" || script == "" {
 		return scripted.Demo(name), nil
 	}
-	text, err := os.ReadFile(script)
+	text, err := readScript(script)
 	if err != nil {
-		return nil, fmt.Errorf("the script of --model %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w: name a script, or use %s", terminal.Printable(name), err, demoModel)
 	}
 	m, err := scripted.New(name, text)
 	if err != nil {
-		return nil, fmt.Errorf("the script of --model %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", terminal.Printable(name), err)
 	}
 	return m, nil
+}
+
+// maxScript bounds a script in bytes. It is read whole, and one of a thousand long answers is below 10 MB.
+const maxScript = 64 << 20
+
+func readScript(path string) ([]byte, error) {
+	name := terminal.Printable(path)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %s", name)
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder", name)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	case info.Size() > maxScript:
+		return nil, fmt.Errorf("%s has %s bytes, and a script has at most %s", name, terminal.Commas(info.Size()), terminal.Commas(int64(maxScript)))
+	}
+	return os.ReadFile(path)
 }
 
 // registry knows the windows and prices of models, with what the person says about the agent's. It is nil for the

@@ -1,6 +1,8 @@
 package chatcmd
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,6 +44,23 @@ func TestAModelIsOpenedOrTheRemedyIsNamed(t *testing.T) {
 		case c.remedy != "" && (err == nil || !strings.Contains(err.Error(), c.remedy) || strings.Contains(err.Error(), "secret")):
 			t.Errorf("%s at %q: error %v, want %q", c.name, c.from.baseURL, err, c.remedy)
 		}
+	}
+}
+
+func TestAScriptThatIsTooLargeIsNotRead(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "large.jsonl")
+	if err := os.WriteFile(name, []byte(`{"text": "Hello!"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openScript(scriptedPrefix+name, name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(name, maxScript+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openScript(scriptedPrefix+name, name); err == nil || !strings.Contains(err.Error(), "has 67,108,865 bytes, and a script has at most 67,108,864: name a script") {
+		t.Errorf("error %v", err)
 	}
 }
 

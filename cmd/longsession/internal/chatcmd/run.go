@@ -34,7 +34,11 @@ func (c *command) run(cmd *cobra.Command, _ []string) (err error) {
 	if err := c.notEmpty(cmd); err != nil {
 		return exit.Usage("%w", err)
 	}
+	if err := c.isFolder(); err != nil {
+		return exit.Usage("%w", err)
+	}
 	ctx, errs := cmd.Context(), cmd.ErrOrStderr()
+	WarnOfVariables(errs)
 	typed := isTerminal(cmd.InOrStdin())
 	s, err := c.setup(ctx, typed)
 	if err != nil {
@@ -78,6 +82,18 @@ func (c *command) notEmpty(cmd *cobra.Command) error {
 	return nil
 }
 
+// isFolder refuses a --folder that is none.
+func (c *command) isFolder() error {
+	name := terminal.Printable(c.folder)
+	switch info, err := os.Stat(c.folder); {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("--folder is %s, and there is no such folder: name another one", name)
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("--folder is %s, which is not a folder: name a folder", name)
+	}
+	return nil // what else is wrong is told by who reads it
+}
+
 // setup resolves the settings, with what the flags of this command say about them.
 func (c *command) setup(ctx context.Context, typed bool) (*Setup, error) {
 	if c.resume && c.session != "" {
@@ -102,15 +118,26 @@ func (c *command) setup(ctx context.Context, typed bool) (*Setup, error) {
 	})
 }
 
-// openFile opens the session file, and makes it and its folder if they do not exist. A new file is for its owner alone:
-// it has every word in plain text.
+// openFile opens the session file, and makes it if it does not exist. A new file is for its owner alone: it has every
+// word in plain text. Of folders only the usual one is made: a file that is named in one that does not exist was mistyped.
 func openFile(name string) (*persistence.SQLiteSessionService, error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return nil, exit.Usage("the folder of the session file cannot be made; name another one with --file: %w", err)
+	folder := filepath.Dir(name)
+	if name == defaultFile() {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, exit.Usage("the folder of the session file cannot be made; name another one with --file: %w", err)
+		}
+	}
+	switch info, err := os.Stat(folder); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, exit.Usage("--file is %s, and there is no folder %s: make the folder, or name another file", terminal.Printable(name), terminal.Printable(folder))
+	case err == nil && !info.IsDir():
+		return nil, exit.Usage("--file is %s, and %s is not a folder: name another file", terminal.Printable(name), terminal.Printable(folder))
 	}
 	switch info, err := os.Stat(name); {
 	case err == nil && info.IsDir():
 		return nil, exit.Usage("--file is %s, which is a folder: name a file", terminal.Printable(name))
+	case err == nil && !info.Mode().IsRegular():
+		return nil, exit.Usage("--file is %s, which is not a regular file: name another file", terminal.Printable(name))
 	case errors.Is(err, os.ErrNotExist):
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {

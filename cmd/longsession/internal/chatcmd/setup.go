@@ -2,6 +2,7 @@ package chatcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -117,6 +118,13 @@ func readFile(named string) (v config.Values, read string, err error) {
 		return v, "", nil
 	}
 	v, err = config.Read(path)
+	if about := (*config.FileError)(nil); err != nil && !errors.As(err, &about) {
+		by := "--config"
+		if named == "" {
+			by = config.PathVariable
+		}
+		err = fmt.Errorf("%s: %w, or leave it out", by, err)
+	}
 	return v, path, err
 }
 

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -43,6 +45,42 @@ func TestManualNamesEveryCommandAndFlag(t *testing.T) {
 	})
 	if flags < 25 {
 		t.Errorf("%d flags found only: the test looks in the wrong place", flags)
+	}
+}
+
+// manualFlag is a flag as the manual writes it, and not a part of a word.
+var manualFlag = regexp.MustCompile(`(?:^|[^-\w])--([a-z][a-z0-9-]*)`)
+
+// TestManualNamesNoOtherFlags takes each flag for one of some command. In a line that calls a command, it must be one of
+// that command.
+func TestManualNamesNoOtherFlags(t *testing.T) {
+	t.Parallel()
+	all, seen, calls := map[string]bool{"version": true}, 0, 0
+	of := map[string]map[string]bool{} // by the path of a command
+	eachCommand(rootCommand(replay.Compare), func(c *cobra.Command) {
+		of[c.CommandPath()] = map[string]bool{}
+		c.InitDefaultHelpFlag()
+		c.Flags().VisitAll(func(f *pflag.Flag) { of[c.CommandPath()][f.Name], all[f.Name] = true, true })
+	})
+	for i, line := range strings.Split(manual(t), "\n") {
+		flags, called := all, ""
+		for path := range of {
+			if strings.Contains(path, " ") && strings.HasPrefix(line, path+" ") && len(path) > len(called) {
+				flags, called = of[path], path
+			}
+		}
+		if called != "" {
+			calls++
+		}
+		for _, found := range manualFlag.FindAllStringSubmatch(line, -1) {
+			seen++
+			if !flags[found[1]] {
+				t.Errorf("docs/command.md:%d: %s has no flag --%s", i+1, cmp.Or(called, "longsession"), found[1])
+			}
+		}
+	}
+	if seen < 100 || calls < 20 {
+		t.Errorf("%d flags and %d calls found only: the test looks in the wrong place", seen, calls)
 	}
 }
 

@@ -59,6 +59,7 @@ func showCommand() *cobra.Command {
 }
 
 func (s *show) run(cmd *cobra.Command, _ []string) error {
+	chatcmd.WarnOfVariables(cmd.ErrOrStderr())
 	chat, err := chatcmd.Resolve(cmd.Context(), chatcmd.Request{Flags: s.flags, File: s.file})
 	if err != nil {
 		return exit.Usage("%w", err)
@@ -111,6 +112,7 @@ func completeFile(_ *cobra.Command, args []string, _ string) ([]cobra.Completion
 }
 
 func check(cmd *cobra.Command, args []string) error {
+	chatcmd.WarnOfVariables(cmd.ErrOrStderr())
 	path := ""
 	if len(args) > 0 {
 		path = args[0]

@@ -9,9 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -141,40 +139,11 @@ func (c *command) settings(ctx context.Context) *chatcmd.Setup {
 	return setup
 }
 
-// others are variables of the program that are no settings.
-var others = []string{config.PathVariable, "LONGSESSION_API_KEY"}
-
 // variables looks for names that nothing reads. Their values are not shown.
 func (c *command) variables(environment []string) {
-	known := slices.Clone(others)
-	for _, key := range config.Keys() {
-		if name := key.Environment(); name != "" {
-			known = append(known, name)
-		}
+	for _, v := range chatcmd.UnreadVariables(environment) {
+		c.found("variables", note, "%s", v)
 	}
-	var names []string
-	for _, pair := range environment {
-		name, _, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "LONGSESSION_") && !slices.Contains(known, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		near := suggest.DidYouMean(name, lower(known), "")
-		c.found("variables", note, "%s is set, and nothing reads it%s", name, variable.ReplaceAllStringFunc(near, strings.ToUpper))
-	}
-}
-
-// variable is the name of one in small letters, in which package suggest compares.
-var variable = regexp.MustCompile(`longsession_\w+`)
-
-func lower(names []string) []string {
-	var all []string
-	for _, name := range names {
-		all = append(all, strings.ToLower(name))
-	}
-	return all
 }
 
 // model looks for the key and the server.
@@ -209,7 +178,11 @@ func (c *command) model(ctx context.Context, setup *chatcmd.Setup) {
 // sessions reads the session file.
 func (c *command) sessions(ctx context.Context) {
 	info, err := os.Stat(c.file)
+	folder := filepath.Dir(c.file)
 	switch {
+	case errors.Is(err, os.ErrNotExist) && c.file != chatcmd.DefaultFile() && !exists(folder):
+		c.found("file", bad, "there is no folder %s: make the folder, or name another file with --file", folder)
+		return
 	case errors.Is(err, os.ErrNotExist):
 		c.found("file", ok, "%s is not there yet; a chat makes it", c.file)
 		return
@@ -239,10 +212,17 @@ func (c *command) sessions(ctx context.Context) {
 	c.found("file", ok, "%s has %s and %s bytes", c.file, terminal.Plural(len(all), "session"), terminal.Commas(info.Size()))
 }
 
+func exists(folder string) bool {
+	_, err := os.Stat(folder)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
 // lock tries whether the folder takes the lock of a session, and looks for sessions that are in use.
 func (c *command) lock() {
-	if _, err := os.Stat(filepath.Dir(c.file)); errors.Is(err, os.ErrNotExist) {
-		c.found("lock", ok, "the folder %s is not there yet; a chat makes it", filepath.Dir(c.file))
+	if !exists(filepath.Dir(c.file)) {
+		if c.file == chatcmd.DefaultFile() {
+			c.found("lock", ok, "the folder %s is not there yet; a chat makes it", filepath.Dir(c.file))
+		}
 		return
 	}
 	// The name is none of a session's: its user cannot be empty.

@@ -128,15 +128,28 @@ func Texts(to *[]string, check func(string) error) Value {
 
 // File is the name of a file, which must not be empty. A shell offers files with the endings.
 func File(to *string, endings ...string) Value {
-	v := New(func() string { return *to }, func(name string) error {
+	v := named(to, "name a file")
+	v.offer = Files(endings...)
+	return v
+}
+
+// Folder is the name of a folder, which must not be empty. A shell offers folders.
+func Folder(to *string) Value {
+	v := named(to, "name a folder")
+	v.offer = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	return v
+}
+
+func named(to *string, remedy string) Value {
+	return New(func() string { return *to }, func(name string) error {
 		if name == "" {
-			return &Refused{"", "name a file"}
+			return &Refused{"", remedy}
 		}
 		*to = name
 		return nil
 	})
-	v.offer = Files(endings...)
-	return v
 }
 
 // Choice is one of some values, each with its meaning behind a tab if it needs one.
