@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"google.golang.org/adk/runner"
 
@@ -21,6 +22,10 @@ var errLeave = errors.New("leave")
 // ErrInterrupted is the error of [Chat.Run] when the person pressed Ctrl-C a second time while something was still
 // running, or in a chat that is fed by a pipe or by Config.Prompt.
 var ErrInterrupted = errors.New("chat: interrupted")
+
+// ErrUnreadable is in the error of a session that the session service neither returns nor creates, such as one that is
+// damaged.
+var ErrUnreadable = errors.New("can be neither read nor created")
 
 // ErrNoSession is the error of a chat that should resume a session where there is none.
 var ErrNoSession = errors.New("no session to resume")
@@ -196,6 +201,10 @@ func (c *Chat) answer(ctx context.Context, text string) error {
 
 // say runs the command that a text is, or sends it to the agent.
 func (c *Chat) say(ctx context.Context, text string) error {
+	if !utf8.ValidString(text) { // models and session services take UTF-8 only
+		text = strings.ToValidUTF8(text, "\uFFFD")
+		c.screen.note("The message has bytes that are not UTF-8. Each run of them is replaced by \uFFFD.")
+	}
 	return c.work(ctx, func(ctx context.Context) error {
 		if name, args, ok := slash.Parse(text); ok {
 			return c.execute(ctx, name, args)

@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,10 +106,13 @@ func (c *Config) openSession(ctx context.Context, ref compaction.SessionRef) (se
 // create makes a session, which could not be read because of an error.
 func (c *Config) create(ctx context.Context, ref compaction.SessionRef, unread error) error {
 	_, err := c.sessions().Create(ctx, &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
-	if err != nil {
-		return fmt.Errorf("session %s can be neither read nor created: %w", ref.SessionID, errors.Join(unread, err))
+	switch {
+	case err == nil:
+		return nil
+	case unread != nil:
+		return fmt.Errorf("session %s %w: %w; %w", ref.SessionID, ErrUnreadable, unread, err)
 	}
-	return nil
+	return fmt.Errorf("session %s %w: %w", ref.SessionID, ErrUnreadable, err)
 }
 
 // hasMessage reports whether a message of the person is among the events.

@@ -573,6 +573,33 @@ func TestTrustIsAskedOnceInAnyWindow(t *testing.T) {
 	}
 }
 
+// Commands and mistakes can be read in a window of 20 columns.
+func TestCommandsInANarrowWindow(t *testing.T) {
+	t.Parallel()
+	w := newWindow(t)
+	w.chat(20, 40)
+	w.prompted()
+	for _, c := range []struct{ typed, shown string }{
+		{"hello", "I am a scripted model"},
+		{"/tokens", "% used)"},
+		{"/context", "Subtasks: 0"},
+		{"/guard", "no limit is set"},
+		{"/history", "user: hello"},
+		{"/help", "leaves the chat"},
+		{"/tokns", "did you mean /tokens?"},
+	} {
+		w.types(c.typed)
+		w.keys("Enter")
+		w.until(fmt.Sprintf("%q", c.shown), func(screen string) bool { return strings.Contains(bare(screen), bare(c.shown)) })
+		w.prompted()
+	}
+	w.keys("C-d")
+	w.see("exit 0", 1)
+	if said := w.said(); len(said) != 1 || said[0] != "hello" {
+		t.Errorf("said %q", said)
+	}
+}
+
 // bare is a text without blanks and ends of lines.
 func bare(text string) string { return strings.Join(strings.Fields(text), "") }
 

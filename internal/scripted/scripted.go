@@ -35,6 +35,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/genai"
 
@@ -97,6 +98,9 @@ func New(name string, script []byte) (*Model, error) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 || line[0] == '#' {
 			continue
+		}
+		if !utf8.Valid(line) {
+			return nil, fmt.Errorf("line %d: it is not UTF-8: save the script as UTF-8", i+1)
 		}
 		r, err := parse(line)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // maxLine is how many bytes a line may have. A longer one is a mistake: a binary file, for example.
@@ -26,8 +25,8 @@ type line struct {
 	err  error
 }
 
-// Lines returns a reader of messages that are lines of r, as from a pipe. It shows no prompt. Bytes that are not UTF-8
-// become U+FFFD. Empty lines are skipped. A Read that is canceled loses nothing: the next one returns that line.
+// Lines returns a reader of messages that are lines of r, as from a pipe. It shows no prompt. They may have bytes
+// that are not UTF-8. Empty lines are skipped. A Read that is canceled loses nothing: the next one returns that line.
 func Lines(r io.Reader) Reader {
 	l := &lines{next: make(chan line)}
 	go func() {
@@ -60,9 +59,6 @@ func readLine(r *bufio.Reader) (string, error) {
 			continue
 		}
 		text := strings.TrimRight(b.String(), "\r\n")
-		if !utf8.ValidString(text) {
-			text = strings.ToValidUTF8(text, "\uFFFD")
-		}
 		if strings.TrimSpace(text) == "" {
 			text = ""
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -31,7 +32,7 @@ import (
 // run talks. Whatever is refused is refused before the session file is opened.
 func (c *command) run(cmd *cobra.Command, _ []string) (err error) {
 	defer silenceLog()()
-	if err := c.notEmpty(cmd); err != nil {
+	if err := c.checkNames(cmd); err != nil {
 		return exit.Usage("%w", err)
 	}
 	if err := c.isFolder(); err != nil {
@@ -67,9 +68,9 @@ func (c *command) run(cmd *cobra.Command, _ []string) (err error) {
 	return c.talk(ctx, cmd, s, project, sessions)
 }
 
-// notEmpty refuses flags that were given with nothing, as by a variable of a shell that is not set. Such a message would
-// be no message, and such a session another one than was meant.
-func (c *command) notEmpty(cmd *cobra.Command) error {
+// checkNames refuses flags that were given with nothing, as by a variable of a shell that is not set: such a message would
+// be no message, and such a session another one than was meant. Names that are not UTF-8 could not be told apart later.
+func (c *command) checkNames(cmd *cobra.Command) error {
 	for _, f := range []struct{ name, value, remedy string }{
 		{"prompt", strings.TrimSpace(c.prompt), "write a message, or leave it out"},
 		{"session", c.session, "name one, or leave it out for a new session"},
@@ -77,6 +78,9 @@ func (c *command) notEmpty(cmd *cobra.Command) error {
 	} {
 		if f.value == "" && cmd.Flags().Changed(f.name) {
 			return fmt.Errorf("--%s is empty: %s", f.name, f.remedy)
+		}
+		if f.name != "prompt" && !utf8.ValidString(f.value) {
+			return fmt.Errorf("--%s is %q, which is not UTF-8: name one in UTF-8", f.name, f.value)
 		}
 	}
 	return nil
@@ -196,7 +200,7 @@ func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *Setup, projec
 	if s.Settings.Model.Source == preset.FromApp && c.prompt == "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), "No key is set, so a scripted model answers. For a real one, set GEMINI_API_KEY or give --base-url and --model.")
 	}
-	return ended(talk.Run(ctx))
+	return ended(talk.Run(ctx), c.file)
 }
 
 // closeStack stores what waits. A chat that has ended by itself has waited for its summaries already; one that was
@@ -212,8 +216,8 @@ func closeStack(ctx context.Context, stack *longsession.Stack, err error) error 
 	return err
 }
 
-// ended gives the end of a chat its exit code.
-func ended(err error) error {
+// ended gives the end of a chat its exit code. file is the session file.
+func ended(err error, file string) error {
 	var inUse *sessionlock.InUseError
 	switch {
 	case errors.Is(err, chat.ErrInterrupted):
@@ -222,6 +226,8 @@ func ended(err error) error {
 		return &exit.Error{Code: exit.CodeFindings, Err: err}
 	case errors.As(err, &inUse):
 		return exit.Usage("%w", err)
+	case errors.Is(err, chat.ErrUnreadable):
+		return exit.Usage("%w: 'longsession audit verify %s' says what is damaged; other sessions of the file can be talked in", err, terminal.Printable(file))
 	case errors.Is(err, chat.ErrNoSession):
 		return exit.Usage("%w: leave --resume out to begin one", err)
 	}
