@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,7 +45,7 @@ type Chat struct {
 	release func()                // its lock
 	// undecided are the confirmations that the session waits for since before the chat.
 	undecided []*genai.FunctionCall
-	worked    bool // something was done since the chat began, so summaries may be on their way
+	worked    bool // something was written since the chat began, so summaries may be on their way
 	// finishes is true once a response has said why it ended: those that do not were cut.
 	finishes bool
 }
@@ -205,8 +206,12 @@ func (c *Chat) say(ctx context.Context, text string) error {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		c.screen.note("The message has bytes that are not UTF-8. Each run of them is replaced by \uFFFD.")
 	}
+	name, args, isCommand := slash.Parse(text)
+	if !isCommand || c.changes(name) {
+		c.worked = true
+	}
 	return c.work(ctx, func(ctx context.Context) error {
-		if name, args, ok := slash.Parse(text); ok {
+		if isCommand {
 			return c.execute(ctx, name, args)
 		}
 		return c.turn(ctx, genai.NewContentFromText(text, genai.RoleUser))
@@ -228,7 +233,6 @@ func (c *Chat) survive(err error) error {
 
 // work runs something that Ctrl-C cancels.
 func (c *Chat) work(ctx context.Context, f func(ctx context.Context) error) error {
-	c.worked = true
 	err := c.interrupt.during(ctx, f, func() {
 		c.screen.note("Interrupted. Everything stored so far is kept. Press Ctrl-C again to leave at once.")
 	})
@@ -236,6 +240,13 @@ func (c *Chat) work(ctx context.Context, f func(ctx context.Context) error) erro
 		c.screen.close()
 	}
 	return err
+}
+
+// changes reports whether a command writes to the session, so that summaries may be on their way afterwards.
+func (c *Chat) changes(name string) bool {
+	return slices.ContainsFunc(c.commands, func(cmd command) bool {
+		return cmd.Is(name) && slices.Contains([]string{"compact", "done", "guard", "resume-after-cost-ceiling"}, cmd.Name)
+	})
 }
 
 // execute runs a command by its name.

@@ -172,3 +172,15 @@ func TestWhatWaitsIsSaidInWholeSentences(t *testing.T) {
 		}
 	}
 }
+
+func TestAMergeIsNoSummaryOfEvents(t *testing.T) {
+	t.Parallel()
+	o := compaction.Observation{Events: 2, TokensBefore: 1050, TokensAfter: 533, Trigger: record.TriggerMerge}
+	if got := compactionSentence(o); got != "Merged 2 summaries: 1,050 -> 533 tokens." {
+		t.Error(got)
+	}
+	o.Trigger = record.TriggerTokens
+	if got := compactionSentence(o); got != "Summarized 2 events: 1,050 -> 533 tokens." {
+		t.Error(got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -101,7 +102,11 @@ func (c *Chat) tellCompactions(ctx context.Context) {
 
 // compactionSentence says what a compaction did: what was summarized, tokens before and after, what it cost.
 func compactionSentence(o compaction.Observation) string {
-	text := fmt.Sprintf("Summarized %s: %s -> %s tokens.", terminal.Plural(o.Events, "event"), terminal.Commas(o.TokensBefore), terminal.Commas(o.TokensAfter))
+	did := "Summarized " + terminal.Plural(o.Events, "event")
+	if o.Trigger == record.TriggerMerge {
+		did = fmt.Sprintf("Merged %d summaries", o.Events)
+	}
+	text := fmt.Sprintf("%s: %s -> %s tokens.", did, terminal.Commas(o.TokensBefore), terminal.Commas(o.TokensAfter))
 	return strings.TrimSpace(text + " " + costSentence(o))
 }
 

@@ -114,6 +114,7 @@ func (c *Chat) askUndecided(ctx context.Context) error {
 	if len(asked) == 0 || !c.attended {
 		return nil
 	}
+	c.worked = true
 	return c.survive(c.work(ctx, func(ctx context.Context) error {
 		decisions, err := c.decide(ctx, asked)
 		if err != nil {

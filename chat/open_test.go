@@ -72,6 +72,27 @@ func TestThePromptDoesNotWaitForALongHistory(t *testing.T) {
 	}
 }
 
+// TestWhoOnlyLooksLeavesAtOnce: a command that writes nothing leaves no summaries to wait for, so the end does not read the
+// session.
+func TestWhoOnlyLooksLeavesAtOnce(t *testing.T) {
+	t.Parallel()
+	inner := session.InMemoryService()
+	create(t, inner)
+	add(t, inner, (&compactiontest.History{}).Turns(400, "bot"))
+	w := &watched{Service: inner}
+	k := begin(t, setup{model: plays(sayYes), sessions: w})
+	for _, text := range []string{"/help", "/tools", "/sessions", "/nonsense"} {
+		k.types(text)
+	}
+	k.types("/quit")
+	if err := k.end(); err != nil {
+		t.Error(err)
+	}
+	if n := w.whole(); n != 0 {
+		t.Errorf("the whole session was read %d times: %v", n, w.asked)
+	}
+}
+
 // TestAStopIsToldWithoutALongHistory: what the guard holds is in the state, and needs no more of the session.
 func TestAStopIsToldWithoutALongHistory(t *testing.T) {
 	t.Parallel()
