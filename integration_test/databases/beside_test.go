@@ -23,40 +23,42 @@ func besideTurn(t *testing.T, s *store, turn, second func() error) (turnErr, sec
 	}
 	defer gate.Close()
 	lock, unlock := []string{"BEGIN", "LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE"}, "COMMIT"
-	waiting := fmt.Sprintf("SELECT count(*) FROM pg_stat_activity WHERE datname = '%s' AND wait_event_type = 'Lock'", s.name)
 	if s.engine == &mariaDB {
 		lock, unlock = []string{"LOCK TABLES events WRITE"}, "UNLOCK TABLES"
-		waiting = fmt.Sprintf("SELECT count(*) FROM information_schema.processlist WHERE db = '%s' AND state LIKE '%%lock%%'", s.name)
 	}
 	for _, statement := range lock {
 		if _, err := gate.ExecContext(ctx, statement); err != nil {
 			t.Fatal(err)
 		}
 	}
-	await := func(n int) {
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
-			var have int
-			if err := s.admin.QueryRowContext(ctx, waiting).Scan(&have); err != nil {
-				t.Fatal(err)
-			}
-			if have >= n {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%d appends wait, want %d", have, n)
-			}
-		}
-	}
 	var both sync.WaitGroup
 	both.Go(func() { turnErr = turn() })
-	await(1)
+	s.awaitWaiting(t, 1)
 	both.Go(func() { secondErr = second() })
-	await(2)
+	s.awaitWaiting(t, 2)
 	if _, err := gate.ExecContext(ctx, unlock); err != nil {
 		t.Fatal(err)
 	}
 	both.Wait()
 	return turnErr, secondErr
+}
+
+// awaitWaiting waits until so many connections wait for a lock.
+func (s *store) awaitWaiting(t *testing.T, n int) {
+	t.Helper()
+	waiting := "SELECT count(*) FROM pg_stat_activity WHERE datname = '%s' AND wait_event_type = 'Lock'"
+	if s.engine == &mariaDB {
+		waiting = "SELECT count(*) FROM information_schema.processlist WHERE db = '%s' AND state LIKE '%%lock%%'"
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+		have := number(t, s.admin, fmt.Sprintf(waiting, s.name))
+		if have >= n {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d connections wait, want %d", have, n)
+		}
+	}
 }
 
 // beside is a session with a few turns, and a record over the first two of its events.

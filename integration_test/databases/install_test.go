@@ -240,3 +240,29 @@ func TestTheTablesDecideWhetherARecordFits(t *testing.T) {
 		t.Errorf("without tables: %v", err)
 	}
 }
+
+// TestUninstallBetweenTheReadsOfARecord: the record is stored as if the tables had never been there.
+func TestUninstallBetweenTheReadsOfARecord(t *testing.T) {
+	s, _, service := installed(t)
+	b := newBeside(t, service)
+	gate, err := s.pool(t).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gate.Rollback()
+	if _, err := gate.ExecContext(t.Context(), "DROP TABLE longsession_schema"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- service.AppendRecord(t.Context(), b.live, b.record) }() // sees the table, and waits for it
+	s.awaitWaiting(t, 1)
+	if err := gate.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("AppendRecord: %v", err)
+	}
+	if found, err := service.Records(t.Context(), getRequest("s")); err != nil || len(found) != 1 {
+		t.Errorf("%d records, %v", len(found), err)
+	}
+}

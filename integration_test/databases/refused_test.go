@@ -1,6 +1,7 @@
 package databases_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -16,19 +17,21 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// over returns a service over ADK's of a store and a pool that is opened with other settings.
-func (s *store) over(t *testing.T, settings string) *postgres.Service {
+// with opens a store's database with other settings.
+func (s *store) with(t *testing.T, settings string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(s.engine.driver, s.engine.dsn(s.dir, s.name, s.engine.adminUser)+settings)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	service, err := postgres.New(s.sessions, db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return service
+	return db
+}
+
+// over returns a service over ADK's of a store and a pool that is opened with other settings.
+func (s *store) over(t *testing.T, settings string) *postgres.Service {
+	t.Helper()
+	return around(t, s.sessions, s.with(t, settings))
 }
 
 func (s *store) exec(t *testing.T, statements ...string) {
@@ -52,6 +55,24 @@ func TestContractsUnderOtherSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			compactiontest.RunInner(t, func(t *testing.T) session.Service { return newStore(t, &postgreSQL).over(t, settings) })
+		})
+		t.Run(name+" with tables", func(t *testing.T) {
+			s := newStore(t, &postgreSQL)
+			db := s.with(t, settings)
+			if err := postgres.Install(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			service := around(t, s.sessions, db)
+			talked(t, service, 12, "s")
+			if _, part := getActive(t, service, "s"); part == nil || !part.Partial() || !sameView(t, service, "s") {
+				t.Error("the session is loaded whole, or its view is another one")
+			}
+			mustVerify(t, db)
+			for _, change := range []func(context.Context, *sql.DB) error{postgres.Rebuild, postgres.Uninstall} {
+				if err := change(t.Context(), db); err != nil {
+					t.Error(err)
+				}
+			}
 		})
 	}
 }

@@ -50,7 +50,7 @@ const insertRecord = `INSERT INTO events (id, app_name, user_id, session_id, inv
 // A call whose outcome is unknown can be repeated: if the session already has a record with this record ID, nothing is
 // stored, *ev becomes that event, and the result is nil. A transaction that the server ends because of another one (40001,
 // deadlock) is tried again, up to 5 times. With the tables of [Install] it costs the same however many records the session
-// has; without them, the records are read. Errors wrap [session.ErrNotFound] if there is no such session, and else the
+// has; without them, or if this role must not read them, the records are read. Errors wrap [session.ErrNotFound] if there is no such session, and else the
 // driver's error. If ctx has ended, nothing is stored.
 func (s *Service) AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error {
 	switch {
@@ -69,10 +69,18 @@ func (s *Service) AppendRecord(ctx context.Context, sess session.Session, ev *se
 	}
 	of := key{sess.AppName(), sess.UserID(), sess.ID()}
 	var stored *session.Event
-	err = s.transact(ctx, kind, func(tx *sql.Tx) (err error) {
-		stored, err = r.store(ctx, tx, kind, of)
-		return err
-	})
+	store := func() error {
+		r.tables = kind == postgreSQL && s.partial.wanted()
+		return s.transact(ctx, kind, func(tx *sql.Tx) (err error) {
+			stored, err = r.store(ctx, tx, kind, of)
+			return err
+		})
+	}
+	err = store()
+	if unreadable := (tablesError{}); errors.As(err, &unreadable) { // the transaction is over; the records decide in the next one
+		s.partial.failed(unreadable.error)
+		err = store()
+	}
 	switch {
 	case errors.Is(err, session.ErrNotFound):
 		return s.explainMissing(ctx, of, err)
@@ -105,6 +113,8 @@ type recordRow struct {
 	custom                 string
 	complete               bool
 	meta                   *record.Metadata
+	// tables is whether those of Install are asked first.
+	tables bool
 }
 
 func newRecordRow(ctx context.Context, ev *session.Event) (*recordRow, error) {
@@ -144,7 +154,7 @@ func (r *recordRow) store(ctx context.Context, tx *sql.Tx, kind dialect, of key)
 	case !found:
 		return nil, fmt.Errorf("%w: %q", session.ErrNotFound, of.id)
 	}
-	fits, err := r.fits(ctx, tx, kind, of)
+	fits, err := r.fits(ctx, tx, of)
 	if err != nil {
 		return nil, err
 	}

@@ -19,14 +19,18 @@ const selectFitting = `SELECT
 		NOT EXISTS (SELECT FROM longsession_records r WHERE r.session = s.key AND r.record_id = $8)
 	FROM longsession_sessions s WHERE s.app_name = $1 AND s.user_id = $2 AND s.session_id = $3 AND s.state = 'exact'`
 
+// tablesError is an error of the server that says that the tables of [Install] cannot be read: they were removed while this was
+// done, have other columns, or the role got its rights after they were installed.
+type tablesError struct{ error }
+
+func (e tablesError) Unwrap() error { return e.error }
+
 // fits reports whether the tables of [Install] show that the record can be stored: it is new, covers only visible events and
-// absorbs only current records. If not, or if there are no such tables, the records themselves decide.
-func (r *recordRow) fits(ctx context.Context, tx *sql.Tx, kind dialect, of key) (bool, error) {
-	if kind != postgreSQL {
+// absorbs only current records. If not, or if there are no such tables, the records themselves decide. After a tablesError,
+// they decide in another transaction.
+func (r *recordRow) fits(ctx context.Context, tx *sql.Tx, of key) (bool, error) {
+	if !r.tables {
 		return false, nil
-	}
-	if version, err := installedVersion(ctx, tx); err != nil || version != SchemaVersion {
-		return false, err
 	}
 	covered, err := idsOf(r.meta.Covered)
 	if err != nil {
@@ -42,8 +46,14 @@ func (r *recordRow) fits(ctx context.Context, tx *sql.Tx, kind dialect, of key) 
 	}
 	var events, records int
 	var isNew bool
-	err = tx.QueryRowContext(ctx, selectFitting, append(of.args(), covered, string(absorbed), r.meta.Branch, agent, r.meta.RecordID)...).Scan(&events, &records, &isNew)
-	if errors.Is(err, sql.ErrNoRows) {
+	version, err := installedVersion(ctx, tx)
+	if err == nil && version == SchemaVersion {
+		err = tx.QueryRowContext(ctx, selectFitting, append(of.args(), covered, string(absorbed), r.meta.Branch, agent, r.meta.RecordID)...).Scan(&events, &records, &isNew)
+	}
+	switch {
+	case hasState(err, undefinedTable, undefinedColumn, insufficientPrivilege):
+		return false, tablesError{err}
+	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
 	}
 	return err == nil && isNew && events == len(r.meta.Covered) && records == len(r.meta.Absorbed), err

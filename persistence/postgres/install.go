@@ -17,6 +17,9 @@ const SchemaVersion = 1
 //go:embed install.sql
 var installSQL string
 
+//go:embed grant.sql
+var grantSQL string
+
 // eventsIndex is the index by which a session's events are found. ADK creates none for that: its
 // primary key begins with the event's ID, so a Get reads the events of all sessions.
 const eventsIndex = "longsession_events_by_time"
@@ -43,7 +46,8 @@ var ErrNoEvents = errors.New("the database has no table \"events\" of ADK")
 // Call it in one place, after ADK's AutoMigrate and before or while the app runs; every process of the
 // app then uses the tables. The role needs the right to create tables in the schema of ADK's tables
 // and must own those, or have the privileges TRIGGER, REFERENCES and SELECT on them. Roles that may read events
-// may read the new tables. No other role needs a right to write them, because the triggers run with the rights of
+// may read the new tables. A role that is granted its rights on ADK's tables later stores records, and loads sessions whole
+// until Install is called again. No other role needs a right to write them, because the triggers run with the rights of
 // the role that installs.
 //
 // Appends wait for moments only: the index is created concurrently, and the tables are filled session by session.
@@ -57,13 +61,18 @@ func Install(ctx context.Context, db *sql.DB) error {
 	}
 	if err := changeTables(ctx, db, func(tx *sql.Tx) error {
 		version, err := installedVersion(ctx, tx)
-		if err != nil || version == SchemaVersion {
+		if err != nil {
 			return err
 		}
-		if version != 0 {
+		statements := grantSQL
+		switch version {
+		case SchemaVersion:
+		case 0:
+			statements = installSQL + grantSQL
+		default:
 			return fmt.Errorf("the tables have version %d, and this version of the library knows %d: use the library that installed them, or remove them with its Uninstall", version, SchemaVersion)
 		}
-		_, err = tx.ExecContext(ctx, strings.ReplaceAll(installSQL, "{schema}", schema))
+		_, err = tx.ExecContext(ctx, strings.ReplaceAll(statements, "{schema}", schema))
 		return err
 	}); err != nil {
 		return fmt.Errorf("install: %w", err)

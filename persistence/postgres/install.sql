@@ -333,30 +333,6 @@ CREATE TRIGGER longsession_delete AFTER DELETE ON {schema}.events REFERENCING OL
 CREATE TRIGGER longsession_truncate AFTER TRUNCATE ON {schema}.events
 	FOR EACH STATEMENT EXECUTE FUNCTION {schema}.longsession_change();
 
--- Who may read the events may read these tables. Nobody but their owner writes them: the triggers do.
-DO $body$
-DECLARE
-	v_role record;
-	v_name text;
-BEGIN
-	FOR v_role IN
-		SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS name
-			FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = '{schema}.events'::regclass AND a.privilege_type = 'SELECT'
-	LOOP
-		FOREACH v_name IN ARRAY ARRAY['schema', 'sessions', 'visible', 'records', 'calls'] LOOP
-			EXECUTE 'GRANT SELECT ON {schema}.longsession_' || v_name || ' TO ' || v_role.name;
-		END LOOP;
-	END LOOP;
-	IF (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = '{schema}.longsession_leases'::regclass) THEN
-		FOR v_role IN
-			SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS name
-				FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = '{schema}.events'::regclass AND a.privilege_type = 'INSERT'
-		LOOP
-			EXECUTE 'GRANT SELECT, INSERT, UPDATE, DELETE ON {schema}.longsession_leases TO ' || v_role.name;
-		END LOOP;
-	END IF;
-END
-$body$;
 REVOKE EXECUTE ON FUNCTION {schema}.longsession_rebuild(text, text, text) FROM PUBLIC;
 
 INSERT INTO {schema}.longsession_schema (version) VALUES (1);

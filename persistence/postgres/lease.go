@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -36,6 +37,8 @@ const releaseTimeout = 3 * time.Second
 // ok is false if another process, or another call, has the lease. release gives back this lease only, may be called more
 // than once, and after ctx has ended; it returns within 3 s.
 //
+// A transaction that the server ends because of another one (40001, deadlock) is tried again, up to 5 times.
+//
 // The table is created when the first lease is taken, if it is missing. A role that may not create tables gets the error of
 // the server; package compaction then goes on without leases and logs that once. Where an app must
 // not create tables, let a role that may call Lease once.
@@ -59,20 +62,20 @@ func (s *Service) Lease(ctx context.Context, sess session.Session, ttl time.Dura
 		if err := s.createLeases(ctx, kind); err != nil {
 			return err
 		}
-		_, err := s.db.ExecContext(ctx, take, name, token, max(1, ttl.Microseconds()))
-		return err
+		return s.transact(ctx, kind, func(tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, take, name, token, max(1, ttl.Microseconds())); err != nil {
+				return err
+			}
+			// How many rows a statement counts as affected depends on the driver's settings.
+			return tx.QueryRowContext(ctx, kind.sql(hasLease), name, token).Scan(&ok)
+		})
 	}
-	if err := took(); err != nil {
-		if !hasState(err, "42P01") && !isMySQL(err, 1146) {
-			return nil, false, fmt.Errorf("lease: %w", err)
-		}
-		s.leasesDropped() // somebody dropped the table
-		if err := took(); err != nil {
-			return nil, false, fmt.Errorf("lease: %w", err)
-		}
+	err = took()
+	if err != nil && (hasState(err, undefinedTable) || isMySQL(err, 1146)) {
+		s.leasesDropped() // by somebody else
+		err = took()
 	}
-	// How many rows a statement counts as affected depends on the driver's settings.
-	if err := s.db.QueryRowContext(ctx, kind.sql(hasLease), name, token).Scan(&ok); err != nil {
+	if err != nil {
 		return nil, false, fmt.Errorf("lease: %w", err)
 	}
 	if !ok {
@@ -81,7 +84,10 @@ func (s *Service) Lease(ctx context.Context, sess session.Session, ttl time.Dura
 	return sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
-		_, _ = s.db.ExecContext(ctx, kind.sql(giveBack), name, token)
+		_ = s.transact(ctx, kind, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, kind.sql(giveBack), name, token)
+			return err
+		})
 	}), true, nil
 }
 
@@ -109,7 +115,10 @@ func (s *Service) createLeases(ctx context.Context, kind dialect) error {
 			return fmt.Errorf("create the table longsession_leases: %w", err)
 		}
 	}
-	if _, err := s.db.ExecContext(ctx, dropExpired+expired); err != nil {
+	if err := s.transact(ctx, kind, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, dropExpired+expired)
+		return err
+	}); err != nil {
 		return err
 	}
 	s.mu.Lock()
