@@ -92,6 +92,40 @@ func TestAgentsThatStreamAtOnceAreNotMixed(t *testing.T) {
 	}
 }
 
+// TestAWholeIsNotRepeated: providers trim blanks off the whole, and a callback may have changed it.
+func TestAWholeIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		parts       []string
+		whole, want string
+	}{
+		"the same":   {[]string{"one ", "two"}, "one two", "one two\n"},
+		"longer":     {[]string{"one ", "two"}, "one two three", "one two three\n"},
+		"trimmed":    {[]string{"\n one ", "two \n"}, "one two", "\n one two \n"},
+		"other":      {[]string{"one ", "two"}, "(left out)", "one two\n(left out)\n"},
+		"not stream": {nil, "one two", "one two\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			llm := plays(func(_ context.Context, _ int, _ *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
+				for _, text := range c.parts {
+					if !yield(part(text), nil) {
+						return
+					}
+				}
+				yield(compactiontest.Say(c.whole), nil)
+			})
+			cfg, out, _ := piped(t, llm, "Count.\n")
+			if err := run(t, cfg); err != nil {
+				t.Fatal(err)
+			}
+			if out.String() != c.want {
+				t.Errorf("the screen shows %q, want %q", out, c.want)
+			}
+		})
+	}
+}
+
 func TestAnAnswerThatIsNotCompleteIsNamed(t *testing.T) {
 	t.Parallel()
 	ends := func(why genai.FinishReason, text string) *model.LLMResponse {

@@ -131,3 +131,18 @@ func TestACompactionIsTold(t *testing.T) {
 		t.Errorf("err:\n%s", errs.String())
 	}
 }
+
+// A message that is not UTF-8 is sent as far as it can be read, and the person is told.
+func TestAMessageThatIsNotUTF8IsTold(t *testing.T) {
+	t.Parallel()
+	cfg, out, errs := piped(t, echo(), "gr\xfc\xdfe\nplain\n")
+	if err := run(t, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if want := "You said: gr\uFFFDe\nYou said: plain\n"; out.String() != want {
+		t.Errorf("the chat wrote %q, want %q", out, want)
+	}
+	if n := strings.Count(errs.String(), "The message has bytes that are not UTF-8."); n != 1 {
+		t.Errorf("it is told %d times, want once:\n%s", n, errs)
+	}
+}

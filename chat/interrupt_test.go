@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/functiontool"
 
@@ -53,6 +54,13 @@ func TestCtrlCInAnAnswerStopsItAndKeepsWhatWasSaid(t *testing.T) {
 	want := []string{"user: How do I bake bread?", "bot: The first step is to ", "user: Go on.", "bot: Gladly."}
 	if got := k.stored(); !slices.Equal(got, want) {
 		t.Errorf("stored is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	got, err := k.stack.Sessions.Raw(t.Context(), &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if events := got.Session.Events(); !events.At(1).Interrupted || events.At(3).Interrupted {
+		t.Errorf("interrupted: half of an answer %v, a whole one %v", events.At(1).Interrupted, events.At(3).Interrupted)
 	}
 	if !strings.Contains(llm.heard(), "The first step is to") {
 		t.Errorf("the model does not know what it has said:\n%s", llm.heard())

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -199,13 +200,19 @@ func (s slow) Summarize(ctx context.Context, _ summarizer.Request) (summarizer.R
 // inBackground begins a chat of five turns, after which a summary is being written.
 func inBackground(t *testing.T) (*talk, slow) {
 	t.Helper()
+	return inBackgroundOver(t, nil)
+}
+
+// inBackgroundOver is the same over another session service.
+func inBackgroundOver(t *testing.T, sessions session.Service) (*talk, slow) {
+	t.Helper()
 	s := slow{make(chan struct{}), make(chan struct{})}
 	layers := longsession.Config{}
 	layers.Compaction.Summarizer = s
 	llm := plays(func(_ context.Context, n int, _ *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
 		yield(compactiontest.Say("Answer "+strings.Repeat("and so on ", 50)), nil)
 	})
-	k := begin(t, setup{model: llm, layers: layers})
+	k := begin(t, setup{model: llm, layers: layers, sessions: sessions})
 	for range 5 {
 		k.types("Message " + strings.Repeat("and so on ", 50))
 	}
@@ -263,6 +270,37 @@ func TestAChatThatLeavesWaitsForItsSummaries(t *testing.T) {
 	}
 	if !strings.Contains(k.err.String(), "Summarized ") {
 		t.Errorf("the person is not told:\n%s", k.err)
+	}
+}
+
+// Over a service that only takes events, a summary that was written in the background waits for the next message.
+// Whoever leaves instead has it stored.
+func TestAChatThatLeavesStoresASummaryThatWaits(t *testing.T) {
+	t.Parallel()
+	k, s := inBackgroundOver(t, &watched{Service: session.InMemoryService()})
+	k.prompted()
+	close(s.goOn)
+	for end := time.Now().Add(emergency); ; {
+		status, err := k.stack.Sessions.Status(t.Context(), ref)
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("no summary waits: %+v, %v", status, err)
+		}
+		if status.WaitingSummaries == 1 && !status.Running {
+			break
+		}
+		select {
+		case err := <-k.ended:
+			t.Fatalf("the chat has ended: %v", err)
+		case <-time.After(time.Millisecond): // the summary is being written
+		}
+	}
+	k.person.typed <- typed{err: io.EOF}
+	if err := k.end(); err != nil {
+		t.Error(err)
+	}
+	status, err := k.stack.Sessions.Status(t.Context(), ref)
+	if err != nil || len(status.Summaries) != 1 || status.WaitingSummaries != 0 {
+		t.Errorf("after the chat, %+v, %v; want one summary that is stored", status.Summaries, err)
 	}
 }
 
