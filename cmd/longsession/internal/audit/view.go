@@ -70,8 +70,9 @@ func reason(ctx context.Context, snap *persistence.Snapshot, s *Session, err err
 func entriesIn(ctx context.Context, snap *persistence.Snapshot, s *Session, events []*session.Event) ([]Entry, error) {
 	out := make([]Entry, 0, len(events))
 	var stored []*persistence.Row
+	var from rowReader
 	for _, ev := range events {
-		row, err := rowOf(ctx, snap, s, ev)
+		row, err := from.rowOf(ctx, snap, s, ev)
 		if err != nil {
 			return nil, err
 		}
@@ -99,18 +100,40 @@ func entriesIn(ctx context.Context, snap *persistence.Snapshot, s *Session, even
 	return out, nil
 }
 
+// rowReader finds the stored events of a view. Most of them follow one another, and all of a session that was never
+// compacted do, so it reads ahead as long as they do.
+type rowReader struct {
+	ahead []*persistence.Row
+	next  int64 // the number behind the event that was found last
+	most  int   // how many rows the newest query asked for
+}
+
+// mostAhead bounds the rows that one query returns.
+const mostAhead = 64
+
 // rowOf returns the stored event that an event of a view is, nil for a summary and for a stand-in.
-func rowOf(ctx context.Context, snap *persistence.Snapshot, s *Session, ev *session.Event) (*persistence.Row, error) {
-	seq, found := int64(0), false
-	err := answers(ctx, snap, "events", "SELECT seq FROM events WHERE session = ? AND id = ? AND record_id IS NULL", []any{s.key, ev.ID}, []any{&seq}, func() { found = true })
-	if err != nil || !found {
-		return nil, err
+func (r *rowReader) rowOf(ctx context.Context, snap *persistence.Snapshot, s *Session, ev *session.Event) (*persistence.Row, error) {
+	if len(r.ahead) == 0 || r.ahead[0].ID != ev.ID {
+		seq, found := int64(0), false
+		err := answers(ctx, snap, "events", "SELECT seq FROM events WHERE session = ? AND id = ? AND record_id IS NULL", []any{s.key, ev.ID}, []any{&seq}, func() { found = true })
+		if err != nil || !found {
+			return nil, err
+		}
+		if seq == r.next {
+			r.most = min(2*r.most, mostAhead)
+		} else {
+			r.most = 1
+		}
+		if r.ahead, err = rowsIn(ctx, snap, s, seq, r.most); err != nil {
+			return nil, err
+		}
 	}
-	rows, err := rowsIn(ctx, snap, s, seq, 1)
-	if err != nil || rows[0].Event == nil || !rows[0].Event.Timestamp.Equal(ev.Timestamp) {
-		return nil, err
+	row := r.ahead[0]
+	r.ahead, r.next = r.ahead[1:], row.Seq+1
+	if row.Record || row.Event == nil || !row.Event.Timestamp.Equal(ev.Timestamp) {
+		return nil, nil
 	}
-	return rows[0], nil
+	return row, nil
 }
 
 // currentRecord returns the record of a summary in the view, nil if it is not stored as one.
