@@ -253,6 +253,7 @@ func (c *Chat) changes(name string) bool {
 func (c *Chat) execute(ctx context.Context, name, args string) error {
 	for _, cmd := range c.commands {
 		if cmd.Is(name) {
+			defer c.screen.wait("/" + cmd.Name)() // a long session takes seconds to search
 			return cmd.run(ctx, c, args, c.screen.printed())
 		}
 	}
