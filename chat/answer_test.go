@@ -3,6 +3,8 @@ package chat_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -237,6 +239,23 @@ func TestAFailedTurnIsToldAndTheChatGoesOn(t *testing.T) {
 }
 
 // Without a person, the next message would be sent into the blue.
+// The error of a connection that is lost is often the end of a file, which is not the end of the conversation.
+func TestATurnThatEndsWithTheEndOfAFileHasFailed(t *testing.T) {
+	t.Parallel()
+	llm := plays(func(_ context.Context, _ int, _ *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
+		yield(nil, fmt.Errorf("the server cannot be reached: %w", io.EOF))
+	})
+	cfg, _, _ := piped(t, llm, "Hello.\n")
+	if err := run(t, cfg); err == nil || !strings.Contains(err.Error(), "the server cannot be reached") {
+		t.Errorf("the chat of a pipe ended with %v", err)
+	}
+	cfg, _, _ = piped(t, llm, "")
+	cfg.Prompt = "Hello."
+	if err := run(t, cfg); err == nil || !strings.Contains(err.Error(), "the server cannot be reached") {
+		t.Errorf("the chat of one message ended with %v", err)
+	}
+}
+
 func TestAFailedTurnEndsAPipe(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("the server is on fire")

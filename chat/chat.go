@@ -100,7 +100,7 @@ func (c *Chat) Run(ctx context.Context) error {
 	}
 	defer c.listenToLayers()()
 	err = c.talk(ctx)
-	if errors.Is(err, errLeave) || errors.Is(err, io.EOF) {
+	if errors.Is(err, errLeave) {
 		err = nil
 	}
 	if !errors.Is(err, ErrInterrupted) && !errors.Is(err, errCanceled) {
@@ -164,8 +164,8 @@ func (c *Chat) loop(ctx context.Context) error {
 		c.tellCompactions(ctx)
 		text, err := c.read(ctx, "> ")
 		switch {
-		case errors.Is(err, input.ErrInterrupted):
-			return errLeave
+		case errors.Is(err, input.ErrInterrupted), errors.Is(err, io.EOF):
+			return errLeave // only here: a turn may fail with the end of a file, too
 		case err != nil:
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -141,13 +142,15 @@ func (s source) openGemini(ctx context.Context, name string) (model.LLM, error) 
 		if err != nil {
 			return nil, errors.New("GOOGLE_GENAI_USE_VERTEXAI is set, and Vertex AI cannot be used: set GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION, and log in by 'gcloud auth application-default login'")
 		}
-		return m, nil
+		return s.explaining(m), nil
 	}
-	m, err := gemini.NewModel(ctx, name, &genai.ClientConfig{Backend: genai.BackendGeminiAPI, APIKey: s.first(geminiKeys)})
+	m, err := gemini.NewModel(ctx, name, &genai.ClientConfig{
+		Backend: genai.BackendGeminiAPI, APIKey: s.first(geminiKeys), HTTPClient: &http.Client{Transport: patient{http.DefaultTransport, s.idle()}},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("--model is %s, and Gemini's client cannot be made: check GEMINI_API_KEY and the variables of Google's libraries", terminal.Printable(name))
 	}
-	return m, nil
+	return s.explaining(m), nil
 }
 
 // isOpenAI reports whether a name is one of OpenAI's.

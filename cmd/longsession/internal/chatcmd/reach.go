@@ -77,7 +77,7 @@ func (s *Setup) Reach(ctx context.Context) (where string, err error) {
 	case s.source.vertex():
 		return "Vertex AI", ErrUnlisted
 	}
-	base := strings.TrimSuffix(cmp.Or(s.source.env("GOOGLE_GEMINI_BASE_URL"), "https://generativelanguage.googleapis.com"), "/")
+	base := strings.TrimSuffix(cmp.Or(s.source.env(geminiAddress), "https://generativelanguage.googleapis.com"), "/")
 	_, err = ask(ctx, base+"/v1beta/models/"+url.PathEscape(strings.TrimPrefix(name, "models/")), http.Header{"X-Goog-Api-Key": {key}})
 	if errors.Is(err, ErrUnlisted) {
 		err = fmt.Errorf("the server does not have the model %s", terminal.Printable(name))

@@ -211,6 +211,7 @@ func TestAServerThatFailsEndsThePipeAndKeepsTheSession(t *testing.T) {
 			_, _ = fmt.Fprint(w, "<!doctype html><title>Welcome</title>")
 		}, "a web page instead of JSON"},
 		"cut stream": {func(w http.ResponseWriter) { part(w, text("I was about to"), "") }, "cut off"},
+		"no answer":  {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, "cannot be reached"},
 		"lost connection": {func(w http.ResponseWriter) {
 			part(w, text("I was about to"), "")
 			panic(http.ErrAbortHandler)
