@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/model"
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession"
@@ -78,18 +79,27 @@ func newWorker(ctx context.Context, stack *longsession.Stack, s *Setup, folder s
 
 // wrap returns the tools that read in a context of their own.
 func wrap(ctx context.Context, stack *longsession.Stack, s *Setup, bare []tool.Tool) ([]tool.Tool, error) {
-	small := s.Model
-	if s.Settings.SmallModel.Value != s.Settings.Model.Value {
-		var err error
-		if small, err = s.Open(ctx, s.Settings.SmallModel.Value); err != nil {
-			return nil, fmt.Errorf("--agentic-small-model: %w", err)
-		}
+	small, err := smallModel(ctx, s)
+	if err != nil {
+		return nil, err
 	}
 	run, err := stack.Subtasks(subtask.Config{Model: small, Parent: s.Model})
 	if err != nil {
 		return nil, err
 	}
 	return run.Wrappers(bare...)
+}
+
+// smallModel opens the model of tools that read in a context of their own.
+func smallModel(ctx context.Context, s *Setup) (model.LLM, error) {
+	if s.Settings.SmallModel.Value == s.Settings.Model.Value {
+		return s.Model, nil
+	}
+	small, err := s.Open(ctx, s.Settings.SmallModel.Value)
+	if err != nil {
+		return nil, fmt.Errorf("--agentic-small-model: %w", err)
+	}
+	return small, nil
 }
 
 // toolset is a fixed set of tools.

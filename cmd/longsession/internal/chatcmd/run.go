@@ -49,6 +49,11 @@ func (c *command) run(cmd *cobra.Command, _ []string) (err error) {
 		_, err := io.WriteString(cmd.OutOrStdout(), s.Explain())
 		return err
 	}
+	if !c.noTools && s.Settings.AgenticTools.Value {
+		if _, err := smallModel(ctx, s); err != nil {
+			return exit.Usage("%w", err)
+		}
+	}
 	for _, note := range s.Settings.Notes {
 		fmt.Fprintln(errs, note.Text)
 	}
