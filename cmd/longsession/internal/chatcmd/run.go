@@ -150,7 +150,10 @@ func openFile(name string) (*persistence.SQLiteSessionService, error) {
 	case errors.Is(err, os.ErrNotExist):
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
-			return nil, exit.Usage("--file: %w", err)
+			if at := (*os.PathError)(nil); errors.As(err, &at) {
+				err = at.Err // which has the name, too
+			}
+			return nil, exit.Usage("--file is %s, which cannot be made: %w: name another file", terminal.Printable(name), err)
 		}
 		if err := f.Close(); err != nil {
 			return nil, err
