@@ -3,7 +3,6 @@ package meter
 import (
 	"slices"
 	"sync"
-	"time"
 
 	"google.golang.org/adk/session"
 
@@ -103,10 +102,10 @@ func (m *Meter) tally(branch string) *tally {
 			t.open(m.view.State(), limits)
 			defer t.opened()
 		}
-		t.add(events.Slice(), lastChange(m.view.Current(), branch))
+		t.add(events.Slice(), present(m.view, branch))
 	} else {
 		t.requests = m.session.requestsIn(branch)
-		t.add(events.From(t.measured.length).Slice(), time.Time{})
+		t.add(events.From(t.measured.length).Slice(), appended)
 	}
 	t.measured.length = events.Len()
 	m.session.noteEstimate(branch, t.estimate)
@@ -134,13 +133,13 @@ func (m *Meter) Doubt(ev *session.Event) (what Misreport, news bool) {
 // branches stay where they are: learned with each compaction of a sibling, two counts would pass
 // for a line that is known for certain.
 func (m *Meter) Learn(changing string) {
-	events, current := m.view.Events().Slice(), m.view.Current()
+	events := m.view.Events().Slice()
 	for _, branch := range BranchesOf(events) {
 		if !adk.Visible(branch, changing) {
 			continue
 		}
 		t := newTally(m.session, branch, 0)
-		t.add(events, lastChange(current, branch))
+		t.add(events, present(m.view, branch))
 		t.forgetSilent()
 		m.session.learn(t)
 	}

@@ -3,6 +3,7 @@ package meter
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -12,6 +13,7 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/view"
+	"github.com/adk-go-ext/longsession/record"
 )
 
 // limits are those of a window of 10,000 tokens with the token trigger at 7,000.
@@ -172,5 +174,80 @@ func TestACountThatCannotBeRightIsReportedOnce(t *testing.T) {
 		if news != r.news || got.TooHigh != r.tooHigh || news && got.Counted != int(r.prompt) {
 			t.Errorf("count %d of %d tokens: %+v, news %t; want news %t, too high %t", n, r.prompt, got, news, r.news, r.tooHigh)
 		}
+	}
+}
+
+// A count belongs to the present view if its event was stored behind the newest summary, whatever the clocks of the
+// processes say that summarized and that asked the model.
+func TestCountsAreOfTheViewThatStorageSays(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]struct {
+		before, after time.Duration // how far the clocks of those that ask are ahead of the one that summarizes
+		want          int
+	}{
+		"one clock":                    {0, 0, 3_000},
+		"the later one ten min behind": {0, -10 * time.Minute, 3_000},
+		"both ten minutes behind":      {-10 * time.Minute, -10 * time.Minute, 3_000},
+		"both ten minutes ahead":       {10 * time.Minute, 10 * time.Minute, 3_000},
+	} {
+		for _, recounted := range []bool{true, false} {
+			h := (&ct.History{}).Turns(2, "bot")
+			counted(h.Last(), 9_000)
+			h.Compact("s", "e1", "e2")
+			h.Agent("inv2", "bot", "And so on.")
+			if recounted {
+				counted(h.Last(), 3_000)
+			}
+			for i, ev := range h.Events {
+				shift := of.before
+				if i > 4 {
+					shift = of.after
+				}
+				if !record.Is(ev) {
+					ev.Timestamp = ev.Timestamp.Add(shift)
+				}
+			}
+			got := New(view.New(h.Events), newSession()).Prompt("").Likely
+			answer := promptsize.OfEvent(h.Last())
+			if recounted && got != of.want+answer {
+				t.Errorf("%s: %d tokens, want the count of %d and the answer", name, got, of.want)
+			}
+			if !recounted && got > 1_000 {
+				t.Errorf("%s: %d tokens; the count of 9,000 is from before the summary", name, got)
+			}
+		}
+	}
+}
+
+// A database orders events by time, and a record has the time of the newest event when it was stored: either may come
+// first.
+func TestACountOfTheRecordsTimeIsFromBeforeIt(t *testing.T) {
+	t.Parallel()
+	h := (&ct.History{}).Turns(2, "bot")
+	answer := counted(h.Last(), 9_000)
+	summary := h.Record("s", "e1", "e2")
+	if !summary.Timestamp.Equal(answer.Timestamp) {
+		t.Fatal("the record has a time of its own")
+	}
+	events := h.Events[:3:3]
+	events = append(events, summary, answer)
+	if got := New(view.New(events), newSession()).Prompt("").Likely; got > 1_000 {
+		t.Errorf("%d tokens; the count of 9,000 is from before the summary", got)
+	}
+}
+
+// Only a summary that a branch is shown changes its prompts.
+func TestARecordThatIsNotShownMakesNoCountOld(t *testing.T) {
+	t.Parallel()
+	h := (&ct.History{}).Branch("fan.a").Turns(2, "bot").Compact("s", "e1", "e2").Agent("inv2", "bot", "And so on.")
+	counted(h.Last(), 3_000)
+	h.Compact("beside", "e1", "e2").Amend(func(m *record.Metadata) { m.CreatedAt = ct.Epoch })
+	h.Branch("fan.b").Turns(2, "bot").Compact("elsewhere", "e8", "e9")
+	v := view.New(h.Events)
+	if len(v.Current()) != 2 {
+		t.Fatalf("%d summaries are shown, want one of each branch", len(v.Current()))
+	}
+	if got := New(v, newSession()).Prompt("fan.a").Likely; got < 3_000 {
+		t.Errorf("%d tokens; the count of 3,000 is of the present view", got)
 	}
 }

@@ -3,7 +3,6 @@ package meter
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"google.golang.org/adk/session"
 
@@ -130,9 +129,8 @@ func (t *tally) judge(ev *session.Event, estimate int) (count, expected int, v v
 	return count, expected, judge(count, expected, t.session.Limits().HardLimit), reported
 }
 
-// add measures more of the view. It ignores counts from before changed, when the view was another,
-// and stale ones.
-func (t *tally) add(events []*session.Event, changed time.Time) {
+// add measures more of the view. It ignores counts of another view, and stale ones.
+func (t *tally) add(events []*session.Event, isPresent func(ev *session.Event) bool) {
 	for _, ev := range events {
 		if !adk.Visible(t.branch, ev.Branch) {
 			continue
@@ -145,7 +143,7 @@ func (t *tally) add(events []*session.Event, changed time.Time) {
 			agent.since += agent.fit.Line().More(size)
 		}
 		count, _, v, reported := t.judge(ev, t.estimate)
-		if reported && v == believed && (changed.IsZero() || ev.Timestamp.After(changed)) && !t.session.learned.Events.Stale(ev) {
+		if reported && v == believed && isPresent(ev) && !t.session.learned.Events.Stale(ev) {
 			t.count(ev, count)
 		}
 		t.estimate, t.newest = t.estimate+size, size
@@ -230,15 +228,4 @@ func (t *tally) forgetSilent() {
 			agent.fit.compactionsWithoutReport++
 		}
 	}
-}
-
-// lastChange is when the newest summary that the branch sees was made.
-func lastChange(current []*record.Metadata, branch string) time.Time {
-	var changed time.Time
-	for _, m := range current {
-		if adk.Visible(branch, m.Branch) && m.CreatedAt.After(changed) {
-			changed = m.CreatedAt
-		}
-	}
-	return changed
 }
