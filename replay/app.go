@@ -42,10 +42,6 @@ type App struct {
 	// Ratio is the number of tokens that the model reports for each estimated token of an answer. 0
 	// means 1.
 	Ratio float64
-	// Times gives events the times of the recording, if it has any, so that compaction.Config.Economical sees its pauses.
-	// Summaries are made now all the same: a service that measures prompts does not believe the provider's counts of
-	// calls that seem older than the newest summary, and corrects its estimates more slowly.
-	Times bool
 	// Before is called between two steps of the runner, before the model answers with
 	// Turns[turn].Steps[step], or with a placeholder if there is no such step. An error ends the
 	// run. It may be nil.
@@ -63,7 +59,8 @@ type Played struct {
 // Run plays c through the ADK runner. It sends the recorded user messages, a scripted model gives
 // the recorded answers, and function tools serve the recorded results. The model answers a message
 // without a recorded answer with a placeholder. Run abandons a turn that was interrupted before the
-// model read the results of its tools, as the recorded application did.
+// model read the results of its tools, as the recorded application did. Events get the times of the recording, if it
+// has any: what goes by pauses, such as compaction.Config.Economical, sees them.
 //
 // Errors come from the service, the runner, the context and Before.
 func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, error) {
@@ -87,7 +84,7 @@ func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, e
 		return Played{}, fmt.Errorf("replay %s: %w", c.ID, err)
 	}
 	service := app.Service
-	if times := times(c); app.Times && times != nil {
+	if times := times(c); times != nil {
 		service = &clocked{Service: service, script: script, times: times}
 	}
 	r, err := runner.New(runner.Config{

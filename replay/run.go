@@ -104,7 +104,7 @@ func (r *run) config() compaction.Config {
 }
 
 func (r *run) play(ctx context.Context) (Played, error) {
-	app := App{Service: r.inner, Ref: r.ref, Request: r.request, Ratio: r.scale.ratio, Before: r.before, Times: r.policy.Config.Economical}
+	app := App{Service: r.inner, Ref: r.ref, Request: r.request, Ratio: r.scale.ratio, Before: r.before}
 	if r.svc != nil {
 		app.Service = r.svc
 	}

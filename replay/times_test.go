@@ -102,7 +102,7 @@ func TestEventsHaveTheTimesOfTheRecording(t *testing.T) {
 	t.Parallel()
 	service := session.InMemoryService()
 	c := timed(10, 1, 2, 30, 31)
-	app := App{Service: service, Ref: compaction.SessionRef{AppName: "a", UserID: "u", SessionID: "s"}, Times: true}
+	app := App{Service: service, Ref: compaction.SessionRef{AppName: "a", UserID: "u", SessionID: "s"}}
 	if _, err := app.Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
