@@ -124,7 +124,7 @@ func TestWhatAWriterCannotReadWholeIsCountedAsCut(t *testing.T) {
 	t.Parallel()
 	slightly := way{name: "by tokens, a small writer", open: func(base session.Service, writer *oracle, window int) (app, error) {
 		writer.window = narrow * 3 / 4
-		return wrapped(byTokens)(base, writer, window)
+		return readingIn(1, byTokens)(base, writer, window)
 	}}
 	f := played(t, invented(), slightly, narrow)
 	if f.cut == 0 || f.kept+f.cut != f.results || f.rough > 0 || f.writerOver > 0 {

@@ -15,9 +15,14 @@ const vast = 1_000_000
 // wrapped is this module with a config. By default it writes summaries in the background, during
 // the time between two model calls.
 func wrapped(config func() compaction.Config) func(session.Service, *oracle, int) (app, error) {
+	return readingIn(0, config)
+}
+
+// readingIn is wrapped with a writer that reads a window in at most so many pieces; 0 for the default.
+func readingIn(pieces int, config func() compaction.Config) func(session.Service, *oracle, int) (app, error) {
 	return func(base session.Service, writer *oracle, window int) (app, error) {
 		cfg := config()
-		llm, err := summarizer.NewLLM(summarizer.LLMConfig{Model: writer, ContextWindow: writer.window})
+		llm, err := summarizer.NewLLM(summarizer.LLMConfig{Model: writer, ContextWindow: writer.window, MaxPieces: pieces})
 		if err != nil {
 			return app{}, err
 		}

@@ -70,12 +70,12 @@ func TestTheWritersSummariesAreNotRefused(t *testing.T) {
 	t.Logf("%d windows", windows)
 }
 
-// wantAccepted has the writer summarize req, with a window in which most texts fit and one in which few do.
+// wantAccepted has the writer summarize req in one call, with a window in which most texts fit and one in which few do.
 func wantAccepted(t *testing.T, name string, req summarizer.Request) {
 	t.Helper()
 	for _, window := range []int{100_000, 4_000} {
 		writer := &oracle{window: window}
-		llm, err := summarizer.NewLLM(summarizer.LLMConfig{Model: writer, ContextWindow: window})
+		llm, err := summarizer.NewLLM(summarizer.LLMConfig{Model: writer, ContextWindow: window, MaxPieces: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
