@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,8 +27,32 @@ func TestSyntheticSessionsAreComparedWithTheBestThreshold(t *testing.T) {
 	if rows := strings.Count(out, "\n| "); rows != 1+len(growths)*len(cached) {
 		t.Errorf("%d rows:\n%s", rows, out)
 	}
-	if !strings.Contains(out, "Median 1.0") || strings.Contains(out, " 0.0") {
-		t.Errorf("shares that cannot be right:\n%s", out)
+	shares := regexp.MustCompile(`\d\.\d{3}`).FindAllString(out, -1)
+	if len(shares) != len(growths)*len(cached)*len(outputs)+2 { // the median and the worst, too
+		t.Errorf("%d shares:\n%s", len(shares), out)
+	}
+	for _, share := range shares {
+		if n, err := strconv.ParseFloat(share, 64); err != nil || n < 0.9 || n > 3 {
+			t.Errorf("%s of the best threshold cannot be right:\n%s", share, out)
+		}
+	}
+}
+
+func TestSharesAreComparedWithTheGoalsOfLongSessions(t *testing.T) {
+	t.Parallel()
+	for _, of := range []struct {
+		calls         int
+		median, worst float64
+		want          string
+	}{
+		{goalCalls, 1.1, 2, ""},
+		{goalCalls, 1.11, 2, "synthetic sessions: median 1.110 of the best threshold, want at most 1.1"},
+		{goalCalls, 1.1, 2.01, "synthetic sessions: worst 2.010 of the best threshold, want at most 2.0"},
+		{goalCalls - 1, 2, 3, ""},
+	} {
+		if got := strings.Join(missedShares(of.calls, of.median, of.worst), "\n"); got != of.want {
+			t.Errorf("%+v: %q", of, got)
+		}
 	}
 }
 
