@@ -107,7 +107,8 @@ type Config struct {
 	// RetainTokens is the most that these events may take up together, in estimated tokens. If they are larger, fewer
 	// stay raw: the newest, and with each response its call. Otherwise a few long results could fill the prompt up to
 	// the token trigger again and again. 0 means half of the prompt size at which the token trigger fires, or of the
-	// hard limit if that trigger is off. Off means no limit.
+	// hard limit if that trigger is off; with Economical, also half of what a compaction finds raw, so that no call pays
+	// more for what stays raw than for what waits to be summarized. Off means no limit.
 	RetainTokens int
 	// MaxSummaries is how many summaries a branch may show. Before one more would exceed it, two
 	// are merged; 1 is a rolling summary that is rewritten every time. If there is no room for the

@@ -112,6 +112,48 @@ func TestEconomicalLeavesShortSessionsAlone(t *testing.T) {
 	}
 }
 
+// No call pays more for what stays raw than for what waits to be summarized, unless the caller set a limit.
+func TestEconomicalLeavesHalfRaw(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]struct {
+		retain int
+		holds  func(raw, window int) bool
+	}{
+		"by default":      {0, func(raw, window int) bool { return raw <= window }},
+		"without a limit": {compaction.Off, func(raw, _ int) bool { return raw >= 9*4_000 }},
+		"with a limit":    {9_000, func(raw, _ int) bool { return raw > 7_000 && raw <= 9_000 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, _, seen := economical(t)
+			cfg.AgentModel, cfg.RetainTokens = "dear", of.retain
+			svc := newService(t, session.InMemoryService(), cfg)
+			sess := create(t, svc)
+			compactions := 0
+			for _, ev := range longTalk(40, 8_000).Events {
+				appendAll(t, svc, sess, ev)
+				stored := seen.of(compaction.Stored)
+				if len(stored) == compactions {
+					continue
+				}
+				compactions = len(stored)
+				raw := 0
+				for shown := range get(t, svc).Events().All() {
+					if size := tokens.OfContent(shown.Content); size > 1_000 { // no summary
+						raw += size
+					}
+				}
+				if o := stored[compactions-1]; o.Trigger == record.TriggerTokens && !of.holds(raw, o.TokensBefore) {
+					t.Errorf("compaction %d of %d tokens left %d raw", compactions, o.TokensBefore, raw)
+				}
+			}
+			if compactions < 3 {
+				t.Errorf("%d compactions", compactions)
+			}
+		})
+	}
+}
+
 // The token trigger stays an upper bound.
 func TestEconomicalKeepsTheTokenThreshold(t *testing.T) {
 	t.Parallel()

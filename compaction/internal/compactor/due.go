@@ -68,10 +68,13 @@ func (s *snapshot) findDue() candidate {
 		if !due && !(s.job.Forced && size.AtMost >= s.limits.HardLimit) {
 			continue
 		}
+		byPrice := size.Economy.Due() && !s.job.Forced && (s.limits.Threshold == 0 || size.Likely < s.limits.Threshold)
+		if params.RetainTokens = s.params.RetainTokens; byPrice {
+			params.RetainTokens = size.Retain
+		}
 		c := candidate{
 			Relief:  selector.Relieve(s.input, params, s.branches, reader, s.mustFree(size.Likely)),
-			trigger: record.TriggerTokens, reader: reader, prompt: size, atLimitOnly: !due, missing: missing,
-			byPrice: size.Economy.Due() && !s.job.Forced && (s.limits.Threshold == 0 || size.Likely < s.limits.Threshold),
+			trigger: record.TriggerTokens, reader: reader, prompt: size, atLimitOnly: !due, missing: missing, byPrice: byPrice,
 		}
 		if s.tooDear(&c) {
 			c.Selection = selector.Selection{Reason: doesNotPay}

@@ -206,10 +206,19 @@ func (a *account) reading(p Prices) float64 {
 	return p.Input - (p.Input-p.Cached)*float64(a.cached)/float64(a.cacheable)
 }
 
+// mayStayRaw is how many tokens a compaction by price leaves raw at most; 0 for no limit. Each call carries what stays
+// raw and what waits to be summarized. Where the caller has not set a limit, the first may not cost more than the second.
+func (a *account) mayStayRaw(l *Limits) int {
+	if !l.RetainsHalf {
+		return l.RetainTokens
+	}
+	return max(1, min(l.RetainTokens, a.raw/2))
+}
+
 // staysRaw is how many tokens a compaction would leave raw.
 func (a *account) staysRaw(l *Limits) int {
-	if l.RetainTokens > 0 {
-		return min(a.tailed, l.RetainTokens)
+	if most := a.mayStayRaw(l); most > 0 {
+		return min(a.tailed, most)
 	}
 	return a.tailed
 }

@@ -333,7 +333,20 @@ func TestWhatACompactionWouldRemove(t *testing.T) {
 	if bounded := a.economy(l); bounded.Window != 31_020 || bounded.Removable != 30_520 {
 		t.Errorf("%+v; want a window of 31,020: only ten tokens stay raw", bounded)
 	}
-	l.RetainTokens = 0
+	l.RetainsHalf, l.RetainTokens = true, 1_000
+	if bounded := a.economy(l); bounded != got || a.mayStayRaw(l) != 1_000 {
+		t.Errorf("%+v and at most %d raw; want %+v and 1,000", bounded, a.mayStayRaw(l), got)
+	}
+	halved := account{retain: l.Retain}
+	halved.add(answer(at), 300, true, l)
+	halved.add(answer(at), 600, true, l)
+	if window, most := halved.window(l), halved.mayStayRaw(l); window != 450 || most != 450 {
+		t.Errorf("a window of %d, and at most %d raw, want half of 900", window, most)
+	}
+	if empty := (&account{}).mayStayRaw(l); empty != 1 {
+		t.Errorf("at most %d tokens of an empty history stay raw, want 1: 0 would be no limit", empty)
+	}
+	l.RetainsHalf, l.RetainTokens = false, 0
 	if (Prompt{Economy: got}).PaysFor(got.Window) != got.Due() {
 		t.Errorf("the whole window is judged otherwise: %+v", got)
 	}

@@ -35,8 +35,8 @@ type Config struct {
 	TokenThreshold                 int
 	MaxSummaries, MaxSummaryTokens int
 	MaxLedgerTokens                int
-	// RetainTokens bounds what the newest events may take up that stay raw: 0 for half of the threshold, negative for no
-	// bound.
+	// RetainTokens bounds what the newest events may take up that stay raw: 0 for half of the threshold, or half of what
+	// there is where prices decide, negative for no bound.
 	RetainTokens int
 	// Economical turns on the economical trigger. Retain is how many of the newest events a compaction leaves raw.
 	// SummaryModel names the model that writes summaries, "" for the agent's own; FreeSummaries says that none does.
@@ -85,7 +85,9 @@ type Limits struct {
 	// is cut.
 	AllSummaries int
 	// RetainTokens is how much the newest events may take up that stay raw, in estimated tokens; 0 for no limit.
+	// RetainsHalf says that a compaction by price leaves at most half of what is raw, too.
 	RetainTokens int
+	RetainsHalf  bool
 	// Prices are those of the economical trigger, 0 if it is off or no prices are known. Retain and MaxSummaries are
 	// those of Config, 0 without prices.
 	Prices               Prices
@@ -130,6 +132,7 @@ func (c *Config) Limits(model string) *Limits {
 		l.Prices = c.prices(known)
 	}
 	if l.Prices.Known() {
+		l.RetainsHalf = c.RetainTokens == 0
 		l.Retain, l.MaxSummaries = min(c.Retain, maxTail), c.MaxSummaries
 	}
 	return l

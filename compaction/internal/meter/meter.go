@@ -73,7 +73,7 @@ func (m *Meter) Prompt(branch string) Prompt {
 	size := t.prompt()
 	if t.account != nil {
 		limits := m.session.Limits()
-		size.Economy, size.anew = t.account.economy(limits), t.account.more(limits)
+		size.Economy, size.Retain, size.anew = t.account.economy(limits), t.account.mayStayRaw(limits), t.account.more(limits)
 	}
 	return size
 }

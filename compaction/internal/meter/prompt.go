@@ -18,6 +18,8 @@ type Prompt struct {
 	ratio float64
 	// Economy is the arithmetic of the economical trigger, 0 if that is off.
 	Economy Economy
+	// Retain is how many tokens a compaction by price leaves raw at most; 0 for no limit.
+	Retain int
 	// anew is what a token costs more in it, in USD, that a compaction leaves raw; see PaysFor.
 	anew float64
 }
