@@ -8,6 +8,8 @@
 // Dollars are those of all requests and summaries. A request pays the cached price for what it has in common with the
 // beginning of the one before, and each summary what the agent's model would ask for it, although no model writes it.
 //
+// Coding sessions are also played with summaries at other prices: those of a smaller model, and those of the cache.
+//
 // The synthetic sessions of 10,000 calls vary the growth of the history, the price of cached input and that of output.
 // Events are appended to the compaction service, and what it would send is paid with each call.
 //

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/genai"
+
 	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -106,5 +109,31 @@ func TestAMissedGoalIsNamed(t *testing.T) {
 		"talks at the prices of m: 1.100 of no compaction in conversation b, want at most 1.05"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// Whoever writes summaries for less makes a conversation cheaper, and compaction by price knows what they cost.
+func TestSummariesArePricedAsTheirWriters(t *testing.T) {
+	t.Parallel()
+	c := &conversation.Conversation{ID: "long"}
+	for range 60 {
+		c.Turns = append(c.Turns, conversation.Turn{User: text(genai.RoleUser, 1_000), Steps: []conversation.Step{{Answer: text(genai.RoleModel, 1_000)}}})
+	}
+	rows, err := compareWriters(t.Context(), []*conversation.Conversation{c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != len(models) {
+		t.Errorf("%d rows, want one for each of %v", len(rows), models)
+	}
+	for i, r := range rows {
+		if r.model != models[i] || !(0 < r.less && r.less < r.own) || !(0 < r.warm && r.warm < r.own) {
+			t.Errorf("%+v", r)
+		}
+	}
+	var out strings.Builder
+	printWriters(&out, []writerRow{{model: "a", small: "b", own: 2, less: 1, warm: 1.5}})
+	if want := "| a | $2.0000 | $1.0000 (b) | 0.500 | $1.5000 | 0.750 |\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("%s\nwant %s", out.String(), want)
 	}
 }

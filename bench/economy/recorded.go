@@ -23,18 +23,21 @@ type set struct {
 	ofBest, ofNone float64
 	// ofNoneEach is the highest share of no compaction for any one conversation.
 	ofNoneEach float64
+	// writers says that it is also played with other models that write the summaries.
+	writers bool
 }
 
 var sets = []set{
-	{name: "coding agents", file: "coding_agent_sessions.jsonl", ofBest: 1.05, ofNone: 0.65},
+	{name: "coding agents", file: "coding_agent_sessions.jsonl", ofBest: 1.05, ofNone: 0.65, writers: true},
 	{name: "an airline's service", file: "tau_airline_gpt4o.jsonl", ofNone: 1, ofNoneEach: 1.01},
 	{name: "chats of ten days", file: "memorybank_zh_en.jsonl", ofNone: 1, ofNoneEach: 1.01},
 	{name: "monologues", file: "bfcl_memory.jsonl", ofNone: 1, ofNoneEach: 1.01},
 }
 
-// playRecorded prints a table of all sets, and returns the goals that were missed.
+// playRecorded prints a table of all sets, and one of who writes the summaries, and returns the goals that were missed.
 func playRecorded(ctx context.Context, dir string, out, progress io.Writer) ([]string, error) {
 	var rows []row
+	var writers []writerRow
 	for _, s := range sets {
 		conversations, err := conversation.ReadFile(filepath.Join(dir, s.file))
 		if err != nil {
@@ -49,8 +52,16 @@ func playRecorded(ctx context.Context, dir string, out, progress io.Writer) ([]s
 			m, _ := tokens.Lookup(name)
 			rows = append(rows, compare(s, all, i, m))
 		}
+		if s.writers {
+			found, err := compareWriters(ctx, conversations)
+			if err != nil {
+				return nil, err
+			}
+			writers = append(writers, found...)
+		}
 	}
 	printRecorded(out, rows)
+	printWriters(out, writers)
 	return missedGoals(rows), nil
 }
 
