@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"google.golang.org/adk/tool"
@@ -43,33 +42,6 @@ type layers struct {
 type deferring struct {
 	Threshold float64
 	Mode      string
-}
-
-// automatic is the value of a flag that leaves a number to the library.
-const automatic = "auto"
-
-// number is a setting of the library in a flag: auto for 0, and 0 for Off. zero describes what Off does.
-func number(to *int, zero string) setting.Value {
-	text := func() string {
-		switch *to {
-		case 0:
-			return automatic
-		case toolresult.Off:
-			return "0"
-		}
-		return strconv.Itoa(*to)
-	}
-	return setting.New(text, func(text string) error {
-		n := 0
-		if text != automatic {
-			if err := setting.Int(&n, 0, setting.NoLimit, zero).Set(text); err != nil {
-				return err
-			}
-			n = cmp.Or(n, toolresult.Off)
-		}
-		*to = n
-		return nil
-	})
 }
 
 func (l *layers) settings() []setting.Setting {

@@ -68,6 +68,8 @@ func (p *policy) settings() []setting.Setting {
 		{Name: "block-ratio", Field: "BlockRatio", Value: setting.Share(&c.BlockRatio, "the effective window", "is the default"),
 			Help: "no prompt over this share of the effective window without a compaction first"},
 		{Name: "retain", Field: "RetainEvents", Value: setting.Int(&c.RetainEvents, 1, setting.NoLimit, ""), Help: "newest events that stay raw when compacting by tokens"},
+		{Name: "retain-tokens", Field: "RetainTokens", Value: number(&c.RetainTokens, "is no limit"),
+			Help: "most tokens that these events may take up; auto: half of the size at which to compact, or of what --policy economical finds raw; 0: no limit"},
 		{Name: "max-summaries", Field: "MaxSummaries", Value: setting.Int(&c.MaxSummaries, 1, setting.NoLimit, ""),
 			Help: "summaries that may be shown; with one more, two are merged"},
 		{Name: "max-summary-tokens", Field: "MaxSummaryTokens", Value: setting.Int(&c.MaxSummaryTokens, 1, setting.NoLimit, ""),
@@ -167,9 +169,9 @@ func (p *policy) describeCompaction(mirror bool) string {
 	}
 	switch {
 	case c.TokenThreshold > 0:
-		when = append(when, fmt.Sprintf("at %s prompt tokens (%d events stay raw)", terminal.Commas(c.TokenThreshold), c.RetainEvents))
+		when = append(when, fmt.Sprintf("at %s prompt tokens (%s)", terminal.Commas(c.TokenThreshold), describeRetained(c)))
 	case c.SafetyRatio > 0:
-		when = append(when, fmt.Sprintf("at %.4g%% of the effective window (%d events stay raw)", 100*c.SafetyRatio, c.RetainEvents))
+		when = append(when, fmt.Sprintf("at %.4g%% of the effective window (%s)", 100*c.SafetyRatio, describeRetained(c)))
 	}
 	if mirror {
 		when = append(when, "where the recording was compacted")
@@ -182,6 +184,14 @@ func (p *policy) describeCompaction(mirror bool) string {
 		summaries = fmt.Sprintf("up to %s summaries", terminal.Commas(c.MaxSummaries))
 	}
 	return fmt.Sprintf("%s; %s of up to %s tokens, %s", strings.Join(when, ", "), summaries, terminal.Commas(c.MaxSummaryTokens), p.summarizer)
+}
+
+// describeRetained says what stays raw when compacting by tokens.
+func describeRetained(c *compaction.Config) string {
+	if c.RetainTokens > 0 {
+		return fmt.Sprintf("%d events of up to %s tokens stay raw", c.RetainEvents, terminal.Commas(c.RetainTokens))
+	}
+	return fmt.Sprintf("%d events stay raw", c.RetainEvents)
 }
 
 // automatic reports whether the policy compacts by itself. If not, it leaves prompts alone even at

@@ -99,7 +99,7 @@ func TestEveryConfigFieldThatAFlagSetsIsMapped(t *testing.T) {
 		}
 		mapped++
 	}
-	if mapped != 17 {
+	if mapped != 18 {
 		t.Errorf("%d flags set fields: the test looks in the wrong place", mapped)
 	}
 }
