@@ -98,7 +98,14 @@ func newPolicy(cfg Config) (*policy, error) {
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("compaction config: %w", errors.Join(problems...))
 	}
-	return p, p.setSummarizer()
+	if err := p.setSummarizer(); err != nil {
+		return nil, err
+	}
+	if llm, ok := p.summarizer.(*summarizer.LLM); ok {
+		p.sizes.PieceTokens = llm.MaxInputTokens()
+		p.limits = p.sizes.Limits(p.agentModel())
+	}
+	return p, nil
 }
 
 // maxToolName is the longest name of a tool that Gemini accepts. OpenAI and Anthropic accept as many.

@@ -46,5 +46,8 @@ func TestModelThatNoTableKnowsReadsNoMoreThanItsWindow(t *testing.T) {
 		if p.windowTokens != r.want {
 			t.Errorf("%s for agent %q in a window of %d: reads %d tokens at a time, want %d", r.model, r.agent, r.window, p.windowTokens, r.want)
 		}
+		if p.sizes.PieceTokens != r.want {
+			t.Errorf("%s for agent %q in a window of %d: pieces of %d tokens have a price, want %d", r.model, r.agent, r.window, p.sizes.PieceTokens, r.want)
+		}
 	}
 }

@@ -260,6 +260,10 @@ func (a *account) economy(l *Limits) Economy {
 		e.PriceRegular += anew*float64(a.summaries) + p.SummaryInput*(summaryPrompt+2*summary) + p.SummaryOutput*summary
 	}
 	e.Price = e.PriceRegular + p.SummaryInput*float64(a.window(l))
+	if l.PieceTokens > 0 { // each piece but the first is read with what was written before
+		more := max(0, a.window(l)-1) / l.PieceTokens
+		e.Price += float64(more) * (p.SummaryInput*(summaryPrompt+summary) + p.SummaryOutput*summary)
+	}
 	e.Threshold = e.PriceRegular
 	if a.shown == 0 {
 		e.Threshold, e.MinWindow = e.Price, 2*e.MinWindow

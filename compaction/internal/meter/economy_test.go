@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -469,6 +470,25 @@ func TestACompactionThatMergesCostsMore(t *testing.T) {
 	}
 	if one, four, five := price(1), price(4), price(5); one != four || five < 1.4*four {
 		t.Errorf("one summary %v, four %v, five %v", one, four, five)
+	}
+}
+
+// A window that the summarizer reads in pieces takes a call for each, and each reads what the one before has written.
+func TestAWindowReadInPiecesCostsMore(t *testing.T) {
+	t.Parallel()
+	price := func(window, piece int) float64 {
+		l := priced(2, 0.2, 10)
+		l.PieceTokens = piece
+		a := account{retain: 0}
+		a.add(answer(time.Now()), window, true, l)
+		return a.economy(l).Price
+	}
+	const perPiece = (2*(400+500) + 10*500) / 1e6
+	for _, of := range []struct{ window, piece, more int }{{10_000, 0, 0}, {10_000, 10_000, 0}, {10_001, 10_000, 1}, {10_000, 3_000, 3}, {0, 10, 0}} {
+		got, want := price(of.window, of.piece)-price(of.window, 0), float64(of.more)*perPiece
+		if math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d tokens, %d at a time: %v more than in one call, want %v", of.window, of.piece, got, want)
+		}
 	}
 }
 

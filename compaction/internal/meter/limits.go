@@ -40,10 +40,12 @@ type Config struct {
 	RetainTokens int
 	// Economical turns on the economical trigger. Retain is how many of the newest events a compaction leaves raw.
 	// SummaryModel names the model that writes summaries, "" for the agent's own; FreeSummaries says that none does.
-	Economical    bool
-	Retain        int
+	Economical bool
+	Retain     int
+	// PieceTokens is how many tokens of a window it reads in one call, 0 for all of them.
 	SummaryModel  string
 	FreeSummaries bool
+	PieceTokens   int
 	// ModelChanges says that the agent's model may change while the service runs.
 	ModelChanges bool
 }
@@ -88,10 +90,10 @@ type Limits struct {
 	// RetainsHalf says that a compaction by price leaves at most half of what is raw, too.
 	RetainTokens int
 	RetainsHalf  bool
-	// Prices are those of the economical trigger, 0 if it is off or no prices are known. Retain and MaxSummaries are
-	// those of Config, 0 without prices.
-	Prices               Prices
-	Retain, MaxSummaries int
+	// Prices are those of the economical trigger, 0 if it is off or no prices are known. Retain, MaxSummaries and
+	// PieceTokens are those of Config, 0 without prices.
+	Prices                            Prices
+	Retain, MaxSummaries, PieceTokens int
 }
 
 // Effective is the effective window: the context window less what is reserved for the reply.
@@ -133,7 +135,7 @@ func (c *Config) Limits(model string) *Limits {
 	}
 	if l.Prices.Known() {
 		l.RetainsHalf = c.RetainTokens == 0
-		l.Retain, l.MaxSummaries = min(c.Retain, maxTail), c.MaxSummaries
+		l.Retain, l.MaxSummaries, l.PieceTokens = min(c.Retain, maxTail), c.MaxSummaries, c.PieceTokens
 	}
 	return l
 }
