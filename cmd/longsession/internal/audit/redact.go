@@ -237,7 +237,7 @@ func (x *redaction) record(stored any) (any, error) {
 	m.CompactedContentJSON = ""
 	x.walk(reflect.ValueOf(m).Elem(), false)
 	m.Kind = kind // a word of the format, without which the record is unreadable
-	m.Focus, m.Note = x.cuts.take(m.Focus), x.cuts.take(m.Note)
+	m.Focus, m.Note, m.Uncut = x.cuts.take(m.Focus), x.cuts.take(m.Note), x.cuts.take(m.Uncut)
 	for i := range m.Values {
 		m.Values[i].Text = x.cuts.value(m.Values[i].Text)
 	}

@@ -49,7 +49,7 @@ func everywhere(t *testing.T, secret string) string {
 		TransferToAgent:            "bot" + secret,
 	}
 	h.Compact("r "+secret, h.Events[0].ID, "e2", "e3").Amend(func(m *record.Metadata) {
-		m.Focus, m.Note, m.Model = "focus "+secret, "note "+secret, secret
+		m.Focus, m.Note, m.Model, m.Uncut = "focus "+secret, "note "+secret, secret, "uncut "+secret
 		if err := m.SetText("They said " + secret + "."); err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func TestASummaryKeepsNoBeginningOfASecret(t *testing.T) {
 			if err := m.SetText(c.summary); err != nil {
 				t.Fatal(err)
 			}
-			m.Focus = c.summary
+			m.Focus, m.Uncut = c.summary, c.summary
 		})
 		h.User("j", "ada@example.org")
 		h.Call("j", "bot", "pay", "c")
@@ -51,8 +51,8 @@ func TestASummaryKeepsNoBeginningOfASecret(t *testing.T) {
 			if m == nil || err != nil {
 				continue
 			}
-			if got, err := m.Text(); err != nil || got != c.want || m.Focus != c.want {
-				t.Errorf("%q became %q with focus %q: %v", c.summary, got, m.Focus, err)
+			if got, err := m.Text(); err != nil || got != c.want || m.Focus != c.want || m.Uncut != c.want {
+				t.Errorf("%q became %q with focus %q, uncut %q: %v", c.summary, got, m.Focus, m.Uncut, err)
 			}
 		}
 		if strings.Contains(out.String(), "4111") && !strings.Contains(c.want, "4111") {
