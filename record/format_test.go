@@ -107,9 +107,16 @@ func TestUncutIsOptional(t *testing.T) {
 	if _, has := stored["uncut"]; has {
 		t.Error("it is stored although it is empty")
 	}
+	shown, _ := m.Text()
+	if whole, err := m.Whole(); err != nil || whole != shown || shown == "" {
+		t.Errorf("the whole of %q is %q, %v", shown, whole, err)
+	}
 	m.Uncut = "The whole text."
 	if got, err := record.Decode(record.Encode(m)); err != nil || got.Uncut != m.Uncut {
 		t.Errorf("%+v, %v", got, err)
+	}
+	if whole, err := m.Whole(); err != nil || whole != m.Uncut {
+		t.Errorf("the whole of a summary that was cut is %q, %v", whole, err)
 	}
 	for _, damaged := range []any{nil, 1.0, true, " \n", []any{"text"}, map[string]any{"text": "text"}} {
 		stored["uncut"] = damaged

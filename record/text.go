@@ -32,6 +32,15 @@ func (m *Metadata) Text() (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
+// Whole returns the prose as it was before it was cut for a prompt that did not fit: Uncut, or Text if it is "". The
+// error is that of Text.
+func (m *Metadata) Whole() (string, error) {
+	if m.Uncut != "" {
+		return m.Uncut, nil
+	}
+	return m.Text()
+}
+
 // SetText makes prose the record's content, with role "model".
 func (m *Metadata) SetText(prose string) error {
 	data, err := json.Marshal(genai.NewContentFromText(prose, genai.RoleModel))

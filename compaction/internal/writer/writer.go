@@ -130,14 +130,6 @@ func (d *Draft) keepUncut(summaries []string, text string, maxTokens int) {
 	}
 }
 
-// Whole is the prose of a record as it was before it was made short for a prompt that did not fit.
-func Whole(m *record.Metadata) (string, error) {
-	if m.Uncut != "" {
-		return m.Uncut, nil
-	}
-	return m.Text()
-}
-
 // request is what the summarizer is asked: the events of the window, and the prose of the summaries
 // it replaces.
 func (a *Assignment) request() (summarizer.Request, error) {
@@ -156,7 +148,7 @@ func (a *Assignment) request() (summarizer.Request, error) {
 		req.Events = append(req.Events, readable(a.shown(ev)))
 	}
 	for _, m := range a.Window.Absorb {
-		text, err := Whole(m)
+		text, err := m.Whole()
 		if err != nil {
 			return req, err
 		}

@@ -111,6 +111,8 @@ func TestAChangedRecordIsFound(t *testing.T) {
 		"values that are no list":                   {[]string{set(w, "values', 'account 99-7788'")}, audit.RuleRecord, "has values that cannot be read"},
 		"a value without text":                      {[]string{set(w, "values', json_array(json_object('s', 1.0))")}, audit.RuleRecord, "has values that cannot be read"},
 		"a ledger of less than nothing":             {[]string{set(w, "ledger_tokens', -1")}, audit.RuleRecord, "has a ledger_tokens that cannot be read"},
+		"a longer summary that nobody wrote":        {[]string{set(w, "uncut', 'The customer agreed to every fee.'")}, audit.RuleRecord, "keeps a longer prose that no record it absorbs has"},
+		"a longer summary of others":                {[]string{set(m, "uncut', 'The customer agreed to every fee.'")}, audit.RuleRecord, "keeps a longer prose that no record it absorbs has"},
 		"too few events":                            {[]string{set(w, "event_count', 1")}, audit.RuleRecord, "claims to cover 1 events"},
 		"no count of events":                        {[]string{set(w, "event_count', 0")}, audit.RuleRecord, "claims to cover 0 events"},
 		"too many events":                           {[]string{set(m, "event_count', 1000")}, audit.RuleRecord, "claims to cover 1000 events"},

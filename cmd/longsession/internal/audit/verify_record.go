@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -56,6 +57,7 @@ func (e *examination) checkRecords(whole bool) {
 		c.checkPoints()
 		c.checkNumbers()
 		c.checkValues()
+		c.checkUncut()
 	}
 }
 
@@ -138,6 +140,26 @@ func (c *recordCheck) checkAbsorbed() {
 	}
 	if found && c.m.Level != level {
 		c.report("is of level %d, but must be of level %d, because of the records that it absorbs", c.m.Level, level)
+	}
+}
+
+// checkUncut compares the longer prose that a record keeps with what it was cut from: the summaries of the records that it
+// absorbs, or what one of them keeps.
+func (c *recordCheck) checkUncut() {
+	if c.m.Uncut == "" {
+		return
+	}
+	var whole []string
+	for _, id := range c.m.Absorbed {
+		a := c.records[id]
+		if a == nil || a.Uncut == c.m.Uncut {
+			return
+		}
+		text, _ := a.Whole() // a record that can be read has one
+		whole = append(whole, text)
+	}
+	if strings.Join(whole, "\n") != c.m.Uncut {
+		c.report("keeps a longer prose that no record it absorbs has: it was added or changed")
 	}
 }
 
