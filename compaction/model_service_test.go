@@ -20,6 +20,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // machine is a session that some processes share, driven at random; see model_actions_test.go for what
@@ -47,7 +48,10 @@ type machine struct {
 type pending struct{ id, agent, branch, invocation string }
 
 // tally counts what happened in all runs, so that the test cannot pass by doing nothing.
-type tally struct{ views, records, merges, rounds, failures, crashes, strangers, stale, deleted, summaries int }
+type tally struct {
+	views, records, merges, rounds, failures, crashes, strangers, stale, deleted, summaries int
+	priced                                                                                  int // of records, where prices decide
+}
 
 func newMachine(t *rapid.T, inner session.Service, durable bool, seen *tally) *machine {
 	m := &machine{inner: inner, durable: durable, clock: compactiontest.Epoch, seen: seen}
@@ -64,10 +68,28 @@ func newMachine(t *rapid.T, inner session.Service, durable bool, seen *tally) *m
 		RetainEvents:        rapid.IntRange(1, 4).Draw(t, "retain"),
 		MaxSummaries:        rapid.IntRange(1, 3).Draw(t, "summaries"),
 		Synchronous:         rapid.Bool().Draw(t, "synchronous"),
+		RetainTokens:        rapid.SampledFrom([]int{0, 0, 1, 100, compaction.Off}).Draw(t, "retained tokens"),
+	}
+	if rapid.IntRange(0, 3).Draw(t, "economical") == 0 {
+		// Summaries that may be of two tokens make windows of twenty worth one.
+		m.cfg.Economical, m.cfg.AgentModel, m.cfg.MaxSummaryTokens, m.cfg.Registry = true, "priced", 2, prices(t)
 	}
 	m.start(t)
 	m.create(t)
 	return m
+}
+
+// prices are those of a model, from any provider.
+func prices(t *rapid.T) *tokens.Registry {
+	input := rapid.SampledFrom([]float64{0.1, 2, 20}).Draw(t, "price")
+	registry, err := tokens.NewRegistry(tokens.Model{
+		Name: "priced", ContextWindow: 100_000, InputPrice: input, CachedInputPrice: input * rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "cached"),
+		OutputPrice: input * rapid.SampledFrom([]float64{1, 5}).Draw(t, "output"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return registry
 }
 
 // start begins a process.
@@ -174,9 +196,14 @@ func (m *machine) compare(t *rapid.T, h *handle) {
 func (m *machine) count(t *rapid.T, p *process) {
 	m.seen.failures += p.disk.failed
 	for _, ev := range p.disk.stored {
-		switch r, err := record.From(ev); {
-		case err != nil:
+		r, err := record.From(ev)
+		if err != nil {
 			t.Fatal(err)
+		}
+		if m.cfg.Economical && r.Trigger == record.TriggerTokens {
+			m.seen.priced++
+		}
+		switch {
 		case len(r.Covered) == 0:
 			m.seen.merges++
 		case r.MidTurn():
@@ -209,9 +236,9 @@ func TestEveryHandleShowsWhatTheRulesSay(t *testing.T) {
 	if testkit.Brief() {
 		return // fewer runs are too few to ask for anything
 	}
-	few := tally{views: 5000, records: 300, merges: 100, rounds: 10, failures: 100, crashes: 50, strangers: 50, stale: 1, deleted: 20, summaries: 5000}
+	few := tally{views: 5000, records: 300, merges: 100, rounds: 10, failures: 100, crashes: 50, strangers: 50, stale: 1, deleted: 20, summaries: 5000, priced: 30}
 	if seen.views < few.views || seen.records < few.records || seen.merges < few.merges || seen.rounds < few.rounds || seen.failures < few.failures ||
-		seen.crashes < few.crashes || seen.strangers < few.strangers || seen.stale < few.stale || seen.deleted < few.deleted || seen.summaries < few.summaries {
+		seen.crashes < few.crashes || seen.strangers < few.strangers || seen.stale < few.stale || seen.deleted < few.deleted || seen.summaries < few.summaries || seen.priced < few.priced {
 		t.Errorf("too little happened: %+v, want at least %+v", seen, few)
 	}
 }
