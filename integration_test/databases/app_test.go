@@ -92,8 +92,12 @@ func (a *app) answer(_ int, req *model.LLMRequest) *model.LLMResponse {
 
 // take runs one turn.
 func (a *app) take(ctx context.Context, sessionID string, turn int) error {
+	return a.say(ctx, sessionID, turn, fmt.Sprintf("The code for item %d is %s. %s", turn, compactiontest.Fact(turn), strings.Repeat("Please keep it in mind. ", 4)))
+}
+
+// say runs one turn in which the user says something.
+func (a *app) say(ctx context.Context, sessionID string, turn int, text string) error {
 	a.turn, a.facts = turn, nil
-	text := fmt.Sprintf("The code for item %d is %s. %s", turn, compactiontest.Fact(turn), strings.Repeat("Please keep it in mind. ", 4))
 	delta := runner.WithStateDelta(map[string]any{askedKey(turn): turn})
 	for _, err := range a.runner.Run(ctx, userID, sessionID, genai.NewContentFromText(text, genai.RoleUser), agent.RunConfig{}, delta) {
 		if err != nil {

@@ -44,6 +44,15 @@ func (s *store) exec(t *testing.T, statements ...string) {
 	}
 }
 
+// sqlState is the code of an error of PostgreSQL, wherever it is wrapped.
+func sqlState(err error) string {
+	var with interface{ SQLState() string }
+	if !errors.As(err, &with) {
+		return ""
+	}
+	return with.SQLState()
+}
+
 // TestContractsUnderOtherSettings: a pool that hands out connections by transaction needs another mode of pgx, and a database
 // may demand stricter transactions.
 func TestContractsUnderOtherSettings(t *testing.T) {
@@ -100,20 +109,13 @@ func TestWhatTheServerRefusesIsItsError(t *testing.T) {
 	readOnly := s.over(t, " default_transaction_read_only=on")
 	gone := s.shared(t)
 	withNUL := compactiontest.Amend(b.record, func(m *record.Metadata) { m.Focus = "a\x00b" })
-	state := func(err error) string {
-		var with interface{ SQLState() string }
-		if !errors.As(err, &with) {
-			return ""
-		}
-		return with.SQLState()
-	}
-	if err := readOnly.AppendRecord(t.Context(), b.live, b.record); state(err) != "25006" {
+	if err := readOnly.AppendRecord(t.Context(), b.live, b.record); sqlState(err) != "25006" {
 		t.Errorf("a server that is read-only: %v", err)
 	}
-	if _, ok, err := readOnly.Lease(t.Context(), b.live, time.Minute); ok || state(err) != "25006" {
+	if _, ok, err := readOnly.Lease(t.Context(), b.live, time.Minute); ok || sqlState(err) != "25006" {
 		t.Errorf("a lease on a server that is read-only: %t, %v", ok, err)
 	}
-	if err := s.shared(t).AppendRecord(t.Context(), b.live, withNUL); state(err) != "22P05" {
+	if err := s.shared(t).AppendRecord(t.Context(), b.live, withNUL); sqlState(err) != "22P05" {
 		t.Errorf("a record with NUL: %v", err)
 	}
 	gate, err := s.pool(t).BeginTx(t.Context(), nil)
@@ -124,7 +126,7 @@ func TestWhatTheServerRefusesIsItsError(t *testing.T) {
 	if _, err := gate.Exec("LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.over(t, " statement_timeout=50").AppendRecord(t.Context(), b.live, b.record); state(err) != "57014" {
+	if err := s.over(t, " statement_timeout=50").AppendRecord(t.Context(), b.live, b.record); sqlState(err) != "57014" {
 		t.Errorf("a statement that takes too long: %v", err)
 	}
 	if err := gate.Rollback(); err != nil {
