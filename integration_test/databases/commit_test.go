@@ -13,17 +13,6 @@ import (
 	"github.com/adk-go-ext/longsession/persistence/postgres"
 )
 
-// ownServer starts a server for one test, which may do to it what it likes.
-func ownServer(t *testing.T, e *engine) *server {
-	t.Helper()
-	s, err := startServer(e, programsOf(t, e))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.stop)
-	return s
-}
-
 // cutWaiting waits until a connection to the store's database waits for something, and cuts it.
 func (s *store) cutWaiting(t *testing.T, what string) {
 	t.Helper()

@@ -21,10 +21,12 @@ import (
 // one server per engine.
 type server struct {
 	engine *engine
-	dir    string
-	cmd    *exec.Cmd
-	ended  chan error
-	admin  *sql.DB
+	// program is the path of the server's program.
+	program string
+	dir     string
+	cmd     *exec.Cmd
+	ended   chan error
+	admin   *sql.DB
 
 	mu        sync.Mutex
 	databases int
@@ -56,6 +58,17 @@ func serverOf(t testing.TB, e *engine) *server {
 		running.servers = map[*engine]*server{}
 	}
 	running.servers[e] = s
+	return s
+}
+
+// ownServer starts a server for one test, which may do to it what it likes.
+func ownServer(t *testing.T, e *engine) *server {
+	t.Helper()
+	s, err := startServer(e, programsOf(t, e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.stop)
 	return s
 }
 
@@ -106,7 +119,7 @@ func tryServer(e *engine, programs []string) (_ *server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &server{engine: e, dir: dir, ended: make(chan error, 1)}
+	made := &server{engine: e, program: programs[1], dir: dir, ended: make(chan error, 1)}
 	defer func() {
 		if err != nil {
 			made.stop()
@@ -119,20 +132,20 @@ func tryServer(e *engine, programs []string) (_ *server, err error) {
 	if out, err := make.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", e.programs[0], err, out)
 	}
-	if err := made.launch(programs[1]); err != nil {
+	if err := made.launch(); err != nil {
 		return nil, err
 	}
 	return made, made.prepare()
 }
 
 // launch starts the server's program.
-func (s *server) launch(program string) error {
+func (s *server) launch() error {
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	run := s.command(program, s.engine.start(s.dir)...)
+	run := s.command(s.program, s.engine.start(s.dir)...)
 	if err := asUser(run, s.dir, s.engine.users); err != nil {
 		return err
 	}
@@ -146,10 +159,22 @@ func (s *server) launch(program string) error {
 }
 
 // crash ends the server at once, as a failure would, and starts it again.
-func (s *server) crash(program string) error {
+func (s *server) crash() error {
 	s.harm.Lock()
 	defer s.harm.Unlock()
 	s.crashes.Add(1)
+	if err := s.end(); err != nil {
+		return err
+	}
+	if err := s.restart(); err != nil {
+		return err
+	}
+	s.recovered.Add(1)
+	return nil
+}
+
+// end ends the server at once, as a failure would.
+func (s *server) end() error {
 	if err := s.cmd.Process.Signal(s.engine.crash); err != nil {
 		return err
 	}
@@ -159,14 +184,15 @@ func (s *server) crash(program string) error {
 		return fmt.Errorf("%s does not end\n%s", s.engine.name, s.log())
 	}
 	s.cmd = nil
-	if err := s.launch(program); err != nil {
-		return err
-	}
-	if err := s.await(); err != nil {
-		return err
-	}
-	s.recovered.Add(1)
 	return nil
+}
+
+// restart starts a server again that has ended.
+func (s *server) restart() error {
+	if err := s.launch(); err != nil {
+		return err
+	}
+	return s.await()
 }
 
 // settle waits until nothing is being ended.

@@ -63,12 +63,7 @@ func soakPlanOf(t *testing.T) soakPlan {
 func TestProcessesSharingSessionsLoseNothing(t *testing.T) {
 	for _, e := range []*engine{&postgreSQL, &mariaDB} {
 		t.Run(e.name, func(t *testing.T) {
-			programs := programsOf(t, e)
-			server, err := startServer(e, programs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(server.stop)
+			server := ownServer(t, e)
 			plan := soakPlanOf(t)
 			var soaks []*soak
 			for _, way := range soakWays {
@@ -77,7 +72,7 @@ func TestProcessesSharingSessionsLoseNothing(t *testing.T) {
 				}
 				soaks = append(soaks, newSoak(t, server, way, plan))
 			}
-			runSoaks(t, server, programs[1], soaks, plan)
+			runSoaks(t, server, soaks, plan)
 			for _, s := range soaks {
 				s.verify(t)
 				if s.way.tables {
@@ -166,7 +161,7 @@ func newSoak(t *testing.T, server *server, way soakWay, plan soakPlan) *soak {
 }
 
 // runSoaks puts all soaks under load until each of them has had its turns or its time.
-func runSoaks(t *testing.T, server *server, program string, soaks []*soak, plan soakPlan) {
+func runSoaks(t *testing.T, server *server, soaks []*soak, plan soakPlan) {
 	t.Helper()
 	var load, harm sync.WaitGroup
 	began := time.Now()
@@ -181,7 +176,7 @@ func runSoaks(t *testing.T, server *server, program string, soaks []*soak, plan 
 		})
 	}
 	crashed := make(chan error, 1)
-	go func() { crashed <- crashServer(server, program, soaks[0]) }()
+	go func() { crashed <- crashServer(server, soaks[0]) }()
 	harm.Wait()
 	load.Wait()
 	if err := <-crashed; err != nil {
@@ -258,10 +253,10 @@ func (s *soak) disturb() {
 }
 
 // crashServer ends the server at once and starts it again, as often as planned.
-func crashServer(server *server, program string, first *soak) error {
+func crashServer(server *server, first *soak) error {
 	for i := range first.plan.crashes {
 		first.reach(float64(i+1) / float64(first.plan.crashes+1))
-		if err := server.crash(program); err != nil {
+		if err := server.crash(); err != nil {
 			return err
 		}
 	}
