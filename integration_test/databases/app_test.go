@@ -40,6 +40,8 @@ type app struct {
 	runner     *runner.Runner
 	writer     *writer
 	seen       *outcomes
+	// install prepares the app's database, where it is PostgreSQL.
+	install func(context.Context) error
 	// asked is called before the model answers, if not nil.
 	asked func()
 

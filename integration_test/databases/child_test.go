@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/persistence/postgres"
 )
 
 // childVariable turns this test binary into a process of an app. Its value is a childSpec as JSON.
@@ -23,7 +24,7 @@ type childSpec struct {
 
 // order is a command from the parent to a child, as one line of JSON.
 type order struct {
-	// Do is "turn", "flush", "compact" or "close".
+	// Do is "turn", "flush", "compact", "install" or "close".
 	Do      string
 	Session string
 	Turn    int
@@ -70,6 +71,7 @@ func runChild(spec string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	a.install = func(ctx context.Context) error { return postgres.Install(ctx, db) }
 	orders, replies := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var o order
@@ -112,6 +114,8 @@ func (a *app) obey(o order) error {
 	case "compact":
 		_, err := a.compacting.Compact(ctx, refTo(o.Session), compaction.CompactOptions{})
 		return err
+	case "install":
+		return a.install(ctx)
 	case "close":
 		if a.compacting == nil {
 			return nil

@@ -83,6 +83,55 @@ func TestAnInterruptedInstallGoesOn(t *testing.T) {
 	}
 }
 
+// TestAKilledInstallGoesOn wherever its process was killed, and no turn fails meanwhile.
+func TestAKilledInstallGoesOn(t *testing.T) {
+	s := newStore(t, &postgreSQL)
+	db := s.pool(t)
+	talked(t, around(t, s.sessions, db), 12, "one", "two")
+	p := startProcesses(t, s, true)[0]
+	a, err := newApp(around(t, s.sessions, db), false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	createSession(t.Context(), t, s.sessions, "meanwhile")
+	var acknowledged []int
+	for i := range long(15, 40) {
+		p.tell(order{Do: "install"})
+		time.Sleep(time.Duration(4*i) * time.Millisecond) // an Install takes about 100 ms
+		p.restart()
+		if err := a.take(t.Context(), "meanwhile", i); err != nil {
+			t.Fatalf("a turn after Install was killed: %v", err)
+		}
+		acknowledged = append(acknowledged, i)
+		if err := postgres.Install(t.Context(), db); err != nil {
+			t.Fatalf("Install after one was killed: %v", err)
+		}
+		if number(t, db, validIndexes) != 1 {
+			t.Error("the index is not there, or not valid")
+		}
+		mustVerify(t, db)
+		if err := a.compacting.Flush(t.Context(), refTo("meanwhile")); err != nil { // a record between two loads makes two views
+			t.Error(err)
+		}
+		service := around(t, s.sessions, db)
+		if !sameView(t, service, "one") {
+			t.Error("a session is loaded whole")
+		}
+		sameView(t, service, "meanwhile") // whole or in part: a short session hides nothing
+		if err := postgres.Uninstall(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.compacting.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	found := inspect(t.Context(), t, s.sessions, "meanwhile", acknowledged)
+	found.mustBeClean(t)
+	if found.records == 0 {
+		t.Errorf("no record is stored of %d turns", len(acknowledged))
+	}
+}
+
 // TestRebuildMendsSessionsThatAreLoadedWhole, unless their records still contradict each other.
 func TestRebuildMendsSessionsThatAreLoadedWhole(t *testing.T) {
 	s, db, service := installed(t)
