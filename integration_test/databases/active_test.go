@@ -43,12 +43,7 @@ func around(t testing.TB, inner session.Service, db *sql.DB) *postgres.Service {
 // open opens the store's database once more.
 func (s *store) open(t testing.TB, user string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(s.engine.driver, s.engine.dsn(s.dir, s.name, user))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	return openPool(t, s.engine, s.engine.dsn(s.dir, s.name, user))
 }
 
 func getRequest(id string) *session.GetRequest {

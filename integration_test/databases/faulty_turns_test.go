@@ -2,13 +2,10 @@ package databases_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strconv"
 	"strings"
 	"testing"
-
-	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/persistence/postgres"
 )
@@ -16,13 +13,9 @@ import (
 // appOver returns an app with connections of an account of its own, ADK's and ours, and other settings.
 func appOver(t *testing.T, s *store, user, settings string, bare bool) *app {
 	t.Helper()
-	db, err := sql.Open(s.engine.driver, s.engine.dsn(s.dir, s.name, user)+settings)
+	db := openPool(t, s.engine, s.engine.dsn(s.dir, s.name, user)+settings)
+	inner, err := overDatabase(s.engine.dialector(db))
 	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	var inner session.Service
-	if inner, err = overDatabase(s.engine.dialector(db)); err != nil {
 		t.Fatal(err)
 	}
 	if !bare {

@@ -2,7 +2,7 @@
 // several connections, and PostgreSQL and MariaDB servers that two processes share. Every turn sets
 // its own state keys, because events alone do not show that a session row was overwritten.
 //
-// The servers are Debian's packages postgresql and mariadb-server. The tests start their own
+// The servers are Debian's packages postgresql, mariadb-server and pgbouncer. The tests start their own
 // servers in a temporary folder. Without an installed package they are skipped, or fail if CI=true
 // is in the environment. The long runs need LONGSESSION_SOAK or CI=true.
 package databases_test

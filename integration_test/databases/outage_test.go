@@ -189,10 +189,5 @@ func wrongPassword(t *testing.T, s *store) *sql.DB {
 	if s.engine == &postgreSQL {
 		dsn = s.engine.dsn(s.dir, s.name, "locked") + " password=wrong"
 	}
-	db, err := sql.Open(s.engine.driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	return openPool(t, s.engine, dsn)
 }

@@ -15,12 +15,7 @@ import (
 // pool opens connections to a store's database.
 func (s *store) pool(t testing.TB) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(s.engine.driver, s.engine.dsn(s.dir, s.name, s.engine.adminUser))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	return openPool(t, s.engine, s.dsn())
 }
 
 // shared returns a service with leases and insertions over a store.

@@ -20,12 +20,7 @@ import (
 // with opens a store's database with other settings.
 func (s *store) with(t *testing.T, settings string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(s.engine.driver, s.engine.dsn(s.dir, s.name, s.engine.adminUser)+settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	return openPool(t, s.engine, s.dsn()+settings)
 }
 
 // over returns a service over ADK's of a store and a pool that is opened with other settings.
@@ -132,15 +127,7 @@ func TestWhatTheServerRefusesIsItsError(t *testing.T) {
 	if err := gate.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	wrong, err := sql.Open("pgx", s.engine.dsn(s.dir, s.name, "nobody_of_that_name"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer wrong.Close()
-	stranger, err := postgres.New(s.sessions, wrong)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger := around(t, s.sessions, s.open(t, "nobody_of_that_name"))
 	if err := stranger.AppendRecord(t.Context(), b.live, b.record); err == nil || errors.Is(err, session.ErrNotFound) || !strings.Contains(err.Error(), "nobody_of_that_name") {
 		t.Errorf("an account that does not exist: %v", err)
 	}
@@ -157,15 +144,7 @@ func TestARoleThatMayCreateNoTableCompactsWithoutLeases(t *testing.T) {
 	s := newStore(t, &postgreSQL)
 	role := "only_" + s.name
 	s.exec(t, "CREATE ROLE "+role+" LOGIN", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+role)
-	db, err := sql.Open("pgx", s.engine.dsn(s.dir, s.name, role))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	limited, err := postgres.New(s.sessions, db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	limited := around(t, s.sessions, s.open(t, role))
 	createSession(t.Context(), t, limited, "s")
 	cfg := compaction.DefaultConfig()
 	cfg.Summarizer = &compactiontest.Oracle{}

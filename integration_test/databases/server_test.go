@@ -300,12 +300,18 @@ func newStoreOn(t testing.TB, s *server) *store {
 	if _, err := s.admin.Exec("CREATE DATABASE " + name); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open(e.driver, e.dsn(s.dir, name, e.adminUser))
+	st := &store{server: s, name: name}
+	st.sessions = migrated(t, e.dialector(openPool(t, e, st.dsn())))
+	return st
+}
+
+// openPool opens connections to a database of an engine until the test ends.
+func openPool(t testing.TB, e *engine, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(e.driver, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	st := &store{server: s, name: name}
-	st.sessions = migrated(t, e.dialector(db))
-	return st
+	return db
 }

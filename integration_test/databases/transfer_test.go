@@ -2,7 +2,6 @@ package databases_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -258,12 +257,7 @@ func TestCopiedRowsAreThoseOfADK(t *testing.T) {
 // rowsOf returns the rows of a session as text, without its ID and the times.
 func (s *store) rowsOf(t *testing.T, id string) (rows []string) {
 	t.Helper()
-	db, err := sql.Open(s.engine.driver, s.dsn())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	found, err := db.QueryContext(t.Context(), `SELECT row_to_json(e)::jsonb - 'session_id' - 'timestamp' FROM events e WHERE session_id = $1 ORDER BY "timestamp"`, id)
+	found, err := s.pool(t).QueryContext(t.Context(), `SELECT row_to_json(e)::jsonb - 'session_id' - 'timestamp' FROM events e WHERE session_id = $1 ORDER BY "timestamp"`, id)
 	if err != nil {
 		t.Fatal(err)
 	}
