@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ func (c *Chat) showCompacted(ctx context.Context, w io.Writer, did string, resul
 		}
 	}
 	if status, err := c.cfg.Stack.Sessions.Status(ctx, c.ref); err == nil {
-		c.screen.note(strings.TrimSpace(cost + " " + nextSentence(status, c.cfg.Stack.Sessions.Settings().InvocationThreshold)))
+		c.screen.note(strings.TrimSpace(cost + " " + nextSentence(status, c.cfg.Stack.Sessions.Settings())))
 	}
 	return nil
 }
@@ -145,12 +146,35 @@ func showCompaction(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 	fmt.Fprintf(&b, "Prompt: %s tokens. Token threshold: %s. Hard limit: %s. Context window: %s.\n",
 		terminal.Commas(s.PromptTokens), threshold, terminal.Commas(s.HardLimit), terminal.Commas(s.ContextWindow))
 	b.WriteString(dueText(s))
+	if c.cfg.Stack.Sessions.Settings().Economical {
+		b.WriteString(economyText(s.Economy))
+	}
 	b.WriteString(waitingText(s))
 	for _, one := range s.Summaries {
 		fmt.Fprintf(&b, "  %s of %s: %s -> %s tokens\n", one.Kind, terminal.Plural(one.Events, "event"), terminal.Commas(one.OriginalTokens), terminal.Commas(one.CompactedTokens))
 	}
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// economyText says what compactions have cost and saved, and when the next pays, in a line.
+func economyText(s compaction.EconomyStatus) string {
+	if !s.Priced {
+		return fmt.Sprintf("By price: no prices are known for the model %q, so turns and tokens decide.\n", s.Model)
+	}
+	next := "When the next pays cannot be told yet."
+	switch {
+	case s.CallsLeft == 0:
+		next = "The next pays now."
+	case s.CallsLeft > 0:
+		next = fmt.Sprintf("The next pays in about %s.", terminal.Plural(s.CallsLeft, "call"))
+	}
+	return fmt.Sprintf("By price: compactions have cost %s and saved %s. %s\n", price(s.Spent), price(s.Saved), next)
+}
+
+// price writes an amount in USD, rounded up.
+func price(amount float64) tokens.Nano {
+	return tokens.Nano(math.Ceil(amount * float64(tokens.Dollar)))
 }
 
 // waitingText says what is not stored yet, and what cannot be read, a line each.

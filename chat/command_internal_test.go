@@ -145,15 +145,46 @@ func TestWhenACompactionIsDue(t *testing.T) {
 		}
 	}
 	for want, next := range map[string]struct {
-		s     compaction.Status
-		turns int
+		s        compaction.Status
+		settings compaction.Settings
 	}{
-		"The next is due now.": {compaction.Status{Due: true}, 5},
-		"The next is due at 25,920 tokens; the prompt has 3,158.":                                   {compaction.Status{TokenThreshold: 25_920, PromptTokens: 3158}, 0},
-		"The next is due at 25,920 tokens or after 5 turns; the prompt has 3,158.":                  {compaction.Status{TokenThreshold: 25_920, PromptTokens: 3158}, 5},
-		"The next is due at the hard limit of 28,000 tokens or after 1 turn; the prompt has 3,158.": {compaction.Status{HardLimit: 28_000, PromptTokens: 3158}, 1},
+		"The next is due now.": {compaction.Status{Due: true}, compaction.Settings{InvocationThreshold: 5}},
+		"The next is due at 25,920 tokens; the prompt has 3,158.": {
+			compaction.Status{TokenThreshold: 25_920, PromptTokens: 3158}, compaction.Settings{}},
+		"The next is due at 25,920 tokens or after 5 turns; the prompt has 3,158.": {
+			compaction.Status{TokenThreshold: 25_920, PromptTokens: 3158}, compaction.Settings{InvocationThreshold: 5}},
+		"The next is due at the hard limit of 28,000 tokens or after 1 turn; the prompt has 3,158.": {
+			compaction.Status{HardLimit: 28_000, PromptTokens: 3158}, compaction.Settings{InvocationThreshold: 1}},
+		"The next is due at 25,920 tokens or when it pays, in about 7 calls; the prompt has 3,158.": {
+			compaction.Status{TokenThreshold: 25_920, PromptTokens: 3158, Economy: economy(true, 7)}, compaction.Settings{Economical: true}},
+		"The next is due at 25,920 tokens or when it pays; the prompt has 3,158.": {
+			compaction.Status{TokenThreshold: 25_920, PromptTokens: 3158, Economy: economy(true, -1)}, compaction.Settings{Economical: true}},
+		"The next is due at 25,921 tokens or after 5 turns; the prompt has 3,158.": {
+			compaction.Status{TokenThreshold: 25_921, PromptTokens: 3158, Economy: economy(false, -1)}, compaction.Settings{Economical: true, InvocationThreshold: 5}},
 	} {
-		if got := nextSentence(next.s, next.turns); got != want {
+		if got := nextSentence(next.s, next.settings); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+}
+
+// economy is the arithmetic of a session with so many calls until a compaction pays.
+func economy(priced bool, callsLeft int) compaction.EconomyStatus {
+	s := compaction.EconomyStatus{Model: "a-model", CallsLeft: callsLeft, Spent: 0.0123, Saved: 1.5}
+	s.Priced = priced
+	return s
+}
+
+func TestTheArithmeticIsSaidInALine(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]compaction.EconomyStatus{
+		"By price: no prices are known for the model \"a-model\", so turns and tokens decide.\n":              economy(false, -1),
+		"By price: compactions have cost $0.0123 and saved $1.5000. The next pays in about 7 calls.\n":        economy(true, 7),
+		"By price: compactions have cost $0.0123 and saved $1.5000. The next pays in about 1 call.\n":         economy(true, 1),
+		"By price: compactions have cost $0.0123 and saved $1.5000. When the next pays cannot be told yet.\n": economy(true, -1),
+		"By price: compactions have cost $0.0123 and saved $1.5000. The next pays now.\n":                     economy(true, 0),
+	} {
+		if got := economyText(s); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
 	}
@@ -179,6 +210,15 @@ func TestAMergeIsNoSummaryOfEvents(t *testing.T) {
 	if got := compactionSentence(o); got != "Merged 2 summaries: 1,050 -> 533 tokens." {
 		t.Error(got)
 	}
+	o.Events = 1
+	if got := compactionSentence(o); got != "Shortened a summary: 1,050 -> 533 tokens." {
+		t.Error(got)
+	}
+	o.TokensBefore, o.TokensAfter = 533, 1050
+	if got := compactionSentence(o); got != "Restored a summary that had been cut: 533 -> 1,050 tokens." {
+		t.Error(got)
+	}
+	o.Events, o.TokensBefore, o.TokensAfter = 2, 1050, 533
 	o.Trigger = record.TriggerTokens
 	if got := compactionSentence(o); got != "Summarized 2 events: 1,050 -> 533 tokens." {
 		t.Error(got)

@@ -3,14 +3,12 @@ package chat
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // mostTold is how many compactions wait to be told. The older ones of more are forgotten: the commands still show them.
@@ -96,15 +94,21 @@ func (c *Chat) tellCompactions(ctx context.Context) {
 		return
 	}
 	if status, err := c.cfg.Stack.Sessions.Status(ctx, c.ref); err == nil {
-		c.screen.note(nextSentence(status, c.cfg.Stack.Sessions.Settings().InvocationThreshold))
+		c.screen.note(nextSentence(status, c.cfg.Stack.Sessions.Settings()))
 	}
 }
 
 // compactionSentence says what a compaction did: what was summarized, tokens before and after, what it cost.
 func compactionSentence(o compaction.Observation) string {
 	did := "Summarized " + terminal.Plural(o.Events, "event")
-	if o.Trigger == record.TriggerMerge {
+	switch {
+	case o.Trigger != record.TriggerMerge:
+	case o.Events > 1:
 		did = fmt.Sprintf("Merged %d summaries", o.Events)
+	case o.TokensAfter > o.TokensBefore: // there is room again for all that it says
+		did = "Restored a summary that had been cut"
+	default:
+		did = "Shortened a summary"
 	}
 	text := fmt.Sprintf("%s: %s -> %s tokens.", did, terminal.Commas(o.TokensBefore), terminal.Commas(o.TokensAfter))
 	return strings.TrimSpace(text + " " + costSentence(o))
@@ -114,16 +118,16 @@ func compactionSentence(o compaction.Observation) string {
 func costSentence(o compaction.Observation) string {
 	switch {
 	case o.Cost > 0:
-		return fmt.Sprintf("It cost %s.", tokens.Nano(math.Ceil(o.Cost*float64(tokens.Dollar))))
+		return fmt.Sprintf("It cost %s.", price(o.Cost))
 	case o.Usage.Total() > 0:
 		return fmt.Sprintf("It took %s tokens; the model has no known price.", terminal.Commas(o.Usage.Total()))
 	}
 	return ""
 }
 
-// nextSentence says when the next compaction is due: at a size of the prompt, or after so many turns since the newest
-// summary, 0 for any number.
-func nextSentence(s compaction.Status, turns int) string {
+// nextSentence says when the next compaction is due: at a size of the prompt, after so many turns since the newest summary, or
+// when it pays.
+func nextSentence(s compaction.Status, settings compaction.Settings) string {
 	at := fmt.Sprintf("the hard limit of %s tokens", terminal.Commas(s.HardLimit))
 	switch {
 	case s.Due:
@@ -131,8 +135,14 @@ func nextSentence(s compaction.Status, turns int) string {
 	case s.TokenThreshold > 0:
 		at = fmt.Sprintf("%s tokens", terminal.Commas(s.TokenThreshold))
 	}
-	if turns > 0 {
-		at += fmt.Sprintf(" or after %s", terminal.Plural(turns, "turn"))
+	if settings.InvocationThreshold > 0 {
+		at += fmt.Sprintf(" or after %s", terminal.Plural(settings.InvocationThreshold, "turn"))
+	}
+	if settings.Economical && s.Economy.Priced {
+		at += " or when it pays"
+		if s.Economy.CallsLeft > 0 {
+			at += fmt.Sprintf(", in about %s", terminal.Plural(s.Economy.CallsLeft, "call"))
+		}
 	}
 	return fmt.Sprintf("The next is due at %s; the prompt has %s.", at, terminal.Commas(s.PromptTokens))
 }

@@ -81,7 +81,9 @@ type Observation struct {
 
 	Events       int // how many events and summaries the record replaces in the view
 	TokensBefore int // estimate of their size in a prompt
-	TokensAfter  int // estimate of the summary's size; 0 if there is none
+	// TokensAfter is an estimate of the summary's size, 0 if there is none. It is more than TokensBefore where a summary that was
+	// cut for a full prompt is shown whole again: the trigger is then record.TriggerMerge, and Events is 1.
+	TokensAfter int
 
 	RecordID string
 	Calls    []string      // of GivenUp: the IDs of the calls in one event; nil for any other outcome
