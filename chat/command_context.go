@@ -147,7 +147,7 @@ func showCompaction(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 		terminal.Commas(s.PromptTokens), threshold, terminal.Commas(s.HardLimit), terminal.Commas(s.ContextWindow))
 	b.WriteString(dueText(s))
 	if c.cfg.Stack.Sessions.Settings().Economical {
-		b.WriteString(economyText(s.Economy))
+		b.WriteString(economyText(s))
 	}
 	b.WriteString(waitingText(s))
 	for _, one := range s.Summaries {
@@ -158,18 +158,21 @@ func showCompaction(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 }
 
 // economyText says what compactions have cost and saved, and when the next pays, in a line.
-func economyText(s compaction.EconomyStatus) string {
-	if !s.Priced {
-		return fmt.Sprintf("By price: no prices are known for the model %q, so turns and tokens decide.\n", s.Model)
+func economyText(s compaction.Status) string {
+	e := s.Economy
+	if !e.Priced {
+		return fmt.Sprintf("By price: no prices are known for the model %q, so turns and tokens decide.\n", e.Model)
 	}
-	next := "When the next pays cannot be told yet."
+	next := ""
 	switch {
-	case s.CallsLeft == 0:
-		next = "The next pays now."
-	case s.CallsLeft > 0:
-		next = fmt.Sprintf("The next pays in about %s.", terminal.Plural(s.CallsLeft, "call"))
+	case e.CallsLeft > 0:
+		next = fmt.Sprintf(" The next pays in about %s.", terminal.Plural(e.CallsLeft, "call"))
+	case e.CallsLeft < 0:
+		next = " When the next pays cannot be told yet."
+	case s.Due: // otherwise the reason why not has been said
+		next = " The next pays now."
 	}
-	return fmt.Sprintf("By price: compactions have cost %s and saved %s. %s\n", price(s.Spent), price(s.Saved), next)
+	return fmt.Sprintf("By price: compactions have cost %s and saved %s.%s\n", price(e.Spent), price(e.Saved), next)
 }
 
 // price writes an amount in USD, rounded up.

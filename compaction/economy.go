@@ -59,7 +59,8 @@ type Economy struct {
 	CacheExpired bool
 }
 
-// Due reports whether a compaction pays now.
+// Due reports whether a compaction pays now by these figures. It may still have to wait, because what a window takes is
+// not worth a summary, or because there is nothing that may be summarized: [Status] has the reason.
 func (e Economy) Due() bool { return meter.Economy(e).Due() }
 
 // EconomyStatus is what Config.Economical has led to in a session so far. Amounts are in USD, at the prices of the
@@ -76,7 +77,7 @@ type EconomyStatus struct {
 	// process made of the same window beside it is in Spent and not in Saved.
 	Saved float64
 	// CallsLeft is after how many calls the trigger fires if the prompt goes on to grow as it has since the last
-	// compaction; 0 if it is due, -1 if that cannot be told: the prompt has not grown, or prices are missing.
+	// compaction; 0 if Due is true, -1 if that cannot be told: the prompt has not grown, or prices are missing.
 	CallsLeft int
 }
 
