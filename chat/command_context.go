@@ -9,11 +9,16 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/activity"
 	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -115,11 +120,29 @@ func showStats(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 	if len(used.Models) > 1 {
 		fmt.Fprintln(&b, activity.ModelRows(models(used)))
 	}
+	if used.ModelCalls == 0 && answered(ctx, c) {
+		fmt.Fprintln(&b, "The session has answers from before its calls were counted; what they cost is not known.")
+	}
 	if len(used.Unpriced) > 0 {
 		fmt.Fprintf(&b, "The total leaves out %s: the price is not known.\n", terminal.Printable(strings.Join(used.Unpriced, ", ")))
 	}
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// answered reports whether an agent has said something lately.
+func answered(ctx context.Context, c *Chat) bool {
+	const lately = 16
+	resp, err := c.cfg.Stack.Sessions.Raw(ctx, &session.GetRequest{AppName: c.ref.AppName, UserID: c.ref.UserID, SessionID: c.ref.SessionID, NumRecentEvents: lately})
+	if err != nil {
+		return false // whatever it is, the figures could be read
+	}
+	for ev := range resp.Session.Events().All() {
+		if ev.Author != genai.RoleUser && !record.Is(ev) {
+			return true
+		}
+	}
+	return false
 }
 
 func models(used guard.Usage) []activity.Model {

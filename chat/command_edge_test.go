@@ -11,6 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/chat"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/contexttool"
 )
 
@@ -65,6 +66,31 @@ func TestCommandsWithoutAGuard(t *testing.T) {
 	}
 	if shown, err := typeInto(t, cfg, "/stats"); err != nil || !strings.Contains(shown, "not counted: the guard is turned off") {
 		t.Errorf("/stats: %q, %v", shown, err)
+	}
+}
+
+// A session may be older than the guard: what was not counted is not free.
+func TestCallsThatWereNotCountedAreSaid(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	cfg := config(t, "", &out, &errs)
+	sessions := cfg.Stack.Sessions
+	created, err := sessions.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const unknown = "from before its calls were counted"
+	if shown, err := typeInto(t, cfg, "/stats"); err != nil || strings.Contains(shown, unknown) {
+		t.Errorf("/stats of an empty session: %q, %v", shown, err)
+	}
+	for i, ev := range (&compactiontest.History{}).Turns(1, "bot").Events {
+		if err := sessions.AppendEvent(t.Context(), created.Session, ev); err != nil {
+			t.Fatal(err)
+		}
+		answered := i > 0
+		if shown, err := typeInto(t, cfg, "/stats"); err != nil || answered != strings.Contains(shown, "The session has answers "+unknown+"; what they cost is not known.\n") {
+			t.Errorf("/stats, answered %t: %q, %v", answered, shown, err)
+		}
 	}
 }
 
