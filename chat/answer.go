@@ -23,7 +23,7 @@ type answer struct {
 	streamed *session.Event
 	said     strings.Builder
 	behind   []*session.Event // of other agents, which wait until the streamed answer is complete
-	finishes bool             // some response has said why it ended
+	finishes bool             // some response has said why it ended, or comes from a model that always does
 	failure  error
 	stop     func() // ends the spinner; nil for none
 }
@@ -74,6 +74,9 @@ func (a *answer) stream(ev *session.Event) {
 func (a *answer) whole(ev *session.Event) {
 	text := textOf(ev.Content)
 	streamed := a.streamed != nil
+	if streamed && strings.HasPrefix(a.streamed.ModelVersion, "gemini") { // the whole does not name its model
+		a.finishes = true
+	}
 	if said := a.said.String(); streamed {
 		rest, continues := strings.CutPrefix(text, said)
 		switch {

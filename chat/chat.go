@@ -46,7 +46,7 @@ type Chat struct {
 	// undecided are the confirmations that the session waits for since before the chat.
 	undecided []*genai.FunctionCall
 	worked    bool // something was written since the chat began, so summaries may be on their way
-	// finishes is true once a response has said why it ended: those that do not were cut.
+	// finishes is true once a response has said why it ended, and for Gemini: responses that do not say it were cut.
 	finishes bool
 }
 

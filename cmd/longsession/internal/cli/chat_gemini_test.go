@@ -93,3 +93,26 @@ func TestAGeminiThatFailsSaysWhatToDo(t *testing.T) {
 		})
 	}
 }
+
+// TestAGeminiStreamThatEndsWithoutAReasonIsTold, even as the first and only answer: somebody in between has cut it, and nothing
+// in the protocol fails.
+func TestAGeminiStreamThatEndsWithoutAReasonIsTold(t *testing.T) {
+	home(t)
+	t.Setenv("GEMINI_API_KEY", "AIza-not-to-be-shown")
+	t.Setenv("GOOGLE_GENAI_USE_VERTEXAI", "")
+	for reason, told := range map[string]bool{"": true, `,"finishReason":"STOP"`: false} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "text/event-stream")
+			for _, part := range []string{`{"text":"I was"}]}`, `{"text":" about to"}]}` + reason} {
+				_, _ = fmt.Fprintf(w, "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[%s}],\"modelVersion\":\"gemini-2.5-pro\"}\r\n\r\n", part)
+			}
+		}))
+		t.Cleanup(s.Close)
+		t.Setenv("GOOGLE_GEMINI_BASE_URL", s.URL)
+		code, out, complaints := askGemini(t.Context(), filepath.Join(t.TempDir(), "a.db"), "the first")
+		if code != exit.CodeOK || out != "I was about to\n" || strings.Contains(complaints, "the answer may be cut") != told {
+			t.Errorf("finish reason %q: exit code %d, %q\n%s", reason, code, out, complaints)
+		}
+	}
+}
