@@ -141,7 +141,7 @@ var own = []option{
 	share("agent.tool_deferral_threshold", "tool-deferral-threshold", "0.1", "ToolSearch.Threshold", "share of the effective window that declarations of tools may have before some are found by tool_search; 0 is off",
 		func(c *longsession.Config, f float64) { c.ToolSearch.Threshold = orOff(f) }),
 	text("agent.base_url", "base-url", "none", "(the command: a server that speaks the API of OpenAI)", "address of a server with the API of OpenAI, such as http://localhost:11434/v1", checkURL, func(*longsession.Config, string) {}),
-	count(serverTimeout, "server-timeout", 1, "300", "(the command: the server of the model)", "seconds that the model's server may send nothing before a call fails, except for Vertex AI; a local model may read a long prompt for minutes",
+	count(serverTimeout, "server-timeout", 1, "300", "(the command: the server of the model)", "seconds that the model's server may send nothing before a call fails; a local model may read a long prompt for minutes",
 		func(*longsession.Config, int) {}),
 	count(resultTokens, "max-tool-result-tokens", 32, "8000", "ToolResults.MaxTokens", "tokens of a tool result that the model sees; set, it replaces the limits in bytes and lines that are not set",
 		func(c *longsession.Config, n int) { c.ToolResults.MaxTokens = n }),

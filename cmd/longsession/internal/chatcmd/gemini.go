@@ -22,8 +22,11 @@ import (
 	"github.com/adk-go-ext/longsession/internal/wrapper"
 )
 
-// geminiAddress is the variable in which Google's library looks for another address of Gemini.
-const geminiAddress = "GOOGLE_GEMINI_BASE_URL"
+// The variables in which Google's library looks for another address of Gemini, and of Vertex AI.
+const (
+	geminiAddress = "GOOGLE_GEMINI_BASE_URL"
+	vertexAddress = "GOOGLE_VERTEX_BASE_URL"
+)
 
 // refusal is an error of Gemini in words that say what to do. It wraps the library's, by which the layers tell an
 // overflow from a failure.
@@ -126,8 +129,12 @@ func (s source) remedy(name string, api genai.APIError) string {
 }
 
 func (s source) checkAddress() string {
-	if s.env(geminiAddress) != "" {
-		return "check " + geminiAddress
+	variable := geminiAddress
+	if s.vertex() {
+		variable = vertexAddress
+	}
+	if s.env(variable) != "" {
+		return "check " + variable
 	}
 	return "check the network: it may need a login or a proxy"
 }

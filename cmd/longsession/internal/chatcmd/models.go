@@ -138,19 +138,38 @@ func (s source) open(ctx context.Context, name string) (model.LLM, error) {
 // openGemini opens a model of Gemini. The library's errors have its whole config, key included, so they are not passed on.
 func (s source) openGemini(ctx context.Context, name string) (model.LLM, error) {
 	if s.vertex() {
-		m, err := gemini.NewModel(ctx, name, &genai.ClientConfig{Backend: genai.BackendVertexAI})
+		m, err := s.openVertex(ctx, name)
 		if err != nil {
 			return nil, errors.New("GOOGLE_GENAI_USE_VERTEXAI is set, and Vertex AI cannot be used: set GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION, and log in by 'gcloud auth application-default login'")
 		}
 		return s.explaining(m), nil
 	}
 	m, err := gemini.NewModel(ctx, name, &genai.ClientConfig{
-		Backend: genai.BackendGeminiAPI, APIKey: s.first(geminiKeys), HTTPClient: &http.Client{Transport: patient{http.DefaultTransport, s.idle()}},
+		Backend: genai.BackendGeminiAPI, APIKey: s.first(geminiKeys), HTTPClient: s.patient(http.DefaultTransport),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("--model is %s, and Gemini's client cannot be made: check GEMINI_API_KEY and the variables of Google's libraries", terminal.Printable(name))
 	}
 	return s.explaining(m), nil
+}
+
+// openVertex opens a model at Vertex AI. Google's library logs in only in a client that it makes itself, so it makes one, and the
+// model's client goes through that one's transport.
+func (s source) openVertex(ctx context.Context, name string) (model.LLM, error) {
+	login, err := genai.NewClient(ctx, &genai.ClientConfig{Backend: genai.BackendVertexAI})
+	if err != nil {
+		return nil, err
+	}
+	transport := login.ClientConfig().HTTPClient.Transport
+	if transport == nil { // no login is needed: there is a key, or another address
+		transport = http.DefaultTransport
+	}
+	return gemini.NewModel(ctx, name, &genai.ClientConfig{Backend: genai.BackendVertexAI, HTTPClient: s.patient(transport)})
+}
+
+// patient is a client that ends a request when its server is silent for too long.
+func (s source) patient(transport http.RoundTripper) *http.Client {
+	return &http.Client{Transport: patient{transport, s.idle()}}
 }
 
 // isOpenAI reports whether a name is one of OpenAI's.

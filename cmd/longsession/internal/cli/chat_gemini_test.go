@@ -3,10 +3,17 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -92,6 +99,105 @@ func TestAGeminiThatFailsSaysWhatToDo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAVertexThatFailsSaysWhatToDo as Gemini does, and the login reaches the server.
+func TestAVertexThatFailsSaysWhatToDo(t *testing.T) {
+	home(t)
+	for _, unset := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION"} {
+		t.Setenv(unset, "")
+	}
+	t.Setenv("GOOGLE_GENAI_USE_VERTEXAI", "1")
+	begin := func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"I was\"}]}}]}\r\n\r\n")
+		w.(http.Flusher).Flush()
+	}
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"hangs":             {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "Gemini has sent nothing for too long (1s)"},
+		"cut in the middle": {func(w http.ResponseWriter, _ *http.Request) { begin(w); panic(http.ErrAbortHandler) }, "Gemini's answer is not complete"},
+		"a page":            {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/html") }, "check GOOGLE_VERTEX_BASE_URL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				c.answer(w, r)
+			}))
+			t.Cleanup(s.Close)
+			t.Setenv("GOOGLE_VERTEX_BASE_URL", s.URL)
+			var flags []string
+			if name == "hangs" {
+				flags = []string{"--server-timeout", "1"}
+			}
+			code, _, complaints := askGemini(t.Context(), filepath.Join(t.TempDir(), "a.db"), "the first", flags...)
+			if code != exit.CodeFailed || !strings.Contains(complaints, c.want) {
+				t.Errorf("exit code %d, want %d with %q:\n%s", code, exit.CodeFailed, c.want, complaints)
+			}
+		})
+	}
+
+	t.Run("a login", func(t *testing.T) {
+		var asked atomic.Value
+		s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if r.URL.Path == "/token" {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"access_token":"a-token","token_type":"Bearer","expires_in":3600}`)
+				return
+			}
+			asked.Store(r.Host + r.URL.Path + " " + r.Header.Get("Authorization"))
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"Here I am.\"}]},\"finishReason\":\"STOP\"}]}\r\n\r\n")
+		}))
+		t.Cleanup(s.Close)
+		everywhere(t, s)
+		t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", accountFile(t))
+		t.Setenv("GOOGLE_CLOUD_PROJECT", "a-project")
+		t.Setenv("GOOGLE_CLOUD_LOCATION", "global")
+		t.Setenv("GOOGLE_VERTEX_BASE_URL", "")
+		code, out, complaints := askGemini(t.Context(), filepath.Join(t.TempDir(), "a.db"), "the first")
+		const want = "aiplatform.googleapis.com/v1beta1/projects/a-project/locations/global/publishers/google/models/gemini-2.5-pro:streamGenerateContent Bearer a-token"
+		if code != exit.CodeOK || out != "Here I am.\n" || asked.Load() != want {
+			t.Errorf("exit code %d, %q, the server was asked for %v\n%s", code, out, asked.Load(), complaints)
+		}
+	})
+}
+
+// everywhere makes a server that of all addresses until the test ends.
+func everywhere(t *testing.T, s *httptest.Server) {
+	t.Helper()
+	before := http.DefaultTransport
+	t.Cleanup(func() { http.DefaultTransport = before })
+	all := s.Client().Transport.(*http.Transport).Clone()
+	all.TLSClientConfig.InsecureSkipVerify = true
+	all.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, s.Listener.Addr().String())
+	}
+	http.DefaultTransport = all
+}
+
+// accountFile is a file with which one logs in to Google's cloud.
+func accountFile(t *testing.T) string {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := json.Marshal(map[string]string{
+		"type": "service_account", "project_id": "a-project", "client_email": "somebody@example.com", "token_uri": "https://example.com/token",
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "account.json")
+	if err := os.WriteFile(file, account, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // TestAGeminiStreamThatEndsWithoutAReasonIsTold, even as the first and only answer: somebody in between has cut it, and nothing
