@@ -62,6 +62,9 @@ func parse(text string) (m tokens.Model, err error) {
 	if !m.Priced() {
 		return m, fmt.Errorf("%q: input and output must both be given, above 0; %s", text, form)
 	}
+	if m.CachedInputPrice > m.InputPrice {
+		return m, fmt.Errorf("%q: cached tokens may not cost more than input; %s", text, form)
+	}
 	return m, nil
 }
 
