@@ -30,9 +30,9 @@ const noRecord = `NOT coalesce(jsonb_exists(e.custom_metadata, '_adk_compaction'
 // statement, so that it sees one state of the database. It has no rows if the session is not exact.
 // OFFSET 0 makes PostgreSQL look up each event by the primary key. Events of one time come as they were stored, which is
 // their place in the table; ADK's service gives them in any order.
-const selectActive = `WITH s AS MATERIALIZED (
+var selectActive = `WITH s AS MATERIALIZED (
 		SELECT key FROM longsession_sessions WHERE app_name = $1 AND user_id = $2 AND session_id = $3 AND state = 'exact'
-			AND EXISTS (SELECT FROM longsession_schema WHERE version = 1)
+			AND EXISTS (SELECT FROM longsession_schema WHERE version = 1) AND ` + besideEvents("longsession_schema") + `
 	), v AS MATERIALIZED (
 		SELECT v.event_id, v.anchor, v.events, v.last_user, v.last_agent FROM s JOIN longsession_visible v ON v.session = s.key
 	), counts AS MATERIALIZED (

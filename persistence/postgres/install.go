@@ -143,10 +143,17 @@ type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
+// besideEvents is a condition that the table which a name stands for is in the schema of ADK's events. With a search_path of two
+// schemas, it may be another app's, whose sessions have the same names.
+func besideEvents(table string) string {
+	return `EXISTS (SELECT FROM pg_catalog.pg_class t JOIN pg_catalog.pg_class e ON e.relnamespace = t.relnamespace
+		WHERE t.oid = to_regclass('` + table + `') AND e.oid = to_regclass('events'))`
+}
+
 // installedVersion returns the version of the tables, 0 if there are none.
 func installedVersion(ctx context.Context, db queryer) (version int, err error) {
 	var found bool
-	if err := db.QueryRowContext(ctx, "SELECT to_regclass('longsession_schema') IS NOT NULL").Scan(&found); err != nil || !found {
+	if err := db.QueryRowContext(ctx, "SELECT "+besideEvents("longsession_schema")).Scan(&found); err != nil || !found {
 		return 0, err
 	}
 	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version), 0) FROM longsession_schema").Scan(&version)

@@ -100,7 +100,7 @@ func (s *Service) createLeases(ctx context.Context, kind dialect) error {
 	if done {
 		return nil
 	}
-	exists, create, expired := `SELECT to_regclass('longsession_leases') IS NOT NULL`, createLeasesPostgres, `clock_timestamp() - interval '1 day'`
+	exists, create, expired := `SELECT `+besideEvents("longsession_leases"), createLeasesPostgres, `clock_timestamp() - interval '1 day'`
 	if kind == mySQL {
 		exists = `SELECT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'longsession_leases')`
 		create, expired = createLeasesMySQL, `TIMESTAMPADD(DAY, -1, UTC_TIMESTAMP(6))`
