@@ -25,8 +25,8 @@ const (
 type Options struct {
 	// DryRun compares and counts, and writes nothing.
 	DryRun bool
-	// ReplaceNUL stores U+FFFD for each NUL character, which PostgreSQL does not store. Otherwise an event with one is
-	// an error.
+	// ReplaceNUL stores U+FFFD for each NUL character, and for bytes that are not UTF-8, which PostgreSQL does not store.
+	// Otherwise an event with one is an error.
 	ReplaceNUL bool
 	// Unchecked leaves out the comparison behind the copy.
 	Unchecked bool
@@ -73,6 +73,9 @@ func (e *DifferentError) Error() string {
 // written.
 func Check(ctx context.Context, from, to Store, names []Name, o Options) error {
 	for _, name := range names {
+		if reason := to.refuses(&row{id: name.App, invocation: name.User, author: name.ID}); reason != "" {
+			return fmt.Errorf("session %q cannot be copied: a name of it has %s, which PostgreSQL does not store: copy the other sessions by --app, --user or SESSION", name, reason)
+		}
 		found, err := from.read(ctx, name, func(r *reading) error {
 			if reason := refusesState(to, r); reason != "" && !o.ReplaceNUL {
 				return fmt.Errorf("session %q cannot be copied: %s, which PostgreSQL does not store: copy with --replace-nul, which writes U+FFFD", name, reason)
@@ -83,7 +86,7 @@ func Check(ctx context.Context, from, to Store, names []Name, o Options) error {
 					return err
 				}
 				seq++
-				if _, err := prepare(to, name, seq, ev, o, Losses{}); err != nil {
+				if _, _, err := prepare(to, name, seq, ev, o, Losses{}); err != nil {
 					return err
 				}
 			}
@@ -105,41 +108,47 @@ func refusesState(to Store, r *reading) string {
 	if err != nil {
 		return err.Error()
 	}
-	if to.refuses(&row{custom: text}) != "" {
-		return "its state has a NUL character"
+	if reason := to.refuses(&row{custom: text}); reason != "" {
+		return "its state has " + reason
 	}
 	return ""
 }
 
-// prepare returns the row to store for an event.
-func prepare(to Store, name Name, seq int, ev *session.Event, o Options, lost Losses) (*row, error) {
+// prepare returns the row to store for an event, and the event as that row has it.
+func prepare(to Store, name Name, seq int, ev *session.Event, o Options, lost Losses) (*row, *session.Event, error) {
+	fail := func(format string, args ...any) (*row, *session.Event, error) {
+		return nil, nil, fmt.Errorf("session %q: event %d"+format, append([]any{name, seq}, args...)...)
+	}
 	r, err := rowOf(ev)
 	if err != nil {
-		return nil, fmt.Errorf("session %q: event %d: %w", name, seq, err)
+		return fail(": %w", err)
 	}
 	if r.id == "" {
-		return nil, fmt.Errorf("session %q: event %d has no ID", name, seq)
+		return fail(" has no ID")
+	}
+	if _, toFile := to.(*file); toFile && r.partial {
+		return fail(" (%s) cannot be copied: it is partial", ev.ID)
 	}
 	reason := to.refuses(r)
 	if reason == "" {
-		return r, nil
-	}
-	if r.partial {
-		return nil, fmt.Errorf("session %q: event %d (%s) cannot be copied: %s", name, seq, ev.ID, reason)
+		return r, ev, nil
 	}
 	if !o.ReplaceNUL {
-		return nil, fmt.Errorf("session %q: event %d (%s) cannot be copied: %s, which PostgreSQL does not store: copy with --replace-nul, which writes U+FFFD", name, seq, ev.ID, reason)
+		return fail(" (%s) cannot be copied: it has %s, which PostgreSQL does not store: copy with --replace-nul, which writes U+FFFD", strings.ToValidUTF8(ev.ID, "\ufffd"), reason)
 	}
 	lost.count(lostNUL, 1)
 	for _, text := range r.texts() {
-		*text = strings.ReplaceAll(*text, "\x00", "\ufffd")
+		*text = strings.ToValidUTF8(strings.ReplaceAll(*text, "\x00", "\ufffd"), "\ufffd")
 	}
 	for _, column := range r.columns() {
 		if column != &r.actions {
 			*column = replaceNUL(*column)
 		}
 	}
-	return r, nil
+	if ev, err = r.event(); err != nil { // the view is compared with that of what is stored
+		return fail(": %w", err)
+	}
+	return r, ev, nil
 }
 
 // seen is what a comparison needs of a session.
@@ -274,15 +283,19 @@ func (c *copying) run(ctx context.Context, r *reading) error {
 // event compares or stores the next event of the source.
 func (c *copying) event(ctx context.Context, ev *session.Event) error {
 	seq := len(c.source.digests)
-	r, err := prepare(c.to, c.name, seq+1, ev, c.o, c.result.Losses)
+	r, stored, err := prepare(c.to, c.name, seq+1, ev, c.o, c.result.Losses)
 	if err != nil {
 		return err
 	}
 	c.to.losses(ev, c.result.Losses)
 	original := r.time
-	moved, err := c.source.add(r, ev)
+	moved, err := c.source.add(r, stored)
 	if err != nil {
 		return err
+	}
+	_, toDatabase := c.to.(*database)
+	if toDatabase && moved {
+		c.result.Losses.count(lostOrder, 1)
 	}
 	if seq < len(c.have) {
 		if c.source.digests[seq] != c.have[seq] {
@@ -290,10 +303,8 @@ func (c *copying) event(ctx context.Context, ev *session.Event) error {
 		}
 		return nil
 	}
-	if _, toDatabase := c.to.(*database); !toDatabase {
+	if !toDatabase {
 		r.time = original
-	} else if moved {
-		c.result.Losses.count(lostOrder, 1)
 	}
 	c.portion = append(c.portion, r)
 	for _, column := range r.columns() {

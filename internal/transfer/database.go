@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -427,12 +428,15 @@ func (d *database) losses(of *session.Event, in Losses) {
 func (d *database) refuses(r *row) string {
 	for _, text := range r.texts() {
 		if strings.Contains(*text, "\x00") {
-			return "it has a NUL character"
+			return "a NUL character"
+		}
+		if !utf8.ValidString(*text) {
+			return "bytes that are not UTF-8"
 		}
 	}
 	for _, column := range r.columns() {
 		if column != &r.actions && hasNUL(*column) { // actions are bytes
-			return "it has a NUL character"
+			return "a NUL character"
 		}
 	}
 	return ""

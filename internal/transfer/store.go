@@ -96,7 +96,7 @@ type Store interface {
 	finish(ctx context.Context, of *header) error
 	// losses counts what the store cannot keep of an event.
 	losses(of *session.Event, in Losses)
-	// refuses returns why the store would refuse a row, "" if it takes it.
+	// refuses returns what of a row the store would refuse, "" if it takes it.
 	refuses(r *row) string
 }
 
@@ -135,7 +135,7 @@ type Losses map[string]int
 const (
 	lostTime    = "times cut to microseconds"
 	lostOrder   = "times moved, because the database sorts by time"
-	lostNUL     = "NUL characters replaced by U+FFFD"
+	lostNUL     = "texts with characters replaced by U+FFFD"
 	lostResults = "whole tool results that only the file has"
 	lostShared  = "keys of user or app state that differ, and stay as the target has them"
 )

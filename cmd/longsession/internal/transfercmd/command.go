@@ -72,7 +72,7 @@ func (c *command) cobra(name, short, example string) *cobra.Command {
 	if !c.toFile {
 		settings = append(settings,
 			setting.Setting{Name: "create-tables", Value: setting.Switch(&c.createTables), Help: "create the tables of ADK's session service if there are none"},
-			setting.Setting{Name: "replace-nul", Value: setting.Switch(&c.replaceNUL), Help: "write U+FFFD for NUL characters, which PostgreSQL does not store"})
+			setting.Setting{Name: "replace-nul", Value: setting.Switch(&c.replaceNUL), Help: "write U+FFFD for NUL characters and bytes that are not UTF-8, which PostgreSQL does not store"})
 	}
 	setting.Add(cmd, append(settings, setting.Setting{Name: "json", Value: setting.Switch(&c.json), Help: "write JSON Lines; the help above lists the fields"})...)
 	return cmd
