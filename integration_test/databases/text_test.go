@@ -74,3 +74,15 @@ func TestNamesThatPostgreSQLRefusesAreToldFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfSessionsCannotCommandATerminal: users of an app may choose their names.
+func TestNamesOfSessionsCannotCommandATerminal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	if _, err := opened(t, path).Create(t.Context(), &session.CreateRequest{AppName: appName, UserID: "a\x1b[2J", SessionID: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	s := newStore(t, &postgreSQL)
+	if code, out, errs := ran(t, "export", path, "--dsn", s.dsn()); code != 0 || strings.Contains(out, "\x1b") {
+		t.Errorf("exit code %d\n%q\n%s", code, out, errs)
+	}
+}

@@ -49,7 +49,7 @@ func (o *output) result(r *transfer.Result) error {
 		if o.dry {
 			copied = "to copy"
 		}
-		o.line(fmt.Sprintf("%s: %s, %s %s", r.Name, terminal.Plural(r.Events, "event"), terminal.Commas(r.Copied), copied))
+		o.line(fmt.Sprintf("%s: %s, %s %s", terminal.Printable(r.Name.String()), terminal.Plural(r.Events, "event"), terminal.Commas(r.Copied), copied))
 	}
 	for _, finding := range r.Findings {
 		o.line(o.screen.Bad(terminal.Printable(r.Name.String() + ": " + finding)))
