@@ -69,14 +69,23 @@ func (e *DifferentError) Error() string {
 	return fmt.Sprintf("session %q is another one in the %s: event %d differs; nothing was changed. Copy to another target, or delete it there first", e.Name, e.Where, e.Seq)
 }
 
+// DeletedError is the error of a session that the source no longer has. It wraps [session.ErrNotFound].
+type DeletedError struct{ Name }
+
+func (e *DeletedError) Error() string {
+	return fmt.Sprintf("session %q: %v: it was just deleted", e.Name, session.ErrNotFound)
+}
+
+func (e *DeletedError) Unwrap() error { return session.ErrNotFound }
+
 // Check reads the sessions and returns an error for the first event that the target would refuse, before anything is
-// written.
+// written. It leaves out sessions that were deleted meanwhile, which [Copy] reports.
 func Check(ctx context.Context, from, to Store, names []Name, o Options) error {
 	for _, name := range names {
 		if reason := to.refuses(&row{id: name.App, invocation: name.User, author: name.ID}); reason != "" {
 			return fmt.Errorf("session %q cannot be copied: a name of it has %s, which PostgreSQL does not store: copy the other sessions by --app, --user or SESSION", name, reason)
 		}
-		found, err := from.read(ctx, name, func(r *reading) error {
+		_, err := from.read(ctx, name, func(r *reading) error {
 			if reason := refusesState(to, r); reason != "" && !o.ReplaceNUL {
 				return fmt.Errorf("session %q cannot be copied: %s, which PostgreSQL does not store: copy with --replace-nul, which writes U+FFFD", name, reason)
 			}
@@ -92,9 +101,6 @@ func Check(ctx context.Context, from, to Store, names []Name, o Options) error {
 			}
 			return nil
 		})
-		if err == nil && !found {
-			err = fmt.Errorf("session %q: %w: it was just deleted", name, session.ErrNotFound)
-		}
 		if err != nil {
 			return err
 		}
@@ -209,7 +215,7 @@ func take(ctx context.Context, from Store, name Name) (*seen, *header, error) {
 
 // Copy copies one session, or the rest of one that the target has the beginning of, and compares the two. It never
 // changes an event of the target. The error is a [*DifferentError] if the target has another session of that name.
-// After any other error, or a kill, call it again: it goes on where it stopped.
+// and a [*DeletedError] if the source has none. After any other error, or a kill, call it again: it goes on where it stopped.
 func Copy(ctx context.Context, from, to Store, name Name, o Options) (*Result, error) {
 	have, existing, err := take(ctx, to, name)
 	if err != nil {
@@ -222,7 +228,7 @@ func Copy(ctx context.Context, from, to Store, name Name, o Options) (*Result, e
 	case err != nil:
 		return nil, err
 	case !found:
-		return nil, fmt.Errorf("session %q: %w: it was just deleted", name, session.ErrNotFound)
+		return nil, &DeletedError{name}
 	case o.DryRun || o.Unchecked:
 		return c.result, nil
 	}

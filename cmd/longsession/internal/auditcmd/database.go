@@ -95,7 +95,9 @@ func copyTo(ctx context.Context, path, dsn string, which transfer.Which, p *term
 		p.Advance(0, func() string { return terminal.Plural(events, "event") + " read" })
 	}
 	for _, name := range names {
-		if _, err := transfer.Copy(ctx, from, to, name, transfer.Options{Unchecked: true, Progress: progress}); err != nil {
+		_, err := transfer.Copy(ctx, from, to, name, transfer.Options{Unchecked: true, Progress: progress})
+		var deleted *transfer.DeletedError
+		if err != nil && !(errors.As(err, &deleted) && len(names) > 1) {
 			return exit.Failed("%w", err)
 		}
 	}

@@ -11,8 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"google.golang.org/adk/session"
-
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
@@ -182,7 +180,7 @@ func (c *command) copy(ctx context.Context, cmd *cobra.Command, from, to transfe
 	options := transfer.Options{DryRun: c.dry, ReplaceNUL: c.replaceNUL}
 	if !c.toFile { // a database refuses what a file may have
 		if err := transfer.Check(ctx, from, to, names, options); err != nil {
-			if ctx.Err() != nil || errors.Is(err, session.ErrNotFound) {
+			if ctx.Err() != nil {
 				return err
 			}
 			return exit.Usage("%w", err)
@@ -198,7 +196,11 @@ func (c *command) copy(ctx context.Context, cmd *cobra.Command, from, to transfe
 		}
 		result, err := transfer.Copy(ctx, from, to, name, options)
 		var different *transfer.DifferentError
+		var deleted *transfer.DeletedError
 		switch {
+		case errors.As(err, &deleted) && len(names) > 1:
+			p.Advance(1, func() string { return terminal.Plural(out.passed, "event") })
+			continue
 		case errors.As(err, &different):
 			result = &transfer.Result{Name: name, Losses: transfer.Losses{}, Findings: []string{err.Error()}}
 		case err != nil && ctx.Err() != nil:
