@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +69,7 @@ type database struct {
 func OpenDatabase(ctx context.Context, dsn string, write, create bool) (Store, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("the DSN cannot be read: %w", err)
+		return nil, unreadable(err)
 	}
 	if cfg.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
 		cfg.DefaultQueryExecMode = pgx.QueryExecModeExec // prepared statements do not survive a pooler
@@ -81,6 +82,17 @@ func OpenDatabase(ctx context.Context, dsn string, write, create bool) (Store, e
 		return nil, errors.Join(fmt.Errorf("%s: %w", d.where, err), d.db.Close())
 	}
 	return d, nil
+}
+
+// unreadable is the error of a DSN that is not understood. The driver's own text repeats it, and hides the password only where it
+// recognizes one.
+func unreadable(err error) error {
+	var address *url.Error
+	cause := errors.Unwrap(err)
+	if cause == nil || errors.As(err, &address) {
+		return errors.New("the DSN cannot be read: it is not a URL; write special characters of a password as %25 for a percent sign, or leave the password to PGPASSWORD or ~/.pgpass")
+	}
+	return fmt.Errorf("the DSN cannot be read: write postgres://user@host/name, or key=value pairs: %w", cause)
 }
 
 // check looks at what the server is and has before any work.

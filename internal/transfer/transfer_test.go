@@ -280,3 +280,21 @@ func TestASkeletonPacksItsRecord(t *testing.T) {
 		}
 	}
 }
+
+// A DSN that cannot be read is told without any part of its password, whatever in it cannot be read.
+func TestAnErrorHasNothingOfThePassword(t *testing.T) {
+	t.Parallel()
+	for _, dsn := range []string{
+		"postgres://app:s3c ret@host/db", "postgres://app:s3cret%zz@host/db", "postgres://app:%zzs3cret@host/db", "postgres://app:s3#cret@host/db",
+		"postgres://app:s3cret@[::1/db", "postgres://host/db?password=s3cret&sslmode=none", "postgres://host:99999/db?password=s3cret",
+		"app:s3cret@tcp(host:3306)/db", "host=h password=s3cret port=abc", "host=h password='s3cret port=5", "host=h password=s3cret sslmode=none",
+	} {
+		store, err := OpenDatabase(t.Context(), dsn, false, false)
+		if err == nil {
+			t.Fatalf("%s is understood: %v", dsn, store.Close())
+		}
+		if text := err.Error(); strings.Contains(text, "s3") || strings.Contains(text, "cret") || strings.Contains(text, "zz") || !strings.Contains(text, "the DSN cannot be read") {
+			t.Errorf("%s: %v", dsn, err)
+		}
+	}
+}
