@@ -274,6 +274,7 @@ func (c *copying) run(ctx context.Context, r *reading) error {
 		return err
 	}
 	c.result.Events, c.result.Records = n, c.source.records
+	c.result.Losses.count(lostUnknown, r.unknown)
 	if _, toDatabase := c.to.(*database); toDatabase {
 		c.result.Losses.count(lostResults, r.results)
 	}

@@ -207,7 +207,9 @@ func (d *database) read(ctx context.Context, name Name, do func(*reading) error)
 			return err
 		}
 		found = true
-		return do(&reading{header: *h, events: d.events(ctx, tx, name)})
+		r := &reading{header: *h}
+		r.events = d.events(ctx, tx, name, &r.unknown)
+		return do(r)
 	})
 	return found, d.explain("read", name, err)
 }
@@ -267,8 +269,8 @@ func headerOf(ctx context.Context, tx *sql.Tx, name Name) (*header, error) {
 }
 
 // events yields the events in the order in which ADK's service reads them, by time. It leaves events of one time in the
-// order in which they were stored, with records behind the others.
-func (d *database) events(ctx context.Context, tx *sql.Tx, name Name) iter.Seq2[*session.Event, error] {
+// order in which they were stored, with records behind the others. It counts those with fields that are unknown.
+func (d *database) events(ctx context.Context, tx *sql.Tx, name Name, unknown *int) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
 		rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(eventColumns, ", ")+` FROM events
 			WHERE app_name = $1::text AND user_id = $2::text AND session_id = $3::text ORDER BY "timestamp", ctid`, name.App, name.User, name.ID)
@@ -290,6 +292,9 @@ func (d *database) events(ctx context.Context, tx *sql.Tx, name Name) iter.Seq2[
 			})
 			for _, r := range same {
 				ev, err := r.event()
+				if r.unknown {
+					*unknown++
+				}
 				if !yield(ev, err) || err != nil {
 					return false
 				}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ type row struct {
 	partial, turnComplete, interrupted                             bool
 
 	record bool // it is a compaction record
+	// unknown is set by event if a column has a field that this version of ADK does not know.
+	unknown bool
 }
 
 // columns returns the JSON columns.
@@ -68,7 +71,8 @@ func rowOf(ev *session.Event) (*row, error) {
 	return r, nil
 }
 
-// event returns the event of a row, as ADK reads it, except that numbers keep all their digits.
+// event returns the event of a row, as ADK reads it, except that numbers keep all their digits. Fields that it does not know are
+// left out.
 func (r *row) event() (*session.Event, error) {
 	ev := &session.Event{ID: r.id, InvocationID: r.invocation, Author: r.author, Branch: r.branch, Timestamp: r.time}
 	ev.ErrorCode, ev.ErrorMessage = r.errorCode, r.errorMessage
@@ -89,9 +93,17 @@ func (r *row) event() (*session.Event, error) {
 		if len(column.text) == 0 {
 			continue
 		}
+		known := json.NewDecoder(bytes.NewReader(column.text))
+		known.UseNumber()
+		known.DisallowUnknownFields()
+		if known.Decode(column.to) == nil {
+			continue
+		}
+		reflect.ValueOf(column.to).Elem().SetZero() // what came before the field
 		if err := decode(column.text, column.to); err != nil {
 			return nil, fmt.Errorf("event %q cannot be read: column %s: %w", r.id, column.name, err)
 		}
+		r.unknown = true
 	}
 	return ev, nil
 }

@@ -126,6 +126,8 @@ type reading struct {
 	events iter.Seq2[*session.Event, error]
 	// results is the number of tool results that are stored besides the events.
 	results int
+	// unknown is the number of events so far with fields that this version of ADK does not know.
+	unknown int
 }
 
 // Losses counts, by what is lost, the events, keys or results that a copy cannot keep as they are.
@@ -137,6 +139,7 @@ const (
 	lostOrder   = "times moved, because the database sorts by time"
 	lostNUL     = "texts with characters replaced by U+FFFD"
 	lostResults = "whole tool results that only the file has"
+	lostUnknown = "events with fields that this version of ADK does not know"
 	lostShared  = "keys of user or app state that differ, and stay as the target has them"
 )
 
