@@ -19,6 +19,8 @@ import (
 const (
 	portionEvents = 250
 	portionBytes  = 4 << 20
+	// mostStrings is how many strings are looked for at most before all are forgotten.
+	mostStrings = 1000
 )
 
 // Options change how sessions are copied.
@@ -163,11 +165,25 @@ type seen struct {
 	skeletons []*session.Event
 	records   int
 	order     order
+	strings   map[string]string
+}
+
+// same returns one string for equal ones: authors, branches and names of tools are few, and an invocation has several events.
+func (s *seen) same(text string) string {
+	known, found := s.strings[text]
+	if found {
+		return known
+	}
+	if s.strings == nil || len(s.strings) >= mostStrings {
+		s.strings = map[string]string{}
+	}
+	s.strings[text] = text
+	return text
 }
 
 // add takes the next event in. It returns by how much the event had to move.
 func (s *seen) add(r *row, ev *session.Event) (moved bool, err error) {
-	s.skeletons = append(s.skeletons, r.skeleton(ev))
+	s.skeletons = append(s.skeletons, skeleton(ev, s.same))
 	if r.record {
 		s.records++
 	}

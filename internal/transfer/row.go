@@ -142,31 +142,29 @@ func (r *row) digest() (digest, error) {
 	return digest(h.Sum(nil)), nil
 }
 
-// skeleton returns the event of a row with as much as decides where a view shows it: texts are cut, and arguments and
-// large results are left out.
-func (r *row) skeleton(ev *session.Event) *session.Event {
-	const text, result = 16, 1024
-	bare := &session.Event{ID: ev.ID, InvocationID: ev.InvocationID, Author: ev.Author, Branch: ev.Branch, Timestamp: ev.Timestamp, LongRunningToolIDs: ev.LongRunningToolIDs}
+// skeleton returns an event with as much as decides where a view shows it: texts are cut, and arguments and results are left
+// out. same returns one string for equal ones.
+func skeleton(ev *session.Event, same func(string) string) *session.Event {
+	const text = 16
+	bare := &session.Event{ID: ev.ID, InvocationID: same(ev.InvocationID), Author: same(ev.Author), Branch: same(ev.Branch), Timestamp: ev.Timestamp, LongRunningToolIDs: ev.LongRunningToolIDs}
 	bare.CustomMetadata = packed(ev.CustomMetadata)
 	bare.Actions.RequestedToolConfirmations, bare.Actions.TransferToAgent = ev.Actions.RequestedToolConfirmations, ev.Actions.TransferToAgent
+	bare.Actions.SkipSummarization = ev.Actions.SkipSummarization
 	bare.ErrorCode, bare.Interrupted, bare.TurnComplete = ev.ErrorCode, ev.Interrupted, ev.TurnComplete
 	if ev.Content == nil {
 		return bare
 	}
-	bare.Content = &genai.Content{Role: ev.Content.Role}
+	bare.Content = &genai.Content{Role: same(ev.Content.Role), Parts: make([]*genai.Part, 0, len(ev.Content.Parts))}
 	for _, p := range ev.Content.Parts {
 		if p == nil {
 			continue
 		}
 		slim := &genai.Part{Thought: p.Thought, Text: strings.Clone(p.Text[:min(text, len(p.Text))])} // a part of a string keeps all of it
 		if p.FunctionCall != nil {
-			slim.FunctionCall = &genai.FunctionCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name}
+			slim.FunctionCall = &genai.FunctionCall{ID: p.FunctionCall.ID, Name: same(p.FunctionCall.Name)}
 		}
 		if p.FunctionResponse != nil {
-			slim.FunctionResponse = &genai.FunctionResponse{ID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name, WillContinue: p.FunctionResponse.WillContinue, Response: map[string]any{}}
-			if len(r.content) <= result {
-				slim.FunctionResponse.Response = p.FunctionResponse.Response
-			}
+			slim.FunctionResponse = &genai.FunctionResponse{ID: p.FunctionResponse.ID, Name: same(p.FunctionResponse.Name), WillContinue: p.FunctionResponse.WillContinue}
 		}
 		if p.InlineData != nil {
 			slim.InlineData = &genai.Blob{MIMEType: p.InlineData.MIMEType}

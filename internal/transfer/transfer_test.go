@@ -237,11 +237,12 @@ func TestASkeletonKeepsNothingElse(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("long ", 1000)
 	ev := &session.Event{ID: "e", LLMResponse: model.LLMResponse{Content: genai.NewContentFromText(text, genai.RoleUser)}}
-	r, err := rowOf(ev)
-	if err != nil {
-		t.Fatal(err)
+	ev.Content.Parts = append(ev.Content.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: "c", Response: map[string]any{"text": text}}})
+	bare := skeleton(ev, new(seen).same)
+	if result := bare.Content.Parts[1].FunctionResponse; result.ID != "c" || result.Response != nil {
+		t.Errorf("kept: %+v", result)
 	}
-	kept := r.skeleton(ev).Content.Parts[0].Text
+	kept := bare.Content.Parts[0].Text
 	if kept == "" || len(kept) > 100 || !strings.HasPrefix(text, kept) {
 		t.Fatalf("kept: %q", kept)
 	}
@@ -256,15 +257,11 @@ func TestASkeletonPacksItsRecord(t *testing.T) {
 	h := (&compactiontest.History{}).Turns(3, "bot")
 	ev := h.Record("r1", "e1", "e2", "e3")
 	ev.CustomMetadata["a2a:task"] = "t1"
-	r, err := rowOf(ev)
-	if err != nil {
-		t.Fatal(err)
-	}
 	want, err := record.From(ev)
 	if err != nil || len(want.Covered) != 3 {
 		t.Fatal(want, err)
 	}
-	bare := r.skeleton(ev)
+	bare := skeleton(ev, new(seen).same)
 	if _, text := bare.CustomMetadata[record.Key].(string); !text || bare.CustomMetadata["a2a:task"] != "t1" {
 		t.Errorf("the skeleton has %v", bare.CustomMetadata)
 	}
