@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/persistence/postgres"
 )
 
 // TestASessionThatIsDeletedMeanwhileKeepsNoOtherBack: apps delete sessions while all of them are copied or audited.
@@ -51,5 +55,46 @@ func TestASessionThatIsDeletedMeanwhileKeepsNoOtherBack(t *testing.T) {
 				t.Errorf("%v\n%s%s", err, &out, &errs)
 			}
 		})
+	}
+}
+
+// TestVerifyHarmsNobodyWhoDeletesASession: of two transactions that wait for each other, the server ends either.
+func TestVerifyHarmsNobodyWhoDeletesASession(t *testing.T) {
+	s, db, service := installed(t)
+	talked(t, service, 6, "one")
+	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+	await := func(n int) {
+		for number(t, db, waiting) < n {
+		}
+	}
+	// Verify stops in the middle, with its locks.
+	gate, err := s.pool(t).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = gate.Rollback() }()
+	if _, err := gate.ExecContext(t.Context(), "LOCK TABLE longsession_calls IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	var found []postgres.Finding
+	verified, deleted := make(chan error, 1), make(chan error, 1)
+	go func() {
+		var err error
+		found, err = postgres.Verify(t.Context(), db)
+		verified <- err
+	}()
+	await(1)
+	go func() {
+		deleted <- s.sessions.Delete(t.Context(), &session.DeleteRequest{AppName: appName, UserID: userID, SessionID: "one"})
+	}()
+	await(2)
+	if err := gate.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-deleted; err != nil {
+		t.Error(err)
+	}
+	if err := <-verified; err != nil || len(found) > 0 {
+		t.Error(err, found)
 	}
 }

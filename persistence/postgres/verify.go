@@ -77,9 +77,18 @@ var errRollBack = errors.New("roll back")
 func verifySession(ctx context.Context, db *sql.DB, schema string, s [3]string) (text string, err error) {
 	for range rebuildTries {
 		err = inTransaction(ctx, db, func(tx *sql.Tx) error {
-			// Appends of others wait from here on, as they do in longsession_rebuild.
+			// Whoever deletes the session takes the locks in this order, too, and so does longsession_rebuild.
 			var state string
-			err := tx.QueryRowContext(ctx, `SELECT state FROM `+schema+`.longsession_sessions
+			err := tx.QueryRowContext(ctx, `SELECT '' FROM `+schema+`.sessions WHERE app_name = $1 AND user_id = $2 AND id = $3 FOR KEY SHARE`, s[0], s[1], s[2]).Scan(&state)
+			if errors.Is(err, sql.ErrNoRows) {
+				text = ""
+				return errRollBack
+			}
+			if err != nil {
+				return err
+			}
+			// Appends of others wait from here on.
+			err = tx.QueryRowContext(ctx, `SELECT state FROM `+schema+`.longsession_sessions
 				WHERE app_name = $1 AND user_id = $2 AND session_id = $3 FOR UPDATE`, s[0], s[1], s[2]).Scan(&state)
 			if errors.Is(err, sql.ErrNoRows) {
 				state, err = "pending", nil
