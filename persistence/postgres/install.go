@@ -50,7 +50,8 @@ var ErrNoEvents = errors.New("the database has no table \"events\" of ADK")
 // until Install is called again. No other role needs a right to write them, because the triggers run with the rights of
 // the role that installs.
 //
-// Appends wait for moments only: the index is created concurrently, and the tables are filled session by session.
+// Appends wait for moments only: the index is created concurrently, and the tables are filled session by session. Those to one
+// session wait while its own rows are made, about 6 s for 100,000 events.
 // That costs about as much as reading all events once. Install can be repeated, for example after it
 // was interrupted, and then continues; it does nothing if everything is done. Two calls at once take turns. Call it over a
 // connection to the server itself, not through a pooler that hands out connections by transaction.
