@@ -230,7 +230,7 @@ func take(ctx context.Context, from Store, name Name) (*seen, *header, error) {
 }
 
 // Copy copies one session, or the rest of one that the target has the beginning of, and compares the two. It never
-// changes an event of the target. The error is a [*DifferentError] if the target has another session of that name.
+// changes an event of the target. The error is a [*DifferentError] if the target has another session of that name,
 // and a [*DeletedError] if the source has none. After any other error, or a kill, call it again: it goes on where it stopped.
 func Copy(ctx context.Context, from, to Store, name Name, o Options) (*Result, error) {
 	have, existing, err := take(ctx, to, name)
