@@ -209,7 +209,7 @@ func TestUninstallWhileAppsRun(t *testing.T) {
 	for n, a := range apps {
 		found := inspect(t.Context(), t, s.sessions, fmt.Sprint("s", n), acknowledged)
 		found.mustBeClean(t)
-		if failures := a.seen.failures(); found.records < 3 || len(failures) > 0 {
+		if failures := a.seen.failures(); found.records == 0 || len(failures) > 0 {
 			t.Errorf("session s%d after %d cycles: %d records; failures: %q", n, cycles, found.records, failures)
 		}
 	}
