@@ -382,3 +382,45 @@ func TestEconomicalPricesWhatMustStayRaw(t *testing.T) {
 		before = stored
 	}
 }
+
+// limitedOracle reads so many tokens in one call.
+type limitedOracle struct {
+	*compactiontest.Oracle
+	most int
+}
+
+func (l limitedOracle) MaxInputTokens() int { return l.most }
+
+// A summarizer that cannot read in one call what is worth a summary is called several times in a row: one call alone
+// would not pay, because the prompt is read anew after each.
+func TestEconomicalSummarizesInSeveralCallsWhatOneCannotRead(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{2_000, 4_608} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			t.Parallel()
+			cfg, oracle, seen := economical(t)
+			cfg.Summarizer = limitedOracle{oracle, most}
+			svc := newService(t, session.InMemoryService(), cfg)
+			sess := create(t, svc)
+			events := longTalk(200, 600).Events
+			for _, ev := range events { // short messages: nothing of them may be cut
+				ev.Content.Parts[0].Text = words(50)
+			}
+			for i := 0; i < len(events); i += 20 {
+				appendAll(t, svc, sess, events[i:i+20]...)
+				if got := status(t, svc); got.Economy.Due() || strings.Contains(got.Reason, "not worth") {
+					t.Fatalf("event %d: %q, %+v", i, got.Reason, got.Economy)
+				}
+			}
+			flush(t, svc)
+			if got := status(t, svc); len(seen.of(compaction.Stored)) == 0 || got.Economy.Saved < got.Economy.Spent {
+				t.Errorf("%d compactions: %+v", len(seen.of(compaction.Stored)), got.Economy)
+			}
+			for _, o := range seen.of(compaction.Stored) {
+				if o.Trigger == record.TriggerTokens && !o.Economy.Due() {
+					t.Errorf("a compaction that does not pay: %+v", o.Economy)
+				}
+			}
+		})
+	}
+}

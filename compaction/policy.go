@@ -101,8 +101,8 @@ func newPolicy(cfg Config) (*policy, error) {
 	if err := p.setSummarizer(); err != nil {
 		return nil, err
 	}
-	if llm, ok := p.summarizer.(*summarizer.LLM); ok {
-		p.sizes.PieceTokens = llm.MaxInputTokens()
+	if _, limited := p.summarizer.(summarizer.InputLimiter); limited {
+		p.sizes.PieceTokens = p.windowTokens
 		p.limits = p.sizes.Limits(p.agentModel())
 	}
 	return p, nil

@@ -36,6 +36,8 @@ type compactor struct {
 	// not even the extractive summarizer made the window shorter.
 	chosen    *candidate
 	worthless bool
+	// paying is what the economical trigger began with, while the rest of it is still to be summarized; nil for none.
+	paying *candidate
 	// shown returns the form in which the view of the latest snapshot shows an event.
 	shown func(*session.Event) *session.Event
 	// carriedOn means that the job has carried out a step.
@@ -161,6 +163,7 @@ func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 			c.chosen = &st.candidate
 		case st.action == summarize:
 			c.raiseFloor(st.candidate)
+			c.payOn(st.candidate)
 		}
 		return true
 	case goOnWithoutModel:
@@ -236,6 +239,17 @@ func (c *compactor) raiseFloor(done candidate) {
 	s := c.snapshot()
 	if floor := s.floorAfter(done); floor > 0 {
 		c.h.State.Learned.Windows.RaiseFloor(done.reader, floor)
+	}
+}
+
+// payOn notes what a compaction by price has left because the summarizer could not read all of it in one call. The prompt
+// is read anew in any case, so the rest is summarized at once.
+func (c *compactor) payOn(done candidate) {
+	switch {
+	case !done.byPrice || !done.Cut:
+		c.paying = nil
+	case c.paying == nil:
+		c.paying = &done
 	}
 }
 

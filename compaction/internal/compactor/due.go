@@ -65,6 +65,12 @@ func (s *snapshot) findDue() candidate {
 	}
 	for _, reader := range s.branches {
 		size, due := s.measure(reader)
+		if !due && s.paying != nil && s.paying.reader == reader && !s.job.Forced {
+			if rest := s.rest(params, size); !rest.Empty() {
+				rest.missing = missing
+				return rest
+			}
+		}
 		if !due && !(s.job.Forced && size.AtMost >= s.limits.HardLimit) {
 			continue
 		}
@@ -93,9 +99,32 @@ func (s *snapshot) findDue() candidate {
 // doesNotPay is why a window is not summarized although the economical trigger is due.
 const doesNotPay selector.Reason = "what may be summarized is not worth the price of a summary"
 
-// tooDear reports whether only the economical trigger is due, and not for so small a window.
+// tooDear reports whether only the economical trigger is due, and not for so small a window. A window that the
+// summarizer cannot read in one call is judged as a whole: the rest follows, see rest.
 func (s *snapshot) tooDear(c *candidate) bool {
-	return c.byPrice && !c.Empty() && !c.prompt.PaysFor(c.Tokens)
+	if !c.byPrice || c.Empty() {
+		return false
+	}
+	window := c.Tokens
+	if c.Cut {
+		params := s.params
+		params.MaxTokens, params.RetainTokens = 0, c.prompt.Retain
+		window = selector.Tokens(s.input, params, c.Branch).Tokens
+	}
+	return !c.prompt.PaysFor(window)
+}
+
+// rest is the next window of what the economical trigger began with, empty if too little is left of it to be worth a
+// summary. prompt is the size of the prompt now.
+func (s *snapshot) rest(params selector.Params, prompt meter.Prompt) candidate {
+	c := *s.paying
+	prompt.Economy, prompt.Retain = c.prompt.Economy, c.prompt.Retain
+	c.prompt, params.RetainTokens = prompt, prompt.Retain
+	c.Relief = selector.Relieve(s.input, params, s.branches, c.reader, 0)
+	if !c.Cut && c.Tokens < c.prompt.Economy.MinWindow {
+		c.Relief = selector.Relief{}
+	}
+	return c
 }
 
 // invocations selects for the invocation trigger. After failures it takes less at a time, down to

@@ -41,6 +41,8 @@ type snapshot struct {
 	// worthless says that not even the extractive summarizer made it shorter.
 	chosen    *candidate
 	worthless bool
+	// paying is what the economical trigger began with, while the rest of it is still to be summarized; nil for none.
+	paying *candidate
 }
 
 // snapshot is the session as it is now, for the next step.
@@ -68,7 +70,7 @@ func (c *compactor) snapshot() snapshot {
 		params.Pin = pinCalls(asked, params.Pin)
 	}
 	return snapshot{
-		job: c.job, asked: asked, chosen: c.chosen, worthless: c.worthless,
+		job: c.job, asked: asked, chosen: c.chosen, worthless: c.worthless, paying: c.paying,
 		state: state, input: input, params: params, branches: meter.BranchesOf(state.View),
 		at: selector.Positions(input, params),
 		measure: func(reader string) (meter.Prompt, bool) {
