@@ -42,7 +42,7 @@ func TestOddSessionsMoveToPostgreSQLAndBack(t *testing.T) {
 			continue // no events
 		}
 		for k, text := range []string{"", " ", "a\u2028b\u0001\x7f", "😀" + strings.Repeat("é", 70_000), `{"json": "\u0041"}`, "<script>&amp;"} {
-			ev := session.NewEvent("inv")
+			ev := session.NewEventWithContext(t.Context(), "inv")
 			ev.ID, ev.Author, ev.Timestamp = ev.ID+n.user, "user", same
 			ev.Content = genai.NewContentFromText(text, "user")
 			if k%2 == 1 {
