@@ -16,6 +16,7 @@ import (
 	"google.golang.org/adk/agent/workflowagents/parallelagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/tool"
+	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/guard/watchdog"
@@ -128,6 +129,28 @@ func TestALoopIsStopped(t *testing.T) {
 			l.checkPrefix(t)
 			d.checkPairs()
 		})
+	}
+}
+
+// ADK answers a call of a tool that does not exist with a list of all tools, each time in another order.
+func TestALoopOfAnUnknownToolIsStopped(t *testing.T) {
+	t.Parallel()
+	w := newWorker()
+	w.answer = func(int, *model.LLMRequest) *genai.Content { return asks("owl", nil) }
+	more := func(_ *desk, c *llmagent.Config) {
+		for _, name := range strings.Fields("ant bee cat dog eel fox gnu hen") {
+			ft, err := functiontool.New(functiontool.Config{Name: name}, func(tool.Context, struct{}) (string, error) { return "", nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Tools = append(c.Tools, ft)
+		}
+	}
+	d := newDesk(t, guard.Config{Turn: guard.Limits{ModelCalls: 30}, Watchdog: watchdog.Config{Mode: watchdog.Stop}}, w, more)
+	_, errs := d.say("go", agent.StreamingModeNone, 0)
+	var stop *guard.StopError
+	if len(errs) != 1 || !errors.As(errs[0], &stop) || stop.Kind != guard.Watchdog || w.calls() != 8 {
+		t.Errorf("after %d calls the run ends with %v", w.calls(), errs)
 	}
 }
 

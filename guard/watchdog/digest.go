@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
 	"github.com/adk-go-ext/longsession/internal/notes"
@@ -25,9 +26,9 @@ const (
 
 // Call returns a call with its result as the signals need it. Nil args are as empty ones, and a nil response is
 // one that is not known. Notes that this module's layers have written into the response are left out, and so is
-// everything that Config.Volatile takes out. A response of more than 131,072 values counts as one that is not
-// known. Call keeps nothing of args and response, and survives values that contain themselves, that are very
-// deep, or that JSON cannot show.
+// everything that Config.Volatile takes out. Errors are alike if they have the same words, in whatever order. A
+// response of more than 131,072 values counts as one that is not known. Call keeps nothing of args and response,
+// and survives values that contain themselves, that are very deep, or that JSON cannot show.
 func (w *Watchdog) Call(id, tool string, args, response map[string]any) Call {
 	c := Call{ID: id, Tool: tool, Args: Args(args), Polling: w.polls(tool)}
 	if response == nil {
@@ -35,7 +36,7 @@ func (w *Watchdog) Call(id, tool string, args, response map[string]any) Call {
 	}
 	response = w.stable(tool, notes.Without(response))
 	c.Result = Result{Known: true, Error: isError(response), NoOp: isNoOp(response)}
-	d := digest{left: maxValues, onlyAcknowledges: true}
+	d := digest{left: maxValues, onlyAcknowledges: true, anyOrder: c.Result.Error}
 	if c.Result.Hash = d.value(response); d.left < 0 {
 		return Call{ID: id, Tool: tool, Args: c.Args, Polling: c.Polling}
 	}
@@ -96,6 +97,9 @@ type digest struct {
 	text int // bytes of texts seen, numbers included
 	// onlyAcknowledges is true as long as all values say no more than that a call has worked.
 	onlyAcknowledges bool
+	// anyOrder makes texts of the same words equal. Errors list what Go keeps in a map, each time in another order:
+	// ADK all tools where a model calls one that does not exist, and all arguments that a tool does not know.
+	anyOrder bool
 }
 
 // value returns a hash that is equal for values with the same canonical JSON.
@@ -121,13 +125,25 @@ func (d *digest) value(v any) uint64 {
 	case string:
 		d.text += len(v)
 		d.onlyAcknowledges = d.onlyAcknowledges && acknowledges(v)
-		return mix(6, maphash.String(seed, v))
+		return mix(6, d.words(v))
 	case map[string]any:
 		return d.object(v)
 	case []any:
 		return d.list(v)
 	}
 	return 7
+}
+
+// words returns a hash of a text.
+func (d *digest) words(text string) uint64 {
+	if !d.anyOrder {
+		return maphash.String(seed, text)
+	}
+	var sum uint64
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		sum += mix(12, maphash.String(seed, word))
+	}
+	return sum
 }
 
 func (d *digest) object(v map[string]any) uint64 {

@@ -41,6 +41,9 @@ func (s *Step) prepare(buf []Call) []Call {
 // shown returns the name of a tool as notes and alerts show it: a model may call anything a tool.
 func shown(tool string) string {
 	const most = 64
+	if tool == "" {
+		return "a tool without a name"
+	}
 	if len(tool) > most {
 		tool = canonicalText(tool[:most]) + "…"
 	}

@@ -12,11 +12,12 @@ type row struct {
 	least    int
 	// goesOn reports whether a step continues the row, or whether it has no meaning for it.
 	goesOn func(s Step) (goesOn, skip bool)
-	// says returns the text for a row, and the note, "" for none.
+	// says returns the text for a row of calls of a tool, as it is shown, and the note, "" for none.
 	says func(count int, tool string) (text, note string)
 
-	count int
-	tool  string // "" for several
+	count   int
+	tool    string // "" for several
+	several bool
 }
 
 func newRow(r row) *row {
@@ -28,7 +29,7 @@ func newRow(r row) *row {
 func (r *row) Name() string { return r.name }
 
 // Reset forgets all steps.
-func (r *row) Reset() { r.count, r.tool = 0, "" }
+func (r *row) Reset() { r.count, r.tool, r.several = 0, "", false }
 
 // Observe counts.
 func (r *row) Observe(s Step) *Alert {
@@ -44,13 +45,17 @@ func (r *row) Observe(s Step) *Alert {
 		if r.count == 0 && i == 0 {
 			r.tool = c.Tool
 		} else if c.Tool != r.tool {
-			r.tool = ""
+			r.tool, r.several = "", true
 		}
 	}
 	if r.count++; r.count < r.least {
 		return nil
 	}
-	text, note := r.says(r.count, r.tool)
+	name := "several tools"
+	if !r.several {
+		name = shown(r.tool)
+	}
+	text, note := r.says(r.count, name)
 	return &Alert{Tool: r.tool, Severity: r.severity, Count: r.count, Text: text, Note: note}
 }
 
@@ -72,7 +77,7 @@ func NoOp(n int) Signal {
 	return newRow(row{name: "no-op", severity: Critical, least: n,
 		goesOn: all(func(c *Call) bool { return c.Result.Known && c.Result.NoOp }),
 		says: func(n int, tool string) (string, string) {
-			again := fmt.Sprintf("%s %d times in a row, and it did nothing.", called(tool), n)
+			again := fmt.Sprintf("%s %d times in a row, and it did nothing.", tool, n)
 			return "called " + again, "[You called " + again + " Calling it again will not change that. Go on with the task, or end your answer.]"
 		}})
 }
@@ -83,7 +88,7 @@ func Failures(n int) Signal {
 	return newRow(row{name: "failures", least: n,
 		goesOn: all(func(c *Call) bool { return c.Result.Known && c.Result.Error }),
 		says: func(n int, tool string) (string, string) {
-			return fmt.Sprintf("called %s %d times in a row, and every call failed.", called(tool), n), ""
+			return fmt.Sprintf("called %s %d times in a row, and every call failed.", tool, n), ""
 		}})
 }
 
@@ -93,7 +98,7 @@ func Failures(n int) Signal {
 func SameName(n int) Signal {
 	var last string
 	r := newRow(row{name: "same-name", least: n, says: func(n int, tool string) (string, string) {
-		return fmt.Sprintf("called %s, and no other tool, %d times in a row.", called(tool), n), ""
+		return fmt.Sprintf("called %s, and no other tool, %d times in a row.", tool, n), ""
 	}})
 	r.goesOn = func(s Step) (goesOn, skip bool) {
 		if len(s.Calls) == 0 {
@@ -130,11 +135,4 @@ func FilesNotTouched(n int) Signal {
 		says: func(n int, _ string) (string, string) {
 			return fmt.Sprintf("called tools in %d answers in a row and changed no file.", n), ""
 		}})
-}
-
-func called(tool string) string {
-	if tool == "" {
-		return "several tools"
-	}
-	return shown(tool)
 }

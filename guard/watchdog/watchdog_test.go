@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -263,6 +264,40 @@ func TestResultsAreComparedWithoutWhatChanges(t *testing.T) {
 	}
 	if hash("panics", map[string]any{"took": 1}) == hash("panics", map[string]any{"took": 2}) {
 		t.Error("a response is not used as it is where Volatile panics")
+	}
+}
+
+// Errors name what Go keeps in maps, each time in another order. Results in another order are other results.
+func TestErrorsAreComparedByTheirWords(t *testing.T) {
+	t.Parallel()
+	w := newWatchdog(t, watchdog.Config{})
+	hash := func(response map[string]any) uint64 { return w.Call("", "a", nil, response).Result.Hash }
+	if hash(map[string]any{"error": `unexpected properties ["x" "y"]`}) != hash(map[string]any{"error": `unexpected properties ["y" "x"]`}) {
+		t.Error("another order makes another error")
+	}
+	if hash(map[string]any{"error": "line 7: no x"}) == hash(map[string]any{"error": "line 8: no x"}) {
+		t.Error("another error is taken for the same")
+	}
+	if hash(map[string]any{"result": "x y"}) == hash(map[string]any{"result": "y x"}) {
+		t.Error("another result is taken for the same")
+	}
+}
+
+// A model may call a tool without a name, and does so again and again.
+func TestAToolWithoutANameIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWatchdog(t, watchdog.Config{Mode: watchdog.Stop})
+	var texts []string
+	for range 5 {
+		call := w.Call("", "", nil, map[string]any{"error": "There is no such tool."})
+		for _, a := range w.Observe(watchdog.Step{Calls: []watchdog.Call{call}}).Alerts {
+			texts = append(texts, a.Text)
+		}
+	}
+	want := []string{"called a tool without a name 3 times in a row, and every call failed.",
+		"called a tool without a name 5 times in a row with the same arguments and the same result."}
+	if !slices.Equal(texts, want) {
+		t.Errorf("%q", texts)
 	}
 }
 
