@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"internal/window":                      {"tokens"},
 	"budget":                               {"internal/hanging", "internal/notes", "internal/outbox", "internal/window", "internal/wrapper", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
 	"prompt":                               {"internal/adk", "internal/hanging", "internal/notes", "internal/outbox", "internal/promptsize", "internal/wrapper", "tokens", "toolresult", "toolresult/store"},
-	"toolresult":                           {"internal/outbox", "internal/unknowntool", "toolresult/store", "tokens", "internal/adk", "internal/canonical"},
+	"toolresult":                           {"internal/notes", "internal/outbox", "internal/unknowntool", "toolresult/store", "tokens", "internal/adk", "internal/canonical"},
 	"toolsearch":                           {"filtered", "internal/adk", "internal/outbox", "internal/promptsize", "internal/terms", "internal/unknowntool", "internal/view", "internal/window", "internal/wrapper", "record", "tokens", "toolresult", "toolresult/store"},
 	"toolresult/store":                     {"internal/adk", "internal/canonical", "internal/notes"},
 	"toolresult/store/storetest":           {"toolresult/store"},

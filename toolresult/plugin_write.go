@@ -66,8 +66,8 @@ func (w *writer) onEvent(ctx agent.InvocationContext, ev *session.Event) (_ *ses
 			continue
 		}
 		response := part.FunctionResponse
-		if text, unknown := unknownTool(response.Name, response.Response); unknown {
-			response.Response = map[string]any{errorKey: text}
+		if short, unknown := unknownTool(response.Name, response.Response); unknown {
+			response.Response = short
 			continue
 		}
 		if w.cutter == nil {

@@ -2,9 +2,12 @@ package toolresult
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/adk-go-ext/longsession/internal/notes"
 )
 
 // adkError is ADK's text for a call of an unknown tool.
@@ -37,11 +40,23 @@ func TestTheTextForAnUnknownToolIsShortAndStable(t *testing.T) {
 		for range 10 {
 			rand.Shuffle(len(r.tools), func(i, j int) { r.tools[i], r.tools[j] = r.tools[j], r.tools[i] })
 			got, ok := unknownTool(r.called, adkError(r.called, r.tools))
-			if !ok || got != r.want {
+			if !ok || len(got) != 1 || got[errorKey] != r.want {
 				t.Errorf("%s: %q, %v, want %q", r.name, got, ok, r.want)
 				break
 			}
 		}
+	}
+}
+
+// The guard tells the model in the newest result that a limit is near, whatever that result is.
+func TestNotesOfOtherLayersStay(t *testing.T) {
+	t.Parallel()
+	response := adkError("owl", []string{"cat"})
+	response[notes.BudgetKey] = "[Budget: little is left.]"
+	got, ok := unknownTool("owl", response)
+	want := map[string]any{errorKey: `There is no tool "owl". The tools are: cat.`, notes.BudgetKey: "[Budget: little is left.]"}
+	if !ok || !maps.Equal(got, want) {
+		t.Errorf("%q, %v", got, ok)
 	}
 }
 
@@ -57,8 +72,8 @@ func TestOtherErrorsStay(t *testing.T) {
 		"no text":         {"error": []any{"tool 'owl' not found.\nAvailable tools: "}},
 		"a key of an app": own,
 	} {
-		if text, ok := unknownTool("owl", response); ok {
-			t.Errorf("%s becomes %q", name, text)
+		if got, ok := unknownTool("owl", response); ok {
+			t.Errorf("%s becomes %q", name, got)
 		}
 	}
 }
