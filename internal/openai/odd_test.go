@@ -1,12 +1,16 @@
 package openai_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"google.golang.org/genai"
+
+	"google.golang.org/adk/model"
 )
 
 // TestThoughtsAreApartFromTheAnswer, under either of the names that servers have for them.
@@ -70,5 +74,42 @@ func TestAServerThatStreamsUnasked(t *testing.T) {
 	parts, whole, err := ask(t, cfg, hello, false)
 	if err != nil || len(parts) != 0 || whole == nil || whole.Content.Parts[0].Text != "Good day." {
 		t.Errorf("parts %q, whole %+v, error %v", parts, whole, err)
+	}
+}
+
+// TestNamesThatNoServerTakesAreReplaced: a model may call what does not exist by any name, and the call stays in the
+// conversation.
+func TestNamesThatNoServerTakesAreReplaced(t *testing.T) {
+	t.Parallel()
+	var got []string
+	cfg := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Messages []struct {
+				ToolCalls []struct{ Function struct{ Name string } } `json:"tool_calls"`
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		for _, m := range body.Messages {
+			for _, c := range m.ToolCalls {
+				got = append(got, c.Function.Name)
+			}
+		}
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"Yes."},"finish_reason":"stop"}]}`)
+	})
+	req := &model.LLMRequest{Contents: hello.Contents, Config: &genai.GenerateContentConfig{
+		Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "files.read"}}}},
+	}}
+	for _, name := range []string{"files.read", "functions.read", "read-1_a", "", "lire le fichier é", strings.Repeat("x", 70)} {
+		req.Contents = append(req.Contents,
+			genai.NewContentFromFunctionCall(name, nil, genai.RoleModel), genai.NewContentFromFunctionResponse(name, map[string]any{"error": "none"}, genai.RoleUser))
+	}
+	if _, _, err := ask(t, cfg, req, false); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"files.read", "functions_read", "read-1_a", "_", "lire_le_fichier__", strings.Repeat("x", 64)}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

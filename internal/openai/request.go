@@ -2,10 +2,12 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"google.golang.org/genai"
@@ -76,6 +78,7 @@ func encode(name string, req *model.LLMRequest, stream bool) (io.Reader, error) 
 		}
 	}
 	r.Messages = append(r.Messages, messagesOf(req.Contents)...)
+	r.rename()
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -241,6 +244,32 @@ func answered(open []pending, resp *genai.FunctionResponse) (string, []pending) 
 		}
 	}
 	return resp.ID, open
+}
+
+// maxName is how many characters the protocol allows for the name of a function.
+const maxName = 64
+
+// rename gives names that the protocol allows to calls of tools that do not exist: a model may call anything, and a
+// server that refuses the name would refuse the conversation from then on. Names that are declared stay as they are.
+func (r *request) rename() {
+	for _, m := range r.Messages {
+		for i := range m.ToolCalls {
+			name := &m.ToolCalls[i].Function.Name
+			if !slices.ContainsFunc(r.Tools, func(t toolDef) bool { return t.Function["name"] == *name }) {
+				*name = allowed(*name)
+			}
+		}
+	}
+}
+
+func allowed(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '_'
+	}, name)
+	return cmp.Or(name[:min(len(name), maxName)], "_")
 }
 
 func callOf(id string, call *genai.FunctionCall) toolCall {
