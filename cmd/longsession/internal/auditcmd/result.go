@@ -72,7 +72,7 @@ func (a *command) resultCommand() *cobra.Command {
 	cmd.ValidArgsFunction = a.completeResult
 	w.file.Flag = "-o"
 	setting.Add(cmd,
-		setting.Setting{Name: "output", Short: "o", Value: setting.File(&w.file.Name, "txt", "json"), Help: "write to this file instead of standard output"},
+		setting.Setting{Name: "output", Short: "o", Value: setting.Output(&w.file.Name, "txt", "json"), Help: "write to this file instead of standard output (-)"},
 		setting.Setting{Name: "redact", Value: setting.Texts(&patterns, func(string) error { return nil }), Help: "redact all matches of this Go regular expression (may be repeated)"},
 		setting.Setting{Name: "redact-preset", Value: setting.Choices(&presets, redact.Presets...), Help: "redact well-known forms of private data"})
 	return cmd

@@ -20,7 +20,7 @@ func (a *command) sealCommand() *cobra.Command {
 	cmd := newCommand("seal FILE.db [SESSION]", "Write digests, to compare the file with later", s.run)
 	setting.Add(cmd,
 		setting.Setting{Name: "key", Value: setting.File(&s.key, "pem", "key"), Help: "sign with the ed25519 key in this file (PEM, PKCS #8)"},
-		setting.Setting{Name: "output", Short: "o", Value: setting.File(&s.file, "json", "seal"), Help: "write to this file instead of standard output"},
+		setting.Setting{Name: "output", Short: "o", Value: setting.Output(&s.file, "json", "seal"), Help: "write to this file instead of standard output (-)"},
 		setting.Setting{Name: "force", Value: setting.Switch(&s.force), Help: "seal also events that no longer fit the chain"})
 	return cmd
 }

@@ -45,6 +45,21 @@ func TestEachValueRefusesWithARemedyAndKeepsItsOldValue(t *testing.T) {
 	}
 }
 
+func TestADashIsStandardOutput(t *testing.T) {
+	t.Parallel()
+	name := "before.json"
+	out := setting.Output(&name, "json")
+	if err := out.Set("-"); err != nil || name != "" {
+		t.Errorf("%q, %v", name, err)
+	}
+	if err := out.Set("./-"); err != nil || name != "./-" {
+		t.Errorf("%q, %v", name, err)
+	}
+	if err := out.Set(""); err == nil || name != "./-" {
+		t.Errorf("an empty name becomes %q", name)
+	}
+}
+
 func TestAValueWritesItselfAsItReads(t *testing.T) {
 	t.Parallel()
 	var number int

@@ -133,6 +133,20 @@ func File(to *string, endings ...string) Value {
 	return v
 }
 
+// Output is the name of a file to write. "-" is standard output as elsewhere, for which the name is "".
+func Output(to *string, endings ...string) Value {
+	v := File(to, endings...)
+	set := v.set
+	v.set = func(name string) error {
+		err := set(name)
+		if name == "-" {
+			*to = ""
+		}
+		return err
+	}
+	return v
+}
+
 // Folder is the name of a folder, which must not be empty. A shell offers folders.
 func Folder(to *string) Value {
 	v := named(to, "name a folder")
