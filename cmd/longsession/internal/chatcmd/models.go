@@ -95,13 +95,14 @@ func isGemini(name string) bool {
 	return preset.ProviderOf(name) == preset.Gemini || strings.HasPrefix(strings.ToLower(name), "gemini")
 }
 
-// free reports whether a model costs nothing, so that a run needs no ceiling: a script, or one on this machine.
-func (s source) free(name string) bool {
+// free reports whether a model costs nothing, so that a run needs no ceiling: a script, or one on this machine. A model
+// with a price is not free there, either: the server may be a proxy.
+func (s source) free(name string, prices *tokens.Registry) bool {
 	if strings.HasPrefix(name, scriptedPrefix) {
 		return true
 	}
 	u, err := url.Parse(s.baseURL)
-	if err != nil || s.baseURL == "" {
+	if row, _ := prices.Lookup(name); err != nil || s.baseURL == "" || row.Priced() {
 		return false
 	}
 	ip := net.ParseIP(u.Hostname())

@@ -70,12 +70,20 @@ func TestAModelOnThisMachineNeedsNoCeiling(t *testing.T) {
 		"http://localhost:11434/v1": true, "http://127.0.0.1:8080/v1": true, "http://[::1]:8080/v1": true, "http://LOCALHOST/v1": true,
 		"": false, "https://api.openai.com/v1": false, "http://192.168.1.5/v1": false, "https://localhost.example.com/v1": false,
 	} {
-		if got := from(baseURL, nil).free("some-model"); got != want {
+		if got := from(baseURL, nil).free("some-model", nil); got != want {
 			t.Errorf("%q: %v, want %v", baseURL, got, want)
 		}
 	}
-	if !from("", nil).free("scripted:x") {
+	if !from("", nil).free("scripted:x", nil) {
 		t.Error("a script needs a ceiling")
+	}
+	priced, err := registry("some-model", 0, tokens.Model{InputPrice: 3, OutputPrice: 15})
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := from("http://localhost:4000/v1", nil)
+	if local.free("some-model", priced) || local.free("gemini-2.5-flash", nil) {
+		t.Error("a model with a price, behind a proxy, needs no ceiling")
 	}
 }
 

@@ -88,7 +88,7 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 			return nil, err
 		}
 	}
-	free := s.source.free(name)
+	free := s.source.free(name, in.Registry)
 	if free {
 		on, unpriced := true, preset.UnpricedWarn
 		in.App.Preset.NoCeiling, in.App.Preset.Unpriced = &on, &unpriced
