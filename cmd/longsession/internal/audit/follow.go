@@ -75,7 +75,7 @@ func (w *Follower) Costs(s *Session, turns int) *Costs {
 	}
 	c.sort()
 	if s.Ledger != nil && c.AllUnreadable() == 0 {
-		c.Difference = s.Ledger.Difference(c.Total)
+		c.Difference = s.Ledger.Difference(c.Total, c.Uncounted)
 	}
 	return c
 }

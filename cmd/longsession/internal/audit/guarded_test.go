@@ -115,6 +115,9 @@ func TestCostsCompareTheEventsWithTheGuard(t *testing.T) {
 	if want := fmt.Sprintf("the guard counted 2 calls more, 2000 prompt tokens more, 200 output tokens more, %v more: calls of agents in AgentTools", 2*call); !strings.HasPrefix(c.Difference, want) {
 		t.Errorf("difference %q, want %q", c.Difference, want)
 	}
+	if got := c.Ledger.Difference(c.Total, 2); !strings.HasSuffix(got, "more: it counts answers without usage by estimates") {
+		t.Errorf("with two answers without usage: %q", got)
+	}
 	var stops []string
 	for _, s := range c.Stops {
 		if s.Stop != nil {

@@ -196,8 +196,9 @@ func newestLedger(ctx context.Context, snap *persistence.Snapshot, s *Session, b
 	return found, err
 }
 
-// Difference compares what a guard counted with what the events show. It is empty if they agree.
-func (l *Ledger) Difference(events Spent) string {
+// Difference compares what a guard counted with what the events show, and with how many answers among them have no
+// usage. It is empty if they agree.
+func (l *Ledger) Difference(events Spent, uncounted int) string {
 	of := func(guard, events int, what string) string {
 		switch {
 		case guard > events:
@@ -233,6 +234,8 @@ func (l *Ledger) Difference(events Spent) string {
 		text += ", " + part
 	}
 	switch {
+	case l.Total.Calls > events.Calls && l.Total.Calls <= events.Calls+uncounted:
+		return text + ": it counts answers without usage by estimates"
 	case l.Total.Calls > events.Calls:
 		return text + ": calls of agents in AgentTools, repeated calls and answers that nobody waited for are in no event"
 	case l.Total.Calls < events.Calls:

@@ -289,6 +289,19 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	}
 }
 
+// TestAnswersWithoutUsageAreTold: many local servers report none, and such a session has had model calls all the same.
+func TestAnswersWithoutUsageAreTold(t *testing.T) {
+	t.Parallel()
+	w := write(t, filepath.Join(t.TempDir(), "sessions.db"))
+	events := said(0, 3)
+	for _, ev := range events {
+		ev.UsageMetadata = nil
+	}
+	w.session("order-1", events...)
+	w.close()
+	ask(t, serve(t, live.Config{Path: w.path}), page("session")).has(t, "<dt>Model calls</dt><dd>0 <small>(and 6 answers without usage)</small></dd>")
+}
+
 func TestADamagedEventIsShownInItsPlace(t *testing.T) {
 	t.Parallel()
 	path := file(t, 4)
