@@ -104,7 +104,7 @@ func home(t *testing.T) {
 func chatted(t *testing.T, s *server, in string, stdout io.Writer, flags ...string) (code int, complaints string) {
 	t.Helper()
 	var stderr bytes.Buffer
-	args := append([]string{"chat", "--base-url", s.url, "--model", "local", "--context-window", "32000", "--price", "input=1,output=2"}, flags...)
+	args := append([]string{"chat", "--base-url", s.url, "--model", "local", "--context-window", "32000", "--price", "input=1,output=2", "--no-ceiling"}, flags...)
 	code = Run(t.Context(), args, strings.NewReader(in), stdout, &stderr)
 	if strings.Contains(stderr.String(), "not-to-be-shown") {
 		t.Errorf("the key is shown: %s", stderr.String())
