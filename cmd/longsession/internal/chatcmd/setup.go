@@ -24,6 +24,8 @@ type Request struct {
 	File string
 	// OneShot, Piped and Yolo are as in [config.In].
 	OneShot, Piped, Yolo bool
+	// Today decides which models are retired. Zero is the present day.
+	Today time.Time
 	// Window and Price are what the person says about the model. Zero is what is known of it.
 	Window int
 	Price  tokens.Model
@@ -47,7 +49,10 @@ func (s *Setup) Open(ctx context.Context, name string) (model.LLM, error) {
 // Resolve resolves the settings as a chat has them: it opens the model, and calls none. The error says what was refused.
 func Resolve(ctx context.Context, r Request) (*Setup, error) {
 	s := &Setup{source: source{env: os.Getenv}}
-	in := config.In{Flag: r.Flags, OneShot: r.OneShot, Piped: r.Piped, Yolo: r.Yolo}
+	in := config.In{Flag: r.Flags, OneShot: r.OneShot, Piped: r.Piped, Yolo: r.Yolo, Today: r.Today}
+	if in.Today.IsZero() {
+		in.Today = time.Now()
+	}
 	var err error
 	if in.Environment, err = config.Environment(os.LookupEnv); err != nil {
 		return nil, err
@@ -63,6 +68,10 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 	}
 	if err := chatDefaults(&in.App); err != nil {
 		return nil, err
+	}
+	if s.source.vertex() { // it has its own days on which models are turned off
+		vertex := preset.Vertex
+		in.App.Preset.Provider = &vertex
 	}
 	name := nearestModel(in)
 	if in.Registry, err = registry(name, r.Window, r.Price); err != nil {

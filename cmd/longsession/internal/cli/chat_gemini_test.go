@@ -25,7 +25,7 @@ import (
 // askGemini runs a chat with a model of Gemini at a local server.
 func askGemini(ctx context.Context, file, text string, flags ...string) (code int, out, complaints string) {
 	var stdout, stderr bytes.Buffer
-	args := append([]string{"chat", "--model", "gemini-2.5-pro", "--max-session-cost-usd", "1", "--no-tools", "--file", file, "--session", "a", "-p", text}, flags...)
+	args := append([]string{"chat", "--model", "gemini-3.1-pro-preview", "--max-session-cost-usd", "1", "--no-tools", "--file", file, "--session", "a", "-p", text}, flags...)
 	code = Run(ctx, args, strings.NewReader(""), &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }
@@ -48,7 +48,7 @@ func TestAGeminiThatFailsSaysWhatToDo(t *testing.T) {
 	}{
 		"wrong key":     {refuse(400, "application/json", `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}`), "Gemini answered with status 400: API key not valid. Please pass a valid API key.; check the key in GEMINI_API_KEY"},
 		"refused key":   {refuse(403, "application/json", `{"error":{"code":403,"message":"Method doesn't allow unregistered callers.","status":"PERMISSION_DENIED"}}`), "status 403: Method doesn't allow unregistered callers.; check the key in GEMINI_API_KEY"},
-		"unknown model": {refuse(404, "application/json", `{"error":{"code":404,"message":"models/gemini-2.5-pro is not found.","status":"NOT_FOUND"}}`), "status 404: models/gemini-2.5-pro is not found.; check the name of the model, gemini-2.5-pro"},
+		"unknown model": {refuse(404, "application/json", `{"error":{"code":404,"message":"models/gemini-3.1-pro-preview is not found.","status":"NOT_FOUND"}}`), "status 404: models/gemini-3.1-pro-preview is not found.; check the name of the model, gemini-3.1-pro-preview"},
 		"quota":         {refuse(429, "application/json", `{"error":{"code":429,"message":"Too much.","status":"RESOURCE_EXHAUSTED"}}`), "status 429: Too much.; wait, then try again, or look at the quota of the key"},
 		"overloaded":    {refuse(503, "application/json", `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`), "status 503: The model is overloaded.; try again later"},
 		"no reason":     {refuse(500, "application/json", `{}`), "Gemini answered with status 500: "},
@@ -159,7 +159,7 @@ func TestAVertexThatFailsSaysWhatToDo(t *testing.T) {
 		t.Setenv("GOOGLE_CLOUD_LOCATION", "global")
 		t.Setenv("GOOGLE_VERTEX_BASE_URL", "")
 		code, out, complaints := askGemini(t.Context(), filepath.Join(t.TempDir(), "a.db"), "the first")
-		const want = "aiplatform.googleapis.com/v1beta1/projects/a-project/locations/global/publishers/google/models/gemini-2.5-pro:streamGenerateContent Bearer a-token"
+		const want = "aiplatform.googleapis.com/v1beta1/projects/a-project/locations/global/publishers/google/models/gemini-3.1-pro-preview:streamGenerateContent Bearer a-token"
 		if code != exit.CodeOK || out != "Here I am.\n" || asked.Load() != want {
 			t.Errorf("exit code %d, %q, the server was asked for %v\n%s", code, out, asked.Load(), complaints)
 		}
@@ -211,7 +211,7 @@ func TestAGeminiStreamThatEndsWithoutAReasonIsTold(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			w.Header().Set("Content-Type", "text/event-stream")
 			for _, part := range []string{`{"text":"I was"}]}`, `{"text":" about to"}]}` + reason} {
-				_, _ = fmt.Fprintf(w, "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[%s}],\"modelVersion\":\"gemini-2.5-pro\"}\r\n\r\n", part)
+				_, _ = fmt.Fprintf(w, "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[%s}],\"modelVersion\":\"gemini-3.1-pro-preview\"}\r\n\r\n", part)
 			}
 		}))
 		t.Cleanup(s.Close)

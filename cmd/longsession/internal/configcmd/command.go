@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -130,7 +131,7 @@ func check(cmd *cobra.Command, args []string) error {
 	}
 	var settings config.Settings
 	if err == nil {
-		settings, err = config.Resolve(config.In{File: file})
+		settings, err = config.Resolve(config.In{File: file, Today: time.Now()})
 	}
 	if err == nil {
 		err = settings.Check()

@@ -155,19 +155,19 @@ func TestAModelOfGeminiIsAskedFor(t *testing.T) {
 	t.Setenv("GEMINI_API_KEY", secret)
 	status := http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/v1beta/models/gemini-2.5-flash" || r.Header.Get("X-Goog-Api-Key") != secret || r.URL.RawQuery != "" {
+		if r.URL.Path != "/v1beta/models/gemini-3.1-flash-lite" || r.Header.Get("X-Goog-Api-Key") != secret || r.URL.RawQuery != "" {
 			status = http.StatusTeapot
 		}
 		w.WriteHeader(status)
 	}))
 	defer server.Close()
 	t.Setenv("GOOGLE_GEMINI_BASE_URL", server.URL)
-	all, _ := doctor(t, "--model", "gemini-2.5-flash")
+	all, _ := doctor(t, "--model", "gemini-3.1-flash-lite")
 	wants(t, all, "key", ok, "GEMINI_API_KEY is set")
-	wants(t, all, "model", ok, "has gemini-2.5-flash")
+	wants(t, all, "model", ok, "has gemini-3.1-flash-lite")
 	status = http.StatusNotFound
-	all, _ = doctor(t, "--model", "gemini-2.5-flash")
-	wants(t, all, "model", bad, "does not have the model gemini-2.5-flash")
+	all, _ = doctor(t, "--model", "gemini-3.1-flash-lite")
+	wants(t, all, "model", bad, "does not have the model gemini-3.1-flash-lite")
 }
 
 func TestWhatIsWrongHereIsTold(t *testing.T) {
@@ -197,7 +197,7 @@ func TestWhatIsWrongHereIsTold(t *testing.T) {
 
 	all, _ = doctor(t, "--file", home)
 	wants(t, all, "file", bad, "is a folder")
-	all, code = doctor(t, "--model", "gemini-2.5-flash")
+	all, code = doctor(t, "--model", "gemini-3.1-flash-lite")
 	wants(t, all, "settings", bad, "no key is set")
 	if code != exit.CodeFindings {
 		t.Errorf("without a key: exit code %d", code)
