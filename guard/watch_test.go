@@ -139,7 +139,7 @@ func TestALoopOfAnUnknownToolIsStopped(t *testing.T) {
 	w.answer = func(int, *model.LLMRequest) *genai.Content { return asks("owl", nil) }
 	more := func(_ *desk, c *llmagent.Config) {
 		for _, name := range strings.Fields("ant bee cat dog eel fox gnu hen") {
-			ft, err := functiontool.New(functiontool.Config{Name: name}, func(tool.Context, struct{}) (string, error) { return "", nil })
+			ft, err := functiontool.New(functiontool.Config{Name: name}, func(agent.ToolContext, struct{}) (string, error) { return "", nil })
 			if err != nil {
 				t.Fatal(err)
 			}
