@@ -255,13 +255,15 @@ func (r *request) rename() {
 	for _, m := range r.Messages {
 		for i := range m.ToolCalls {
 			name := &m.ToolCalls[i].Function.Name
-			if !slices.ContainsFunc(r.Tools, func(t toolDef) bool { return t.Function["name"] == *name }) {
-				*name = allowed(*name)
+			to := allowed(*name)
+			if to != *name && !slices.ContainsFunc(r.Tools, func(t toolDef) bool { return t.Function["name"] == *name }) {
+				*name = to
 			}
 		}
 	}
 }
 
+// allowed returns a name as the protocol allows it: name itself if it does.
 func allowed(name string) string {
 	name = strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {

@@ -101,8 +101,11 @@ func (s source) free(name string, prices *tokens.Registry) bool {
 	if strings.HasPrefix(name, scriptedPrefix) {
 		return true
 	}
+	if row, _ := prices.Lookup(name); row.Priced() {
+		return false
+	}
 	u, err := url.Parse(s.baseURL)
-	if row, _ := prices.Lookup(name); err != nil || s.baseURL == "" || row.Priced() {
+	if err != nil || s.baseURL == "" {
 		return false
 	}
 	ip := net.ParseIP(u.Hostname())
