@@ -74,9 +74,6 @@ func (a *analysis) beganAfter(branch string, invocations []*invocation) int {
 	}
 	n := 0
 	for _, v := range invocations {
-		if position >= 0 && v.displaced {
-			continue // its events are shown later than they happened
-		}
 		if v.first > position && (moment.IsZero() || a.Events[v.first].Timestamp.After(moment)) {
 			n++
 		}

@@ -18,8 +18,8 @@ func (a pinner) pin() {
 	a.giveUpOldest()
 	a.findInterrupted()
 	a.pinQuestions()
-	a.pinRouting()
-	a.pinRemoteAgents()
+	a.pinSpeakers()
+	a.pinConfirmed()
 	a.pinAnchors()
 	for i, ev := range a.Events {
 		if ev != nil && a.Pin != nil && a.Pin(ev) {
@@ -100,39 +100,67 @@ func (a *analysis) goesOn(v *invocation) bool {
 	return a.inTurn && v.running && v.ordinal >= len(a.invocations)-2
 }
 
-// pinRouting keeps the newest agent event, and the newest event of every other agent of the same
-// invocation. ADK uses these to find the agent that answers the next message: findAgentToRun in
-// runner/runner.go goes back to the newest agent that it may transfer to.
+// MaxAgents is of how many authors the newest event stays raw: those that have written last. It only bounds sessions in
+// which an app gives new names to agents again and again.
+const MaxAgents = 64
+
+// pinSpeakers keeps the newest event of every author, whatever it holds. ADK goes back to the newest agent event whose
+// agent may answer the next message, over any number of events and invocations, and only ADK knows which agents may:
+// findAgentToRun in runner/runner.go. It starts a remote agent's prompt behind that agent's newest event, and finds there
+// the conversation on the other side: toMissingRemoteSessionParts in agent/remoteagent/v2/utils.go. And it looks for a
+// decision on a confirmation in the newest event of the user alone, see pinConfirmed.
 //
-//	e1 root:   transfers to worker            kept: if worker cannot be transferred to, root answers
-//	e2 worker: calls a tool
-//	e3 worker: "Done."                        kept: the newest agent event
-func (a pinner) pinRouting() {
-	var newest *invocation
+//	e1 assistant: transfers to flow       kept: nobody can transfer to worker, so assistant answers the next message
+//	e2 worker:    calls a tool
+//	...
+//	e90 worker:   "Done."                 kept
+//	e91 user:     "Thanks."               kept
+func (a pinner) pinSpeakers() {
 	seen := map[string]bool{}
-	for i := len(a.Events) - 1; i >= 0; i-- {
-		ev := a.Events[i]
-		if !a.class[i].Is(adk.ByAgent) {
+	for i, ev := range slices.Backward(a.Events) {
+		if ev == nil || ev.Author == "" || seen[ev.Author] {
 			continue
 		}
-		if len(seen) == 0 {
-			newest = a.of[i]
-		}
-		if a.of[i] == newest && !seen[ev.Author] {
-			seen[ev.Author] = true
-			a.pinned[i] = true
+		seen[ev.Author] = true
+		a.pinned[i] = true
+		if len(seen) == MaxAgents {
+			return
 		}
 	}
 }
 
-// pinRemoteAgents keeps the newest event of every remote agent. ADK uses its metadata to find the
-// conversation on the other side, and sends the remote agent only the events after it.
-func (a pinner) pinRemoteAgents() {
-	seen := map[string]bool{}
-	for i := len(a.Events) - 1; i >= 0; i-- {
-		if ev := a.Events[i]; a.class[i].Is(adk.Remote) && !seen[ev.Author] {
-			seen[ev.Author] = true
-			a.pinned[i] = true
+// pinConfirmed keeps what the newest event of the user decides on: the requests for a confirmation that it answers, and
+// the responses that the confirmed tools have given since. Before every call of a model, ADK runs each confirmed tool
+// that has no response behind that event: RequestConfirmationRequestProcessor in
+// internal/llminternal/request_confirmation_processor.go.
+//
+//	e1 bot:  calls refund() as x
+//	e2 bot:  the response to x: it requires a confirmation
+//	e3 bot:  asks to confirm x                                 kept
+//	e4 user: confirms                                          kept
+//	e5 bot:  the response to x: 20 dollars were refunded       kept, or the tool would run again; and so e1 and e2
+func (a pinner) pinConfirmed() {
+	decision := -1
+	for i := len(a.Events) - 1; i >= 0 && decision < 0; i-- {
+		if a.class[i].Is(adk.ByUser) {
+			decision = i
+		}
+	}
+	if decision < 0 || !a.class[decision].Is(adk.Responds) {
+		return
+	}
+	decided := adk.ResponseIDs(a.Events[decision])
+	confirmed := map[string]bool{}
+	for i, ev := range a.Events {
+		for _, call := range adk.FunctionCalls(ev) {
+			if id := adk.ConfirmedCall(call); id != "" && slices.Contains(decided, call.ID) {
+				confirmed[id], a.pinned[i] = true, true
+			}
+		}
+	}
+	for i, ev := range a.Events[decision+1:] {
+		if slices.ContainsFunc(adk.ResponseIDs(ev), func(id string) bool { return confirmed[id] }) {
+			a.pinned[decision+1+i] = true
 		}
 	}
 }

@@ -31,9 +31,10 @@ func TestWhatStaysRawWhateverTheTrigger(t *testing.T) {
 		{"a tool response is not the user's words", "1q 1a 1q 1l:x 1r:x 1a 1u:x 1a 1a", "", "e1 e3-e5 e7 e9"},
 
 		{"the newest agent event with its unit", "1q 1a 2q 2c:x,y 2r:x 2r:y", "", "e3-e6"},
-		{"the newest agent event before a new question", "1q 1a 2q 2a@helper 3q", "", "e4 e5"},
-		{"the newest event of each author in the newest turn", "1q 1a 2q 2c:x@boss 2r:x@boss 2a@one 2a@two 2a@one", "", "e3-e5 e7 e8"},
-		{"each author, with another run between", "1q 1a 2q 2a@boss 3q 2a@one 3a@helper 2a@two", "2,3", "e4-e6 e8"},
+		{"the newest agent event before a new question", "1q 1a 2q 2a@helper 3q", "", "e2 e4 e5"},
+		{"the newest event of each author", "1q 1a 2q 2c:x@boss 2r:x@boss 2a@one 2a@two 2a@one", "", "e2-e5 e7 e8"},
+		{"each author, with another run between", "1q 1a 2q 2a@boss 3q 2a@one 3a@helper 2a@two", "2,3", "e2 e4-e8"},
+		{"an author of many turns ago", "1q 1a@helper " + turns(2, 9), "", "e2 e19 e20"},
 		{"an agent that only changed state", "1q 1a 2q 2a 3s@helper", "", "e3-e5"},
 
 		{"an open call", "1q 1l:x " + turns(2, 2), "", "e2 e5 e6"},
@@ -53,6 +54,7 @@ func TestWhatStaysRawWhateverTheTrigger(t *testing.T) {
 
 		{"a confirmation, both calls", "1q 1c:x 1f:y>x 1r:x 1r:y 1a " + turns(2, 2), "", "e2-e5 e9 e10"},
 		{"a confirmation that was given", "1q 1c:x 1f:y>x 1r:x 1r:y 1a 2u:y 2r:x 2a " + turns(3, 2), "", "e12 e13"},
+		{"a confirmation whose tool has run in this turn", "1q 1c:x 1f:y>x 1r:x 1r:y 1a 2u:y 2r:x 2c:t 2r:t 2a@sub 2c:z 2r:z 2c:w 2r:w", "", "e2-e5 e7 e8 e11 e14 e15"},
 		{"a confirmation whose tool still runs", "1q 1c:x 1f:y>x 1r:x 1r:y 1a 2u:y 3q", "2", "e2-e8"},
 
 		{"the newest remote context of each author", "1q 1x@r1 2q 2x@r2 3q 3x@r1 4q 4a 5q 5a", "", "e4 e6 e9 e10"},
@@ -89,7 +91,7 @@ func TestAPinKeepsItsUnitAndNothingElse(t *testing.T) {
 	}
 	p := defaults()
 	p.Pin = func(ev *session.Event) bool { return ev.ID == "e1" }
-	check(t, "in two branches", kept(t, p, "p.a|1l:x@a p.a|1r:x@a p.a|1a@a 2u:x 2a", turns(3, 2)), "e1 e2 e4 e8 e9")
+	check(t, "in two branches", kept(t, p, "p.a|1l:x@a p.a|1r:x@a p.a|1a@a 2u:x 2a", turns(3, 2)), "e1-e4 e8 e9")
 }
 
 // The view shows the summary of a turn's tool rounds behind an event, which stays raw while the
@@ -103,7 +105,7 @@ func TestTheEventThatASummaryStandsBehindStays(t *testing.T) {
 	}{
 		{"the turn goes on", "", true},
 		{"another agent has spoken", " 2c:u@boss 2r:u@boss 2a@boss", false},
-		{"the turn is over", " 2a 3q 3a 4q 4a", false},
+		{"the turn is over", " 2a 3q 3a@boss 4q 4a", false},
 	} {
 		tp := newTape(script(words + row.more))
 		tp.cover(selector.Selection{Events: tp.events[6:8], After: tp.events[5], Agent: "bot", Through: tp.events[11]})
@@ -152,8 +154,7 @@ func TestTheOldestOfTooManyWaitingCallsAreGivenUp(t *testing.T) {
 	}
 }
 
-// The view shows a displaced call late, although it happened early: the newest turn is the one that
-// the user asked last.
+// A call that waits is all that is left of an early turn: the newest turn is the one that the user asked last.
 func TestALateAnswerDoesNotMakeAnOldTurnTheNewest(t *testing.T) {
 	t.Parallel()
 	var h compactiontest.History

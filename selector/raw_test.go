@@ -1,9 +1,10 @@
 package selector_test
 
 import (
-	"strings"
+	"slices"
 
 	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
@@ -25,8 +26,7 @@ func raw(h selector.Input, p selector.Params) []string {
 	why := make([]string, len(h.Events))
 	live := selector.ActiveInvocations(h, p)
 	opened, words := map[string]bool{}, map[string]int{}
-	newestOf, remote := map[string]bool{}, map[string]bool{}
-	agentSeen := false
+	newestOf := map[string]bool{}
 	for i, ev := range h.Events {
 		if ev != nil && ev.Author == "user" && says(ev) && live[ev.InvocationID] {
 			if !opened[ev.InvocationID] {
@@ -43,23 +43,17 @@ func raw(h selector.Input, p selector.Params) []string {
 			why[i] = lastWords
 		}
 	}
-	newest := ""
 	for i := len(h.Events) - 1; i >= 0; i-- {
 		ev := h.Events[i]
 		if ev == nil {
 			continue
 		}
-		if owner := ownerOf(h, i); ev.Author != "user" && ev.Author != "" {
-			if !agentSeen {
-				agentSeen, newest, why[i] = true, owner, "the newest agent event"
-			} else if owner == newest && !newestOf[ev.Author] {
-				why[i] = "the newest of its author in the newest invocation"
-			}
-			newestOf[ev.Author] = newestOf[ev.Author] || owner == newest
-		}
-		for key := range ev.CustomMetadata {
-			if strings.HasPrefix(key, "a2a:") && !remote[ev.Author] {
-				remote[ev.Author], why[i] = true, "the newest remote context of its author"
+		if ev.Author != "" && !newestOf[ev.Author] {
+			newestOf[ev.Author], why[i] = true, "the newest of its author"
+			if ev.Author == "user" {
+				for _, j := range decidedBy(h, i) {
+					why[j] = "the user has decided on it, or it was confirmed"
+				}
 			}
 		}
 		if p.Pin != nil && p.Pin(ev) {
@@ -89,6 +83,28 @@ func raw(h selector.Input, p selector.Params) []string {
 		}
 	}
 	return why
+}
+
+// decidedBy returns the events that ADK looks for to see whether the tools that the user confirmed in event at have run:
+// the requests, and the responses to the calls that they name.
+func decidedBy(h selector.Input, at int) (out []int) {
+	for _, decision := range adk.FunctionResponses(h.Events[at]) {
+		for i, ev := range h.Events {
+			for _, call := range adk.FunctionCalls(ev) {
+				original, err := toolconfirmation.OriginalCallFrom(call)
+				if call.ID != decision.ID || call.Name != toolconfirmation.FunctionCallName || err != nil || original.ID == "" {
+					continue
+				}
+				out = append(out, i)
+				for j := at + 1; j < len(h.Events); j++ {
+					if slices.Contains(adk.ResponseIDs(h.Events[j]), original.ID) {
+						out = append(out, j)
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 // unfinished reports whether the event may be left although no pin keeps it: of an active

@@ -80,7 +80,7 @@ func (g *grouping) read(i int32, ev *session.Event) {
 			continue
 		}
 		call := part.FunctionCall
-		if id := confirmedCall(call); id != "" {
+		if id := ConfirmedCall(call); id != "" {
 			g.request(ev.Branch, id)
 		}
 		if n := len(g.sites); n > 0 && g.sites[n-1].event == i {

@@ -43,7 +43,7 @@ func RequestedConfirmations(ev *session.Event) []string {
 		if part == nil || part.FunctionCall == nil {
 			continue
 		}
-		if id := confirmedCall(part.FunctionCall); id != "" {
+		if id := ConfirmedCall(part.FunctionCall); id != "" {
 			ids = append(ids, id)
 		}
 	}

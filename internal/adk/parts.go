@@ -83,9 +83,9 @@ func needsTrueAnswer(ev *session.Event, call *genai.FunctionCall) bool {
 	return !Prompted(call.Name) || slices.Contains(ev.LongRunningToolIDs, call.ID)
 }
 
-// confirmedCall returns the ID of the call that a confirmation request is about, "" if there is
+// ConfirmedCall returns the ID of the call that a confirmation request is about, "" if there is
 // none.
-func confirmedCall(call *genai.FunctionCall) string {
+func ConfirmedCall(call *genai.FunctionCall) string {
 	if call.Name != toolconfirmation.FunctionCallName {
 		return ""
 	}

@@ -243,8 +243,8 @@ func (c *checker) hasUserEvent() bool {
 	})
 }
 
-// checkOrder: stored events keep their order, except calls whose answer came in a later invocation,
-// and words of remote agents that are shown in front of a later summary.
+// checkOrder: stored events keep their order, except the words of remote agents that are shown in front of a later
+// summary.
 func (c *checker) checkOrder() {
 	last := -1
 	for k, ev := range c.view {
@@ -252,7 +252,7 @@ func (c *checker) checkOrder() {
 		if ev == nil || !stored || c.ahead(k) {
 			continue
 		}
-		if i < last && len(CallIDs(ev)) == 0 && len(ResponseIDs(ev)) == 0 {
+		if i < last {
 			c.problem(Formed, ev, "event %s is shown out of order: the conversation reads differently from what happened", ev.ID)
 		}
 		last = max(last, i)

@@ -27,12 +27,11 @@ func (c *checker) checkPairs() {
 	}
 }
 
-// checkLate: no other event comes between a call of an earlier invocation and the response that
-// ends the view.
+// checkLate: no summary comes between a call of an earlier invocation and the response that ends the view.
 func (c *checker) checkLate(call, response *session.Event) {
 	for _, between := range c.view[c.shown[call]+1 : len(c.view)-1] {
-		if between != nil && len(CallIDs(between)) == 0 && len(ResponseIDs(between)) == 0 {
-			c.problem(Formed, between, "event %s stands between call %s and its late response %s: ADK deletes it from the prompt", between.ID, call.ID, response.ID)
+		if _, summary := c.summaries[between]; summary {
+			c.problem(Formed, between, "summary %s stands between call %s and its late response %s: ADK deletes it from the prompt", between.ID, call.ID, response.ID)
 		}
 	}
 }

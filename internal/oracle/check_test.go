@@ -73,7 +73,7 @@ func TestCheckAcceptsGoodViews(t *testing.T) {
 		{"a whole unit hidden", tools(), []string{"s", "s2", "e5", "e6"}},
 		{"a whole unit shown", tools(), []string{"s", "s2", "e2", "e3", "e4", "e5", "e6"}},
 		{"absorbed", history().Merge("m", "s"), []string{"m", "e3", "e4"}},
-		{"late answer", late, []string{"e1", "e3", "e4", "e2", "e5"}},
+		{"late answer", late, []string{"e1", "e2", "e3", "e4", "e5"}},
 		{"a remote agent is told what came later", remote(2), []string{"e2", "s", "e1", "e5", "e6"}},
 		{"a remote agent knows what came earlier", remote(6), []string{"s", "e1", "e2", "e5", "e6"}},
 	} {
@@ -96,6 +96,8 @@ func TestCheckCatchesEachViolation(t *testing.T) {
 	branches := (&ct.History{}).User("i", "q").Branch("p.a").Agent("i", "a", "A").Branch("p.b").Agent("i", "b", "B").Compact("s", "e2")
 	forged := (&ct.History{}).User("i", "q").Branch("p.a").Agent("i", "a", "A").Branch("p.b").Agent("i", "b", "B").Agent("i", "b", "B").Compact("s", "e2", "e3")
 	late := (&ct.History{}).User("i", "q").LongCall("i", "bot", "t", "c").Turn("j", "bot", "q", "a").Response("k", "user", "t", "r", "c")
+	spanned := (&ct.History{}).User("i", "q").LongCall("i", "bot", "t", "c").User("j", "q").Call("j", "bot", "t", "d").Response("j", "bot", "t", "r", "d").Agent("j", "bot", "a").
+		Response("k", "user", "t", "r", "c").Compact("s", "e4", "e5").Amend(func(m *record.Metadata) { m.Agent, m.After = "bot", record.Ref{ID: "e3"} })
 	rounds := (&ct.History{}).User("i", "q").Agent("i", "a", "A").Agent("i", "b", "B").Agent("i", "b", "B").Compact("s", "e2", "e3").
 		Amend(func(m *record.Metadata) { m.Agent, m.After = "a", record.Ref{ID: "e1"} })
 	same := (&ct.History{}).Turns(3, "bot").Compact("s", "e1")
@@ -116,7 +118,8 @@ func TestCheckCatchesEachViolation(t *testing.T) {
 		{"a call hidden", tool.Events, pick(tool.Events, "s", "e3", "e4", "e5", "e6"), "response e3 is shown without its call e2"},
 		{"a response hidden", tool.Events, pick(tool.Events, "s2", "e1", "e2", "e4", "e5", "e6"), "call e2 is shown without its stored response e3"},
 		{"a response before its call", tool.Events, pick(tool.Events, "e1", "e3", "e2", "e4", "e5", "e6"), "response e3 is shown before its call e2"},
-		{"a turn between a call and its late answer", late.Events, pick(late.Events, "e1", "e2", "e3", "e4", "e5"), "event e3 stands between call e2 and its late response e5"},
+		{"a summary between a call and its late answer", spanned.Events, pick(spanned.Events, "e1", "e2", "e3", "s", "e6", "e7"), "summary s stands between call e2 and its late response e7"},
+		{"a call moved to its late answer", late.Events, pick(late.Events, "e1", "e3", "e4", "e2", "e5"), "event e2 is shown out of order"},
 		{"a summary in another branch", branches.Events, elsewhere(pick(branches.Events, "s", "e1", "e3"), func(ev *session.Event) { ev.Branch = "" }), "it leaks"},
 		{"a summary is the newest user event", h.Events, pick(h.Events, "e3", "e4", "s"), "the newest user event of the view is summary s"},
 		{"a record is shown", h.Events, pick(h.Events, "s", "e3", "e4", "event-of-s"), "bookkeeping is not conversation"},
@@ -134,7 +137,7 @@ func TestCheckCatchesEachViolation(t *testing.T) {
 		{"begins with a model turn", h.Events, elsewhere(pick(h.Events, "s", "e3", "e4"), func(ev *session.Event) { ev.Content.Role = genai.RoleModel }), "starts with summary s of role model"},
 		{"begins with a model turn that was said later", opened.Events, pick(opened.Events, "e2", "s", "e3", "e4"), "starts with event e2 of role model"},
 		{"a summary that says something else", h.Events, elsewhere(pick(h.Events, "s", "e3", "e4"), func(ev *session.Event) { ev.Content.Parts[0].Text = "other" }), "does not say what its record says"},
-		{"a nil event between a call and its late answer", late.Events, pick(late.Events, "e1", "e3", "e4", "e2", "<nil>", "e5"), "view[4] is nil"},
+		{"a nil event between a call and its late answer", late.Events, pick(late.Events, "e1", "e2", "e3", "e4", "<nil>", "e5"), "view[4] is nil"},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()

@@ -8,51 +8,41 @@ type entry struct {
 	Shown
 }
 
-// inOrder returns the visible events in the order of the backend, with one exception: if the latest
-// response of a unit answers a call of another invocation, the rest of the unit is directly before
-// it.
+// inOrder returns the visible events in the order of the backend.
 func (h *history) inOrder() []entry {
 	var out []entry
-	show := func(i int) {
-		if conversation(h.events[i]) && !h.hidden[i] {
-			out = append(out, entry{i, Shown{Event: h.events[i]}})
+	for i, ev := range h.events {
+		if conversation(ev) && !h.hidden[i] {
+			out = append(out, entry{i, Shown{Event: ev}})
 			if made := h.standIns(i); made != nil {
-				out = append(out, entry{i, Shown{Event: h.events[i], StandIns: made}})
+				out = append(out, entry{i, Shown{Event: ev, StandIns: made}})
 			}
-		}
-	}
-	for i := range h.events {
-		switch end := h.lateEnd(i); {
-		case i < end: // shown before end
-		case i == end:
-			for j := range i {
-				if h.unit[j] == h.unit[i] {
-					show(j)
-				}
-			}
-			show(i)
-		default:
-			show(i)
 		}
 	}
 	return out
 }
 
-// lateEnd returns the position of the latest response in the unit of i if it answers a call that was
-// made before it in another invocation, else -1.
-func (h *history) lateEnd(i int) int {
+// free takes a mid-turn summary from its anchor if a late answer follows to a call before it, or to the anchor: ADK
+// would leave the summary out of a prompt that ends with that answer.
+func (h *history) free() {
+	for _, r := range h.summaries() {
+		for i := 0; i <= r.anchor; i++ {
+			if end := h.lastResponse(i); len(CallIDs(h.events[i])) > 0 && end > r.anchor && !h.hidden[end] && h.events[end].InvocationID != h.events[i].InvocationID {
+				r.anchor = -1
+			}
+		}
+	}
+}
+
+// lastResponse returns the position of the latest response in the unit of i, -1 if there is none.
+func (h *history) lastResponse(i int) int {
 	end := -1
 	for j := range h.events {
 		if h.unit[j] == h.unit[i] && len(ResponseIDs(h.events[j])) > 0 {
 			end = j
 		}
 	}
-	for j := range end {
-		if h.unit[j] == h.unit[i] && len(CallIDs(h.events[j])) > 0 && h.events[j].InvocationID != h.events[end].InvocationID {
-			return end
-		}
-	}
-	return -1
+	return end
 }
 
 // placeRounds inserts mid-turn summaries behind their anchors, but never inside a unit.

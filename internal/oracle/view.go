@@ -34,6 +34,7 @@ func View(events []*session.Event) []Shown {
 	h.settle()
 	h.pairUp()
 	h.hide()
+	h.free()
 	return h.putAhead(h.placeRounds(h.inOrder()))
 }
 

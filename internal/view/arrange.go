@@ -11,10 +11,9 @@ import (
 // arrange puts the visible events and summaries into the order of the view.
 func (l *layout) arrange() {
 	front := l.sortSummaries()
-	l.findLateAnswers()
 	l.findRemoteWords(front)
 	p := l.projection
-	p.identity = p.working.at == nil && len(l.lateBefore) == 0 && len(l.standIns) == 0 && !slices.Contains(l.hidden, true)
+	p.identity = p.working.at == nil && len(l.standIns) == 0 && !slices.Contains(l.hidden, true)
 	if p.identity {
 		p.view = p.raw
 		return
@@ -27,13 +26,10 @@ func (l *layout) arrange() {
 		p.view = append(p.view, s.event())
 	}
 	for i := range l.events {
-		if l.hidden[i] || l.isLate[i] {
+		if l.hidden[i] {
 			continue
 		}
-		for _, j := range l.lateBefore[i] {
-			l.show(j, i)
-		}
-		l.show(i, i)
+		l.show(i)
 		if i >= l.end {
 			l.showDue()
 		}
@@ -41,12 +37,8 @@ func (l *layout) arrange() {
 	l.showDue()
 }
 
-// show adds event i and its stand-in to the view, at the place of event at. The two differ if i
-// belongs to a late answer.
-func (l *layout) show(i, at int) {
-	if l.hidden[i] {
-		return
-	}
+// show adds event i and its stand-in to the view.
+func (l *layout) show(i int) {
 	p := l.projection
 	if !l.isAhead[i] { // else only the summaries behind i are shown here
 		p.view = append(p.view, l.events[i])
@@ -56,7 +48,7 @@ func (l *layout) show(i, at int) {
 	}
 	if found := l.behind[i]; len(found) > 0 {
 		l.due = append(l.due, found...)
-		l.end = max(l.end, l.lastAdjacent(at))
+		l.end = max(l.end, l.lastAdjacent(i))
 	}
 }
 
@@ -93,7 +85,7 @@ func (l *layout) lastAdjacent(i int) int {
 	members := l.units.Of(i)
 	last := i
 	for j := i + 1; j < len(l.events); j++ {
-		if l.hidden[j] || l.isLate[j] {
+		if l.hidden[j] {
 			continue
 		}
 		if _, member := slices.BinarySearch(members, j); !member {

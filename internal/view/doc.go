@@ -22,10 +22,10 @@
 // and the newest event of an agent are always shown, even if a record covers them: ADK answers the
 // first and uses the second for routing.
 //
-// Four rules put an event in another place, or add one. Each has an example where it is implemented:
+// Three rules put an event in another place, or add one. Each has an example where it is implemented:
 //
-//   - The rest of a unit is shown directly in front of its late answer (layout.findLateAnswers).
-//   - A summary of tool rounds in a running turn is shown behind an event (layout.anchorSummaries).
+//   - A summary of tool rounds in a running turn is shown behind an event (layout.anchorSummaries), unless that
+//     event lies between a call and its late answer (layout.freeSummaries).
 //   - The words of a remote agent are shown in front of a later summary (layout.findRemoteWords).
 //   - A stand-in is shown directly behind a call that was interrupted (standin.go).
 //
@@ -33,7 +33,7 @@
 //
 // A view is always rebuilt in the same way: layout arranges a working set of events. The first
 // working set is the whole history. Later it is the events that the view currently shows, because
-// most new events affect only these: a new record hides some of them, a late answer moves some of
-// them. If an event may affect hidden ones, such as a response to a hidden call, the history is
+// most new events affect only these: a new record hides some of them, the next message of the user
+// puts a stand-in behind some. If an event may affect hidden ones, such as a response to a hidden call, the history is
 // read again. [projection.effectOf] makes that choice for each event.
 package view

@@ -1,46 +1,44 @@
 package view
 
 import (
-	"slices"
-
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// findLateAnswers finds the units whose latest response belongs to a later invocation than their call.
-// The view shows the rest of such a unit directly in front of that response, because ADK deletes every
-// event between the two that is neither a call nor a response. For example,
+// freeSummaries puts a summary of tool rounds in front if its anchor lies between a call and a late answer to
+// that call, a response from another invocation. If a prompt ends with such an answer, ADK leaves out every event
+// between the two that is neither a call nor a response. It keeps the rounds that the summary stands for, so it
+// must not lose the summary. For example,
 //
-//	e1  call c, a long-running tool     shown in front of e3
-//	e2  agent: I will let you know.
-//	e3  response to c, one turn later
-func (l *layout) findLateAnswers() {
+//	e1  call c, a long-running tool
+//	e2  user: And now compare all offers.     the anchor of r, until e9 comes
+//	r   mid-turn record of e3 to e8
+//	e9  response to c                         from here on, r is shown in front of e1
+//
+// The events themselves stay where they are stored: ADK derives from their order which agent the next message is
+// for, where a prompt begins, and which calls a person has confirmed.
+func (l *layout) freeSummaries() {
+	for _, s := range l.current {
+		if s.anchor >= 0 && l.isBeforeLateAnswer(s.anchor) {
+			s.anchor = -1
+		}
+	}
+}
+
+// isBeforeLateAnswer reports whether event i is a visible call with a late answer, or lies between the two.
+func (l *layout) isBeforeLateAnswer(i int) (found bool) {
 	l.units.Each(func(members []int) {
-		last := l.lateResponse(members)
-		for _, i := range members {
-			if i < last {
-				put(&l.isLate, i, true)
-				put(&l.lateBefore, last, append(l.lateBefore[last], i))
+		last := len(members) - 1
+		for last >= 0 && !adk.Classify(l.events[members[last]]).Is(adk.Responds) {
+			last--
+		}
+		if found || last < 0 || members[last] <= i || l.hidden[members[last]] {
+			return
+		}
+		for _, j := range members {
+			if j <= i && adk.Classify(l.events[j]).Is(adk.Calls) && l.events[j].InvocationID != l.events[members[last]].InvocationID {
+				found = true
 			}
 		}
 	})
-}
-
-// lateResponse returns the latest response of a unit if a call of another invocation comes before it,
-// else -1.
-func (l *layout) lateResponse(members []int) int {
-	if first := l.events[members[0]].InvocationID; !slices.ContainsFunc(members, func(i int) bool { return l.events[i].InvocationID != first }) {
-		return -1
-	}
-	last := -1
-	for _, i := range members {
-		if adk.Classify(l.events[i]).Is(adk.Responds) {
-			last = i
-		}
-	}
-	for _, i := range members {
-		if i < last && adk.Classify(l.events[i]).Is(adk.Calls) && l.events[i].InvocationID != l.events[last].InvocationID {
-			return last
-		}
-	}
-	return -1
+	return found
 }

@@ -19,9 +19,6 @@ type layout struct {
 	units    *adk.Units
 	standIns map[int]*session.Event
 
-	// The events of late answers, and for each late response those that are shown in front of it.
-	isLate     map[int]bool
-	lateBefore map[int][]int
 	// The words of remote agents that are shown in front, and for each summary those in front of it.
 	isAhead map[int]bool
 	aheadOf map[*summary][]int
@@ -48,6 +45,7 @@ func (p *projection) complete(made map[*session.Event]*session.Event) {
 		put(&p.orphans, id, true)
 	}
 	l.completeUnits()
+	l.freeSummaries()
 	l.findMissing(made)
 	l.arrange()
 	p.working = p.working.without(l.hidden)

@@ -58,16 +58,16 @@ func TestSummaryOfRoundsPartsNoCallFromItsResponse(t *testing.T) {
 	}
 	hides := h().User("j", "q").Agent("j", "bot", "a").Call("j", "root", "t", "x").Agent("j", "bot", "b").Response("j", "root", "t", "r", "x")
 	hides.Compact("s", "e2", "e4").Amend(standing("bot", hides.Events[2])).Agent("j", "bot", "a")
-	moves := h().Agent("j", "bot", "b").Call("j", "root", "t", "x").LongCall("j", "root", "t", "y").Response("j", "root", "t", "r", "x")
-	moves.Compact("s", "e1").Amend(standing("bot", moves.Events[1])).Response("k", "user", "t", "r", "y").Agent("k", "bot", "a")
+	other := h().Agent("j", "bot", "b").Call("j", "root", "t", "x").LongCall("j", "root", "t", "y").Response("j", "root", "t", "r", "x")
+	other.Compact("s", "e1").Amend(standing("bot", other.Events[1])).Response("k", "user", "t", "r", "y").Agent("k", "bot", "a")
 	run(t, []row{
 		{"behind a call that is answered at once", one.Compact("s", "e4", "e5").Amend(standing("bot", one.Events[1])), "e1 e2 e3 s e6"},
 		{"behind the first of two answers", two.Compact("s", "e5", "e6").Amend(standing("bot", two.Events[2])), "e1 e2 e3 e4 s e7"},
 		{"behind a call whose answer comes later", waiting().Agent("j", "bot", "a"), "e1 e3 s e5"},
 		{"the answer comes", waiting().Response("j", "root", "t", "r", "x").Agent("j", "bot", "a"), "e1 e3 e5 s e6"},
 		{"the answer comes behind what is hidden", hides, "e1 e3 e5 s e7"},
-		{"the answer comes behind what is shown elsewhere", moves, "e2 e4 s e3 e6 e7"},
-		{"the answer comes in another invocation", waiting().Agent("j", "bot", "a").Response("k", "root", "t", "r", "x").Agent("k", "bot", "a"), "e1 e5 e3 e6 s e7"},
+		{"the answer comes behind another call", other, "e2 s e3 e4 e6 e7"},
+		{"a late answer comes, and ADK would delete the summary before it", waiting().Agent("j", "bot", "a").Response("k", "root", "t", "r", "x").Agent("k", "bot", "a"), "s e1 e3 e5 e6 e7"},
 	})
 }
 

@@ -33,7 +33,7 @@ func TestUnitIsShownAsAWhole(t *testing.T) {
 	})
 }
 
-func TestLateAnswerBringsItsCallBackDirectlyBeforeItself(t *testing.T) {
+func TestLateAnswerBringsItsCallBackAndMovesNothing(t *testing.T) {
 	t.Parallel()
 	pending := func() *ct.History {
 		return h().User("i", "q").LongCall("i", "bot", "t", "c").Response("i", "bot", "t", "pending", "c").Agent("i", "bot", "waiting")
@@ -41,17 +41,17 @@ func TestLateAnswerBringsItsCallBackDirectlyBeforeItself(t *testing.T) {
 	between := func() *ct.History { return pending().Turn("j", "bot", "q", "a") }
 	run(t, []row{
 		{"pending", between(), "e1 e2 e3 e4 e5 e6"},
-		{"answered by the user, nothing covered", between().Response("k", "user", "t", "r", "c"), "e1 e4 e5 e6 e2 e3 e7"},
-		{"its call was covered", between().Compact("s", "e1", "e2", "e3", "e4").Response("k", "user", "t", "r", "c"), "s e5 e6 e2 e3 e8"},
-		{"a turn after the answer", between().Compact("s", "e1", "e2", "e3", "e4").Response("k", "user", "t", "r", "c").Agent("k", "bot", "a"), "s e5 e6 e2 e3 e8 e9"},
+		{"answered by the user, nothing covered", between().Response("k", "user", "t", "r", "c"), "e1 e2 e3 e4 e5 e6 e7"},
+		{"its call was covered", between().Compact("s", "e1", "e2", "e3", "e4").Response("k", "user", "t", "r", "c"), "s e2 e3 e5 e6 e8"},
+		{"a turn after the answer", between().Compact("s", "e1", "e2", "e3", "e4").Response("k", "user", "t", "r", "c").Agent("k", "bot", "a"), "s e2 e3 e5 e6 e8 e9"},
 		{"all of it covered", after(between().Response("k", "user", "t", "r", "c")).Compact("s", "e1", "e2", "e3", "e4", "e5", "e6", "e7"), "s e8 e9 e10 e11"},
-		{"a second late answer", between().Response("k", "user", "t", "r", "c").Agent("k", "bot", "a").Response("l", "user", "t", "r2", "c"), "e1 e4 e5 e6 e8 e2 e3 e7 e9"},
+		{"a second late answer", between().Response("k", "user", "t", "r", "c").Agent("k", "bot", "a").Response("l", "user", "t", "r2", "c"), "e1 e2 e3 e4 e5 e6 e7 e8 e9"},
 		{"an answer again in the call's invocation", between().Response("k", "user", "t", "r", "c").Agent("k", "bot", "a").Response("i", "bot", "t", "r2", "c"), "e1 e2 e3 e4 e5 e6 e7 e8 e9"},
 		{"a sibling comes along", h().User("i", "q").Call("i", "bot", "t", "c", "d").Long("c").Response("i", "bot", "t", "r", "c", "d").Turn("j", "bot", "q", "a").
-			Compact("s", "e1", "e2", "e3").Response("k", "user", "t", "r", "c"), "s e4 e5 e2 e3 e7"},
+			Compact("s", "e1", "e2", "e3").Response("k", "user", "t", "r", "c"), "s e2 e3 e4 e5 e7"},
 		{"in one invocation nothing moves", pending().Response("i", "user", "t", "r", "c"), "e1 e2 e3 e4 e5"},
 		{"a call that comes after its answer", h().User("i", "q").Response("i", "bot", "t", "r", "c").Agent("i", "bot", "a").Call("j", "bot", "t", "c").Agent("j", "bot", "a"), "e1 e2 e3 e4 e5"},
 		{"two calls, one answer to both", h().User("i", "q").Call("i", "bot", "t", "c").Turn("j", "bot", "q", "a").Call("j", "bot", "t", "d").Response("j", "bot", "t", "r", "c", "d").
-			Agent("j", "bot", "a").Response("j", "bot", "t", "r", "d"), "e1 e3 e4 e7 e2 e5 e6 e8"},
+			Agent("j", "bot", "a").Response("j", "bot", "t", "r", "d"), "e1 e2 e3 e4 e5 e6 e7 e8"},
 	})
 }

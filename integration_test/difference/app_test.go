@@ -1,0 +1,440 @@
+package difference_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/agent/workflowagents/loopagent"
+	"google.golang.org/adk/agent/workflowagents/parallelagent"
+	"google.golang.org/adk/agent/workflowagents/sequentialagent"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/plugin"
+	"google.golang.org/adk/runner"
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool"
+	"google.golang.org/adk/tool/agenttool"
+	"google.golang.org/adk/tool/functiontool"
+	"google.golang.org/adk/tool/toolconfirmation"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// kind is the type of an agent.
+type kind string
+
+const (
+	llm        kind = "llm"
+	sequential kind = "sequential"
+	parallel   kind = "parallel"
+	loop       kind = "loop"
+)
+
+// node is an agent of an app, with the agents below it.
+type node struct {
+	name     string
+	kind     kind
+	children []*node
+	// The settings of an llm: may it transfer to its parent and its peers, does it read the history, and
+	// is an expert among its tools.
+	noParent, noPeers, none, expert bool
+	// plan is what the model of an llm does, one step for each of its calls. Beyond it the model speaks.
+	plan []step
+}
+
+// step is one answer of a model.
+type step struct {
+	fail  bool
+	calls []string // names of tools; "transfer:NAME" is a transfer
+	words int      // of a text, if there are no calls
+}
+
+// turn is one thing that an app does with its session.
+type turn struct {
+	say     string
+	nothing bool  // a run without a message
+	answers []int // of the calls that may wait, counted from the newest: those that this message answers
+	fresh   bool  // count only calls that no message has answered
+	deny    bool  // confirm nothing
+	stop    int   // the consumer breaks off after so many events; 0 is never
+	// The app appends an event of its own: of this author, "" is none, with this text or with state alone.
+	author, text string
+}
+
+// app is a generated application with a conversation.
+type app struct {
+	root  *node
+	turns []turn
+	// changes makes a plugin of the app rewrite every message of the user, and answers makes it answer every third
+	// call of lookup in the place of the tool.
+	changes, answers bool
+}
+
+// each calls f for every agent of the app, parents first.
+func (n *node) each(f func(*node)) {
+	f(n)
+	for _, child := range n.children {
+		child.each(f)
+	}
+}
+
+func (a app) disordered() (found bool) {
+	a.root.each(func(n *node) { found = found || n.kind == parallel })
+	return found
+}
+
+// played is what happened in a conversation.
+type played struct {
+	mu     sync.Mutex
+	lines  []string // what models, tools, errors and consumers saw, in order
+	stored []string // the events of the session, without records
+}
+
+func (p *played) note(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lines = append(p.lines, fmt.Sprintf(format, args...))
+}
+
+// player plays an app over one session service.
+type player struct {
+	app
+	t     testing.TB
+	inner session.Service // what is stored
+	svc   session.Service // what the runner talks to
+	// between is called after each turn, if not nil.
+	between func(n int)
+	out     *played
+	// answered are the calls that a message has answered.
+	answered map[string]bool
+}
+
+const (
+	appName, userID, sessionID = "app", "user", "session"
+)
+
+// madeUp matches what ADK makes up, and the tools that it lists in any order.
+var madeUp = regexp.MustCompile(`Available tools: [^\\]*|adk-[0-9a-f]{8}-[0-9a-f-]{27}|e-[0-9a-f-]{36}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// play plays an app over a service, and returns what happened.
+func (a app) play(t testing.TB, inner, svc session.Service, between func(n int)) *played {
+	p := &player{app: a, t: t, inner: inner, svc: svc, between: between, out: &played{}, answered: map[string]bool{}}
+	if _, err := svc.Create(t.Context(), &session.CreateRequest{AppName: appName, UserID: userID, SessionID: sessionID}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := runner.New(runner.Config{AppName: appName, Agent: p.build(a.root), SessionService: svc, PluginConfig: p.plugins()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, turn := range a.turns {
+		p.out.note("turn %d", n)
+		if turn.author != "" {
+			p.append(n, turn)
+		} else {
+			p.run(r, turn)
+		}
+		if between != nil {
+			between(n)
+		}
+	}
+	for _, ev := range p.events() {
+		p.out.stored = append(p.out.stored, text(ev))
+	}
+	for i, line := range p.out.lines { // tools that were called together run in any order
+		for j := i; j > 0 && isRun(line) && isRun(p.out.lines[j-1]) && p.out.lines[j] < p.out.lines[j-1]; j-- {
+			p.out.lines[j-1], p.out.lines[j] = p.out.lines[j], p.out.lines[j-1]
+		}
+	}
+	if a.disordered() {
+		slices.Sort(p.out.lines)
+		slices.Sort(p.out.stored)
+	}
+	return p.out
+}
+
+func isRun(line string) bool { return strings.Contains(line, " runs ") || strings.Contains(line, "asks expert_of_") }
+
+// events are the stored events of the session without records.
+func (p *player) events() []*session.Event {
+	return slices.DeleteFunc(stored(p.t, p.inner), record.Is)
+}
+
+// stored are all events of the session.
+func stored(t testing.TB, inner session.Service) []*session.Event {
+	resp, err := inner.Get(t.Context(), &session.GetRequest{AppName: appName, UserID: userID, SessionID: sessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Collect(resp.Session.Events().All())
+}
+
+// run is a turn.
+func (p *player) run(r *runner.Runner, turn turn) {
+	defer func() {
+		if err := recover(); err != nil {
+			p.out.note("panic: %v", err)
+		}
+	}()
+	n := 0
+	for ev, err := range r.Run(p.t.Context(), userID, sessionID, p.message(turn), agent.RunConfig{}) {
+		if err != nil {
+			p.out.note("error: %s", madeUp.ReplaceAllString(err.Error(), "#"))
+		} else {
+			p.out.note("yields %s", text(ev))
+		}
+		if n++; n == turn.stop {
+			p.out.note("breaks off")
+			return
+		}
+	}
+}
+
+// append is an event of the app's own.
+func (p *player) append(n int, turn turn) {
+	resp, err := p.svc.Get(p.t.Context(), &session.GetRequest{AppName: appName, UserID: userID, SessionID: sessionID})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	ev := session.NewEvent(fmt.Sprintf("imported-%d", n))
+	ev.Author = turn.author
+	ev.Actions.StateDelta = map[string]any{"imported": n}
+	if turn.text != "" {
+		role := genai.Role(genai.RoleModel)
+		if turn.author == "user" {
+			role = genai.RoleUser
+		}
+		ev.Content = genai.NewContentFromText(turn.text, role)
+	}
+	if err := p.svc.AppendEvent(p.t.Context(), resp.Session, ev); err != nil {
+		p.out.note("append: %v", err)
+	}
+}
+
+// waiting are the calls of the session that a message may answer, the newest last.
+func (p *player) waiting(fresh bool) []*genai.FunctionCall {
+	var out []*genai.FunctionCall
+	for _, ev := range p.events() {
+		for _, call := range adk.FunctionCalls(ev) {
+			if slices.Contains(ev.LongRunningToolIDs, call.ID) && !(fresh && p.answered[call.ID]) {
+				out = append(out, call)
+			}
+		}
+	}
+	if p.disordered() {
+		slices.SortStableFunc(out, func(a, b *genai.FunctionCall) int { return cmp.Compare(canonical(a), canonical(b)) })
+	}
+	return out
+}
+
+// message is the message of a turn.
+func (p *player) message(turn turn) *genai.Content {
+	if turn.nothing {
+		return nil
+	}
+	content := &genai.Content{Role: genai.RoleUser}
+	calls := p.waiting(turn.fresh)
+	used := map[string]bool{}
+	for _, n := range turn.answers {
+		if len(calls) == 0 {
+			break
+		}
+		call := calls[len(calls)-1-n%len(calls)]
+		if used[call.ID] {
+			continue
+		}
+		used[call.ID], p.answered[call.ID] = true, true
+		response := map[string]any{"status": "done", "n": float64(n)}
+		if call.Name == toolconfirmation.FunctionCallName {
+			response = map[string]any{"confirmed": !turn.deny}
+		}
+		p.out.note("answers %s", canonical(call))
+		content.Parts = append(content.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name, Response: response}})
+	}
+	if len(content.Parts) == 0 || turn.say != "" {
+		content.Parts = append(content.Parts, &genai.Part{Text: "Please go on. " + turn.say})
+	}
+	return content
+}
+
+// build makes the agents.
+func (p *player) build(n *node) agent.Agent {
+	var below []agent.Agent
+	for _, child := range n.children {
+		below = append(below, p.build(child))
+	}
+	base := agent.Config{Name: n.name, Description: "Plays " + n.name + ".", SubAgents: below}
+	var made agent.Agent
+	var err error
+	switch n.kind {
+	case sequential:
+		made, err = sequentialagent.New(sequentialagent.Config{AgentConfig: base})
+	case parallel:
+		made, err = parallelagent.New(parallelagent.Config{AgentConfig: base})
+	case loop:
+		made, err = loopagent.New(loopagent.Config{AgentConfig: base, MaxIterations: 2})
+	default:
+		cfg := llmagent.Config{
+			Name: n.name, Description: base.Description, SubAgents: below, Model: &script{p: p, node: n}, Tools: p.tools(n),
+			DisallowTransferToParent: n.noParent, DisallowTransferToPeers: n.noPeers,
+		}
+		if n.none {
+			cfg.IncludeContents = llmagent.IncludeContentsNone
+		}
+		made, err = llmagent.New(cfg)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return made
+}
+
+type args struct {
+	N string `json:"n"`
+}
+
+type result struct {
+	Result string `json:"result"`
+}
+
+// tools are the tools of an agent: an ordinary one, one that takes long, one that needs a confirmation, and perhaps
+// an agent.
+func (p *player) tools(n *node) []tool.Tool {
+	var out []tool.Tool
+	for _, cfg := range []functiontool.Config{
+		{Name: "lookup", Description: "Looks something up."},
+		{Name: "order", Description: "Orders something.", IsLongRunning: true},
+		{Name: "refund", Description: "Pays money back.", RequireConfirmation: true},
+	} {
+		made, err := functiontool.New(cfg, func(ctx agent.ToolContext, in args) (result, error) {
+			p.out.note("%s runs %s(%s) in %q", ctx.AgentName(), cfg.Name, in.N, ctx.Branch())
+			return result{strings.Repeat("The result of "+in.N+" is as expected. ", 12)}, nil
+		})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		out = append(out, made)
+	}
+	if n.expert {
+		expert, err := llmagent.New(llmagent.Config{Name: "expert_of_" + n.name, Description: "Knows.", Model: &script{p: p, node: &node{name: "expert_of_" + n.name}}})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		out = append(out, agenttool.New(expert, nil))
+	}
+	return out
+}
+
+// plugins are the plugins of the app.
+func (p *player) plugins() runner.PluginConfig {
+	cfg := plugin.Config{Name: "app"}
+	if p.changes {
+		cfg.OnUserMessageCallback = func(_ agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
+			other := &genai.Content{Role: msg.Role, Parts: append(slices.Clone(msg.Parts), &genai.Part{Text: "(changed)"})}
+			return other, nil
+		}
+	}
+	if p.answers {
+		n := 0
+		cfg.BeforeToolCallback = func(_ agent.ToolContext, called tool.Tool, in map[string]any) (map[string]any, error) {
+			p.out.mu.Lock()
+			defer p.out.mu.Unlock()
+			if n++; called.Name() == "lookup" && n%3 == 0 && !p.disordered() {
+				return map[string]any{"result": "by the plugin"}, nil
+			}
+			return nil, nil
+		}
+	}
+	made, err := plugin.New(cfg)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return runner.PluginConfig{Plugins: []*plugin.Plugin{made}}
+}
+
+// script is the model of an agent. What it answers depends on how often it was called, and on nothing else: the
+// prompts of two plays differ.
+type script struct {
+	p     *player
+	node  *node
+	mu    sync.Mutex
+	calls int
+}
+
+func (m *script) Name() string { return "model-of-" + m.node.name }
+
+func (m *script) GenerateContent(context.Context, *model.LLMRequest, bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		m.mu.Lock()
+		k := m.calls
+		m.calls++
+		m.mu.Unlock()
+		m.p.out.note("asks %s for the %dth time", m.node.name, k)
+		next := step{words: 20}
+		if k < len(m.node.plan) {
+			next = m.node.plan[k]
+		}
+		if next.fail {
+			yield(nil, errors.New("503: the model is overloaded"))
+			return
+		}
+		content := &genai.Content{Role: genai.RoleModel}
+		for i, name := range next.calls {
+			call := &genai.FunctionCall{Name: name, Args: map[string]any{"n": fmt.Sprintf("%s-%d-%d", m.node.name, k, i)}}
+			if to, transfers := strings.CutPrefix(name, "transfer:"); transfers {
+				call = &genai.FunctionCall{Name: "transfer_to_agent", Args: map[string]any{"agent_name": to}}
+			}
+			if name == "expert" {
+				call = &genai.FunctionCall{Name: "expert_of_" + m.node.name, Args: map[string]any{"request": "What now?"}}
+			}
+			content.Parts = append(content.Parts, &genai.Part{FunctionCall: call})
+		}
+		if len(content.Parts) == 0 {
+			content.Parts = []*genai.Part{{Text: fmt.Sprintf("%s speaks for the %dth time%s.", m.node.name, k, strings.Repeat(" and means it", next.words/3))}}
+		}
+		yield(&model.LLMResponse{Content: content, FinishReason: genai.FinishReasonStop}, nil)
+	}
+}
+
+// text is an event without what differs from play to play.
+func text(ev *session.Event) string {
+	return fmt.Sprintf("%s in %q: %s long %d state %s code %q transfer %q", ev.Author, ev.Branch, canonical(ev.Content), len(ev.LongRunningToolIDs),
+		canonical(ev.Actions.StateDelta), ev.ErrorCode, ev.Actions.TransferToAgent)
+}
+
+func canonical(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return madeUp.ReplaceAllString(string(data), "#")
+}
+
+// String describes an app for a failure message.
+func (a app) String() string {
+	var b strings.Builder
+	var show func(n *node, indent string)
+	show = func(n *node, indent string) {
+		fmt.Fprintf(&b, "%s%s %s noParent %t noPeers %t none %t plan %+v\n", indent, n.kind, n.name, n.noParent, n.noPeers, n.none, n.plan)
+		for _, child := range n.children {
+			show(child, indent+"  ")
+		}
+	}
+	show(a.root, "")
+	for i, turn := range a.turns {
+		fmt.Fprintf(&b, "turn %d: %+v\n", i, turn)
+	}
+	return b.String()
+}
