@@ -78,7 +78,7 @@ type turn struct {
 type app struct {
 	root  *node
 	turns []turn
-	// changes makes a plugin of the app rewrite every message of the user, and answers makes it answer every third
+	// changes makes a plugin of the app rewrite every message of the user, and answers makes it answer every second
 	// call of lookup in the place of the tool.
 	changes, answers bool
 }
@@ -94,6 +94,11 @@ func (n *node) each(f func(*node)) {
 func (a app) disordered() (found bool) {
 	a.root.each(func(n *node) { found = found || n.kind == parallel })
 	return found
+}
+
+// breaksOff reports whether the consumer of some turn does.
+func (a app) breaksOff() bool {
+	return slices.ContainsFunc(a.turns, func(t turn) bool { return t.stop > 0 })
 }
 
 // played is what happened in a conversation.
@@ -165,7 +170,9 @@ func (a app) play(t testing.TB, inner, svc session.Service, between func(n int))
 	return p.out
 }
 
-func isRun(line string) bool { return strings.Contains(line, " runs ") || strings.Contains(line, "asks expert_of_") }
+func isRun(line string) bool {
+	return strings.Contains(line, " runs ") || strings.Contains(line, "asks expert_of_")
+}
 
 // events are the stored events of the session without records.
 func (p *player) events() []*session.Event {
@@ -252,7 +259,9 @@ func (p *player) message(turn turn) *genai.Content {
 			break
 		}
 		call := calls[len(calls)-1-n%len(calls)]
-		if used[call.ID] {
+		if used[call.ID] || len(used) > 0 && p.breaksOff() {
+			// A call that a consumer has cut off has a stand-in, which bare ADK lacks: it sends a prompt that
+			// providers refuse. For an answer to two calls at once, ADK itself refuses the one with the stand-in.
 			continue
 		}
 		used[call.ID], p.answered[call.ID] = true, true
@@ -347,11 +356,8 @@ func (p *player) plugins() runner.PluginConfig {
 		}
 	}
 	if p.answers {
-		n := 0
 		cfg.BeforeToolCallback = func(_ agent.ToolContext, called tool.Tool, in map[string]any) (map[string]any, error) {
-			p.out.mu.Lock()
-			defer p.out.mu.Unlock()
-			if n++; called.Name() == "lookup" && n%3 == 0 && !p.disordered() {
+			if called.Name() == "lookup" && strings.HasSuffix(fmt.Sprint(in["n"]), "-1") {
 				return map[string]any{"result": "by the plugin"}, nil
 			}
 			return nil, nil
@@ -402,6 +408,9 @@ func (m *script) GenerateContent(context.Context, *model.LLMRequest, bool) iter.
 			content.Parts = append(content.Parts, &genai.Part{FunctionCall: call})
 		}
 		if len(content.Parts) == 0 {
+			if strings.HasPrefix(m.node.name, "expert_of_") {
+				k = 0 // two of its calls may run at once
+			}
 			content.Parts = []*genai.Part{{Text: fmt.Sprintf("%s speaks for the %dth time%s.", m.node.name, k, strings.Repeat(" and means it", next.words/3))}}
 		}
 		yield(&model.LLMResponse{Content: content, FinishReason: genai.FinishReasonStop}, nil)

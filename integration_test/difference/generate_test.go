@@ -2,6 +2,8 @@ package difference_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -12,7 +14,9 @@ import (
 )
 
 // chance is true n times of a hundred.
-func chance(t *rapid.T, n int, label string) bool { return rapid.IntRange(0, 99).Draw(t, label) >= 100-n }
+func chance(t *rapid.T, n int, label string) bool {
+	return rapid.IntRange(0, 99).Draw(t, label) >= 100-n
+}
 
 // drawTree draws an agent with up to two levels below it.
 func drawTree(t *rapid.T, depth int, names *int, parallels bool) *node {
@@ -51,6 +55,18 @@ func drawPlans(t *rapid.T, root *node) {
 		for range rapid.IntRange(0, 16).Draw(t, "steps") {
 			n.plan = append(n.plan, drawStep(t, n, names))
 		}
+	})
+	root.each(func(above *node) {
+		if above.kind == parallel {
+			above.each(keepsGoing)
+		}
+	})
+}
+
+// keepsGoing takes out of a plan what ends a turn with an error: ADK then ends the agents beside it, wherever they are.
+func keepsGoing(n *node) {
+	n.plan = slices.DeleteFunc(n.plan, func(s step) bool {
+		return s.fail || slices.ContainsFunc(s.calls, func(name string) bool { return strings.HasPrefix(name, "transfer:") })
 	})
 }
 
@@ -102,6 +118,11 @@ func drawApp(t *rapid.T) app {
 	drawPlans(t, a.root)
 	for range rapid.IntRange(2, 14).Draw(t, "turns") {
 		a.turns = append(a.turns, drawTurn(t))
+	}
+	for i := range a.turns {
+		if a.disordered() {
+			a.turns[i].stop = 0
+		}
 	}
 	a.changes, a.answers = chance(t, 20, "changes"), chance(t, 20, "answers")
 	return a
