@@ -62,7 +62,7 @@ func TestPinTheRunnerAppendsWithItsInvocationContext(t *testing.T) {
 }
 
 // If the newest event is a response, ADK drops every event between it and its call that is not a
-// tool event. The view therefore shows the call next to its response.
+// tool event. The view therefore shows no summary there.
 func TestPinALateResponseDeletesTheTurnsBetween(t *testing.T) {
 	t.Parallel()
 	a := bareApp(t, nil)

@@ -77,8 +77,10 @@ type lenience struct {
 type talk struct {
 	// question is the user's question in the running turn.
 	question string
-	turns    int
-	history  []stored
+	// answersLate is true while a turn runs that the answer to an earlier call has opened.
+	answersLate bool
+	turns       int
+	history     []stored
 }
 
 // newApp returns an application without agents; see start.

@@ -40,10 +40,10 @@ func (a *app) callNamed(events []*session.Event, name string) *genai.FunctionCal
 	return nil
 }
 
-// The real answer arrives twenty turns later. The call must still be visible, and so must
-// everything said in between: ADK drops every event between a call and its answer that is not a
-// tool event.
-func TestALateAnswerOfALongRunningToolKeepsItsCallAndTheTurnsBetween(t *testing.T) {
+// The real answer arrives twenty turns later. The call must still be visible, and so must the summaries of what was
+// said in between: ADK drops every event between a call and its answer that is not a tool event, and shows it again in
+// the next turn.
+func TestALateAnswerOfALongRunningToolKeepsItsCallAndTheSummariesBetween(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m)
@@ -134,7 +134,8 @@ func (a *app) late(call *genai.FunctionCall, n int) string {
 	a.ledger.nextTurn()
 	a.ledger.forget(compactiontest.Fact(n))
 	a.ledger.tell(fact, "", "user")
-	a.question = ""
+	a.question, a.answersLate = "", true
 	a.send(answerTo(call, map[string]any{"n": n, "fact": fact, "status": "delivered"}))
+	a.answersLate = false
 	return fact
 }
