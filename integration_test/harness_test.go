@@ -77,7 +77,7 @@ type lenience struct {
 type talk struct {
 	// question is the user's question in the running turn.
 	question string
-	// answersLate is true while a turn runs that the answer to an earlier call has opened.
+	// answersLate is true in a turn that the answer to an earlier call has opened.
 	answersLate bool
 	turns       int
 	history     []stored
@@ -203,6 +203,7 @@ func (a *app) ask() []*session.Event {
 func (a *app) send(msg *genai.Content, opts ...runner.RunOption) []*session.Event {
 	a.t.Helper()
 	a.turns++
+	a.answersLate = msg != nil && endsWithResponse([]*genai.Content{msg})
 	a.history = append(a.history, storedMessage(msg))
 	var events []*session.Event
 	ctx, end := a.t.Context(), func() {}

@@ -134,8 +134,7 @@ func (a *app) late(call *genai.FunctionCall, n int) string {
 	a.ledger.nextTurn()
 	a.ledger.forget(compactiontest.Fact(n))
 	a.ledger.tell(fact, "", "user")
-	a.question, a.answersLate = "", true
+	a.question = ""
 	a.send(answerTo(call, map[string]any{"n": n, "fact": fact, "status": "delivered"}))
-	a.answersLate = false
 	return fact
 }
