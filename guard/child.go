@@ -74,15 +74,16 @@ func (c *Child) Left() Limits {
 	return Limits(ledger.Payer{Account: c.account}.Left(c.g.cfg.Now()))
 }
 
-// Stopped is the bound that refuses further calls of the subtask, nil if none does. It does not change after
-// Close.
+// Stopped is the bound that refuses further calls of the subtask, or under which its last call was made, nil if there
+// is none. It does not change after Close.
 func (c *Child) Stopped() *StopError {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return c.stop
 	}
-	return stopError(c.account.Turn("").Stopped(c.g.cfg.Now()))
+	stop, _ := c.account.Turn("").Tripped(c.g.cfg.Now())
+	return stopError(stop)
 }
 
 // Close ends the subtask. Calls after the first have no effect.

@@ -82,7 +82,7 @@ func (w *guarded) send(ctx context.Context, c *call, req *model.LLMRequest, stre
 	sent := req
 	if c.lands {
 		sent = c.landed(req)
-		c.observeLanding(ctx)
+		c.land(ctx)
 	}
 	inner := ctx
 	if c.left > 0 {
@@ -115,12 +115,14 @@ func (c *call) timedOut(ctx, inner context.Context, err error) error {
 	return err
 }
 
-// observeLanding reports that a call goes without tools.
-func (c *call) observeLanding(ctx context.Context) {
-	if c.landedOnce {
-		return // by the plugin
+// land notes and reports that a last call was sent. It is not yet when it was reserved: a callback of the app may
+// answer in the model's place.
+func (c *call) land(ctx context.Context) {
+	if !c.lands || c.sent {
+		return
 	}
-	c.landedOnce = true
+	c.sent = true
+	c.ticket.Land(c.g.cfg.Now())
 	o := c.who.observation(Landed, c.payer)
 	o.Model, o.Reason = c.model, landingNote(c.payer.Outlook(c.g.cfg.Now()).Use)
 	c.g.observe(ctx, o)

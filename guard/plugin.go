@@ -161,6 +161,7 @@ func (g hooks) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session
 	if ctx.RunConfig() != nil { // in a live run, another goroutine sends the event to the model
 		g.note(ctx, ev, who, p)
 	}
+	g.tell(ev, p)
 	ours := account.Saw(storedText(state))
 	_, forged := ev.Actions.StateDelta[StateKey]
 	if text, changed := account.Write(g.cfg.Now()); changed || forged || !ours {
@@ -212,7 +213,6 @@ func (g hooks) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest) (*m
 	}
 	if c.lands {
 		*req = *c.landed(req)
-		c.observeLanding(ctx)
 	}
 	return nil, nil
 }
@@ -227,6 +227,7 @@ func (g hooks) afterModel(ctx agent.CallbackContext, resp *model.LLMResponse, er
 	if c == nil {
 		return nil, nil
 	}
+	c.land(ctx)
 	c.response(ctx, c.req, resp)
 	if !resp.Partial {
 		g.pending.adopt(who)
@@ -243,6 +244,7 @@ func (g hooks) afterModel(ctx agent.CallbackContext, resp *model.LLMResponse, er
 func (g hooks) onModelError(ctx agent.CallbackContext, req *model.LLMRequest, _ error) (*model.LLMResponse, error) {
 	if who, _, ok := callerOf(ctx); ok {
 		if c := g.pending.adopt(who); c != nil {
+			c.land(ctx)
 			c.end(ctx, req, true)
 		}
 	}

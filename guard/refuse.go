@@ -34,7 +34,7 @@ func stopError(s *ledger.Stop) *StopError {
 	if s == nil {
 		return nil
 	}
-	return &StopError{Kind: Kind(s.Kind), Scope: Scope(s.Scope), Spent: s.Spent, Bound: s.Bound}
+	return &StopError{Kind: Kind(s.Kind), Scope: Scope(s.Scope), Spent: s.Spent, Bound: s.Bound, Landed: s.Landed}
 }
 
 // refuse returns what a refused call answers with: the error, or an event, as Config.OnStop says. From the
@@ -58,7 +58,7 @@ func (g *Guard) refuse(ctx context.Context, who caller, p ledger.Payer, req *mod
 		return &model.LLMResponse{Content: &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{call}}}, nil
 	}
 	if g.cfg.OnStop == AsEvent && !again { // an agent that runs as a tool ends at an error
-		return &model.LLMResponse{ErrorCode: errorCode(err), ErrorMessage: err.Error()}, nil
+		return &model.LLMResponse{ErrorCode: errorCode(err), ErrorMessage: err.Error(), CustomMetadata: stop.metadata()}, nil
 	}
 	return nil, err
 }

@@ -13,19 +13,19 @@ import (
 
 // call is one call of a model that was reserved.
 type call struct {
-	g          *Guard
-	who        caller
-	payer      ledger.Payer
-	model      string
-	ticket     *ledger.Call
-	lands      bool
-	left       time.Duration     // of the shortest time limit, 0 if there is none
-	limit      *ledger.Stop      // that limit
-	req        *model.LLMRequest // as the plugin saw it
-	landedOnce bool
+	g      *Guard
+	who    caller
+	payer  ledger.Payer
+	model  string
+	ticket *ledger.Call
+	lands  bool
+	left   time.Duration     // of the shortest time limit, 0 if there is none
+	limit  *ledger.Stop      // that limit
+	req    *model.LLMRequest // as the plugin saw it
 
 	last     *model.LLMResponse // the newest partial response
 	answered bool               // a response has come
+	sent     bool               // as a last call
 	settled  bool
 }
 
@@ -44,7 +44,7 @@ func (g *Guard) reserve(ctx context.Context, who caller, p ledger.Payer, name st
 		guess, _ = g.amount(name, tokens.Usage{PromptTokens: contents + fixed, OutputTokens: guessedReply})
 	}
 	for {
-		d := p.Reserve(g.cfg.Now(), guess)
+		d := p.Reserve(g.cfg.Now(), guess, g.cfg.Landing == LandingSoft)
 		g.tripped(ctx, who, p, d.Tripped)
 		switch {
 		case d.Stop != nil:
@@ -60,8 +60,7 @@ func (g *Guard) reserve(ctx context.Context, who caller, p ledger.Payer, name st
 				return nil, ctx.Err()
 			}
 		}
-		lands := d.Land && g.cfg.Landing == LandingSoft
-		return &call{g: g, who: who, payer: p, model: name, ticket: d.Call, lands: lands, left: d.Left, limit: d.Limit}, nil
+		return &call{g: g, who: who, payer: p, model: name, ticket: d.Call, lands: d.Land, left: d.Left, limit: d.Limit}, nil
 	}
 }
 

@@ -26,7 +26,8 @@ type ResetOptions struct {
 type ResetError struct {
 	// Stopped is the bound that would stay reached.
 	Stopped *StopError
-	// Missing is the least that must be added, to go on with a single call.
+	// Missing is a sum with which the session goes on: enough for a call like its last one that is not the last again,
+	// rounded up to a cent, a thousand tokens or a second.
 	Missing ResetOptions
 }
 
@@ -35,7 +36,7 @@ func (e *ResetError) Error() string {
 	var add string
 	switch e.Stopped.Kind {
 	case CostCeiling:
-		add = fmt.Sprintf("AddUSD: %d (%v)", e.Missing.AddUSD, e.Missing.AddUSD)
+		add = fmt.Sprintf("AddUSD: guard.Dollars(%.2f)", e.Missing.AddUSD.USD())
 	case ModelCalls:
 		add = fmt.Sprintf("AddModelCalls: %d", e.Missing.AddModelCalls)
 	case TokenLimit:
@@ -43,15 +44,15 @@ func (e *ResetError) Error() string {
 	default:
 		add = fmt.Sprintf("AddWall: %v", e.Missing.AddWall)
 	}
-	return fmt.Sprintf("guard: the session stays stopped (%s: %s of %s): add at least %s, or configure a higher limit",
+	return fmt.Sprintf("guard: the session stays stopped (%s: %s of %s): add %s or more, or configure a higher limit",
 		e.Stopped.Kind, e.Stopped.Spent, e.Stopped.Bound, add)
 }
 
 // Unwrap returns the stop.
 func (e *ResetError) Unwrap() error { return e.Stopped }
 
-// Reset lets a stopped session go on: after a turn has reached its cost ceiling, or, with more budget, after the
-// session has reached a bound. Totals go on counting. If what is added is not enough, Reset does nothing and
+// Reset lets a stopped session go on: after a turn has reached its cost ceiling or has landed below it, or, with more
+// budget, after the session has reached a bound or has landed below it. Totals go on counting. If what is added is not enough, Reset does nothing and
 // returns a [*ResetError] that says how much is missing.
 //
 // Reset appends an event without content to the session, through svc, which must be the service that the

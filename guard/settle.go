@@ -46,9 +46,14 @@ func (c *call) end(ctx context.Context, req *model.LLMRequest, failed bool) {
 	case c.last != nil && (!failed || c.last.UsageMetadata != nil):
 		c.settle(ctx, req, c.last)
 	default:
-		c.ticket.Release(c.g.cfg.Now())
-		c.settled = true
+		c.release(ctx)
 	}
+}
+
+// release ends a call that has used nothing.
+func (c *call) release(ctx context.Context) {
+	c.settled = true
+	c.g.tripped(ctx, c.who, c.payer, c.ticket.Release(c.g.cfg.Now()))
 }
 
 // settle charges the call with the usage of a response.
@@ -59,8 +64,7 @@ func (c *call) settle(ctx context.Context, req *model.LLMRequest, resp *model.LL
 			return // another response of a call that is charged already
 		}
 		if resp.ErrorCode != "" && resp.Content == nil {
-			c.settled = true
-			c.ticket.Release(c.g.cfg.Now())
+			c.release(ctx)
 			return
 		}
 		usage = estimated(req, resp)

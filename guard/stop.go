@@ -28,14 +28,17 @@ const (
 	ScopeSubtask Scope = "subtask"
 )
 
-// StopError is the error of a model call that was refused because a bound is reached. errors.Is finds
-// [ErrStopped] in it.
+// StopError is the error of a model call that was refused because a bound is reached, and what a turn says that has
+// ended with its last call ([StopOf]). errors.Is finds [ErrStopped] in it.
 type StopError struct {
 	Kind  Kind
 	Scope Scope
 	// Spent and Bound are what was used and the bound, as texts with their unit: "$0.5012", "200 model
 	// calls", "1,000,000 tokens", "10m0s". For the watchdog, Spent is the alert and Bound is "".
 	Spent, Bound string
+	// Landed: the bound is not reached, but another call might exceed it, and the last one that fits was made
+	// without tools ([LandingSoft]).
+	Landed bool
 	// Retryable is always false: a retry ends in the same way.
 	Retryable bool
 }
@@ -45,7 +48,11 @@ func (e *StopError) Error() string {
 	if e.Kind == Watchdog {
 		return fmt.Sprintf("%v: %s: %s", ErrStopped, e.Kind, e.Spent)
 	}
-	return fmt.Sprintf("%v: %s: the %s has used %s of %s", ErrStopped, e.Kind, e.Scope, e.Spent, e.Bound)
+	text := fmt.Sprintf("%v: %s: the %s has used %s of %s", ErrStopped, e.Kind, e.Scope, e.Spent, e.Bound)
+	if e.Landed {
+		text += ", and another call might exceed that"
+	}
+	return text
 }
 
 // Unwrap returns ErrStopped.

@@ -111,7 +111,7 @@ func TestAStoppedSessionSurvivesTheProcess(t *testing.T) {
 
 	// Not enough is refused, and says what is missing.
 	var short *guard.ResetError
-	if err := later.guard.Reset(t.Context(), later.sessions, later.ref, guard.ResetOptions{}); !errors.As(err, &short) || short.Missing.AddUSD != 1 {
+	if err := later.guard.Reset(t.Context(), later.sessions, later.ref, guard.ResetOptions{}); !errors.As(err, &short) || short.Missing.AddUSD != tokens.Cent || !strings.HasSuffix(err.Error(), "add AddUSD: guard.Dollars(0.01) or more, or configure a higher limit") {
 		t.Errorf("reset: %v", err)
 	}
 	if got := later.stored().Events().Len(); got != before {

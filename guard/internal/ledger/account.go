@@ -41,6 +41,7 @@ type TurnAccount struct {
 	spent    Amount
 	inFlight Amount
 	tripped  bool // reported
+	landed   Kind // the bound under which the last call was made, "" if there is none
 	halted   *Stop
 	refused  *Stop // it began while the account waited for a reset
 	noted    bool
@@ -250,6 +251,7 @@ type meter struct {
 	spent    Amount
 	inFlight *Amount
 	tripped  *bool
+	landed   Kind // as in TurnAccount
 	halted   *Stop
 	wall     time.Duration
 	account  *Account
@@ -265,19 +267,31 @@ func (p Payer) meters(now time.Time, f func(meter)) {
 			if halted == nil {
 				halted = t.refused
 			}
-			f(meter{Turn, t.limits, t.spent, &t.inFlight, &t.tripped, halted, t.wall(now), a, t})
+			f(meter{Turn, t.limits, t.spent, &t.inFlight, &t.tripped, t.landed, halted, t.wall(now), a, t})
 		}
-		f(meter{a.scope, a.limits.plus(a.state.Granted), a.state.Total, &a.inFlight, &a.tripped, a.halted, a.wall(now), a, nil})
+		f(meter{a.scope, a.limits.plus(a.state.Granted), a.state.Total, &a.inFlight, &a.tripped, a.landed(), a.halted, a.wall(now), a, nil})
 		p = a.parent
 	}
 }
 
 // heldStop is why the next turn is refused until a reset, nil if it is not.
 func (a *Account) heldStop() *Stop {
-	held := a.state.Held
-	if held == nil || a.turnLimits.USD == 0 || held.Spent < int64(a.turnLimits.USD) {
-		return nil // the limit was lifted since
+	switch {
+	case a.state.Held.under(int64(a.turnLimits.USD)):
+		stop := a.state.Held.Stop
+		return &stop
+	case a.landed() != "":
+		stop := a.state.Landed.Stop
+		return &stop
 	}
-	stop := held.Stop
-	return &stop
+	return nil
+}
+
+// landed is the bound of the account under which its last call was made, "" if there is none.
+func (a *Account) landed() Kind {
+	landed := a.state.Landed
+	if landed == nil || !landed.under(a.limits.plus(a.state.Granted).bound(landed.Stop.Kind)) {
+		return ""
+	}
+	return landed.Stop.Kind
 }

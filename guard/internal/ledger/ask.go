@@ -20,6 +20,27 @@ func (p Payer) Stopped(now time.Time) (stop *Stop) {
 	return stop
 }
 
+// Tripped returns the bound that the turn, or what it is a part of, has reached, or under which its last call was
+// made, nil if there is none. It reports whether such a call was made.
+func (p Payer) Tripped(now time.Time) (stop *Stop, landed bool) {
+	stop = p.Stopped(now)
+	if p.Account == nil {
+		return nil, false
+	}
+	p.Account.book.mu.Lock()
+	defer p.Account.book.mu.Unlock()
+	p.meters(now, func(m meter) {
+		if m.landed == "" {
+			return
+		}
+		landed = true
+		if stop == nil {
+			stop = m.limits.stop(m.landed, m.scope, m.spent, m.wall)
+		}
+	})
+	return stop, landed
+}
+
 // Refuses returns the bound that would refuse the next turn, nil if none would.
 func (a *Account) Refuses(now time.Time) *Stop {
 	a.book.mu.Lock()
@@ -74,7 +95,7 @@ func (p Payer) Outlook(now time.Time) (o Outlook) {
 	p.Account.book.mu.Lock()
 	defer p.Account.book.mu.Unlock()
 	p.meters(now, func(m meter) {
-		o.Lands = o.Lands || m.limits.lands(m.spent.Plus(*m.inFlight), p.Account.state.Last, m.wall)
+		o.Lands = o.Lands || m.landed != "" || m.limits.lands(m.spent.Plus(*m.inFlight), p.Account.state.Last, m.wall) != ""
 		if use := m.limits.mostUsed(m.scope, m.spent, m.wall); use.Share > o.Use.Share {
 			o.Use = use
 		}

@@ -19,7 +19,7 @@ func BenchmarkCall(b *testing.B) {
 	bytes, i := 0, 0
 	for b.Loop() {
 		now := start.Add(time.Duration(i) * time.Millisecond)
-		d := p.Reserve(now, amount)
+		d := p.Reserve(now, amount, true)
 		d.Call.Settle(now, models[i%3], amount, false)
 		text, _ := a.Write(now)
 		a.Saw(text)

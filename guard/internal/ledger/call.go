@@ -24,10 +24,20 @@ type Call struct {
 	estimate Amount
 	charged  Amount
 	flies    bool
+	landings []landing
 }
 
-// Reserve asks for a call. The guess is what it may use, if no call before it shows that.
-func (p Payer) Reserve(now time.Time, guess Amount) (d Decision) {
+// landing is a bound that a call is the last one under.
+type landing struct {
+	account *Account
+	turn    *TurnAccount // nil: of the account as a whole
+	kind    Kind
+}
+
+// Reserve asks for a call. The guess is what it may use, if no call before it shows that. soft says that the last
+// call under a bound is to be one that lands: then a call waits for those in flight also where only they would
+// make it the last one.
+func (p Payer) Reserve(now time.Time, guess Amount, soft bool) (d Decision) {
 	b := p.Account.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -37,6 +47,7 @@ func (p Payer) Reserve(now time.Time, guess Amount) (d Decision) {
 	}
 	estimate.Calls = 1
 	wait := false
+	var landings []landing
 	p.meters(now, func(m meter) {
 		stop := m.halted
 		if stop == nil {
@@ -47,19 +58,27 @@ func (p Payer) Reserve(now time.Time, guess Amount) (d Decision) {
 			d.Stop = stop
 		}
 		wait = wait || m.limits.full(m.spent, *m.inFlight)
-		d.Land = d.Land || m.limits.lands(m.spent.Plus(*m.inFlight), p.Account.state.Last, m.wall)
+		if soft {
+			kind, last := m.landed, p.Account.state.Last
+			if kind == "" {
+				kind = m.limits.lands(m.spent, last, m.wall)
+			}
+			if kind != "" {
+				landings = append(landings, landing{m.account, m.turn, kind})
+			}
+			wait = wait || kind == "" && m.limits.lands(m.spent.Plus(*m.inFlight), last, m.wall) != ""
+		}
 		if left := m.limits.Wall - m.wall; m.limits.Wall > 0 && (d.Left == 0 || left < d.Left) {
-			d.Left, d.Limit = left, &Stop{Wall, m.scope, m.limits.Wall.String(), m.limits.Wall.String()}
+			d.Left, d.Limit = left, &Stop{Kind: Wall, Scope: m.scope, Spent: m.limits.Wall.String(), Bound: m.limits.Wall.String()}
 		}
 	})
 	switch {
 	case d.Stop != nil:
-		d.Land = false
 	case wait:
-		d.Land, d.Wait = false, b.changed
+		d.Wait = b.changed
 	default:
 		p.meters(now, func(m meter) { *m.inFlight = m.inFlight.Plus(estimate) })
-		d.Call = &Call{payer: p, estimate: estimate, flies: true}
+		d.Call, d.Land = &Call{payer: p, estimate: estimate, flies: true, landings: landings}, len(landings) > 0
 	}
 	return d
 }
@@ -77,16 +96,62 @@ func (d *Decision) trip(m meter, stop *Stop) {
 
 // keep writes a stop into what is stored.
 func (m meter) keep(stop *Stop) {
+	held := &Held{Spent: used(stop.Kind, m.spent, m.wall), Bound: m.limits.bound(stop.Kind), Stop: *stop}
 	switch {
 	case m.turn == nil:
 		m.account.state.Tripped = stop
+		if m.landed != "" {
+			m.account.state.Landed = held
+		}
 	case stop.Kind == Cost && m.account.scope == Session:
-		m.account.state.Held = &Held{Turn: m.turn.id, Spent: int64(m.turn.spent.USD), Stop: *stop}
+		held.Turn = m.turn.id
+		m.account.state.Held = held
 	}
 }
 
-// land ends the flight of a call, so that others need not wait for it. The caller holds book.mu.
-func (c *Call) land(now time.Time) {
+// Land says that the call is sent as the last one that fits. The bounds that it is the last one under have tripped,
+// whatever comes of it: they are reported when it ends. No later call of the same turn may call tools either.
+func (c *Call) Land(now time.Time) {
+	c.payer.Account.book.mu.Lock()
+	defer c.payer.Account.book.mu.Unlock()
+	for _, l := range c.landings {
+		if l.turn != nil {
+			l.turn.landed = l.kind
+		} else if l.account.landed() == "" {
+			bound := l.account.limits.plus(l.account.state.Granted).bound(l.kind)
+			l.account.state.Landed = &Held{Bound: bound, Stop: Stop{Kind: l.kind, Scope: l.account.scope, Landed: true}}
+		}
+	}
+	c.landings = nil
+	c.payer.keepLandings(now)
+}
+
+// keepLandings writes what is used under the bounds that the last call was made under into what is stored. The
+// caller holds book.mu.
+func (p Payer) keepLandings(now time.Time) {
+	p.meters(now, func(m meter) {
+		if m.landed != "" {
+			m.account.revision++
+			m.keep(m.limits.stop(m.landed, m.scope, m.spent, m.wall))
+		}
+	})
+}
+
+// report returns the bounds that have tripped and were not reported before. The caller holds book.mu.
+func (p Payer) report(now time.Time) []Stop {
+	var d Decision
+	p.meters(now, func(m meter) {
+		stop := m.limits.reached(m.scope, m.spent, m.wall)
+		if stop == nil && m.landed != "" {
+			stop = m.limits.stop(m.landed, m.scope, m.spent, m.wall)
+		}
+		d.trip(m, stop)
+	})
+	return d.Tripped
+}
+
+// arrive ends the flight of a call, so that others need not wait for it. The caller holds book.mu.
+func (c *Call) arrive(now time.Time) {
 	if !c.flies {
 		return
 	}
@@ -97,12 +162,14 @@ func (c *Call) land(now time.Time) {
 	b.changed = make(chan struct{})
 }
 
-// Release ends a call that has used nothing.
-func (c *Call) Release(now time.Time) {
+// Release ends a call that has used nothing. It returns the bounds that have tripped all the same, because it was
+// the last call that fits.
+func (c *Call) Release(now time.Time) []Stop {
 	b := c.payer.Account.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c.land(now)
+	c.arrive(now)
+	return c.payer.report(now)
 }
 
 // Settled is what came of a call.
@@ -121,7 +188,7 @@ func (c *Call) Settle(now time.Time, model string, a Amount, unpriced bool) Sett
 	b := c.payer.Account.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c.land(now)
+	c.arrive(now)
 	a = a.cleaned()
 	a.Calls = 1
 	more := a.Minus(c.charged)
@@ -167,8 +234,7 @@ func (p Payer) charge(now time.Time, model string, a Amount, unpriced bool, part
 		}
 	}
 	s.Charged = a
-	var d Decision
-	p.meters(now, func(m meter) { d.trip(m, m.limits.reached(m.scope, m.spent, m.wall)) })
-	s.Tripped = d.Tripped
+	s.Tripped = p.report(now)
+	p.keepLandings(now)
 	return s
 }

@@ -25,7 +25,7 @@ func cents(n int) Amount {
 // call makes one call, and returns why it was refused.
 func call(t *testing.T, p Payer, a Amount) *Stop {
 	t.Helper()
-	d := p.Reserve(start, Amount{})
+	d := p.Reserve(start, Amount{}, true)
 	if d.Call == nil {
 		return d.Stop
 	}
@@ -65,18 +65,18 @@ func TestTimeIsABound(t *testing.T) {
 	t.Parallel()
 	a := Open(self, Limits{Wall: 3 * time.Minute}, Limits{Wall: 2 * time.Minute})
 	p, _ := a.Begin("1", start)
-	if d := p.Reserve(start.Add(119*time.Second), Amount{}); d.Call == nil || !d.Land || d.Left != time.Second || d.Limit.Scope != Turn {
+	if d := p.Reserve(start.Add(119*time.Second), Amount{}, true); d.Call == nil || !d.Land || d.Left != time.Second || d.Limit.Scope != Turn {
 		t.Errorf("%+v", d)
 	}
-	if d := p.Reserve(start.Add(2*time.Minute), Amount{}); d.Stop == nil || d.Stop.Kind != Wall || d.Stop.Spent != "2m0s" || len(d.Tripped) != 1 {
+	if d := p.Reserve(start.Add(2*time.Minute), Amount{}, true); d.Stop == nil || d.Stop.Kind != Wall || d.Stop.Spent != "2m0s" || len(d.Tripped) != 1 {
 		t.Errorf("%+v", d)
 	}
 	p.End(start.Add(2 * time.Minute))
 	p, _ = a.Begin("2", start.Add(time.Hour))
-	if d := p.Reserve(start.Add(time.Hour+59*time.Second), Amount{}); d.Stop != nil {
+	if d := p.Reserve(start.Add(time.Hour+59*time.Second), Amount{}, true); d.Stop != nil {
 		t.Errorf("%+v: the pause between turns counts", d.Stop)
 	}
-	if d := p.Reserve(start.Add(time.Hour+time.Minute), Amount{}); d.Stop == nil || d.Stop.Scope != Session {
+	if d := p.Reserve(start.Add(time.Hour+time.Minute), Amount{}, true); d.Stop == nil || d.Stop.Scope != Session {
 		t.Errorf("%+v", d)
 	}
 }
@@ -88,8 +88,8 @@ func TestCallsInFlightHoldOthersBack(t *testing.T) {
 			t.Parallel()
 			p, _ := Open(self, Limits{}, limits).Begin("i", start)
 			call(t, p, cents(10))
-			first, second := p.Reserve(start, Amount{}), p.Reserve(start, Amount{})
-			third := p.Reserve(start, Amount{})
+			first, second := p.Reserve(start, Amount{}, false), p.Reserve(start, Amount{}, false)
+			third := p.Reserve(start, Amount{}, false)
 			if first.Call == nil || second.Call == nil || third.Wait == nil {
 				t.Fatalf("%+v %+v %+v", first, second, third)
 			}
@@ -99,12 +99,12 @@ func TestCallsInFlightHoldOthersBack(t *testing.T) {
 			default:
 				t.Fatal("a call that waits is not told")
 			}
-			if third = p.Reserve(start, Amount{}); third.Call == nil {
+			if third = p.Reserve(start, Amount{}, false); third.Call == nil {
 				t.Fatalf("refused too early: %+v", third)
 			}
 			second.Call.Settle(start, "m", cents(10), false)
 			third.Call.Settle(start, "m", cents(10), false)
-			if d := p.Reserve(start, Amount{}); d.Stop == nil {
+			if d := p.Reserve(start, Amount{}, false); d.Stop == nil {
 				t.Errorf("%+v", d)
 			}
 		})
@@ -138,7 +138,7 @@ func TestNoCallStartsAboveABoundAndEachIsCountedOnce(t *testing.T) {
 				payers = append(payers, child.Turn(""))
 			case 2, 3, 4, 5:
 				before := payer.Stopped(start)
-				d := payer.Reserve(start, cents(3))
+				d := payer.Reserve(start, cents(3), true)
 				if (d.Stop != nil) != (before != nil) {
 					t.Fatalf("seed %d: %+v, and %+v was the bound", seed, d, before)
 				}
@@ -203,7 +203,7 @@ func TestASnapshotIsSmall(t *testing.T) {
 	a := Open(Owner{"my-application", "user-12345", "0a1b2c3d-0000-7000-8000-000000000000"}, Limits{USD: tokens.Dollar}, Limits{USD: tokens.Cent})
 	p, _ := a.Begin("e-0a1b2c3d-0000-7000-8000-000000000000", start)
 	for i := range 2 {
-		d := p.Reserve(start, Amount{})
+		d := p.Reserve(start, Amount{}, true)
 		d.Call.Settle(start, fmt.Sprint("gemini-3.1-pro-preview-customtools-", i), Amount{Calls: 1, Usage: tokens.Usage{PromptTokens: 123_456, CachedTokens: 100_000, OutputTokens: 12_345}, USD: 4_999_999}, false)
 	}
 	if text, _ := a.Write(start); len(text) > 1_024 {
@@ -232,7 +232,7 @@ func TestAResetLetsGoOn(t *testing.T) {
 	p, _ = a.Begin("3", start)
 	call(t, p, cents(16))
 	still, missing, _ := a.Grant(Limits{USD: tokens.Cent}, start)
-	if still == nil || still.Scope != Session || missing.USD != 1 {
+	if still == nil || still.Scope != Session || missing.USD != 24*tokens.Cent {
 		t.Errorf("%+v, missing %+v", still, missing)
 	}
 	still, _, undo := a.Grant(Limits{USD: 2 * tokens.Cent}, start)
@@ -244,6 +244,102 @@ func TestAResetLetsGoOn(t *testing.T) {
 	}
 	if undo(); a.Refuses(start) == nil {
 		t.Error("a reset that is taken back has an effect")
+	}
+}
+
+func TestACallThatOnlyCallsInFlightWouldMakeTheLastOneWaits(t *testing.T) {
+	t.Parallel()
+	p, _ := Open(self, Limits{}, Limits{USD: 100 * tokens.Cent}).Begin("i", start)
+	call(t, p, cents(30))
+	first := p.Reserve(start, Amount{}, true) // taken to cost as much
+	second := p.Reserve(start, Amount{}, true)
+	if first.Land || second.Wait == nil {
+		t.Fatalf("%+v, %+v", first, second)
+	}
+	first.Call.Settle(start, "m", cents(1), false)
+	if second = p.Reserve(start, Amount{}, true); second.Call == nil || second.Land {
+		t.Fatalf("the turn has used 31 cents of 100: %+v", second)
+	}
+}
+
+func TestALastCallTripsWhateverComesOfIt(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*Call) []Stop{
+		"answered": func(c *Call) []Stop { return c.Settle(start, "m", cents(10), false).Tripped },
+		"failed":   func(c *Call) []Stop { return c.Release(start) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			session, turn := Limits{USD: 24 * tokens.Cent}, Limits{USD: 23 * tokens.Cent}
+			a := Open(self, session, turn)
+			p, _ := a.Begin("1", start)
+			call(t, p, cents(10))
+			d := p.Reserve(start, Amount{}, true)
+			if !d.Land || a.Refuses(start) != nil {
+				t.Fatalf("%+v", d)
+			}
+			d.Call.Land(start)
+			tripped := end(d.Call)
+			if len(tripped) != 2 || !tripped[0].Landed || tripped[0].Scope != Turn || tripped[1].Scope != Session || tripped[0].Bound != "$0.2300" {
+				t.Errorf("%+v", tripped)
+			}
+			if d := p.Reserve(start, Amount{}, true); d.Call == nil || !d.Land {
+				t.Errorf("a later call of the turn: %+v", d)
+			} else if more := d.Call.Release(start); len(more) > 0 {
+				t.Errorf("reported again: %+v", more)
+			}
+			text, _ := a.Write(start)
+			o, stored, err := Decode(text)
+			if err != nil || o != self {
+				t.Fatal(err)
+			}
+			refuses := func(session, turn Limits) *Stop {
+				later := Open(self, session, turn)
+				later.Load(text, stored, start)
+				return later.Refuses(start)
+			}
+			if stop := refuses(session, turn); stop == nil || stop.Scope != Turn || !stop.Landed || stop.Spent != a.State(start).Turn.USD.String() {
+				t.Errorf("the next process: %+v", stop)
+			}
+			if stop := refuses(session, Limits{}); stop == nil || stop.Scope != Session || !stop.Landed {
+				t.Errorf("without a limit of turns: %+v", stop)
+			}
+			if stop := refuses(Limits{USD: tokens.Dollar}, Limits{USD: tokens.Dollar}); stop != nil {
+				t.Errorf("under higher limits: %+v", stop)
+			}
+			still, missing, _ := a.Grant(Limits{}, start)
+			if still == nil || still.Scope != Session || missing.USD < tokens.Cent || missing.USD%tokens.Cent != 0 {
+				t.Fatalf("%+v, missing %+v", still, missing)
+			}
+			if still, _, _ := a.Grant(missing, start); still != nil || a.Refuses(start) != nil {
+				t.Fatalf("%+v", still)
+			}
+			p, _ = a.Begin("2", start)
+			if d := p.Reserve(start, Amount{}, true); d.Call == nil || d.Land {
+				t.Errorf("after what was missing is added: %+v", d)
+			}
+		})
+	}
+}
+
+func TestWhatIsMissingIsASumForPeople(t *testing.T) {
+	t.Parallel()
+	used := Amount{Calls: 3, Usage: tokens.Usage{PromptTokens: 900, OutputTokens: 100}, USD: 30 * tokens.Cent}
+	for _, limits := range []Limits{{USD: used.USD}, {ModelCalls: used.Calls}, {Tokens: used.Usage.Total()}, {Wall: time.Minute}} {
+		a := Open(self, limits, Limits{})
+		p, _ := a.Begin("1", start)
+		for range 3 {
+			call(t, p, Amount{Calls: 1, Usage: tokens.Usage{PromptTokens: 300, OutputTokens: 34}, USD: 10 * tokens.Cent})
+		}
+		p.End(start.Add(time.Minute))
+		still, missing, _ := a.Grant(Limits{}, start)
+		if still == nil {
+			t.Fatalf("%+v is not reached", limits)
+		}
+		want := map[Kind]Limits{Cost: {USD: 15 * tokens.Cent}, Calls: {ModelCalls: 2}, Tokens: {Tokens: 1000}, Wall: {Wall: 20 * time.Second}}[still.Kind]
+		if missing != want {
+			t.Errorf("%+v: missing %+v", still, missing)
+		}
 	}
 }
 
@@ -355,7 +451,7 @@ func TestSubtasksWithoutPricesAreSaid(t *testing.T) {
 	t.Parallel()
 	settle := func(p Payer, unpriced bool) {
 		t.Helper()
-		d := p.Reserve(start, Amount{})
+		d := p.Reserve(start, Amount{}, true)
 		if d.Call == nil {
 			t.Fatalf("refused: %+v", d)
 		}
@@ -450,7 +546,7 @@ func FuzzDecode(f *testing.F) {
 		a := Open(o, Limits{USD: 1}, Limits{USD: 1})
 		a.Load(text, s, start)
 		p, _ := a.Begin("x", start)
-		if d := p.Reserve(start, Amount{}); d.Call != nil {
+		if d := p.Reserve(start, Amount{}, true); d.Call != nil {
 			d.Call.Settle(start, "m", cents(1), false)
 		}
 		if got := a.State(start); !got.Total.AtLeast(s.Total) {

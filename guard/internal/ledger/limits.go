@@ -62,19 +62,59 @@ type Stop struct {
 	Scope Scope  `json:"scope"`
 	Spent string `json:"spent"`
 	Bound string `json:"bound,omitempty"`
+	// Landed: the bound is not reached, and the last call that fits under it was made.
+	Landed bool `json:"landed,omitempty"`
+}
+
+// kinds are the kinds of bounds that a Limits has, in the order in which they are reported.
+var kinds = [...]Kind{Cost, Calls, Tokens, Wall}
+
+// bound is the bound of a kind, 0 if there is none.
+func (l Limits) bound(kind Kind) int64 {
+	switch kind {
+	case Cost:
+		return int64(l.USD)
+	case Calls:
+		return int64(l.ModelCalls)
+	case Tokens:
+		return int64(l.Tokens)
+	case Wall:
+		return int64(l.Wall)
+	}
+	return 0
+}
+
+// used is what counts against a bound of a kind.
+func used(kind Kind, a Amount, wall time.Duration) int64 {
+	if kind == Wall {
+		return int64(wall)
+	}
+	return Limits{a.USD, a.Calls, a.Usage.Total(), 0}.bound(kind)
+}
+
+// stop says how much of a bound is used.
+func (l Limits) stop(kind Kind, scope Scope, a Amount, wall time.Duration) *Stop {
+	s := &Stop{Kind: kind, Scope: scope}
+	switch kind {
+	case Cost:
+		s.Spent, s.Bound = a.USD.String(), l.USD.String()
+	case Calls:
+		s.Spent, s.Bound = count(a.Calls, "model call"), count(l.ModelCalls, "model call")
+	case Tokens:
+		s.Spent, s.Bound = count(a.Usage.Total(), "token"), count(l.Tokens, "token")
+	case Wall:
+		s.Spent, s.Bound = wall.Round(time.Millisecond).String(), l.Wall.String()
+	}
+	s.Landed = used(kind, a, wall) < l.bound(kind)
+	return s
 }
 
 // reached returns the first bound that is reached, nil if none is.
 func (l Limits) reached(scope Scope, a Amount, wall time.Duration) *Stop {
-	switch used := a.Usage.Total(); {
-	case l.USD > 0 && a.USD >= l.USD:
-		return &Stop{Cost, scope, a.USD.String(), l.USD.String()}
-	case l.ModelCalls > 0 && a.Calls >= l.ModelCalls:
-		return &Stop{Calls, scope, count(a.Calls, "model call"), count(l.ModelCalls, "model call")}
-	case l.Tokens > 0 && used >= l.Tokens:
-		return &Stop{Tokens, scope, count(used, "token"), count(l.Tokens, "token")}
-	case l.Wall > 0 && wall >= l.Wall:
-		return &Stop{Wall, scope, wall.Round(time.Millisecond).String(), l.Wall.String()}
+	for _, kind := range kinds {
+		if bound := l.bound(kind); bound > 0 && used(kind, a, wall) >= bound {
+			return l.stop(kind, scope, a, wall)
+		}
 	}
 	return nil
 }
@@ -91,12 +131,56 @@ func (l Limits) full(a, inFlight Amount) bool {
 // landingTime is how much time a last answer is given, or a third of a limit that is shorter than a minute.
 const landingTime = 20 * time.Second
 
-// lands reports whether the next call is the last that fits, going by the one before it.
-func (l Limits) lands(a, last Amount, wall time.Duration) bool {
-	return l.USD > 0 && 2*(l.USD-a.USD) < 3*last.USD ||
-		l.ModelCalls > 0 && l.ModelCalls-a.Calls == 1 ||
-		l.Tokens > 0 && 2*(l.Tokens-a.Usage.Total()) < 3*last.Usage.Total() ||
-		l.Wall > 0 && l.Wall-wall < min(landingTime, l.Wall/3)
+// room is how much of a bound must be left for a call that is not the last one, going by the one before it.
+func (l Limits) room(kind Kind, last Amount) int64 {
+	switch kind {
+	case Calls:
+		return 2
+	case Wall:
+		return int64(min(landingTime, l.Wall/3))
+	}
+	return (3*used(kind, last, 0) + 1) / 2
+}
+
+// landsAt reports whether the next call is the last that fits under the bound of a kind.
+func (l Limits) landsAt(kind Kind, a, last Amount, wall time.Duration) bool {
+	bound := l.bound(kind)
+	return bound > 0 && bound-used(kind, a, wall) < l.room(kind, last)
+}
+
+// lands returns the kind of the first bound under which the next call is the last that fits, "" if there is none.
+func (l Limits) lands(a, last Amount, wall time.Duration) Kind {
+	for _, kind := range kinds {
+		if l.landsAt(kind, a, last, wall) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// handy is what a person adds rather than an exact amount: whole cents, thousands of tokens, seconds.
+var handy = map[Kind]int64{Cost: int64(tokens.Cent), Calls: 1, Tokens: 1_000, Wall: int64(time.Second)}
+
+// missing is what to add to a bound that stops a session, so that it goes on with calls like its last one: rounded
+// up, and never 0.
+func (l Limits) missing(kind Kind, a, last Amount, wall time.Duration) (more Limits) {
+	room := l.room(kind, last)
+	if kind == Wall {
+		room = int64(landingTime) // a third of a short limit grows with the limit
+	}
+	least := max(used(kind, a, wall)-l.bound(kind)+room, 1)
+	n := (least + handy[kind] - 1) / handy[kind] * handy[kind]
+	switch kind {
+	case Cost:
+		more.USD = tokens.Nano(n)
+	case Calls:
+		more.ModelCalls = int(n)
+	case Tokens:
+		more.Tokens = int(n)
+	case Wall:
+		more.Wall = time.Duration(n)
+	}
+	return more
 }
 
 // Use is how much of one bound is used. The zero value is no bound.

@@ -44,6 +44,7 @@ type snapshot struct {
 	Wall      int64          `json:"wall_ns,omitempty"`
 	Granted   *grantedLimits `json:"granted,omitempty"`
 	Held      *Held          `json:"held,omitempty"`
+	Landed    *Held          `json:"landed,omitempty"`
 	Tripped   *Stop          `json:"tripped,omitempty"`
 }
 
@@ -84,7 +85,7 @@ func Encode(o Owner, s State) string {
 		Version: format, App: o.App, User: o.User, Session: o.Session,
 		Total: numbersOf(s.Total), Unpriced: s.Unpriced, TurnID: s.TurnID, Turn: numbersOf(s.Turn),
 		Children: s.Children, Subtasks: someNumbers(s.Subtasks), NoPrice: s.SubtasksUnpriced, Summaries: someNumbers(s.Summaries),
-		Last: numbersOf(s.Last), Wall: add(int64(s.Wall), 0), Held: s.Held, Tripped: s.Tripped,
+		Last: numbersOf(s.Last), Wall: add(int64(s.Wall), 0), Held: s.Held, Landed: s.Landed, Tripped: s.Tripped,
 	}
 	out.Models, out.Open = sorted(s.Models), sorted(s.Open)
 	if g := s.Granted; g != (Limits{}) {
@@ -120,7 +121,7 @@ func Decode(text string) (Owner, State, error) {
 	s := State{
 		Total: in.Total.amount(), Unpriced: in.Unpriced, TurnID: in.TurnID, Turn: in.Turn.amount(),
 		Children: in.Children, Subtasks: in.Subtasks.amount(), SubtasksUnpriced: in.NoPrice, Summaries: in.Summaries.amount(),
-		Last: in.Last.amount(), Wall: time.Duration(in.Wall), Held: in.Held, Tripped: in.Tripped,
+		Last: in.Last.amount(), Wall: time.Duration(in.Wall), Held: in.Held, Landed: in.Landed, Tripped: in.Tripped,
 	}
 	if g := in.Granted; g != nil {
 		s.Granted = Limits{tokens.Nano(g.USD), int(g.Calls), int(g.Tokens), time.Duration(g.Wall)}
@@ -159,8 +160,10 @@ func (in *snapshot) check() error {
 	if g := in.Granted; g != nil {
 		all = append(all, &numbers{g.USD, g.Calls, g.Tokens, g.Wall})
 	}
-	if in.Held != nil {
-		all = append(all, &numbers{in.Held.Spent})
+	for _, held := range []*Held{in.Held, in.Landed} {
+		if held != nil {
+			all = append(all, &numbers{held.Spent, held.Bound})
+		}
 	}
 	for _, n := range all {
 		if n == nil {

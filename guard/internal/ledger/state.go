@@ -20,7 +20,8 @@ type State struct {
 	Last             Amount // the last call that an agent of the account itself has made
 	Wall             time.Duration
 	Granted          Limits
-	Held             *Held
+	Held             *Held // the turn that has reached its cost ceiling, or has landed under it
+	Landed           *Held // the last call under a bound of the account itself
 	Tripped          *Stop
 	// Open is what subtasks have used whose results are not stored yet, by session: their part of the totals.
 	Open   map[string]Amount
@@ -28,11 +29,17 @@ type State struct {
 	Turn   Amount // of the newest turn
 }
 
-// Held is a turn that has reached its cost ceiling: the next one waits for a reset.
+// Held is why the next turn waits for a reset. It is never changed, because copies of a state share it.
 type Held struct {
 	Turn  string `json:"turn"`
-	Spent int64  `json:"spent"` // nano-dollars
+	Spent int64  `json:"spent"`           // nano-dollars, calls, tokens or nanoseconds
+	Bound int64  `json:"bound,omitempty"` // in the same unit
 	Stop  Stop   `json:"stop"`
+}
+
+// under reports whether it still holds under a bound: a higher one than then, and than what was used, lifts it.
+func (h *Held) under(bound int64) bool {
+	return h != nil && bound > 0 && bound <= max(h.Spent, h.Bound)
 }
 
 // maxModels is how many models are counted by name. The rest is counted under otherModels.
@@ -143,6 +150,9 @@ func (s State) onto(theirs, base State) State {
 	}
 	if s.Held != nil && (base.Held == nil || s.Held.Turn != base.Held.Turn) {
 		out.Held = s.Held
+	}
+	if s.Landed != nil && base.Landed == nil {
+		out.Landed = s.Landed
 	}
 	return out
 }

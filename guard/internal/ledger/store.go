@@ -108,10 +108,10 @@ func (a *Account) Load(text string, stored State, now time.Time) bool {
 		a.state.TurnID, a.state.Turn = turnID, turn
 	}
 	a.stored = storedState{loaded: true, confirmed: version{text, stored.clone()}, revision: a.revision}
-	if !stored.AtLeast(a.state) {
+	if !stored.AtLeast(a.state) || a.state.Held != stored.Held || a.state.Landed != stored.Landed {
 		a.revision++
 	}
-	a.tripped = a.limits.plus(a.state.Granted).reached(a.scope, a.state.Total, a.wall(now)) != nil
+	a.tripped = a.landed() != "" || a.limits.plus(a.state.Granted).reached(a.scope, a.state.Total, a.wall(now)) != nil
 	for _, t := range a.turns {
 		if t.ended == 0 && t.spent.Calls == 0 {
 			t.refused = a.heldStop()
@@ -121,7 +121,7 @@ func (a *Account) Load(text string, stored State, now time.Time) bool {
 }
 
 // Grant adds to the bounds of the account, and forgets that a turn has reached its cost ceiling. If a bound
-// stays reached, Grant does nothing and returns it, with what would have to be added at least.
+// stays reached, or the next call would be the last one again, Grant does nothing and returns it, with a sum to add.
 //
 // The function undo takes the grant back, for when it cannot be stored.
 func (a *Account) Grant(more Limits, now time.Time) (still *Stop, missing Limits, undo func()) {
@@ -133,21 +133,15 @@ func (a *Account) Grant(more Limits, now time.Time) (still *Stop, missing Limits
 		Tokens: add(g.Tokens, more.Tokens), Wall: time.Duration(add(int64(g.Wall), int64(more.Wall))),
 	}
 	limits, wall := a.limits.plus(granted), a.wall(now)
-	if still = limits.reached(a.scope, a.state.Total, wall); still != nil {
-		switch still.Kind {
-		case Cost:
-			missing.USD = a.state.Total.USD - limits.USD + 1
-		case Calls:
-			missing.ModelCalls = a.state.Total.Calls - limits.ModelCalls + 1
-		case Tokens:
-			missing.Tokens = a.state.Total.Usage.Total() - limits.Tokens + 1
-		case Wall:
-			missing.Wall = wall - limits.Wall + 1
-		}
-		return still, missing, nil
+	still = limits.reached(a.scope, a.state.Total, wall)
+	if kind := a.landed(); still == nil && kind != "" && limits.landsAt(kind, a.state.Total, a.state.Last, wall) {
+		still = limits.stop(kind, a.scope, a.state.Total, wall)
 	}
-	held, tripped := a.state.Held, a.state.Tripped
-	a.state.Granted, a.state.Held, a.state.Tripped, a.tripped = granted, nil, nil, false
+	if still != nil {
+		return still, limits.missing(still.Kind, a.state.Total, a.state.Last, wall), nil
+	}
+	held, landed, tripped := a.state.Held, a.state.Landed, a.state.Tripped
+	a.state.Granted, a.state.Held, a.state.Landed, a.state.Tripped, a.tripped = granted, nil, nil, nil, false
 	a.revision++
 	for _, t := range a.turns {
 		t.refused = nil
@@ -155,7 +149,7 @@ func (a *Account) Grant(more Limits, now time.Time) (still *Stop, missing Limits
 	return nil, Limits{}, func() {
 		a.book.mu.Lock()
 		defer a.book.mu.Unlock()
-		a.state.Granted, a.state.Held, a.state.Tripped = g, held, tripped
+		a.state.Granted, a.state.Held, a.state.Landed, a.state.Tripped = g, held, landed, tripped
 		a.revision++
 	}
 }
