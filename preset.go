@@ -55,6 +55,7 @@ func guardOf(s preset.Settings) guard.Config {
 	cfg := guard.Config{
 		Turn:     guard.Limits{USD: s.MaxTurnCost.Value},
 		Session:  guard.Limits{USD: s.MaxSessionCost.Value},
+		Landing:  guard.LandingMode(s.Landing.Value),
 		Watchdog: watchdog.Config{Mode: watchdog.Mode(s.Watchdog.Value)},
 	}
 	if n := s.MaxToolIterations.Value; n > 0 {

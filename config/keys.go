@@ -99,6 +99,7 @@ func ofPreset() []option {
 		"agent.max_session_cost_usd":            {Money, "off", "Guard.Session.USD"},
 		"agent.no_ceiling":                      {Toggle, "false", "(unattended runs without a ceiling)"},
 		"agent.max_tool_iterations":             {Count, "off", "Guard.Turn.ModelCalls"},
+		"agent.landing":                         {Text, "soft", "Guard.Landing"},
 		"agent.unpriced":                        {Text, "warn; refuse for an unattended run", "Guard.Unpriced, Guard.PriceAs"},
 		"safety.watchdog":                       {Text, "warn; stop for an unattended run", "Guard.Watchdog.Mode"},
 		"safety.small_tier_parent":              {Text, "warn", "(the start)"},

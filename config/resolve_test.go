@@ -70,6 +70,7 @@ var effects = []struct {
 	{"agent.max_session_cost_usd", "3.5", "", func(r result) any { return r.c.Guard.Session.USD }, 350 * tokens.Cent},
 	{"agent.no_ceiling", "true", "session.unattended = true", func(r result) any { return r.s.Unattended.Value && r.c.Guard.Session.USD == 0 }, true},
 	{"agent.max_tool_iterations", "25", "", func(r result) any { return r.c.Guard.Turn.ModelCalls }, 26},
+	{"agent.landing", `"hard"`, "", func(r result) any { return r.c.Guard.Landing }, guard.LandingHard},
 	{"agent.unpriced", `"refuse"`, "", func(r result) any { return r.c.Guard.Unpriced }, guard.UnpricedRefuse},
 	{"agent.context_budget", "100000", "", func(r result) any {
 		return [3]int{r.c.Compaction.ContextWindow, r.c.Budget.ContextWindow, r.c.ToolSearch.ContextWindow}

@@ -161,7 +161,7 @@ func (g hooks) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session
 	if ctx.RunConfig() != nil { // in a live run, another goroutine sends the event to the model
 		g.note(ctx, ev, who, p)
 	}
-	g.tell(ev, p)
+	tell(g.Guard, ev, p)
 	ours := account.Saw(storedText(state))
 	_, forged := ev.Actions.StateDelta[StateKey]
 	if text, changed := account.Write(g.cfg.Now()); changed || forged || !ours {

@@ -47,7 +47,7 @@ func (e *StopError) metadata() map[string]any {
 
 // tell writes the bound that a turn has reached into an answer, before it is stored. Under AsEvent, the answer of a
 // last call has its kind as the error code, too: a server that drops errors may drop metadata.
-func (g *Guard) tell(ev *session.Event, p ledger.Payer) {
+func tell(g *Guard, ev *session.Event, p ledger.Payer) {
 	if ev.Author == "user" || ev.Content == nil || len(adk.FunctionCalls(ev)) > 0 || len(adk.FunctionResponses(ev)) > 0 {
 		return
 	}

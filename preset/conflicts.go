@@ -100,6 +100,7 @@ func (r *resolver) limits() {
 	s.MaxTurnCost = find(r, "agent.max_turn_cost_usd", func(v *Values) *tokens.Nano { return v.MaxTurnCost }, 0, "")
 	s.MaxSessionCost = find(r, "agent.max_session_cost_usd", func(v *Values) *tokens.Nano { return v.MaxSessionCost }, 0, "")
 	s.MaxToolIterations = find(r, "agent.max_tool_iterations", func(v *Values) *int { return v.MaxToolIterations }, 0, "")
+	s.Landing = find(r, "agent.landing", func(v *Values) *Landing { return v.Landing }, LandingSoft, "")
 	unpriced, reason := UnpricedWarn, ""
 	if s.Unattended.Value {
 		unpriced, reason = UnpricedRefuse, "for an unattended run"

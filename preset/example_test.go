@@ -49,6 +49,7 @@ func Example() {
 	// agent.max_session_cost_usd = $7.5000
 	//   (environment LONGSESSION_MAX_SESSION_COST_USD)
 	// agent.max_tool_iterations = 25 (preset longrun)
+	// agent.landing = soft (default)
 	// agent.unpriced = refuse (default for an unattended run)
 	// safety.watchdog = stop (preset longrun)
 	// safety.small_tier_parent = warn (default)

@@ -67,6 +67,7 @@ var options = []option{
 	money(Key{Name: "agent.max_session_cost_usd", Flag: "max-session-cost-usd", Help: "the ceiling of the session; 0 is off"}, func(v *Values) **tokens.Nano { return &v.MaxSessionCost }),
 	toggle(Key{Name: "agent.no_ceiling", Flag: "no-ceiling", Help: "an unattended run without a ceiling of the session is meant"}, func(v *Values) **bool { return &v.NoCeiling }),
 	count(Key{Name: "agent.max_tool_iterations", Flag: "max-tool-iterations", Help: "model calls of one turn that may call tools; 0 is off"}, func(v *Values) **int { return &v.MaxToolIterations }),
+	choice(Key{Name: "agent.landing", Flag: "landing", Help: "how a turn comes to a limit: soft answers with the last call that fits, hard works until the limit is reached"}, func(v *Values) **Landing { return &v.Landing }, LandingSoft, LandingHard),
 	add(Key{Name: "agent.unpriced", Flag: "unpriced", Help: "warn, refuse, or the model at whose price models without one are charged"}, func(v *Values) **string { return &v.Unpriced }, text, func(as string) string {
 		if as == UnpricedWarn || as == UnpricedRefuse || as != "" {
 			return ""

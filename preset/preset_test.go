@@ -283,7 +283,7 @@ func TestEveryKeyIsReadFromItsVariable(t *testing.T) {
 		"agent.agentic_small_model": "gemini-2.5-flash", "session.ask": "allow", "compaction.thresholds": "late", "compaction.threshold": "0.5",
 		"compaction.threshold_by_tier.frontier": "0.5", "compaction.threshold_by_tier.mid": "0.5", "compaction.threshold_by_tier.small": "0.5",
 		"compaction.block_threshold": "0.9", "compaction.invocation_threshold": "3", "session.checkpoint": "off", "agent.max_turn_cost_usd": "0.50",
-		"agent.max_session_cost_usd": "20", "agent.max_tool_iterations": "25", "agent.unpriced": "warn", "safety.watchdog": "stop", "safety.small_tier_parent": "allow",
+		"agent.max_session_cost_usd": "20", "agent.max_tool_iterations": "25", "agent.landing": "hard", "agent.unpriced": "warn", "safety.watchdog": "stop", "safety.small_tier_parent": "allow",
 	}
 	names, flags := map[string]bool{}, map[string]bool{}
 	for _, key := range preset.Keys() {

@@ -37,7 +37,8 @@ type Settings struct {
 	MaxTurnCost       Value[tokens.Nano] // 0 is off
 	MaxSessionCost    Value[tokens.Nano] // 0 is off
 	MaxToolIterations Value[int]         // 0 is off
-	Unpriced          Value[string]      // UnpricedWarn, UnpricedRefuse, or the name of a model
+	Landing           Value[Landing]
+	Unpriced          Value[string] // UnpricedWarn, UnpricedRefuse, or the name of a model
 	Watchdog          Value[Watchdog]
 	SmallTierParent   Value[SmallTier]
 
@@ -100,6 +101,7 @@ func (s *Settings) Lines() []Line {
 		line("agent.max_turn_cost_usd", s.MaxTurnCost, moneyText),
 		line("agent.max_session_cost_usd", s.MaxSessionCost, moneyText),
 		line("agent.max_tool_iterations", s.MaxToolIterations, countText),
+		line("agent.landing", s.Landing, orNone[Landing]),
 		line("agent.unpriced", s.Unpriced, orNone[string]),
 		line("safety.watchdog", s.Watchdog, orNone[Watchdog]),
 		line("safety.small_tier_parent", s.SmallTierParent, orNone[SmallTier]),

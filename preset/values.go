@@ -35,6 +35,15 @@ const (
 	SmallTierAllow  SmallTier = "allow"
 )
 
+// Landing says what happens before a limit is reached.
+type Landing string
+
+// What happens before a limit is reached.
+const (
+	LandingSoft Landing = "soft" // the last call that fits goes without tools, and answers
+	LandingHard Landing = "hard" // calls go with tools until the limit is reached
+)
+
 // What happens to calls of a model without a price. Any other value is the name of a model with one, at
 // which they are charged.
 const (
@@ -67,6 +76,7 @@ type Values struct {
 	MaxSessionCost    *tokens.Nano
 	NoCeiling         *bool // an unattended run without a ceiling is meant
 	MaxToolIterations *int  // in one turn; 0 is off
+	Landing           *Landing
 	Unpriced          *string
 	Watchdog          *Watchdog
 	SmallTierParent   *SmallTier
