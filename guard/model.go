@@ -54,6 +54,10 @@ func (w *guarded) generate(ctx context.Context, req *model.LLMRequest, stream bo
 		}
 		p, known := g.payerOf(ctx, who, state)
 		c := g.pending.adopt(who)
+		if c != nil && c.settled { // one of a model that is not wrapped
+			c.end(ctx, c.req, false)
+			c = nil
+		}
 		if c == nil {
 			var err error
 			if c, err = g.reserve(ctx, who, p, name, req); err != nil {

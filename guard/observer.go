@@ -59,7 +59,9 @@ type Observation struct {
 	InvocationID  string
 	Model         string
 
-	// Tokens and USD are of Charged. USD is 0 if the prices of the model are not known.
+	// Calls, Tokens and USD are of Charged. USD is 0 if the prices of the model are not known. If a later report of the same
+	// call corrects what was charged, they are the difference, which may be negative.
+	Calls  int
 	Tokens tokens.Usage
 	USD    tokens.Nano
 
@@ -94,7 +96,7 @@ func (g *Guard) charged(ctx context.Context, who caller, p ledger.Payer, model s
 		g.observe(ctx, o)
 	}
 	o := who.observation(Charged, p)
-	o.Model, o.Tokens, o.USD = model, a.Usage, a.USD
+	o.Model, o.Calls, o.Tokens, o.USD = model, a.Calls, a.Usage, a.USD
 	g.observe(ctx, o)
 	g.tripped(ctx, who, p, s.Tripped)
 }

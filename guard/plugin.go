@@ -199,6 +199,10 @@ func (g hooks) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest) (*m
 	}
 	p, _ := g.payerOf(ctx, who, state)
 	c := g.pending.peek(who)
+	if c != nil && c.settled { // the call before
+		g.pending.adopt(who).end(ctx, c.req, false)
+		c = nil
+	}
 	if c == nil {
 		var err error
 		if c, err = g.reserve(ctx, who, p, req.Model, req); err != nil {
@@ -228,10 +232,7 @@ func (g hooks) afterModel(ctx agent.CallbackContext, resp *model.LLMResponse, er
 		return nil, nil
 	}
 	c.land(ctx)
-	c.response(ctx, c.req, resp)
-	if !resp.Partial {
-		g.pending.adopt(who)
-	}
+	c.response(ctx, c.req, resp) // it stays pending: usage may still come
 	if c.lands {
 		if out := c.withoutCalls(resp); out != resp {
 			return out, nil

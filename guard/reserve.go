@@ -27,6 +27,8 @@ type call struct {
 	answered bool               // a response has come
 	sent     bool               // as a last call
 	settled  bool
+	usage    tokens.Usage // the largest report of a response, the zero value if there is none
+	guessed  bool         // an estimate is charged
 }
 
 // guessedReply is how long the reply to a session's first call is taken to be, in tokens.

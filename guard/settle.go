@@ -21,32 +21,51 @@ func billed(m *genai.GenerateContentResponseUsageMetadata) tokens.Usage {
 	return u
 }
 
-// response notes a response, and charges the call with its first complete one. A stream repeats its usage so
-// far in every chunk, so only the newest counts.
+// response notes a response, and charges the call with its first complete one, before the tools run that it calls.
+// Usage that comes later corrects the charge.
 func (c *call) response(ctx context.Context, req *model.LLMRequest, resp *model.LLMResponse) {
 	if resp == nil {
 		return
 	}
 	c.answered = true
-	if resp.Partial {
-		if resp.UsageMetadata != nil || c.last == nil || c.last.UsageMetadata == nil {
-			c.last = resp
-		}
-		return
+	larger := c.report(resp)
+	switch {
+	case resp.Partial && !c.settled:
+		c.last = resp
+	case !resp.Partial && !c.settled:
+		c.g.rounds.begin(c.who)
+		c.settle(ctx, req, resp)
+	case larger:
+		c.charge(ctx, c.usage)
 	}
-	c.g.rounds.begin(c.who)
-	c.settle(ctx, req, resp)
 }
 
-// end ends a call. If no complete response has come, it is charged with what was seen of it: a stream that its
-// consumer leaves is paid for. A call that has failed without any usage costs nothing.
+// report notes the usage of a response if it is the largest report of the call so far, and the newest of two that are
+// as large: what was read from a cache may be known last. Any part of an answer may carry it:
+// some models report it in chunks only, or behind the complete response, and some repeat it with less. Reports are
+// kept as a whole, so that tokens and money are those of one and the same.
+func (c *call) report(resp *model.LLMResponse) bool {
+	usage := billed(resp.UsageMetadata)
+	if usage == c.usage || usage.Total() < c.usage.Total() {
+		return false
+	}
+	c.usage = usage
+	return true
+}
+
+// end ends a call: if it is not settled, it is charged with what its responses have told, as long as it has not
+// failed without usage.
 func (c *call) end(ctx context.Context, req *model.LLMRequest, failed bool) {
 	switch {
 	case c.settled:
-	case c.last != nil && (!failed || c.last.UsageMetadata != nil):
+	case c.last != nil && (!failed || c.usage != (tokens.Usage{})):
 		c.settle(ctx, req, c.last)
 	default:
 		c.release(ctx)
+	}
+	if c.guessed {
+		c.guessed = false
+		c.unmetered(ctx, "the model reports no usage: estimated tokens are charged")
 	}
 }
 
@@ -56,22 +75,23 @@ func (c *call) release(ctx context.Context) {
 	c.g.tripped(ctx, c.who, c.payer, c.ticket.Release(c.g.cfg.Now()))
 }
 
-// settle charges the call with the usage of a response.
+// settle charges the call with the largest report, or with an estimate of a response if there is none.
 func (c *call) settle(ctx context.Context, req *model.LLMRequest, resp *model.LLMResponse) {
-	usage := billed(resp.UsageMetadata)
+	usage := c.usage
 	if usage == (tokens.Usage{}) {
-		if c.settled {
-			return // another response of a call that is charged already
-		}
 		if resp.ErrorCode != "" && resp.Content == nil {
 			c.release(ctx)
 			return
 		}
-		usage = estimated(req, resp)
-		c.unmetered(ctx, "the model reports no usage: estimated tokens are charged")
+		usage, c.guessed = estimated(req, resp), true
 	}
+	c.charge(ctx, usage)
+}
+
+// charge charges the call with its usage as a whole, in place of what was charged for it before.
+func (c *call) charge(ctx context.Context, usage tokens.Usage) {
+	c.settled, c.guessed = true, c.guessed && c.usage == (tokens.Usage{})
 	amount, priced := c.g.amount(c.model, usage)
-	c.settled = true
 	s := c.ticket.Settle(c.g.cfg.Now(), c.model, amount, !priced)
 	c.g.charged(ctx, c.who, c.payer, c.model, s.Charged, s)
 }

@@ -63,7 +63,7 @@ func (s *spending) Observe(ctx context.Context, o guard.Observation) {
 // charge counts one settled call.
 func (s *spending) charge(ctx context.Context, o guard.Observation) {
 	model := attribute.String("model", o.Model)
-	s.calls.Add(ctx, 1, metric.WithAttributes(model))
+	s.calls.Add(ctx, int64(o.Calls), metric.WithAttributes(model))
 	s.tokens.Add(ctx, int64(o.Tokens.PromptTokens), metric.WithAttributes(model, attribute.String("gen_ai.token.type", "input")))
 	s.tokens.Add(ctx, int64(o.Tokens.OutputTokens), metric.WithAttributes(model, attribute.String("gen_ai.token.type", "output")))
 	s.cost.Add(ctx, o.USD.USD(), metric.WithAttributes(model))

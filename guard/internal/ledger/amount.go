@@ -2,7 +2,7 @@ package ledger
 
 import "github.com/adk-go-ext/longsession/tokens"
 
-// Amount is what one or more model calls have used. No field is negative.
+// Amount is what one or more model calls have used. No field is negative, but for those of a difference.
 type Amount struct {
 	Calls int
 	Usage tokens.Usage
@@ -35,6 +35,22 @@ func (a Amount) Minus(b Amount) Amount {
 			OutputTokens: max(0, a.Usage.OutputTokens-b.Usage.OutputTokens),
 		},
 		USD: max(0, a.USD-b.USD),
+	}
+}
+
+// Corrected returns the sum a with now in it in place of was.
+func (a Amount) Corrected(was, now Amount) Amount { return a.Minus(was).Plus(now) }
+
+// less returns a less b. Fields of a difference may be negative.
+func (a Amount) less(b Amount) Amount {
+	return Amount{
+		Calls: a.Calls - b.Calls,
+		Usage: tokens.Usage{
+			PromptTokens: a.Usage.PromptTokens - b.Usage.PromptTokens,
+			CachedTokens: a.Usage.CachedTokens - b.Usage.CachedTokens,
+			OutputTokens: a.Usage.OutputTokens - b.Usage.OutputTokens,
+		},
+		USD: a.USD - b.USD,
 	}
 }
 

@@ -178,12 +178,12 @@ type Settled struct {
 	Tripped []Stop
 	// NewUnpriced reports whether the model has no price, and the session has not used it before.
 	NewUnpriced bool
-	// Charged is what was charged.
+	// Charged is what was charged. Where a call was charged before, it is the difference, which may be negative.
 	Charged Amount
 }
 
-// Settle charges what a call has used. If it is called again, the amount is that of the call as a whole, and
-// only what is new is charged.
+// Settle charges what a call has used. If it is called again, the amount is that of the call as a whole, and takes
+// the place of what was charged before.
 func (c *Call) Settle(now time.Time, model string, a Amount, unpriced bool) Settled {
 	b := c.payer.Account.book
 	b.mu.Lock()
@@ -191,10 +191,10 @@ func (c *Call) Settle(now time.Time, model string, a Amount, unpriced bool) Sett
 	c.arrive(now)
 	a = a.cleaned()
 	a.Calls = 1
-	more := a.Minus(c.charged)
-	c.charged = c.charged.Plus(more)
-	c.payer.Account.state.Last = c.charged
-	return c.payer.charge(now, model, more, unpriced, nil)
+	was := c.charged
+	c.charged = a
+	c.payer.Account.state.Last = a
+	return c.payer.charge(now, model, was, a, unpriced, nil)
 }
 
 // Summary charges a call of the summarizer. It is never refused, but may reach a bound.
@@ -202,38 +202,39 @@ func (p Payer) Summary(now time.Time, model string, a Amount, unpriced bool) Set
 	b := p.Account.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return p.charge(now, model, a.cleaned(), unpriced, &p.Account.state.Summaries)
+	return p.charge(now, model, Amount{}, a.cleaned(), unpriced, &p.Account.state.Summaries)
 }
 
-// charge charges an amount to everyone who pays. The caller holds book.mu.
-func (p Payer) charge(now time.Time, model string, a Amount, unpriced bool, part *Amount) (s Settled) {
+// charge charges an amount to everyone who pays, in place of what was charged for the same before. The caller holds
+// book.mu.
+func (p Payer) charge(now time.Time, model string, was, a Amount, unpriced bool, part *Amount) (s Settled) {
 	if part != nil {
-		*part = part.Plus(a)
+		*part = part.Corrected(was, a)
 	}
 	var below *Account
 	for up := p; up.Account != nil; up = up.Account.parent {
 		state := &up.Account.state
 		if below != nil {
-			state.open(below.owner.Session, a)
+			state.open(below.owner.Session, was, a)
 		}
 		below = up.Account
-		state.charge(model, a)
+		state.charge(model, was, a)
 		up.Account.revision++
 		if up.turn != nil {
-			up.turn.spent = up.turn.spent.Plus(a)
+			up.turn.spent = up.turn.spent.Corrected(was, a)
 			if state.TurnID == up.turn.id {
 				state.Turn = up.turn.spent
 			}
 		}
 		if up.Account != p.Account {
-			state.Subtasks = state.Subtasks.Plus(a)
+			state.Subtasks = state.Subtasks.Corrected(was, a)
 			state.SubtasksUnpriced = state.SubtasksUnpriced || unpriced
 		}
 		if unpriced && state.noteUnpriced(model) {
 			s.NewUnpriced = true
 		}
 	}
-	s.Charged = a
+	s.Charged = a.less(was)
 	s.Tripped = p.report(now)
 	p.keepLandings(now)
 	return s

@@ -401,7 +401,7 @@ func TestAVersionThatIsNotConfirmedIsNotCountedTwice(t *testing.T) {
 	}
 	// Another process has gone on from the second version.
 	_, s, _ := Decode(second)
-	s.charge("m", cents(1))
+	s.charge("m", Amount{}, cents(1))
 	a.Load(Encode(self, s), s, start)
 	if got := a.State(start).Total.Calls; got != 4 {
 		t.Errorf("%d calls, not 4", got)
@@ -430,7 +430,7 @@ func TestASubtaskIsRecoveredOnce(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// The rest of a subtask that has used a second model meanwhile is charged to that one.
-	inner.charge("other", cents(4))
+	inner.charge("other", Amount{}, cents(4))
 	later.Recover("s:sub:x", inner, start)
 	if got := later.State(start); got.Total.USD != 7*tokens.Cent || got.Models["other"] != cents(4) || got.Models["m"].USD != 3*tokens.Cent {
 		t.Errorf("%+v", got)
@@ -520,7 +520,7 @@ func TestManyModelsAreCountedTogether(t *testing.T) {
 	t.Parallel()
 	var s State
 	for i := range 100 {
-		s.charge(fmt.Sprint("model ", i, strings.Repeat("é", 200)), cents(1))
+		s.charge(fmt.Sprint("model ", i, strings.Repeat("é", 200)), Amount{}, cents(1))
 	}
 	if len(s.Models) != maxModels+1 || s.Models[otherModels].Calls != 100-maxModels {
 		t.Errorf("%d names", len(s.Models))

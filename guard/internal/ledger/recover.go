@@ -23,9 +23,9 @@ func (a *Account) Recover(child string, stored State, now time.Time) (s Settled)
 			continue
 		}
 		_, unpriced := slices.BinarySearch(stored.Unpriced, model)
-		charged := Payer{Account: a}.charge(now, model, more, unpriced, &a.state.Subtasks)
+		charged := Payer{Account: a}.charge(now, model, Amount{}, more, unpriced, &a.state.Subtasks)
 		a.state.SubtasksUnpriced = a.state.SubtasksUnpriced || unpriced
-		a.state.open(child, more)
+		a.state.open(child, Amount{}, more)
 		s.Charged = s.Charged.Plus(more)
 		s.Tripped = append(s.Tripped, charged.Tripped...)
 		s.NewUnpriced = s.NewUnpriced || charged.NewUnpriced

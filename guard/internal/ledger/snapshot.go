@@ -141,7 +141,7 @@ func Decode(text string) (Owner, State, error) {
 		return Owner{}, State{}, errors.New("the total of the snapshot is not the sum of its models")
 	}
 	for _, child := range in.Open {
-		s.open(child.Name, child.Total.amount())
+		s.open(child.Name, Amount{}, child.Total.amount())
 	}
 	return Owner{in.App, in.User, in.Session}, s, nil
 }

@@ -49,13 +49,13 @@ const (
 	otherModels = "other models"
 )
 
-func (s *State) charge(model string, a Amount) {
-	s.Total = s.Total.Plus(a)
+func (s *State) charge(model string, was, a Amount) {
+	s.Total = s.Total.Corrected(was, a)
 	if s.Models == nil {
 		s.Models = map[string]Amount{}
 	}
 	model = s.name(model)
-	s.Models[model] = s.Models[model].Plus(a)
+	s.Models[model] = s.Models[model].Corrected(was, a)
 }
 
 // name is the name under which a model is counted.
@@ -81,15 +81,15 @@ func (s *State) noteUnpriced(model string) bool {
 // maxOpen is how many subtasks are kept apart.
 const maxOpen = 64
 
-// open notes a part of a subtask.
-func (s *State) open(id string, a Amount) {
+// open notes a part of a subtask, in place of what was noted of the same before.
+func (s *State) open(id string, was, a Amount) {
 	if _, known := s.Open[id]; !known && len(s.Open) >= maxOpen {
 		return
 	}
 	if s.Open == nil {
 		s.Open = map[string]Amount{}
 	}
-	s.Open[id] = s.Open[id].Plus(a)
+	s.Open[id] = s.Open[id].Corrected(was, a)
 }
 
 // short returns a name as it is stored.
@@ -124,7 +124,7 @@ func (s State) onto(theirs, base State) State {
 	}
 	for name, amount := range s.Models {
 		if more := amount.Minus(base.Models[name]); more != (Amount{}) {
-			out.charge(name, more)
+			out.charge(name, Amount{}, more)
 		}
 	}
 	for _, name := range s.Unpriced {
@@ -137,7 +137,7 @@ func (s State) onto(theirs, base State) State {
 	out.Wall += max(0, s.Wall-base.Wall)
 	for id, amount := range s.Open {
 		if more := amount.Minus(base.Open[id]); more != (Amount{}) {
-			out.open(id, more)
+			out.open(id, Amount{}, more)
 		}
 	}
 	for id := range base.Open {
