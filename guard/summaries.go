@@ -41,6 +41,7 @@ func charge(ctx context.Context, g *Guard, o compaction.Observation) {
 		p = account.Turn(o.InvocationID)
 	}
 	amount, priced := g.amount(o.Model, o.Usage)
+	amount.Calls = max(1, o.Answers) // a long window is read in pieces, and an answer that is too long asked for once more
 	s := p.Summary(g.cfg.Now(), o.Model, amount, !priced)
 	who := caller{ref: o.Session, invocation: o.InvocationID, branch: o.Branch}
 	g.charged(ctx, who, p, o.Model, s.Charged, s)

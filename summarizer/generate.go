@@ -15,11 +15,12 @@ import (
 // that never stops would otherwise exhaust memory.
 const maxAnswer = 4 << 20
 
-// answer is the outcome of one model call. usage is valid even if err is set.
+// answer is the outcome of one model call. usage and calls are valid even if err is set.
 type answer struct {
 	content *genai.Content
 	text    string
 	usage   tokens.Usage
+	calls   int // 1 if there is a response, else 0; the sum for a summary that was asked for twice
 	err     error
 }
 
@@ -67,8 +68,10 @@ func collect(ctx context.Context, llm model.LLM, req *model.LLMRequest, got *ans
 		if resp == nil {
 			continue
 		}
-		if resp.UsageMetadata != nil {
-			got.usage = tokens.UsageOf(resp.UsageMetadata) // every report is the running total
+		got.calls = 1
+		// Every report is the running total, and some models repeat it with less.
+		if usage := tokens.UsageOf(resp.UsageMetadata); usage.Total() >= got.usage.Total() && usage != (tokens.Usage{}) {
+			got.usage = usage
 		}
 		if err := refusal(resp); err != nil {
 			got.err = err

@@ -144,7 +144,7 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 		}
 		began := time.Now()
 		last, err := l.write(ctx, req, part, place{number, number + len(rest) - 1}, transcriptOf(rest[0], l.maxInput))
-		res.Usage, res.Content = res.Usage.Add(last.usage), last.content
+		res.Usage, res.Calls, res.Content = res.Usage.Add(last.usage), res.Calls+last.calls, last.content
 		if err != nil {
 			res.Content = nil
 			return res, err
@@ -175,7 +175,7 @@ func (l *LLM) write(ctx context.Context, req, part Request, at place, transcript
 	if shorter.err == nil && tokens.Estimate(shorter.text) < size && Check(req, shorter.text) == nil {
 		got.content, got.text = shorter.content, shorter.text
 	}
-	got.usage = got.usage.Add(shorter.usage)
+	got.usage, got.calls = got.usage.Add(shorter.usage), got.calls+shorter.calls
 	return got, nil
 }
 

@@ -25,7 +25,7 @@ func TestChunksAreOneAnswerAndPartialsAreSkipped(t *testing.T) {
 	first := &model.LLMResponse{Content: &genai.Content{Parts: []*genai.Part{
 		{Text: "let me see", Thought: true}, {Text: "The or", ThoughtSignature: []byte("sig")}}}}
 	last := says("der is A-17.")
-	last.UsageMetadata = used(7, 3)
+	last.UsageMetadata = used(107, 13)
 	m := answering(only(partial, first, nil, last))
 	res, err := newLLM(t, summarizer.LLMConfig{Model: m}).Summarize(context.Background(), window())
 	if err != nil {
@@ -35,7 +35,7 @@ func TestChunksAreOneAnswerAndPartialsAreSkipped(t *testing.T) {
 	if !reflect.DeepEqual(res.Content, want) {
 		t.Errorf("got %+v", res.Content)
 	}
-	if res.Usage != (tokens.Usage{PromptTokens: 7, OutputTokens: 3}) {
+	if res.Usage != (tokens.Usage{PromptTokens: 107, OutputTokens: 13}) {
 		t.Errorf("usage %+v; reports within a call are running totals", res.Usage)
 	}
 }
@@ -129,8 +129,8 @@ func TestOverlongAnswerIsAskedForOnceMore(t *testing.T) {
 			if text, _ := summarizer.Prose(res.Content); text != tc.want {
 				t.Errorf("got %q", text)
 			}
-			if m.calls() != 2 || res.Usage.PromptTokens != 200 {
-				t.Errorf("%d calls, usage %+v", m.calls(), res.Usage)
+			if m.calls() != 2 || res.Calls != 2 || res.Usage.PromptTokens != 200 {
+				t.Errorf("%d calls, %d counted, usage %+v", m.calls(), res.Calls, res.Usage)
 			}
 			if p := m.prompt(1); !strings.Contains(p, "under 20 tokens") || !strings.Contains(p, "> Language: English\n> Order A-17") {
 				t.Errorf("second prompt: %s", p)

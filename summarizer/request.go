@@ -81,6 +81,9 @@ type Result struct {
 	Content *genai.Content
 	// Usage is what the provider reported for all model calls of this summary together.
 	Usage tokens.Usage
+	// Calls is how many calls of a model that were: those that were answered, or for which the provider reported usage.
+	// 0 with a Usage means 1.
+	Calls int
 	// Model is the name of the model that wrote the summary, "" if no model did.
 	Model string
 }

@@ -86,7 +86,7 @@ func (r *Reporter) attempt(st *sessions.State, of writer.Job, window selector.Se
 
 // Spent notes what the summarizer's calls used. They are paid for even where they led to nothing.
 func (a *Attempt) Spent(result summarizer.Result) {
-	a.Usage, a.Model = result.Usage, result.Model
+	a.Usage, a.Answers, a.Model = result.Usage, result.Calls, result.Model
 	if model, ok := a.reporter.cfg.Registry.Lookup(result.Model); ok && model.Priced() {
 		a.Cost = model.Cost(result.Usage)
 	}

@@ -138,6 +138,7 @@ type Observation struct {
 	Calls    []string
 	Duration time.Duration
 	Usage    tokens.Usage
+	Answers  int
 	Cost     float64
 	Model    string
 	Economy  meter.Economy
