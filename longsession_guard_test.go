@@ -86,7 +86,7 @@ func endless(n int, _ *model.LLMRequest) *model.LLMResponse {
 func TestACeilingHoldsThroughEveryLayer(t *testing.T) {
 	t.Parallel()
 	cfg := withEverything()
-	cfg.Guard = guard.Config{Session: guard.Limits{USD: 10 * perCall}, Landing: guard.LandingHard}
+	cfg.Guard = guard.Config{Session: guard.Limits{USD: 10 * perCall}, Landing: guard.LandingHard, Unpriced: guard.UnpricedWarn}
 	stack := newStack(t, cfg)
 	llm := billed("gemini-2.5-flash", endless)
 	err := ask(t, stack, llm, again(t))
@@ -264,3 +264,40 @@ func TestCloseStoresWhatTheLastSummaryHasCost(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatCannotHoldIsRefusedWithARemedy(t *testing.T) {
+	t.Parallel()
+	ceiling := guard.Limits{USD: guard.Dollars(0.10)}
+	for name, row := range map[string]struct {
+		change func(*longsession.Config)
+		field  string
+		remedy string // "" if the config is fine
+	}{
+		"a ceiling of turns":          {func(c *longsession.Config) { c.Guard.Turn = ceiling }, "Guard.Turn.USD", "guard.UnpricedAs"},
+		"a ceiling of the session":    {func(c *longsession.Config) { c.Guard.Session = ceiling }, "Guard.Session.USD", "add them to Registry"},
+		"a ceiling for other models":  {func(c *longsession.Config) { c.Guard.Session, c.Guard.Unpriced = ceiling, guard.UnpricedWarn }, "", ""},
+		"a limit that needs no price": {func(c *longsession.Config) { c.Guard.Session.ModelCalls = 5 }, "", ""},
+		"a window of ten tokens":      {func(c *longsession.Config) { c.Compaction.ContextWindow = 10 }, "Budget.ContextWindow", "128_000"},
+	} {
+		cfg := longsession.Config{Model: nameless{}}
+		row.change(&cfg)
+		stack, err := longsession.New(session.InMemoryService(), cfg)
+		var refused *longsession.ConfigError
+		switch {
+		case row.remedy == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case row.remedy != "" && (!errors.As(err, &refused) || refused.Field != row.field || !strings.Contains(err.Error(), row.remedy)):
+			t.Errorf("%s: %v", name, err)
+		}
+		if stack != nil {
+			if err := stack.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// nameless is a model that no table has.
+type nameless struct{ model.LLM }
+
+func (nameless) Name() string { return "house-model-without-prices" }

@@ -50,6 +50,9 @@ func names(layers []Layer) string {
 	return text + " and " + string(layers[len(layers)-1])
 }
 
+// minWindow is the smallest context window, in tokens, that an instruction, a message and an answer fit into.
+const minWindow = 256
+
 // windows makes the numbers of the context window the same for every layer that is on.
 func (r *resolver) windows() {
 	var windows, replies []place[int]
@@ -67,6 +70,9 @@ func (r *resolver) windows() {
 	add("Compaction", &c.Compaction.ContextWindow, &c.Compaction.MaxOutputTokens)
 	same(r, windows...)
 	same(r, replies...)
+	if window := *windows[0].value; window > 0 && window < minWindow {
+		r.refuse(windows[0].field, window, "no request fits into it: it is a number of tokens, such as 128_000, or 0 for the window of the model")
+	}
 }
 
 // models gives each layer the shared registry, and compaction the model.
@@ -142,6 +148,21 @@ func (r *resolver) ceilings() {
 	g := &r.cfg.Guard
 	if !r.cfg.uses(LayerGuard) && (g.Turn.Any() || g.Session.Any()) {
 		r.refuse("Guard", "set with limits", "nobody holds them: remove the limits, or do not disable %s", LayerGuard)
+	}
+	if r.cfg.Model == nil || g.Unpriced != "" {
+		return // the app has said what happens with models without prices
+	}
+	if m, known := g.Registry.Lookup(r.cfg.Model.Name()); known && m.Priced() {
+		return
+	}
+	for _, limit := range []struct {
+		field string
+		usd   tokens.Nano
+	}{{"Guard.Turn.USD", g.Turn.USD}, {"Guard.Session.USD", g.Session.USD}} {
+		if limit.usd > 0 {
+			r.refuse(limit.field, limit.usd, "it cannot hold, because the prices of the model %.80q are not known: add them to Registry, "+
+				"charge it like another model with Guard.Unpriced = guard.UnpricedAs and Guard.PriceAs, or set guard.UnpricedWarn if it is for other models", r.cfg.Model.Name())
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ type ConfigError struct {
 
 // Error names the field, its value and what is wrong.
 func (e *ConfigError) Error() string {
-	value := fmt.Sprintf("%.60v", e.Value)
+	value := fmt.Sprintf("%.60s", fmt.Sprint(e.Value))
 	if text, ok := e.Value.(string); ok {
 		value = fmt.Sprintf("%.40q", text)
 	}
@@ -27,6 +27,13 @@ func (e *ConfigError) Error() string {
 
 // maxUSD is the highest limit in money. A higher one is a mistake in the unit.
 const maxUSD = 1_000_000 * tokens.Dollar
+
+// minUSD is the lowest limit in money, and the lowest sum that a reset adds. A bare number such as 1 is below it: it
+// was meant as dollars or cents.
+const minUSD = tokens.Dollar / 10_000
+
+// tooSmall says what to do with an amount below minUSD.
+const tooSmall = "it is less than a hundredth of a cent: a bare number is one of nano-dollars; write guard.Dollars(0.10) for ten cents"
 
 // check returns the joined problems of a config.
 func (c *Config) check() error {
@@ -74,7 +81,8 @@ func checkLimits(field string, l Limits) error {
 	}
 	const negative = "it must not be negative; 0 is no limit"
 	refuse("USD", l.USD < 0, l.USD, negative)
-	refuse("USD", l.USD > maxUSD, l.USD, "it is above a million dollars: the unit is a nano-dollar, as in 50 * tokens.Cent")
+	refuse("USD", l.USD > 0 && l.USD < minUSD, int64(l.USD), tooSmall)
+	refuse("USD", l.USD > maxUSD, l.USD, "it is above a million dollars: write guard.Dollars(0.10) for ten cents")
 	refuse("ModelCalls", l.ModelCalls < 0, l.ModelCalls, negative)
 	refuse("Tokens", l.Tokens < 0, l.Tokens, negative)
 	refuse("Wall", l.Wall < 0, l.Wall, negative)

@@ -115,3 +115,26 @@ func TestStoredTotalsRefuseWhatTheNextRunIsRefusedFor(t *testing.T) {
 		}
 	}
 }
+
+func TestABareNumberIsNoAmountOfMoney(t *testing.T) {
+	t.Parallel()
+	for _, limits := range []guard.Limits{{USD: 1}, {USD: 50}, {USD: 99_999}, {USD: guard.Dollars(-1)}, {USD: guard.Dollars(math.NaN())}, {USD: guard.Dollars(math.Inf(1))}, {USD: guard.Dollars(2e6)}} {
+		_, turn := guard.New(guard.Config{Turn: limits})
+		_, session := guard.New(guard.Config{Session: limits})
+		var refused *guard.ConfigError
+		if !errors.As(turn, &refused) || refused.Field != "Turn.USD" || session == nil {
+			t.Errorf("%d: %v, %v", limits.USD, turn, session)
+		}
+		if limits.USD > 0 && !strings.Contains(turn.Error(), "guard.Dollars(0.10)") {
+			t.Errorf("no remedy: %v", turn)
+		}
+	}
+	for usd, want := range map[float64]tokens.Nano{0: 0, 0.10: 10 * tokens.Cent, 0.3: 30 * tokens.Cent, 20: 20 * tokens.Dollar, 0.0325: 32_500_000, 1e-4: 100_000} {
+		if got := guard.Dollars(usd); got != want {
+			t.Errorf("Dollars(%v) is %d", usd, got)
+		}
+		if _, err := guard.New(guard.Config{Turn: guard.Limits{USD: want}}); err != nil {
+			t.Errorf("%v: %v", want, err)
+		}
+	}
+}

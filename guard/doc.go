@@ -30,7 +30,7 @@
 //     [Config.OnStop] says. Parallel calls near a bound wait for each other, so that none starts above it;
 //   - the tools that this call has asked for do not run. Each gets the result {"error":"not run: the cost
 //     ceiling is reached"}, so the stored conversation stays complete;
-//   - if a session's bound is reached, or a turn's cost ceiling, the next run is refused before its message is
+//   - if a session's bound is reached, or a turn's cost ceiling, or the last call under it was made, the next run is refused before its message is
 //     stored, without a model call. [Guard.Reset] lets it go on. Other limits of a turn end with it.
 //
 // Before that, the model is told when [Config.NoteAt] of a limit is used. The last call that fits goes without

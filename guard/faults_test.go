@@ -132,7 +132,7 @@ func TestAModelWithoutPricesIsSaid(t *testing.T) {
 	both(t, func(t *testing.T, opts ...option) {
 		llm := answers(usage())
 		llm.name = "home-made"
-		d := newDesk(t, guard.Config{Turn: guard.Limits{USD: 1}}, llm, opts...)
+		d := newDesk(t, guard.Config{Turn: guard.Limits{USD: guard.Dollars(0.0001)}}, llm, opts...)
 		for i := range 3 {
 			d.say(fmt.Sprint("hi ", i), agent.StreamingModeNone, 0)
 		}

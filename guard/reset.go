@@ -125,6 +125,9 @@ func (o ResetOptions) check() error {
 		}
 	}
 	refuse("AddUSD", int64(o.AddUSD), o.AddUSD)
+	if o.AddUSD > 0 && o.AddUSD < minUSD {
+		problems = append(problems, &ConfigError{"AddUSD", int64(o.AddUSD), tooSmall})
+	}
 	refuse("AddModelCalls", int64(o.AddModelCalls), o.AddModelCalls)
 	refuse("AddTokens", int64(o.AddTokens), o.AddTokens)
 	refuse("AddWall", int64(o.AddWall), o.AddWall)

@@ -256,7 +256,7 @@ func plantState(t *testing.T, service session.Service, sess session.Session, val
 func TestACeilingBelowThePriceOfOneCall(t *testing.T) {
 	t.Parallel()
 	for _, landing := range []guard.LandingMode{guard.LandingSoft, guard.LandingHard} {
-		g, service, llm := guardOf(t, guard.Config{Session: guard.Limits{USD: 1}, Landing: landing}), session.InMemoryService(), &tireless{name: pricedModel}
+		g, service, llm := guardOf(t, guard.Config{Session: guard.Limits{USD: guard.Dollars(0.0001)}, Landing: landing}), session.InMemoryService(), &tireless{name: pricedModel}
 		r := guardedRunner(t, service, guardShapes()[0], llm, g)
 		p := guardedTurn(t, t.Context(), r, ref, agent.RunConfig{}, 0)
 		if llm.count() != 1 || p.err() != nil && stopOf(p) == nil {

@@ -119,6 +119,9 @@ func (p *problems) limits(prefix string, calls string, l guard.Limits) {
 	if l.USD < 0 {
 		p.refuse(prefix+"USD", l.USD, "it must not be negative; 0 is what the parent has left")
 	}
+	if l.USD > 0 && l.USD < tokens.Dollar/10_000 {
+		p.refuse(prefix+"USD", int64(l.USD), "it is less than a hundredth of a cent: a bare number is one of nano-dollars; write guard.Dollars(0.10) for ten cents")
+	}
 	if l.ModelCalls < 0 {
 		p.refuse(prefix+calls, l.ModelCalls, "it must not be negative; 0 is the default")
 	}

@@ -278,7 +278,7 @@ func TestAFailedSubtaskIsPaidForToo(t *testing.T) {
 // A model without prices is said to have none.
 func TestAnUnpricedModelIsSaid(t *testing.T) {
 	t.Parallel()
-	p, a := delegating(t, session.InMemoryService(), says("own-model", say("fine")), subtask.Spec{Message: "?", USD: 1}, nil)
+	p, a := delegating(t, session.InMemoryService(), says("own-model", say("fine")), subtask.Spec{Message: "?", USD: guard.Dollars(0.0001)}, nil)
 	p.say("go")
 	got := a.only(t)
 	wrapped, err := a.r.Wrappers(readFile(t, nil))
