@@ -22,7 +22,9 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -46,6 +48,12 @@ func (f *fixed) Summarize(context.Context, summarizer.Request) (summarizer.Resul
 	return summarizer.Result{Content: genai.NewContentFromText(text[:1000], genai.RoleModel)}, nil
 }
 
+// filled is after how many turns a prompt of this session has filled up. A summary of a few turns is short. Only
+// merges make summaries as long as MaxSummaryTokens allows, and the list of exact values fills up as well. The
+// prompts of the first turns are therefore shorter than any later ones. From then on only the younger summaries
+// still vary, and no prompt is longer than the bound that the test checks too.
+const filled = 200
+
 func TestAPromptStaysAsShortAsItWas(t *testing.T) {
 	testkit.SkipBrief(t, "every compaction is synchronous")
 	for name, writer := range map[string]compaction.Summarizer{"extractive": summarizer.Extractive{}, "1000 characters": &fixed{}} {
@@ -55,14 +63,20 @@ func TestAPromptStaysAsShortAsItWas(t *testing.T) {
 			counted := &counting{writer: writer}
 			cfg.Summarizer, cfg.Synchronous = counted, true
 			r := newRun(t, cfg)
-			for range long(10_000) {
+			turns := long(10_000)
+			for range turns {
 				r.turn()
 			}
 			r.report(t, counted)
 
-			early, late := r.mean(5, 15), r.mean(90, 100)
+			early, late := r.mean(filled, filled+turns/10), r.mean(turns-turns/10, turns)
+			t.Logf("prompt tokens: %.0f on average in turns %d to %d, %.0f in the last tenth (%.3f)", early, filled, filled+turns/10, late, late/early)
 			if late > 1.1*early {
-				t.Errorf("prompts of the last tenth have %.0f tokens, those near the beginning %.0f: the ratio %.3f is over 1.1", late, early, late/early)
+				t.Errorf("prompts of the last tenth have %.0f tokens, those after turn %d had %.0f: the ratio %.3f is over 1.1", late, filled, early, late/early)
+			}
+			frame := promptsize.Frame(record.KindSummary, false)
+			if bound := cfg.MaxSummaries*(cfg.MaxSummaryTokens+frame) + cfg.MaxLedgerTokens; r.front > bound || r.front < bound/4 {
+				t.Errorf("the summaries of a prompt took up to %d tokens; at most %d are allowed, and they should be nearly used", r.front, bound)
 			}
 			if r.most > cfg.MaxSummaries {
 				t.Errorf("%d summaries were visible at once, MaxSummaries is %d", r.most, cfg.MaxSummaries)
@@ -175,17 +189,13 @@ func (r *run) stored(t *testing.T) int {
 	return n
 }
 
-// mean returns the mean number of prompt tokens in a part of the turns, given in percent of all
-// turns.
+// mean returns the mean number of prompt tokens of the turns behind the first from of them, up to the to-th.
 func (r *run) mean(from, to int) float64 {
-	sum, n := 0, 0
-	for turn, tokens := range r.byTurn {
-		if turn*100 >= from*len(r.byTurn) && turn*100 < to*len(r.byTurn) {
-			sum += tokens
-			n++
-		}
+	sum := 0
+	for _, size := range r.byTurn[from:to] {
+		sum += size
 	}
-	return float64(sum) / float64(n)
+	return float64(sum) / float64(to-from)
 }
 
 // median returns the median time of the turns in a part of the run, given in percent of all turns.
@@ -208,8 +218,7 @@ func (r *run) report(t *testing.T, c *counting) {
 	stored := r.stored(t)
 	t.Logf("%d turns, %d events stored, %d summarizer calls, %d events handed to it (%.3f), %d records",
 		len(r.took), stored, c.calls, c.events, float64(c.events)/float64(stored), r.records)
-	t.Logf("prompt tokens: %.0f at 5-15%%, %.0f at 90-100%% of the run (%.3f); largest %d",
-		r.mean(5, 15), r.mean(90, 100), r.mean(90, 100)/r.mean(5, 15), slices.Max(r.tokens))
+	t.Logf("largest prompt: %d tokens; its summaries took up to %d", slices.Max(r.tokens), r.front)
 	t.Logf("time per turn: median %v at 5-15%%, %v at 90-100%%; mean %v and %v",
 		r.median(5, 15), r.median(90, 100), r.total(5, 15), r.total(90, 100))
 	t.Logf("prompts compared with the one before: %d of %d; summaries visible at most: %d", r.compared, len(r.tokens), r.most)

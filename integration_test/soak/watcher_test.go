@@ -43,6 +43,7 @@ type watcher struct {
 	at       int      // records at the time it was sent
 	compared int
 	most     int // summaries visible at once
+	front    int // tokens of all summaries of one prompt, at most
 }
 
 func (w *watcher) Name() string { return "watcher" }
@@ -75,14 +76,18 @@ func (w *watcher) look(contents []*genai.Content) {
 	if len(w.byTurn) < w.number {
 		w.byTurn = append(w.byTurn, size)
 	}
-	now := make([]string, len(contents))
+	now, front := make([]string, len(contents)), 0
 	for i, content := range contents {
+		if strings.HasPrefix(content.Parts[0].Text, "[Summary of") {
+			front += tokens.OfContents(contents[i : i+1])
+		}
 		data, err := json.Marshal(content)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		now[i] = string(data)
 	}
+	w.front = max(w.front, front)
 	if w.at == w.records && w.before != nil {
 		w.compared++
 		if len(now) < len(w.before) {
