@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/genai"
@@ -18,7 +19,6 @@ import (
 
 	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/toolresult"
 	"github.com/adk-go-ext/longsession/toolresult/store"
@@ -33,10 +33,33 @@ var faults = map[string]fault{
 	"fails":  func(context.Context) error { return errFault },
 	"panics": func(context.Context) error { panic("the part panics") },
 	"hangs": func(ctx context.Context) error {
-		<-ctx.Done()
-		return ctx.Err()
+		over, _ := ctx.Value(endOfTest{}).(chan struct{})
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-over: // it was given a context without an end
+			return errFault
+		}
 	},
-	"hangs for ever": func(context.Context) error { select {} },
+	"hangs for ever": func(ctx context.Context) error {
+		over, _ := ctx.Value(endOfTest{}).(chan struct{})
+		<-over
+		return errFault
+	},
+}
+
+// endOfTest is the key of a channel that is closed when a test is over, see withFault. Without it, a part hangs as long as the process.
+type endOfTest struct{}
+
+// withFault runs a test in which a part misbehaves. The clock is that of package synctest, so that the timeouts of a part that
+// hangs take no time. What hangs for ever ends with the test.
+func withFault(t *testing.T, f fault, test func(t *testing.T, f fault)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		over := make(chan struct{})
+		t.Cleanup(func() { close(over) })
+		test(t, func(ctx context.Context) error { return f(context.WithValue(ctx, endOfTest{}, over)) })
+	})
 }
 
 // faultyStorage misbehaves when a session is read while a turn runs, as layers do. The runner's own reading,
@@ -96,7 +119,6 @@ func (s faultySummarizer) Summarize(ctx context.Context, _ summarizer.Request) (
 // that a provider accepts, and it fits into the window.
 func TestNoTurnFailsWhateverAPartDoes(t *testing.T) {
 	t.Parallel()
-	testkit.SkipBrief(t, "parts that hang take their timeouts")
 	for part, inject := range map[string]func(a *toolApp, f fault, n *atomic.Int32){
 		"the summarizer": func(a *toolApp, f fault, n *atomic.Int32) {
 			a.cfg.Compaction.Summarizer = faultySummarizer{f, n}
@@ -138,25 +160,20 @@ func TestNoTurnFailsWhateverAPartDoes(t *testing.T) {
 				}
 				t.Run(part+" "+kind+", "+s.name, func(t *testing.T) {
 					t.Parallel()
-					var n atomic.Int32
-					a := newToolApp(t, inMemory(t), s.build, func(a *toolApp) {
-						a.leaky = strings.HasPrefix(kind, "hangs")
-						inject(a, f, &n)
-					})
-					for _, w := range a.workers {
-						w.forgiving = true
-					}
-					if strings.HasPrefix(part, "the stor") && strings.HasPrefix(kind, "hangs") {
-						for _, w := range a.workers { // each attempt to read or to store takes its seconds
-							w.rounds, w.wide = 1, 1
+					withFault(t, f, func(t *testing.T, f fault) {
+						var n atomic.Int32
+						a := newToolApp(t, inMemory(t), s.build, func(a *toolApp) {
+							a.leaky = strings.HasPrefix(kind, "hangs")
+							inject(a, f, &n)
+						})
+						for _, w := range a.workers {
+							w.forgiving = true
 						}
-						a.play(1)
-					} else {
 						a.play(6)
-					}
-					if n.Load() == 0 {
-						t.Error("the part was never called")
-					}
+						if n.Load() == 0 {
+							t.Error("the part was never called")
+						}
+					})
 				})
 			}
 		}
