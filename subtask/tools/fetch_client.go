@@ -43,7 +43,6 @@ func newTransport(cfg FetchConfig) *http.Transport {
 	return &http.Transport{
 		DisableKeepAlives:      true,
 		TLSHandshakeTimeout:    cfg.Timeout,
-		ResponseHeaderTimeout:  cfg.Timeout,
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}

@@ -17,7 +17,7 @@ type FetchConfig struct {
 	// Timeout bounds one call, with all of its redirects. 0 means 10 s.
 	Timeout time.Duration
 	// MaxBytes is how much of a page is read, after decompression; the rest is left out, and the result says so.
-	// 0 means 2 MiB. Converting that much HTML takes up to 2 s.
+	// 0 means 2 MiB. Converting that much HTML takes less than a second.
 	MaxBytes int64
 	// ResultBytes bounds the text of one result. The model reads on with an offset. 0 means 64 KiB.
 	ResultBytes int

@@ -216,7 +216,7 @@ func TestFetchReturnsText(t *testing.T) {
 		{what: "plain", kind: "text/plain", body: "hello", content: "hello"},
 		{what: "json", kind: "application/json", body: `{"a":1}`, content: `{"a":1}`},
 		{what: "feed", kind: "application/rss+xml", body: "<rss/>", content: "<rss/>"},
-		{what: "html", kind: "text/html; charset=utf-8", body: tablePage, content: "# Prices\n\nSee [more](BASE/dir/more.html) & **all**.\n\n![dot]\n\n| Item | Price |\n|------|-------|\n| Tea  | 3     |"},
+		{what: "html", kind: "text/html; charset=utf-8", body: tablePage, content: "# Prices\n\nSee [more](BASE/dir/more.html) & **all**.\n\n![dot]\n\n| Item | Price |\n|---|---|\n| Tea | 3 |"},
 		{what: "latin-1 in the header", kind: "text/plain; charset=iso-8859-1", body: "caf\xe9", content: "café"},
 		{what: "windows-1251 in the page", kind: "text/html", body: "<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2", content: "Привет"},
 		{what: "UTF-8 behind much ASCII", kind: "text/plain", body: strings.Repeat("a", 2_000) + "ü", content: strings.Repeat("a", 2_000) + "ü"},
@@ -235,7 +235,7 @@ func TestFetchReturnsText(t *testing.T) {
 		{what: "a bomb of zeros", kind: "text/plain", encoding: "gzip", body: string(bomb), err: "is binary"},
 		{what: "brotli", kind: "text/plain", encoding: "br", body: "x", err: `encoded as "br"`},
 		{what: "broken gzip", kind: "text/plain", encoding: "gzip", body: "not gzip", err: "broke off"},
-		{what: "deep", kind: "text/html", body: strings.Repeat("<div>", 5_000) + "found<script>no</script>", content: "found", note: "nested too deep"},
+		{what: "deep", kind: "text/html", body: strings.Repeat("<div>", 5_000) + "found<script>no</script>", content: "found"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
