@@ -26,10 +26,11 @@ const maxIndexes = 128
 // keeps doing that.
 //
 // The first read of a session costs one Get of the whole session. From then on Events remembers
-// where each result is. It also keeps up to 64 results of 64 MiB in all in memory, and the one read
-// last whatever its size; reading on in one of those costs a Get without events. A reference that
-// no result of the session has costs a whole Get again. Services with a method History, such as
-// that of package persistence, are read event by event.
+// where each result is, and what the newest event was; the next read gets that event and those behind it, which
+// shows whether the session is still the same one. A session that was deleted and created again has none of the
+// results it had before, whichever process deleted it. Events also keeps up to 64 results of 64 MiB in all in
+// memory, and the one read last whatever its size. A reference that no result of the session has costs a whole Get
+// again. Services with a method History, such as that of package persistence, are read event by event.
 //
 // Any number of goroutines may use the source. Reads of one session take turns, and give up when their
 // context ends. If svc is nil, every reference is unknown.
@@ -54,9 +55,14 @@ func (e *events) Open(ctx context.Context, owner Owner, ref string) (io.ReaderAt
 	}
 	ix := e.indexOf(owner)
 	content, err := e.read(ctx, ix, ref)
+	if errors.Is(err, errAnother) {
+		e.forget(ix)
+		ix = e.indexOf(owner)
+		content, err = e.read(ctx, ix, ref)
+	}
 	switch {
-	case errors.Is(err, session.ErrNotFound):
-		// The session may have been deleted, and another with its name must not inherit its results.
+	case errors.Is(err, session.ErrNotFound), errors.Is(err, errAnother):
+		// The session was deleted, and another with its name must not inherit its results.
 		e.forget(ix)
 		return nil, 0, ErrUnknownRef
 	case err != nil:
@@ -65,23 +71,25 @@ func (e *events) Open(ctx context.Context, owner Owner, ref string) (io.ReaderAt
 	return strings.NewReader(content), int64(len(content)), nil
 }
 
-// read returns a result's content, from memory if possible.
+// read returns a result's content, from memory if the session still has it.
 func (e *events) read(ctx context.Context, ix *index, ref string) (string, error) {
-	if content, kept := e.contents.get(contentKey{ix, ref}); kept {
-		return content, e.history.exists(ctx, ix.owner)
-	}
 	if err := ix.acquire(ctx); err != nil {
 		// If the one ahead hangs in storage, later readers start with an index of their own.
 		e.forget(ix)
 		return "", fmt.Errorf("open result %s: %w", ref, err)
 	}
 	defer ix.release()
-	if content, kept := e.contents.get(contentKey{ix, ref}); kept {
-		return content, e.history.exists(ctx, ix.owner)
-	}
-	content, found, err := ix.find(ctx, e.history, ref)
+	content, found, err := ix.update(ctx, e.history, ref)
 	if err != nil {
 		return "", err
+	}
+	if !found {
+		if content, kept := e.contents.get(contentKey{ix, ref}); kept {
+			return content, nil
+		}
+		if content, found, err = ix.find(ctx, e.history, ref); err != nil {
+			return "", err
+		}
 	}
 	if !found {
 		return "", ErrUnknownRef

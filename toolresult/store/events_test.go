@@ -201,6 +201,46 @@ func TestADeletedSessionHasNoResults(t *testing.T) {
 	}
 }
 
+// A result that was read is in memory. It must not be read from there once its session is another one, even if that has
+// events with the same names and times, and whether this process or another one deleted the first.
+func TestASessionCreatedAgainShowsNothingOfTheFirst(t *testing.T) {
+	t.Parallel()
+	for _, place := range places(t) {
+		for _, who := range []string{"this process", "another process"} {
+			t.Run(place.Name+", deleted by "+who, func(t *testing.T) {
+				t.Parallel()
+				place := place.Anew(t)
+				svc := place.Open(t)
+				deleter := svc
+				if who == "another process" {
+					deleter = place.Open(t)
+				}
+				src := store.Events(svc)
+				first := newChat(t, svc, me)
+				for _, text := range []string{"secret", "second", "third"} {
+					first.add(result(text))
+				}
+				if _, err := readAll(t.Context(), src, me, refOf("secret")); err != nil {
+					t.Fatal(err)
+				}
+				if err := deleter.Delete(t.Context(), &session.DeleteRequest{AppName: me.AppName, UserID: me.UserID, SessionID: me.SessionID}); err != nil {
+					t.Fatal(err)
+				}
+				second := newChat(t, deleter, me)
+				for n := range 5 {
+					if got, err := readAll(t.Context(), src, me, refOf("secret")); !errors.Is(err, store.ErrUnknownRef) {
+						t.Errorf("with %d events the session that was created again shows %q, %v", n, got, err)
+					}
+					second.add(result(fmt.Sprint("new ", n)))
+					if got, err := readAll(t.Context(), src, me, refOf(fmt.Sprint("new ", n))); err != nil || got != fmt.Sprint("new ", n) {
+						t.Errorf("%q, %v", got, err)
+					}
+				}
+			})
+		}
+	}
+}
+
 // An event may be stored behind one with a later timestamp: clocks of two processes differ.
 func TestAResultWithAnOlderTimestampIsFound(t *testing.T) {
 	t.Parallel()
@@ -267,11 +307,11 @@ func TestLaterReadsDoNotReadTheHistoryAgain(t *testing.T) {
 	if gets, events := read("result 7"); gets != 1 || events != many {
 		t.Errorf("the first read took %d Gets with %d events, want 1 with %d", gets, events, many)
 	}
-	if gets, events := read("result 7"); gets != 1 || events != 0 {
-		t.Errorf("reading on took %d Gets with %d events, want 1 with none", gets, events)
+	if gets, events := read("result 7"); gets != 1 || events != 1 {
+		t.Errorf("reading on took %d Gets with %d events, want 1 with the newest", gets, events)
 	}
-	if gets, events := read(fmt.Sprint("result ", many-5)); gets != 1 || events != 5 {
-		t.Errorf("another result took %d Gets with %d events, want 1 with 5", gets, events)
+	if gets, events := read(fmt.Sprint("result ", many-5)); gets != 2 || events != 6 {
+		t.Errorf("another result took %d Gets with %d events, want 2 with 6", gets, events)
 	}
 	c.add(result("new"))
 	if gets, events := read("new"); gets != 1 || events != 2 {

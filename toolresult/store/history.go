@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"math"
-	"time"
 
 	"google.golang.org/adk/session"
 
@@ -13,10 +11,8 @@ import (
 
 // history reads the events of sessions.
 type history interface {
-	// exists returns an error that wraps session.ErrNotFound if there is no such session.
-	exists(ctx context.Context, owner Owner) error
 	// since yields the stored events from a position on, in the order of storage, until yield returns
-	// false. It may yield earlier events too.
+	// false. It may yield earlier events too. The error wraps session.ErrNotFound if there is no such session.
 	since(ctx context.Context, owner Owner, from position, yield func(*session.Event, position) bool) error
 }
 
@@ -71,14 +67,6 @@ type getter struct {
 	get func(context.Context, *session.GetRequest) (*session.GetResponse, error)
 }
 
-// noEvents is later than every event. As the time of GetRequest.After it leaves all events out.
-var noEvents = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-
-func (g getter) exists(ctx context.Context, owner Owner) error {
-	_, err := g.load(ctx, owner, &session.GetRequest{After: noEvents, NumRecentEvents: 1})
-	return err
-}
-
 // since reads the events whose timestamp is that of the position or later. Every service of ADK includes
 // events with an equal timestamp; ADK's in-memory service finds the place by binary search, so it
 // may miss events where timestamps do not ascend.
@@ -121,11 +109,6 @@ type paged struct {
 }
 
 const maxPage = 256
-
-// exists asks for a page behind the last event, which costs the same however long the session is.
-func (p paged) exists(ctx context.Context, owner Owner) error {
-	return p.since(ctx, owner, position{seq: math.MaxInt64}, func(*session.Event, position) bool { return false })
-}
 
 func (p paged) since(ctx context.Context, owner Owner, from position, yield func(*session.Event, position) bool) (err error) {
 	defer func() {
