@@ -81,6 +81,7 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 		return nil, fmt.Errorf("longsession: %w", err)
 	}
 	b.Sessions = svc
+	b.dropResults()
 	return b.Stack, errors.Join(b.addContextTools(), b.addRecall(), b.addPlugins())
 }
 

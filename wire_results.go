@@ -1,7 +1,9 @@
 package longsession
 
 import (
+	"cmp"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 
@@ -36,6 +38,25 @@ func (b *builder) addToolResults() error {
 	b.cfg.Budget.Masker, b.cfg.Budget.Cutter, b.cfg.Budget.ReadResult, b.cfg.Budget.Store = masker, cutter, read, results
 	b.cfg.Compaction.Cut = b.cut
 	return errors.Join(err1, err2, err3)
+}
+
+// dropResults has the results of a session deleted with it, from a store that can do that.
+func (b *builder) dropResults() {
+	var drop func(store.Owner) error
+	switch results := b.cfg.Budget.Store.(type) { // nil with LayerToolResults disabled
+	case interface{ Drop(store.Owner) }:
+		drop = func(owner store.Owner) error { results.Drop(owner); return nil }
+	case interface{ Drop(store.Owner) error }:
+		drop = results.Drop
+	default:
+		return
+	}
+	b.Sessions.OnDelete(func(ref compaction.SessionRef) {
+		if err := drop(store.Owner(ref)); err != nil {
+			cmp.Or(b.cfg.Compaction.Logger, slog.Default()).Warn("longsession: the tool results of a deleted session are left in their store",
+				"app", ref.AppName, "user", ref.UserID, "session", ref.SessionID, "error", err)
+		}
+	})
 }
 
 // searchMax is more than an answer of tool_search, tool_call, recall or recall_turn has, in bytes.

@@ -44,6 +44,11 @@ func (g *Guard) load(ctx context.Context, a *ledger.Account, s session.Session) 
 	}
 }
 
+// isNew reports whether a session has no events and no totals.
+func isNew(s session.Session) bool {
+	return !adk.IsNil(s.Events()) && s.Events().Len() == 0 && storedText(s.State()) == "" && !hasKey(s.State())
+}
+
 func hasKey(state session.ReadonlyState) bool {
 	if adk.IsNil(state) {
 		return false

@@ -61,6 +61,9 @@ func (g hooks) begin(ctx agent.InvocationContext) (who caller, p ledger.Payer, o
 	}
 	account, _ := g.sessions.of(who.ref, true)
 	if !account.Runs(who.invocation) {
+		if isNew(ctx.Session()) {
+			account = g.sessions.renew(who.ref)
+		}
 		g.load(ctx, account, ctx.Session())
 	}
 	p, _ = account.Begin(who.invocation, g.cfg.Now())

@@ -44,6 +44,20 @@ func (s *sessions) of(ref compaction.SessionRef, hook bool) (account *ledger.Acc
 	return e.Account, e.hooked
 }
 
+// renew returns the account of a session in which nothing has happened yet. One with charges is that of a session
+// that was deleted, and is replaced, unless a turn is still running: it may be the first of this session.
+func (s *sessions) renew(ref compaction.SessionRef) *ledger.Account {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, known := s.accounts.Peek(ref)
+	if known && !e.Ended() {
+		return e.Account
+	}
+	e = &entry{ledger.Open(owner(ref), s.session, s.turn), ref, true}
+	s.add(e)
+	return e.Account
+}
+
 // peek returns the account of a session if there is one.
 func (s *sessions) peek(ref compaction.SessionRef) (account *ledger.Account, hooked bool) {
 	s.mu.Lock()

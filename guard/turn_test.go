@@ -127,6 +127,33 @@ func TestAStoppedSessionSurvivesTheProcess(t *testing.T) {
 	later.checkPairs()
 }
 
+// Limits are those of a session. One that was deleted must not stop another that is created under its ID, whichever
+// process deleted it.
+func TestASessionCreatedAgainPaysNothingOfTheFirst(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, guard.Config{Session: guard.Limits{USD: 3 * callCost}, Landing: guard.LandingHard}, newWorker())
+	for n := range 3 {
+		if _, errs := d.say("hi", agent.StreamingModeNone, 0); len(errs) != 1 || d.llm.calls() != 3*(n+1) {
+			t.Fatalf("session %d: %v after %d calls", n, errs, d.llm.calls())
+		}
+		if u := d.used(); u.USD != 3*callCost || u.Stopped == nil {
+			t.Errorf("session %d: %+v", n, u)
+		}
+		if _, errs := d.say("again", agent.StreamingModeNone, 0); len(errs) != 1 || d.llm.calls() != 3*(n+1) {
+			t.Fatalf("session %d goes on: %v after %d calls", n, errs, d.llm.calls())
+		}
+		if err := d.sessions.Delete(t.Context(), &session.DeleteRequest{AppName: d.ref.AppName, UserID: d.ref.UserID, SessionID: d.ref.SessionID}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.sessions.Create(t.Context(), &session.CreateRequest{AppName: d.ref.AppName, UserID: d.ref.UserID, SessionID: d.ref.SessionID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d.observed(guard.Conflict) != 0 {
+		t.Errorf("observations %v", d.seen)
+	}
+}
+
 func TestTheLastCallBeforeABoundAnswersWithoutTools(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]guard.Limits{

@@ -187,6 +187,18 @@ func (a *Account) Busy() bool {
 	return false
 }
 
+// Ended reports whether the account has had turns or charges, and no turn and no call of it is running.
+func (a *Account) Ended() bool {
+	a.book.mu.Lock()
+	defer a.book.mu.Unlock()
+	for _, t := range a.turns {
+		if t.runs() {
+			return false
+		}
+	}
+	return a.inFlight.Calls == 0 && a.revision > 0
+}
+
 // Unsaved reports whether something was counted that is not written, while no turn is running.
 func (a *Account) Unsaved() bool {
 	a.book.mu.Lock()
