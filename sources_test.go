@@ -9,6 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -23,7 +24,7 @@ func TestDeletingASessionDropsItsResults(t *testing.T) {
 	t.Cleanup(func() { folder.Close() })
 	for name, results := range map[string]store.Store{"memory": store.NewMemory(0), "folder": folder} {
 		t.Run(name, func(t *testing.T) {
-			stack, err := longsession.New(session.InMemoryService(), longsession.Config{Results: results})
+			stack, err := longsession.New(session.InMemoryService(), longsession.Config{Results: results, Compaction: compaction.Config{Summarizer: summarizer.Extractive{}}})
 			if err != nil {
 				t.Fatal(err)
 			}
