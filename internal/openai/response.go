@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -65,9 +64,11 @@ func (w *wording) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return err
 	}
+	var text strings.Builder
 	for _, p := range parts {
-		*w += wording(p.Text)
+		text.WriteString(p.Text)
 	}
+	*w = wording(text.String())
 	return nil
 }
 
@@ -84,7 +85,7 @@ func (c *count) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// largestResponse bounds a whole response and one streamed part, in bytes.
+// largestResponse bounds a response in bytes, whether it comes whole or in parts.
 const largestResponse = 64 << 20
 
 // decodeWhole reads a response that is not streamed.
@@ -137,7 +138,8 @@ func streams(body *bufio.Reader) bool {
 func decodeStream(r io.Reader) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		var w whole
-		lines := bufio.NewScanner(r)
+		all := &io.LimitedReader{R: r, N: largestResponse}
+		lines := bufio.NewScanner(all)
 		lines.Buffer(make([]byte, 64<<10), largestResponse)
 		ended := false
 		for !ended && lines.Scan() {
@@ -152,6 +154,9 @@ func decodeStream(r io.Reader) iter.Seq2[*model.LLMResponse, error] {
 			}
 			var c completion
 			if err := json.Unmarshal(data, &c); err != nil {
+				if all.N <= 0 {
+					break // cut at the bound
+				}
 				what := "is no JSON"
 				if json.Valid(data) {
 					what = "is not of OpenAI's protocol"
@@ -172,6 +177,8 @@ func decodeStream(r io.Reader) iter.Seq2[*model.LLMResponse, error] {
 			}
 		}
 		switch err := lines.Err(); {
+		case all.N <= 0 && !ended:
+			yield(nil, fmt.Errorf("the stream of the server is longer than %d MiB, and was left", largestResponse>>20))
 		case err != nil:
 			yield(nil, fmt.Errorf("the stream of the server was cut off: %w", err))
 		case !ended && w.finish == "":
@@ -186,9 +193,22 @@ func decodeStream(r io.Reader) iter.Seq2[*model.LLMResponse, error] {
 type whole struct {
 	model         string
 	thought, text strings.Builder
-	calls         []toolCall
+	calls         []*callParts
+	byIndex       map[int]*callParts     // the first call of an index
+	byID          map[callKey]*callParts // the first call of an index and an ID
 	usage         *usage
 	finish        string
+}
+
+// callParts is a call as far as it has come.
+type callParts struct {
+	id, name  string
+	arguments strings.Builder
+}
+
+type callKey struct {
+	index int
+	id    string
 }
 
 // merge takes a streamed part in, and returns its texts.
@@ -215,20 +235,35 @@ func (w *whole) add(r reply) []*genai.Part {
 	w.thought.WriteString(thought)
 	w.text.WriteString(text)
 	for _, part := range r.ToolCalls {
-		// A part belongs to the call of its index, unless it begins a call with another ID.
-		i := slices.IndexFunc(w.calls, func(c toolCall) bool {
-			return c.Index == part.Index && (part.ID == "" || part.ID == c.ID)
-		})
-		if i < 0 {
-			w.calls = append(w.calls, part)
-			continue
+		call := w.call(part)
+		if call.name == "" {
+			call.name = part.Function.Name
 		}
-		if w.calls[i].Function.Name == "" {
-			w.calls[i].Function.Name = part.Function.Name
-		}
-		w.calls[i].Function.Arguments += part.Function.Arguments
+		call.arguments.WriteString(string(part.Function.Arguments))
 	}
 	return texts(thought, text)
+}
+
+// call returns the call that a part belongs to: that of its index, unless the part begins a call with another ID.
+func (w *whole) call(part toolCall) *callParts {
+	key := callKey{part.Index, part.ID}
+	known := w.byID[key]
+	if part.ID == "" {
+		known = w.byIndex[part.Index]
+	}
+	if known != nil {
+		return known
+	}
+	if w.byID == nil {
+		w.byID, w.byIndex = map[callKey]*callParts{}, map[int]*callParts{}
+	}
+	call := &callParts{id: part.ID}
+	w.calls = append(w.calls, call)
+	w.byID[key] = call
+	if w.byIndex[part.Index] == nil {
+		w.byIndex[part.Index] = call
+	}
+	return call
 }
 
 // thought is what the model thought.
@@ -256,8 +291,8 @@ func texts(thought, said string) (parts []*genai.Part) {
 func (w *whole) response() *model.LLMResponse {
 	content := &genai.Content{Role: genai.RoleModel, Parts: texts(w.thought.String(), w.text.String())}
 	for _, call := range w.calls {
-		part := genai.NewPartFromFunctionCall(call.Function.Name, argsOf(string(call.Function.Arguments)))
-		part.FunctionCall.ID = call.ID
+		part := genai.NewPartFromFunctionCall(call.name, argsOf(call.arguments.String()))
+		part.FunctionCall.ID = call.id
 		content.Parts = append(content.Parts, part)
 	}
 	resp := &model.LLMResponse{Content: content, ModelVersion: w.model, FinishReason: finishOf(w.finish), TurnComplete: true, UsageMetadata: w.usage.metadata()}
