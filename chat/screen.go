@@ -19,7 +19,7 @@ import (
 type screen struct {
 	mu       sync.Mutex
 	out, err io.Writer
-	outTerm  bool            // out is a terminal, so nothing in it may control that
+	outTerm  bool            // out is a terminal
 	shown    terminal.Screen // of err
 	column   bool            // the last character on out was not a newline
 	closed   bool
@@ -85,10 +85,7 @@ func (s *screen) print(text string) {
 		return
 	}
 	s.stopSpinner()
-	if s.outTerm {
-		text = harmless(text)
-	}
-	s.write(text)
+	s.write(harmless(text))
 }
 
 // write writes to out. The caller holds mu.
@@ -210,7 +207,7 @@ func (s *screen) stopSpinner() {
 	}
 }
 
-// harmless escapes what a terminal would obey. Newlines and tabs stay, and so do the joiners that emoji and some
+// harmless escapes what a terminal would obey: at once, or when the file that the pipe leads to is shown. Newlines and tabs stay, and so do the joiners that emoji and some
 // scripts need.
 func harmless(text string) string {
 	keep := func(r rune) bool {

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"github.com/adk-go-ext/longsession/internal/terminal"
 	"io"
 	"time"
 
@@ -63,6 +64,7 @@ func (f *File) Export(ctx context.Context, sessions []*Session, format string, r
 // export goes once through limited numbers of events of the sessions; a negative limit means all. It
 // returns how many it wrote of each.
 func (f *File) export(ctx context.Context, sessions []*Session, format string, x *redaction, limits []int, to io.Writer) (written []int, err error) {
+	to = terminal.Harmless(to)
 	var w writer
 	switch format {
 	case JSONL:

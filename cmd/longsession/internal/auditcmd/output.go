@@ -26,7 +26,7 @@ type output struct {
 func newOutput(w io.Writer, asJSON bool) *output {
 	o := &output{to: bufio.NewWriter(w), screen: terminal.Of(w), done: func() string { return "nothing was shown" }}
 	if asJSON {
-		o.json = json.NewEncoder(o.to)
+		o.json = json.NewEncoder(terminal.Harmless(o.to))
 		o.json.SetEscapeHTML(false)
 	}
 	return o

@@ -41,7 +41,7 @@ func Write(w io.Writer, page Page) error {
 		}
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	err := templates.ExecuteTemplate(out, "page.html", newView(page))
+	err := templates.ExecuteTemplate(terminal.Harmless(out), "page.html", newView(page))
 	if err := errors.Join(err, out.Flush()); err != nil {
 		return fmt.Errorf("chart: cannot write the report: %w", err)
 	}

@@ -81,7 +81,7 @@ func (s *show) write(w io.Writer, lines []preset.Line) error {
 		var err error
 		switch {
 		case s.json:
-			err = json.NewEncoder(w).Encode(struct {
+			err = json.NewEncoder(terminal.Harmless(w)).Encode(struct {
 				Key    string `json:"key"`
 				Value  string `json:"value"`
 				Origin string `json:"origin"`

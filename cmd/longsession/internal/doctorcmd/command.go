@@ -103,7 +103,7 @@ func (c *command) write(w io.Writer) error {
 	screen := terminal.Of(w)
 	for _, one := range c.checks {
 		if c.json {
-			if err := json.NewEncoder(w).Encode(one); err != nil {
+			if err := json.NewEncoder(terminal.Harmless(w)).Encode(one); err != nil {
 				return err
 			}
 			continue

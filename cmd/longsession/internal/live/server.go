@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/adk-go-ext/longsession/internal/terminal"
 	"net"
 	"net/http"
 	"net/url"
@@ -202,7 +203,7 @@ func (h *Handler) answer(prepare func(*http.Request, *audit.File) (*made, error)
 			http.Redirect(w, r, c.redirect, http.StatusSeeOther)
 		case c.json != nil:
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(c.json) // the reader may be gone
+			_ = json.NewEncoder(terminal.Harmless(w)).Encode(c.json) // the reader may be gone
 		default:
 			h.write(w, http.StatusOK, c.template, c.data)
 		}
@@ -212,7 +213,7 @@ func (h *Handler) answer(prepare func(*http.Request, *audit.File) (*made, error)
 // write writes a page as a whole, so that an error of a template does not leave half of one.
 func (h *Handler) write(w http.ResponseWriter, code int, name string, data any) {
 	var page bytes.Buffer
-	if err := templates.ExecuteTemplate(&page, name, data); err != nil {
+	if err := templates.ExecuteTemplate(terminal.Harmless(&page), name, data); err != nil {
 		http.Error(w, "The page cannot be shown: "+err.Error(), http.StatusInternalServerError)
 		return
 	}

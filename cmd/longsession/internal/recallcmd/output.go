@@ -32,7 +32,7 @@ func newOutput(w io.Writer, query string, whole bool) *output {
 
 // objects writes a JSON object for each event.
 func (o *output) objects(found []audit.Passage) error {
-	encoder := json.NewEncoder(o.to)
+	encoder := json.NewEncoder(terminal.Harmless(o.to))
 	encoder.SetEscapeHTML(false)
 	for _, p := range found {
 		for _, f := range p {

@@ -3,6 +3,7 @@ package replaycmd
 import (
 	"encoding/json"
 	"errors"
+	"github.com/adk-go-ext/longsession/internal/terminal"
 	"io"
 	"slices"
 
@@ -19,7 +20,7 @@ type jsonReport struct {
 }
 
 func newJSONReport(p *plan, w io.Writer) *jsonReport {
-	out := json.NewEncoder(w)
+	out := json.NewEncoder(terminal.Harmless(w))
 	out.SetEscapeHTML(false)
 	return &jsonReport{p, out}
 }

@@ -28,7 +28,7 @@ type output struct {
 func newOutput(w io.Writer, asJSON, dry bool, where string) *output {
 	o := &output{to: bufio.NewWriter(w), screen: terminal.Of(w), dry: dry, where: where, losses: transfer.Losses{}}
 	if asJSON {
-		o.json = json.NewEncoder(o.to)
+		o.json = json.NewEncoder(terminal.Harmless(o.to))
 		o.json.SetEscapeHTML(false)
 	}
 	return o
