@@ -51,7 +51,45 @@ func (a *analysis) findInvocations() {
 	if n := len(a.invocations); n > 0 {
 		a.invocations[n-1].newest = true
 	}
+	if a.Left {
+		a.endLeft()
+	}
 	a.attach()
+}
+
+// endLeft takes the invocations that the user has left for over, see [Params.Left].
+func (a *analysis) endLeft() {
+	waits := map[*invocation]bool{} // for a tool
+	for _, m := range a.units.Missing() {
+		if v := a.invocationOf(m.Event); v != nil && !m.Waits {
+			waits[v] = true
+		}
+	}
+	seen := map[*invocation]bool{}
+	var next *invocation // the user has written in it behind the event
+	left := false        // the user has written in two invocations behind it
+	for i := len(a.Events) - 1; i >= 0; i-- {
+		v := a.invocationOf(i)
+		if v == nil {
+			continue
+		}
+		if !seen[v] {
+			seen[v] = true
+			v.running = v.running && (waits[v] || !left && (next == nil || next == v))
+		}
+		if a.class[i].Is(adk.ByUser) && !a.class[i].Is(adk.Responds) {
+			left = left || next != nil && next != v
+			next = v
+		}
+	}
+}
+
+// invocationOf returns the invocation of an event that speaks, nil for any other.
+func (a *analysis) invocationOf(i int) *invocation {
+	if a.Events[i] == nil || !a.class[i].Is(adk.Speaks) {
+		return nil
+	}
+	return a.byID[a.Events[i].InvocationID]
 }
 
 // attach finds the invocation of each event. If an event's own invocation never speaks, the event

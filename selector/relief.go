@@ -14,8 +14,8 @@ type Relief struct {
 // Relieve selects for the token trigger: the largest window of the branches whose events are part
 // of the prompt of an agent in the branch reader.
 //
-// If the window frees fewer than mustFree tokens, Relieve keeps fewer of the newest events raw,
-// half as many each time. As a last resort it selects units that no summarizer could read in one
+// If the window frees fewer than mustFree tokens, Relieve takes invocations that the user has left for
+// over, see [Params.Left]. Then it keeps fewer of the newest events raw, half as many each time. As a last resort it selects units that no summarizer could read in one
 // call:
 //
 //	Retain 10: the window frees 300 of 2,000 tokens    (the newest ten results are the large ones)
@@ -38,6 +38,8 @@ func Relieve(h Input, p Params, branches []string, reader string, mustFree int) 
 		switch {
 		case enough || mustFree == 0:
 			return Relief{best, p.MaxTokens == 0, spare}
+		case !p.Left:
+			p.Left = true
 		case p.Retain > 0:
 			p.Retain /= 2
 		case best.Reason == TooLarge && p.MaxTokens != 0:

@@ -43,6 +43,11 @@ type Params struct {
 	MinTokens func(key string) int
 	// Running reports whether an invocation is known to be running in this process. Nil: none is.
 	Running func(invocationID string) bool
+	// Left means that an invocation is over once the user has gone on in another, even if Running reports
+	// it, unless it has spoken since or one of its tools has still to return. The end of a run is never
+	// reported for certain: one that has failed may be taken for running as long as its process lives. If
+	// it does run, beside the other, a summary has its question.
+	Left bool
 	// Pin reports whether an event must stay raw. Nil: no event must.
 	Pin func(*session.Event) bool
 

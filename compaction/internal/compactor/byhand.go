@@ -23,6 +23,7 @@ type Keep struct{ Events, Invocations int }
 // window selects everything else that may be summarized now.
 func (k Keep) window(s snapshot, branch string) selector.Selection {
 	s.params.MinTokens = func(string) int { return leastWindow() } // a person asked: try again
+	s.params.Left = true
 	if k.Events > 0 {
 		s.params.Retain, s.params.RetainTokens = k.Events, 0
 		return selector.Tokens(s.input, s.params, branch)
