@@ -21,6 +21,8 @@ type call struct {
 	// adks is true if ADK has built the request for an agent: its contents are those of the session, and
 	// ADK runs the tools that it declares. An app's own request may have contents that the app keeps.
 	adks bool
+	// readable is true if the model can call read_result.
+	readable bool
 
 	req       *model.LLMRequest
 	size      measured // of req
@@ -103,6 +105,7 @@ func (c *call) declare() (readable bool) {
 		readable = toolresult.Declare(c.req, c.m.cfg.ReadResult)
 		return nil
 	})
+	c.readable = readable
 	return readable
 }
 

@@ -256,8 +256,11 @@ func TestARequestThatIsTooLargeByTheProvidersOwnCountsIsNotSent(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.As(err, &overflow) || overflow.Sent || overflow.Tokens < 4500 || inner.calls() != 4 {
-			t.Errorf("%v after %d calls", err, inner.calls())
+		if err != nil || inner.calls() != 5 || !strings.Contains(inner.request(4), "[truncated: kept") {
+			t.Errorf("%v after %d calls; the last has no shortened message, or no call was made", err, inner.calls())
+		}
+		if _, err = c.ask(strings.Repeat("word ", 5000)); !errors.As(err, &overflow) || overflow.Sent || inner.calls() != 5 {
+			t.Errorf("a message over the window: %v after %d calls", err, inner.calls())
 		}
 	}
 }

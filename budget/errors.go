@@ -116,7 +116,7 @@ func (e *OverflowError) Error() string {
 		}
 	}
 	if !e.Sent {
-		b.WriteString("; the request was not sent")
+		b.WriteString("; the request was not sent, and the session goes on with the next message")
 	}
 	if e.Err != nil {
 		fmt.Fprintf(&b, ": %v", e.Err)

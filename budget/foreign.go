@@ -84,13 +84,8 @@ func (f foreign) changedPutter(c *call) func(tool string, r store.Result) error 
 func refsIn(s session.Session) map[string]bool {
 	refs := map[string]bool{}
 	for ev := range s.Events().All() {
-		if ev == nil || ev.Content == nil {
-			continue
-		}
-		for _, part := range ev.Content.Parts {
-			if part != nil && part.FunctionResponse != nil {
-				refs[store.ResultOf(part.FunctionResponse.Response).Ref] = true
-			}
+		for _, result := range store.ResultsOf(ev) {
+			refs[result.Ref] = true
 		}
 	}
 	return refs

@@ -8,8 +8,8 @@ import (
 	"github.com/adk-go-ext/longsession/toolresult"
 )
 
-// lastResorts masks all results but the newest, drops old rounds, and lowers the reserve for the reply, as
-// long as the request does not fit.
+// lastResorts masks all results but the newest, drops old rounds, shortens what is large, and lowers the
+// reserve for the reply, as long as the request does not fit.
 func (c *call) lastResorts(fits func() bool) {
 	if fits() {
 		return
@@ -18,7 +18,14 @@ func (c *call) lastResorts(fits func() bool) {
 	if fits() {
 		return
 	}
-	c.drop(fits)
+	if contents := c.req.Contents; !c.drop(fits) {
+		// What is too large is not in old rounds alone, so they need not all go.
+		c.req.Contents = contents
+		c.size = c.m.measure(c.who, c.req)
+		if !c.shorten(fits, least) && !c.drop(fits) {
+			c.shorten(fits, leastOfAll)
+		}
+	}
 	if !fits() {
 		c.lowerReply(c.size.atMost)
 	}
@@ -63,7 +70,8 @@ func withOwnResponses(contents []*genai.Content) []*genai.Content {
 	return out
 }
 
-func (c *call) drop(fits func() bool) {
+// drop leaves old rounds out, and reports whether the request fits without them.
+func (c *call) drop(fits func() bool) bool {
 	before := c.size
 	c.guard("dropping", func() error {
 		toolresult.Drop(c.req, func() bool {
@@ -73,10 +81,11 @@ func (c *call) drop(fits func() bool) {
 		return nil
 	})
 	c.size = c.m.measure(c.who, c.req)
-	if c.size.UsedTokens() < before.UsedTokens() {
+	if c.size.UsedTokens() < before.UsedTokens() && fits() {
 		c.did |= didDrop
 		c.note(Dropped, "dropped", before)
 	}
+	return fits()
 }
 
 // minReply is the shortest reply that a request is left with, in tokens. With less, the reply itself would

@@ -61,6 +61,9 @@ const (
 	Masked Kind = "masked"
 	// Dropped: tool rounds were dropped from the request. Removed has the tokens.
 	Dropped Kind = "dropped"
+	// Shortened: texts, results, arguments or attachments of the request were cut to their beginning and
+	// end. Removed has the tokens.
+	Shortened Kind = "shortened"
 	// ReplyLowered: the request asked for a longer reply than the window has room for. Its
 	// MaxOutputTokens was lowered; Removed is by how much.
 	ReplyLowered Kind = "reply lowered"

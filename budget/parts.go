@@ -72,14 +72,19 @@ func (c *call) overflowError(r *refused, largest []Large) *OverflowError {
 	w := c.m.budgetOf(c.who.model, c.req)
 	err := &OverflowError{
 		Model: c.who.model, Tokens: c.size.UsedTokens(), Window: w.Total, Reply: w.MaxOutputTokens,
-		Largest: largest, Tried: slices.Clone(c.tried),
+		Largest: slices.Clone(largest), Tried: slices.Clone(c.tried),
 	}
+	// The largest parts are estimates, so the size must be of their kind, or they of its kind.
+	err.Tokens = max(err.Tokens, c.size.estimate())
 	if c.m.windows.Of(c.who.model).Assumed {
 		err.Window, err.Reply = 0, 0
 	}
 	if r != nil {
 		err.Sent, err.Err = true, r.err
 		if r.numbers.prompt > 0 {
+			for i := range err.Largest {
+				err.Largest[i].Tokens = int(int64(err.Largest[i].Tokens) * int64(r.numbers.prompt) / int64(max(1, c.size.estimate())))
+			}
 			err.Tokens = r.numbers.prompt
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/toolresult"
@@ -105,7 +106,6 @@ func TestAModelThatAlwaysRefusesIsCalledTwice(t *testing.T) {
 func TestARequestThatCannotBecomeSmallerIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	for name, req := range map[string]*model.LLMRequest{
-		"one round":  rounds(1, 3000),
 		"only texts": {Contents: []*genai.Content{genai.NewContentFromText(strings.Repeat("word ", 3000), genai.RoleUser)}},
 		"nothing":    {},
 	} {
@@ -247,4 +247,45 @@ func TestAConsumerMayStopEarly(t *testing.T) {
 			t.Errorf("%s: %d yields", name, yields)
 		}
 	}
+}
+
+func TestTheNumbersOfAnOverflowFitTogether(t *testing.T) {
+	t.Parallel()
+	for name, plan := range map[string]answers{
+		"not sent":         {says("done")},
+		"refused":          {failing(tooLong("2100"))},
+		"counted far less": {counts(300), counts(500), says("done")},
+	} {
+		inner := &script{t: t, name: "test-model", plan: plan}
+		m := newMeter(t, Config{ContextWindow: 2_000})
+		c := newChat(t, newSessions(t), newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner)}), m.Plugin())
+		if name == "counted far less" {
+			for range 2 {
+				if _, err := c.ask(strings.Repeat("word ", 300)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		size := 4_000
+		if name == "refused" {
+			size = 1_500
+		}
+		_, err := c.ask(strings.Repeat("word ", size))
+		var overflow *OverflowError
+		if !errors.As(err, &overflow) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if overflow.Tokens <= overflow.Window || overflow.Largest[0].Tokens > overflow.Tokens || !strings.Contains(err.Error(), "the user can send less at once") {
+			t.Errorf("%s: numbers do not fit together: %v", name, err)
+		}
+	}
+}
+
+// counts answers with a count of the prompt.
+func counts(tokens int32) func(*model.LLMRequest) iter.Seq2[*model.LLMResponse, error] {
+	return responses(&model.LLMResponse{
+		Content: genai.NewContentFromText("Noted.", genai.RoleModel), FinishReason: genai.FinishReasonStop,
+		UsageMetadata: &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: tokens},
+	})
 }

@@ -115,7 +115,7 @@ func (ix *index) scan(ctx context.Context, h history, from position, ref string)
 		if newest == nil || at.after(seen.end) {
 			newest, seen.end = ev, at
 		}
-		for r := range resultsOf(ev) {
+		for _, r := range ResultsOf(ev) {
 			seen.refs[r.Ref] = at
 			if r.Ref == ref {
 				seen.content, seen.found = r.Content, true
@@ -131,26 +131,12 @@ func (ix *index) scan(ctx context.Context, h history, from position, ref string)
 
 // resultIn returns one result of an event.
 func resultIn(ev *session.Event, ref string) (content string, found bool) {
-	for r := range resultsOf(ev) {
+	for _, r := range ResultsOf(ev) {
 		if r.Ref == ref {
 			return r.Content, true
 		}
 	}
 	return "", false
-}
-
-// resultsOf yields the results of an event.
-func resultsOf(ev *session.Event) func(yield func(Result) bool) {
-	return func(yield func(Result) bool) {
-		if ev == nil || ev.Content == nil {
-			return
-		}
-		for _, part := range ev.Content.Parts {
-			if part != nil && part.FunctionResponse != nil && !yield(ResultOf(part.FunctionResponse.Response)) {
-				return
-			}
-		}
-	}
 }
 
 // digestOf tells an event from every other one. Content that is no JSON counts as none.

@@ -4,6 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
 )
@@ -38,6 +43,46 @@ func ResultOf(response map[string]any) Result {
 	}
 	content := canonical.String(response)
 	return Result{Ref: newRef("json", content), Content: content}
+}
+
+// TextResult returns the form in which read_result finds a text that is no tool's result: a message, an
+// answer, a thought, or an attachment of text.
+func TextResult(text string) Result {
+	return Result{Ref: newRef("message", canonical.Text(text)), Content: text, Text: true}
+}
+
+// minText is how many bytes a text has at least that Events finds by its reference. Only texts that are
+// too large for a window are referred to.
+const minText = 1 << 10
+
+// textsOf returns the texts of a part that have a reference.
+func textsOf(part *genai.Part) (texts []string) {
+	if len(part.Text) >= minText {
+		texts = append(texts, part.Text)
+	}
+	if d := part.InlineData; d != nil && len(d.Data) >= minText && utf8.Valid(d.Data) {
+		texts = append(texts, string(d.Data))
+	}
+	return texts
+}
+
+// ResultsOf returns the results of an event, and its texts that read_result finds: those of 1 KiB and more.
+func ResultsOf(ev *session.Event) (results []Result) {
+	if ev == nil || ev.Content == nil {
+		return nil
+	}
+	for _, part := range ev.Content.Parts {
+		if part == nil {
+			continue
+		}
+		if part.FunctionResponse != nil {
+			results = append(results, ResultOf(part.FunctionResponse.Response))
+		}
+		for _, text := range textsOf(part) {
+			results = append(results, TextResult(text))
+		}
+	}
+	return results
 }
 
 // onlyText returns the only entry of a response, if it is a text.
