@@ -20,6 +20,10 @@ type Snapshot struct {
 // the slice afterwards.
 func NewSnapshot(events []*session.Event) *Snapshot { return &Snapshot{view: events} }
 
+// With returns a snapshot of the same view that shows other forms of its events. The caller must not change
+// the slice afterwards.
+func (e *Snapshot) With(events []*session.Event) *Snapshot { return &Snapshot{events, e.current} }
+
 // All yields the events in the order of the view.
 func (e *Snapshot) All() iter.Seq[*session.Event] {
 	return func(yield func(*session.Event) bool) {

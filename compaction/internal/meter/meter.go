@@ -78,6 +78,16 @@ func (m *Meter) Prompt(branch string) Prompt {
 	return size
 }
 
+// Estimate is what the largest of all prompts takes up besides its fixed part, by estimate alone.
+func (m *Meter) Estimate() (largest int) {
+	for _, branch := range m.Branches() {
+		m.mu.Lock()
+		largest = max(largest, m.tally(branch).estimate)
+		m.mu.Unlock()
+	}
+	return largest
+}
+
 // CallsLeft is after how many calls of agents in the branch a compaction pays if the prompt goes on to grow as it has;
 // 0 if it does now, -1 if that is not within sight or prices are not known.
 func (m *Meter) CallsLeft(branch string) int {

@@ -47,6 +47,9 @@ func NewSession(l *Limits, facts *learned.Facts, fixed Fixed) *Session {
 // Limits are those for the model that the session's agent last had.
 func (s *Session) Limits() *Limits { return s.limits.Load() }
 
+// Measured reports whether somebody measures the requests of the session, and keeps them within the window.
+func (s *Session) Measured() bool { return s.fixed != nil }
+
 // SetLimits notes that the session's agent has another model.
 func (s *Session) SetLimits(l *Limits) { s.limits.Store(l) }
 

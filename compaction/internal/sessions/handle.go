@@ -38,6 +38,8 @@ type Handle struct {
 	after  time.Time
 	// trimmed is what after left of the newest snapshot.
 	trimmed atomic.Pointer[trimmed]
+	// fitted is what was shortened of the newest snapshot.
+	fitted atomic.Pointer[trimmed]
 	// read is the generation of the view that Events last returned, plus one: that of the prompt
 	// that is under way. 0 before.
 	read atomic.Int64
@@ -68,6 +70,7 @@ func (h *Handle) Events() session.Events {
 	h.CatchUp()
 	events, generation := h.View.Version()
 	h.read.Store(int64(generation) + 1)
+	events = h.fitting(events)
 	if recent := int(h.recent.Load()); recent > 0 {
 		events = events.From(events.Len() - recent)
 	}
@@ -85,7 +88,7 @@ func (h *Handle) Events() session.Events {
 	return next.events
 }
 
-// trimmed is what a GetRequest's After leaves of one snapshot.
+// trimmed is what a reader is shown of one snapshot.
 type trimmed struct{ of, events *view.Snapshot }
 
 // CatchUp adds the records that the service stored since the handle last looked.

@@ -1,0 +1,78 @@
+package sessions
+
+import (
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/view"
+	"github.com/adk-go-ext/longsession/toolresult"
+)
+
+// minShown is the least that is shown of a text, in tokens.
+const minShown = 48
+
+// fitting is the last resort of a session whose requests nobody else keeps within the window: if the view is
+// over the hard limit although all was summarized that may be, readers are shown only the beginning and the
+// end of what is largest in it. How much follows from the view and the window alone. Calls stay as they are,
+// because ADK runs them from the session, and so does the user's newest message: if it is too large, the
+// provider says so. The view itself, which summaries are written from, stays whole.
+func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
+	limit := h.State.Prompts.Limits().HardLimit
+	if h.Listed || h.isAhead || h.State.Prompts.Measured() || h.Meter.Estimate() <= limit {
+		return events
+	}
+	if last := h.fitted.Load(); last != nil && last.of == events {
+		return last.events
+	}
+	next := &trimmed{of: events, events: events.With(shortened(events.Slice(), limit))}
+	h.fitted.Store(next)
+	return next.events
+}
+
+// shortened returns events of at most so many tokens together, as far as that is possible.
+func shortened(events []*session.Event, limit int) []*session.Event {
+	newest := -1
+	for i, ev := range events {
+		if class := adk.Classify(ev); class.Is(adk.ByUser) && !class.Is(adk.Responds) {
+			newest = i
+		}
+	}
+	out := events
+	for most := limit / 2; most >= minShown; most /= 2 {
+		out = slices.Clone(events)
+		size := 0
+		for i, ev := range events {
+			if i != newest && promptsize.OfEvent(ev) > most {
+				out[i] = shortenedEvent(ev, most)
+			}
+			size += promptsize.OfEvent(out[i])
+		}
+		if size <= limit {
+			break
+		}
+	}
+	return out
+}
+
+func shortenedEvent(ev *session.Event, most int) *session.Event {
+	if ev.Content == nil {
+		return ev
+	}
+	short := toolresult.Shorten(ev.Content, most, nil)
+	if short == ev.Content {
+		return ev
+	}
+	out := *ev
+	out.Content = &genai.Content{Role: short.Role, Parts: slices.Clone(short.Parts)}
+	for i, part := range ev.Content.Parts {
+		if part != nil && part.FunctionCall != nil {
+			out.Content.Parts[i] = part
+		}
+	}
+	return &out
+}

@@ -1,0 +1,104 @@
+package lives_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
+)
+
+// size is a random size, from 1 token to three windows: every order of magnitude is as likely as the next.
+func size(r *rand.Rand, window int) int {
+	n := 1 + r.IntN(8)
+	for r.IntN(4) > 0 && n < 3*window {
+		n = n*2 + r.IntN(n)
+	}
+	return min(n, 3*window)
+}
+
+// anyTurn is a turn of random sizes, with a random end.
+func anyTurn(r *rand.Rand, window int) turn {
+	u := turn{text: size(r, window), fails: r.IntN(8) == 0, leaves: r.IntN(12) == 0}
+	if r.IntN(5) == 0 {
+		u.attachment = size(r, window)
+	}
+	for range r.IntN(3) {
+		s := step{result: size(r, window)}
+		if r.IntN(4) == 0 {
+			s.thought = size(r, window)
+		}
+		u.steps = append(u.steps, s)
+	}
+	last := step{text: size(r, window)}
+	if r.IntN(6) == 0 {
+		last.thought = size(r, window)
+	}
+	u.steps = append(u.steps, last)
+	return u
+}
+
+// fixedPart is more than the instruction, the declarations and the frames of a short summary take up here.
+const fixedPart = 600
+
+// TestNoSessionDies plays random histories. A turn may end with the typed error only if its new message alone
+// is too large, with what the model cannot do without; the turn after it works.
+func TestNoSessionDies(t *testing.T) {
+	t.Parallel()
+	sessions := testkit.Rounds(t, 5_000)
+	for _, k := range []kind{stack, wholeTools, alone} {
+		t.Run(string(k), func(t *testing.T) {
+			t.Parallel()
+			n := sessions / 4
+			if k == stack {
+				n = sessions / 2
+			}
+			lives := map[int]*life{}
+			var turns, typed, dead, over int
+			for seed := range n {
+				r := rand.New(rand.NewPCG(uint64(seed), 29))
+				window := 2_000 + r.IntN(3)*500
+				l := lives[window]
+				if l == nil {
+					l = newLife(t, k, window, window == 2_500)
+					defer l.close()
+					lives[window] = l
+				}
+				l.begin(fmt.Sprint(seed))
+				for range 2 + r.IntN(4) {
+					u := anyTurn(r, window)
+					refused := l.model.refused
+					err := l.say(u)
+					turns++
+					fits := u.message() < window-window/5-fixedPart
+					switch {
+					case isOverflow(err):
+						if typed++; fits {
+							dead++
+							t.Errorf("seed %d, window %d: a message of %d tokens is refused: %.300v", seed, window, u.message(), err)
+						}
+					case err != nil && !u.fails && !u.leaves && (k != alone || fits):
+						dead++
+						t.Errorf("seed %d, window %d: a turn with a message of %d tokens fails: %.300v", seed, window, u.message(), err)
+					}
+					if l.model.refused > refused && fits {
+						over++
+						t.Errorf("seed %d, window %d: a request over the window was sent, with a message of %d tokens", seed, window, u.message())
+					}
+				}
+				if err := l.hello(); err != nil {
+					dead++
+					t.Errorf("seed %d, window %d: the session is dead: %.300v", seed, window, err)
+				}
+				l.end()
+				if dead+over > 20 {
+					t.Fatal("and so on")
+				}
+			}
+			if typed == 0 && k != alone {
+				t.Error("no turn ended with the typed error, so the histories prove nothing")
+			}
+			t.Logf("%d sessions, %d turns, %d ended with the typed error, %d dead, %d requests over the window", n, turns, typed, dead, over)
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package lives_test
+
+import (
+	"testing"
+)
+
+// oversized are turns with one text that is larger than a window of 4,000 tokens.
+var oversized = map[string]turn{
+	"a message":               {text: 6_000, steps: []step{{text: 20}}},
+	"an answer":               {text: 10, steps: []step{{text: 6_000}}},
+	"a result":                {text: 10, steps: []step{{result: 6_000}, {text: 20}}},
+	"a thought":               {text: 10, steps: []step{{thought: 6_000, text: 20}}},
+	"a thought behind a call": {text: 10, steps: []step{{thought: 6_000, result: 20}, {text: 20}}},
+	"an attachment":           {text: 10, attachment: 6_000, steps: []step{{text: 20}}},
+}
+
+func TestNoSessionDiesOfOneLargeText(t *testing.T) {
+	t.Parallel()
+	for name, large := range oversized {
+		for _, k := range []kind{stack, wholeTools, alone} {
+			t.Run(string(k)+", "+name, func(t *testing.T) {
+				t.Parallel()
+				l := newLife(t, k, 4_000, false)
+				defer l.close()
+				if err := l.hello(); err != nil {
+					t.Fatal(err)
+				}
+				err := l.say(large)
+				alone := large.message() > 4_000
+				if k == stack || k == wholeTools {
+					if isOverflow(err) != alone || err != nil && !alone {
+						t.Errorf("the turn with the large text: %v", err)
+					}
+				}
+				for n := range 4 {
+					if err := l.hello(); err != nil {
+						t.Errorf("turn %d behind it: %v", n+1, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestTwoLargeMessagesFollowEachOther(t *testing.T) {
+	t.Parallel()
+	for _, k := range []kind{stack, wholeTools, alone} {
+		for _, size := range []int{9_500, 11_000} {
+			l := newLife(t, k, 20_000, false)
+			for n := range 3 {
+				if err := l.say(turn{text: size, steps: []step{{text: 50}}}); err != nil {
+					t.Errorf("%s, message %d of %d tokens: %v", k, n+1, size, err)
+				}
+			}
+			if hard := 17_640; l.model.largest > hard || l.model.refused > 0 {
+				t.Errorf("%s, messages of %d tokens: the largest request has %d, over the hard limit of %d", k, size, l.model.largest, hard)
+			}
+			l.close()
+		}
+	}
+}
