@@ -22,8 +22,8 @@ func (c *call) lastResorts(fits func() bool) {
 		// What is too large is not in old rounds alone, so they need not all go.
 		c.req.Contents = contents
 		c.size = c.m.measure(c.who, c.req)
-		if !c.shorten(fits, least) && !c.drop(fits) {
-			c.shorten(fits, leastOfAll)
+		if !shorten(c, fits, least) && !c.drop(fits) {
+			shorten(c, fits, leastOfAll)
 		}
 	}
 	if !fits() {

@@ -23,9 +23,9 @@ const (
 // shorten cuts what is largest in a request to its beginning and end, as far as it must for the request to
 // fit, but not to less than a share of the effective window. The user's new message stays whole. It reports
 // whether the request fits.
-func (c *call) shorten(fits func() bool, share int) bool {
+func shorten(c *call, fits func() bool, share int) bool {
 	before, whole := c.size, c.req.Contents
-	newest := c.newMessage()
+	newest := newMessage(c)
 	limit := minShortened
 	if share > 0 {
 		limit = max(limit, c.size.EffectiveWindow()/share)
@@ -35,7 +35,7 @@ func (c *call) shorten(fits func() bool, share int) bool {
 			shortened := slices.Clone(whole)
 			for i, content := range whole {
 				if i != newest && content != nil && promptsize.OfContent(content) > most {
-					shortened[i] = toolresult.Shorten(content, most, c.refTo)
+					shortened[i] = toolresult.Shorten(content, most, refTo(c))
 				}
 			}
 			c.req.Contents = shortened
@@ -52,7 +52,7 @@ func (c *call) shorten(fits func() bool, share int) bool {
 
 // newMessage returns the index of the content with the message that the run answers, -1 if there is none. A
 // call outside of a run answers its last content of the user.
-func (c *call) newMessage() int {
+func newMessage(c *call) int {
 	isNew := func(part *genai.Part) bool { return part.FunctionResponse == nil }
 	if c.ic != nil {
 		message := c.ic.UserContent()
@@ -81,10 +81,13 @@ func hasPart(message *genai.Content, part *genai.Part) bool {
 	})
 }
 
-// refTo returns the reference by which the model can read a text whole, "" if it cannot.
-func (c *call) refTo(tool string, whole store.Result) string {
-	if !c.readable || c.put == nil || c.put(tool, whole) != nil {
-		return ""
+// refTo returns a function that returns the reference by which the model can read a text whole, "" if it
+// cannot.
+func refTo(c *call) func(tool string, whole store.Result) string {
+	return func(tool string, whole store.Result) string {
+		if !c.readable || c.put == nil || c.put(tool, whole) != nil {
+			return ""
+		}
+		return whole.Ref
 	}
-	return whole.Ref
 }

@@ -61,7 +61,7 @@ func (a *analysis) findInvocations() {
 func (a *analysis) endLeft() {
 	waits := map[*invocation]bool{} // for a tool
 	for _, m := range a.units.Missing() {
-		if v := a.invocationOf(m.Event); v != nil && !m.Waits {
+		if v := invocationOf(a, m.Event); v != nil && !m.Waits {
 			waits[v] = true
 		}
 	}
@@ -69,7 +69,7 @@ func (a *analysis) endLeft() {
 	var next *invocation // the user has written in it behind the event
 	left := false        // the user has written in two invocations behind it
 	for i := len(a.Events) - 1; i >= 0; i-- {
-		v := a.invocationOf(i)
+		v := invocationOf(a, i)
 		if v == nil {
 			continue
 		}
@@ -85,7 +85,7 @@ func (a *analysis) endLeft() {
 }
 
 // invocationOf returns the invocation of an event that speaks, nil for any other.
-func (a *analysis) invocationOf(i int) *invocation {
+func invocationOf(a *analysis, i int) *invocation {
 	if a.Events[i] == nil || !a.class[i].Is(adk.Speaks) {
 		return nil
 	}

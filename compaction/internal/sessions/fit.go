@@ -22,6 +22,9 @@ const minShown = 48
 // because ADK runs them from the session, and so does the user's newest message: if it is too large, the
 // provider says so. The view itself, which summaries are written from, stays whole.
 func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
+	if h.Meter == nil || h.State.Prompts == nil {
+		return events // the handle serves no prompt
+	}
 	limit := h.State.Prompts.Limits().HardLimit
 	if h.Listed || h.isAhead || h.State.Prompts.Measured() || h.Meter.Estimate() <= limit {
 		return events
