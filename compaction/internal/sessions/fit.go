@@ -22,17 +22,14 @@ const minShown = 48
 // because ADK runs them from the session, and so does the user's newest message: if it is too large, the
 // provider says so. The view itself, which summaries are written from, stays whole.
 func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
-	if h.Meter == nil || h.State.Prompts == nil {
-		return events // the handle serves no prompt
-	}
-	limit := h.State.Prompts.Limits().HardLimit
-	if h.Listed || h.isAhead || h.State.Prompts.Measured() || h.Meter.Estimate() <= limit {
+	limits := h.State.Prompts.Limits() // nil until the agent's model is known
+	if limits == nil || h.Listed || h.isAhead || h.State.Prompts.Measured() || h.Meter.Estimate() <= limits.HardLimit {
 		return events
 	}
 	if last := h.fitted.Load(); last != nil && last.of == events {
 		return last.events
 	}
-	next := &trimmed{of: events, events: events.With(shortened(events.Slice(), limit))}
+	next := &trimmed{of: events, events: events.With(shortened(events.Slice(), limits.HardLimit))}
 	h.fitted.Store(next)
 	return next.events
 }
