@@ -52,7 +52,9 @@ const (
 	// Misreported is not about a compaction either: the provider's count of a prompt is so high
 	// that no compaction could help. The service ignores the count and follows its estimate. It is
 	// reported once for each agent, and again after some plausible counts. Reason has the numbers,
-	// TokensBefore the estimate.
+	// TokensBefore the estimate. It is also reported, with the summarizer's model, when a summarizer
+	// begins to report a usage that no call can have, such as -1 tokens: the nearest possible usage is
+	// recorded and charged.
 	Misreported Outcome = "misreported"
 
 	// GivenUp follows a summary that hides a long-running call or a confirmation that nobody has

@@ -281,7 +281,7 @@ func (c *compactor) writeDraft(ctx context.Context, j writer.Job, st step, a *te
 	window, facts, began := &st.window, &c.h.State.Learned, time.Now()
 	d, answer, err := writer.Write(ctx, c.engine.cfg.Summarizer, c.assignment(j, st), &facts.Attempts)
 	a.Duration = time.Since(began)
-	a.Spent(answer)
+	a.Spent(ctx, answer)
 	if err != nil && (ctx.Err() != nil || errors.Is(err, writer.ErrHanging) && !j.Forced && !j.ByHand) {
 		// The caller is gone, or an earlier call has not returned. The summarizer has not failed.
 		return nil, a.Decline(ctx, err.Error())

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/record"
 )
 
 // Over a service that stores records in turns only, a background job touches no storage: it works
@@ -155,7 +157,10 @@ func (s *Storage) conclude(ctx context.Context, st *sessions.State, a *telemetry
 		return a.Fail(ctx, fmt.Errorf("%w after %d tries to store it: %w", telemetry.ErrDropped, d.Tries.Load(), err))
 	case result.Event == nil:
 		return a.Discard(ctx, result.Reason)
-	default:
-		return a.Store(ctx, result.Event.ID)
 	}
+	// An inner service that changes what it stores makes a record of no use: the same summary would be written again.
+	if m, unread := record.From(result.Event); m == nil {
+		return a.Fail(ctx, fmt.Errorf("%w: it could not be read back as it was stored: %w", telemetry.ErrNotStored, cmp.Or(unread, record.ErrMalformed)))
+	}
+	return a.Store(ctx, result.Event.ID)
 }

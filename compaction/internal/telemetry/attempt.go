@@ -85,11 +85,12 @@ func (r *Reporter) attempt(st *sessions.State, of writer.Job, window selector.Se
 }
 
 // Spent notes what the summarizer's calls used. They are paid for even where they led to nothing.
-func (a *Attempt) Spent(result summarizer.Result) {
-	a.Usage, a.Answers, a.Model = result.Usage, result.Calls, result.Model
-	if model, ok := a.reporter.cfg.Registry.Lookup(result.Model); ok && model.Priced() {
-		a.Cost = model.Cost(result.Usage)
+func (a *Attempt) Spent(ctx context.Context, result summarizer.Result) {
+	a.Usage, a.Answers, a.Model = writer.Believable(result.Usage), result.Calls, writer.ModelName(result.Model)
+	if model, ok := a.reporter.cfg.Registry.Lookup(a.Model); ok && model.Priced() {
+		a.Cost = model.Cost(a.Usage)
 	}
+	a.reporter.usage(ctx, a, result.Usage)
 }
 
 // Summarized notes the summary that the attempt has had written.

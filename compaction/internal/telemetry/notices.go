@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // Unreadable reports the records that cannot be read, each once. The caller holds the session's
@@ -69,6 +70,21 @@ func (r *Reporter) CutFailure(ctx context.Context, st *sessions.State, cause err
 	}
 	r.logAbout(ctx, slog.LevelWarn, st.Ref, "Config.Cut fails: events that it fails for are shown as they are stored", slog.String(keyErrorType, kind))
 	r.Observe(ctx, Observation{Outcome: CutFailed, Session: st.Ref, Err: Mark(cause)})
+}
+
+// usage reports that a summarizer reports a usage that no call can have, once until it reports another one. What is
+// charged is the nearest usage that a call can have.
+func (r *Reporter) usage(ctx context.Context, a *Attempt, reported tokens.Usage) {
+	switch impossible := a.Usage != reported; {
+	case impossible && !r.usageDoubted.Swap(true):
+		r.logAbout(ctx, slog.LevelWarn, a.Session, "the summarizer reports a usage that no call can have", slog.String("model", a.Model))
+		r.Observe(ctx, Observation{
+			Outcome: Misreported, Session: a.Session, Branch: a.Branch, InvocationID: a.InvocationID, Model: a.Model,
+			Reason: fmt.Sprintf("the summarizer reports %+v, which no call can have: %+v is charged", reported, a.Usage),
+		})
+	case !impossible && reported != tokens.Usage{}:
+		r.usageDoubted.Store(false)
+	}
 }
 
 // Values logs that no values were taken from messages, because the app's Redact function failed, or that they are

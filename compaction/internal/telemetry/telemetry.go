@@ -7,7 +7,7 @@
 // learned of the session (package learned):
 //
 //	ctx, a := reporter.Begin(ctx, state, job, window)
-//	a.Spent(result)         // the summarizer has answered
+//	a.Spent(ctx, result)    // the summarizer has answered
 //	a.Summarized(draft)     // its answer is a record
 //	a.Store(ctx, eventID)   // or Wait, Decline, Discard, Fail
 //
@@ -63,6 +63,8 @@ type Reporter struct {
 	queue queue
 	// valuesLost is true once it was logged that no values are taken from messages.
 	valuesLost atomic.Bool
+	// usageDoubted is true once it was reported that the summarizer's usage is impossible.
+	usageDoubted atomic.Bool
 	// leasesLost is true once it was logged that no leases can be had.
 	leasesLost atomic.Bool
 }

@@ -3,6 +3,9 @@ package writer
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // Draft is a record that is not stored yet.
@@ -74,12 +78,12 @@ func (d *Draft) Preview() *session.Event { return d.Event(d.Meta, d.Meta.Created
 
 // newDraft makes the record of an assignment's window from its summary.
 func newDraft(ctx context.Context, a Assignment, text string, result summarizer.Result) (*Draft, error) {
-	window := &a.Window
+	window, usage := &a.Window, Believable(result.Usage)
 	m := &record.Metadata{
 		RecordID: ids.New(ctx), CreatedAt: platform.Now(ctx),
 		Kind: cmp.Or(a.Kind, record.KindSummary), Trigger: a.Trigger, Focus: a.Focus, Note: a.Note,
 		Branch: record.Normalize(window.Branch), Agent: record.Normalize(window.Agent),
-		Model: result.Model, Usage: record.Usage{PromptTokens: result.Usage.PromptTokens, OutputTokens: result.Usage.OutputTokens},
+		Model: ModelName(result.Model), Usage: record.Usage{PromptTokens: usage.PromptTokens, OutputTokens: usage.OutputTokens},
 	}
 	if err := m.SetText(text); err != nil {
 		return nil, err
@@ -106,6 +110,34 @@ func newDraft(ctx context.Context, a Assignment, text string, result summarizer.
 	}
 	d.givenUp.Store(&window.GivenUp)
 	return d, nil
+}
+
+// Believable returns a usage as it is recorded and charged: a count that no provider's report can hold becomes the
+// nearest one that it can. A summarizer of the app's may report anything.
+func Believable(u tokens.Usage) tokens.Usage {
+	within := func(n int) int { return min(max(0, n), math.MaxInt32) }
+	return tokens.Usage{
+		PromptTokens: within(u.PromptTokens), CachedTokens: within(u.CachedTokens), OutputTokens: within(u.OutputTokens),
+	}
+}
+
+// maxModelName is how many bytes of a model's name are kept.
+const maxModelName = 200
+
+// ModelName returns the name that a summarizer gives its model, fit to be stored and shown.
+func ModelName(name string) string { return CleanText(name[:min(len(name), maxModelName)]) }
+
+// check reports why nobody could read the draft's record, nil if it can be read. A stored record that cannot be read
+// hides nothing, so its events would be summarized again, and paid for, without end.
+func (d *Draft) check() error {
+	data, err := json.Marshal(record.Encode(d.Meta))
+	if err == nil {
+		_, err = record.Decode(string(data))
+	}
+	if err != nil {
+		return fmt.Errorf("the record of the summary could not be read back: %w", err)
+	}
+	return nil
 }
 
 // cover lets the record stand for an event that takes up so many tokens in a prompt.

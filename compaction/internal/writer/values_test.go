@@ -130,7 +130,7 @@ func TestARecordTakesOverTheValuesOfThoseItAbsorbs(t *testing.T) {
 	v := NewValues(nil)
 	first := written(t, assigned(v, 600, about(0, 20), nil, nil), short).Meta
 	second := written(t, assigned(v, 600, about(20, 20), nil, []*record.Metadata{first}), short).Meta
-	second.StartTimestamp = second.StartTimestamp.Add(time.Second)
+	second.StartTimestamp, second.EndTimestamp = second.StartTimestamp.Add(time.Second), second.EndTimestamp.Add(time.Second)
 	shown := []*record.Metadata{first, second}
 	extractive := assigned(v, 600, nil, shown, shown)
 	extractive.Extractive = true

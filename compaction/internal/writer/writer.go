@@ -96,14 +96,18 @@ func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.A
 			return nil, result, err
 		}
 	}
-	if d, err = newDraft(ctx, a, text, result); d != nil {
-		d.Truncated = truncated
-		if a.Rewrites && a.Forced && (a.Extractive || a.Shorter > 0) {
-			d.keepUncut(asked.Summaries, text, a.Room)
-		}
-		d.addValues(ctx, &a)
+	if d, err = newDraft(ctx, a, text, result); err != nil {
+		return nil, result, err
 	}
-	return d, result, err
+	d.Truncated = truncated
+	if a.Rewrites && a.Forced && (a.Extractive || a.Shorter > 0) {
+		d.keepUncut(asked.Summaries, text, a.Room)
+	}
+	d.addValues(ctx, &a)
+	if err := d.check(); err != nil {
+		return nil, result, err
+	}
+	return d, result, nil
 }
 
 // given makes a draft of the summary that the assignment gives. Only the values behind it are chosen anew.
@@ -119,6 +123,9 @@ func (a *Assignment) given(ctx context.Context) (*Draft, summarizer.Result, erro
 		}
 	}
 	d.carryValues(ctx, a)
+	if err := d.check(); err != nil {
+		return nil, summarizer.Result{}, err
+	}
 	return d, summarizer.Result{}, nil
 }
 
