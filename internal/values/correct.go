@@ -35,30 +35,87 @@ func corrections(values []record.Value) []bool {
 		slices.SortFunc(group, func(a, b int) int {
 			return cmp.Or(values[a].At.Compare(values[b].At), cmp.Compare(a, b))
 		})
-		for n, i := range group {
-			for _, k := range group[n+1:] {
-				if corrected(&values[i], &values[k]) {
-					replaced[i] = true
-					break
-				}
+		later := laterValues{}
+		for end := len(group); end > 0; { // the newest first, those of one instant together
+			begin := end - 1
+			for begin > 0 && values[group[begin-1]].At.Equal(values[group[begin]].At) {
+				begin--
 			}
+			for _, i := range group[begin:end] {
+				replaced[i] = later.correct(&values[i])
+			}
+			for _, i := range group[begin:end] {
+				later.add(&values[i])
+			}
+			end = begin
 		}
 	}
 	return replaced
 }
 
-// corrected reports whether the later of two values on one topic replaces the earlier.
-func corrected(earlier, later *record.Value) bool {
-	if !later.At.After(earlier.At) || earlier.Event == later.Event {
+// laterValues are values on one topic, by author: enough of them to know whether any corrects an earlier value, so that
+// a topic of a thousand values takes a thousand steps and not a million.
+type laterValues map[string]*correcting
+
+// correcting are the events in which one author says what a topic is, corrects it, or does both in one value.
+type correcting struct{ is, cue, both twoEvents }
+
+// add takes a value in that is later than those that will be asked about. Values of tools correct nothing.
+func (l laterValues) add(v *record.Value) {
+	if has(v.Kind, markTool) {
+		return
+	}
+	by := l[v.Author]
+	if by == nil {
+		by = &correcting{}
+		l[v.Author] = by
+	}
+	is, cue := has(v.Kind, markIs), has(v.Kind, markCue)
+	if is {
+		by.is.add(v.Event)
+	}
+	if cue {
+		by.cue.add(v.Event)
+	}
+	if is && cue {
+		by.both.add(v.Event)
+	}
+}
+
+// correct reports whether a later value, of another event, replaces an earlier one.
+func (l laterValues) correct(earlier *record.Value) bool {
+	if has(earlier.Kind, markTool) {
 		return false
 	}
-	if has(later.Kind, markTool) || has(earlier.Kind, markTool) {
-		return false
+	is := has(earlier.Kind, markIs)
+	for author, by := range l {
+		switch {
+		case author != earlier.Author:
+			if is && by.both.otherThan(earlier.Event) {
+				return true
+			}
+		case by.cue.otherThan(earlier.Event), is && by.is.otherThan(earlier.Event):
+			return true
+		}
 	}
-	if later.Author != earlier.Author {
-		return has(later.Kind, markCue) && has(later.Kind, markIs) && has(earlier.Kind, markIs)
+	return false
+}
+
+// twoEvents are the first two different events that were added: two tell whether there is one besides any event.
+type twoEvents struct {
+	events [2]string
+	n      int
+}
+
+func (t *twoEvents) add(event string) {
+	if t.n == 0 || t.n == 1 && t.events[0] != event {
+		t.events[t.n] = event
+		t.n++
 	}
-	return has(later.Kind, markIs) && has(earlier.Kind, markIs) || has(later.Kind, markCue)
+}
+
+func (t *twoEvents) otherThan(event string) bool {
+	return t.n == 2 || t.n == 1 && t.events[0] != event
 }
 
 // topic is what a value is about: its kind, the words before it, and its unit. "" if no word says so.
