@@ -124,6 +124,45 @@ func TestASlowSummarizerHoldsATurnNoLongerThanTheTimeout(t *testing.T) {
 	checkView(t, svc)
 }
 
+// TestATurnThatWaitsInVainForAModelWaitsForOneMoreSummary: at the time-out one summary without a model makes a prompt
+// fit, however long the history is. Later turns do the rest.
+func TestATurnThatWaitsInVainForAModelWaitsForOneMoreSummary(t *testing.T) {
+	t.Parallel()
+	for name, makeInner := range map[string]func() session.Service{"stores at once": session.InMemoryService, "stores in turns": func() session.Service { return newPlain() }} {
+		for _, stored := range []int{1500, 12_000} {
+			t.Run(fmt.Sprint(name, " ", stored), func(t *testing.T) {
+				t.Parallel()
+				inner := makeInner()
+				h := talk(t, inner, stored)
+				cfg := compaction.DefaultConfig()
+				seen := &notes{}
+				cfg.ContextWindow, cfg.Timeout, cfg.Observer = 20_000, 50*time.Millisecond, seen
+				cfg.Summarizer = summarizerFunc(func(ctx context.Context, _ summarizer.Request) (summarizer.Result, error) {
+					<-ctx.Done()
+					return summarizer.Result{}, ctx.Err()
+				})
+				svc := newService(t, inner, cfg)
+				turn := get(t, svc)
+				appendAll(t, svc, turn, h.User("new", "And tomorrow?").Last())
+				inline := 0
+				for _, o := range seen.of(compaction.Stored) {
+					if o.Inline {
+						inline++
+					}
+				}
+				if inline == 0 || inline > 3 {
+					t.Errorf("a turn behind %d others waited for %d summaries", stored, inline)
+				}
+				if size := estimateOf(eventsOf(turn)...); size >= 20_000*98/100 {
+					t.Errorf("the prompt has %d tokens when the model is asked", size)
+				}
+				wantOnce(t, svc, h.Events)
+				checkView(t, svc)
+			})
+		}
+	}
+}
+
 // TestASummarizerThatReadsLessThanItSaysGetsSmallerWindows: a model whose window is smaller than the
 // table says fails on every large window, and must not fail for ever.
 func TestASummarizerThatReadsLessThanItSaysGetsSmallerWindows(t *testing.T) {

@@ -236,6 +236,9 @@ func (c *compactor) end(ctx context.Context, st step) {
 // raiseFloor holds the token trigger back after a compaction that left the prompt over the
 // threshold.
 func (c *compactor) raiseFloor(done candidate) {
+	if done.trigger != record.TriggerTokens || done.Cut {
+		return // before the snapshot, which costs as much as the view has events
+	}
 	s := c.snapshot()
 	if floor := s.floorAfter(done); floor > 0 {
 		c.h.State.Learned.Windows.RaiseFloor(done.reader, floor)

@@ -1,6 +1,7 @@
 package compactor
 
 import (
+	"math"
 	"slices"
 
 	"google.golang.org/adk/session"
@@ -56,7 +57,7 @@ func (c *compactor) snapshot() snapshot {
 		threshold = 0
 	}
 	params := selector.Params{
-		Threshold: threshold, Overlap: cfg.Overlap, Retain: cfg.Retain, RetainTokens: known.Prompts.Limits().RetainTokens, MaxTokens: cfg.WindowTokens,
+		Threshold: threshold, Overlap: cfg.Overlap, Retain: cfg.Retain, RetainTokens: known.Prompts.Limits().RetainTokens, MaxTokens: c.windowTokens(),
 		Cost:      func(ev *session.Event) int { return summarizer.Cost(state.Shown(ev)) },
 		Size:      func(ev *session.Event) int { return promptsize.OfEvent(state.Shown(ev)) },
 		Running:   known.Running,
@@ -78,8 +79,17 @@ func (c *compactor) snapshot() snapshot {
 			return size, known.Prompts.IsDue(reader, size)
 		},
 		limits: known.Prompts.Limits(), maxSummaries: cfg.MaxSummaries,
-		failures: known.Learned.Attempts.Status().Failures, oldest: oldestEvents(cfg.WindowTokens),
+		failures: known.Learned.Attempts.Status().Failures, oldest: oldestEvents(params.MaxTokens),
 	}
+}
+
+// windowTokens bounds a window. What no model reads may be as long as the history: a turn waits for it, and each
+// record costs as much as the view has events.
+func (c *compactor) windowTokens() int {
+	if c.job.Extractive && c.job.Forced {
+		return math.MaxInt
+	}
+	return c.engine.cfg.WindowTokens
 }
 
 // oldestEvents is how many of the oldest visible events the invocation trigger looks at first, so
