@@ -107,7 +107,7 @@ var mayImport = map[string][]string{
 	"compaction/internal/storage":          {"compaction/internal/sessions", "compaction/internal/telemetry", "compaction/internal/writer", "record", "internal/view"},
 	"compaction/internal/sessions":         {"internal/promptsize", "toolresult", "compaction/internal/learned", "compaction/internal/meter", "compaction/internal/queue", "compaction/internal/writer", "filtered", "internal/adk", "internal/ids", "internal/view"},
 	"compaction/internal/writer":           {"internal/hanging", "internal/values", "compaction/internal/learned", "compaction/internal/meter", "record", "selector", "summarizer", "tokens", "internal/adk", "internal/ids", "internal/promptsize"},
-	"compaction/internal/telemetry":        {"compaction/internal/meter", "compaction/internal/sessions", "compaction/internal/writer", "record", "selector", "summarizer", "tokens", "internal/adk"},
+	"compaction/internal/telemetry":        {"internal/hanging", "compaction/internal/meter", "compaction/internal/sessions", "compaction/internal/writer", "record", "selector", "summarizer", "tokens", "internal/adk"},
 	"compactiontest":                       {"record", "summarizer", "tokens", "internal/adk", "internal/oracle", "internal/view"},
 	"persistence":                          {"recall/index", "record", "toolresult/store", "internal/adk", "internal/ids"},
 	"persistence/postgres":                 {"record", "internal/adk", "internal/ids"},

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -87,12 +88,16 @@ func (r *Reporter) usage(ctx context.Context, a *Attempt, reported tokens.Usage)
 	}
 }
 
-// Values logs that no values were taken from messages, because the app's Redact function failed, or that they are
-// taken again: once for each change, with nothing of the messages.
+// Values logs that no values were taken from messages, because the app's Redact function did not return in time or
+// because something panicked, or that they are taken again: once for each change, with nothing of the messages.
 func (r *Reporter) Values(ctx context.Context, st *sessions.State, lost error) {
 	switch {
 	case lost != nil && !r.valuesLost.Swap(true):
-		r.logAbout(ctx, slog.LevelWarn, st.Ref, "no exact values are taken from messages: Config.Redact panics, or does not return in time")
+		kind := errorTypePanic
+		if errors.Is(lost, hanging.Err) {
+			kind = "timeout"
+		}
+		r.logAbout(ctx, slog.LevelWarn, st.Ref, "no exact values are taken from messages", slog.String(keyErrorType, kind))
 	case lost == nil && r.valuesLost.Swap(false):
 		r.logAbout(ctx, slog.LevelInfo, st.Ref, "exact values are taken from messages again")
 	}

@@ -30,7 +30,7 @@ type Ledger struct {
 // Values takes exact values from events for all sessions of a service. It is safe for concurrent use.
 type Values struct {
 	redact func(string) string     // nil: texts are taken as they are
-	within time.Duration           // how long the values of one window may take
+	within time.Duration           // how long the values of one window may take where redact is not nil
 	steps  hanging.Steps[struct{}] // one that hangs holds up the values of all sessions, and nothing else
 }
 
@@ -39,15 +39,23 @@ func NewValues(redact func(string) string) *Values {
 	return &Values{redact: redact, within: valuesTime}
 }
 
-// valuesTime is how long the values of one window may take. It takes milliseconds, unless the machine is busy or
-// the app's function does not return.
+// valuesTime is how long the values of one window may take if texts go through the app's function, which may not
+// return. It takes milliseconds, unless the function is slow.
 const valuesTime = 5 * time.Second
+
+// ownTime is how long they may take otherwise. Nothing of the app's runs then, and the work is bounded by the window:
+// a busy machine must not lose the values.
+const ownTime = time.Hour
 
 // of returns the values of a window: those of its events, and those of the records that it absorbs. The app's
 // function sees both: it may have been added after an earlier record was stored. If it fails, there are none.
 func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, maxTokens int) (out []record.Value, err error) {
 	var found []record.Value
-	err = v.steps.Run(ctx, v.within, struct{}{}, func(context.Context) error {
+	within := v.within
+	if v.redact == nil {
+		ctx, within = context.WithoutCancel(ctx), ownTime
+	}
+	err = v.steps.Run(ctx, within, struct{}{}, func(context.Context) error {
 		lists := [][]record.Value{values.Of(events, v.redact)}
 		for _, m := range absorbed {
 			lists = append(lists, values.Redacted(m.Values, v.redact))

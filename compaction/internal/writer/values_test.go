@@ -73,6 +73,16 @@ func valuesOf(m *record.Metadata) string {
 }
 
 // A function of the app that does not return costs the values of its window and of the next ones, and no summary.
+func TestABusyMachineLosesNoValues(t *testing.T) {
+	t.Parallel()
+	v := NewValues(nil)
+	v.within = time.Nanosecond
+	d := written(t, assigned(v, 600, about(0, 20), nil, nil), short)
+	if d.ValuesLost != nil || !strings.Contains(valuesOf(d.Meta), "ORD-5007") {
+		t.Errorf("the values are %s, lost because of %v", valuesOf(d.Meta), d.ValuesLost)
+	}
+}
+
 func TestARedactThatDoesNotReturnHarmsNoSummary(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
