@@ -82,7 +82,7 @@ func (s *CompactionSessionService) activity(ctx context.Context, h *sessions.Han
 		}
 		return ActivityIn(slices.Values(events)), nil
 	}
-	resp, err := s.inner.Get(ctx, h.State.Ref.Request())
+	resp, err := s.sessions.Read(ctx, h.State.Ref.Request())
 	if err != nil {
 		return Activity{}, err
 	}

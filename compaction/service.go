@@ -85,17 +85,21 @@ func findLayer(service session.Service) *CompactionSessionService {
 // Unwrap returns the inner service, as it was given.
 func (s *CompactionSessionService) Unwrap() session.Service { return s.inner }
 
-// Create creates a session in the inner service and returns a view of it.
+// Create creates a session in the inner service and returns a view of it. Errors are the inner service's, or say that
+// it returned no session.
 func (s *CompactionSessionService) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
 	resp, err := s.inner.Create(ctx, req)
-	if err != nil || resp == nil || adk.IsNil(resp.Session) {
+	if err != nil {
 		return resp, err
+	}
+	if resp == nil || adk.IsNil(resp.Session) {
+		return nil, errors.New("inner service returned no session that it has created")
 	}
 	return &session.CreateResponse{Session: s.sessions.Wrap(resp.Session, false)}, nil
 }
 
 // Get returns a view of a session. The filters of the request apply to the view, whose summaries
-// count as events. Errors are the inner service's.
+// count as events. Errors are the inner service's, or say that it returned no session.
 func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	if req == nil {
 		return s.inner.Get(ctx, req)
@@ -105,7 +109,7 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 	if failed := s.sessions.CutFailure(ref); failed != nil {
 		s.reporter.CutFailure(ctx, s.sessions.Of(ref), failed)
 	}
-	if err == nil && resp != nil && resp.Session != nil {
+	if err == nil {
 		if _, h := s.sessions.Peel(resp.Session); h != nil {
 			s.engine.AfterGet(ctx, h)
 		}
@@ -114,9 +118,12 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 }
 
 // Raw returns the session as the inner service has it: the full history, including records. Errors
-// are the inner service's.
+// are the inner service's, or say that it returned no session.
 func (s *CompactionSessionService) Raw(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
-	return s.inner.Get(ctx, req)
+	if req == nil {
+		return s.inner.Get(ctx, req)
+	}
+	return s.sessions.Read(ctx, req)
 }
 
 // List lists the inner service's sessions. As everywhere in ADK they come without events.
@@ -127,7 +134,7 @@ func (s *CompactionSessionService) List(ctx context.Context, req *session.ListRe
 	}
 	listed := make([]session.Session, len(resp.Sessions))
 	for i, sess := range resp.Sessions {
-		if sess != nil {
+		if !adk.IsNil(sess) {
 			listed[i] = s.sessions.Wrap(sess, true)
 		}
 	}

@@ -88,8 +88,7 @@ func (s *Sessions) Drop(ref Ref) {
 }
 
 // Get reads a session and returns it with the service's layer around it. The filters of the request
-// apply to the view. The session is nil if the inner service returned none; errors are the inner
-// service's.
+// apply to the view. Errors are those of [Sessions.Load].
 func (s *Sessions) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	// The cursor comes first: a record stored while the events are read is seen twice, not missed.
 	st := s.Of(Ref{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
@@ -103,7 +102,7 @@ func (s *Sessions) Get(ctx context.Context, req *session.GetRequest) (*session.G
 	whole := *req
 	whole.NumRecentEvents, whole.After = 0, time.Time{}
 	resp, err := s.Load(ctx, &whole)
-	if err != nil || resp == nil || adk.IsNil(resp.Session) {
+	if err != nil {
 		return resp, err
 	}
 	h = s.newHandle(st, c, resp.Session)
@@ -117,9 +116,6 @@ func (s *Sessions) Handle(ctx context.Context, ref Ref) (*Handle, error) {
 	resp, err := s.Get(ctx, ref.Request())
 	if err != nil {
 		return nil, err
-	}
-	if resp == nil || resp.Session == nil {
-		return nil, fmt.Errorf("inner service returned no session for %q: %w", ref.SessionID, session.ErrNotFound)
 	}
 	_, h := s.Peel(resp.Session)
 	return h, nil
@@ -172,12 +168,28 @@ func (s *Sessions) Peel(sess session.Session) (session.Session, *Handle) {
 	return sess, nil
 }
 
-// Load reads a session from the inner service, as much of it as views need.
+// Load reads a session from the inner service, as much of it as views need. Errors are those of [Sessions.Read].
 func (s *Sessions) Load(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	if partial, ok := s.Inner.(PartialService); ok {
-		return partial.GetActive(ctx, req)
+		resp, err := partial.GetActive(ctx, req)
+		return found(req, resp, err)
 	}
-	return s.Inner.Get(ctx, req)
+	return s.Read(ctx, req)
+}
+
+// Read reads a session from the inner service as the request says. Errors are the inner service's, or say that it
+// returned no session, also where that is a nil pointer.
+func (s *Sessions) Read(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
+	resp, err := s.Inner.Get(ctx, req)
+	return found(req, resp, err)
+}
+
+// found makes a response without a session an error.
+func found(req *session.GetRequest, resp *session.GetResponse, err error) (*session.GetResponse, error) {
+	if err == nil && (resp == nil || adk.IsNil(resp.Session)) {
+		return nil, fmt.Errorf("inner service returned no session for %q: %w", req.SessionID, session.ErrNotFound)
+	}
+	return resp, err
 }
 
 // ViewOf makes the view of a session that was loaded. The session is returned too if events of it

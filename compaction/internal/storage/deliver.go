@@ -83,11 +83,10 @@ func (s *Storage) DraftsFor(h *sessions.Handle, ev *session.Event) []*writer.Dra
 }
 
 // StoreWaiting stores drafts through the handle of a turn that has just appended an event, and then
-// releases the session's append lock, which the caller holds. The turn waits until its context or
-// the timeout ends. If the inner service has not returned by then, the lock stays held until it
-// does: its append must not meet another one.
+// releases the session's append lock, which the caller holds. The turn waits until its patience ends. If the inner
+// service has not returned by then, the lock stays held until it does: its append must not meet another one.
 func (s *Storage) StoreWaiting(ctx context.Context, h *sessions.Handle, drafts []*writer.Draft, invocationID string) {
-	waiting, cancel := context.WithTimeout(ctx, timeout)
+	waiting, cancel := context.WithTimeout(ctx, patience(ctx))
 	defer cancel()
 	_, _ = untilDone(waiting, func() (struct{}, error) {
 		for _, report := range s.storeAll(ctx, h, drafts, invocationID) {
@@ -104,7 +103,7 @@ func (s *Storage) StoreWaiting(ctx context.Context, h *sessions.Handle, drafts [
 // later ones may absorb it.
 func (s *Storage) storeAll(ctx context.Context, h *sessions.Handle, drafts []*writer.Draft, invocationID string) (reports []func()) {
 	defer h.State.Append.Release()
-	until := time.Now().Add(timeout)
+	until := time.Now().Add(patience(ctx))
 	for _, d := range drafts {
 		ctx, a := s.reporter.Resume(ctx, h.State, writer.Job{InvocationID: invocationID, Inline: true}, d)
 		began := time.Now()

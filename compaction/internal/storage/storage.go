@@ -17,6 +17,8 @@ import (
 const (
 	// timeout bounds one attempt to store a record, because a turn may be waiting for it.
 	timeout = 5 * time.Second
+	// share is the part of the time that a turn has left which one attempt may use: a turn goes on without its record.
+	share = 10
 	// triesPerAttempt is how often one attempt offers a record to the inner service. The first try
 	// may fail because an answer was lost, or because another process was in the way for a moment.
 	triesPerAttempt = 2
@@ -24,6 +26,14 @@ const (
 	// record for good must not end compaction for its session.
 	maxTries = 2 * triesPerAttempt
 )
+
+// patience is how long an attempt to store a record may take.
+func patience(ctx context.Context) time.Duration {
+	if deadline, limited := ctx.Deadline(); limited {
+		return min(timeout, time.Until(deadline)/share)
+	}
+	return timeout
+}
 
 // Deleted is the reason not to store a record of a session that was deleted.
 const Deleted = "session was deleted meanwhile"
@@ -107,10 +117,10 @@ func (s *Storage) storeInTurn(ctx context.Context, h *sessions.Handle, d *writer
 	if err := h.State.Append.Acquire(ctx); err != nil {
 		return Settlement{}, err
 	}
-	// offer stops after timeout. Twice that bounds the wait for a service that ignores its context.
-	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
+	// offer stops when its patience ends. Twice that bounds the wait for a service that ignores its context.
+	waiting, cancel := context.WithTimeout(ctx, 2*patience(ctx))
 	defer cancel()
-	return untilDone(ctx, func() (Settlement, error) {
+	return untilDone(waiting, func() (Settlement, error) {
 		// A service that does not return in time keeps the lock: what it still does must not meet
 		// another append.
 		defer h.State.Append.Release()

@@ -13,10 +13,10 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// offer tries to store a draft within the timeout, twice if the first try fails. A try that failed
+// offer tries to store a draft within the caller's patience, twice if the first try fails in time. A try that failed
 // because the caller's context ended does not count.
 func offer(ctx context.Context, st *sessions.State, d *writer.Draft, try func(context.Context) (Settlement, error)) (result Settlement, err error) {
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := context.WithTimeout(ctx, patience(ctx))
 	defer cancel()
 	for range triesPerAttempt {
 		if st.Deleted() {
@@ -31,7 +31,9 @@ func offer(ctx context.Context, st *sessions.State, d *writer.Draft, try func(co
 		case ctx.Err() != nil:
 			return Settlement{}, err
 		}
-		d.Tries.Add(1)
+		if d.Tries.Add(1); limited.Err() != nil {
+			break
+		}
 	}
 	return Settlement{}, fmt.Errorf("%w: %w", telemetry.ErrNotStored, err)
 }
@@ -98,7 +100,7 @@ const recentEvents = 16
 func (s *Storage) recentRecord(ctx context.Context, ref sessions.Ref, id string) (*session.Event, error) {
 	req := ref.Request()
 	req.NumRecentEvents = recentEvents
-	resp, err := s.sessions.Inner.Get(ctx, req)
+	resp, err := s.sessions.Read(ctx, req)
 	if err != nil {
 		return nil, fmt.Errorf("look for the record of an earlier try: %w", err)
 	}
@@ -137,7 +139,7 @@ func (s *Storage) storeThroughNewHandle(ctx context.Context, st *sessions.State,
 	}
 	req := st.Ref.Request()
 	req.NumRecentEvents = 1
-	if resp, err = s.sessions.Inner.Get(ctx, req); err != nil {
+	if resp, err = s.sessions.Read(ctx, req); err != nil {
 		return Settlement{}, err
 	}
 	return s.append(ctx, st, resp.Session, d, ready)

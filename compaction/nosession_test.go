@@ -1,0 +1,59 @@
+package compaction_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+)
+
+// sessionless is an inner service that answers with a nil pointer where a session is asked for.
+type sessionless struct{ session.Service }
+
+func (sessionless) Get(context.Context, *session.GetRequest) (*session.GetResponse, error) {
+	return &session.GetResponse{Session: (*opaqueSession)(nil)}, nil
+}
+
+func (sessionless) Create(context.Context, *session.CreateRequest) (*session.CreateResponse, error) {
+	return &session.CreateResponse{Session: (*opaqueSession)(nil)}, nil
+}
+
+func (sessionless) List(context.Context, *session.ListRequest) (*session.ListResponse, error) {
+	return &session.ListResponse{Sessions: []session.Session{(*opaqueSession)(nil), nil}}, nil
+}
+
+// An inner service with a bug may return a nil pointer as a session. That is an error, in words, and no panic.
+func TestANilPointerInPlaceOfASessionIsAnError(t *testing.T) {
+	t.Parallel()
+	cfg, _ := oracleConfig()
+	svc := newService(t, sessionless{session.InMemoryService()}, cfg)
+	for name, call := range map[string]func() error{
+		"Load":            func() error { _, err := svc.Load(t.Context(), ref); return err },
+		"Status":          func() error { _, err := svc.Status(t.Context(), ref); return err },
+		"Compact":         func() error { _, err := svc.Compact(t.Context(), ref, compaction.CompactOptions{}); return err },
+		"Checkpoint":      func() error { _, err := svc.Checkpoint(t.Context(), ref, compaction.CheckpointOptions{}); return err },
+		"CompactIfNeeded": func() error { _, err := svc.CompactIfNeeded(t.Context(), ref); return err },
+		"Get":             func() error { _, err := svc.Get(t.Context(), getRequest()); return err },
+		"Raw":             func() error { _, err := svc.Raw(t.Context(), getRequest()); return err },
+		"Create":          func() error { _, err := svc.Create(t.Context(), &session.CreateRequest{}); return err },
+	} {
+		func() {
+			defer func() {
+				if cause := recover(); cause != nil {
+					t.Errorf("%s panics: %v", name, cause)
+				}
+			}()
+			if err := call(); err == nil || !strings.Contains(err.Error(), "no session") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}()
+	}
+	flush(t, svc)
+	listed, err := svc.List(t.Context(), &session.ListRequest{AppName: ref.AppName})
+	if err != nil || len(listed.Sessions) != 2 || listed.Sessions[0] != nil || listed.Sessions[1] != nil {
+		t.Errorf("List: %+v, %v", listed, err)
+	}
+}
