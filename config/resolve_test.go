@@ -3,6 +3,7 @@ package config_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -476,5 +477,48 @@ func TestFilesOfOtherProgramsLoad(t *testing.T) {
 			}
 			accepted(t, r.c)
 		})
+	}
+}
+
+// TestACutKeepsTheEndsThatItsMarkerNames follows each way of cutting from a file to what the model sees. A limit in tokens
+// turns the other limits off.
+func TestACutKeepsTheEndsThatItsMarkerNames(t *testing.T) {
+	t.Setenv("LONGSESSION_CONFIG", "")
+	var lines strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&lines, "line %d of the log\n", i)
+	}
+	const head, tail = "line 0 of the log\n", "line 19999 of the log\n"
+	for _, strategy := range []string{"", "lines", "head", "tail", "both"} {
+		for _, limits := range []string{"max_tool_result_tokens = 4000", "", "max_tool_result_tokens = 4000\ntool_result_max_lines = 100", "max_tool_result_tokens = 4000\ntool_result_head_lines = 7"} {
+			text := "[session.context]\n" + limits + "\n"
+			if strategy != "" {
+				text += "tool_result_truncation = \"" + strategy + "\"\n"
+			}
+			if limits == "" {
+				text += "[agent]\nresult_offload_threshold = 0\n"
+			}
+			file := filepath.Join(t.TempDir(), "config.toml")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cfg, err := config.Load(file, compactiontest.NewModel("gemini-3.1-pro-preview", nil))
+			if err != nil {
+				t.Fatalf("%s\n%v", text, err)
+			}
+			cutter, err := toolresult.New(cfg.ToolResults)
+			if err != nil {
+				t.Fatalf("%s\n%v", text, err)
+			}
+			got, _, changed := cutter.Response("shell", map[string]any{"output": lines.String()})
+			shown, _ := got["output"].(string)
+			wantHead, wantTail := strategy != "tail", strategy != "head"
+			if !changed || strings.HasPrefix(shown, head) != wantHead || strings.HasSuffix(shown, tail) != wantTail || len(shown) < 1500 {
+				t.Errorf("%s%d bytes: %.80q…%q", text, len(shown), shown, shown[max(0, len(shown)-80):])
+			}
+			if i := strings.Index(shown, "\n["); strategy == "both" && (i < len(shown)/3 || i > len(shown)*2/3) {
+				t.Errorf("%sthe ends are not alike: the marker is at %d of %d bytes", text, i, len(shown))
+			}
+		}
 	}
 }

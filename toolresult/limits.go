@@ -68,7 +68,7 @@ func (l *Limits) fillLines(prefix string, given, general Limits) []error {
 		l.HeadLines = l.MaxLines - l.TailLines
 		return nil
 	case given.HeadLines == 0 && given.TailLines == 0:
-		head := l.MaxLines * l.HeadLines / (l.HeadLines + l.TailLines)
+		head := share(l.MaxLines, l.HeadLines, l.HeadLines+l.TailLines)
 		if head == 0 && l.HeadLines > 0 {
 			head = 1
 		}

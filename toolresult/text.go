@@ -1,6 +1,7 @@
 package toolresult
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/adk-go-ext/longsession/tokens"
@@ -36,12 +37,22 @@ func (l limits) room(bytes, lines int, failed bool) textRoom {
 	}
 	// Divide the lines as the bytes are divided.
 	sum := r.first + r.last
-	head := lines * r.first / sum
+	head := share(lines, r.first, sum)
 	if head == 0 && r.first > 0 && lines > 0 {
 		head = 1
 	}
 	r.first, r.last = head, lines-head
 	return r
+}
+
+// share returns part/whole of n, where part is at most whole. The product of two limits that are off overflows an int.
+func share(n, part, whole int) int {
+	if whole == 0 {
+		return 0
+	}
+	high, low := bits.Mul64(uint64(n), uint64(part))
+	quotient, _ := bits.Div64(high, low, uint64(whole))
+	return int(quotient)
 }
 
 // cut shortens a text, which must be valid UTF-8, to the room. A text within the room stays as it is. In any
@@ -156,7 +167,7 @@ func (c *textCut) ends(bytes int) {
 	}
 	headSize, tailSize := escapedSize(head, bytes), escapedSize(tail, bytes)
 	if !fewer || headSize+tailSize > bytes {
-		headRoom := bytes * c.first / max(1, c.first+c.last)
+		headRoom := share(bytes, c.first, c.first+c.last)
 		headRoom = max(headRoom, bytes-tailSize)
 		head = wholeLinesBefore(c.text, prefixWithin(head, headRoom))
 		tail = wholeLinesAfter(c.text, suffixWithin(tail, bytes-escapedSize(head, bytes)))
