@@ -18,8 +18,8 @@ const (
 	Both  Strategy = "both"  // the beginning and the end, in equal parts
 )
 
-// Limits bound how much of one tool result the model sees. A result must meet all of them. In every field, 0
-// is the default and [Off] turns the limit off. [DefaultLimits] returns the defaults.
+// Limits bound how much of one tool result the model sees. A result must meet all of them, unless no shorter
+// form of it exists: the marker of two missing lines may be longer than they are. In every field, 0 is the default and [Off] turns the limit off. [DefaultLimits] returns the defaults.
 type Limits struct {
 	// MaxBytes is the most bytes of a result's JSON, with escapes, keys and markers, as encoding/json
 	// writes it. 0 means 10,240, as in codex. It must be at least 64 if the Config is Readable, else 2.
@@ -31,8 +31,10 @@ type Limits struct {
 	// exceed MaxLines. 0 means 128 each, or half of MaxLines if that is less. They also divide the bytes
 	// among beginning and end.
 	HeadLines, TailLines int
-	// MaxTokens is the most tokens of a result, as package tokens estimates them. 0 means 8,000. It must be
-	// at least 32 if the Config is Readable. The marker in a text that this limit shortened counts tokens.
+	// MaxTokens is the most tokens of a result, as package tokens estimates them: of its JSON with the tool's
+	// name, or of its texts as they are if that is more. 0 means 8,000. It must be at least 32 if the Config is
+	// Readable. Media are not cut. They leave less for the rest, but at least a quarter. The marker in a text
+	// that this limit shortened counts tokens.
 	MaxTokens int
 	// StubAbove is the size in bytes over which a stub replaces a result. The stub names the tool, gives
 	// the size and the beginning of the result, and explains how to read the rest. The size is that of

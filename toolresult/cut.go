@@ -28,8 +28,8 @@ type Cut struct {
 	Kind         Kind
 	Ref          string // of the whole result; empty if read_result cannot read it, or if it is only repaired
 
-	// The sizes before and after. Bytes are those of the result's text, or of its JSON if it is not one
-	// text. Tokens are estimates, of large results from samples.
+	// The sizes before and after, in the units of [Limits]: bytes of JSON, lines of texts, and tokens, of large results
+	// from samples. Neither the bytes nor the tokens after a cut are more than before.
 	BytesBefore, BytesAfter   int
 	LinesBefore, LinesAfter   int
 	TokensBefore, TokensAfter int
@@ -46,8 +46,5 @@ func (c Cut) String() string {
 		grouped(c.BytesBefore), grouped(c.BytesAfter), grouped(c.LinesBefore), grouped(c.LinesAfter), grouped(c.TokensBefore), grouped(c.TokensAfter), ref)
 }
 
-// setSizes fills in the sizes of a cut. whole is empty if the caller did not compute it.
-func (c *Cut) setSizes(before map[string]any, whole store.Result, after map[string]any) {
-	c.BytesBefore, c.LinesBefore, c.TokensBefore = sizesOf(before, whole.Content)
-	c.BytesAfter, c.LinesAfter, c.TokensAfter = sizesOf(after, "")
-}
+// shorter reports whether a cut is a gain.
+func (c Cut) shorter() bool { return c.BytesAfter < c.BytesBefore && c.TokensAfter <= c.TokensBefore }

@@ -133,12 +133,13 @@ func (c *Cutter) shorten(tool string, response map[string]any, media int) (map[s
 		return c.repair(tool, response, lim, media)
 	}
 	stub := c.cfg.Readable && before.content > lim.StubAbove
-	if before.within(lim) && (!stub || recognized(response)) && tokensOf(response, before, lim) <= lim.MaxTokens {
+	within := before.within(lim) && tokensOf(tool, response, before, lim) <= lim.MaxTokens
+	if within && (!stub || recognized(response)) {
 		return response, Cut{}, false
 	}
-	out, cut := c.replace(tool, response, lim, stub)
-	if stub && before.within(lim) && measure(out, lim).bytes >= before.bytes && tokensOf(response, before, lim) <= lim.MaxTokens {
-		return response, Cut{}, false // a stub is no gain
+	out, cut := c.replace(tool, response, lim, stub, within)
+	if !cut.shorter() {
+		return response, Cut{}, false // nothing shorter says what is missing
 	}
 	return out, cut, true
 }
@@ -153,25 +154,32 @@ func (c *Cutter) repair(tool string, response map[string]any, lim limits, media 
 		return out, cut, true // with the same reference: it is that of the canonical form
 	}
 	cut := Cut{Tool: tool, Kind: Repaired}
-	cut.setSizes(response, store.Result{}, repaired)
+	cut.BytesBefore, cut.LinesBefore, cut.TokensBefore = sizesOf(tool, response, "")
+	cut.BytesAfter, cut.LinesAfter, cut.TokensAfter = sizesOf(tool, repaired, "")
 	return repaired, cut, true
 }
 
-// replace returns a stub or a cut of a result that is over its limits.
-func (c *Cutter) replace(tool string, response map[string]any, lim limits, stub bool) (map[string]any, Cut) {
+// replace returns a stub or a cut of a result. If the result is over its limits, what is returned is shorter where
+// anything is.
+func (c *Cutter) replace(tool string, response map[string]any, lim limits, stub, within bool) (map[string]any, Cut) {
 	cut := Cut{Tool: tool, Kind: Shortened}
 	var whole store.Result
 	if c.cfg.Readable {
 		whole = store.ResultOf(response)
 		cut.Ref = whole.Ref
 	}
+	cut.BytesBefore, cut.LinesBefore, cut.TokensBefore = sizesOf(tool, response, whole.Content)
+	room := lim
+	if !within {
+		room.MaxBytes, room.MaxTokens = min(lim.MaxBytes, cut.BytesBefore-1), min(lim.MaxTokens, cut.TokensBefore)
+	}
 	var out map[string]any
 	if stub {
 		cut.Kind = Stubbed
-		out = stubOf(tool, response, whole, lim)
+		out = stubOf(tool, response, whole, room)
 	} else {
-		out = cutResponse(response, whole.Ref, lim)
+		out = cutResponse(tool, response, whole.Ref, room, lim.MaxTokens)
 	}
-	cut.setSizes(response, whole, out)
+	cut.BytesAfter, cut.LinesAfter, cut.TokensAfter = sizesOf(tool, out, "")
 	return out, cut
 }

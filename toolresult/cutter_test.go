@@ -38,7 +38,7 @@ func TestALongTextKeepsItsFirstAndLastLines(t *testing.T) {
 		lines[129] != "line 9873" || lines[256] != "line 10000" {
 		t.Errorf("%d lines:\n%s", len(lines), got["output"])
 	}
-	if cut.Kind != toolresult.Shortened || cut.LinesBefore != 10_000 || cut.LinesAfter != 257 || cut.BytesBefore != len(numbered(10_000)) {
+	if cut.Kind != toolresult.Shortened || cut.LinesBefore != 10_000 || cut.LinesAfter != 257 || cut.BytesBefore != len(`{"output":""}`)+len(numbered(10_000))+9999 {
 		t.Errorf("%+v", cut)
 	}
 }

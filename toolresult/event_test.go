@@ -122,7 +122,7 @@ func TestEveryCutIsLogged(t *testing.T) {
 	c.Event(owner, ev) // a second reader of the session
 	want := toolresult.Cut{
 		Session: owner, EventID: "e1", InvocationID: "i1", Author: "coder", Part: 1, Tool: "t1", CallID: "call-1",
-		Kind: toolresult.Stubbed, Ref: store.ResultOf(response).Ref, BytesBefore: len(text), LinesBefore: 2000,
+		Kind: toolresult.Stubbed, Ref: store.ResultOf(response).Ref, BytesBefore: len(marshal(t, response)), LinesBefore: 2000,
 	}
 	var got toolresult.Cut
 	select {
@@ -149,11 +149,14 @@ func TestEveryCutIsLogged(t *testing.T) {
 	}
 }
 
+// threeLines is a text whose cut to two lines is shorter.
+var threeLines = "first\n" + strings.Repeat("second ", 20) + "\nthird"
+
 func TestTheLogKeepsTheNewestThousandCuts(t *testing.T) {
 	t.Parallel()
 	c := newCutter(t, toolresult.Config{Limits: toolresult.Limits{MaxLines: 2}})
 	for i := range 1500 {
-		c.Event(owner, respond(fmt.Sprintf("event-%d", i), map[string]any{"output": "a\nb\nc"}))
+		c.Event(owner, respond(fmt.Sprintf("event-%d", i), map[string]any{"output": threeLines}))
 	}
 	log := c.TruncateLog()
 	if len(log) != 1000 || !strings.Contains(log[0], `"event-500"`) || !strings.Contains(log[999], `"event-1499"`) {
@@ -172,7 +175,7 @@ func TestABadObserverHarmsNoEvent(t *testing.T) {
 	} {
 		c := newCutter(t, toolresult.Config{Limits: toolresult.Limits{MaxLines: 2}, Observer: observer})
 		for i := range 3000 {
-			if got := c.Event(owner, respond(fmt.Sprint(i), map[string]any{"output": "a\nb\nc"})); !strings.Contains(fmt.Sprint(got.Content.Parts[0].FunctionResponse.Response), "omitted 1 of 3 lines") {
+			if got := c.Event(owner, respond(fmt.Sprint(i), map[string]any{"output": threeLines})); !strings.Contains(fmt.Sprint(got.Content.Parts[0].FunctionResponse.Response), "omitted 1 of 3 lines") {
 				t.Fatalf("an observer that %s: %v", name, got)
 			}
 			if name == "panics" && i == 1 {

@@ -35,8 +35,8 @@ func groupedSize(n int) int {
 }
 
 // truncated returns the marker in a text that a token limit or a strategy cut, for example
-// [truncated: kept first ~8000 of ~52000 tokens (head)].
-func truncated(kept, total int, s Strategy) string {
+// [truncated: kept first ~8000 of ~52000 tokens (head)]. Rounding never takes what is kept over most.
+func truncated(kept, total, most int, s Strategy) string {
 	part := "first+last"
 	switch s {
 	case Head:
@@ -46,7 +46,10 @@ func truncated(kept, total int, s Strategy) string {
 	default:
 		s = Both
 	}
-	return fmt.Sprintf("%s%s ~%d of ~%d tokens (%s)]", truncatedPrefix, part, rounded(kept), rounded(total), s)
+	if up := rounded(kept); up <= most {
+		kept = up
+	}
+	return fmt.Sprintf("%s%s ~%d of ~%d tokens (%s)]", truncatedPrefix, part, kept, max(kept, rounded(total)), s)
 }
 
 // grouped writes a number with commas: 10,000.

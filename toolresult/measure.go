@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
-	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -22,14 +21,14 @@ func (s size) within(lim limits) bool {
 	return !s.odd && s.bytes <= lim.MaxBytes && s.lines <= lim.MaxLines
 }
 
-// tokensOf returns the tokens of a result of that size, or 0 if they are certainly within the limit. Reading
-// tokens is slower than reading bytes. No byte of JSON costs more than 1.36 tokens: package tokens counts
+// tokensOf returns the tokens of a tool's result of that size, see [countTokens], or 0 if they are certainly within the
+// limit. Reading tokens is slower than reading bytes. No byte of JSON costs more than 1.36 tokens: package tokens counts
 // newlines as escapes, and 1.353 for a symbol.
-func tokensOf(response map[string]any, s size, lim limits) int {
-	if int64(s.bytes)*136 <= int64(min(lim.MaxTokens, maxCounted))*100 {
+func tokensOf(tool string, response map[string]any, s size, lim limits) int {
+	if int64(s.bytes+len(tool))*136 <= int64(min(lim.MaxTokens, maxCounted))*100 {
 		return 0
 	}
-	return tokens.OfObject(response)
+	return countTokens(tool, response)
 }
 
 // maxCounted is more than any number of tokens.

@@ -19,32 +19,74 @@ func mediaTokens(r *genai.FunctionResponse) int {
 // much.
 const maxMeasured = 1 << 20
 
-// sizesOf returns the sizes of a whole result, for people: bytes, lines and tokens. Tokens of a large one
-// are estimated from samples. content is the result as it is read back, if it is known.
-func sizesOf(response map[string]any, content string) (bytes, lines, count int) {
-	if text, one := onlyText(response); one {
-		text = canonical.Text(text)
-		return len(text), lineCount(text), estimate(text)
-	}
+// sizesOf returns the sizes of a whole result in the units of [Limits]: bytes and lines of its JSON, and tokens. Tokens
+// of a large one are estimated from samples. content is the result as it is read back, if it is known.
+func sizesOf(tool string, response map[string]any, content string) (bytes, lines, count int) {
 	m := meter{most: noLimit, left: maxMeasured}
 	m.object(response)
-	if m.content <= wholeEstimate {
-		return m.content, m.lines + 1, countTokens(response, m.content)
+	bytes, lines = m.bytes, m.lines+1
+	if text, one := onlyText(response); one && m.content > wholeEstimate {
+		content = text
 	}
-	if content != "" {
-		return len(content), m.lines + 1, estimate(content)
+	switch {
+	case m.content <= wholeEstimate:
+		count = countTokens(tool, response)
+	case content != "":
+		count = textTokens(content)
+	default:
+		count = m.content / bytesPerToken
 	}
-	return m.content, m.lines + 1, m.content / bytesPerToken
+	return bytes, lines, count
 }
 
-// countTokens returns the tokens of a result. Types whose MarshalJSON panics are counted by their bytes.
-func countTokens(response map[string]any, bytes int) (count int) {
+// countTokens returns the tokens of a result. It is the one count by which a result is cut and reported. A provider may
+// read the JSON, with its escapes, or the texts as they are, so the larger of the two counts. In most results that is
+// the JSON; with many short lines it is the texts, as a line costs more than the two characters of its escape. Types
+// whose MarshalJSON panics are counted by their bytes.
+func countTokens(tool string, response map[string]any) (count int) {
 	defer func() {
 		if recover() != nil {
-			count = bytes / bytesPerToken
+			m := meter{most: noLimit, left: maxMeasured}
+			m.object(response)
+			count = m.content / bytesPerToken
 		}
 	}()
-	return tokens.OfObject(response)
+	sum := textSum{left: maxMeasured}
+	sum.value(response)
+	return max(sum.tokens, tokens.OfPart(&genai.Part{FunctionResponse: &genai.FunctionResponse{Name: tool, Response: response}}))
+}
+
+// textSum adds up the tokens of the texts of a value, as they are.
+type textSum struct {
+	path   canonical.Path
+	left   int // values that may still be read
+	tokens int
+}
+
+func (s *textSum) value(v any) {
+	if s.left--; s.left < 0 {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		s.tokens += tokens.Estimate(v)
+	case map[string]any:
+		if s.path.EnterObject(v) != "" {
+			return
+		}
+		defer s.path.Leave()
+		for _, element := range v {
+			s.value(element)
+		}
+	case []any:
+		if s.path.EnterList(v) != "" {
+			return
+		}
+		defer s.path.Leave()
+		for _, element := range v {
+			s.value(element)
+		}
+	}
 }
 
 // bytesPerToken is what a token of a large structured result has: JSON of tools has 2.5 to 4.
@@ -57,15 +99,26 @@ const (
 	sampleBytes   = 4 << 10
 )
 
-// estimate returns the approximate number of tokens of a text, of a large one from samples.
-func estimate(text string) int {
-	if len(text) <= wholeEstimate {
-		return tokens.Estimate(text)
+// textTokens returns the approximate number of tokens of texts, counted as countTokens does. It reads samples of a large
+// one.
+func textTokens(texts ...string) int {
+	plain, quoted := 0, 0
+	for _, text := range texts {
+		if len(text) <= wholeEstimate {
+			plain, quoted = plain+tokens.Estimate(text), quoted+quotedTokens(text)
+			continue
+		}
+		for i := range samples {
+			start := (len(text) - sampleBytes) / (samples - 1) * i
+			piece := text[start : start+sampleBytes]
+			share := func(n int) int { return int(int64(n) * int64(len(text)) / (samples * sampleBytes)) }
+			plain, quoted = plain+share(tokens.Estimate(piece)), quoted+share(quotedTokens(piece))
+		}
 	}
-	sum := 0
-	for i := range samples {
-		start := (len(text) - sampleBytes) / (samples - 1) * i
-		sum += tokens.Estimate(text[start : start+sampleBytes])
-	}
-	return int(int64(sum) * int64(len(text)) / (samples * sampleBytes))
+	return max(plain, quoted)
+}
+
+// quotedTokens returns the tokens of a text in JSON, without those of its quotes.
+func quotedTokens(text string) int {
+	return max(0, tokens.OfObject(map[string]any{"": text})-tokens.OfObject(map[string]any{"": ""}))
 }

@@ -122,8 +122,12 @@ func (w *writer) shorten(ctx context.Context, tool string, response map[string]a
 			key += "_"
 		}
 		shortened[key] = lostNote
-		if !fits(shortened, w.cutter.limitsOf(tool)) {
-			delete(shortened, key) // the limits leave no room for it
+		noted := cut
+		noted.BytesAfter, noted.LinesAfter, noted.TokensAfter = sizesOf(tool, shortened, "")
+		if fits(tool, shortened, w.cutter.limitsOf(tool)) && noted.shorter() {
+			cut = noted
+		} else {
+			delete(shortened, key) // there is no room for it
 		}
 		orDefaultLogger(w.putter.logger).WarnContext(ctx, "a tool result was cut and its rest is lost", "tool", tool, "bytes", len(whole.Content), "error", err)
 	}

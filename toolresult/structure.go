@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -12,9 +11,10 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 // cutResponse returns a response that is over its limits within them. If ref is not empty, the response
 // carries it. Texts are shortened first, the largest most; then arrays, from their middle; then keys are left
-// out, and those that identify the result or hold its outcome are the last to go.
-func cutResponse(response map[string]any, ref string, lim limits) map[string]any {
-	c := cutting{lim: lim, ref: ref, notes: map[string]any{}, failed: callFailed(response)}
+// out, and those that identify the result or hold its outcome are the last to go. Markers count tokens only if the
+// result is over maxTokens, its limit, which lim may be below.
+func cutResponse(tool string, response map[string]any, ref string, lim limits, maxTokens int) map[string]any {
+	c := cutting{tool: tool, lim: lim, ref: ref, notes: map[string]any{}, failed: callFailed(response)}
 	copyNotes(c.notes, response)
 	_, hasRef := response[RefKey]
 	c.wrap = hasRef && ref != ""
@@ -24,14 +24,14 @@ func cutResponse(response map[string]any, ref string, lim limits) map[string]any
 	for range maxAttempts {
 		out := c.within(room, count)
 		got := measure(out, unlimited)
-		spent := tokens.OfObject(out)
+		spent := countTokens(tool, out)
 		switch {
 		case got.bytes > lim.MaxBytes:
 			room -= got.bytes - lim.MaxBytes
 		case spent > lim.MaxTokens:
 			// The next try gets the share of the bytes that the tokens allow, and a little less.
 			next := int(int64(got.bytes) * int64(lim.MaxTokens) / int64(spent))
-			room, count = min(next-next/slack, room-room/slack-1), true
+			room, count = min(next-next/slack, room-room/slack-1), count || spent > maxTokens
 		case ref != "" && !recognized(out):
 			return c.least() // there was no room for any marker
 		default:
@@ -53,6 +53,7 @@ const (
 
 // cutting is one result that is being shortened.
 type cutting struct {
+	tool   string
 	lim    limits
 	ref    string
 	notes  map[string]any // of other layers
@@ -81,7 +82,7 @@ func (c *cutting) least() map[string]any {
 	}
 	with := maps.Clone(out)
 	maps.Copy(with, c.notes)
-	if fits(with, c.lim) {
+	if fits(c.tool, with, c.lim) {
 		return with
 	}
 	return out

@@ -45,7 +45,7 @@ func stubOf(tool string, response map[string]any, whole store.Result, lim limits
 		if step.notes {
 			maps.Copy(stub, notes)
 		}
-		if fits(stub, lim) {
+		if fits(tool, stub, lim) {
 			return stub
 		}
 	}
@@ -64,10 +64,10 @@ func stubText(tool string, whole store.Result, preview int) string {
 }
 
 // fits reports whether a response that this package made is within the limits.
-func fits(response map[string]any, lim limits) bool {
+func fits(tool string, response map[string]any, lim limits) bool {
 	lim.StubAbove = noLimit
 	s := measure(response, lim)
-	return s.within(lim) && tokensOf(response, s, lim) <= lim.MaxTokens
+	return s.within(lim) && tokensOf(tool, response, s, lim) <= lim.MaxTokens
 }
 
 // entry is a key of a response with its value.

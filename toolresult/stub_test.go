@@ -84,9 +84,9 @@ func TestAStubIsWithinEveryLimit(t *testing.T) {
 func TestAStubThatIsNoShorterIsNotUsed(t *testing.T) {
 	t.Parallel()
 	c := newCutter(t, toolresult.Config{Readable: true, Limits: toolresult.Limits{StubAbove: 50}})
-	for n, want := range map[int]bool{51: false, 200: false, 1000: true} {
-		if _, _, changed := c.Response("t", map[string]any{"output": strings.Repeat("x", n)}); changed != want {
-			t.Errorf("%d bytes: changed %v", n, changed)
+	for n, want := range map[int]bool{10: false, 40: false, 200: true} {
+		if _, _, changed := c.Response("t", map[string]any{"output": strings.Repeat("word ", n)}); changed != want {
+			t.Errorf("%d words: changed %v", n, changed)
 		}
 	}
 }
@@ -162,15 +162,15 @@ func ExampleCutter() {
 		fmt.Println(err)
 		return
 	}
-	response := map[string]any{"output": "one\ntwo\nthree\nfour\nfive\nsix", "exit_code": 0}
+	response := map[string]any{"output": "one\ntwo\n" + strings.Repeat("many more\n", 6) + "nine\nten", "exit_code": 0}
 	shortened, cut, changed := cutter.Response("shell", response)
 	fmt.Println(changed, cut.LinesBefore)
 	fmt.Println(shortened["output"])
 	// Output:
-	// true 6
+	// true 10
 	// one
 	// two
-	// [... omitted 2 of 6 lines ...]
-	// five
-	// six
+	// [... omitted 6 of 10 lines ...]
+	// nine
+	// ten
 }

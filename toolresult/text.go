@@ -3,8 +3,6 @@ package toolresult
 import (
 	"math/bits"
 	"strings"
-
-	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // textRoom is how much of one text may be shown.
@@ -13,12 +11,13 @@ type textRoom struct {
 	lines       int  // without the marker's line
 	first, last int  // lines at each end if there are more than lines; they also divide the bytes
 	countTokens bool // the marker counts tokens: they are why the text is cut
+	most        int  // tokens that the marker may count as kept
 	strategy    Strategy
 }
 
 // room returns the room of a text that has some of the lines and bytes of a result.
 func (l limits) room(bytes, lines int, failed bool) textRoom {
-	r := textRoom{bytes: bytes, lines: lines, first: l.HeadLines, last: l.TailLines, strategy: l.Strategy}
+	r := textRoom{bytes: bytes, lines: lines, first: l.HeadLines, last: l.TailLines, most: l.MaxTokens, strategy: l.Strategy}
 	switch l.Strategy {
 	case Head:
 		r.first, r.last = 1, 0
@@ -64,7 +63,7 @@ func (r textRoom) cut(text string) string {
 		return text
 	}
 	if c.countTokens = c.countTokens || c.strategy != Lines; c.countTokens {
-		c.tokens = estimate(text)
+		c.tokens = textTokens(text)
 	}
 	c.ends(r.bytes - c.longestMarker() - 2*shortEscape)
 	marker := c.marker()
@@ -108,7 +107,8 @@ func (c *textCut) tailBeginsLine() bool {
 // marker returns the marker, which counts lines if only whole lines are missing.
 func (c *textCut) marker() string {
 	if c.countTokens {
-		return truncated(tokens.Estimate(c.head)+tokens.Estimate(c.tail), c.tokens, c.side())
+		kept := textTokens(c.head, c.tail)
+		return truncated(kept, max(kept, c.tokens), c.most, c.side())
 	}
 	if c.head+c.tail == "" || c.head != "" && !c.headEndsLine() || c.tail != "" && !c.tailBeginsLine() {
 		return omitted(len(c.text)-len(c.head)-len(c.tail), len(c.text), "bytes")
@@ -125,17 +125,17 @@ func (c *textCut) marker() string {
 // longestMarker returns a size that the marker does not exceed.
 func (c *textCut) longestMarker() int {
 	if c.countTokens {
-		return len(truncated(c.tokens, c.tokens, Both))
+		return len(truncated(c.tokens, c.tokens, noLimit, Both))
 	}
 	return len(omitted(len(c.text), len(c.text), "bytes"))
 }
 
-// side is the strategy as markers name it.
-func (r textRoom) side() Strategy {
+// side is what is kept, as markers name it.
+func (c *textCut) side() Strategy {
 	switch {
-	case r.last == 0:
+	case c.last == 0, c.head != "" && c.tail == "":
 		return Head
-	case r.first == 0:
+	case c.first == 0, c.head == "" && c.tail != "":
 		return Tail
 	}
 	return Both

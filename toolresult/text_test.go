@@ -69,7 +69,7 @@ func TestMarkersSayHowMuchIsMissing(t *testing.T) {
 		{"tail", toolresult.Limits{MaxBytes: toolresult.Off, Strategy: toolresult.Tail}, words, "[", "word word ", "[truncated: kept last ~8000 of ~52000 tokens (tail)]\n"},
 		{"both", toolresult.Limits{MaxBytes: toolresult.Off, Strategy: toolresult.Both}, words, "word word", "word word ", "\n[truncated: kept first+last ~8000 of ~52000 tokens (both)]\n"},
 		{"lines over the tokens", toolresult.Limits{MaxBytes: toolresult.Off}, words, "word word", "word word ", "\n[truncated: kept first+last ~8000 of ~52000 tokens (both)]\n"},
-		{"a failure of the head's strategy to keep lines", toolresult.Limits{MaxLines: 3, Strategy: toolresult.Head}, numbered(9), "line 1\nline 2\nline 3\n", "", "[truncated: kept first ~10 of ~33 tokens (head)]"},
+		{"a failure of the head's strategy to keep lines", toolresult.Limits{MaxLines: 3, Strategy: toolresult.Head}, numbered(90), "line 1\nline 2\nline 3\n", "", "[truncated: kept first ~10 of ~430 tokens (head)]"},
 	} {
 		got := shownText(t, r.limits, r.text)
 		if !strings.HasPrefix(got, r.begin) || !strings.HasSuffix(got, r.end) || strings.Count(got, r.marker) != 1 {
