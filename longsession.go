@@ -121,7 +121,7 @@ func (s *Stack) Tools() []tool.Tool {
 }
 
 // Tracker returns what the budget knows of a session: how much of the window is used, how large a turn is
-// on average, and how many turns are left. Without LayerBudget it counts nothing.
+// on average, at which size it is compacted, and in about how many turns. Without LayerBudget it counts nothing.
 func (s *Stack) Tracker(ref compaction.SessionRef) *budget.Tracker {
 	if s.meter == nil {
 		return &budget.Tracker{}

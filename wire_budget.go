@@ -46,3 +46,7 @@ func (c compactor) Owns(sess session.Session) bool { return c.s.Sessions.Owns(se
 func (c compactor) ObserveSent(ctx agent.InvocationContext, req *model.LLMRequest, masked int) {
 	c.s.Sessions.ObserveSent(ctx, req, masked)
 }
+
+func (c compactor) Triggers(ref compaction.SessionRef) compaction.Triggers {
+	return c.s.Sessions.Triggers(ref)
+}

@@ -26,6 +26,11 @@ type sentObserver interface {
 	ObserveSent(ctx agent.InvocationContext, req *model.LLMRequest, masked int)
 }
 
+// triggered is a Compactor that also compacts sessions by itself.
+type triggered interface {
+	Triggers(ref compaction.SessionRef) compaction.Triggers
+}
+
 // rebuild compacts the session and builds the request again. It does so at most once per request, and
 // takes the new request only if it is smaller. It reports whether it has.
 func (c *call) rebuild() bool {

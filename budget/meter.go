@@ -139,7 +139,10 @@ func (m *Meter) Tracker(ref compaction.SessionRef) *Tracker {
 	if t, known := m.trackers.Get(ref); known {
 		return t
 	}
-	t := &Tracker{compactAt: m.cfg.Thresholds.Compact}
+	t := &Tracker{}
+	if own, ok := m.cfg.Compactor.(triggered); ok {
+		t.triggers = func() compaction.Triggers { return own.Triggers(ref) }
+	}
 	if other, known, _ := m.trackers.PeekOrAdd(ref, t); known {
 		return other
 	}

@@ -141,7 +141,10 @@ func (m *Meter) sent(ctx context.Context, c caller, got measured, did actions) {
 	s.last = now
 	s.mu.Unlock()
 	m.agents.Add(agentKey{c.ref.AppName, c.agent}, got.fixed)
-	m.Tracker(c.ref).sent(got.Budget, int(now.ratio*float64(added(before, now))))
+	// The answer to the request before has counted when it came.
+	grown := int(now.ratio*float64(added(before, now))) - max(0, before.used-before.budget.UsedTokens())
+	raw, summarized := rawTurns(now.pieces)
+	m.Tracker(c.ref).sent(got.Budget, max(0, grown), raw, summarized)
 	broken := compare(before, now)
 	if broken == nil {
 		return
@@ -163,6 +166,21 @@ func added(before, now lastRequest) int {
 		sum += int(now.pieces[i].size)
 	}
 	return sum
+}
+
+// rawTurns is how many turns a request has that no summary has, and whether it has a summary in front. A turn begins
+// with words of the user, which may be more than one content.
+func rawTurns(pieces []piece) (turns int, summarized bool) {
+	inTurn := false
+	for _, p := range pieces {
+		words := p.traits&(isModel|isResponse|isSummary) == 0
+		summarized = summarized || p.traits&isSummary != 0
+		if words && !inTurn {
+			turns++
+		}
+		inTurn = words
+	}
+	return turns, summarized
 }
 
 // compare returns where a request breaks the prefix of the one before it, nil if it extends that.

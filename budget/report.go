@@ -25,11 +25,14 @@ func (t *Tracker) Report() string {
 //	📊 Context Usage:
 //	   Tokens: 45000 / 120000 (37.5% used)
 //	   Latest turn: Turn 5 | Input: 1200, Output: 850 | Avg/turn: 1050 | Total: 5250
-//	   Compaction threshold: 95%
-//	   Est. 71 turns remaining
+//	   Compaction threshold: 70%
+//	   Next summary in about 37 turns
 //
-// The line about the threshold is left out where it is not known, and the last one if no estimate is
-// possible.
+// Where nobody compacts the session by itself, the last two lines are
+//
+//	Est. 71 turns remaining
+//
+// The line about the threshold is left out where that is off or not known, and the last one if no estimate is possible.
 func (t *Tracker) Metrics() string {
 	info, window, latest := t.Info(), t.Budget().EffectiveWindow(), t.Report()
 	var out strings.Builder
@@ -37,7 +40,10 @@ func (t *Tracker) Metrics() string {
 	if info.CompactThreshold > 0 {
 		fmt.Fprintf(&out, "\n   Compaction threshold: %.0f%%", 100*info.CompactThreshold)
 	}
-	if info.TurnsLeft > 0 {
+	switch next := nextSummary(info); {
+	case next != "":
+		fmt.Fprintf(&out, "\n   N%s", next[1:])
+	case info.TurnsLeft > 0:
 		fmt.Fprintf(&out, "\n   Est. %d turns remaining", info.TurnsLeft)
 	}
 	return out.String()
@@ -45,16 +51,35 @@ func (t *Tracker) Metrics() string {
 
 // Line is the use of the effective window in short:
 //
-//	📊 45K/1M (4.5%) ~450 turns left
+//	📊 45K/1M (4.5%) next summary in about 290 turns
 //
-// The turns are left out if no estimate is possible.
+// Where nobody compacts the session by itself, it ends in "~450 turns left". The turns are left out if no estimate is
+// possible.
 func (t *Tracker) Line() string {
 	info, window := t.Info(), t.Budget().EffectiveWindow()
 	line := fmt.Sprintf("📊 %s/%s (%.1f%%)", short(info.Used), short(window), percent(info, window))
-	if info.TurnsLeft > 0 {
+	switch next := nextSummary(info); {
+	case next != "":
+		line += " " + next
+	case info.TurnsLeft > 0:
 		line += fmt.Sprintf(" ~%d turns left", info.TurnsLeft)
 	}
 	return line
+}
+
+// nextSummary says when a session is compacted, "" if that is not known.
+func nextSummary(info TokenInfo) string {
+	unit, latest := "turns", ""
+	if info.NextSummary == 1 {
+		unit = "turn"
+	}
+	if info.ByPrice {
+		latest = " at the latest"
+	}
+	if info.NextSummary == 0 {
+		return ""
+	}
+	return fmt.Sprintf("next summary in about %d %s%s", info.NextSummary, unit, latest)
 }
 
 // percent is the used part of a window in percent, 0 if there is no window.

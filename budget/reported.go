@@ -24,10 +24,11 @@ func (m *Meter) reported(ctx context.Context, c caller, got measured, a answer) 
 		used = count
 		s.last.budget.scaleTo(count)
 	}
-	s.last.used = used + int(s.last.ratio*float64(a.size()))
+	added := int(s.last.ratio * float64(a.size()))
+	s.last.used = used + added
 	s.mu.Unlock()
 
-	m.Tracker(c.ref).answered(c.invocation, max(used, 0), a.output(), s.lastBudget())
+	m.Tracker(c.ref).answered(c.invocation, max(used, 0), a.output(), added, s.lastBudget())
 	if isNews {
 		m.announce(ctx, c, news, count, estimate)
 	}

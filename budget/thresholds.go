@@ -13,7 +13,8 @@ type Thresholds struct {
 	// Note is the use of the window from which a note about it is written into a tool result, once
 	// for each further 5%. 0 means 0.80.
 	Note float64
-	// Compact is the use from which the session is compacted in the background. 0 means 0.95.
+	// Compact is the use from which [Thresholds.ShouldCompact] asks for a compaction. The meter compacts only over Block;
+	// a stack passes a Compact that is set on to its compaction service. 0 means 0.95.
 	Compact float64
 	// Block is the use beyond which a request is not sent as it is: it is made smaller first. 0
 	// means 0.98.

@@ -4,10 +4,15 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/adk-go-ext/longsession/compaction"
 )
 
 // maxTurns is how many of the newest turns a tracker keeps one by one. The sums are of all turns.
 const maxTurns = 1000
+
+// newestTurns is how many of the newest turns tell by how much the conversation grows with each.
+const newestTurns = 5
 
 // TurnUsage is the tokens of one turn.
 type TurnUsage struct {
@@ -29,8 +34,12 @@ type Tracker struct {
 	input, output int
 	invocation    string
 	budget        Budget
-	growth        int // tokens by which the conversation has grown since the tracker was made
-	compactAt     float64
+	answer        int   // tokens that the answer to the latest request adds to the conversation
+	growths       []int // tokens by which the conversation has grown in each of the newest turns
+	growing       int   // the same of requests that are not answered yet
+	raw           int   // turns of the latest request that no summary has, and whether it has a summary
+	summarized    bool
+	triggers      func() compaction.Triggers // nil if nobody compacts the session by itself
 }
 
 // Record counts a turn: the tokens that went into its model calls, and those that came out. Negative
@@ -41,7 +50,6 @@ func (t *Tracker) Record(input, output int) {
 	t.invocation = ""
 	t.begin("")
 	t.add(input, output)
-	t.growth += max(0, input) + max(0, output)
 }
 
 // begin begins a new turn unless the invocation is that of the latest.
@@ -55,6 +63,10 @@ func (t *Tracker) begin(invocation string) {
 		t.turns = slices.Delete(t.turns, 0, len(t.turns)-maxTurns+1)
 	}
 	t.turns = append(t.turns, TurnUsage{Number: t.count})
+	if len(t.growths) >= newestTurns {
+		t.growths = slices.Delete(t.growths, 0, len(t.growths)-newestTurns+1)
+	}
+	t.growths = append(t.growths, 0)
 }
 
 // add adds to the latest turn.
@@ -69,22 +81,25 @@ func (t *Tracker) add(input, output int) {
 	t.output += output
 }
 
-// sent takes in a request: its size, and how much of it is new.
-func (t *Tracker) sent(b Budget, grown int) {
+// sent takes in a request: its size, how much of it is new, and how many turns it has that no summary has.
+func (t *Tracker) sent(b Budget, grown, raw int, summarized bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.budget = b
-	t.growth += grown
+	t.budget, t.answer = b, 0
+	t.growing += grown
+	t.raw, t.summarized = raw, summarized
 }
 
-// answered takes in the answer to a request of an invocation, and the request's size as it is known by
-// then.
-func (t *Tracker) answered(invocation string, input, output int, b Budget) {
+// answered takes in the answer to a request of an invocation: what the provider has counted, what the answer adds to
+// the conversation, and the request's size as it is known by then.
+func (t *Tracker) answered(invocation string, input, output, added int, b Budget) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begin(invocation)
 	t.add(input, output)
-	t.budget = b
+	t.budget, t.answer = b, max(0, added)
+	t.growths[len(t.growths)-1] += t.growing + t.answer
+	t.growing = 0
 }
 
 // Turns returns the newest turns, oldest first: at most 1,000.
@@ -119,21 +134,11 @@ func (t *Tracker) Budget() Budget {
 	return t.budget
 }
 
-// TurnsLeft is how many more turns fit into the effective window if the conversation goes on growing as
-// it did on average, and nothing is compacted. It is 0 if the window is full, if no turn has been counted,
-// and for a Tracker that an app fills with Record, which knows no window.
-func (t *Tracker) TurnsLeft() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.left()
-}
-
-func (t *Tracker) left() int {
-	if t.count == 0 || t.growth == 0 {
-		return 0
-	}
-	return max(0, t.budget.RemainingTokens()*t.count/t.growth)
-}
+// TurnsLeft is how many more turns fit into the effective window if the conversation goes on growing as it did in the
+// newest five turns. It is 0 if the session is compacted by itself, because it then has no last turn. It is also 0 if
+// the window is full, if no turn has been counted, and for a Tracker that an app fills with Record, which knows no
+// window. See [TokenInfo] for the next summary.
+func (t *Tracker) TurnsLeft() int { return t.Info().TurnsLeft }
 
 // TokenInfo is the state of a session's context window, for a status line.
 type TokenInfo struct {
@@ -141,14 +146,61 @@ type TokenInfo struct {
 	PercentUsed      float64 // of the effective window: 83.5 is 83.5%
 	TurnsLeft        int     // see [Tracker.TurnsLeft]
 	CompactThreshold float64 // share of the effective window at which the session is compacted; 0 if that is off or not known
+	// NextSummary is about how many turns it takes until the session is compacted by its size or its turns, if it goes on
+	// growing as in the newest five turns. It is 0 if that is due, off or not known.
+	NextSummary int
+	// ByPrice reports whether the session is also compacted when that pays, which may be earlier.
+	ByPrice bool
 }
 
 // Info returns the state of the session's context window.
 func (t *Tracker) Info() TokenInfo {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	return TokenInfo{
-		Used: t.budget.UsedTokens(), Available: max(0, t.budget.RemainingTokens()), PercentUsed: 100 * t.budget.UsedPercentage(),
-		TurnsLeft: t.left(), CompactThreshold: max(0, t.compactAt),
+	ask := t.triggers
+	t.mu.Unlock()
+	var triggers compaction.Triggers
+	if ask != nil {
+		triggers = ask()
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	effective, remaining := t.budget.EffectiveWindow(), t.budget.RemainingTokens()-t.answer
+	info := TokenInfo{
+		Used: t.budget.UsedTokens(), Available: max(0, t.budget.RemainingTokens()), PercentUsed: 100 * t.budget.UsedPercentage(), ByPrice: triggers.ByPrice,
+	}
+	if triggers.Tokens > 0 && effective > 0 {
+		info.CompactThreshold = float64(triggers.Tokens) / float64(effective)
+	}
+	bySize := 0
+	if triggers.Tokens > 0 {
+		bySize = t.turnsFor(triggers.Tokens - (effective - remaining))
+	}
+	switch {
+	case triggers == compaction.Triggers{Overlap: triggers.Overlap}:
+		info.TurnsLeft = t.turnsFor(remaining)
+	case triggers.Invocations == 0:
+		info.NextSummary = bySize
+	default:
+		info.NextSummary = triggers.Invocations - t.raw
+		if t.summarized {
+			info.NextSummary += triggers.Overlap
+		}
+		if triggers.Tokens > 0 {
+			info.NextSummary = min(info.NextSummary, bySize)
+		}
+		info.NextSummary = max(0, info.NextSummary)
+	}
+	return info
+}
+
+// turnsFor is how many turns it takes to fill so many tokens, 0 if that is not known. The last of them may fill a part.
+func (t *Tracker) turnsFor(tokens int) int {
+	sum := 0
+	for _, growth := range t.growths {
+		sum += growth
+	}
+	if sum <= 0 || tokens <= 0 {
+		return 0
+	}
+	return max(1, tokens*len(t.growths)/sum)
 }

@@ -39,19 +39,38 @@ func TestReportsAreExact(t *testing.T) {
 	if tr.AverageTurnSize() != 1_050 || tr.Total() != 5_250 {
 		t.Errorf("average %d, total %d", tr.AverageTurnSize(), tr.Total())
 	}
-	tr = Tracker{count: 20, growth: 42_400, compactAt: 0.95, budget: Budget{Total: 1_008_192, MaxOutputTokens: 8_192, SystemPrompt: 5_000, Conversation: 40_000},
+	tr = Tracker{count: 20, growths: []int{1_000, 3_242}, answer: 500, budget: Budget{Total: 1_008_192, MaxOutputTokens: 8_192, SystemPrompt: 5_000, Conversation: 40_000},
 		input: 15_000, output: 6_000, turns: []TurnUsage{{Number: 20, InputTokens: 1_200, OutputTokens: 850, Total: 2_050}}}
 	if got, want := tr.Line(), "📊 45K/1M (4.5%) ~450 turns left"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	want := "📊 Context Usage:\n   Tokens: 45000 / 1000000 (4.5% used)\n   Latest turn: Turn 20 | Input: 1200, Output: 850 | Avg/turn: 1050 | Total: 21000\n" +
-		"   Compaction threshold: 95%\n   Est. 450 turns remaining"
-	if got := tr.Metrics(); got != want {
+	block := "📊 Context Usage:\n   Tokens: 45000 / 1000000 (4.5% used)\n   Latest turn: Turn 20 | Input: 1200, Output: 850 | Avg/turn: 1050 | Total: 21000\n"
+	if got, want := tr.Metrics(), block+"   Est. 450 turns remaining"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if got := tr.Info(); got != (TokenInfo{45_000, 955_000, 4.5, 450, 0.95}) {
+	if got := tr.Info(); got != (TokenInfo{Used: 45_000, Available: 955_000, PercentUsed: 4.5, TurnsLeft: 450}) {
 		t.Errorf("%+v", got)
 	}
+	for _, r := range []struct {
+		triggers     compaction.Triggers
+		lines, short string
+	}{
+		{compaction.Triggers{Tokens: 700_000, Overlap: 1}, "   Compaction threshold: 70%\n   Next summary in about 308 turns", " next summary in about 308 turns"},
+		{compaction.Triggers{Tokens: 700_000, ByPrice: true}, "   Compaction threshold: 70%\n   Next summary in about 308 turns at the latest", " next summary in about 308 turns at the latest"},
+		{compaction.Triggers{Tokens: 700_000, Invocations: 5}, "   Compaction threshold: 70%\n   Next summary in about 3 turns", " next summary in about 3 turns"},
+		{compaction.Triggers{Tokens: 47_000, Invocations: 5}, "   Compaction threshold: 5%\n   Next summary in about 1 turn", " next summary in about 1 turn"},
+		{compaction.Triggers{Tokens: 45_000}, "   Compaction threshold: 4%", ""},
+		{compaction.Triggers{Overlap: 2}, "   Est. 450 turns remaining", " ~450 turns left"},
+	} {
+		tr.raw, tr.triggers = 2, func() compaction.Triggers { return r.triggers }
+		if got := tr.Metrics(); got != strings.TrimSuffix(block+r.lines, "\n") {
+			t.Errorf("%+v: %s", r.triggers, got)
+		}
+		if got := tr.Line(); got != "📊 45K/1M (4.5%)"+r.short {
+			t.Errorf("%+v: %s", r.triggers, got)
+		}
+	}
+	tr.triggers = nil
 	// Full and over, there are no turns left, and the line says nothing of them.
 	tr.budget.Conversation = 1_200_000
 	if got, want := tr.Line(), "📊 1.2M/1M (120.5%)"; got != want {
@@ -144,7 +163,7 @@ func TestATurnIsAllModelCallsOfOneInvocation(t *testing.T) {
 	if left := tr.TurnsLeft(); left < 90 || left > 200 {
 		t.Errorf("%d turns left", left)
 	}
-	if !strings.HasPrefix(tr.Report(), "Turn 3 | Input: ") || !strings.Contains(tr.Metrics(), "   Compaction threshold: 95%\n   Est. ") {
+	if !strings.HasPrefix(tr.Report(), "Turn 3 | Input: ") || !strings.Contains(tr.Metrics(), "\n   Est. ") || strings.Contains(tr.Metrics(), "Compaction") {
 		t.Errorf("%s\n%s", tr.Report(), tr.Metrics())
 	}
 	if m.Fixed(ref, "assistant", "") == 0 || m.Fixed(compaction.SessionRef{AppName: "app", UserID: "other", SessionID: "new"}, "assistant", "x") == 0 {
@@ -167,6 +186,37 @@ func TestAResumedSessionHasNotGrownByItsHistory(t *testing.T) {
 	s.call(0)
 	if left := s.m.Tracker(ref).TurnsLeft(); left < 40 || left > 60 {
 		t.Errorf("%d turns left, want about 58,000 tokens of 1,000 each", left)
+	}
+}
+
+// Each turn adds 100 tokens of the user and 900 of the model. The newest answer has grown the conversation, too, and turns
+// of another size that are long past say nothing of the next ones.
+func TestTheNewestTurnsTellHowManyAreLeft(t *testing.T) {
+	t.Parallel()
+	log := &journal{}
+	m := newMeter(t, Config{ContextWindow: 100_000, MaxOutputTokens: Off, Observer: log})
+	inner := &script{t: t, name: "test-model"}
+	for i := range 12 {
+		answer := strings.Repeat("word ", 900)
+		if i < 4 {
+			answer = "Yes."
+		}
+		inner.plan = append(inner.plan, responses(&model.LLMResponse{Content: genai.NewContentFromText(answer, genai.RoleModel)}))
+	}
+	tr := m.Tracker(ref)
+	c := newChat(t, session.InMemoryService(), newAgent(t, llmagent.Config{Name: "assistant", Model: m.Model(inner)}))
+	for i := range 12 {
+		c.mustAsk(strings.Repeat("word ", 100))
+		left := tr.TurnsLeft()
+		switch {
+		case i == 0 && (left < 800 || left > 1000):
+			t.Errorf("after one turn of about 110 tokens %d are left", left)
+		case i >= 9:
+			free := tr.Budget().RemainingTokens() - 900
+			if want := free / 1010; left < want-2 || left > want+2 {
+				t.Errorf("turn %d: %d turns of about 1,010 tokens are left in %d", i+1, left, free)
+			}
+		}
 	}
 }
 

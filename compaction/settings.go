@@ -1,6 +1,10 @@
 package compaction
 
-import "time"
+import (
+	"time"
+
+	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+)
 
 // Settings are values of a service's [Config], with defaults filled in, for tools and layers that work
 // with the service.
@@ -22,6 +26,27 @@ type Settings struct {
 
 // Settings returns what the service works with.
 func (s *CompactionSessionService) Settings() Settings { return s.settings }
+
+// Triggers are what begins a compaction of a session by itself, apart from the hard limit. The zero value is nothing.
+type Triggers struct {
+	// Tokens is the size of a prompt at which the token trigger fires; 0 if it is off.
+	Tokens int
+	// Invocations is the number of complete invocations since the newest summary, besides the Overlap that stays raw; 0
+	// if compaction by turns is off.
+	Invocations, Overlap int
+	// ByPrice reports whether a compaction also begins when it pays.
+	ByPrice bool
+}
+
+// Triggers returns the triggers of a session, by the model that its agent last had. It reads no storage.
+func (s *CompactionSessionService) Triggers(ref SessionRef) Triggers {
+	limits := s.sessions.Of(sessions.Ref(ref)).Prompts.Limits()
+	t := Triggers{Tokens: limits.Threshold, Invocations: s.settings.InvocationThreshold, Overlap: s.settings.OverlapSize, ByPrice: limits.Prices.Known()}
+	if t.ByPrice {
+		t.Invocations = 0
+	}
+	return t
+}
 
 func (p *policy) settings() Settings {
 	turns := p.InvocationThreshold

@@ -283,11 +283,11 @@ func TestEachExactLineIsSeenInFiftyTurns(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, errs)
 	}
-	if n := len(regexp.MustCompile(`(?m)^📊 [\d.]+[KM]?/29K \(\d+\.\d%\)( ~\d+ turns left)?$`).FindAllString(errs, -1)); n != turns {
+	if n := len(regexp.MustCompile(`(?m)^📊 [\d.]+[KM]?/29K \(\d+\.\d%\)( next summary in about \d+ turns?| ~\d+ turns left)?$`).FindAllString(errs, -1)); n != turns {
 		t.Errorf("%d lines about the window, want one for each of %d turns:\n%s", n, turns, errs)
 	}
 	shows(t, "the screen", out, map[string]string{
-		"window": `(?m)^📊 Context Usage:\n   Tokens: \d+ / 28800 \(\d+\.\d% used\)\n   Latest turn: Turn 50 \| Input: \d+, Output: \d+ \| Avg/turn: \d+ \| Total: \d+\n   Compaction threshold: 90%\n   Est\. \d+ turns remaining$`,
+		"window": `(?m)^📊 Context Usage:\n   Tokens: \d+ / 28800 \(\d+\.\d% used\)\n   Latest turn: Turn 50 \| Input: \d+, Output: \d+ \| Avg/turn: \d+ \| Total: \d+\n   Compaction threshold: 90%\n   Next summary in about \d+ turns?$`,
 		"turn":   `(?m)^Turn 50 \| Input: \d+, Output: \d+ \| Avg/turn: \d+ \| Total: \d+$`,
 		"context": `(?m)^Context-management activity:\n` +
 			`  Compactions:  \d+ \(last (\d+m)?\d+s ago, focus: the valves\)\n` +
@@ -302,7 +302,7 @@ func TestEachExactLineIsSeenInFiftyTurns(t *testing.T) {
 		"guard":     `(?m)^Session: \$\d+\.\d{4}, \d+ model calls, [\d,]+ tokens; no limit is set\n`,
 	})
 	shows(t, "standard error", errs, map[string]string{
-		"left":       `(?m)^📊 [\d.]+K/29K \(\d+\.\d%\) ~\d+ turns left$`,
+		"left":       `(?m)^📊 [\d.]+K/29K \(\d+\.\d%\) next summary in about \d+ turns?$`,
 		"compaction": `(?m)^Summarized \d+ events: [\d,]+ -> [\d,]+ tokens\. It cost \$\d+\.\d{4}\.$`,
 		"next":       `(?m)The next is due at [\d,]+ tokens; the prompt has [\d,]+\.$`,
 	})

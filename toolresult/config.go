@@ -19,7 +19,8 @@ const (
 )
 
 // Limits bound how much of one tool result the model sees. A result must meet all of them, unless no shorter
-// form of it exists: the marker of two missing lines may be longer than they are. In every field, 0 is the default and [Off] turns the limit off. [DefaultLimits] returns the defaults.
+// form of it exists: the marker of two missing lines may be longer than they are. In every field, 0 is the
+// default and [Off] turns the limit off. [DefaultLimits] returns the defaults.
 type Limits struct {
 	// MaxBytes is the most bytes of a result's JSON, with escapes, keys and markers, as encoding/json
 	// writes it. 0 means 10,240, as in codex. It must be at least 64 if the Config is Readable, else 2.
