@@ -28,6 +28,7 @@ type state struct {
 type piece struct {
 	hash   uint64
 	size   int32 // estimated tokens
+	masked int32 // of its responses, those that are masked
 	traits traits
 }
 
@@ -62,18 +63,18 @@ func (got measured) estimate() int { return got.contents + got.fixed }
 // masks the same results. It does not look at the contents, so that those which are about to be masked need
 // not be measured.
 func (m *Meter) room(c caller, req *model.LLMRequest) toolresult.Room {
-	instruction, tools, _ := m.fixed(m.stateOf(c), req)
+	instruction, tools, _ := m.fixed(c, req)
 	return toolresult.Room{Effective: m.budgetOf(c.model, req).EffectiveWindow(), Fixed: instruction.all + tools}
 }
 
 // fixed measures what a request has besides its contents: the instruction, and the size and the hash of its
 // declarations.
-func (m *Meter) fixed(s *state, req *model.LLMRequest) (of instruction, tools int, hash uint64) {
+func (m *Meter) fixed(c caller, req *model.LLMRequest) (of instruction, tools int, hash uint64) {
 	if req == nil || req.Config == nil {
 		return instruction{}, 0, 0
 	}
 	tools, hash = promptsize.OfTools(req.Config.Tools)
-	return m.instructionOf(s, req.Config.SystemInstruction), tools, hash
+	return m.instructionOf(m.stateOf(c), req.Config.SystemInstruction, c.sections), tools, hash
 }
 
 // measure returns the size of a request. It keeps the sizes of contents for the next time, and changes
@@ -85,7 +86,7 @@ func (m *Meter) measure(c caller, req *model.LLMRequest) measured {
 		return got
 	}
 	var tools int
-	got.instruction, tools, got.tools = m.fixed(s, req)
+	got.instruction, tools, got.tools = m.fixed(c, req)
 	got.fixed = got.instruction.all + tools
 	got.config = req.Config
 	s.mu.Lock()
@@ -97,8 +98,7 @@ func (m *Meter) measure(c caller, req *model.LLMRequest) measured {
 	likely, got.atMost, got.atLeast = s.calibration.expect(c.model, got.estimate())
 	s.mu.Unlock()
 	_, got.canCompact = req.Tools[compactTool]
-	got.SystemPrompt, got.SkillPrompts, got.ToolDescriptions, got.Conversation = got.instruction.base, got.instruction.skills, tools, got.contents
-	got.scaleTo(likely)
+	got.Budget = got.sized(likely)
 	return got
 }
 
@@ -108,15 +108,24 @@ func (m *Meter) blocks(got measured) bool {
 	return block > 0 && float64(got.atMost) > block*float64(got.EffectiveWindow())
 }
 
-// scaleTo spreads the expected size of a request over its components, each by the same factor.
-func (b *Budget) scaleTo(size int) {
-	sum := b.UsedTokens()
-	if sum == 0 || sum == size {
-		return
+// sized returns the budget of a request that is expected to have a size. Instruction and tools keep their estimates, so
+// that a text which stays the same has the same number, and the conversation takes up the difference. Only a size that
+// is less than those estimates leaves them less.
+func (got measured) sized(size int) Budget {
+	b := got.Budget
+	if got.estimate() == 0 {
+		return b
 	}
-	part := func(n int) int { return int(int64(n) * int64(size) / int64(sum)) }
-	b.SystemPrompt, b.SkillPrompts, b.ToolDescriptions = part(b.SystemPrompt), part(b.SkillPrompts), part(b.ToolDescriptions)
-	b.Conversation = size - b.SystemPrompt - b.SkillPrompts - b.ToolDescriptions
+	left := size
+	for _, part := range []struct {
+		of       *int
+		estimate int
+	}{{&b.SystemPrompt, got.instruction.base}, {&b.SkillPrompts, got.instruction.skills}, {&b.ToolDescriptions, got.fixed - got.instruction.all}} {
+		*part.of = max(0, min(part.estimate, left))
+		left -= *part.of
+	}
+	b.Conversation = left
+	return b
 }
 
 // piecesOf measures contents. Only those that were not in the request before are estimated; the others
@@ -162,12 +171,13 @@ func (s *state) piecesOf(contents []*genai.Content) []piece {
 }
 
 func newPiece(hash uint64, c *genai.Content) piece {
-	return piece{hash, int32(min(promptsize.OfContent(c), 1<<30)), traitsOf(c)}
+	t, masked := traitsOf(c)
+	return piece{hash, int32(min(promptsize.OfContent(c), 1<<30)), masked, t}
 }
 
 // instructionOf measures a system instruction, again only if it has changed. It holds no lock while the
 // app's Skills runs.
-func (m *Meter) instructionOf(s *state, c *genai.Content) instruction {
+func (m *Meter) instructionOf(s *state, c *genai.Content, sections []string) instruction {
 	if c == nil {
 		return instruction{}
 	}
@@ -179,7 +189,7 @@ func (m *Meter) instructionOf(s *state, c *genai.Content) instruction {
 		return known
 	}
 	all := tokens.OfContent(c)
-	skills := m.skills(c, all)
+	skills := m.skills(c, all, sections)
 	now := instruction{hash: hash, parts: promptsize.HashParts(c), all: all, skills: skills, base: all - skills}
 	s.mu.Lock()
 	s.instruction = now
@@ -187,14 +197,23 @@ func (m *Meter) instructionOf(s *state, c *genai.Content) instruction {
 	return now
 }
 
-// skills is the size of the skills in an instruction of that size.
-func (m *Meter) skills(c *genai.Content, all int) (size int) {
+// skillsSection is the name of the section of package prompt that holds skills.
+const skillsSection = "skills"
+
+// skills is the size of the skills in an instruction of that size: of the section for them, and of those in other parts.
+func (m *Meter) skills(c *genai.Content, all int, sections []string) (size int) {
 	defer func() {
 		if recover() != nil {
 			size = 0
 		}
 	}()
-	return ofSkills(textOf(c), m.cfg.Skills, all)
+	var own []string
+	for i, part := range c.Parts {
+		if part != nil && i < len(sections) && sections[i] == skillsSection {
+			own = append(own, part.Text)
+		}
+	}
+	return ofSkills(textOf(c), func(text string) []string { return slices.Concat(own, m.cfg.Skills(text)) }, all)
 }
 
 // lastFixed is the estimate of the fixed part of the last request that was sent.

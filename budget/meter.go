@@ -67,6 +67,7 @@ func newCache[K comparable, V any](size int) *lru.Cache[K, V] {
 type caller struct {
 	ref                              compaction.SessionRef
 	agent, branch, invocation, model string
+	sections                         []string // of its instruction, see [Config.Sections]
 }
 
 // callerKey identifies the requests that should extend one another.

@@ -118,8 +118,8 @@ func TestSkillsThatAnAppNamesCountOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := genai.NewContentFromText(instruction, genai.RoleUser)
-		got := m.instructionOf(&state{}, c)
-		if want := m.instructionOf(&state{}, genai.NewContentFromText(r.want, genai.RoleUser)); r.want != "" && (got.skills < want.all-2 || got.skills > want.all+2) || r.want == "" && got.skills != 0 {
+		got := m.instructionOf(&state{}, c, nil)
+		if want := m.instructionOf(&state{}, genai.NewContentFromText(r.want, genai.RoleUser), nil); r.want != "" && (got.skills < want.all-2 || got.skills > want.all+2) || r.want == "" && got.skills != 0 {
 			t.Errorf("%s: skills take up %d of %d, want %d", r.name, got.skills, got.all, want.all)
 		}
 		if got.base+got.skills != got.all {
@@ -130,7 +130,7 @@ func TestSkillsThatAnAppNamesCountOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := m.instructionOf(&state{}, genai.NewContentFromText(instruction, genai.RoleUser)); got.skills != 0 || got.base != got.all {
+	if got := m.instructionOf(&state{}, genai.NewContentFromText(instruction, genai.RoleUser), nil); got.skills != 0 || got.base != got.all {
 		t.Errorf("skills that panic: %+v", got)
 	}
 }

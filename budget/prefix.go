@@ -76,11 +76,11 @@ const (
 	isModel                       // has the role of the model
 )
 
-func traitsOf(c *genai.Content) traits {
+// traitsOf returns the traits of a content, and how many of its responses are masked.
+func traitsOf(c *genai.Content) (t traits, masked int32) {
 	if c == nil {
-		return 0
+		return 0, 0
 	}
-	var t traits
 	if promptsize.IsSummary(c) {
 		t |= isSummary
 	}
@@ -92,10 +92,11 @@ func traitsOf(c *genai.Content) traits {
 			t |= isResponse
 			if toolresult.IsMasked(p.FunctionResponse.Response) {
 				t |= isMasked
+				masked++
 			}
 		}
 	}
-	return t
+	return t, masked
 }
 
 // lastRequest is the last request of a caller that was sent.
@@ -127,7 +128,10 @@ func (m *Meter) sent(ctx context.Context, c caller, got measured, did actions) {
 		return
 	}
 	s := m.stateOf(c)
-	sections := m.cfg.sectionsIn(ctx)
+	sections := c.sections
+	if sections == nil {
+		sections = m.cfg.sectionsIn(ctx)
+	}
 	s.mu.Lock()
 	before := s.last
 	now := lastRequest{
@@ -215,10 +219,11 @@ func lost(pieces []piece, from int) int {
 
 // causeOf finds out why two requests differ from a content on.
 func causeOf(before, now lastRequest, at int) Cause {
-	old := before.pieces[at].traits
+	old, oldMasked := before.pieces[at].traits, before.pieces[at].masked
 	var present traits
+	var masked int32
 	if at < len(now.pieces) {
-		present = now.pieces[at].traits
+		present, masked = now.pieces[at].traits, now.pieces[at].masked
 	}
 	switch {
 	case now.did&didRebuild != 0:
@@ -229,7 +234,7 @@ func causeOf(before, now lastRequest, at int) Cause {
 		return CauseMasked
 	case (old|present)&isSummary != 0:
 		return CauseCompacted
-	case (old^present)&isMasked != 0 && old&present&isResponse != 0:
+	case oldMasked != masked && old&present&isResponse != 0: // of parallel responses, a batch may mask some and later the others
 		return CauseMasked
 	case before.did&didDrop != 0:
 		return CauseDropped

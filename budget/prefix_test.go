@@ -253,6 +253,9 @@ func TestTheCauseIsThatOfTheFirstDifference(t *testing.T) {
 	}
 	whole := answered(map[string]any{"output": strings.Repeat("word ", 50)})
 	masked := answered(map[string]any{"result": "[result masked — ~50 tokens removed]", "ref_id": "r-0000000000000000"})
+	both := func(one, other *genai.Content) *genai.Content {
+		return &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{one.Parts[0], other.Parts[0]}}
+	}
 	type request struct {
 		instruction string
 		tools       int
@@ -275,6 +278,7 @@ func TestTheCauseIsThatOfTheFirstDifference(t *testing.T) {
 		{"a summary less", request{contents: []*genai.Content{said(summary), said("b")}}, request{contents: []*genai.Content{said("b")}}, 0, CauseCompacted},
 		{"masked", request{contents: []*genai.Content{said("a"), whole}}, request{contents: []*genai.Content{said("a"), masked}}, 1, CauseMasked},
 		{"shown again", request{contents: []*genai.Content{said("a"), masked}}, request{contents: []*genai.Content{said("a"), whole}}, 1, CauseMasked},
+		{"the rest of parallel results masked", request{contents: []*genai.Content{said("a"), both(masked, whole)}}, request{contents: []*genai.Content{said("a"), both(masked, masked)}}, 1, CauseMasked},
 		{"dropped", request{contents: []*genai.Content{said("a"), said("b")}}, request{did: didDrop, contents: []*genai.Content{said("b")}}, 0, CauseDropped},
 		{"there again", request{did: didDrop, contents: []*genai.Content{said("b")}}, request{contents: []*genai.Content{said("a"), said("b")}}, 0, CauseDropped},
 		{"a late answer", request{contents: []*genai.Content{said("a"), said("b")}}, request{contents: []*genai.Content{said("a"), whole}}, 1, CauseLateAnswer},

@@ -22,7 +22,7 @@ func (m *Meter) reported(ctx context.Context, c caller, got measured, a answer) 
 	used := got.UsedTokens()
 	if v == believed {
 		used = count
-		s.last.budget.scaleTo(count)
+		s.last.budget = got.sized(count)
 	}
 	added := int(s.last.ratio * float64(a.size()))
 	s.last.used = used + added
