@@ -71,18 +71,18 @@ func ActivityIn(events iter.Seq[*session.Event]) Activity {
 
 // activity counts the records of a session that was loaded into a handle. If the inner service has left
 // some in storage, it is asked for them.
-func (s *CompactionSessionService) activity(ctx context.Context, h *sessions.Handle) (Activity, error) {
+func activity(ctx context.Context, all *sessions.Sessions, inner session.Service, h *sessions.Handle) (Activity, error) {
 	if h.Unloaded() == 0 {
 		return ActivityIn(slices.Values(h.View.Raw())), nil
 	}
-	if reader, ok := s.inner.(RecordReader); ok {
+	if reader, ok := inner.(RecordReader); ok {
 		events, err := reader.Records(ctx, h.State.Ref.Request())
 		if err != nil {
 			return Activity{}, fmt.Errorf("read the records of session %q: %w", h.State.Ref.SessionID, err)
 		}
 		return ActivityIn(slices.Values(events)), nil
 	}
-	resp, err := s.sessions.Read(ctx, h.State.Ref.Request())
+	resp, err := all.Read(ctx, h.State.Ref.Request())
 	if err != nil {
 		return Activity{}, err
 	}

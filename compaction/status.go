@@ -84,7 +84,7 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 	if err != nil {
 		return Status{}, err
 	}
-	activity, err := s.activity(ctx, h)
+	activity, err := activity(ctx, s.sessions, s.inner, h)
 	if err != nil {
 		return Status{}, err
 	}

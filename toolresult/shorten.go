@@ -81,7 +81,7 @@ func (s shortener) text(text, ref string) string {
 	for kept := s.most - s.most/8; ; kept = kept * 3 / 4 {
 		bytes := int(int64(len(text)) * int64(kept) / int64(total) / 2)
 		head, tail := text[:boundary(text, bytes)], text[boundary(text, len(text)-bytes):]
-		marker := truncated(tokens.Estimate(head)+tokens.Estimate(tail), total, Both)
+		marker := truncated(tokens.Estimate(head)+tokens.Estimate(tail), total, s.most, Both)
 		if ref != "" {
 			marker = fmt.Sprintf("%s; %s reads it whole, with %s %s]", strings.TrimSuffix(marker, "]"), ReadResultName, RefKey, ref)
 		}
