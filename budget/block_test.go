@@ -592,3 +592,31 @@ func TestAStreamsUsageCountsOnce(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// An estimate is no count of a provider, so a person who compares it with the bill is told.
+func TestAnEstimateIsNotShownAsACount(t *testing.T) {
+	t.Parallel()
+	m := newMeter(t, Config{ContextWindow: 100_000})
+	say := func(counted bool) func(*model.LLMRequest) iter.Seq2[*model.LLMResponse, error] {
+		return func(req *model.LLMRequest) iter.Seq2[*model.LLMResponse, error] {
+			resp := countedAnswer(m, "word", false)(req)
+			if !counted {
+				resp.UsageMetadata = nil
+			}
+			return responses(resp)(req)
+		}
+	}
+	inner := &script{t: t, name: "test-model", plan: answers{say(true), say(false), say(true)}}
+	chat := newChat(t, session.InMemoryService(), newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner)}))
+	const mark = " (with estimates)"
+	for turn, want := range []bool{false, true, true} { // the sums have the estimate from then on
+		chat.mustAsk("hello")
+		tracker := m.Tracker(ref)
+		if got := tracker.Report(); strings.HasSuffix(got, mark) != want || strings.Contains(tracker.Metrics(), mark) != want {
+			t.Errorf("turn %d: %q, want a mark: %v", turn+1, got, want)
+		}
+		if got := tracker.Turns()[turn].Total; got == 0 {
+			t.Errorf("turn %d counts nothing", turn+1)
+		}
+	}
+}

@@ -9,6 +9,9 @@ import (
 // Report is one line about the latest turn and the sums:
 //
 //	Turn 5 | Input: 1200, Output: 850 | Avg/turn: 1050 | Total: 5250
+//
+// It ends in " (with estimates)" if a provider's count of any prompt was missing or not believed, so these tokens may
+// differ from those that are billed.
 func (t *Tracker) Report() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -16,8 +19,12 @@ func (t *Tracker) Report() string {
 	if len(t.turns) > 0 {
 		latest = t.turns[len(t.turns)-1]
 	}
-	return fmt.Sprintf("Turn %d | Input: %d, Output: %d | Avg/turn: %d | Total: %d",
+	line := fmt.Sprintf("Turn %d | Input: %d, Output: %d | Avg/turn: %d | Total: %d",
 		latest.Number, latest.InputTokens, latest.OutputTokens, t.average(), t.input+t.output)
+	if t.estimated {
+		line += " (with estimates)"
+	}
+	return line
 }
 
 // Metrics is a block of lines about the use of the effective window:

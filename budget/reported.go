@@ -28,7 +28,7 @@ func (m *Meter) reported(ctx context.Context, c caller, got measured, a answer) 
 	s.last.used = used + added
 	s.mu.Unlock()
 
-	m.Tracker(c.ref).answered(c.invocation, max(used, 0), a.output(), added, s.lastBudget())
+	m.Tracker(c.ref).answered(c.invocation, max(used, 0), a.output(), added, v != believed, s.lastBudget())
 	if isNews {
 		m.announce(ctx, c, news, count, estimate)
 	}

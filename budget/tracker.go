@@ -20,6 +20,7 @@ type TurnUsage struct {
 	InputTokens  int // prompts of all model calls of the turn, cached tokens included
 	OutputTokens int // all that the model wrote, thoughts included
 	Total        int
+	Estimated    bool      // a provider's count of a prompt was missing or not believed, so an estimate is in the sums
 	Timestamp    time.Time // of the turn's latest model call
 }
 
@@ -32,6 +33,7 @@ type Tracker struct {
 	turns         []TurnUsage // the newest maxTurns
 	count         int
 	input, output int
+	estimated     bool // an estimate is in the sums
 	invocation    string
 	budget        Budget
 	answer        int   // tokens that the answer to the latest request adds to the conversation
@@ -90,13 +92,16 @@ func (t *Tracker) sent(b Budget, grown, raw int, summarized bool) {
 	t.raw, t.summarized = raw, summarized
 }
 
-// answered takes in the answer to a request of an invocation: what the provider has counted, what the answer adds to
+// answered takes in the answer to a request of an invocation: what the provider has counted or was estimated, what the answer adds to
 // the conversation, and the request's size as it is known by then.
-func (t *Tracker) answered(invocation string, input, output, added int, b Budget) {
+func (t *Tracker) answered(invocation string, input, output, added int, estimated bool, b Budget) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begin(invocation)
 	t.add(input, output)
+	if estimated {
+		t.turns[len(t.turns)-1].Estimated, t.estimated = true, true
+	}
 	t.budget, t.answer = b, max(0, added)
 	t.growths[len(t.growths)-1] += t.growing + t.answer
 	t.growing = 0

@@ -82,11 +82,11 @@ func showTokens(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 		return err
 	}
 	percent := 0.0
-	if s.ContextWindow > 0 {
-		percent = 100 * float64(s.PromptTokens) / float64(s.ContextWindow)
+	if s.EffectiveWindow > 0 {
+		percent = 100 * float64(s.PromptTokens) / float64(s.EffectiveWindow)
 	}
 	_, err = fmt.Fprintf(w, "📊 Context Usage:\n   Tokens: %d / %d (%.1f%% used)\n   Latest turn: none since this chat began, so the tokens are an estimate of the conversation alone\n",
-		s.PromptTokens, s.ContextWindow, percent)
+		s.PromptTokens, s.EffectiveWindow, percent)
 	return err
 }
 
@@ -166,8 +166,8 @@ func showCompaction(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 	if s.TokenThreshold > 0 {
 		threshold = terminal.Commas(s.TokenThreshold)
 	}
-	fmt.Fprintf(&b, "Prompt: %s tokens. Token threshold: %s. Hard limit: %s. Context window: %s.\n",
-		terminal.Commas(s.PromptTokens), threshold, terminal.Commas(s.HardLimit), terminal.Commas(s.ContextWindow))
+	fmt.Fprintf(&b, "Prompt: %s tokens. Token threshold: %s. Hard limit: %s. Context window: %s, %s of them for the reply.\n",
+		terminal.Commas(s.PromptTokens), threshold, terminal.Commas(s.HardLimit), terminal.Commas(s.ContextWindow), terminal.Commas(s.ContextWindow-s.EffectiveWindow))
 	b.WriteString(dueText(s))
 	if c.cfg.Stack.Sessions.Settings().Economical {
 		b.WriteString(economyText(s))

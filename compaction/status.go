@@ -34,6 +34,8 @@ type Status struct {
 	HardLimit int
 	// ContextWindow is the context window that both limits derive from.
 	ContextWindow int
+	// EffectiveWindow is the context window less what is reserved for the reply: how much of it a prompt may fill.
+	EffectiveWindow int
 
 	// Due reports whether the next event would start a compaction, and Trigger names the trigger.
 	// Otherwise Reason names what the compaction waits for: the end of the turn, a larger prompt,
@@ -93,7 +95,7 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 	status := Status{
 		StoredEvents: state.Stored + h.Unloaded(), VisibleEvents: len(state.View), UnreadableRecords: state.Unreadable,
 		PromptTokens:   h.Meter.Prompt("").Likely,
-		TokenThreshold: limits.Threshold, HardLimit: limits.HardLimit, ContextWindow: limits.ContextWindow,
+		TokenThreshold: limits.Threshold, HardLimit: limits.HardLimit, ContextWindow: limits.ContextWindow, EffectiveWindow: limits.Effective(),
 		Due: due, Trigger: trigger, Reason: reason,
 		Activity: activity, WaitingCheckpoints: s.engine.WaitingCheckpoints(h),
 		WaitingSummaries: len(h.State.Waiting.All()), Running: h.State.Line.Busy(),
