@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"os"
 	"strings"
 	"time"
+
+	"google.golang.org/genai"
 
 	"google.golang.org/adk/model"
 
@@ -322,14 +325,21 @@ func (s *Settings) results(cfg *longsession.Config) {
 }
 
 // Load reads a file and the environment, and returns a config in which both take effect: the environment wins. llm is
-// the model of the app's agent; a file that names another one is refused. An empty path is a file that sets nothing.
+// the model of the app's agent: settings that name another one are refused, but never the model itself, whatever is known
+// of it. An empty path is a file that sets nothing.
+//
+// What an operator should know before the first turn ([preset.Settings].Notes), such as a model that its provider will
+// turn off, goes to slog.Default() as warnings. An app that shows it elsewhere calls [Resolve] instead.
 func Load(path string, llm model.LLM) (longsession.Config, error) {
 	if llm == nil {
 		return longsession.Config{}, errors.New("settings: the model is nil: give the model of the agent")
 	}
-	in := In{}
-	name := llm.Name()
+	in := In{Today: time.Now()}
+	name, vertex := llm.Name(), preset.Vertex
 	in.App.Preset.Model = &name
+	if m, google := llm.(interface{ GetGoogleLLMVariant() genai.Backend }); google && m.GetGoogleLLMVariant() == genai.BackendVertexAI {
+		in.App.Preset.Provider = &vertex // which has its own days on which models are turned off
+	}
 	var err error
 	if path != "" {
 		if in.File, err = Read(path); err != nil {
@@ -343,5 +353,12 @@ func Load(path string, llm model.LLM) (longsession.Config, error) {
 	if err != nil {
 		return longsession.Config{}, err
 	}
-	return s.Config(llm)
+	cfg, err := s.Config(llm)
+	if err != nil {
+		return longsession.Config{}, err
+	}
+	for _, n := range s.Notes {
+		slog.Warn("longsession: settings", "about", string(n.Kind), "note", strings.Join(strings.Fields(n.Text), " "))
+	}
+	return cfg, nil
 }

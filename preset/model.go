@@ -81,10 +81,22 @@ func (r *resolver) current(model string) string {
 	return model
 }
 
-// replaceRetired takes another model for a retired one, and says so. A day that is still to come is announced.
+// ofApp reports whether the app has the model in its hands. It calls that one whatever the settings say, and may know
+// more than the table, such as a server that still has it.
+func (r *resolver) ofApp(v Value[string]) bool {
+	own := r.in.App.Model
+	return v.Source == FromApp || own != nil && bare(*own) == bare(v.Value)
+}
+
+// replaceRetired takes another model for a retired one, and says so. One of the app stays, with a warning. A day that is
+// still to come is announced.
 func (r *resolver) replaceRetired(key string, v *Value[string]) {
 	of, over, known := r.retirement(v.Value)
 	switch {
+	case over && r.ofApp(*v):
+		r.note(NoteRetired, "%s is %s (%s), which its provider turned off on %s. It stays, because the app has chosen it: if calls fail, change the app to %s.", key, v.Value, v.Origin(), of.Day, of.Instead)
+	case known && r.ofApp(*v):
+		r.note(NoteRetiring, "%s is %s (%s), which its provider will turn off on %s: change the app to %s by then.", key, v.Value, v.Origin(), of.Day, of.Instead)
 	case over:
 		r.note(NoteRetired, "%s is %s (%s), which was turned off on %s: %s is used instead.", key, v.Value, v.Origin(), of.Day, of.Instead)
 		v.Value = of.Instead

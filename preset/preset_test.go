@@ -3,6 +3,7 @@ package preset_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -354,6 +355,34 @@ func TestRetiredModelsAreReplacedAndReported(t *testing.T) {
 			}
 			if !said {
 				t.Errorf("not reported: %v", s.Notes)
+			}
+		})
+	}
+}
+
+// TestAModelOfTheAppIsNeverReplaced: the app calls the one that it has, so settings that name another would be about nothing.
+func TestAModelOfTheAppIsNeverReplaced(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		in   preset.In
+		kind preset.NoteKind
+	}{
+		"gone":                {preset.In{App: given(t, "agent.model=claude-sonnet-4-20250514")}, preset.NoteRetired},
+		"named in a file too": {preset.In{App: given(t, "agent.model=claude-sonnet-4-20250514"), File: given(t, "agent.model=models/Claude-Sonnet-4-20250514")}, preset.NoteRetired},
+		"still to come":       {preset.In{App: given(t, "agent.model=gemini-2.5-pro")}, preset.NoteRetiring},
+		"of agentic tools":    {preset.In{App: given(t, "agent.agentic_tools=true", "agent.agentic_small_model=gemini-2.0-flash")}, preset.NoteRetired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := resolve(t, row.in)
+			if want := row.in.App.Model; want != nil && !strings.EqualFold(strings.TrimPrefix(s.Model.Value, "models/"), *want) {
+				t.Errorf("the model is %s, want %s", s.Model.Value, *want)
+			}
+			if want := row.in.App.SmallModel; want != nil && s.SmallModel.Value != *want {
+				t.Errorf("the small model is %s, want %s", s.SmallModel.Value, *want)
+			}
+			if !slices.ContainsFunc(s.Notes, func(n preset.Note) bool { return n.Kind == row.kind && strings.Contains(n.Text, "change the app to") }) {
+				t.Errorf("no warning: %v", s.Notes)
 			}
 		})
 	}

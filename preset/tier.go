@@ -125,7 +125,7 @@ var retirements = []Retirement{
 
 // RetirementOf returns when a model is or was turned off, if that is known.
 func RetirementOf(model string) (Retirement, bool) {
-	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	name := bare(model)
 	i := slices.IndexFunc(retirements, func(r Retirement) bool {
 		_, rest, found := strings.Cut(name, r.Model)
 		return found && (rest == "" || versioned(rest))
@@ -134,6 +134,11 @@ func RetirementOf(model string) (Retirement, bool) {
 		return Retirement{}, false
 	}
 	return retirements[i], true
+}
+
+// bare is the name of a model in small letters, without publishers and paths.
+func bare(model string) string {
+	return strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 }
 
 // versioned reports whether the rest of a name is a date, a version or a preview of the same model, and not
