@@ -41,11 +41,11 @@ type Config struct {
 	// CallsAlone has Repeats count in mode Warn also calls whose results differ. It is for those who want to hear
 	// about polling, and is refused in other modes.
 	CallsAlone bool
-	// Laps is how many times in a row the same 2 to 4 answers with the same calls and results make a
-	// cycle. 0 means 3. A cycle of 3 or 4 is a warning from the eighth answer on: see [Cycle].
+	// Laps is how many times the same calls with the same results, in whatever order, make a cycle. 0 means 3. One lap
+	// before it is a warning: see [Cycle].
 	Laps int
-	// Unchanging is how many of the last 12 calls must be one call with one result. 0 means 8. See
-	// [Unchanging] for the weaker patterns that the same signal warns about.
+	// Unchanging is how many of the last 12 calls must be one call with one result, and half of how many answers in a
+	// row must say nothing new. 0 means 8. See [Unchanging] for the weaker patterns that the same signal warns about.
 	Unchanging int
 	// NoOps is how many results in a row must say that nothing was done. 0 means 3.
 	NoOps int
@@ -67,9 +67,9 @@ type Config struct {
 	// Signals are observed in addition to those above. Each function makes the signal of one lane, and must be safe
 	// for concurrent use.
 	Signals []func() Signal
-	// Volatile returns a response without what changes each time, such as times and durations. It must not
+	// Volatile returns a response without what else changes each time; times and durations are known. It must not
 	// change the response, and must be safe for concurrent use. If it panics, the response is used as it is. If nil,
-	// results are compared as they are.
+	// nothing else is taken out.
 	Volatile func(tool string, response map[string]any) map[string]any
 	// Files names the files that a call changes, for [FilesNotTouched]. It must be safe for concurrent
 	// use. If nil, no files are known.

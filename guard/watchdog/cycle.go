@@ -2,34 +2,44 @@ package watchdog
 
 import (
 	"fmt"
-	"strings"
+	"strconv"
 )
 
-// maxPeriod is how many answers a cycle has at most.
-const maxPeriod = 4
+// Answers in a row that make a cycle. A shorter lap needs no more than its own length of them.
+const (
+	inCycle     = 4 // whose calls were made in enough laps
+	nearlyThere = 4 // whose calls were made in one lap less, if the lap is no longer
+)
 
-// cycle finds answers in turn.
+// cycle finds the same calls again and again.
 type cycle struct {
-	laps int
+	laps   int
+	memory memory
 
-	answers [maxPeriod]answer // the last ones, the newest at position count-1
-	count   int
-	matches [maxPeriod + 1]int // by period: how many answers in a row were as the one a period before
-	known   int                // answers in a row whose results are all known
-	polling int                // answers since one that polls
+	complete, nearly run
+	began            int // the step of the newest answer with something new
 }
 
-// answer is an answer with calls.
-type answer struct {
-	like  uint64 // of all its calls with their results, whatever their order
-	calls int
-	first string // tool
+// run is how many answers in a row were made often enough before.
+type run struct {
+	answers, lap int // lap is the greatest distance of two calls that are alike, in answers
+	unknown      bool
 }
 
-// Cycle returns a signal for the same 2 to 4 answers in turn, with the same calls and results, this many
-// laps in a row. An answer with several calls, the same each time, is a cycle, too. It is critical if the
-// results are known. Before that, if laps is 3, a cycle of 3 or 4 answers is a warning from its eighth
-// answer on; if laps is larger, proportionally later. Fewer than 2 laps count as 2.
+// goOn counts an answer, or ends the run.
+func (r *run) goOn(often bool, lap int, known bool) {
+	if !often {
+		*r = run{}
+		return
+	}
+	*r = run{r.answers + 1, max(r.lap, lap), r.unknown || !known}
+}
+
+// Cycle returns a signal for calls that come again and again with the same results, in this many laps, whatever their
+// order and however they are spread over answers. All calls of the last answers, four or as many as a lap has, were
+// made in all laps before. It is critical if the results are known. One lap before, it is a warning once a lap of four
+// answers or more is complete. A lap has at most 64 calls divided by the laps. One call alone is no cycle: see
+// [RepeatedToolCall]. Fewer than 2 laps count as 2.
 func Cycle(laps int) Signal { return &cycle{laps: max(laps, 2)} }
 
 // Name returns "cycle".
@@ -38,87 +48,53 @@ func (*cycle) Name() string { return "cycle" }
 // Reset forgets all answers.
 func (c *cycle) Reset() { *c = cycle{laps: c.laps} }
 
-// Observe compares the answer with the four before it.
+// Observe compares the calls of the answer with the last ones.
 func (c *cycle) Observe(s Step) *Alert {
 	calls := s.prepare(nil)
 	if len(calls) == 0 {
 		return nil
 	}
-	now := answer{like: uint64(len(calls)), calls: len(calls), first: calls[0].Tool}
-	several, known := false, true
-	c.polling++
+	c.memory.step()
+	least, lap, known, polling := remembered, 0, true, false
 	for i := range calls {
-		now.like = mix(now.like, calls[i].like)
-		several = several || calls[i].call != calls[0].call
-		known = known && calls[i].Result.Known
-		if calls[i].Polling {
-			c.polling = 0
-		}
+		b := c.memory.of(&calls[i])
+		least, lap = min(least, b.alike), max(lap, b.steps)
+		known, polling = known && calls[i].Result.Known, polling || b.polling || calls[i].Polling
 	}
-	c.known++
-	if !known {
-		c.known = 0
+	for i := range calls {
+		c.memory.add(&calls[i])
 	}
-	for period := 1; period <= maxPeriod; period++ {
-		if c.count >= period && c.answers[(c.count-period)%maxPeriod].like == now.like {
-			c.matches[period]++
-		} else {
-			c.matches[period] = 0
-		}
+	if least == 0 {
+		c.began = c.memory.steps
 	}
-	c.answers[c.count%maxPeriod] = now
-	c.count++
-	return c.alert(several)
+	laps := c.laps
+	if polling {
+		laps = max(laps, polls)
+	}
+	c.complete.goOn(least >= laps-1, lap, known)
+	c.nearly.goOn(laps > 2 && least >= laps-2, lap, known)
+	return c.alert(least + 1)
 }
 
-// alert returns an alert for the shortest period with enough laps. Equal answers with one call are no cycle:
-// they are repeated.
-func (c *cycle) alert(several bool) *Alert {
-	for period := 1; period <= maxPeriod; period++ {
-		answers := c.matches[period] + period
-		laps, least := answers/period, c.laps
-		if c.polling < period {
-			least = max(least, polls)
-		}
-		if period == 1 && laps > 1 && !several {
+func (c *cycle) alert(laps int) *Alert {
+	lap := c.complete.lap
+	critical := c.complete.answers > 0 && c.complete.answers >= min(inCycle, lap)
+	if !critical {
+		if lap = c.nearly.lap; c.nearly.answers < max(nearlyThere, lap) {
 			return nil
 		}
-		if laps < least && (laps < 2 || answers < 8*least/3) {
-			continue
-		}
-		a := &Alert{Count: laps}
-		all, sum, sameTool := 0, uint64(0), true
-		var tools []string
-		for i := period; i > 0; i-- {
-			one := c.answers[(c.count-i)%maxPeriod]
-			all += one.calls
-			sum += one.like // a sum, because a cycle has no beginning
-			tools = append(tools, shown(one.first))
-			sameTool = sameTool && one.calls == 1 && tools[0] == shown(one.first)
-			if sameTool {
-				a.Tool = one.first
-			}
-		}
-		if !sameTool {
-			a.Tool = ""
-		}
-		a.Pattern = id(sum)
-		again := fmt.Sprintf("the same %d calls (%s) %d times in a row with the same arguments and the same results.", all, list(tools, all), laps)
-		a.Text = "made " + again
-		a.Note = "[You made " + again + " Doing so again will not change that." + advice
-		if laps >= least && c.known >= period*least {
-			a.Severity = Critical
-		}
-		return a
 	}
-	return nil
-}
-
-// list names the tools of a cycle.
-func list(tools []string, calls int) string {
-	text := strings.Join(tools, ", ")
-	if calls > len(tools) {
-		text += ", …"
+	calls, tools, tool := c.memory.lap(min(lap, max(c.complete.answers, c.nearly.answers)))
+	if calls < 2 {
+		return nil // it is repeated
 	}
-	return text
+	again := fmt.Sprintf("the same %d calls (%s) %d times in a row with the same arguments and the same results.", calls, tools, laps)
+	a := &Alert{
+		calls: true, Tool: tool, Pattern: strconv.Itoa(c.began), Count: laps, Text: "made " + again,
+		Note: "[You made " + again + " Doing so again will not change that." + advice,
+	}
+	if critical && !c.complete.unknown {
+		a.Severity = Critical
+	}
+	return a
 }

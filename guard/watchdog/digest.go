@@ -19,14 +19,15 @@ var seed = maphash.MakeSeed()
 const (
 	maxArgs   = 64 << 10 // bytes of arguments that are written out
 	maxValues = 1 << 17  // values that are looked at
-	maxWords  = 40       // bytes of a text that may be an acknowledgment
+	maxWords  = 80       // bytes of a text that may be an acknowledgment
 	minEcho   = 8        // bytes of an argument that is recognized in a result
 	maxEcho   = 512
 )
 
 // Call returns a call with its result as the signals need it. Nil args are as empty ones, and a nil response is
 // one that is not known. Notes that this module's layers have written into the response are left out, and so is
-// everything that Config.Volatile takes out. Errors are alike if they have the same words, in whatever order. A
+// everything that Config.Volatile takes out. Times, durations and request IDs do not tell results of the same call
+// apart. Errors are alike if they have the same words, in whatever order. A
 // response of more than 131,072 values counts as one that is not known. Call keeps nothing of args and response,
 // and survives values that contain themselves, that are very deep, or that JSON cannot show.
 func (w *Watchdog) Call(id, tool string, args, response map[string]any) Call {
@@ -37,9 +38,11 @@ func (w *Watchdog) Call(id, tool string, args, response map[string]any) Call {
 	response = w.stable(tool, notes.Without(response))
 	c.Result = Result{Known: true, Error: isError(response), NoOp: isNoOp(response)}
 	d := digest{left: maxValues, onlyAcknowledges: true, anyOrder: c.Result.Error}
-	if c.Result.Hash = d.value(response); d.left < 0 {
+	hashes := d.value(response)
+	if d.left < 0 {
 		return Call{ID: id, Tool: tool, Args: c.Args, Polling: c.Polling}
 	}
+	c.Result.Hash, c.Result.whole, c.Result.shape, c.Result.numbers = hashes.stable, hashes.whole, hashes.shape, d.numbers
 	c.Result.Acknowledges = d.onlyAcknowledges || d.text <= maxEcho && echoes(response, args)
 	return c
 }
@@ -80,7 +83,7 @@ func Args(args map[string]any) string {
 		return "{}"
 	}
 	d := digest{left: maxValues}
-	hash := d.value(args)
+	hash := d.value(args).whole
 	if d.left < 0 {
 		return fmt.Sprintf("[more than %d values]", maxValues)
 	}
@@ -100,78 +103,109 @@ type digest struct {
 	// anyOrder makes texts of the same words equal. Errors list what Go keeps in a map, each time in another order:
 	// ADK all tools where a model calls one that does not exist, and all arguments that a tool does not know.
 	anyOrder bool
+	numbers  int64 // the sum of the whole numbers that may be counters
 }
 
-// value returns a hash that is equal for values with the same canonical JSON.
-func (d *digest) value(v any) uint64 {
+// value returns hashes; those of the whole are equal for values with the same canonical JSON.
+func (d *digest) value(v any) sums {
 	if d.left--; d.left < 0 {
-		return 1
+		return like(1)
 	}
 	switch v := canonical.Level(v).(type) {
 	case nil:
-		return 2
+		return like(2)
 	case bool:
 		if v {
-			return 3
+			return like(3)
 		}
 		d.onlyAcknowledges = false
-		return 4
+		return like(4)
 	case float64:
 		if v != 0 {
 			d.onlyAcknowledges = false
 			d.text++
 		}
-		return mix(5, math.Float64bits(v))
+		return like(mix(5, math.Float64bits(v)))
 	case string:
 		d.text += len(v)
 		d.onlyAcknowledges = d.onlyAcknowledges && acknowledges(v)
-		return mix(6, d.words(v))
+		return like(6).mix(d.words(v))
 	case map[string]any:
 		return d.object(v)
 	case []any:
 		return d.list(v)
 	}
-	return 7
+	return like(7)
 }
 
-// words returns a hash of a text.
-func (d *digest) words(text string) uint64 {
-	if !d.anyOrder {
-		return maphash.String(seed, text)
+// words returns hashes of a text.
+func (d *digest) words(text string) sums {
+	stable, shape := d.volatileText(text)
+	if d.anyOrder {
+		return sums{wordsOf(text), wordsOf(stable), wordsOf(shape)}
 	}
-	var sum uint64
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		sum += mix(12, maphash.String(seed, word))
+	whole := maphash.String(seed, text)
+	if len(stable) == len(text) && stable == text && shape == text {
+		return like(whole)
 	}
-	return sum
+	return sums{whole, maphash.String(seed, stable), maphash.String(seed, shape)}
 }
 
-func (d *digest) object(v map[string]any) uint64 {
+func (d *digest) object(v map[string]any) sums {
 	if d.path.EnterObject(v) != "" {
-		return 8
+		return like(8)
 	}
 	defer d.path.Leave()
-	sum := uint64(len(v)) // a sum, because maps have no order
+	sum := like(uint64(len(v))) // a sum, because maps have no order
 	for key, element := range v {
-		sum += mix(maphash.String(seed, key), d.value(element))
+		before := d.numbers
+		field := d.value(element)
+		switch n, isNumber := canonical.Level(element).(float64); {
+		case isTimeKey(key) && atom(element):
+			field.stable, field.shape, d.numbers = 13, 13, before
+		case isNumber && n == math.Trunc(n) && math.Abs(n) < 1e15 && !bounded(v, n):
+			field.shape = 14
+			d.numbers += int64(n)
+		}
+		sum = sum.add(like(maphash.String(seed, key)).mix(field))
 	}
-	return mix(9, sum)
+	return like(9).mix(sum)
 }
 
-func (d *digest) list(v []any) uint64 {
+// atom reports whether a value is a text or a number.
+func atom(v any) bool {
+	switch canonical.Level(v).(type) {
+	case string, float64:
+		return true
+	}
+	return false
+}
+
+// bounded reports whether an object has a number that is greater than one of its numbers: 3 of 40 tests is progress, and
+// not the counter of somebody who asks.
+func bounded(v map[string]any, n float64) bool {
+	for key, other := range v {
+		if most, isNumber := canonical.Level(other).(float64); isNumber && most > n && !isTimeKey(key) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *digest) list(v []any) sums {
 	d.onlyAcknowledges = false
 	if d.path.EnterList(v) != "" {
-		return 10
+		return like(10)
 	}
 	defer d.path.Leave()
-	hash := uint64(len(v))
+	hash := like(uint64(len(v)))
 	for _, element := range v {
-		hash = mix(hash, d.value(element))
+		hash = hash.mix(d.value(element))
 		if d.left < 0 {
 			break
 		}
 	}
-	return mix(11, hash)
+	return like(11).mix(hash)
 }
 
 // mix returns a hash of two numbers, in this order.
@@ -182,19 +216,27 @@ func mix(a, b uint64) uint64 {
 	return h ^ h>>31
 }
 
-// acknowledges reports whether a text says only that a call has worked.
+// acknowledges reports whether a text says only that a call has worked: in a few words, of which one says so and none says
+// that something is missing.
 func acknowledges(text string) bool {
 	if len(text) > maxWords {
 		return false
 	}
 	switch strings.ToLower(strings.Trim(text, " .!()\n")) {
-	case "", "ok", "okay", "true", "done", "success", "successful", "successfully", "succeeded", "completed",
-		"saved", "written", "created", "updated", "deleted", "added", "removed", "sent", "noted", "accepted",
-		"pass", "passed", "build succeeded", "all checks passed", "no errors", "no issues found", "no output",
-		"bash completed with no output":
+	case "", "true", "no errors", "no issues found", "no output", "bash completed with no output":
 		return true
 	}
-	return false
+	worked := false
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' }) {
+		switch strings.Trim(word, ".") {
+		case "ok", "okay", "done", "success", "successful", "successfully", "succeeded", "completed", "saved", "written", "created",
+			"updated", "deleted", "added", "removed", "inserted", "sent", "noted", "accepted", "pass", "passed":
+			worked = true
+		case "no", "not", "none", "nothing", "never", "already", "fail", "failed", "failure", "error", "errors", "cannot", "0":
+			return false
+		}
+	}
+	return worked
 }
 
 // echoes reports whether a short result contains an argument: "The file a/b.go has been updated.".

@@ -1,7 +1,6 @@
 package watchdog
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ type lane struct {
 	patterns []pattern
 	steps    int    // seen so far, those with calls only
 	scratch  []Call // of the step in hand
+	counters counters
 }
 
 // pattern is one that was seen.
@@ -23,7 +23,7 @@ type pattern struct {
 	severity         Severity
 	last             int // the step at which it was seen last
 	more             int // steps that it went on for
-	reported         bool
+	reported, calls  bool
 }
 
 // A pattern is over when it was not seen for as many steps, and is then reported anew.
@@ -54,8 +54,8 @@ func (c *Config) builtIn() []Signal {
 	add(c.Repeats, func(n int) Signal { return &repeated{least: n, callsAlone: c.CallsAlone} })
 	add(c.Laps, Cycle)
 	add(c.NoOps, NoOp)
-	add(c.Unchanging, Unchanging)
 	add(c.Failures, Failures)
+	add(c.Unchanging, Unchanging)
 	add(c.SameName, SameName)
 	add(c.ToolsWithoutText, ToolsWithoutText)
 	return out
@@ -66,6 +66,7 @@ func (l *lane) observe(cfg *Config, s Step) (v Verdict) {
 	for i := range l.scratch {
 		l.scratch[i].Polling = l.scratch[i].Polling || slices.Contains(cfg.Polling, l.scratch[i].Tool)
 	}
+	l.counters.equate(l.scratch)
 	s.Calls, s.prepared = l.scratch, true
 	if len(s.Calls) > 0 {
 		l.steps++
@@ -110,7 +111,7 @@ func observe(signal Signal, s Step) (found, panicked *Alert) {
 func (l *lane) judge(cfg *Config, found *Alert, v *Verdict) {
 	p := l.known(found)
 	if p == nil {
-		p = l.add(pattern{signal: found.Signal, id: found.Pattern, tool: found.Tool, last: l.steps})
+		p = l.add(pattern{signal: found.Signal, id: found.Pattern, tool: found.Tool, last: l.steps, calls: found.aboutCalls()})
 	} else if p.last < l.steps {
 		p.more++
 	}
@@ -118,8 +119,8 @@ func (l *lane) judge(cfg *Config, found *Alert, v *Verdict) {
 	if !p.reported && !l.absorbs(found) {
 		p.reported = true
 		v.Alerts = append(v.Alerts, *found)
-		if cfg.Mode != Warn && found.Note != "" {
-			v.Note = cmp.Or(v.Note, wellFormed(found.Note))
+		if cfg.Mode != Warn && found.Note != "" && (v.Note == "" || found.Severity > v.noted) {
+			v.Note, v.noted = wellFormed(found.Note), found.Severity
 		}
 	}
 	if cfg.Mode == Stop && found.Severity == Critical && p.more >= cfg.StopAfter && v.Stop == nil {
@@ -138,15 +139,18 @@ func (l *lane) known(a *Alert) *pattern {
 	return nil
 }
 
+// aboutCalls reports whether an alert is about tool calls. Those about sizes or money are not.
+func (a *Alert) aboutCalls() bool { return a.calls || a.Tool != "" }
+
 // absorbs reports whether another signal has reported, at least as severely, what is behind an alert, too:
-// nine equal calls are repeated, unchanging, and perhaps failures. It must have seen the pattern in this very
-// step, or lately under the same name.
+// nine equal calls are repeated, unchanging, and perhaps failures. It must have seen calls of the same tool in this very
+// step, or the pattern lately under the same name.
 func (l *lane) absorbs(a *Alert) bool {
 	return slices.ContainsFunc(l.patterns, func(p pattern) bool {
 		if p.signal == a.Signal || !p.reported || p.severity < a.Severity {
 			return false
 		}
-		return p.last == l.steps && (p.tool == a.Tool || p.tool == "" || a.Tool == "") ||
+		return p.calls && a.aboutCalls() && p.last == l.steps && (p.tool == a.Tool || p.tool == "" || a.Tool == "") ||
 			p.id == a.Pattern && p.id != "" && l.steps-p.last <= over
 	})
 }

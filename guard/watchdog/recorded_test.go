@@ -323,6 +323,37 @@ var loops = []loop{
 				text("The file /src/main.go has been updated successfully."))
 		})
 	}},
+	{name: "edits and tests that pass in some time", work: true, moves: func(_ *rand.Rand, n int) []move {
+		return many(n, func(i int) move {
+			if i%2 == 1 {
+				return one("Bash", map[string]any{"command": "go test ./cart"}, text("ok  \tshop/cart\t0.0%d3s", i%7))
+			}
+			return one("Edit", map[string]any{"file_path": "/src/main.go", "old_string": fmt.Sprint("a", i), "new_string": fmt.Sprint("b", i)},
+				text("The file /src/main.go has been updated successfully."))
+		})
+	}},
+	{name: "a sweep of writes in words of the tool", work: true, moves: func(_ *rand.Rand, n int) []move {
+		return many(n, func(i int) move {
+			return one("insert", map[string]any{"row": float64(i)}, map[string]any{"result": "The row was inserted successfully."})
+		})
+	}},
+	{name: "a sweep of writes with new IDs", work: true, moves: func(_ *rand.Rand, n int) []move {
+		return many(n, func(i int) move {
+			return one("create", map[string]any{"name": fmt.Sprint("n", i)}, map[string]any{"id": float64(100 + i)})
+		})
+	}},
+	{name: "polling of things that get done", work: true, moves: func(r *rand.Rand, n int) []move {
+		done := 0
+		return many(n, func(int) move {
+			done += 3 + r.IntN(40)
+			return one("Job", map[string]any{"id": "j"}, map[string]any{"rows": float64(done), "checked_at": fmt.Sprintf("10:%02d:00", done%60)})
+		})
+	}},
+	{name: "polling of what remains", work: true, moves: func(_ *rand.Rand, n int) []move {
+		return many(n, func(i int) move {
+			return one("Job", map[string]any{"id": "j"}, text("%d seconds remaining", 900-7*i))
+		})
+	}},
 }
 
 // round is the same calls in one answer each time.

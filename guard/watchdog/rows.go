@@ -56,7 +56,7 @@ func (r *row) Observe(s Step) *Alert {
 		name = shown(r.tool)
 	}
 	text, note := r.says(r.count, name)
-	return &Alert{Tool: r.tool, Severity: r.severity, Count: r.count, Text: text, Note: note}
+	return &Alert{calls: true, Tool: r.tool, Severity: r.severity, Count: r.count, Text: text, Note: note}
 }
 
 // all reports whether a condition holds for all calls of a step. Steps without calls have no meaning for it.

@@ -56,6 +56,10 @@ type Result struct {
 	// Acknowledges is true for a result that says no more than that the call worked. Each write of a sweep
 	// has one, and a check between two edits, each time that it passes.
 	Acknowledges bool
+
+	// whole is of the result as it is, 0 if that is not known; shape is without whole numbers, too, and numbers is their sum.
+	whole, shape uint64
+	numbers      int64
 }
 
 // Severity is how sure it is that a pattern is a loop.
@@ -95,6 +99,8 @@ type Alert struct {
 	Text string
 	// Note says it to the model, with advice, in brackets: "[You …]". "" means that the model is not told.
 	Note string
+
+	calls bool // it is about calls, also where Tool is ""
 }
 
 // Signal finds one kind of pattern on one branch of an agent tree. It is not used concurrently.

@@ -1,37 +1,36 @@
 package watchdog
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // How many of how many calls are worth a warning although others are in between.
 const (
-	shortWindow = 8 // calls
-	often       = 5 // of them
-	spread      = 4 // of them, if the first is as far from the last as in a, x, a, x, a, x, a
+	shortWindow = 10 // calls
+	often       = 5  // of them
+	spread      = 4  // of them, if the first is as far from the last as in a, x, a, x, a, x, a
+	far         = 6
 )
 
 // unchanging finds results that stay the same.
 type unchanging struct {
-	least int
-
-	last  [lookBack]seen // the newest at position count-1
-	count int
+	least  int
+	memory memory
+	began  int // the step of the newest answer that says something new
 }
 
-// seen is what is kept of a call.
-type seen struct {
-	like, answer uint64
-	polling      bool
-}
-
-// Unchanging returns a signal for results that stay the same, with other calls in between:
+// Unchanging returns a signal for results that stay the same, whatever else is done:
 //
 //   - n of the last 12 calls are one call with one result. This is critical.
-//   - 5 of the last 8, or every second of the last 7, are one call with one result.
-//   - n of the last 12 are calls of one tool, with changing arguments, and have one result.
+//   - 5 of the last 10, or 4 that are not close together, are one call with one result.
+//   - n answers in a row, the first included, say nothing new: the calls were made before with the same results, or their
+//     tools have given the same results before, with any arguments, or they failed, or did nothing. From 2n answers on
+//     this is critical.
 //
-// The last two are warnings, and results that only acknowledge a call do not count for them: each write of a
-// sweep has one, and a check between two edits each time that it passes. n is from 2 to 12. In 10 recorded
-// sessions of coding agents, no call is found twice with one result within 12 calls.
+// All others are warnings, and results that only acknowledge a call do not count for them: each write of a sweep has one,
+// and a check between two edits each time that it passes. n is from 2 to 12. In 10 recorded sessions of coding agents,
+// no call is found twice with one result within 12 calls.
 func Unchanging(n int) Signal { return &unchanging{least: min(max(n, 2), lookBack)} }
 
 // Name returns "unchanging".
@@ -44,17 +43,19 @@ func (u *unchanging) Reset() { *u = unchanging{least: u.least} }
 // not count, and a pause between those that poll is no pattern.
 func (u *unchanging) Observe(s Step) (found *Alert) {
 	calls := s.prepare(nil)
+	if len(calls) == 0 {
+		return nil
+	}
+	u.memory.step()
+	says := false
 	for i := range calls {
-		c := &calls[i]
-		now := seen{like: c.like, answer: c.answer}
-		if !c.Result.Known || c.Polling {
-			now = seen{polling: c.Polling}
-		}
-		if c.Result.Acknowledges {
-			now.answer = 0
-		}
-		u.last[u.count%lookBack] = now
-		u.count++
+		says = says || u.says(&calls[i])
+	}
+	for i := range calls {
+		u.memory.add(&calls[i])
+	}
+	if says {
+		u.began = u.memory.steps
 	}
 	for i := range calls {
 		c := &calls[i]
@@ -65,41 +66,58 @@ func (u *unchanging) Observe(s Step) (found *Alert) {
 			found = a
 		}
 	}
+	answers := u.memory.steps - max(u.began, 1) + 1
+	if answers >= 2*u.least || answers >= u.least && found == nil {
+		return u.nothingNew(answers)
+	}
 	return found
 }
 
+// says reports whether a call says something new, or may do so.
+func (u *unchanging) says(c *Call) bool {
+	if !c.Result.Known || c.Polling || c.Result.Error || c.Result.NoOp {
+		return !c.Result.Known || c.Polling
+	}
+	b := u.memory.of(c)
+	return b.alike == 0 && !b.answered
+}
+
+// nothingNew is the alert about answers in a row that say nothing new.
+func (u *unchanging) nothingNew(answers int) *Alert {
+	_, tools, tool := u.memory.lap(answers)
+	again := fmt.Sprintf("%s in %d answers in a row, and the results said the same again and again.", tools, answers)
+	a := &Alert{
+		calls: true, Tool: tool, Pattern: "since " + strconv.Itoa(u.began), Count: answers, Text: "called " + again,
+		Note: "[You called " + again + " Other words will not change that." + advice,
+	}
+	if answers >= 2*u.least {
+		a.Severity = Critical
+	}
+	return a
+}
+
+// alert returns an alert about one call that was made before.
 func (u *unchanging) alert(c *Call) *Alert {
-	var same, lately, sameAnswer int
-	apart, furthest, otherArgs, between, polling := 0, 0, false, false, false
-	for back := range min(u.count, lookBack) {
-		one := u.last[(u.count-1-back)%lookBack]
+	same, lately, furthest := 0, 0, 0
+	apart, between, polling := 0, false, false
+	for back := range min(u.memory.count, lookBack) {
+		one := u.memory.back(back)
 		polling = polling || one.polling
-		switch {
-		case one.like == c.like:
-			if same++; back < shortWindow {
-				lately++
-				furthest = back
-			}
-			between = between || apart < back
-			apart = back + 1
-		case one.answer != 0 && one.answer == c.answer:
-			otherArgs = true
+		if one.like != c.like {
+			continue
 		}
-		if one.answer != 0 && one.answer == c.answer {
-			sameAnswer++
+		if same++; back < shortWindow {
+			lately++
+			furthest = back
 		}
+		between = between || apart < back
+		apart = back + 1
 	}
 	switch weak := between && !polling && !c.Result.Acknowledges; {
 	case same >= u.least:
 		return u.unchanged(c, Critical, same, lookBack)
-	case weak && (lately >= often || lately >= spread && furthest >= shortWindow-2):
+	case weak && (lately >= often || lately >= spread && furthest >= far):
 		return u.unchanged(c, Warning, lately, shortWindow)
-	case otherArgs && sameAnswer >= u.least:
-		again := fmt.Sprintf("%s %d times within %d calls with different arguments, and the result was the same.", shown(c.Tool), sameAnswer, lookBack)
-		return &Alert{
-			Tool: c.Tool, Pattern: id(c.answer), Count: sameAnswer, Text: "called " + again,
-			Note: "[You called " + again + " Other words will not change that." + advice,
-		}
 	}
 	return nil
 }

@@ -23,12 +23,14 @@ type laneKey struct{ invocation, branch string }
 type Verdict struct {
 	// Alerts are the patterns that the step has completed, each reported once.
 	Alerts []Alert
-	// Note is for the model, to be written into the newest tool result. It is "" in mode Warn, and if
-	// there is nothing to say.
+	// Note is for the model, to be written into the newest tool result: about the surest pattern of the step. It is "" in
+	// mode Warn, and if there is nothing to say.
 	Note string
 	// Stop is the pattern for which the run has to end, nil if it goes on. It is set in mode Stop only, with
 	// every step in which the pattern goes on.
 	Stop *Alert
+
+	noted Severity // of the pattern that Note is about
 }
 
 // New returns a Watchdog. It copies the config. The error joins a [*ConfigError] for every value that is

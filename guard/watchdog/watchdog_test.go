@@ -37,7 +37,7 @@ func play(w *watchdog.Watchdog, words string) (seen []string, stop string) {
 			case word == ".":
 				continue
 			case strings.HasSuffix(name, "!"):
-				response = map[string]any{"result": i}
+				response = map[string]any{"result": changing(i)}
 			case strings.HasSuffix(name, "?"):
 				response = nil
 			case strings.HasSuffix(name, "~"):
@@ -55,6 +55,9 @@ func play(w *watchdog.Watchdog, words string) (seen []string, stop string) {
 	}
 	return seen, stop
 }
+
+// changing is a number that is another one each time, and counts nothing.
+func changing(i int) int { return (i*7_919 + 13) % 1_009 }
 
 func TestPatterns(t *testing.T) {
 	t.Parallel()
@@ -84,10 +87,12 @@ func TestPatterns(t *testing.T) {
 		{"a round goes on with the row", "a a a a b+a", watchdog.Config{}, "5 repeated-call critical", ""},
 		{"a round of equal calls", "a+a+a+a+a", watchdog.Config{}, "1 repeated-call critical", ""},
 		{"one of a round changes", strings.Repeat("a!+b! ", 12), watchdog.Config{}, "", ""},
-		{"a cycle of three", "a b c a b c a b c", watchdog.Config{}, "8 cycle warning", ""},
+		{"a cycle of three", "a b c a b c a b c", watchdog.Config{}, "7 cycle warning", ""},
 		{"a cycle of four", strings.Repeat("a b c d ", 4), watchdog.Config{}, "8 cycle warning", "12 cycle"},
 		{"a cycle of four behind other calls", "u! v! w! x! a b c d a b c d a", watchdog.Config{Mode: watchdog.Stop}, "12 cycle warning", ""},
-		{"a cycle of five is none", strings.Repeat("a b c d e ", 6), watchdog.Config{Unchanging: watchdog.Never}, "", ""},
+		{"a cycle of five", strings.Repeat("a b c d e ", 3), watchdog.Config{}, "10 cycle warning", "14 cycle"},
+		{"what was read is read once more", strings.Repeat("a b c d e f g h i j ", 2), watchdog.Config{Mode: watchdog.Stop, Unchanging: watchdog.Never}, "20 cycle warning", ""},
+		{"some of it", "a b c d e f g h i j k l d e f g", watchdog.Config{Mode: watchdog.Stop}, "", ""},
 		{"every second call", "a b~ a c~ a d~ a", watchdog.Config{}, "7 unchanging warning", ""},
 		{"most calls", "a a b~ a a c~ a a d~ a a", watchdog.Config{}, "7 unchanging warning", ""},
 		{"8 of 12", "a a a a b~ a a a a", watchdog.Config{Repeats: watchdog.Never}, "6 unchanging warning", "9 unchanging"},
@@ -132,14 +137,14 @@ func TestNoOpsAndFailures(t *testing.T) {
 		response func(i int) map[string]any
 		want     string
 	}{
-		{"no-ops", func(i int) map[string]any { return map[string]any{"no_op": true, "n": i} }, "3 no-op critical"},
+		{"no-ops", func(i int) map[string]any { return map[string]any{"no_op": true, "n": changing(i)} }, "3 no-op critical"},
 		{"no-ops inside a result", func(i int) map[string]any {
-			return map[string]any{"result": map[string]any{"no_op": true, "n": i}}
+			return map[string]any{"result": map[string]any{"no_op": true, "n": changing(i)}}
 		}, "3 no-op critical"},
-		{"something done in between", func(i int) map[string]any { return map[string]any{"no_op": i%3 != 0, "n": i} }, ""},
-		{"failures", func(i int) map[string]any { return map[string]any{"error": fmt.Sprint(i)} }, "3 failures warning"},
-		{"failures of an MCP server", func(i int) map[string]any { return map[string]any{"isError": true, "n": i} }, "3 failures warning"},
-		{"no failures", func(i int) map[string]any { return map[string]any{"error": "", "n": i} }, ""},
+		{"something done in between", func(i int) map[string]any { return map[string]any{"no_op": i%3 != 0, "n": changing(i)} }, ""},
+		{"failures", func(i int) map[string]any { return map[string]any{"error": fmt.Sprint(changing(i))} }, "3 failures warning"},
+		{"failures of an MCP server", func(i int) map[string]any { return map[string]any{"isError": true, "n": changing(i)} }, "3 failures warning"},
+		{"no failures", func(i int) map[string]any { return map[string]any{"error": "", "n": changing(i)} }, ""},
 		{"equal failures are reported again once they are a loop", func(int) map[string]any { return map[string]any{"error": "no"} }, "3 failures warning, 5 repeated-call critical"},
 	} {
 		t.Run(r.name, func(t *testing.T) {
@@ -204,8 +209,8 @@ func TestNotes(t *testing.T) {
 	for _, r := range []struct{ steps, begins string }{
 		{"read_file read_file read_file read_file read_file", "[You called read_file 5 times in a row with the same arguments and the same result."},
 		{"a b a b a b", "[You made the same 2 calls (a, b) 3 times in a row with the same arguments and the same results."},
-		{"a b~ a c~ a d~ a", "[You called a 4 times within 8 calls with the same arguments and the same result."},
-		{strings.Repeat("a~ ", 8), "[You called a 8 times within 12 calls with different arguments, and the result was the same."},
+		{"a b~ a c~ a d~ a", "[You called a 4 times within 10 calls with the same arguments and the same result."},
+		{strings.Repeat("a~ ", 8), "[You called a in 8 answers in a row, and the results said the same again and again."},
 	} {
 		for _, mode := range []watchdog.Mode{watchdog.Warn, watchdog.Note, watchdog.Stop} {
 			w := newWatchdog(t, watchdog.Config{Mode: mode})
@@ -241,7 +246,7 @@ func TestResultsAreComparedWithoutWhatChanges(t *testing.T) {
 		}
 		out := map[string]any{}
 		for key, value := range response {
-			if key != "took" {
+			if key != "size" {
 				out[key] = value
 			}
 		}
@@ -252,8 +257,8 @@ func TestResultsAreComparedWithoutWhatChanges(t *testing.T) {
 	for name, response := range map[string]map[string]any{
 		"a note":       {"result": "x", notes.ContextKey: "[Context: 83% used.]"},
 		"ours":         {"result": "x", notes.WatchdogKey: "[You called a 5 times in a row.]"},
-		"a duration":   {"result": "x", "took": 17},
-		"both of them": {"took": "1s", "result": "x", notes.BudgetKey: "[Budget: 80% used.]"},
+		"a size":       {"result": "x", "size": 17},
+		"both of them": {"size": "1 KB", "result": "x", notes.BudgetKey: "[Budget: 80% used.]"},
 	} {
 		if hash("a", response) != plain {
 			t.Errorf("%s makes another result", name)
@@ -262,7 +267,7 @@ func TestResultsAreComparedWithoutWhatChanges(t *testing.T) {
 	if hash("a", map[string]any{"result": "y"}) == plain || hash("a", map[string]any{"result": "x", "more": 1}) == plain {
 		t.Error("another result is taken for the same")
 	}
-	if hash("panics", map[string]any{"took": 1}) == hash("panics", map[string]any{"took": 2}) {
+	if hash("panics", map[string]any{"size": 1}) == hash("panics", map[string]any{"size": 2}) {
 		t.Error("a response is not used as it is where Volatile panics")
 	}
 }
@@ -390,6 +395,48 @@ func TestSignalsOfTheApp(t *testing.T) {
 	}
 }
 
+// Two warnings about two things are two, also in a step without tools.
+func TestNoWarningHidesAnother(t *testing.T) {
+	t.Parallel()
+	for name, call := range map[string]*watchdog.Call{"a step without tools": nil, "a step that fails": {Tool: "do", Result: watchdog.Result{Known: true, Error: true}}} {
+		w := newWatchdog(t, watchdog.Config{Signals: []func() watchdog.Signal{
+			func() watchdog.Signal { return watchdog.ContextGrowth(1_000, 2) },
+			func() watchdog.Signal { return watchdog.CostRate(10*tokens.Cent, time.Minute) },
+		}})
+		seen := map[string]int{}
+		for i := range 4 {
+			s := watchdog.Step{Text: true, PromptTokens: 1_000 + i*2_000, Cost: 4 * tokens.Cent, Time: time.Unix(1_800_000_000+int64(i), 0)}
+			if call != nil {
+				c := *call
+				c.Args = fmt.Sprint(i)
+				s.Calls = append(s.Calls, c)
+			}
+			for _, a := range w.Observe(s).Alerts {
+				seen[a.Signal]++
+			}
+		}
+		if seen["context-growth"] != 1 || seen["cost-rate"] != 1 || seen["failures"] != min(1, seen["failures"]) || (call != nil) != (seen["failures"] == 1) {
+			t.Errorf("%s: %v", name, seen)
+		}
+	}
+}
+
+// The model is told of the pattern for which it will be stopped.
+func TestTheModelIsToldOfTheSurestPattern(t *testing.T) {
+	t.Parallel()
+	signal := func(name string, severity watchdog.Severity) func() watchdog.Signal {
+		return func() watchdog.Signal {
+			return &badSignal{name, func(watchdog.Step) *watchdog.Alert {
+				return &watchdog.Alert{Severity: severity, Pattern: name, Text: name, Note: "[You did " + name + ".]"}
+			}}
+		}
+	}
+	w := newWatchdog(t, watchdog.Config{Mode: watchdog.Stop, Signals: []func() watchdog.Signal{signal("this", watchdog.Warning), signal("that", watchdog.Critical)}})
+	if v := w.Observe(watchdog.Step{Calls: []watchdog.Call{{Tool: "a"}}}); !strings.Contains(v.Note, "that") || len(v.Alerts) != 2 {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestPluggableSignals(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1_800_000_000, 0)
@@ -501,7 +548,7 @@ func BenchmarkObserve(b *testing.B) {
 	args, response := map[string]any{"path": "main.go", "line": 17}, map[string]any{"result": strings.Repeat("a line of code\n", 400)}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		response["n"] = i
+		response["n"] = changing(i)
 		w.Observe(watchdog.Step{Branch: "root", Agent: "agent", Calls: []watchdog.Call{w.Call("", "read_file", args, response)}})
 	}
 }
