@@ -102,10 +102,18 @@ func (r *resolver) limits() {
 	s.MaxToolIterations = find(r, "agent.max_tool_iterations", func(v *Values) *int { return v.MaxToolIterations }, 0, "")
 	s.Landing = find(r, "agent.landing", func(v *Values) *Landing { return v.Landing }, LandingSoft, "")
 	unpriced, reason := UnpricedWarn, ""
-	if s.Unattended.Value {
+	as, known := chargedAs[bare(s.Model.Value)]
+	row, _ := r.in.Registry.Lookup(s.Model.Value)
+	switch {
+	case known && !row.Priced():
+		unpriced, reason = as, "for "+s.Model.Value
+	case s.Unattended.Value:
 		unpriced, reason = UnpricedRefuse, "for an unattended run"
 	}
 	s.Unpriced = find(r, "agent.unpriced", func(v *Values) *string { return v.Unpriced }, unpriced, reason)
+	if s.Unpriced.Source == FromDefault && s.Unpriced.Value == as && known {
+		r.note(NoteUnpriced, "%s has no price: it is charged as %s. Set agent.unpriced to choose otherwise, or give its price.", s.Model.Value, as)
+	}
 	r.requireCeiling()
 	r.orderCeilings()
 	r.requirePrices()
@@ -165,7 +173,7 @@ func (r *resolver) requirePrices() {
 		switch {
 		case row.Priced():
 		case as == UnpricedRefuse:
-			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price and agent.unpriced is refuse (%s): add its price to the registry, choose another model, or set agent.unpriced to the name of a model at whose price it is charged", model, s.Unpriced.Origin()))
+			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price and agent.unpriced is refuse (%s): give its price (--price in a chat, the registry in an app), choose another model, or set agent.unpriced to the name of a model at whose price it is charged", model, s.Unpriced.Origin()))
 		default:
 			r.note(NoteUnpriced, "%s is %v (%s), which cannot hold: %s has no price. Set agent.unpriced to the name of a model at whose price it is charged.", key, ceiling.Value, ceiling.Origin(), model)
 		}

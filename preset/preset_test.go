@@ -413,7 +413,8 @@ func TestNotes(t *testing.T) {
 	}{
 		"an unknown model":       {[]string{"agent.model=house-llm"}, preset.NoteUnknown, []string{"house-llm (file agent.model)", "0.85", "128000 tokens is assumed"}},
 		"no small model":         {[]string{"agent.model=house-llm", "agent.agentic_tools=true"}, preset.NoteSameModel, []string{"agentic tools use house-llm itself"}},
-		"no price":               {[]string{"agent.model=gemini-3.5-pro", "session.preset=longrun"}, preset.NoteUnpriced, []string{"$0.5000 (preset longrun)", "gemini-3.5-pro has no price"}},
+		"no price":               {[]string{"agent.model=gemini-pro-latest", "session.preset=longrun"}, preset.NoteUnpriced, []string{"$0.5000 (preset longrun)", "gemini-pro-latest has no price"}},
+		"the price of another":   {[]string{"session.task_class=debug", "session.preset=longrun"}, preset.NoteUnpriced, []string{"gemini-3.5-pro has no price: it is charged as gemini-3.1-pro-preview"}},
 		"a ceiling that is dead": {[]string{"agent.max_session_cost_usd=0.10", "session.preset=longrun"}, preset.NoteDead, []string{"agent.max_turn_cost_usd is $0.5000 (preset longrun)", "never reached"}},
 	} {
 		t.Run(name, func(t *testing.T) {

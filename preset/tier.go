@@ -64,12 +64,15 @@ const (
 // https://platform.claude.com/docs/en/about-claude/model-deprecations.
 const AsOf = "2026-11-22"
 
-// models are the models of each tier. gemini-3.5-pro has no price in package tokens, so a ceiling in USD
-// cannot hold for it without a price of the app's own.
+// models are the models of each tier. Each has a price in package tokens, or a row in chargedAs.
 var models = map[Provider]map[tokens.Tier]string{
 	Gemini:    {tokens.TierFrontier: "gemini-3.5-pro", tokens.TierMid: "gemini-2.5-pro", tokens.TierSmall: "gemini-2.5-flash"},
 	Anthropic: {tokens.TierFrontier: "claude-opus-4-7", tokens.TierMid: "claude-sonnet-4-6", tokens.TierSmall: "claude-haiku-4-5"},
 }
+
+// chargedAs has, for each model above whose price is not published, the one of its tier at whose price it is charged unless
+// somebody says otherwise: a ceiling must hold for a model that a task class chooses.
+var chargedAs = map[string]string{"gemini-3.5-pro": "gemini-3.1-pro-preview"}
 
 // ModelOf returns the model of a provider for a tier. It returns "" if it knows none.
 func ModelOf(provider Provider, tier tokens.Tier) string {

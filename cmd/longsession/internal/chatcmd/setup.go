@@ -77,27 +77,30 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 	if in.Registry, err = registry(name, r.Window, r.Price); err != nil {
 		return nil, err
 	}
-	if s.source.baseURL, s.source.patience, err = serverOf(in); err != nil {
+	first, err := settingsWithoutCeiling(in)
+	if err != nil {
 		return nil, err
 	}
+	s.source.baseURL, s.source.patience = first.BaseURL(), first.ServerTimeout()
 	s.source.useOpenAIsAddress(name)
+	used := first.Model.Value // which a task class may have chosen, or the table for a model that is turned off
 	if name == "" {
 		if name, err = s.source.nameless(in); err != nil {
 			return nil, err
 		}
 		if name != "" {
-			in.App.Preset.Model = &name
-			if in.Registry, err = registry(name, r.Window, r.Price); err != nil {
-				return nil, err
-			}
+			in.App.Preset.Model, used = &name, name
 		}
+	}
+	if in.Registry, err = registry(used, r.Window, r.Price); err != nil {
+		return nil, err
 	}
 	if name != "" { // before problems of settings that depend on it
 		if _, err := s.source.open(ctx, name); err != nil {
 			return nil, err
 		}
 	}
-	free := s.source.free(name, in.Registry)
+	free := s.source.free(used, in.Registry)
 	if free {
 		on, unpriced := true, preset.UnpricedWarn
 		in.App.Preset.NoCeiling, in.App.Preset.Unpriced = &on, &unpriced
@@ -137,16 +140,12 @@ func readFile(named string) (v config.Values, read string, err error) {
 	return v, path, err
 }
 
-// serverOf is the address of the server that the settings name, "" for none, and how long it may send nothing, 0 if that
-// is not set. The settings are resolved without a ceiling for it, because only the address decides whether one is needed.
-func serverOf(in config.In) (address string, patience time.Duration, err error) {
-	on := true
-	in.App.Preset.NoCeiling = &on
-	s, err := config.Resolve(in)
-	if err != nil {
-		return "", 0, err
-	}
-	return s.BaseURL(), s.ServerTimeout(), nil
+// settingsWithoutCeiling resolves settings as if nobody had to hold a ceiling: to know the address of the server and the
+// model, which decide whether one is needed and can hold.
+func settingsWithoutCeiling(in config.In) (config.Settings, error) {
+	on, warn := true, preset.UnpricedWarn
+	in.App.Preset.NoCeiling, in.Flag.Preset.Unpriced = &on, &warn
+	return config.Resolve(in)
 }
 
 // nameless is the model of settings that name none: "" if they choose one, and the demo where there is no key.

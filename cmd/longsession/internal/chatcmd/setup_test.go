@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/config"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // TestARetiredModelIsReplacedFromItsDayOn, and not at Vertex AI, which has days of its own.
@@ -32,6 +33,55 @@ func TestARetiredModelIsReplacedFromItsDayOn(t *testing.T) {
 		}
 		if s.Settings.Model.Value != c.want || s.Model.Name() != c.want {
 			t.Errorf("%s, Vertex AI %q: %s, and %s is called, want %s", c.day, c.vertex, s.Settings.Model.Value, s.Model.Name(), c.want)
+		}
+	}
+}
+
+// TestAPriceIsThatOfTheModelThatIsUsed, whoever chooses it: a person, a task class, or the day on which one is turned off.
+func TestAPriceIsThatOfTheModelThatIsUsed(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("GEMINI_API_KEY", "not-a-real-key")
+	t.Setenv("GOOGLE_GENAI_USE_VERTEXAI", "")
+	day, err := time.Parse(time.DateOnly, "2026-12-02")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ key, value, used string }{
+		{"agent.model", "gemini-3.5-pro", "gemini-3.5-pro"},
+		{"agent.model", "gemini-2.5-pro", "gemini-3.1-pro-preview"},
+		{"session.task_class", "debug", "gemini-3.5-pro"},
+		{"session.task_class", "implement", "gemini-3.5-pro"},
+		{"session.task_class", "review", "gemini-3.5-pro"},
+		{"session.task_class", "chat", "gemini-3.1-pro-preview"},
+		{"session.task_class", "research", "gemini-3.1-pro-preview"},
+	} {
+		for _, priced := range []bool{true, false} {
+			var flags config.Values
+			for _, set := range [][2]string{{c.key, c.value}, {"session.unattended", "true"}, {"agent.max_session_cost_usd", "1"}} {
+				if err := flags.Set(set[0], set[1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			request := Request{Flags: flags, Today: day}
+			if priced {
+				if err := flags.Set("agent.unpriced", "refuse"); err != nil {
+					t.Fatal(err)
+				}
+				request.Flags, request.Price = flags, tokens.Model{InputPrice: 7, OutputPrice: 9}
+			}
+			s, err := Resolve(t.Context(), request)
+			if err != nil {
+				t.Errorf("%s, priced %t: a ceiling is refused: %v", c.value, priced, err)
+				continue
+			}
+			cfg, err := s.Settings.Config(s.Model)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row, _ := cfg.Registry.Lookup(s.Model.Name())
+			if s.Model.Name() != c.used || priced && row.InputPrice != 7 {
+				t.Errorf("%s, priced %t: %s costs %v", c.value, priced, s.Model.Name(), row.InputPrice)
+			}
 		}
 	}
 }
