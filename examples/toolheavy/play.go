@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,7 +29,7 @@ var ref = compaction.SessionRef{AppName: "toolheavy", UserID: "ada", SessionID: 
 // game is one play of all tasks, and what was seen of it.
 type game struct {
 	provider
-	name    string
+	layers
 	tasks   int
 	wrong   int // tasks without the right answer
 	toolSum int // bytes of all tool results
@@ -46,6 +47,15 @@ type layers struct {
 	name    string
 	use     bool // false: ADK alone
 	disable []longsession.Layer
+}
+
+func (l layers) cutsResults() bool {
+	return l.use && !slices.Contains(l.disable, longsession.LayerToolResults)
+}
+
+// seesBreaks reports whether the layer that names causes takes part.
+func (l layers) seesBreaks() bool {
+	return l.use && !slices.Contains(l.disable, longsession.LayerBudget)
 }
 
 var plays = []layers{
@@ -95,7 +105,7 @@ func (g *game) check() error {
 
 // play works through the tasks with some layers.
 func play(ctx context.Context, llm func(*provider) model.LLM, files tree, cfg longsession.Config, l layers, tasks int) (g *game, err error) {
-	g = &game{name: l.name, tasks: tasks, provider: provider{window: window}, causes: map[budget.Cause]int{}}
+	g = &game{layers: l, tasks: tasks, provider: provider{window: window}, causes: map[budget.Cause]int{}}
 	inner, agentModel := session.InMemoryService(), llm(&g.provider)
 	service, plugins := inner, runner.PluginConfig{}
 	if l.use {

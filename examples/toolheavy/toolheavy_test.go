@@ -34,6 +34,34 @@ func TestEveryLayerFitsIntoTheWindowAndLosesNothing(t *testing.T) {
 	}
 }
 
+// A 0 would say that a layer ran and did nothing.
+func TestNoNumberStandsForALayerThatDidNotRun(t *testing.T) {
+	t.Parallel()
+	out := few(t)
+	for row, want := range map[string][2]string{
+		"results cut":                  {"-", "-"},
+		"bytes that the cuts took out": {"-", "-"},
+		"reads with read_result":       {"-", "-"},
+		"bytes read back by the model": {"-", "-"},
+		"cut results readable whole":   {"-", "-"},
+		"  compaction":                 {"-", "-"},
+		"saved, against ADK alone":     {"-", ""},
+	} {
+		_, rest, found := strings.Cut(out, "\n "+row+" ")
+		line, _, _ := strings.Cut(rest, "\n")
+		cells := strings.Split(line, "|")
+		if !found || len(cells) != 4 {
+			t.Errorf("row %q is not shown in three columns: %q", row, line)
+			continue
+		}
+		for i, cell := range want {
+			if got := strings.TrimSpace(cells[i+1]); cell != "" && got != cell {
+				t.Errorf("row %q, column %d: %q, want %q", row, i+1, got, cell)
+			}
+		}
+	}
+}
+
 // The check of the example notices what it is there for.
 func TestTheCheckFindsWhatIsWrong(t *testing.T) {
 	t.Parallel()
