@@ -225,10 +225,11 @@ func (f *file) pair(table []string, e *unstable.Node) {
 		f.refuse(at, full, fmt.Sprintf("it is %s: %s", shown(text), reasonOf(err)))
 		return
 	}
-	f.values.names[o.stored()] = fmt.Sprintf("%s:%d:%d", f.name, at.Line, at.Column)
+	place := fmt.Sprintf("%s:%d:%d", f.name, at.Line, at.Column)
 	if o.SameAs != "" {
-		f.values.names[o.stored()] += " " + full
+		place += " " + full
 	}
+	f.values.places[full] = place
 }
 
 // stored is the key under which the value of an option is kept.

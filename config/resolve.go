@@ -59,10 +59,11 @@ func Resolve(in In) (Settings, error) {
 		Flag: in.Flag.Preset, Environment: in.Environment.Preset, File: in.File.Preset, App: in.App.Preset,
 		OneShot: in.OneShot, Piped: in.Piped, Yolo: in.Yolo, Today: in.Today, Registry: in.Registry,
 	})
-	places := in.File.places()
+	places := in.File.replacer()
 	r.problems = located(err, places)
 	r.settings = Settings{Settings: s, own: map[string]origin{}, registry: in.Registry, places: places}
 	r.own()
+	r.names()
 	r.tokenThreshold()
 	r.template()
 	r.window(err == nil)
@@ -76,11 +77,11 @@ func Resolve(in In) (Settings, error) {
 	return r.settings, nil
 }
 
-// places replaces the names of keys, as package preset has them behind "file", by their places in the file.
-func (v *Values) places() *strings.Replacer {
+// replacer replaces the names of keys, as package preset has them behind "file", by their places in the file.
+func (v *Values) replacer() *strings.Replacer {
 	var pairs []string
-	for key, place := range v.names {
-		pairs = append(pairs, "(file "+key+")", "(file "+place+")")
+	for key := range v.set {
+		pairs = append(pairs, "(file "+key+")", "(file "+v.name(key)+")")
 	}
 	return strings.NewReplacer(pairs...)
 }
@@ -109,6 +110,14 @@ type layer struct {
 	values *Values
 }
 
+// called returns what the source calls the value of a key.
+func (l layer) called(key string) string {
+	if o, known := find(key); known && l.source == preset.FromFlag {
+		return "--" + o.Flag
+	}
+	return l.values.name(key)
+}
+
 // resolver makes settings.
 type resolver struct {
 	in       In
@@ -125,12 +134,23 @@ func (r *resolver) own() {
 			if !set {
 				continue
 			}
-			name := l.values.names[o.Name]
-			if l.source == preset.FromFlag {
-				name = "--" + o.Flag
-			}
-			r.settings.own[o.Name] = origin{value, fmt.Sprint(value), l.source, name, rank}
+			r.settings.own[o.Name] = origin{value, fmt.Sprint(value), l.source, l.called(o.Name), rank}
 			break
+		}
+	}
+}
+
+// names notes each value beside which a stricter one of the same meaning counts.
+func (r *resolver) names() {
+	for _, l := range r.layers {
+		for _, o := range options {
+			text, set := l.values.texts[o.Name]
+			first := l.values.set[o.stored()]
+			if !set || strictness(text) == strictness(l.values.texts[first]) {
+				continue
+			}
+			r.note("%s is %s (%s %s), without effect: %s is %s (%s %s), which means the same and is stricter.",
+				o.Name, text, l.source, l.values.place(o.Name), first, l.values.texts[first], l.source, l.values.place(first))
 		}
 	}
 }
@@ -140,8 +160,8 @@ func (r *resolver) refuse(key string, o origin, format string, args ...any) {
 	r.problems = append(r.problems, &preset.ConfigError{Key: key, Value: o.value, Source: o.source, Name: o.name, Reason: fmt.Sprintf(format, args...)})
 }
 
-// tokenThreshold lets a number of tokens give way if a nearer source has turned compaction off, and refuses one that
-// would have no effect.
+// tokenThreshold lets a number of tokens give way if a source as near has turned compaction off, as package preset does
+// with the other thresholds.
 func (r *resolver) tokenThreshold() {
 	at, set := r.settings.own[tokenThreshold]
 	if !set || at.value == 0 {
@@ -149,15 +169,19 @@ func (r *resolver) tokenThreshold() {
 	}
 	for rank, l := range r.layers {
 		enabled := l.values.Preset.Compaction
-		switch {
-		case enabled == nil:
+		if enabled == nil {
 			continue
-		case *enabled:
-		case rank < at.rank:
-			delete(r.settings.own, tokenThreshold)
-		default:
-			r.refuse(tokenThreshold, at, "compaction.enabled is false (%s), so it would have no effect: remove one of them", l.source)
 		}
+		because := fmt.Sprintf("compaction.enabled is false (%s %s)", l.source, l.called("compaction.enabled"))
+		switch {
+		case *enabled:
+			return
+		case at.rank < rank || at.rank == rank && l.source == preset.FromFlag:
+			r.refuse(tokenThreshold, at, "%s, so it would have no effect: remove one of them", because)
+		case at.rank == rank:
+			r.note("%s is %v (%s), without effect: %s.", tokenThreshold, at.value, at, because)
+		}
+		delete(r.settings.own, tokenThreshold)
 		return
 	}
 }
@@ -185,22 +209,20 @@ func (r *resolver) template() {
 func (r *resolver) window(resolved bool) {
 	reply, hasReply := r.settings.own[maxOutput]
 	budget, hasBudget := r.settings.own[contextBudget]
-	window, known := 0, false
-	if resolved {
-		window, known = r.in.Registry.Window(r.settings.Model.Value)
+	if !resolved && !hasBudget {
+		return
 	}
+	window, known := r.in.Registry.Window(r.settings.Model.Value) // of an unknown model the one that package compaction assumes
 	if hasBudget {
 		if n := budget.value.(int); known && n > window {
 			r.note("%s is %d (%s), and the window of %s has %d tokens: longer requests are refused by the provider.", contextBudget, n, budget, r.settings.Model.Value, window)
 		}
-		window, known = budget.value.(int), true
+		window = budget.value.(int)
 	}
-	if hasReply && known && reply.value.(int) > window/2 {
+	if hasReply && reply.value.(int) > window/2 {
 		r.refuse(maxOutput, reply, "it is more than half of the window of %d tokens, and too little would be left for the prompt: lower it", window)
 	}
-	if known {
-		r.dead(window)
-	}
+	r.dead(window)
 }
 
 // dead notes a number of tokens at which compaction would begin later than it does anyway, and leaves it out: package

@@ -273,10 +273,6 @@ func TestAValueWithoutEffectIsRefusedByName(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"tokens without compaction", "[compaction]\nenabled = false\ntoken_threshold = 5000",
-			[]string{"compaction.token_threshold is 5000 (file s.toml:3:1): compaction.enabled is false (file), so it would have no effect: remove one of them"}},
-		{"turns without compaction", "[compaction]\nenabled = false\ninvocation_threshold = 3",
-			[]string{"compaction.invocation_threshold is 3 (file s.toml:3:1): compaction.enabled is false (file s.toml:2:1), so it would have no effect"}},
 		{"a ceiling above another one", "[agent]\nmax_turn_cost_usd = 5\nmax_session_cost_usd = 1",
 			[]string{"agent.max_turn_cost_usd is $5.0000 (file s.toml:2:1)", "agent.max_session_cost_usd is $1.0000 (file s.toml:3:1)"}},
 		{"a reserve above half of the window", "[agent]\ncontext_budget = 8000\nmax_output_tokens = 5000",
@@ -288,7 +284,7 @@ func TestAValueWithoutEffectIsRefusedByName(t *testing.T) {
 			[]string{"session.context.tool_result_tail_lines is 100 (file s.toml:3:1)", "more than the 256 lines"}},
 		{"a stub above the cut", "agent.result_offload_threshold = 2048\nsession.context.tool_result_max_bytes = 1000",
 			[]string{"agent.result_offload_threshold is 2048 (file s.toml:1:1): session.context.tool_result_max_bytes is 1000 (file s.toml:2:1), so no result would be large enough"}},
-		{"two at once", "[compaction]\nenabled = false\ntoken_threshold = 5000\nprompt_template = 'x'", []string{"token_threshold", "prompt_template"}},
+		{"two at once", "[compaction]\nprompt_template = 'x'\n[agent]\nmax_turn_cost_usd = 5\nmax_session_cost_usd = 1", []string{"max_turn_cost_usd", "prompt_template"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := config.Resolve(config.In{File: parse(t, c.text)})
@@ -317,6 +313,7 @@ func TestANearerSwitchTakesAFartherThresholdAway(t *testing.T) {
 	if got := r.c.Compaction.TokenThreshold; got != compaction.Off {
 		t.Errorf("the token threshold is %d, want Off", got)
 	}
+	withoutDeadNotes(t, r.s)
 	file := parse(t, "[compaction]\nenabled = false")
 	var near config.Values
 	if err := near.Set("compaction.token_threshold", "5000"); err != nil {
@@ -385,6 +382,7 @@ func TestWhatIsNeverReachedIsNoted(t *testing.T) {
 	for text, want := range map[string]string{
 		"[agent]\ncontext_budget = 50000\n[compaction]\ntoken_threshold = 60000": "compaction.token_threshold is 60000 (file s.toml:4:1), which is never reached: compaction.threshold is 0.65 (preset tier mid), which is 29250 tokens here.",
 		"[agent]\nmodel = 'claude-haiku-4-5'\ncontext_budget = 5000000":          "agent.context_budget is 5000000 (file s.toml:3:1), and the window of claude-haiku-4-5 has 200000 tokens",
+		"[agent]\nmodel = 'house-llm'\n[compaction]\ntoken_threshold = 700000":   "compaction.token_threshold is 700000 (file s.toml:4:1), which is never reached: compaction.threshold is 0.85 (preset no tier), which is 101836 tokens here.",
 		"[agent]\nmodel = 'gemini-1.5-pro'":                                      "agent.model is gemini-1.5-pro (file s.toml:2:1), which was turned off",
 	} {
 		r := resolve(t, config.In{File: parse(t, text)})
@@ -452,6 +450,138 @@ func TestACopyOfValuesIsItsOwn(t *testing.T) {
 	}
 }
 
+// blocks are those that other programs document.
+var blocks = map[string]string{
+	"turns":   "[compaction]\nenabled = true\ninvocation_threshold = 5\noverlap_size = 2\ntoken_threshold = 700000\nsafety_ratio = 0.7\n",
+	"budget":  "[agent]\ncontext_budget = 100000\nmax_output_tokens = 4096\ncompact_trigger = 0.95\nhard_block = 0.98\nresult_offload_threshold = 4096\ntool_deferral_threshold = 0.10\n",
+	"history": "[session]\non_disconnect = 'pause'\nmax_tool_iterations = 25\n[session.context]\nmax_history_tokens = 20000\nmax_tool_result_tokens = 8000\ntool_result_truncation = 'head'\ntool_result_keep_first = 2\ntool_result_keep_last = 5\n",
+}
+
+func TestBlocksOfOtherProgramsWorkTogetherAndForEveryModel(t *testing.T) {
+	off := strings.Replace(blocks["turns"], "enabled = true", "enabled = false", 1)
+	for _, model := range []string{"gemini-2.5-pro", "gemini-2.5-flash", "claude-haiku-4-5", "house-llm"} {
+		for _, text := range []string{
+			blocks["turns"], blocks["budget"], blocks["history"], off, blocks["turns"] + blocks["budget"], blocks["turns"] + blocks["history"], blocks["budget"] + blocks["history"],
+			blocks["turns"] + blocks["budget"] + blocks["history"], off + blocks["budget"] + blocks["history"],
+		} {
+			file, err := config.Parse("s.toml", []byte(text))
+			if err != nil {
+				t.Errorf("%s\n%v", text, err)
+				continue
+			}
+			var app config.Values
+			app.Preset.Model = &model
+			s, err := config.Resolve(config.In{File: file, App: app})
+			if err != nil {
+				t.Errorf("%s: %s\n%v", model, text, err)
+				continue
+			}
+			accepted(t, configOf(t, s))
+		}
+	}
+}
+
+func TestTheStricterOfTwoNamesCounts(t *testing.T) {
+	all := resolve(t, config.In{File: parse(t, blocks["turns"]+blocks["budget"]+blocks["history"])})
+	if got := [3]any{all.c.Compaction.SafetyRatio, all.c.Compaction.BlockRatio, all.c.Compaction.TokenThreshold}; got != [3]any{0.7, 0.98, 20_000} {
+		t.Errorf("all blocks: %v", got)
+	}
+	wantNotes(t, all.s,
+		"agent.compact_trigger is 0.95 (file s.toml:10:1), without effect: compaction.safety_ratio is 0.7 (file s.toml:6:1), which means the same and is stricter.",
+		"compaction.token_threshold is 700000 (file s.toml:5:1), without effect: session.context.max_history_tokens is 20000 (file s.toml:18:1), which means the same and is stricter.")
+	for _, c := range []struct {
+		text string
+		at   func(r result) any
+		want any
+		note string
+	}{
+		{"[compaction]\nthreshold = 0.6\nsafety_ratio = 0.5\n[agent]\ncompact_trigger = 0.55", func(r result) any { return r.c.Compaction.SafetyRatio }, 0.5,
+			"compaction.threshold is 0.6 (file s.toml:2:1), without effect: compaction.safety_ratio is 0.5 (file s.toml:3:1), which means the same and is stricter."},
+		{"[compaction]\nthreshold = 0\nsafety_ratio = 0.5", func(r result) any { return r.c.Compaction.SafetyRatio }, 0.5,
+			"compaction.threshold is 0 (file s.toml:2:1), without effect"},
+		{"[compaction]\nthreshold = 0.5\nsafety_ratio = 0.50", func(r result) any { return r.c.Compaction.SafetyRatio }, 0.5, ""},
+		{"session.max_tool_iterations = 25\nagent.max_tool_iterations = 30", func(r result) any { return r.c.Guard.Turn.ModelCalls }, 26,
+			"agent.max_tool_iterations is 30 (file s.toml:2:1), without effect: session.max_tool_iterations is 25 (file s.toml:1:1)"},
+	} {
+		r := resolve(t, config.In{File: parse(t, c.text)})
+		if got := c.at(r); got != c.want {
+			t.Errorf("%s\n%v, want %v", c.text, got, c.want)
+		}
+		if c.note == "" {
+			withoutDeadNotes(t, r.s)
+		}
+		wantNotes(t, r.s, c.note)
+	}
+}
+
+func TestASetValueReplacesAnEarlierOneOfItsNameOnly(t *testing.T) {
+	var v config.Values
+	for _, set := range [][2]string{{"compaction.threshold", "0.3"}, {"agent.compact_trigger", "0.5"}, {"compaction.threshold", "0.6"}} {
+		if err := v.Set(set[0], set[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := resolve(t, config.In{App: v}).c.Compaction.SafetyRatio; got != 0.5 {
+		t.Errorf("the ratio is %v, want the 0.5 of the other name", got)
+	}
+}
+
+func TestABlockThatIsSwitchedOffKeepsItsKeys(t *testing.T) {
+	text := "[compaction]\nenabled = false\ninvocation_threshold = 3\noverlap_size = 4\ntoken_threshold = 700000\nsafety_ratio = 0.7\neconomical = true\n"
+	r := resolve(t, config.In{File: parse(t, text)})
+	c := r.c.Compaction
+	if got := [5]any{c.InvocationThreshold, c.OverlapSize, c.TokenThreshold, c.SafetyRatio, c.Economical}; got != [5]any{compaction.Off, 4, compaction.Off, float64(compaction.Off), false} {
+		t.Errorf("the block does this: %v", got)
+	}
+	const because = ", without effect: compaction.enabled is false (file s.toml:2:1)."
+	wantNotes(t, r.s, "compaction.invocation_threshold is 3 (file s.toml:3:1)"+because, "compaction.token_threshold is 700000 (file s.toml:5:1)"+because,
+		"compaction.threshold is 0.7 (file s.toml:6:1 compaction.safety_ratio)"+because, "compaction.economical is true (file s.toml:7:1)"+because)
+	accepted(t, r.c)
+	environment, err := config.Environment(func(name string) (string, bool) {
+		text, set := map[string]string{"LONGSESSION_COMPACT": "false", "LONGSESSION_TOKEN_THRESHOLD": "5000"}[name]
+		return text, set
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantNotes(t, resolve(t, config.In{Environment: environment}).s,
+		"compaction.token_threshold is 5000 (environment LONGSESSION_TOKEN_THRESHOLD), without effect: compaction.enabled is false (environment LONGSESSION_COMPACT).")
+	var flags config.Values
+	for _, set := range [][2]string{{"compaction.enabled", "false"}, {"compaction.token_threshold", "5000"}} {
+		if err := flags.Set(set[0], set[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "compaction.token_threshold is 5000 (flag --token-threshold): compaction.enabled is false (flag --no-compact), so it would have no effect: remove one of them"
+	if _, err := config.Resolve(config.In{Flag: flags}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("two flags that contradict each other: %v", err)
+	}
+}
+
+// withoutDeadNotes requires that no note is about a value without effect.
+func withoutDeadNotes(t *testing.T, s config.Settings) {
+	t.Helper()
+	for _, n := range s.Notes {
+		if n.Kind == preset.NoteDead {
+			t.Errorf("a note without reason: %s", n.Text)
+		}
+	}
+}
+
+// wantNotes requires that the notes have each of the texts.
+func wantNotes(t *testing.T, s config.Settings, texts ...string) {
+	t.Helper()
+	all := ""
+	for _, n := range s.Notes {
+		all += n.Text + "\n"
+	}
+	for _, want := range texts {
+		if !strings.Contains(all, want) {
+			t.Errorf("notes are\n%s\nwant\n%s", all, want)
+		}
+	}
+}
+
 // Files that other programs document keep working as they are.
 func TestFilesOfOtherProgramsLoad(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -459,13 +589,13 @@ func TestFilesOfOtherProgramsLoad(t *testing.T) {
 		at   func(r result) any
 		want any
 	}{
-		"turns and tokens": {"[compaction]\nenabled = true\ninvocation_threshold = 5\noverlap_size = 2\ntoken_threshold = 700000\nsafety_ratio = 0.7\n", func(r result) any {
+		"turns and tokens": {blocks["turns"], func(r result) any {
 			return [4]any{r.c.Compaction.InvocationThreshold, r.c.Compaction.OverlapSize, r.c.Compaction.TokenThreshold, r.c.Compaction.SafetyRatio}
 		}, [4]any{5, 2, 0, 0.7}}, // 0.7 of the effective window is less than 700,000
-		"a budget": {"[agent]\ncontext_budget = 100000\nmax_output_tokens = 4096\ncompact_trigger = 0.95\nhard_block = 0.98\nresult_offload_threshold = 4096\ntool_deferral_threshold = 0.10\n", func(r result) any {
+		"a budget": {blocks["budget"], func(r result) any {
 			return [6]any{r.c.Budget.ContextWindow, r.c.Budget.MaxOutputTokens, r.c.Budget.Thresholds.Compact, r.c.Budget.Thresholds.Block, r.c.ToolResults.StubAbove, r.c.ToolSearch.Threshold}
 		}, [6]any{100_000, 4096, 0.95, 0.98, 4096, 0.10}},
-		"a history": {"[session]\non_disconnect = 'pause'\nmax_tool_iterations = 25\n[session.context]\nmax_history_tokens = 20000\nmax_tool_result_tokens = 8000\ntool_result_truncation = 'head'\ntool_result_keep_first = 2\ntool_result_keep_last = 5\n", func(r result) any {
+		"a history": {blocks["history"], func(r result) any {
 			return [6]any{r.c.Guard.Turn.ModelCalls, r.c.Compaction.TokenThreshold, r.c.ToolResults.MaxTokens, r.c.ToolResults.Strategy, r.c.Masking.KeepFirst, r.c.Masking.KeepLast}
 		}, [6]any{26, 20_000, 8000, toolresult.Head, 2, 5}},
 		"tiers": {"compaction = {threshold = 0.85, threshold_by_tier = {small = 0.30}}\nsession = {task_class = 'debug'}\nsafety.small_tier_parent = 'allow'\nagent.model = 'claude-haiku-4-5'", func(r result) any { return r.c.Compaction.SafetyRatio }, 0.30},

@@ -2,8 +2,9 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"maps"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/adk-go-ext/longsession/preset"
@@ -15,46 +16,76 @@ type Values struct {
 	// Preset are the values of package preset. An app may set them directly.
 	Preset preset.Values
 	own    map[string]any    // by the name of the key
-	names  map[string]string // what the source calls a value, by the key that it is stored under
-	set    map[string]string // the name by which a value was set, by the key that it is stored under
+	texts  map[string]string // what was set, by the name that it was set by
+	places map[string]string // what the source calls a value, by the same name
+	set    map[string]string // the name whose value counts, by the key that it is stored under
 }
 
-// Set sets a value by the name of its key, from text as a flag has it. The error is a [*preset.ConfigError] without a
-// source.
+// Set sets a value by the name of its key, from text as a flag has it. Of two names of one value, the stricter value
+// counts, and [Resolve] notes the other one. The error is a [*preset.ConfigError] without a source.
 func (v *Values) Set(name, text string) error {
 	o, known := find(name)
 	if !known {
 		return &preset.ConfigError{Key: name, Value: text, Reason: "there is no such key" + didYouMean(name)}
 	}
-	stored := o
-	if o.SameAs != "" {
-		stored, _ = find(o.SameAs)
+	stored, _ := find(o.stored())
+	if _, reason := stored.read(&preset.Values{}, text); reason != "" {
+		return &preset.ConfigError{Key: name, Value: text, Reason: reason}
 	}
-	if before, set := v.set[stored.Name]; set && before != name {
-		at := ""
-		if place := strings.TrimSuffix(v.names[stored.Name], " "+before); place != before {
-			at = " (" + place + ")"
-		}
-		return &preset.ConfigError{Key: name, Value: text, Reason: fmt.Sprintf("%s is set, too%s, and both mean the same: remove one of them", before, at)}
-	}
-	if stored.parse == nil {
-		if err := v.Preset.Set(stored.Name, text); err != nil {
-			return &preset.ConfigError{Key: name, Value: text, Reason: reasonOf(err)}
-		}
-	} else {
-		value, reason := stored.parse(strings.TrimSpace(text))
-		if reason != "" {
-			return &preset.ConfigError{Key: name, Value: text, Reason: reason}
-		}
+	v.texts, v.places, v.set = maps.Clone(v.texts), maps.Clone(v.places), maps.Clone(v.set)
+	put(&v.texts, name, text)
+	put(&v.places, name, name)
+	first := v.strictest(stored.Name, name)
+	put(&v.set, stored.Name, first)
+	if value, _ := stored.read(&v.Preset, v.texts[first]); value != nil {
 		v.own = maps.Clone(v.own)
 		put(&v.own, stored.Name, value)
 	}
-	v.names = maps.Clone(v.names)
-	put(&v.names, stored.Name, name)
-	v.set = maps.Clone(v.set)
-	put(&v.set, stored.Name, name)
 	return nil
 }
+
+// read sets a value of package preset, or returns one of this package.
+func (o *option) read(to *preset.Values, text string) (value any, reason string) {
+	if o.parse != nil {
+		return o.parse(strings.TrimSpace(text))
+	}
+	if err := to.Set(o.Name, text); err != nil {
+		return nil, reasonOf(err)
+	}
+	return nil, ""
+}
+
+// strictest returns the name of a key whose value counts, name if all are alike. Every key with several names is a limit
+// or a threshold that is stricter if it is lower, and 0 is off or takes no part.
+func (v *Values) strictest(key, name string) string {
+	for i := range options {
+		if other := &options[i]; other.stored() == key && strictness(v.texts[other.Name]) < strictness(v.texts[name]) {
+			name = other.Name
+		}
+	}
+	return name
+}
+
+// strictness is lower for a stricter value. What was not set and what is no number is not strict.
+func strictness(text string) float64 {
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || n == 0 {
+		return math.Inf(1)
+	}
+	return n
+}
+
+// name returns what the source calls the value of a key. Values that an app has set directly are called by the key.
+func (v *Values) name(key string) string {
+	first, set := v.set[key]
+	if !set {
+		return key
+	}
+	return v.places[first]
+}
+
+// place returns where a name was set, without the name.
+func (v *Values) place(name string) string { return strings.TrimSuffix(v.places[name], " "+name) }
 
 func put[V any](m *map[string]V, key string, value V) {
 	if *m == nil {
@@ -89,7 +120,7 @@ func Environment(lookup func(name string) (string, bool)) (Values, error) {
 			problems = append(problems, &preset.ConfigError{Key: k.Name, Value: text, Source: preset.FromEnvironment, Name: name, Reason: reasonOf(err)})
 			continue
 		}
-		v.names[k.Name] = name
+		v.places[k.Name] = name
 	}
 	return v, errors.Join(problems...)
 }

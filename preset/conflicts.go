@@ -84,12 +84,19 @@ func (r *resolver) refuseThresholds() {
 	refuse(r, "compaction.block_threshold", block, fmt.Sprintf("compaction.threshold is %v (%s), and %s", compact.Value, compact.Origin(), remedy))
 }
 
-// turnOff turns a trigger off because compaction is. One that a source as near has turned on is refused.
+// turnOff turns a trigger off because compaction is. One that a nearer source or another flag has turned on is refused.
+// The other values of a block that is switched off stay where they are, for the day on which it is switched on: those
+// are noted.
 func turnOff[T int | float64 | bool](r *resolver, key string, v *Value[T], enabled Value[bool]) {
 	var off T
-	if v.Value != off && v.Source.explicit() && v.Source.nearness() <= enabled.Source.nearness() {
-		refuse(r, key, *v, fmt.Sprintf("compaction.enabled is false (%s), so it would have no effect: remove one of them", enabled.Origin()))
+	because := fmt.Sprintf("compaction.enabled is false (%s)", enabled.Origin())
+	switch near, switched := v.Source.nearness(), enabled.Source.nearness(); {
+	case v.Value == off || !v.Source.explicit() || near > switched:
+	case near < switched || v.Source == FromFlag:
+		refuse(r, key, *v, because+", so it would have no effect: remove one of them")
 		return
+	default:
+		r.note(NoteDead, "%s is %v (%s), without effect: %s.", key, v.Value, v.Origin(), because)
 	}
 	*v = Value[T]{off, enabled.Source, enabled.Name}
 }

@@ -24,17 +24,16 @@ func talked(ctx context.Context, in string, args ...string) (code int, out, comp
 func TestAChatRefusesABadFileOfSettings(t *testing.T) {
 	home(t)
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown key":     {"[compaction]\nthresold = 0.5\n", "s.toml:2:1: compaction.thresold: there is no such key (did you mean compaction.threshold?)"},
-		"unknown table":   {"[sesion]\n", "s.toml:1:2: sesion: there is no such table (did you mean [session]?)"},
-		"doubled key":     {"[agent]\nmodel = 'a'\nmodel = 'b'\n", "s.toml:3:1: "},
-		"doubled table":   {"[agent]\nmodel = 'a'\n[agent]\n", "s.toml:3:"},
-		"two names of it": {"[compaction]\nthreshold = 0.5\nsafety_ratio = 0.5\n", "s.toml:3:1: compaction.safety_ratio: it is 0.5: compaction.threshold is set, too ("},
-		"wrong type":      {"[compaction]\nthreshold = 'half'\n", "s.toml:2:1: compaction.threshold: it is a text: write a number such as 0.5, without quotation marks"},
-		"out of range":    {"[compaction]\nthreshold = 1.5\n", "s.toml:2:1: compaction.threshold: it is 1.5: use a share of the effective window, from 0 to 1"},
-		"newer version":   {"version = 2\n[future]\nx = 1\n", "s.toml: version: the file is of version 2, and this program reads version 1: update the program"},
-		"not UTF-8":       {"[agent]\n# \xff\n", "s.toml:2:3: this is not UTF-8: save the file as UTF-8"},
-		"no TOML":         {"{\"agent\": {}}\n", "s.toml:1:1"},
-		"empty":           {"", ""},
+		"unknown key":   {"[compaction]\nthresold = 0.5\n", "s.toml:2:1: compaction.thresold: there is no such key (did you mean compaction.threshold?)"},
+		"unknown table": {"[sesion]\n", "s.toml:1:2: sesion: there is no such table (did you mean [session]?)"},
+		"doubled key":   {"[agent]\nmodel = 'a'\nmodel = 'b'\n", "s.toml:3:1: "},
+		"doubled table": {"[agent]\nmodel = 'a'\n[agent]\n", "s.toml:3:"},
+		"wrong type":    {"[compaction]\nthreshold = 'half'\n", "s.toml:2:1: compaction.threshold: it is a text: write a number such as 0.5, without quotation marks"},
+		"out of range":  {"[compaction]\nthreshold = 1.5\n", "s.toml:2:1: compaction.threshold: it is 1.5: use a share of the effective window, from 0 to 1"},
+		"newer version": {"version = 2\n[future]\nx = 1\n", "s.toml: version: the file is of version 2, and this program reads version 1: update the program"},
+		"not UTF-8":     {"[agent]\n# \xff\n", "s.toml:2:3: this is not UTF-8: save the file as UTF-8"},
+		"no TOML":       {"{\"agent\": {}}\n", "s.toml:1:1"},
+		"empty":         {"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
