@@ -129,7 +129,7 @@ func checkCurrent(ctx context.Context, conn *sql.Conn) error {
 }
 
 // oldestReadable is the oldest version of the schema that can be read as it is. Later versions only
-// added tables: those of tool results, which an older file does not have.
+// added tables, such as those of tool results, and columns of a view. An older file has neither.
 const oldestReadable = 2
 
 // checkVersion returns an error for an empty schema, and for one that is older than oldest. newest is only

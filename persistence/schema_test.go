@@ -50,6 +50,9 @@ func audited(t *testing.T) *sql.DB {
 		for _, ev := range covered {
 			m.Covered = append(m.Covered, record.RefTo(ev))
 		}
+		if len(absorbed) > 0 {
+			m.Kind, m.Trigger, m.Focus, m.Note = record.KindCheckpoint, record.TriggerCheckpoint, "the parcel", "delivered"
+		}
 		if err := m.SetText("summary " + id); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +107,8 @@ func TestViewsShowWhatHappenedAndWhatIsSeen(t *testing.T) {
 		"SELECT seq, author, text FROM context WHERE user = 'ada'": {
 			"0|summary|summary r2", "9|user|Bye", "10|desk|Bye!"},
 		"SELECT seq, author, text FROM context WHERE user = 'bob'":                                              {"1|user|nothing to do with it"},
-		"SELECT record_id, kind, trigger, covers, covered, absorbs, absorbed, original_tokens FROM compactions": {"r1|summary|invocations|4|4|0|1|200", "r2|summary|invocations|2|2|1|0|200"},
+		"SELECT record_id, kind, trigger, covers, covered, absorbs, absorbed, original_tokens FROM compactions": {"r1|summary|invocations|4|4|0|1|200", "r2|checkpoint|checkpoint|2|2|1|0|200"},
+		"SELECT record_id, coalesce(focus, '-'), coalesce(note, '-') FROM compactions":                          {"r1|-|-", "r2|the parcel|delivered"},
 		"SELECT seq, covered_by FROM history WHERE user = 'ada' AND covered_by IS NOT NULL":                     {"1|r1", "2|r1", "3|r1", "4|r1", "5|r2", "6|r2", "7|r2"},
 		"SELECT contested, last_user, last_agent FROM sessions WHERE user = 'ada'":                              {"0|9|10"},
 		"SELECT seq, unit FROM events WHERE unit IS NOT NULL":                                                   {"2|2", "3|2"},
@@ -112,6 +116,41 @@ func TestViewsShowWhatHappenedAndWhatIsSeen(t *testing.T) {
 		if got := answer(t, db, query); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s\n got %q\nwant %q", query, got, want)
 		}
+	}
+}
+
+// firstView returns the statement that made the view compactions before version 6.
+func firstView(t *testing.T) string {
+	t.Helper()
+	script, err := os.ReadFile("migrations/0001_sessions.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, view, found := strings.Cut(string(script), "CREATE VIEW compactions")
+	view, _, ended := strings.Cut(view, ";")
+	if !found || !ended {
+		t.Fatal("the first migration has no such view")
+	}
+	return "CREATE VIEW compactions" + view
+}
+
+// A file of the version before has no such columns, and shows the focus and the note of its checkpoints as soon as it is opened for writing.
+func TestAnOlderFileShowsTheFocusOfItsCheckpoints(t *testing.T) {
+	t.Parallel()
+	var path string
+	if err := audited(t).QueryRow("SELECT file FROM pragma_database_list").Scan(&path); err != nil {
+		t.Fatal(err)
+	}
+	run("DROP VIEW compactions", firstView(t), "PRAGMA user_version = 5")(t, path)
+	open(t, path)
+	db, err := sql.Open("sqlite", path+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	want := []string{"r1|-|-", "r2|the parcel|delivered"}
+	if got := answer(t, db, "SELECT record_id, coalesce(focus, '-'), coalesce(note, '-') FROM compactions"); !slices.Equal(got, want) {
+		t.Errorf("the view shows %q, want %q", got, want)
 	}
 }
 
