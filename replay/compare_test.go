@@ -267,14 +267,14 @@ func TestPolicyWithoutAWindowIsRefused(t *testing.T) {
 func TestPromptThatCannotFitIsNamed(t *testing.T) {
 	t.Parallel()
 	c := chat(12)
-	c.Turns[10].Steps[0].Responses[0].Response["result"] = strings.Repeat("a line of a long file; ", 1_000)
+	c.Turns[10].User = genai.NewContentFromText(strings.Repeat("a line of a long file; ", 1_000), genai.RoleUser)
 	r := compare(t, c, policy(3_000))[0]
 	if len(r.Over) == 0 {
 		t.Fatalf("no prompt is over the limit: the largest is %d", r.With.LargestPrompt)
 	}
 	for _, o := range r.Over {
-		if o.Event != "result of weather" || !o.Alone || !o.Unavoidable || o.Turn != 11 || o.EventTokens < 3_000 {
-			t.Errorf("%+v, want the result in turn 11", o)
+		if !strings.HasPrefix(o.Event, "user message") || !o.Alone || !o.Unavoidable || o.Turn != 11 || o.EventTokens < 3_000 {
+			t.Errorf("%+v, want the message of turn 11", o)
 		}
 	}
 }

@@ -129,7 +129,7 @@ func TestASubtaskThatCannotPayItsFirstCallDoesNotStart(t *testing.T) {
 		turn guard.Limits
 		kind guard.Kind
 	}{
-		{name: "own money", spec: subtask.Spec{USD: 1_000}, kind: guard.CostCeiling},
+		{name: "own money", spec: subtask.Spec{USD: guard.Dollars(0.0001)}, kind: guard.CostCeiling},
 		{name: "own tokens", spec: subtask.Spec{Tokens: 100}, kind: guard.TokenLimit},
 		{name: "parent's money", spec: subtask.Spec{USD: tokens.Dollar}, turn: guard.Limits{USD: 100_000}, kind: guard.CostCeiling},
 		{name: "parent's tokens", turn: guard.Limits{Tokens: 200}, kind: guard.TokenLimit},
