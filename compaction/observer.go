@@ -44,7 +44,8 @@ const (
 	Failed    Outcome = "failed"    // Err says why; the history is as it was
 
 	// Unreadable is not about a compaction: the session holds a record of another version, or one
-	// that is damaged or forged. It hides nothing. Err has its event and what is wrong with it.
+	// that is damaged or forged, or a summary that another implementation of ADR-009 stored as a message
+	// and that is shown as one. It hides nothing. Err has its event and what is wrong with it.
 	// Each record is reported once, before the first work on the session, and again if the process
 	// has forgotten the session in between.
 	Unreadable Outcome = "unreadable"

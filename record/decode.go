@@ -27,6 +27,19 @@ func Is(ev *session.Event) bool {
 	return !adk.Classify(ev).Is(adk.Speaks)
 }
 
+// IsForeign reports whether ev is a summary that another implementation of ADR-009 stored: a message that carries the
+// fields of the design under [Key], and no record of this package. It names no events, so nothing shows what it stands
+// for: it is conversation like any other message. It is false for nil.
+func IsForeign(ev *session.Event) bool {
+	if ev == nil || Is(ev) {
+		return false
+	}
+	object, _ := ev.CustomMetadata[Key].(map[string]any)
+	_, summary := object[fContent].(string)
+	_, version := object[fVersion]
+	return summary && !version
+}
+
 // From returns the record that ev carries. It returns nil, nil for an event that is not
 // bookkeeping, and an error that wraps [ErrMalformed] for bookkeeping that it cannot read.
 func From(ev *session.Event) (*Metadata, error) {

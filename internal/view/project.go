@@ -35,7 +35,7 @@ type projection struct {
 	current []*summary
 	ledgers map[string]ledger // by branch
 	options Options
-	// unreadable is the number of records that could not be decoded.
+	// unreadable is the number of records that could not be decoded, or that are another implementation's.
 	unreadable int
 	// consistent is true if a new record can be judged by the current records alone: no event is
 	// covered twice, no record is absorbed twice, and no absorbed record is absent.
@@ -106,6 +106,9 @@ func (p *projection) readRecords() []*recordNode {
 	known := map[string]bool{}
 	for _, ev := range p.raw {
 		if !record.Is(ev) {
+			if record.IsForeign(ev) {
+				p.unreadable++
+			}
 			continue
 		}
 		m, err := record.From(ev)

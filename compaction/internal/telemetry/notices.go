@@ -14,6 +14,9 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
+// errForeign is what is wrong with a summary of another implementation.
+var errForeign = fmt.Errorf("%w: another implementation of ADR-009 stored it as a message, beside the events that it summarizes", record.ErrMalformed)
+
 // Unreadable reports the records that cannot be read, each once. The caller holds the session's
 // slot.
 func (r *Reporter) Unreadable(ctx context.Context, h *sessions.Handle) {
@@ -23,6 +26,9 @@ func (r *Reporter) Unreadable(ctx context.Context, h *sessions.Handle) {
 	found := 0
 	for _, ev := range h.View.Raw() {
 		_, err := record.From(ev)
+		if record.IsForeign(ev) {
+			err = errForeign
+		}
 		if err == nil || !h.State.Learned.Events.FirstReport(ev) {
 			continue
 		}

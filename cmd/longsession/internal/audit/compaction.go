@@ -96,6 +96,9 @@ func compactionOf(row *persistence.Row) Compaction {
 	case err != nil:
 		c.State, c.Problem = Unreadable, err.Error()
 		return c
+	case record.IsForeign(row.Event):
+		c.State, c.Problem = Unreadable, "another implementation of ADR-009 stored it as a message; it hides nothing"
+		return c
 	case m == nil:
 		c.State, c.Problem = Unreadable, "the event is marked as a record but is not one"
 		return c
@@ -138,7 +141,7 @@ func (l *loaded) compactions() []Compaction {
 	}
 	out, seen := []Compaction{}, map[string]bool{}
 	for _, row := range l.rows {
-		if !row.Record && !record.Is(row.Event) {
+		if !row.Record && !record.Is(row.Event) && !record.IsForeign(row.Event) {
 			continue
 		}
 		c := compactionOf(row)
