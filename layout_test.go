@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 	"compaction/internal/learned":          {"record"},
 	"compaction/internal/meter":            {"compaction/internal/learned", "record", "tokens", "internal/adk", "internal/promptsize", "internal/view"},
 	"compaction/internal/queue":            {},
-	"compaction":                           {"internal/values", "compaction/internal/compactor", "compaction/internal/meter", "compaction/internal/sessions", "compaction/internal/storage", "compaction/internal/telemetry", "compaction/internal/writer", "record", "summarizer", "tokens", "internal/adk", "internal/promptsize"},
+	"compaction":                           {"internal/ids", "internal/values", "compaction/internal/compactor", "compaction/internal/meter", "compaction/internal/sessions", "compaction/internal/storage", "compaction/internal/telemetry", "compaction/internal/writer", "record", "summarizer", "tokens", "internal/adk", "internal/promptsize"},
 	"compaction/internal/compactor":        {"internal/hanging", "compaction/internal/meter", "compaction/internal/queue", "compaction/internal/sessions", "compaction/internal/storage", "compaction/internal/telemetry", "compaction/internal/writer", "record", "selector", "tokens", "summarizer", "internal/adk", "internal/promptsize", "internal/view"},
 	"compaction/internal/storage":          {"compaction/internal/sessions", "compaction/internal/telemetry", "compaction/internal/writer", "record", "internal/view"},
 	"compaction/internal/sessions":         {"internal/promptsize", "toolresult", "compaction/internal/learned", "compaction/internal/meter", "compaction/internal/queue", "compaction/internal/writer", "filtered", "internal/adk", "internal/ids", "internal/view"},

@@ -185,7 +185,7 @@ func TestAnEventIsShownWholeIfCutFails(t *testing.T) {
 			t.Parallel()
 			cfg, _ := manualOnly()
 			seen := &notes{}
-			cfg.Cut, cfg.Observer = cut, seen
+			cfg.Cut, cfg.Observer, cfg.ContextWindow = cut, seen, 1_000_000
 			svc := newService(t, session.InMemoryService(), cfg)
 			sess := create(t, svc)
 			for turn := range 3 {

@@ -48,7 +48,11 @@ func NewSession(l *Limits, facts *learned.Facts, fixed Fixed) *Session {
 func (s *Session) Limits() *Limits { return s.limits.Load() }
 
 // Measured reports whether somebody measures the requests of the session, and keeps them within the window.
-func (s *Session) Measured() bool { return s.fixed != nil }
+func (s *Session) Measured() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fixed != nil || len(s.requests) > 0
+}
 
 // SetLimits notes that the session's agent has another model.
 func (s *Session) SetLimits(l *Limits) { s.limits.Store(l) }

@@ -20,7 +20,7 @@ const minShown = 48
 // over the hard limit although all was summarized that may be, readers are shown only the beginning and the
 // end of what is largest in it. How much follows from the view and the window alone. Calls stay as they are,
 // because ADK runs them from the session, and so does the user's newest message: if it is too large, the
-// provider says so. The view itself, which summaries are written from, stays whole.
+// provider says so. So do summaries, which are no longer than they must be. The view itself, which summaries are written from, stays whole.
 func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
 	limits := h.State.Prompts.Limits() // nil until the agent's model is known
 	if limits == nil || h.Listed || h.isAhead || h.State.Prompts.Measured() || h.Meter.Estimate() <= limits.HardLimit {
@@ -29,13 +29,13 @@ func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
 	if last := h.fitted.Load(); last != nil && last.of == events {
 		return last.events
 	}
-	next := &trimmed{of: events, events: events.With(shortened(events.Slice(), limits.HardLimit))}
+	next := &trimmed{of: events, events: events.With(shortened(events.Slice(), limits.HardLimit, h.View.State()))}
 	h.fitted.Store(next)
 	return next.events
 }
 
 // shortened returns events of at most so many tokens together, as far as that is possible.
-func shortened(events []*session.Event, limit int) []*session.Event {
+func shortened(events []*session.Event, limit int, state *view.State) []*session.Event {
 	newest := -1
 	for i, ev := range events {
 		if class := adk.Classify(ev); class.Is(adk.ByUser) && !class.Is(adk.Responds) {
@@ -47,7 +47,7 @@ func shortened(events []*session.Event, limit int) []*session.Event {
 		out = slices.Clone(events)
 		size := 0
 		for i, ev := range events {
-			if i != newest && promptsize.OfEvent(ev) > most {
+			if i != newest && state.Summary(ev) == nil && promptsize.OfEvent(ev) > most {
 				out[i] = shortenedEvent(ev, most)
 			}
 			size += promptsize.OfEvent(out[i])
