@@ -25,14 +25,14 @@ var anything = []string{"*"}
 // mayImport lists which packages of this module the code of each folder may import. Imports point one
 // way, and the pure cores stay pure. The tree in ARCHITECTURE.md shows the same in ranks.
 var mayImport = map[string][]string{
-	"chat":                                 {"internal/terminal", ".", "chat/internal/slash", "chat/internal/input", "budget", "compaction", "contexttool", "guard", "internal/activity", "recall", "record", "tokens", "toolresult/store"},
+	"chat":                                 {"internal/adk", "internal/terminal", ".", "chat/internal/slash", "chat/internal/input", "budget", "compaction", "contexttool", "guard", "internal/activity", "recall", "record", "tokens", "toolresult/store"},
 	"chat/chatlauncher":                    {"chat"},
 	"chat/internal/slash":                  {},
 	"chat/internal/input":                  {"internal/terminal"},
 	"internal/sessionlock":                 {},
 	"internal/openai":                      {},
 	"internal/scripted":                    {"internal/adk", "tokens"},
-	"config":                               {".", "compaction", "preset", "tokens", "toolresult"},
+	"config":                               {".", "compaction", "internal/adk", "preset", "tokens", "toolresult"},
 	"cmd/longsession/internal/chatcmd":     {".", "chat", "config", "preset", "prompt", "guard", "persistence", "compaction", "subtask", "subtask/tools", "recall", "tokens", "internal/openai", "internal/scripted", "internal/sessionlock", "internal/wrapper", "summarizer", "budget", "cmd/longsession/internal/pricing", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
 	"cmd/longsession/internal/configcmd":   {"config", "preset", "internal/terminal", "cmd/longsession/internal/chatcmd", "cmd/longsession/internal/exit", "cmd/longsession/internal/setting"},
 	"cmd/longsession/internal/doctorcmd":   {"config", "internal/sessionlock", "internal/terminal", "cmd/longsession/internal/audit", "cmd/longsession/internal/chatcmd", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -94,7 +95,7 @@ func (c *Config) openSession(ctx context.Context, ref compaction.SessionRef) (se
 	}
 	for recent := mostRecent; ; recent *= 8 {
 		got, err := get(ctx, &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID, NumRecentEvents: recent})
-		if err != nil || got == nil || got.Session == nil {
+		if err != nil || got == nil || adk.IsNil(got.Session) {
 			return nil, c.create(ctx, ref, err)
 		}
 		if events := got.Session.Events(); events.Len() < recent || hasMessage(events) {

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/oracle"
 )
 
@@ -33,7 +34,7 @@ func (s *seen) shows(position int) bool { return slices.Contains(s.said, positio
 // look reads a handle's events through every method of session.Events.
 func (p *play) look(sess session.Session) *seen {
 	s := &seen{}
-	if sess == nil {
+	if adk.IsNil(sess) {
 		return s
 	}
 	events := sess.Events()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -353,11 +354,14 @@ func (s *Settings) results(cfg *longsession.Config) {
 // What an operator should know before the first turn ([preset.Settings].Notes), such as a model that its provider will
 // turn off, goes to slog.Default() as warnings. An app that shows it elsewhere calls [Resolve] instead.
 func Load(path string, llm model.LLM) (longsession.Config, error) {
-	if llm == nil {
+	if adk.IsNil(llm) {
 		return longsession.Config{}, errors.New("settings: the model is nil: give the model of the agent")
 	}
 	in := In{Today: time.Now()}
 	name, vertex := llm.Name(), preset.Vertex
+	if name == "" {
+		return longsession.Config{}, errors.New("settings: the model has no name: its Name must return that of the model, such as \"gemini-2.5-flash\"")
+	}
 	in.App.Preset.Model = &name
 	if m, google := llm.(interface{ GetGoogleLLMVariant() genai.Backend }); google && m.GetGoogleLLMVariant() == genai.BackendVertexAI {
 		in.App.Preset.Provider = &vertex // which has its own days on which models are turned off

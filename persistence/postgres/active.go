@@ -161,6 +161,9 @@ func (s *Service) GetActive(ctx context.Context, req *session.GetRequest) (*sess
 	if err != nil {
 		return nil, err
 	}
+	if resp == nil || adk.IsNil(resp.Session) {
+		return nil, fmt.Errorf("get active session: the inner service returned no session: %w", session.ErrNotFound)
+	}
 	found := &ActiveSession{Session: resp.Session, before: resp.Session.Events().Len()}
 	ok, err := s.loadActive(ctx, found)
 	switch {
