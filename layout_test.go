@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"cmd/longsession/internal/doctorcmd":   {"config", "internal/sessionlock", "internal/terminal", "cmd/longsession/internal/audit", "cmd/longsession/internal/chatcmd", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
 	"cmd/longsession/internal/servecmd":    {"cmd/longsession/internal/live", "cmd/longsession/internal/audit", "cmd/longsession/internal/pricing", "tokens", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
 	"cmd/longsession/internal/live":        {"cmd/longsession/internal/audit", "cmd/longsession/internal/chart", "persistence", "internal/terminal"},
-	".":                                    {"recall", "guard/watchdog", "budget", "compaction", "contexttool", "guard", "internal/activity", "preset", "prompt", "subtask", "toolsearch", "toolresult", "toolresult/store", "tokens", "internal/adk"},
+	".":                                    {"internal/survive", "recall", "guard/watchdog", "budget", "compaction", "contexttool", "guard", "internal/activity", "preset", "prompt", "subtask", "toolsearch", "toolresult", "toolresult/store", "tokens", "internal/adk"},
 	"cmd/longsession/internal/recallcmd":   {"recall", "recall/index", "compaction", "persistence", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting", "cmd/longsession/internal/audit"},
 	"internal/quote":                       {},
 	"internal/transfer":                    {"internal/view", "persistence", "record"},
@@ -51,19 +51,20 @@ var mayImport = map[string][]string{
 	"contexttool":                          {"compaction", "internal/adk"},
 	"internal/wrapper":                     {"internal/adk"},
 	"internal/window":                      {"tokens"},
-	"budget":                               {"internal/hanging", "internal/notes", "internal/outbox", "internal/window", "internal/wrapper", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
-	"prompt":                               {"internal/adk", "internal/hanging", "internal/notes", "internal/outbox", "internal/promptsize", "internal/wrapper", "tokens", "toolresult", "toolresult/store"},
-	"toolresult":                           {"internal/notes", "internal/outbox", "internal/unknowntool", "toolresult/store", "tokens", "internal/adk", "internal/canonical"},
-	"toolsearch":                           {"filtered", "internal/adk", "internal/outbox", "internal/promptsize", "internal/terms", "internal/unknowntool", "internal/view", "internal/window", "internal/wrapper", "record", "tokens", "toolresult", "toolresult/store"},
+	"budget":                               {"internal/survive", "internal/hanging", "internal/notes", "internal/outbox", "internal/window", "internal/wrapper", "compaction", "toolresult", "toolresult/store", "tokens", "internal/adk", "internal/canonical", "internal/promptsize"},
+	"prompt":                               {"internal/survive", "internal/adk", "internal/hanging", "internal/notes", "internal/outbox", "internal/promptsize", "internal/wrapper", "tokens", "toolresult", "toolresult/store"},
+	"toolresult":                           {"internal/survive", "internal/notes", "internal/outbox", "internal/unknowntool", "toolresult/store", "tokens", "internal/adk", "internal/canonical"},
+	"toolsearch":                           {"internal/survive", "filtered", "internal/adk", "internal/outbox", "internal/promptsize", "internal/terms", "internal/unknowntool", "internal/view", "internal/window", "internal/wrapper", "record", "tokens", "toolresult", "toolresult/store"},
 	"toolresult/store":                     {"internal/adk", "internal/canonical", "internal/notes"},
 	"toolresult/store/storetest":           {"toolresult/store"},
-	"internal/outbox":                      {},
+	"internal/outbox":                      {"internal/survive"},
 	"internal/unknowntool":                 {},
 	"internal/canonical":                   {},
 	"internal/notes":                       {},
 	"internal/hanging":                     {},
+	"internal/survive":                     {},
 	"guard/internal/ledger":                {"tokens"},
-	"guard":                                {"guard/internal/ledger", "guard/watchdog", "compaction", "tokens", "toolresult", "internal/adk", "internal/notes", "internal/outbox", "internal/promptsize", "internal/window", "internal/wrapper"},
+	"guard":                                {"internal/survive", "guard/internal/ledger", "guard/watchdog", "compaction", "tokens", "toolresult", "internal/adk", "internal/notes", "internal/outbox", "internal/promptsize", "internal/window", "internal/wrapper"},
 	"internal/catalog":                     {},
 	"record":                               {"internal/adk"},
 	"tokens":                               {},
@@ -103,11 +104,11 @@ var mayImport = map[string][]string{
 	"compaction/internal/meter":            {"compaction/internal/learned", "record", "tokens", "internal/adk", "internal/promptsize", "internal/view"},
 	"compaction/internal/queue":            {},
 	"compaction":                           {"internal/ids", "internal/values", "compaction/internal/compactor", "compaction/internal/meter", "compaction/internal/sessions", "compaction/internal/storage", "compaction/internal/telemetry", "compaction/internal/writer", "record", "summarizer", "tokens", "internal/adk", "internal/promptsize"},
-	"compaction/internal/compactor":        {"internal/hanging", "compaction/internal/meter", "compaction/internal/queue", "compaction/internal/sessions", "compaction/internal/storage", "compaction/internal/telemetry", "compaction/internal/writer", "record", "selector", "tokens", "summarizer", "internal/adk", "internal/promptsize", "internal/view"},
+	"compaction/internal/compactor":        {"internal/survive", "internal/hanging", "compaction/internal/meter", "compaction/internal/queue", "compaction/internal/sessions", "compaction/internal/storage", "compaction/internal/telemetry", "compaction/internal/writer", "record", "selector", "tokens", "summarizer", "internal/adk", "internal/promptsize", "internal/view"},
 	"compaction/internal/storage":          {"compaction/internal/sessions", "compaction/internal/telemetry", "compaction/internal/writer", "record", "internal/view"},
 	"compaction/internal/sessions":         {"internal/promptsize", "toolresult", "compaction/internal/learned", "compaction/internal/meter", "compaction/internal/queue", "compaction/internal/writer", "filtered", "internal/adk", "internal/ids", "internal/view"},
 	"compaction/internal/writer":           {"internal/hanging", "internal/values", "compaction/internal/learned", "compaction/internal/meter", "record", "selector", "summarizer", "tokens", "internal/adk", "internal/ids", "internal/promptsize"},
-	"compaction/internal/telemetry":        {"internal/hanging", "compaction/internal/meter", "compaction/internal/sessions", "compaction/internal/writer", "record", "selector", "summarizer", "tokens", "internal/adk"},
+	"compaction/internal/telemetry":        {"internal/survive", "internal/hanging", "compaction/internal/meter", "compaction/internal/sessions", "compaction/internal/writer", "record", "selector", "summarizer", "tokens", "internal/adk"},
 	"compactiontest":                       {"record", "summarizer", "tokens", "internal/adk", "internal/oracle", "internal/view"},
 	"persistence":                          {"recall/index", "record", "toolresult/store", "internal/adk", "internal/ids"},
 	"persistence/postgres":                 {"record", "internal/adk", "internal/ids"},
@@ -245,6 +246,80 @@ func TestNoTypeHasMoreThan25Methods(t *testing.T) {
 			t.Errorf("%s.%s has %d methods, more than %d: split it by idea", of.folder, of.name, n, most)
 		}
 	}
+}
+
+// TestNoPanicIsDropped: a panic that ends without a trace hides our own mistakes. Package survive leaves one, and is
+// the only place that may drop what its own reports panic with.
+func TestNoPanicIsDropped(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]int{
+		`defer func() { _ = recover() }()`: 1, `defer func() { recover() }()`: 1, `defer recover()`: 1, `go recover()`: 1,
+		`defer func() { _, _ = 1, recover() }()`: 1, `defer func() { var _ = recover() }()`: 1, `defer func() { if (recover)() != nil {} ; _ = (recover()) }()`: 2,
+		`defer func() { if recover() != nil { return } }()`: 0, `defer func() { if p := recover(); p != nil { panic(p) } }()`: 0,
+	} {
+		parsed, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() { "+source+" }", parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := droppedPanics(parsed); got != want {
+			t.Errorf("%s drops %d panics, want %d", source, got, want)
+		}
+	}
+	dropped := map[string]int{}
+	eachSource(t, 0, func(folder string, parsed *ast.File) { dropped[folder] += droppedPanics(parsed) })
+	if dropped["internal/survive"] != 1 {
+		t.Errorf("internal/survive drops %d panics, want 1: the test looks in the wrong place", dropped["internal/survive"])
+	}
+	delete(dropped, "internal/survive")
+	for folder, n := range dropped {
+		if n > 0 && !strings.HasPrefix(folder, "examples/") {
+			t.Errorf("%s drops %d panics: defer the Survive of its survive.Places instead", folder, n)
+		}
+	}
+}
+
+// droppedPanics counts the calls of recover whose result nobody can look at, and comparisons with nothing in them.
+func droppedPanics(file *ast.File) (n int) {
+	recovers := func(e ast.Expr) bool {
+		call, ok := ast.Unparen(e).(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		name, ok := ast.Unparen(call.Fun).(*ast.Ident)
+		return ok && name.Name == "recover"
+	}
+	count := func(drops bool) {
+		if drops {
+			n++
+		}
+	}
+	blank := func(e ast.Expr) bool {
+		name, ok := e.(*ast.Ident)
+		return ok && name.Name == "_"
+	}
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch s := node.(type) {
+		case *ast.ExprStmt:
+			count(recovers(s.X))
+		case *ast.DeferStmt:
+			count(recovers(s.Call))
+		case *ast.GoStmt:
+			count(recovers(s.Call))
+		case *ast.AssignStmt:
+			for i, value := range s.Rhs {
+				count(len(s.Lhs) == len(s.Rhs) && blank(s.Lhs[i]) && recovers(value))
+			}
+		case *ast.ValueSpec:
+			for i, value := range s.Values {
+				count(i < len(s.Names) && blank(s.Names[i]) && recovers(value))
+			}
+		case *ast.IfStmt:
+			compared, ok := s.Cond.(*ast.BinaryExpr)
+			count(ok && recovers(compared.X) && len(s.Body.List) == 0)
+		}
+		return true
+	})
+	return n
 }
 
 // receiver returns the name of a method's type, without pointer and type parameters.

@@ -18,6 +18,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/prompt"
 	"github.com/adk-go-ext/longsession/recall"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -56,6 +57,7 @@ type Stack struct {
 	before, behind []*plugin.Plugin
 	// offered is true once an app was given a way by which its agents can read whole results.
 	offered atomic.Bool
+	places  survive.Places
 }
 
 // New puts the layers over inner. It returns an error if the config contradicts itself, or if inner
@@ -68,6 +70,7 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 	}
 	cfg, problems := cfg.resolve()
 	b := &builder{Stack: &Stack{registry: cfg.Registry}, inner: inner, cfg: &cfg}
+	b.places.Logger = cfg.Compaction.Logger
 	if err := errors.Join(problems, b.addLayers()); err != nil {
 		// Compaction's own problems belong into the same error. With a problem of ours it is closed at once.
 		svc, own := compaction.NewCompactionService(inner, cfg.Compaction)

@@ -65,7 +65,7 @@ func appendPlugin(plugins []*plugin.Plugin, p *plugin.Plugin) []*plugin.Plugin {
 // declare declares what the layers offer. For read_result, the wrapper of [Stack.Model] does it again on the final
 // request.
 func (s *Stack) declare(_ agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
-	defer func() { _ = recover() }() // a request of another make; the turn goes on without us
+	defer s.places.Survive("longsession: tools in a request") // a request of another make; the turn goes on without us
 	for _, t := range s.tools {
 		toolresult.Declare(req, t)
 	}
@@ -74,6 +74,6 @@ func (s *Stack) declare(_ agent.CallbackContext, req *model.LLMRequest) (*model.
 
 // measure has compaction measure the request, for the same agents.
 func (s *Stack) measure(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
-	defer func() { _ = recover() }()
+	defer s.places.Survive("longsession: the size of a request")
 	return s.Sessions.ObserveRequest(ctx, req)
 }

@@ -54,7 +54,7 @@ func Instruction(text string) llmagent.InstructionProvider {
 // compactAhead compacts the session of a request that is about to be built, if it must.
 func compactAhead(m *Meter, ctx agent.ReadonlyContext) {
 	// A panic here would reach the caller of Run.
-	defer func() { _ = recover() }()
+	defer m.places.Survive("budget: before an instruction")
 	ic := invocationOf(ctx)
 	if ic == nil || m.cfg.Compactor == nil || m.cfg.Passive || captureIn(ic) != nil || ic.RunConfig() == nil || ic.Ended() || ic.Err() != nil {
 		return

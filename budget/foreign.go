@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -44,12 +45,12 @@ type resultKey struct {
 const maxStored = 16_384
 
 // newForeign returns an empty foreign. If the store can forget sessions, it forgets the oldest.
-func newForeign(cfg *Config) foreign {
+func newForeign(cfg *Config, places *survive.Places) foreign {
 	var forget func(store.Owner, struct{})
 	// Without a compactor every session is foreign, and results must outlive this process.
 	if memory, ok := cfg.Store.(interface{ Drop(store.Owner) }); ok && cfg.Compactor != nil {
 		forget = func(owner store.Owner, _ struct{}) {
-			defer func() { _ = recover() }()
+			defer places.Survive("budget: Config.Store drops a session")
 			memory.Drop(owner)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/internal/outbox"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/internal/window"
 )
 
@@ -38,6 +39,8 @@ type Meter struct {
 	foreign  foreign
 	hanging  hanging.Steps[hangKey]
 	outbox   outbox.Observations[Observation]
+	places   survive.Places
+	logger   survive.Places // where a panic of the logger itself ends; it is told to the default one
 }
 
 // New returns a Meter. The error joins a [*ConfigError] for every value that is refused.
@@ -50,11 +53,16 @@ func New(cfg Config) (*Meter, error) {
 		cfg.Skills = listedSkills
 	}
 	cfg.CompactTimeout = cmp.Or(cfg.CompactTimeout, defaultCompactTimeout)
-	return &Meter{
+	m := &Meter{
 		cfg: cfg, callers: newCache[callerKey, *state](maxCallers), trackers: newCache[compaction.SessionRef, *Tracker](maxSessions),
 		agents: newCache[agentKey, int](maxAgents), windows: window.New(window.Config{Registry: cfg.Registry, ContextWindow: cfg.ContextWindow, MaxOutputTokens: cfg.MaxOutputTokens}),
-		warned: newCache[string, struct{}](maxModels), guarded: newCache[string, struct{}](maxInvocations), foreign: newForeign(&cfg),
-	}, nil
+		warned: newCache[string, struct{}](maxModels), guarded: newCache[string, struct{}](maxInvocations), places: survive.Places{Logger: cfg.Logger},
+	}
+	m.foreign = newForeign(&m.cfg, &m.places)
+	m.places.Tell = func(place string, err error) {
+		m.observe(context.Background(), Observation{Kind: Failed, Reason: place, Err: err})
+	}
+	return m, nil
 }
 
 // newCache returns a cache. lru.New fails only for a size that is not positive.

@@ -72,7 +72,8 @@ const (
 	// itself, the request was not sent, because one part of it is larger than the window.
 	Refused Kind = "refused"
 	// Failed: something that the meter calls has failed, panicked or hung: the compactor, the
-	// masker, a store. Reason says which; the request goes on without it.
+	// masker, a store. Reason says which; the request goes on without it. A panic of the meter itself is
+	// reported too, once for each place, without a session.
 	Failed Kind = "failed"
 )
 
@@ -124,13 +125,13 @@ func (c caller) observation(kind Kind) Observation {
 	}
 }
 
-// log writes a line about a caller's session. A handler that panics is not our caller's problem.
+// log writes a line about a caller's session. A handler that panics does not harm our caller.
 func (m *Meter) log(ctx context.Context, level slog.Level, msg string, c caller, attrs ...slog.Attr) {
 	logger := m.cfg.Logger
 	if logger == nil {
 		logger = slog.Default()
 	}
-	defer func() { _ = recover() }()
+	defer m.logger.Survive("budget: Config.Logger")
 	attrs = append([]slog.Attr{
 		slog.String("app", c.ref.AppName), slog.String("session", c.ref.SessionID), slog.String("agent", c.agent), slog.String("model", c.model),
 	}, attrs...)

@@ -42,7 +42,7 @@ func (m *Meter) Plugin() *plugin.Plugin {
 // onEvent writes the note, if one is due, into an event of tool results before it is stored.
 func (m *Meter) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 	// A panic here would reach the caller of Run.
-	defer func() { _ = recover() }()
+	defer m.places.Survive("budget: an event")
 	if ev == nil || ev.Partial || ev.Content == nil || m.cfg.Thresholds.Note <= 0 || adk.IsNil(ctx) || adk.IsNil(ctx.Session()) {
 		return nil, nil
 	}

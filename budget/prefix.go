@@ -130,7 +130,7 @@ func (m *Meter) sent(ctx context.Context, c caller, got measured, did actions) {
 	s := m.stateOf(c)
 	sections := c.sections
 	if sections == nil {
-		sections = m.cfg.sectionsIn(ctx)
+		sections = m.cfg.sectionsIn(ctx, &m.places)
 	}
 	s.mu.Lock()
 	before := s.last

@@ -78,7 +78,7 @@ func (w *metered) captures(ctx context.Context, req *model.LLMRequest) bool {
 // guardRun notes that the meter's plugin sees a run, so guardTool will see its tools.
 func (m *Meter) guardRun(ctx agent.InvocationContext) (*genai.Content, error) {
 	// A panic here would reach the caller of Run.
-	defer func() { _ = recover() }()
+	defer m.places.Survive("budget: before a run")
 	m.guarded.Add(ctx.InvocationID(), struct{}{})
 	return nil, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // named are the pieces of an instruction or of the declarations, and what each is called.
@@ -37,10 +38,10 @@ func (before lastRequest) next(got measured, sections []string) [2]named {
 }
 
 // sectionsIn asks for the names of the parts of an instruction.
-func (c *Config) sectionsIn(ctx context.Context) (names []string) {
+func (c *Config) sectionsIn(ctx context.Context, places *survive.Places) (names []string) {
 	if c.Sections == nil {
 		return nil
 	}
-	defer func() { _ = recover() }()
+	defer places.Survive("budget: Config.Sections")
 	return c.Sections(ctx)
 }

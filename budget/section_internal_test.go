@@ -31,7 +31,7 @@ func TestABreakNamesTheSectionOrTool(t *testing.T) {
 		}
 		got := m.measure(caller{}, req)
 		now := lastRequest{sent: true, hashes: [2]uint64{got.instruction.hash, got.tools}}
-		now.named = lastRequest{}.next(got, m.cfg.sectionsIn(t.Context()))
+		now.named = lastRequest{}.next(got, m.cfg.sectionsIn(t.Context(), &m.places))
 		return now
 	}
 	first := request([]string{"B", "P", "S"}, "find", "open", "read")

@@ -43,7 +43,7 @@ func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req
 // nothing, ignores sessions that the service does not know, such as those of an agent that runs as
 // a tool, never panics, and may be called from several goroutines.
 func (s *CompactionSessionService) ObserveSent(ctx agent.InvocationContext, req *model.LLMRequest, masked int) {
-	defer func() { _ = recover() }() // a fake context may lack an agent or a session
+	defer s.reporter.Places.Survive("compaction: the size of a sent request") // a fake context may lack an agent or a session
 	if adk.IsNil(ctx) || req == nil {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/guard/internal/ledger"
 	"github.com/adk-go-ext/longsession/internal/outbox"
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // Guard counts what sessions use, and stops them at their limits. It is safe for concurrent use. Create it
@@ -31,6 +32,7 @@ type Guard struct {
 	delegates atomic.Bool
 	rounds    rounds
 	watch     *watch // nil if it is off
+	places    survive.Places
 }
 
 // How much a guard remembers.

@@ -83,7 +83,7 @@ func (c *call) settle(ctx context.Context, req *model.LLMRequest, resp *model.LL
 			c.release(ctx)
 			return
 		}
-		usage, c.guessed = estimated(req, resp), true
+		usage, c.guessed = c.estimated(req, resp), true
 	}
 	c.charge(ctx, usage)
 }
@@ -97,8 +97,8 @@ func (c *call) charge(ctx context.Context, usage tokens.Usage) {
 }
 
 // estimated is the usage of a call whose model reports none.
-func estimated(req *model.LLMRequest, resp *model.LLMResponse) (u tokens.Usage) {
-	defer func() { _ = recover() }() // an argument of the app's own type may panic when it is measured
+func (c *call) estimated(req *model.LLMRequest, resp *model.LLMResponse) (u tokens.Usage) {
+	defer c.g.places.Survive("guard: an estimate of a call") // an argument of the app's own type may panic when it is measured
 	u.OutputTokens = max(1, tokens.OfContent(resp.Content))
 	contents, fixed := promptsize.OfRequest(req)
 	u.PromptTokens = contents + fixed

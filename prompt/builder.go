@@ -3,6 +3,7 @@ package prompt
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"weak"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/internal/outbox"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -42,6 +44,7 @@ type Builder struct {
 	requests *lru.Cache[weak.Pointer[model.LLMRequest], struct{}] // that have their sections
 	hanging  [numSources]hanging.Steps[store.Owner]
 	outbox   outbox.Observations[Observation]
+	places   survive.Places
 }
 
 // New returns a Builder. The error joins a [*ConfigError] for every value that is refused.
@@ -53,6 +56,9 @@ func New(cfg Config) (*Builder, error) {
 	b := &Builder{
 		cfg: cfg, sources: cfg.sources(), runs: newCache[runKey, *run](maxRuns), sessions: newCache[store.Owner, *memory](maxSessions),
 		callers: newCache[callerKey, *seen](maxCallers), requests: newCache[weak.Pointer[model.LLMRequest], struct{}](maxRequests),
+	}
+	b.places.Tell = func(place string, err error) {
+		b.observe(context.Background(), Observation{Kind: Failed, Err: fmt.Errorf("%s: %w", place, err)})
 	}
 	for i := range b.hanging {
 		b.hanging[i].Most = maxHanging

@@ -50,7 +50,7 @@ func (w *prompted) generate(ctx context.Context, req *model.LLMRequest, stream b
 // the request as it is.
 func (b *Builder) prepare(ctx context.Context, req *model.LLMRequest) (with context.Context) {
 	with = ctx
-	defer func() { _ = recover() }()
+	defer b.places.Survive("prompt: a model call")
 	ic, ok := ctx.(agent.InvocationContext)
 	if !ok || req == nil || adk.IsNil(ic) {
 		return ctx

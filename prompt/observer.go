@@ -29,7 +29,8 @@ const (
 	Changed Kind = "changed"
 	// Failed: a source returned only an error, panicked, hung, or returned more than 1 MiB. Section is
 	// the one that it fills, and Kept reports whether the section keeps its last text. It is reported
-	// once, and again when the error changes.
+	// once, and again when the error changes. Without a Section it is a panic of the builder itself, which Err
+	// has with its place; it is reported once for each place.
 	Failed Kind = "failed"
 	// Incomplete: a source returned a text and an error. The text is used, also an empty one if the error
 	// wraps [ErrUntrusted]. It is reported once, and again when the error changes.

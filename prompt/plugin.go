@@ -59,7 +59,7 @@ func newPlugin(cfg plugin.Config) *plugin.Plugin {
 // beforeRun asks the sources for the texts of a run.
 func (b *Builder) beforeRun(ctx agent.InvocationContext) (*genai.Content, error) {
 	// A panic here would reach the caller of Run.
-	defer func() { _ = recover() }()
+	defer b.places.Survive("prompt: before a run")
 	if ctx.RunConfig() == nil {
 		return nil, nil // a live run, whose requests no callback sees
 	}
@@ -72,7 +72,7 @@ func (b *Builder) beforeRun(ctx agent.InvocationContext) (*genai.Content, error)
 
 // afterRun forgets the texts of a run.
 func (b *Builder) afterRun(ctx agent.InvocationContext) {
-	defer func() { _ = recover() }()
+	defer b.places.Survive("prompt: after a run")
 	if who, known := callerIn(runContext{ctx}); known {
 		b.runs.Remove(runKey{who.owner, who.invocation})
 	}
@@ -81,7 +81,7 @@ func (b *Builder) afterRun(ctx agent.InvocationContext) {
 // beforeModel puts the sections into a request, and notes that it has them. Callbacks of the app may change
 // them afterwards.
 func (b *Builder) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
-	defer func() { _ = recover() }()
+	defer b.places.Survive("prompt: before a model call")
 	who, known := callerIn(ctx)
 	if !known || req == nil {
 		return nil, nil

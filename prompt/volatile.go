@@ -78,7 +78,7 @@ func lastNotes(events session.Events, branch string) (texts [len(kinds)]string) 
 // onEvent writes notes into an event of tool results before it is stored.
 func (b *Builder) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 	// A panic here would reach the caller of Run.
-	defer func() { _ = recover() }()
+	defer b.places.Survive("prompt: an event")
 	if ev == nil || ev.Partial || ev.Content == nil || adk.IsNil(ctx) || adk.IsNil(ctx.Session()) {
 		return nil, nil
 	}

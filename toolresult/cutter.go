@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -19,6 +20,7 @@ type Cutter struct {
 	all     limits
 	perTool map[string]limits
 	log     cutLog
+	places  survive.Places
 }
 
 // New returns a Cutter. Its error joins one [*ConfigError] for each problem of the Config.
@@ -54,7 +56,7 @@ func (c *Cutter) Cuts(events []*session.Event) []Cut {
 	var all []Cut
 	for _, ev := range events {
 		func() {
-			defer func() { _ = recover() }()
+			defer c.places.Survive("toolresult: the cuts of an event")
 			_, cuts := c.event(ev)
 			all = append(all, cuts...)
 		}()

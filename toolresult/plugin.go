@@ -77,7 +77,8 @@ func Plugin(cfg PluginConfig) (*plugin.Plugin, error) {
 	if adk.IsNil(cfg.Store) {
 		w.putter.store = nil
 	}
-	r := requester{masker: cfg.Masker, room: cfg.Room}
+	w.places.Logger = cfg.Logger
+	r := requester{masker: cfg.Masker, room: cfg.Room, places: &w.places}
 	var problems []error
 	refuse := func(field string, value any, reason string) {
 		problems = append(problems, &ConfigError{Field: "PluginConfig." + field, Value: value, Reason: reason})

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -33,7 +34,7 @@ func RequestPlugin(cfg RequestConfig) (*plugin.Plugin, error) {
 	if adk.IsNil(cfg.ReadResult) {
 		return nil, fmt.Errorf("toolresult: %w", &ConfigError{Field: "RequestConfig.ReadResult", Value: nil, Reason: "set the tool that ReadResult returns"})
 	}
-	r := requester{read: cfg.ReadResult, masker: cfg.Masker, room: cfg.Room, put: cfg.Put}
+	r := requester{read: cfg.ReadResult, masker: cfg.Masker, room: cfg.Room, put: cfg.Put, places: &survive.Places{}}
 	return plugin.New(plugin.Config{Name: RequestPluginName, BeforeModelCallback: r.beforeModel})
 }
 
@@ -43,11 +44,12 @@ type requester struct {
 	masker *Masker
 	room   func(agent.CallbackContext, *model.LLMRequest) Room
 	put    func(ctx context.Context, owner store.Owner, tool string, result store.Result) error
+	places *survive.Places
 }
 
 // beforeModel declares read_result, and masks if the model can call it.
 func (r requester) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
-	defer func() { _ = recover() }() // the turn goes on with the request as it is
+	defer r.places.Survive("toolresult: before a model call") // the turn goes on with the request as it is
 	if !Declare(req, r.read) || r.masker == nil {
 		return nil, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -21,6 +22,7 @@ type writer struct {
 	putter    putter
 	inlineMax int
 	live      *lru.Cache[string, struct{}] // invocations of live runs
+	places    survive.Places
 }
 
 // maxLiveRuns bounds the live runs of one process that are known as such at a time.
@@ -42,7 +44,7 @@ func (w *writer) prepare() (err error) {
 
 // beforeRun notes live runs. ADK gives them no RunConfig.
 func (w *writer) beforeRun(ctx agent.InvocationContext) (_ *genai.Content, _ error) {
-	defer func() { _ = recover() }()
+	defer w.places.Survive("toolresult: before a run")
 	if ctx.RunConfig() == nil {
 		w.live.Add(ctx.InvocationID(), struct{}{})
 	}
@@ -50,14 +52,14 @@ func (w *writer) beforeRun(ctx agent.InvocationContext) (_ *genai.Content, _ err
 }
 
 func (w *writer) afterRun(ctx agent.InvocationContext) {
-	defer func() { _ = recover() }()
+	defer w.places.Survive("toolresult: after a run")
 	w.live.Remove(ctx.InvocationID())
 }
 
 // onEvent shortens the results of an event in place. In a live run the event is on its way to the model
 // in another goroutine, so it stays as it is.
 func (w *writer) onEvent(ctx agent.InvocationContext, ev *session.Event) (_ *session.Event, _ error) {
-	defer func() { _ = recover() }() // what is not shortened by then is stored as it is
+	defer w.places.Survive("toolresult: an event") // what is not shortened by then is stored as it is
 	if ev == nil || ev.Partial || ev.Content == nil || ctx.RunConfig() == nil {
 		return nil, nil
 	}
@@ -85,11 +87,7 @@ func (w *writer) onEvent(ctx agent.InvocationContext, ev *session.Event) (_ *ses
 
 // afterTool shortens a result in a live run. It answers only then, and only if the result is too long.
 func (w *writer) afterTool(ctx agent.ToolContext, t tool.Tool, _, result map[string]any, err error) (shortened map[string]any, _ error) {
-	defer func() {
-		if recover() != nil {
-			shortened = nil
-		}
-	}()
+	defer w.places.Survive("toolresult: the result of a tool")
 	if err != nil || result == nil || !w.live.Contains(ctx.InvocationID()) {
 		return nil, nil
 	}

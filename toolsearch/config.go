@@ -2,6 +2,7 @@ package toolsearch
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/outbox"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/internal/window"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -154,6 +156,7 @@ type Deferral struct {
 	wrapped  *lru.Cache[agentKey, struct{}]      // agents whose model is
 	runs     *lru.Cache[string, session.Session] // by invocation
 	outbox   outbox.Observations[Observation]
+	places   survive.Places
 }
 
 // New returns a Deferral. It copies the config. The error joins a [*ConfigError] for every value that is
@@ -167,13 +170,17 @@ func New(cfg Config) (*Deferral, error) {
 	cfg.Mode = cmp.Or(cfg.Mode, Bridge)
 	cfg.MaxHits = cmp.Or(cfg.MaxHits, defaultMaxHits)
 	cfg.MaxNamesTokens = cmp.Or(cfg.MaxNamesTokens, defaultMaxNamesTokens)
-	return &Deferral{
+	d := &Deferral{
 		cfg: cfg, ours: newOurTools(&cfg),
 		windows:  window.New(window.Config{Registry: cfg.Registry, ContextWindow: cfg.ContextWindow, MaxOutputTokens: cfg.MaxOutputTokens}),
 		searches: newCache[searchKey, *searchTool](maxSearches), reported: newCache[callerKey, uint64](maxCallers),
 		named: newCache[agentKey, struct{}](maxAgents), wrapped: newCache[agentKey, struct{}](maxAgents),
 		runs: newCache[string, session.Session](maxRuns),
-	}, nil
+	}
+	d.places.Tell = func(place string, err error) {
+		d.observe(context.Background(), Observation{Kind: Failed, Reason: place, Err: err})
+	}
+	return d, nil
 }
 
 // newCache returns a cache. lru.New fails only for a size that is not positive.

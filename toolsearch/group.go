@@ -13,6 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/outbox"
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // Group returns the toolset with a category for its tools, and keeps it from ending turns: ADK ends a turn
@@ -50,6 +51,7 @@ var _ tool.Toolset = (*Grouped)(nil)
 type Grouped struct {
 	cfg    GroupConfig
 	outbox outbox.Observations[Observation]
+	logger survive.Places // where a panic of the logger itself ends; it is told to the default one
 
 	mu         sync.Mutex
 	lists      *lru.Cache[string, *toolList] // by GroupConfig.Scope

@@ -38,7 +38,7 @@ func (g *Grouped) deliver(ctx context.Context, o Observation, missed int) {
 	g.cfg.Observer.Observe(ctx, o)
 }
 
-// log writes a line. A handler that panics is not our caller's problem.
+// log writes a line. A handler that panics does not harm our caller.
 func (g *Grouped) log(ctx context.Context, o Observation) {
 	logger, level := g.cfg.Logger, slog.LevelWarn
 	if logger == nil {
@@ -54,7 +54,7 @@ func (g *Grouped) log(ctx context.Context, o Observation) {
 	if o.Err != nil {
 		attrs = append(attrs, slog.String("error", o.Err.Error()))
 	}
-	defer func() { _ = recover() }()
+	defer g.logger.Survive("toolsearch: GroupConfig.Logger")
 	logger.LogAttrs(ctx, level, "longsession: "+string(o.Kind), attrs...)
 }
 

@@ -81,7 +81,7 @@ func byPlugin(req *model.LLMRequest) bool {
 
 // exceeds reports whether the declarations of a request are over the threshold. It allocates nothing.
 func (d *Deferral) exceeds(req *model.LLMRequest, name string) (over bool) {
-	defer func() { _ = recover() }() // a schema of the app's may panic when it is measured
+	defer d.places.Survive("toolsearch: the size of the declarations") // a schema of the app's may panic when it is measured
 	if req == nil || req.Config == nil || len(req.Tools) == 0 || len(req.Config.Tools) == 0 {
 		return false
 	}

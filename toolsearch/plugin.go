@@ -32,7 +32,7 @@ func (d *Deferral) Plugin() *plugin.Plugin {
 
 // beforeRun keeps the session of a run: the contexts of callbacks do not have it.
 func (d *Deferral) beforeRun(ctx agent.InvocationContext) (*genai.Content, error) {
-	defer func() { _ = recover() }() // a context of another make
+	defer d.places.Survive("toolsearch: before a run") // a context of another make
 	if d.cfg.Threshold != Off && !adk.IsNil(ctx.Session()) {
 		d.runs.Add(ctx.InvocationID(), ctx.Session())
 	}
@@ -41,13 +41,13 @@ func (d *Deferral) beforeRun(ctx agent.InvocationContext) (*genai.Content, error
 
 // afterRun forgets the session.
 func (d *Deferral) afterRun(ctx agent.InvocationContext) {
-	defer func() { _ = recover() }()
+	defer d.places.Survive("toolsearch: after a run")
 	d.runs.Remove(ctx.InvocationID())
 }
 
 // beforeModel defers tools in a request.
 func (d *Deferral) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
-	defer func() { _ = recover() }()
+	defer d.places.Survive("toolsearch: before a model call")
 	if d.cfg.Threshold == Off || req == nil || !d.exceeds(req, req.Model) {
 		return nil, nil
 	}

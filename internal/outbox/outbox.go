@@ -4,6 +4,8 @@ package outbox
 import (
 	"context"
 	"sync"
+
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // Max is how many items wait for a slow receiver.
@@ -16,6 +18,8 @@ type Outbox[T any] struct {
 	waiting []entry[T]
 	missed  int           // since the newest entry
 	done    chan struct{} // closed once all are delivered; nil if none was added since
+
+	places survive.Places
 }
 
 type entry[T any] struct {
@@ -46,10 +50,10 @@ func (b *Outbox[T]) run(deliver func(T, int)) {
 	finished := false
 	defer func() {
 		if !finished {
-			_ = recover()
 			go b.run(deliver)
 		}
 	}()
+	defer b.places.Survive("an observer")
 	for {
 		next, ok := b.next()
 		if !ok {

@@ -144,7 +144,7 @@ func (e *Engine) WaitingCheckpoints(h *sessions.Handle) (waiting int) {
 	if e.cfg.CheckpointTool == "" {
 		return 0
 	}
-	defer func() { _ = recover() }()
+	defer e.reporter.Places.Survive("compaction: the calls that wait for a checkpoint")
 	now := (&compactor{engine: e, h: h}).snapshot()
 	for _, asked := range now.asked {
 		if asked.Waits || !asked.Empty() {

@@ -26,6 +26,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/storage"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // Config are the fields of compaction.Config that decisions follow from, with their defaults filled
@@ -104,7 +105,7 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 	if invocation, ok := ctx.(agent.InvocationContext); ok {
 		j.InvocationID = invocation.InvocationID()
 		h.State.Started(ctx, j.InvocationID, h)
-		expect(h.State, invocation)
+		expect(&e.reporter.Places, h.State, invocation)
 	}
 	if h.Listed || e.cfg.idle() {
 		return
@@ -132,8 +133,8 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 }
 
 // expect notes which agent speaks next. The context of an append may be a fake that lacks an agent.
-func expect(st *sessions.State, invocation agent.InvocationContext) {
-	defer func() { _ = recover() }()
+func expect(places *survive.Places, st *sessions.State, invocation agent.InvocationContext) {
+	defer places.Survive("compaction: the agent that speaks next")
 	st.Prompts.Expect(invocation.Agent().Name(), invocation.Branch())
 }
 
@@ -207,7 +208,7 @@ func (e *Engine) followModel(ctx context.Context, st *sessions.State) {
 	if e.cfg.ModelOf == nil {
 		return
 	}
-	defer func() { _ = recover() }()
+	defer e.reporter.Places.Survive("compaction: Config.ModelOf")
 	model := e.cfg.ModelOf(ctx, st.Ref)
 	if model == "" || model == st.Prompts.Limits().Model {
 		return

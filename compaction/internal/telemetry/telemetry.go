@@ -28,6 +28,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -67,10 +68,16 @@ type Reporter struct {
 	usageDoubted atomic.Bool
 	// leasesLost is true once it was logged that no leases can be had.
 	leasesLost atomic.Bool
+	// Places are where panics end: of the service, and of what the app has set.
+	Places survive.Places
+	// logger are those where a panic of the logger itself ends. It is told to the default one.
+	logger survive.Places
 }
 
 // New returns a Reporter for cfg.
-func New(cfg Config) *Reporter { return &Reporter{cfg: cfg} }
+func New(cfg Config) *Reporter {
+	return &Reporter{cfg: cfg, Places: survive.Places{Logger: cfg.Logger}}
+}
 
 // tracer and meter look their provider up for every attempt, so that one which the app installs
 // after it made the service is honored. An attempt costs so much more that the lookup does not
@@ -85,21 +92,22 @@ func (r *Reporter) meter() metric.Meter {
 
 // Observe passes an observation to Config.Observe, in order with the session's others. Where
 // another goroutine is passing one on at this moment, or Config.Observe itself caused this one,
-// Observe returns at once and that goroutine passes it on. A panic in Config.Observe is swallowed.
+// Observe returns at once and that goroutine passes it on. A panic in Config.Observe is logged once.
 func (r *Reporter) Observe(ctx context.Context, o Observation) {
 	if r.cfg.Observe == nil {
 		return
 	}
 	r.queue.inOrder(o.Session, func() {
-		defer func() { _ = recover() }()
+		defer r.Places.Survive("compaction: Config.Observe")
 		r.cfg.Observe(ctx, o)
 	})
 }
 
 // Log writes one line about a change of state. Lines never hold content: no event, no summary, no
-// text of a provider's error. Observations have the errors. A panic in the logger is swallowed.
+// text of a provider's error. Observations have the errors. A panic in the logger is told to
+// the default one, once.
 func (r *Reporter) Log(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
-	defer func() { _ = recover() }()
+	defer r.logger.Survive("compaction: Config.Logger")
 	cmp.Or(r.cfg.Logger, slog.Default()).LogAttrs(ctx, level, "longsession: "+message, attrs...)
 }
 
