@@ -45,7 +45,7 @@ func (p *Places) Survive(place string) {
 		if logger == nil {
 			logger = slog.Default()
 		}
-		logger.LogAttrs(context.Background(), slog.LevelWarn, "longsession: a panic was survived",
+		logger.LogAttrs(context.Background(), slog.LevelWarn, "longsession: "+"a panic was survived",
 			slog.String("place", place), slog.String("panic", kind(cause)), slog.String("at", at))
 	})
 }
