@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -52,11 +53,10 @@ func TestNoTurnFailsWhateverAPartOfThePromptDoes(t *testing.T) {
 			}
 		},
 		"the prompt's observer": func(a *toolApp, f fault, n *atomic.Int32) {
-			var memories editable
+			var read atomic.Int32
 			a.cfg.Prompt = prompt.Config{
 				Memories: prompt.SourceFunc(func(context.Context) (string, error) {
-					memories.set(time.Now().String()) // each turn reports a change
-					return memories.Text(context.Background())
+					return fmt.Sprint("Memory ", read.Add(1)), nil // each turn reports a change
 				}),
 				Observer: prompt.ObserverFunc(func(ctx context.Context, _ prompt.Observation) {
 					n.Add(1)
@@ -74,16 +74,18 @@ func TestNoTurnFailsWhateverAPartOfThePromptDoes(t *testing.T) {
 		for kind, f := range faults {
 			t.Run(part+" "+kind, func(t *testing.T) {
 				t.Parallel()
-				var n atomic.Int32
-				a := newToolApp(t, inMemory(t), single, func(a *toolApp) {
-					a.leaky = strings.HasPrefix(kind, "hangs")
-					withCatalog(a)
-					inject(a, f, &n)
+				withFault(t, f, func(t *testing.T, f fault) {
+					var n atomic.Int32
+					a := newToolApp(t, inMemory(t), single, func(a *toolApp) {
+						a.leaky = strings.HasPrefix(kind, "hangs")
+						withCatalog(a)
+						inject(a, f, &n)
+					})
+					a.play(3)
+					if n.Load() == 0 {
+						t.Error("the part was never called")
+					}
 				})
-				a.play(3)
-				if n.Load() == 0 {
-					t.Error("the part was never called")
-				}
 			})
 		}
 	}
