@@ -99,15 +99,15 @@ func (m steppingModel) GenerateContent(ctx context.Context, req *model.LLMReques
 // compactions. Stored events stay, and the turns in between succeed.
 func TestACancellationAtAnyStepDoesNotSpoilTheNextTurns(t *testing.T) {
 	t.Parallel()
-	for _, played := range improvisations {
+	for i, played := range improvisations {
 		for _, heeds := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, heeded %t", played.name, heeds), func(t *testing.T) {
 				t.Parallel()
-				run, modes := overStorages, []mode{synchronous, flushed}
+				run, modes := takingTurns, []mode{synchronous, flushed}
 				if !heeds { // the database refuses canceled contexts anyway
-					run, modes = inMemoryIn, modes[:1]
+					run, modes = alwaysInMemory, modes[:1]
 				}
-				run(t, modes, func(t *testing.T, store storages.Storage, m mode) {
+				run(t, i, modes, func(t *testing.T, store storages.Storage, m mode) {
 					s := &steps{}
 					var a *app
 					k := 0

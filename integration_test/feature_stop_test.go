@@ -15,10 +15,10 @@ import (
 // second, and so on.
 func TestAConsumerThatStopsAtAnyEventDoesNotSpoilTheNextTurns(t *testing.T) {
 	t.Parallel()
-	for _, played := range improvisations {
+	for i, played := range improvisations {
 		t.Run(played.name, func(t *testing.T) {
 			t.Parallel()
-			overStorages(t, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
+			takingTurns(t, i, []mode{synchronous, flushed, background, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 				a := newApp(t, store, m, withConfig(pressures[1].change))
 				played.start(a)
 				k := 0

@@ -43,11 +43,11 @@ var pressures = []struct {
 	}},
 }
 
-// playAll plays every feature under every pressure. Over the database it plays only the first
-// pressure, to save time.
+// playAll plays every feature under every pressure. Over the databases it plays only the first
+// pressure, to save time. Unless [testkit.Whole], it plays the others in one mode each.
 func playAll(t *testing.T, features []feature) {
 	t.Helper()
-	for _, f := range features {
+	for n, f := range features {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			for i, pressure := range pressures {
@@ -57,6 +57,9 @@ func playAll(t *testing.T, features []feature) {
 				run, modes := overStorages, []mode{synchronous, flushed, background, reopened}
 				if i > 0 {
 					run, modes = inMemoryIn, modes[:2]
+					if !testkit.Whole() && !testkit.Brief() {
+						modes = modes[(n+i)%2:][:1]
+					}
 				} else if !testkit.Race {
 					modes = append(modes, layered)
 				}

@@ -180,7 +180,7 @@ func TestAStackWithoutItsLayersSendsWhatCompactionAloneSends(t *testing.T) {
 			for _, w := range a.workers {
 				w.reads = false
 			}
-			a.play(8)
+			a.play(5)
 			requests[name] = slices.Sorted(slices.Values(a.seen.requests)) // parallel agents send theirs in any order
 		}
 		for _, name := range []string{"no layers", "only the budget"} {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/tool/agenttool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -96,10 +97,14 @@ func inMemory(*testing.T) storages.Storage { return storages.InMemory() }
 func TestEveryShapeFitsItsRequestsAndLosesNoResult(t *testing.T) {
 	t.Parallel()
 	eachShape(t, inMemory, func(t *testing.T, s shape, newApp func(func(*toolApp)) *toolApp) {
+		turns := 4
+		if testkit.Whole() {
+			turns = 6
+		}
 		a := newApp(nil)
-		a.play(6)
+		a.play(turns)
 		a.reopen()
-		a.play(6)
+		a.play(turns)
 		a.checkWorked(s.texts)
 	})
 }

@@ -43,31 +43,67 @@ func (m mode) turns(store storages.Storage, n int) int {
 // overStorages runs f over every storage in every mode. To save time, the databases get only the
 // modes that matter there: records stored during a turn, and other processes. Unless
 // [testkit.Whole], each database gets one of these: the first for ADK's, which rejects stale
-// handles, and the last for this module's own, which loads only visible events. If [testkit.Brief]
-// is true, sessions are in memory.
+// handles, and the last for this module's own, which loads only visible events. The modes that no
+// database gets, or else the first, are then those in memory. If [testkit.Brief] is true, sessions
+// are in memory.
 func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
+	for _, c := range cells(t, modes) {
+		overModes(t, c.store, c.modes, f)
+	}
+}
+
+// takingTurns is overStorages for the i-th of several subtests: unless [testkit.Whole], each runs over
+// one storage only, and all storages take turns.
+func takingTurns(t *testing.T, i int, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
+	t.Helper()
+	all := cells(t, modes)
+	if !testkit.Whole() && !testkit.Brief() {
+		all = all[i%len(all):][:1]
+	}
+	for _, c := range all {
+		overModes(t, c.store, c.modes, f)
+	}
+}
+
+// cell is a storage with the modes in which a test runs over it.
+type cell struct {
+	store storages.Storage
+	modes []mode
+}
+
+// cells returns what overStorages runs a test over.
+func cells(t *testing.T, modes []mode) []cell {
+	t.Helper()
+	if testkit.Brief() {
+		return []cell{{storages.InMemory(), modes}}
+	}
 	slow := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return m.synchronous && m.reopened == 0 || m == background })
 	if len(slow) == 0 {
 		slow = modes[len(modes)-1:]
 	}
-	if testkit.Brief() {
-		inMemoryIn(t, modes, f)
-		return
+	first, last := slow[:1], slow[len(slow)-1:]
+	rest := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return m == first[0] || m == last[0] })
+	if len(rest) == 0 {
+		rest = modes[:1]
 	}
+	var out []cell
 	for _, store := range storages.All(t) {
 		run := modes
 		switch {
-		case store.Name == "inmemory" || store.Name == "persistence" && testkit.Whole():
-		case testkit.Whole():
+		case testkit.Whole() && store.Name == "database":
 			run = slow
+		case testkit.Whole():
+		case store.Name == "inmemory":
+			run = rest
 		case store.Name == "database":
-			run = slow[:1]
+			run = first
 		default:
-			run = slow[len(slow)-1:]
+			run = last
 		}
-		overModes(t, store, run, f)
+		out = append(out, cell{store, run})
 	}
+	return out
 }
 
 // inMemoryIn runs f over the in-memory service in every mode, for tests that do not depend on
@@ -75,6 +111,12 @@ func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storage
 func inMemoryIn(t *testing.T, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
 	overModes(t, storages.InMemory(), modes, f)
+}
+
+// alwaysInMemory is inMemoryIn in the form of takingTurns.
+func alwaysInMemory(t *testing.T, _ int, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
+	t.Helper()
+	inMemoryIn(t, modes, f)
 }
 
 // everywhere runs f over every storage in every mode.
