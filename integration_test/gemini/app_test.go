@@ -199,15 +199,32 @@ func (a *app) checkRequest(req *request) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if n := len(req.Contents); a.answersLate && n > 0 && len(req.Contents[n-1].responses()) > 0 {
-		return // ADK leaves out what was said between a call and a late answer that ends the prompt
-	}
 	seen := compactiontest.Facts(string(req.body))
+	if n := len(req.Contents); a.answersLate && n > 0 && len(req.Contents[n-1].responses()) > 0 {
+		// ADK leaves out what was said between the call and its answer. It must not leave out a summary.
+		seen = append(seen, a.unsummarized()...)
+	}
 	for _, fact := range a.facts {
 		if !slices.Contains(seen, fact) {
 			a.t.Errorf("%s is missing from a request of %s:\n%s", fact, req.model, outline(req.body))
 		}
 	}
+}
+
+// unsummarized returns the facts of the view that are in no summary.
+func (a *app) unsummarized() []string {
+	var contents []*genai.Content
+	for _, ev := range a.view() {
+		if ev.Content != nil && !isSummary(ev.Content) {
+			contents = append(contents, ev.Content)
+		}
+	}
+	return compactiontest.FactsInContents(contents)
+}
+
+// isSummary reports whether content of the view is a summary.
+func isSummary(c *genai.Content) bool {
+	return len(c.Parts) > 0 && (strings.HasPrefix(c.Parts[0].Text, "[Summary of ") || strings.HasPrefix(c.Parts[0].Text, "[Checkpoint of "))
 }
 
 // forgetful disables the check for facts, because a rough summary may lose some.

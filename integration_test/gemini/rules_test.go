@@ -8,9 +8,8 @@ import (
 )
 
 // problems returns the reasons why Gemini would reject a request or misread it, or nil for a valid
-// request. If late is true, a call that was answered late may come after text of the model: the
-// view shows it directly before its answer, because ADK would otherwise delete the turns between
-// them.
+// request. If late is true, calls may come after text of the model: ADK moves a late answer to its
+// call, so that the calls by which the model went on from there follow what was said between.
 func problems(body []byte, late bool) []string {
 	if !utf8.Valid(body) {
 		return []string{"the body is not valid UTF-8"}
