@@ -80,7 +80,8 @@ func (a *app) guarded(cfg guard.Config) *guard.Guard {
 }
 
 // A ceiling of half a dollar holds to the nano-dollar: the ledger is what the server has charged for all
-// requests, with caches, thoughts and summaries, and the call that reaches the ceiling is the last.
+// requests, with caches, thoughts and summaries, and the call that reaches the ceiling is the last, or with a
+// soft landing the last one below it.
 func TestALedgerOf200CallsIsThatOfTheServer(t *testing.T) {
 	t.Parallel()
 	for _, landing := range []guard.LandingMode{guard.LandingHard, guard.LandingSoft} {
@@ -117,7 +118,11 @@ func TestALedgerOf200CallsIsThatOfTheServer(t *testing.T) {
 				if stop == nil || stop.Kind != guard.CostCeiling || stop.Scope != guard.ScopeSession {
 					t.Fatalf("the session ends with %v", stop)
 				}
-				if b.before >= int64(ceiling) || b.nano < int64(ceiling) || b.calls < 180 || b.calls > 220 || b.requests-b.calls < 3 {
+				least := int64(ceiling)
+				if landing == guard.LandingSoft { // the last call is one behind which another might pass the ceiling
+					least = int64(ceiling) * 99 / 100
+				}
+				if b.before >= int64(ceiling) || b.nano < least || b.calls < 180 || b.calls > 220 || b.requests-b.calls < 3 {
 					t.Errorf("%d agent calls and %d summaries for %v, %v before the last call", b.calls, b.requests-b.calls, tokens.Nano(b.nano), tokens.Nano(b.before))
 				}
 				t.Logf("%d agent calls and %d summaries: %d nano-dollars at the server, stopped at %s of %s", b.calls, b.requests-b.calls, b.nano, stop.Spent, stop.Bound)
