@@ -40,7 +40,7 @@ func (c *call) identify() {
 	if c.who, known = callerOf(c.ctx, name); !known {
 		return
 	}
-	c.who.sections = c.m.cfg.sectionsIn(c.ctx)
+	c.who.sections = c.m.cfg.sectionsIn(c.ctx, &c.m.places)
 	c.ic, _ = c.ctx.(agent.InvocationContext)
 	if c.adks = !adk.IsCustom(c.ic.Agent()); !c.adks {
 		return
