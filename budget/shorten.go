@@ -21,8 +21,8 @@ const (
 )
 
 // shorten cuts what is largest in a request to its beginning and end, as far as it must for the request to
-// fit, but not to less than a share of the effective window. The user's new message stays whole. It reports
-// whether the request fits.
+// fit, but not to less than a share of the effective window. The user's new message stays whole, and with a
+// share so do summaries, which are no longer than they must be. It reports whether the request fits.
 func shorten(c *call, fits func() bool, share int) bool {
 	before, whole := c.size, c.req.Contents
 	newest := newMessage(c)
@@ -34,7 +34,10 @@ func shorten(c *call, fits func() bool, share int) bool {
 		for most := c.size.EffectiveWindow() / 2; most >= limit && !fits(); most /= 2 {
 			shortened := slices.Clone(whole)
 			for i, content := range whole {
-				if i != newest && content != nil && promptsize.OfContent(content) > most {
+				if i == newest || content == nil || share > 0 && promptsize.IsSummary(content) {
+					continue
+				}
+				if promptsize.OfContent(content) > most {
 					shortened[i] = toolresult.Shorten(content, most, refTo(c))
 				}
 			}

@@ -335,7 +335,7 @@ func TestEachExactLineIsSeenInFiftyTurns(t *testing.T) {
 		t.Errorf("--no-checkpoint leaves something of it:\n%s", out)
 	}
 	shows(t, "the screen after a restart", out, map[string]string{
-		"window": `(?m)^📊 Context Usage:\n   Tokens: [1-9]\d* / 32000 \(\d+\.\d% used\)\n   Latest turn: none since this chat began`,
+		"window": `(?m)^📊 Context Usage:\n   Tokens: [1-9]\d* / 28800 \(\d+\.\d% used\)\n   Latest turn: none since this chat began`,
 		"newest": `(?m)^\S+ \S+  assistant: Noted: the readings`,
 	})
 	k.stopAndGoOn(t)
