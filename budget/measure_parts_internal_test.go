@@ -16,7 +16,7 @@ import (
 func TestEachComponentKeepsItsOwnNumber(t *testing.T) {
 	t.Parallel()
 	m := newMeter(t, Config{ContextWindow: 100_000, Sections: func(context.Context) []string { return []string{"base", "skills"} }})
-	who := caller{ref: ref, agent: "assistant", model: "test-model", sections: m.cfg.sectionsIn(t.Context())}
+	who := caller{ref: ref, agent: "assistant", model: "test-model", sections: m.cfg.sectionsIn(t.Context(), &m.places)}
 	base, skills := strings.Repeat("word ", 80), "Skills: pdf, xlsx."
 	req := &model.LLMRequest{Config: &genai.GenerateContentConfig{
 		SystemInstruction: &genai.Content{Parts: []*genai.Part{{Text: base}, {Text: skills}}},
