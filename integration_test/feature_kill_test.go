@@ -90,7 +90,7 @@ func TestNoRequestIsRefusedAfterAKillOrACancellation(t *testing.T) {
 		for e, end := range []string{"kill", "cancel", "stop"} {
 			for _, young := range []bool{true, false} {
 				// To save time. Other tests cancel and stop turns over the databases.
-				if end != "kill" && young != ((i+e)%2 == 0) && !testkit.Whole() {
+				if young != ((i+e)%2 == 0) && !testkit.Whole() {
 					continue
 				}
 				run := takingTurns
