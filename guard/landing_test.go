@@ -270,7 +270,7 @@ func TestASubtaskThatLandsUnderTheCeilingOfItsCallerRefusesTheNextRun(t *testing
 func TestStopOfReadsNothingElse(t *testing.T) {
 	t.Parallel()
 	for _, metadata := range []map[string]any{nil, {"longsession:stop": "x"}, {"longsession:stop": map[string]any{}}, {"longsession:stop": map[string]any{"kind": 1, "scope": "turn"}}} {
-		ev := session.NewEvent("i")
+		ev := session.NewEventWithContext(t.Context(), "i")
 		ev.CustomMetadata = metadata
 		if stop := guard.StopOf(ev); stop != nil {
 			t.Errorf("%v: %+v", metadata, stop)

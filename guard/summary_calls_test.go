@@ -64,7 +64,7 @@ func TestEachCallOfASummaryIsCounted(t *testing.T) {
 	before := d.used().ModelCalls
 	s := d.stored()
 	for i := range 12 {
-		ev := session.NewEvent(fmt.Sprint("i", i))
+		ev := session.NewEventWithContext(t.Context(), fmt.Sprint("i", i))
 		ev.Author, ev.Content = "user", genai.NewContentFromText(fmt.Sprint(i, strings.Repeat(" some words of a long report", 100)), genai.RoleUser)
 		if i%2 == 1 {
 			ev.Author, ev.Content.Role = "desk", genai.RoleModel

@@ -76,7 +76,7 @@ func TestAShortenedMessageIsReadFromItsSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	message, attached := strings.Repeat("A long message. ", 500), strings.Repeat("A long file. ", 500)
-	ev := session.NewEvent("i1")
+	ev := session.NewEventWithContext(t.Context(), "i1")
 	ev.Author, ev.Content = "user", &genai.Content{Role: "user", Parts: []*genai.Part{genai.NewPartFromText(message), genai.NewPartFromBytes([]byte(attached), "text/plain")}}
 	if err := svc.AppendEvent(t.Context(), created.Session, ev); err != nil {
 		t.Fatal(err)

@@ -215,7 +215,7 @@ func (p *player) append(n int, turn turn) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	ev := session.NewEvent(fmt.Sprintf("imported-%d", n))
+	ev := session.NewEventWithContext(p.t.Context(), fmt.Sprintf("imported-%d", n))
 	ev.Author = turn.author
 	ev.Actions.StateDelta = map[string]any{"imported": n}
 	if turn.text != "" {
