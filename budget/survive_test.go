@@ -10,7 +10,7 @@ import (
 	"github.com/adk-go-ext/longsession/budget"
 )
 
-// A panic of the plugin itself ends no turn, and whoever keeps the app running can see it.
+// A panic of the plugin itself ends no turn, and operators can see it.
 func TestAPanicOfThePluginLeavesATrace(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -20,7 +20,8 @@ const minShown = 48
 // over the hard limit although all was summarized that may be, readers are shown only the beginning and the
 // end of what is largest in it. How much follows from the view and the window alone. Calls stay as they are,
 // because ADK runs them from the session, and so does the user's newest message: if it is too large, the
-// provider says so. So do summaries, which are no longer than they must be. The view itself, which summaries are written from, stays whole.
+// provider says so. Summaries stay whole, too: they are no longer than they must be. The view itself, which
+// summaries are written from, never changes.
 func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
 	limits := h.State.Prompts.Limits() // nil until the agent's model is known
 	if limits == nil || h.Listed || h.isAhead || h.State.Prompts.Measured() || h.Meter.Estimate() <= limits.HardLimit {
