@@ -266,7 +266,7 @@ func TestDamagedResultsAreReported(t *testing.T) {
 // A file without the tables is read as it is, and has no results. A service that writes adds them.
 func TestAFileFromBeforeResultsIsReadAndBroughtUpToDate(t *testing.T) {
 	t.Parallel()
-	path := damaged(t, run(testkit.DropSearch, "DROP VIEW compactions", firstView(t), "DROP TABLE tool_result_chunks", "DROP TABLE tool_result_blobs", "PRAGMA user_version = 2"))
+	path := damaged(t, run(testkit.DropSearch, testkit.FirstCompactions(t), "DROP TABLE tool_result_chunks", "DROP TABLE tool_result_blobs", "PRAGMA user_version = 2"))
 	same := unchanged(t, path)
 	reading := open(t, path, persistence.WithReadOnly())
 	if n := get(t, reading, "s").Events().Len(); n != 200 {

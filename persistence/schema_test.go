@@ -16,6 +16,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -119,21 +120,6 @@ func TestViewsShowWhatHappenedAndWhatIsSeen(t *testing.T) {
 	}
 }
 
-// firstView returns the statement that made the view compactions before version 6.
-func firstView(t *testing.T) string {
-	t.Helper()
-	script, err := os.ReadFile("migrations/0001_sessions.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, view, found := strings.Cut(string(script), "CREATE VIEW compactions")
-	view, _, ended := strings.Cut(view, ";")
-	if !found || !ended {
-		t.Fatal("the first migration has no such view")
-	}
-	return "CREATE VIEW compactions" + view
-}
-
 // A file of the version before has no such columns, and shows the focus and the note of its checkpoints as soon as it is opened for writing.
 func TestAnOlderFileShowsTheFocusOfItsCheckpoints(t *testing.T) {
 	t.Parallel()
@@ -141,7 +127,7 @@ func TestAnOlderFileShowsTheFocusOfItsCheckpoints(t *testing.T) {
 	if err := audited(t).QueryRow("SELECT file FROM pragma_database_list").Scan(&path); err != nil {
 		t.Fatal(err)
 	}
-	run("DROP VIEW compactions", firstView(t), "PRAGMA user_version = 5")(t, path)
+	run(testkit.FirstCompactions(t), "PRAGMA user_version = 5")(t, path)
 	open(t, path)
 	db, err := sql.Open("sqlite", path+"?mode=ro")
 	if err != nil {

@@ -173,7 +173,7 @@ func TestAResultThatIsKeptElsewhere(t *testing.T) {
 func TestResultsOfAnOlderFile(t *testing.T) {
 	t.Parallel()
 	path := storeSession(t, responding(map[string]any{"output": "fine"}), "shop", "ada", "s1",
-		testkit.DropSearch, "DROP TABLE tool_result_chunks", "DROP TABLE tool_result_blobs", "PRAGMA user_version = 2")
+		testkit.DropSearch, testkit.FirstCompactions(t), "DROP TABLE tool_result_chunks", "DROP TABLE tool_result_blobs", "PRAGMA user_version = 2")
 	code, out, complaints := called(t.Context(), "audit", "result", path)
 	if code != exit.CodeOK || !strings.Contains(out, "#3  login  4 bytes") {
 		t.Errorf("exit code %d\n%s%s", code, out, complaints)
