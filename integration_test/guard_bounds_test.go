@@ -89,7 +89,7 @@ func overlapping(_ context.Context, _ int) error {
 func TestNoModelCallStartsAboveABound(t *testing.T) {
 	t.Parallel()
 	const calls = 24
-	for _, s := range guardShapes() {
+	for _, s := range share(t, 4, guardShapes()) {
 		for _, b := range bounds() {
 			for _, scope := range []guard.Scope{guard.ScopeTurn, guard.ScopeSession} {
 				// A consumer that goes on after errors, and one that stops at the first.
@@ -199,7 +199,7 @@ func checkStored(t *testing.T, sess session.Session) {
 func TestTheLastCallUnderABoundIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	const calls = 24
-	for _, s := range guardShapes() {
+	for _, s := range share(t, 3, guardShapes()) {
 		for _, b := range bounds() {
 			t.Run(fmt.Sprintf("%s, %s", s.name, b.kind), func(t *testing.T) {
 				t.Parallel()

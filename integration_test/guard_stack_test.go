@@ -50,7 +50,7 @@ func stackedRunner(t *testing.T, stack *longsession.Stack, s guardShape, llm *ti
 func TestTheStackStopsEveryShapeAtItsBounds(t *testing.T) {
 	t.Parallel()
 	const calls = 24
-	for _, s := range guardShapes() {
+	for _, s := range share(t, 3, guardShapes()) {
 		for _, b := range bounds() {
 			t.Run(fmt.Sprintf("%s, %s", s.name, b.kind), func(t *testing.T) {
 				t.Parallel()

@@ -73,7 +73,7 @@ var shapes = []shape{
 // eachShape runs f with an app of each shape.
 func eachShape(t *testing.T, store func(*testing.T) storages.Storage, f func(t *testing.T, s shape, newApp func(change func(*toolApp)) *toolApp)) {
 	t.Helper()
-	for _, s := range shapes {
+	for _, s := range share(t, 2, shapes) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			f(t, s, func(change func(*toolApp)) *toolApp {

@@ -70,16 +70,24 @@ func (arr arrangement) stack(t *testing.T, inner session.Service) session.Servic
 	return svc
 }
 
-// matrix runs f in every cell.
+// matrix runs f in every cell, or unless [testkit.Whole] in a third of them.
 func matrix(t *testing.T, f func(t *testing.T, store storages.Storage, arr arrangement)) {
 	t.Helper()
-	for _, store := range backends(t) {
-		for _, arr := range arrangements() {
-			t.Run(store.Name+"/"+arr.name, func(t *testing.T) {
-				t.Parallel()
-				f(t, store.Anew(t), arr)
-			})
+	type cell struct {
+		store storages.Storage
+		arrangement
+	}
+	var cells []cell
+	for _, arr := range arrangements() {
+		for _, store := range backends(t) {
+			cells = append(cells, cell{store, arr})
 		}
+	}
+	for _, c := range share(t, 3, cells) {
+		t.Run(c.store.Name+"/"+c.name, func(t *testing.T) {
+			t.Parallel()
+			f(t, c.store.Anew(t), c.arrangement)
+		})
 	}
 }
 

@@ -50,9 +50,29 @@ func (m mode) turns(store storages.Storage, n int) int {
 // are in memory, in every mode.
 func overStorages(t *testing.T, modes []mode, f func(t *testing.T, store storages.Storage, m mode)) {
 	t.Helper()
+	takingTurns(t, numberOf(t.Name()), modes, f)
+}
+
+// numberOf returns a number that follows from a test's name.
+func numberOf(name string) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(t.Name()))
-	takingTurns(t, int(h.Sum32()>>8), modes, f)
+	_, _ = h.Write([]byte(name))
+	return int(h.Sum32() >> 8)
+}
+
+// share returns every n-th of the cases, beginning with one that follows from the test's name, so that the
+// tests together play all of them. With [testkit.Whole] it returns them all.
+func share[T any](t *testing.T, n int, cases []T) []T {
+	t.Helper()
+	if testkit.Whole() {
+		return cases
+	}
+	n = min(n, len(cases))
+	var out []T
+	for i := numberOf(t.Name()) % n; i < len(cases); i += n {
+		out = append(out, cases[i])
+	}
+	return out
 }
 
 // takingTurns is overStorages for the i-th of several subtests, which take turns with the storages and

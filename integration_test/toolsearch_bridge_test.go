@@ -59,7 +59,7 @@ var searchShapes = []struct {
 // told of; each request extends the one before byte for byte, also in a new process.
 func TestCallsThroughToolCallAreRealCallsEverywhereButInRequests(t *testing.T) {
 	t.Parallel()
-	for _, s := range searchShapes {
+	for _, s := range share(t, 2, searchShapes) {
 		for _, store := range []func(*testing.T) storages.Storage{inMemory, func(t *testing.T) storages.Storage { return storages.Persistence(t) }} {
 			store := store(t)
 			t.Run(s.name+" over "+store.Name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestCallsThroughToolCallAreRealCallsEverywhereButInRequests(t *testing.T) {
 // The same, with every other layer around the deferral and between its halves.
 func TestCallsThroughToolCallAreRealCallsInAWholeStack(t *testing.T) {
 	t.Parallel()
-	for _, s := range searchShapes {
+	for _, s := range share(t, 2, searchShapes) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			a := newSearchApp(t, storages.Persistence(t), s.build, func(a *searchApp) {
