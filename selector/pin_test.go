@@ -154,6 +154,29 @@ func TestTheOldestOfTooManyWaitingCallsAreGivenUp(t *testing.T) {
 	}
 }
 
+// An app that names an agent anew in every turn does not keep all of its turns raw: the agents that wrote last, and the
+// user, are kept up to the limit.
+func TestTheNewestAgentsAreKeptUpToTheLimit(t *testing.T) {
+	t.Parallel()
+	for agents, want := range map[int]int{selector.MaxAgents - 1: selector.MaxAgents - 1, selector.MaxAgents + 20: selector.MaxAgents - 1} {
+		var words strings.Builder
+		for i := range agents {
+			fmt.Fprintf(&words, "%dq %da@agent%d ", i, i, i)
+		}
+		tp := newTape(script(words.String()))
+		tp.exhaust(t, defaults())
+		var kept []string
+		for _, ev := range tp.left() {
+			if ev.Author != "user" {
+				kept = append(kept, ev.Author)
+			}
+		}
+		if newest := fmt.Sprint("agent", agents-1); len(kept) != want || kept[len(kept)-1] != newest {
+			t.Errorf("of %d agents, %d are kept, up to %s: want %d, up to %s", agents, len(kept), kept[len(kept)-1], want, newest)
+		}
+	}
+}
+
 // A call that waits is all that is left of an early turn: the newest turn is the one that the user asked last.
 func TestALateAnswerDoesNotMakeAnOldTurnTheNewest(t *testing.T) {
 	t.Parallel()
