@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test race soak fuzz lint bench quickstart ci
+.PHONY: help test race soak fuzz lint bench figures quickstart ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,11 @@ lint: ## check formatting, go vet, go.mod and staticcheck
 
 bench: ## run all benchmarks
 	go test -run='^$$' -bench=. -benchmem ./...
+
+figures: ## measure figures anew and write them into the documents; LONGSESSION_DATA names the conversations
+	@test -n "$(LONGSESSION_DATA)" || { echo 'LONGSESSION_DATA names no folder of recorded conversations' >&2; exit 2; }
+	LONGSESSION_UPDATE=1 CI=true go test -p 1 -count=1 -timeout 60m -run '^(TestReal|TestPromptAfter|TestAPromptStays)' ./replay ./integration_test/soak
+	cd bench && LONGSESSION_UPDATE=1 go test -count=1 -run '^TestTheDefaultMeetsItsGoals' ./masking
 
 quickstart: ## play the 40-turn example, offline
 	go run ./examples/quickstart

@@ -81,23 +81,67 @@ func TestRealSessionsLoseNothingUnderAllLayers(t *testing.T) {
 	if testkit.Race {
 		t.Skip("too slow with the race detector; other tests cover this with it")
 	}
-	shortened := 0
+	windows := []int{8_000, 32_000, 64_000, 128_000}
+	// Without what the recording leaves out, as in the table, and then with it.
+	var alone, all [4]replay.Total
+	var aloneFixed, allFixed replay.Total
 	for _, c := range read(t, "coding_agent_sessions.jsonl") {
-		reports := compare(t, c, policy(32_000), layered(32_000), layered(8_000))
-		for _, r := range reports[1:] {
-			if err := (replay.Checker{}).Check(r); err != nil {
-				t.Error(err)
+		play := func(fixed replay.Fixed, policies ...replay.Policy) []*replay.Report {
+			reports, err := replay.Compare(t.Context(), c, policies, replay.Options{Fixed: fixed, Model: price(t)})
+			if err != nil {
+				t.Fatal(err)
 			}
-			if r.Layers.ReadBack != r.Layers.Shortened {
-				t.Errorf("%s, window %d: %d results shortened, %d read back", c.ID, r.Limit, r.Layers.Shortened, r.Layers.ReadBack)
+			for _, r := range reports {
+				if r.Layers == nil {
+					continue
+				}
+				if err := (replay.Checker{}).Check(r); err != nil {
+					t.Error(err)
+				}
+				if r.Layers.ReadBack != r.Layers.Shortened {
+					t.Errorf("%s, window %d: %d results shortened, %d read back", c.ID, r.Limit, r.Layers.Shortened, r.Layers.ReadBack)
+				}
+				if r.With.ModelCalls != r.Without.ModelCalls {
+					t.Errorf("%s, window %d: %d model calls, %d recorded", c.ID, r.Limit, r.With.ModelCalls, r.Without.ModelCalls)
+				}
+				if r.Limit >= 32_000 && len(r.Over) > 0 {
+					t.Errorf("%s: %d prompts over a window of %d", c.ID, len(r.Over), r.Limit)
+				}
 			}
-			shortened += r.Layers.Shortened
+			return reports
 		}
-		if r := reports[1]; len(r.Over) > 0 {
-			t.Errorf("%s: %d prompts over a window of 32,000", c.ID, len(r.Over))
+		for i, window := range windows {
+			reports := play(0, policy(window), layered(window))
+			alone[i].Add(reports[0])
+			all[i].Add(reports[1])
 		}
+		reports := play(replay.FixedAuto, policy(32_000), layered(32_000))
+		aloneFixed.Add(reports[0])
+		allFixed.Add(reports[1])
 	}
-	if shortened < 500 {
-		t.Errorf("only %d results were shortened", shortened)
+	if all[1].Layers.Shortened < 200 {
+		t.Errorf("only %d results were shortened", all[1].Layers.Shortened)
 	}
+
+	more := func(of, than float64) float64 { return 100 * (of/than - 1) }
+	prompts := func(t replay.Total) float64 { return float64(t.With.PromptTokens) }
+	withSummaries := func(t replay.Total) int {
+		return t.With.PromptTokens + t.Summarizer.PromptTokens + t.Summarizer.OutputTokens
+	}
+	kept := func(t replay.Total) float64 { return 100 * float64(t.With.CachedTokens) / prompts(t) }
+	for i, window := range windows {
+		a, b := alone[i], all[i]
+		start := fmt.Sprintf("| %d,000 | ", window/1_000)
+		testkit.Figures(t, benchmarks, start+"compaction | %d | %d | %.2f | %d | %.1f%% | %d | |",
+			a.With.PromptTokens, withSummaries(a), dollars(a), a.Compactions, kept(a), a.Over)
+		testkit.Figures(t, benchmarks, start+"all | %d (%+.0f%%) | %d (%+.0f%%) | %.2f (%+.0f%%) | %d | %.1f%% | %d | %d, %d |",
+			b.With.PromptTokens, more(prompts(b), prompts(a)),
+			withSummaries(b), more(float64(withSummaries(b)), float64(withSummaries(a))),
+			dollars(b), more(dollars(b), dollars(a)), b.Compactions, kept(b), b.Over, b.Layers.Shortened, b.Layers.ReadBack)
+	}
+	testkit.Figures(t, benchmarks, "%.0f%% fewer prompt tokens at 32,000, %.0f%% with summaries, and cost $%.2f instead of $%.2f",
+		-more(prompts(allFixed), prompts(aloneFixed)), -more(float64(withSummaries(allFixed)), float64(withSummaries(aloneFixed))),
+		dollars(allFixed), dollars(aloneFixed))
+	testkit.Figures(t, readme, "| cost of the same sessions, with the provider's prefix cache | $%.2f | $%.2f; with all layers $%.2f |",
+		aloneFixed.Without.Dollars, dollars(aloneFixed), dollars(allFixed))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/adk-go-ext/longsession/compaction"
@@ -11,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // read returns the recorded conversations of a file, or skips the test without LONGSESSION_DATA.
@@ -33,9 +35,19 @@ func policy(window int) replay.Policy {
 	return replay.Policy{Name: fmt.Sprint(window), Config: cfg}
 }
 
+// price has the prices that "longsession replay" goes by if nobody names others.
+func price(t *testing.T) tokens.Model {
+	t.Helper()
+	m, ok := tokens.Lookup("gemini-2.5-flash")
+	if !ok {
+		t.Fatal("the registry has lost gemini-2.5-flash")
+	}
+	return m
+}
+
 func compare(t *testing.T, c *conversation.Conversation, policies ...replay.Policy) []*replay.Report {
 	t.Helper()
-	reports, err := replay.Compare(t.Context(), c, policies, replay.Options{Fixed: replay.FixedAuto})
+	reports, err := replay.Compare(t.Context(), c, policies, replay.Options{Fixed: replay.FixedAuto, Model: price(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,12 +62,14 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			compactions, long := 0, 0
+			var played []*replay.Report
 			for i, c := range read(t, file) {
 				if testkit.Race && (i%4 != 0 || c.Messages() > 400) {
 					continue
 				}
 				for _, r := range compare(t, c, policy(200_000), policy(32_000), policy(8_000)) {
 					compactions += len(r.Compactions)
+					played = append(played, r)
 					if r.Orphans > 0 || r.Hidden > 0 {
 						t.Errorf("%s, window %d: %d orphans, %d violations: %v", c.ID, r.Limit, r.Orphans, r.Hidden, r.Problems)
 					}
@@ -80,6 +94,9 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 			}
 			if file == "coding_agent_sessions.jsonl" && long < 3 && !testkit.Race {
 				t.Errorf("only %d long conversations", long)
+			}
+			if !testkit.Race {
+				measured[file](t, played)
 			}
 		})
 	}
@@ -128,17 +145,24 @@ func TestPromptAfterARecordedCompactionIsNoLargerThanTheirs(t *testing.T) {
 		t.Skip("too slow with the race detector; other tests cover this with it")
 	}
 	compared := 0
+	var theirs, ours, bySummaries []any // with a window of 32,000, and with the recorded summaries
 	for _, c := range read(t, "coding_agent_sessions.jsonl") {
 		if len(c.Compactions) == 0 {
 			continue
 		}
-		for _, r := range compare(t, c, with(200_000, mirror), with(32_000, mirror), with(8_000, mirror),
+		for i, r := range compare(t, c, with(200_000, mirror), with(32_000, mirror), with(8_000, mirror),
 			with(200_000, func(p *replay.Policy) { p.When = replay.AsRecorded })) {
 			if r.Hidden > 0 || len(r.Recorded) == 0 {
 				t.Errorf("%s, window %d: %d compared, problems %v", c.ID, r.Limit, len(r.Recorded), r.Problems)
 			}
 			for _, at := range r.Recorded {
 				compared++
+				switch i {
+				case 1:
+					theirs, ours = append(theirs, at.Theirs), append(ours, at.Ours)
+				case 3:
+					bySummaries = append(bySummaries, at.Ours)
+				}
 				if at.Theirs == 0 || at.Ours > at.Theirs {
 					t.Errorf("%s, window %d, call %d: a prompt of %d tokens, %d in the recorded application", c.ID, r.Limit, at.Call, at.Ours, at.Theirs)
 				}
@@ -148,4 +172,6 @@ func TestPromptAfterARecordedCompactionIsNoLargerThanTheirs(t *testing.T) {
 	if compared != 12 {
 		t.Errorf("%d prompts compared, want those of 3 recorded compactions under 4 policies", compared)
 	}
+	testkit.Figures(t, benchmarks, "next prompt had %d, %d and %d tokens; theirs had %d, %d and %d. With their own summaries "+
+		"(`--summarizer recorded`) it has %d, %d and %d.", slices.Concat(ours, theirs, bySummaries)...)
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/toolresult"
@@ -76,6 +78,13 @@ func TestTheDefaultMeetsItsGoalsOnRecordedSessions(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := run(t.Context(), []string{"-data", dir}, &out, &errs); code != 0 {
 		t.Errorf("exit code %d: %s\n%s", code, errs.String(), out.String())
+	}
+	rows := regexp.MustCompile(`(?m)^(\| [^|]* \| [^|]* \|) (\S+)% \| (\S+) \| (\S+) \| (\S+) \|$`).FindAllStringSubmatch(out.String(), -1)
+	if len(rows) != len(allSettings()) {
+		t.Errorf("%d rows read:\n%s", len(rows), out.String())
+	}
+	for _, r := range rows {
+		testkit.Figures(t, "../../BENCHMARKS.md", r[1]+" %s%% | %s | %s | %s |", r[2], r[3], r[4], r[5])
 	}
 }
 

@@ -56,7 +56,7 @@ const filled = 200
 
 func TestAPromptStaysAsShortAsItWas(t *testing.T) {
 	testkit.SkipBrief(t, "every compaction is synchronous")
-	for name, writer := range map[string]compaction.Summarizer{"extractive": summarizer.Extractive{}, "1000 characters": &fixed{}} {
+	for name, writer := range map[string]compaction.Summarizer{"extractive": summarizer.Extractive{}, "of 1,000 characters": &fixed{}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := compaction.DefaultConfig()
@@ -87,6 +87,10 @@ func TestAPromptStaysAsShortAsItWas(t *testing.T) {
 			}
 			if r.compared < len(r.tokens)/2 {
 				t.Errorf("only %d of %d prompts were compared with the one before", r.compared, len(r.tokens))
+			}
+			if testkit.Whole() {
+				testkit.Figures(t, "../../BENCHMARKS.md", "| "+name+" | %d | %d | %.3f | %.0f | %.0f (%.3f times) | %d | %d | %d |",
+					stored, counted.calls, float64(counted.events)/float64(stored), early, late, late/early, slices.Max(r.tokens), r.most, r.compared)
 			}
 		})
 	}
