@@ -97,22 +97,16 @@ func percent(info TokenInfo, window int) float64 {
 	return info.PercentUsed
 }
 
-// short writes a number of tokens in at most four characters: 950, 1.2K, 45K, 1M. It rounds to the
+// short writes a number of tokens with one decimal, unless that is 0: 950, 1.2K, 45K, 28.8K, 1M. It rounds to the
 // nearest.
 func short(n int) string {
-	unit, suffix := 1, ""
+	unit, suffix := 1_000, "K"
 	switch {
-	case n >= 999_500:
-		unit, suffix = 1_000_000, "M"
-	case n >= 1_000:
-		unit, suffix = 1_000, "K"
-	default:
+	case n < 1_000:
 		return strconv.Itoa(n)
+	case n >= 999_950:
+		unit, suffix = 1_000_000, "M"
 	}
-	decimals := 0
-	if n < 10*unit-unit/20 {
-		decimals = 1
-	}
-	text := strconv.FormatFloat(float64(n)/float64(unit), 'f', decimals, 64)
+	text := strconv.FormatFloat(float64(n)/float64(unit), 'f', 1, 64)
 	return strings.TrimSuffix(text, ".0") + suffix
 }

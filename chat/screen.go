@@ -19,7 +19,7 @@ import (
 type screen struct {
 	mu       sync.Mutex
 	out, err io.Writer
-	outTerm  bool            // out is a terminal
+	together bool            // what is written to out and to err comes to one place: the terminal, or one pipe or file
 	shown    terminal.Screen // of err
 	column   bool            // the last character on out was not a newline
 	closed   bool
@@ -31,13 +31,25 @@ type screen struct {
 }
 
 func newScreen(out, err io.Writer) *screen {
-	return &screen{out: out, err: err, outTerm: isTerminal(out), shown: terminal.Of(err)}
+	return &screen{out: out, err: err, together: isTerminal(out) || sameFile(out, err), shown: terminal.Of(err)}
 }
 
 // isTerminal reports whether a stream of the process is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// sameFile reports whether two streams of the process lead to one pipe or file, as after "2>&1".
+func sameFile(out, err any) bool {
+	o, _ := out.(*os.File)
+	e, _ := err.(*os.File)
+	if o == nil || e == nil {
+		return false
+	}
+	outInfo, outErr := o.Stat()
+	errInfo, errErr := e.Stat()
+	return outErr == nil && errErr == nil && os.SameFile(outInfo, errInfo)
 }
 
 // hold keeps notes back while somebody types, because they would be written into the line. release shows them.
@@ -146,7 +158,7 @@ func (s *screen) aside(write func()) {
 		return
 	}
 	s.stopSpinner()
-	if s.outTerm {
+	if s.together {
 		s.finishLine()
 	}
 	write()
@@ -187,7 +199,7 @@ func (s *screen) turnSpinner(end <-chan struct{}, text string) {
 			continue
 		}
 		s.mu.Lock()
-		if s.spin == end && !(s.outTerm && s.column) {
+		if s.spin == end && !(s.together && s.column) {
 			_, _ = fmt.Fprintf(s.err, "\r%c %s", frames[i%len(frames)], text)
 			s.spinning = true
 		}

@@ -283,7 +283,7 @@ func TestEachExactLineIsSeenInFiftyTurns(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, errs)
 	}
-	if n := len(regexp.MustCompile(`(?m)^📊 [\d.]+[KM]?/29K \(\d+\.\d%\)( next summary in about \d+ turns?| ~\d+ turns left)?$`).FindAllString(errs, -1)); n != turns {
+	if n := len(regexp.MustCompile(`(?m)^📊 [\d.]+[KM]?/28\.8K \(\d+\.\d%\)( next summary in about \d+ turns?| ~\d+ turns left)?$`).FindAllString(errs, -1)); n != turns {
 		t.Errorf("%d lines about the window, want one for each of %d turns:\n%s", n, turns, errs)
 	}
 	shows(t, "the screen", out, map[string]string{
@@ -302,7 +302,7 @@ func TestEachExactLineIsSeenInFiftyTurns(t *testing.T) {
 		"guard":     `(?m)^Session: \$\d+\.\d{4}, \d+ model calls, [\d,]+ tokens; no limit is set\n`,
 	})
 	shows(t, "standard error", errs, map[string]string{
-		"left":       `(?m)^📊 [\d.]+K/29K \(\d+\.\d%\) next summary in about \d+ turns?$`,
+		"left":       `(?m)^📊 [\d.]+K/28\.8K \(\d+\.\d%\) next summary in about \d+ turns?$`,
 		"compaction": `(?m)^Summarized \d+ events: [\d,]+ -> [\d,]+ tokens\. It cost \$\d+\.\d{4}\.$`,
 		"next":       `(?m)The next is due at [\d,]+ tokens; the prompt has [\d,]+\.$`,
 	})
