@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/tiktoken-go/tokenizer"
 )
@@ -16,22 +17,23 @@ import (
 //go:embed testdata
 var testdata embed.FS
 
-// sample is one text of a kind, with its Gemma 3 token count. No weight was fitted to these texts.
+// sample is one text of a kind, with its Gemma 3 token count. No weight was fitted to these texts. They are short,
+// so they are off by more than their kind: the tokenizers themselves differ by up to 23%.
 type sample struct {
-	name  string
-	text  string
-	gemma int
-	limit float64 // largest error compared with gemma
+	name         string
+	text         string
+	gemma        int
+	limit, o200k float64 // largest errors compared with gemma and with o200k
 }
 
 func samples(tb testing.TB) []sample {
 	tb.Helper()
 	all := []sample{
-		{name: "prose", gemma: 355, limit: 0.05},
-		{name: "json", gemma: 413, limit: 0.08},
-		{name: "code", gemma: 472, limit: 0.10},
-		{name: "terminal", gemma: 663, limit: 0.12},
-		{name: "cjk", gemma: 347, limit: 0.10},
+		{name: "prose", gemma: 355, limit: 0.03, o200k: 0.03},
+		{name: "json", gemma: 413, limit: 0.08, o200k: 0.10},
+		{name: "code", gemma: 472, limit: 0.08, o200k: 0.15},
+		{name: "terminal", gemma: 663, limit: 0.10, o200k: 0.10},
+		{name: "cjk", gemma: 347, limit: 0.05, o200k: 0.18}, // a third of it is Japanese
 	}
 	for i := range all {
 		b, err := testdata.ReadFile("testdata/" + all[i].name + ".txt")
@@ -58,28 +60,24 @@ func TestEachKindOfTextIsCloseToGemma(t *testing.T) {
 	}
 }
 
-func TestTotalIsCloseToO200k(t *testing.T) {
+func TestEachKindOfTextIsCloseToO200k(t *testing.T) {
 	t.Parallel()
 	codec := o200k(t)
-	var got, want int
 	for _, s := range samples(t) {
-		n, err := codec.Count(s.text)
+		want, err := codec.Count(s.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := Estimate(s.text)
-		t.Logf("%s: %d, o200k %d (%+.1f%%)", s.name, e, n, 100*(float64(e)/float64(n)-1))
-		got += e
-		want += n
-	}
-	if relativeError(got, want) > 0.20 {
-		t.Errorf("Estimate = %d in total, o200k counts %d; want within 20%%", got, want)
+		got := Estimate(s.text)
+		t.Logf("%s: %d, o200k %d (%+.1f%%)", s.name, got, want, 100*(float64(got)/float64(want)-1))
+		if relativeError(got, want) > s.o200k {
+			t.Errorf("%s: Estimate = %d, o200k counts %d; want within %.0f%%", s.name, got, want, 100*s.o200k)
+		}
 	}
 }
 
-// The test reads at most a few hundred kilobytes of each file, because the tokenizer is slow and
-// the total settles early.
-func TestRealConversationsAreCloseToO200k(t *testing.T) {
+// The test reads at most some hundred kilobytes of each kind, because the tokenizer is slow and the total settles early.
+func TestEachKindOfRealTextIsWithinATenthOfO200k(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("LONGSESSION_DATA")
 	if dir == "" {
@@ -90,51 +88,70 @@ func TestRealConversationsAreCloseToO200k(t *testing.T) {
 		t.Fatalf("no *.jsonl in LONGSESSION_DATA=%s (%v)", dir, err)
 	}
 	codec := o200k(t)
-	var got, want int
+	type sum struct{ bytes, got, want int }
+	kinds := map[string]*sum{}
 	for _, file := range files {
-		var fileGot, fileWant int
-		for _, text := range messages(t, file, 300_000) {
+		messages(t, file, func(kind, text string) {
+			s := kinds[kind]
+			if s == nil {
+				s = &sum{}
+				kinds[kind] = s
+			}
+			if text == "" || s.bytes > 150_000 {
+				return
+			}
 			n, err := codec.Count(text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fileGot += Estimate(text)
-			fileWant += n
-		}
-		if fileWant == 0 {
-			t.Errorf("%s: no text found", file)
-			continue
-		}
-		t.Logf("%s: %d, o200k %d (%+.1f%%)", filepath.Base(file), fileGot, fileWant, 100*(float64(fileGot)/float64(fileWant)-1))
-		got += fileGot
-		want += fileWant
+			s.bytes, s.got, s.want = s.bytes+len(text), s.got+Estimate(text), s.want+n
+		})
 	}
-	if want == 0 || relativeError(got, want) > 0.20 {
-		t.Errorf("Estimate = %d in total, o200k counts %d; want within 20%%", got, want)
+	if len(kinds) < 5 {
+		t.Fatalf("only %d kinds of text found", len(kinds))
+	}
+	for kind, s := range kinds {
+		t.Logf("%s: %d, o200k %d (%+.1f%%)", kind, s.got, s.want, 100*(float64(s.got)/float64(s.want)-1))
+		if relativeError(s.got, s.want) > 0.10 {
+			t.Errorf("%s: Estimate = %d, o200k counts %d; want within 10%%", kind, s.got, s.want)
+		}
 	}
 }
 
-// messages returns the texts and tool arguments of a file of conversations, up to size bytes.
-func messages(t *testing.T, file string, size int) []string {
+// kindOf is the kind of a message, by who wrote it and how it looks.
+func kindOf(role, text string) string {
+	han := 0
+	for _, r := range text {
+		if unicode.Is(unicode.Han, r) {
+			han++
+		}
+	}
+	switch {
+	case han*10 > len(text): // Han characters have three bytes
+		return "Chinese"
+	case role != "tool":
+		return "English"
+	case strings.HasPrefix(text, "{") || strings.HasPrefix(text, "["):
+		return "JSON results"
+	}
+	return "other results"
+}
+
+// messages passes on the texts and tool arguments of a file of conversations, with their kinds.
+func messages(t *testing.T, file string, each func(kind, text string)) {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var texts []string
-	add := func(s string) {
-		if s != "" && size > 0 {
-			texts = append(texts, s)
-			size -= len(s)
-		}
-	}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 64<<20)
-	for size > 0 && lines.Scan() {
+	for lines.Scan() {
 		var conversation struct {
 			Messages []struct {
-				Content   any `json:"content"`
+				Role      string `json:"role"`
+				Content   any    `json:"content"`
 				ToolCalls []struct {
 					Function struct {
 						Arguments string `json:"arguments"`
@@ -147,17 +164,17 @@ func messages(t *testing.T, file string, size int) []string {
 		}
 		for _, m := range conversation.Messages {
 			if s, ok := m.Content.(string); ok {
-				add(strings.ToValidUTF8(s, ""))
+				s = strings.ToValidUTF8(s, "")
+				each(kindOf(m.Role, s), s)
 			}
 			for _, call := range m.ToolCalls {
-				add(call.Function.Arguments)
+				each("arguments", call.Function.Arguments)
 			}
 		}
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	return texts
 }
 
 func o200k(t *testing.T) tokenizer.Codec {

@@ -20,22 +20,25 @@ const (
 	multibyte = nClasses        // only in asciiClass: decode the rune first
 )
 
-// Weights are in thousandths of a token, so that a sum does not depend on the order of its terms.
-// They are fitted to Gemma 3 counts, except wAlphabet. For example, "sentence 12" is one word with
-// two letters after the sixth, a blank and two digits: 1000 + 2*55 + 2*1061 = 3232, rounded up to 4
+// Weights are in thousandths of a token, so that a sum does not depend on the order of its terms. They
+// are fitted to counts of o200k and of Gemma 3 at once, except wAlphabet: for each kind of text, the
+// larger of the two errors is as small as it can be. For example, "sentence 12" is one word with two
+// letters after the sixth, a blank and two digits: 980 + 2*104 + 1352 + 387 = 2927, rounded up to 3
 // tokens.
 const (
-	wWord         = 1000 // first letter of a word
-	wLongWord     = 55   // each letter after the sixth of a word
-	wCapitals     = 422  // a capital directly after a capital: acronyms and constants are split
-	wDigit        = 1061 // each digit is a token of its own
-	wPunct        = 970  // first of a run of punctuation
-	wFurtherPunct = 50   // each further character: `":"`, `},{` and `-----` are one token
-	wNewline      = 1715 // includes the token of the following indentation
-	wFurtherBlank = 86   // each white-space character after the first of a run
-	wCJK          = 528
-	wCJKPunct     = 1432
-	wOther        = 1353
+	wWord     = 980 // first letter of a word
+	wLongWord = 104 // each letter after the sixth of a word
+	wCapitals = 265 // a capital directly after a capital: acronyms and constants are split
+	// o200k takes three digits at a time, Gemma 3 one.
+	wDigit        = 1352 // the first, fourth, seventh ... digit of a number
+	wFurtherDigit = 387  // each other digit
+	wPunct        = 937  // first of a run of punctuation
+	wFurtherPunct = 98   // each further character: `":"`, `},{` and `-----` are one token
+	wNewline      = 1366 // includes the token of the following indentation
+	wFurtherBlank = 20   // each white-space character after the first of a run
+	wCJK          = 618
+	wCJKPunct     = 1057
+	wOther        = 1900
 	// One sentence each of Russian, Greek, Arabic, Hebrew, Hindi and Thai takes 0.28 to 0.57 Gemma
 	// 3 tokens per letter. wOther would overestimate them three to five times, and so compact those
 	// sessions far too early.
@@ -45,14 +48,16 @@ const (
 )
 
 // state is the estimate's memory of the runes so far: 0 at the start, 1 to 2*plainLetters inside a
-// word, then the states below.
+// word, then the states below. The third digit of a number leads back to 0.
 type state uint8
 
 const (
 	afterBlank   state = 2*plainLetters + 1
 	afterNewline state = 2*plainLetters + 2
 	afterPunct   state = 2*plainLetters + 3
-	nStates            = 2*plainLetters + 4
+	afterDigit   state = 2*plainLetters + 4 // the first of three digits
+	afterDigits  state = 2*plainLetters + 5 // the second
+	nStates            = 2*plainLetters + 6
 )
 
 // inWord returns the state after the n-th letter of a word. n is at most plainLetters.
@@ -169,7 +174,7 @@ func buildTransitions() (t [nStates][nClasses]step) {
 		row := &t[s]
 		row[lower] = step{wWord, inWord(1, false)}
 		row[upper] = step{wWord, inWord(1, true)}
-		row[digit] = step{wDigit, 0}
+		row[digit] = step{wDigit, afterDigit}
 		row[punct] = step{wPunct, afterPunct}
 		row[newline] = step{wNewline, afterNewline}
 		// A single blank belongs to the following word.
@@ -193,6 +198,8 @@ func buildTransitions() (t [nStates][nClasses]step) {
 			}
 		}
 	}
+	t[afterDigit][digit] = step{wFurtherDigit, afterDigits}
+	t[afterDigits][digit] = step{wFurtherDigit, 0}
 	t[afterBlank][blank].cost = wFurtherBlank
 	t[afterNewline][blank].cost = wFurtherBlank
 	t[afterNewline][newline].cost = wFurtherBlank

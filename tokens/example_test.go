@@ -13,8 +13,8 @@ func ExampleEstimate() {
 	fmt.Println(tokens.Estimate(`{"status":"ok","items":[1,2,3]}`))
 	fmt.Println(tokens.Estimate("会议改到星期四。"))
 	// Output:
-	// 14
-	// 14
+	// 13
+	// 15
 	// 6
 }
 
