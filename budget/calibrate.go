@@ -53,17 +53,16 @@ type calibration struct {
 	cutReported, highReported bool
 }
 
-// expect is the size of a request with an estimate, and bounds for it: what was counted is exact, and what
-// was added or removed since may be off by a tenth. Without any count, atLeast is 0.
+// expect is the size of a request with an estimate, and bounds for it: what was added or removed since the
+// last count may be off, see [promptsize.Margin]. Without any count, atLeast is 0.
 func (k *calibration) expect(name string, estimate int) (likely, atMost, atLeast int) {
 	if k.counted == 0 || k.model != name {
 		return estimate, estimate + estimate/estimateErrorDivisor, 0
 	}
 	line := k.fit.LineNear(k.estimate, k.counted)
 	likely = max(line.Of(estimate), estimate/promptsize.MaxRatio)
-	change := likely - k.counted
-	margin := max(change, -change) / estimateErrorDivisor
-	return likely, likely + margin, likely - margin
+	margin := promptsize.Margin(k.counted, likely-k.counted)
+	return likely, likely + margin, max(0, likely-margin)
 }
 
 // take takes in the count of a request, in a window of that many tokens.

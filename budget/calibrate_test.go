@@ -78,7 +78,10 @@ func TestExpectationsAreWithinATenthAfterThreeCalls(t *testing.T) {
 					estimate := s.m.measure(s.who, s.req).estimate()
 					count := int(tokenizer.factor*float64(estimate) + tokenizer.constant)
 					got := s.call(count)
-					if sum := got.UsedTokens(); i >= 3 && off(sum, count) > 0.1 {
+					// No tokenizer counts 1.9 times the estimate. Until counts show that one does, half of it is
+					// taken for a fixed part, which a compaction would leave.
+					high := tokenizer.factor > 1.5 && got.UsedTokens() > count
+					if sum := got.UsedTokens(); i >= 3 && off(sum, count) > 0.1 && !high {
 						t.Errorf("call %d: %d expected, %d counted", i+1, sum, count)
 					}
 					if i >= 3 && got.atMost < count {
@@ -228,9 +231,10 @@ func TestAServerThatCutsPromptsIsReportedAgainAfterAFullCount(t *testing.T) {
 	}
 }
 
-// The recorded counts hold the recorded application's instructions and tools, which the recording lacks.
-func TestRealSessionsAreExpectedWithinATenthAfterThreeTurns(t *testing.T) {
-	t.Parallel()
+// playReal plays the calls of real sessions that their provider has counted, and passes on what was expected of each. The
+// recorded counts hold the recorded application's instructions and tools, which the recording lacks.
+func playReal(t *testing.T, each func(call int, expected measured, count int)) {
+	t.Helper()
 	folder := os.Getenv("LONGSESSION_DATA")
 	if folder == "" {
 		t.Skip("LONGSESSION_DATA is not set: no real conversations")
@@ -239,8 +243,7 @@ func TestRealSessionsAreExpectedWithinATenthAfterThreeTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls, missed := 0, 0
-	var errs []float64
+	calls := 0
 	for _, c := range all {
 		s := newAgentSession(t, Config{ContextWindow: 1_000_000})
 		counted, before := 0, 0
@@ -254,14 +257,8 @@ func TestRealSessionsAreExpectedWithinATenthAfterThreeTurns(t *testing.T) {
 				if step.PromptTokens > 0 && step.PromptTokens != before {
 					before = step.PromptTokens
 					got := s.call(step.PromptTokens)
-					if counted++; counted > 3 {
-						calls++
-						e := off(got.UsedTokens(), step.PromptTokens)
-						errs = append(errs, e)
-						if e > 0.1 {
-							missed++
-						}
-					}
+					counted, calls = counted+1, calls+1
+					each(counted, got, step.PromptTokens)
 				}
 				s.req.Contents = append(s.req.Contents, step.Answer)
 				if len(step.Responses) > 0 {
@@ -274,14 +271,87 @@ func TestRealSessionsAreExpectedWithinATenthAfterThreeTurns(t *testing.T) {
 			}
 		}
 	}
-	slices.Sort(errs)
 	if calls < 300 {
 		t.Fatalf("only %d counts found", calls)
 	}
+}
+
+func TestRealSessionsAreExpectedWithinATenthAfterThreeTurns(t *testing.T) {
+	t.Parallel()
+	missed := 0
+	var errs []float64
+	playReal(t, func(call int, expected measured, count int) {
+		if call <= 3 {
+			return
+		}
+		e := off(expected.UsedTokens(), count)
+		errs = append(errs, e)
+		if e > 0.1 {
+			missed++
+		}
+	})
+	slices.Sort(errs)
+	calls := len(errs)
 	t.Logf("%d calls: %d off by more than a tenth; median %.2f%%, 99th percentile %.2f%%, worst %.1f%%", calls, missed,
 		100*errs[calls/2], 100*errs[calls*99/100], 100*errs[calls-1])
 	if missed*100 > calls {
 		t.Errorf("%d of %d calls are off by more than a tenth", missed, calls)
+	}
+}
+
+func TestOneInAHundredRealCallsExceedsWhatItShouldNot(t *testing.T) {
+	t.Parallel()
+	calls, exceeded := 0, 0
+	var room []float64
+	playReal(t, func(call int, expected measured, count int) {
+		if call == 1 {
+			return // nobody recorded what its fixed part is
+		}
+		calls++
+		room = append(room, float64(expected.atMost-expected.UsedTokens())/float64(count))
+		if count > expected.atMost {
+			exceeded++
+		}
+	})
+	slices.Sort(room)
+	t.Logf("%d of %d calls; the margin is %.1f%% of the prompt in the median", exceeded, calls, 100*room[len(room)/2])
+	if exceeded*100 > calls {
+		t.Errorf("%d of %d calls have more tokens than they should at most", exceeded, calls)
+	}
+	if median := room[len(room)/2]; median > 0.02 {
+		t.Errorf("the margin is %.1f%% of the prompt in the median, want at most 2%%", 100*median)
+	}
+}
+
+func TestTheSecondRealCallKnowsTheFixedPart(t *testing.T) {
+	t.Parallel()
+	var errs []float64
+	playReal(t, func(call int, expected measured, count int) {
+		if call == 2 || call == 3 {
+			errs = append(errs, off(expected.UsedTokens(), count))
+		}
+	})
+	slices.Sort(errs)
+	t.Logf("off by %.1f%% in the median, %.1f%% at worst", 100*errs[len(errs)/2], 100*errs[len(errs)-1])
+	if errs[len(errs)-1] > 0.15 {
+		t.Errorf("a second or third call is off by %.0f%%, want at most 15%%", 100*errs[len(errs)-1])
+	}
+}
+
+// A provider that adds 20,000 tokens of its own to prompts of 100 counts them at 200 times the estimate. No tokenizer
+// does, so the next 10,000 tokens do not count double.
+func TestInstructionsThatNoRequestHasAreNoRatio(t *testing.T) {
+	t.Parallel()
+	for _, factor := range []float64{1, 1.25, 1.5} {
+		s := newAgentSession(t, Config{ContextWindow: 200_000})
+		for i, size := range []int{100, 10_000, 10_000} {
+			s.say(genai.RoleUser, size)
+			count := 20_000 + int(factor*float64(s.m.measure(s.who, s.req).estimate()))
+			got := s.call(count)
+			if i > 0 && (off(got.UsedTokens(), count) > 0.1 || got.atMost < count) {
+				t.Errorf("factor %v, call %d: %d expected, at most %d, %d counted", factor, i+1, got.UsedTokens(), got.atMost, count)
+			}
+		}
 	}
 }
 

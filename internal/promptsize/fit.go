@@ -13,6 +13,20 @@ const (
 	minCounts = 3
 )
 
+const (
+	changeErrorDivisor = 4   // what was added or removed since a count may be off by one part in so many
+	countErrorDivisor  = 100 // what apps and providers add to prompts varies by one part in so many
+	leeway             = 64  // and by so many tokens
+)
+
+// Margin is how many tokens more, or less, a prompt may have than is expected of it, given a provider's
+// count of an earlier prompt of the agent, and by how many tokens it is expected to have changed since. A
+// margin of a tenth of the change was exceeded by every other count of recorded sessions: messages were
+// sent that nobody recorded. This one is exceeded by one in a hundred.
+func Margin(counted, change int) int {
+	return max(change, -change)/changeErrorDivisor + counted/countErrorDivisor + leeway
+}
+
 // Line is how a provider counts prompts: Overhead + Ratio × the estimate of their contents. The
 // overhead is the system prompt and the tools; the ratio corrects the estimate.
 type Line struct{ Ratio, Overhead float64 }
@@ -99,6 +113,12 @@ func (f Fit) through(x, y float64) (slope, spread float64) {
 }
 
 const (
+	// maxTokenizerRatio is the largest ratio of counted to estimated tokens that a tokenizer alone explains.
+	// What is counted beyond it is fixed: a provider may add instructions and tools that no request has.
+	maxTokenizerRatio = 1.5
+	// usualRatio is the ratio where such a fixed part hides it: between that of o200k and Gemma, 1, and of
+	// Claude, 1.5.
+	usualRatio = 1.25
 	// ratioStdDev is how far ratios of real tokenizers to estimates lie from the ratio of a whole count
 	// to its estimate: the overhead of a prompt is not known.
 	ratioStdDev = 0.3
@@ -110,7 +130,7 @@ const (
 
 // LineNear is the line through the latest count that predicts the next prompts best, larger or smaller.
 // Its ratio may be below 1. It begins as the ratio of the latest count to its estimate, as if there were
-// no overhead, and follows the line of least squares the more, the wider the estimates spread and the
+// no overhead, or as 1.25 if no tokenizer has that ratio. It follows the line of least squares the more, the wider the estimates spread and the
 // better the counts lie on that line. For counts of 3,000, 4,000 and 5,000 for estimates of 1,000, 2,000
 // and 3,000, the ratio is 1.00.
 func (f Fit) LineNear(estimate, counted int) Line {
@@ -119,6 +139,9 @@ func (f Fit) LineNear(estimate, counted int) Line {
 	}
 	x, y := float64(estimate), float64(counted)
 	ratio := y / x
+	if ratio > maxTokenizerRatio {
+		ratio = usualRatio // the rest is a fixed part that the estimate lacks
+	}
 	if slope, spread := f.through(x, y); spread > 0 && f.n >= minCounts {
 		// The squared distances of the counts from the line.
 		residual := max(0, f.yy-2*y*f.y+y*y*f.n-slope*slope*spread)

@@ -120,10 +120,11 @@ func TestTheLineNearTheLatestCountFollowsCountsThatLieOnALine(t *testing.T) {
 		estimate, counted int
 		next, want, close int
 	}{
-		{"no overhead is assumed of one count", fitTo(2_000, 1, 2_000), 2_000, 4_000, 3_000, 6_000, 0},
+		{"no overhead is assumed of one count", fitTo(0, 1.4, 2_000), 2_000, 2_800, 3_000, 4_200, 0},
+		{"no tokenizer counts twice the estimate", fitTo(2_000, 1, 2_000), 2_000, 4_000, 3_000, 5_250, 0},
 		{"counts that lie on a line", fitTo(2_000, 1, 1_000, 2_000, 3_000), 3_000, 5_000, 10_000, 12_000, 100},
 		{"a ratio below 1", fitTo(1_000, 0.7, 2_000, 4_000, 6_000), 6_000, 5_200, 12_000, 9_400, 50},
-		{"hardly any spread", fitTo(1_000, 1.5, 2_000, 2_000, 2_000), 2_000, 4_000, 1_000, 2_000, 0},
+		{"hardly any spread", fitTo(1_000, 0.9, 2_000, 2_000, 2_000), 2_000, 2_800, 1_000, 1_400, 0},
 		{"images are no ratio", fitTo(0, 9, 1_000, 4_000, 9_000), 9_000, 81_000, 10_000, 83_000, 0},
 		{"nothing is estimated", promptsize.Fit{}, 0, 300, 100, 400, 0},
 	} {
@@ -133,6 +134,17 @@ func TestTheLineNearTheLatestCountFollowsCountsThatLieOnALine(t *testing.T) {
 		}
 		if got := line.Of(r.next); got < r.want-r.close || got > r.want+r.close {
 			t.Errorf("%s: %d is expected for %d, want %d", r.name, got, r.next, r.want)
+		}
+	}
+}
+
+func TestTheMarginIsOfWhatIsNotCountedAndOfTheCount(t *testing.T) {
+	t.Parallel()
+	for _, r := range []struct{ counted, change, want int }{
+		{0, 0, 64}, {10_000, 0, 164}, {10_000, 4_000, 1_164}, {10_000, -4_000, 1_164},
+	} {
+		if got := promptsize.Margin(r.counted, r.change); got != r.want {
+			t.Errorf("counted %d, changed by %d: %d, want %d", r.counted, r.change, got, r.want)
 		}
 	}
 }
