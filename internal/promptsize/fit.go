@@ -4,7 +4,7 @@ import "math"
 
 const (
 	// MaxRatio bounds the ratio of counted to estimated tokens. Claude's own counts of coding
-	// sessions are 1.2 to 1.5 times the estimate. A ratio over two has another cause: images, or
+	// sessions are 1.1 to 1.5 times the estimate. A ratio over two has another cause: images, or
 	// messages that are not in the session.
 	MaxRatio = 2
 	// maxSlopeStdErr is the largest standard error with which a ratio is used.
@@ -14,9 +14,9 @@ const (
 )
 
 const (
-	changeErrorDivisor = 4   // what was added or removed since a count may be off by one part in so many
-	countErrorDivisor  = 100 // what apps and providers add to prompts varies by one part in so many
-	leeway             = 64  // and by so many tokens
+	changeErrorDivisor = 4  // what was added or removed since a count may be off by one part in so many
+	countErrorDivisor  = 80 // what apps and providers add to prompts varies by one part in so many
+	leeway             = 64 // and by so many tokens
 )
 
 // Margin is how many tokens more, or less, a prompt may have than is expected of it, given a provider's

@@ -141,7 +141,7 @@ func TestTheLineNearTheLatestCountFollowsCountsThatLieOnALine(t *testing.T) {
 func TestTheMarginIsOfWhatIsNotCountedAndOfTheCount(t *testing.T) {
 	t.Parallel()
 	for _, r := range []struct{ counted, change, want int }{
-		{0, 0, 64}, {10_000, 0, 164}, {10_000, 4_000, 1_164}, {10_000, -4_000, 1_164},
+		{0, 0, 64}, {8_000, 0, 164}, {8_000, 4_000, 1_164}, {8_000, -4_000, 1_164},
 	} {
 		if got := promptsize.Margin(r.counted, r.change); got != r.want {
 			t.Errorf("counted %d, changed by %d: %d, want %d", r.counted, r.change, got, r.want)

@@ -2,8 +2,8 @@ package meter
 
 import "math"
 
-// estimateErrorDivisor gives the error of estimates: one part in so many. Against real tokenizers
-// it is 5% to 12% for single messages of one kind.
+// estimateErrorDivisor gives the error of a prompt that no provider has counted: one part in so many. It is
+// that of each kind of text, see package tokens.
 const estimateErrorDivisor = 10
 
 // PlusError is a size with the error that its estimate may have.

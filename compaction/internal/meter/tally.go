@@ -85,7 +85,7 @@ func (t *tally) prompt() Prompt {
 		case agent.counted > 0:
 			counted := max(0, agent.counted+t.fixedChange(name))
 			size := counted + agent.since
-			largest = largest.orLarger(Prompt{Likely: size, AtMost: counted + PlusError(agent.since), ratio: ratio})
+			largest = largest.orLarger(Prompt{Likely: size, AtMost: size + promptsize.Margin(counted, agent.since), ratio: ratio})
 		case !agent.fit.Undercounts():
 			size := max(0, line.Of(request.of(t.estimate))+t.fixedChange(name))
 			largest = largest.orLarger(Prompt{Likely: size, AtMost: PlusError(size), ratio: ratio})
