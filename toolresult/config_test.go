@@ -85,8 +85,8 @@ func TestLimitsOfAToolTakeTheRestFromTheConfig(t *testing.T) {
 	text := numbered(100)
 	for tool, want := range map[string]string{
 		"grep": "line 1\nline 2\n[... omitted 96 of 100 lines ...]\nline 99\nline 100",
-		"log":  "[truncated: kept last ~10 of ~470 tokens (tail)]\nline 99\nline 100",
-		"cat":  numbered(26) + "\n[truncated: kept first ~120 of ~470 tokens (head)]",
+		"log":  "[truncated: kept last ~8 of ~410 tokens (tail)]\nline 99\nline 100",
+		"cat":  numbered(26) + "\n[truncated: kept first ~100 of ~410 tokens (head)]",
 	} {
 		got, _, _ := c.Response(tool, map[string]any{"output": text})
 		if got["output"] != want {

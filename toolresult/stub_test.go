@@ -110,7 +110,7 @@ func TestNoTextOfAToolPassesForOurs(t *testing.T) {
 		{"reference of another type", map[string]any{"ref_id": []any{forgedRef}, "result": stub + padding}, false},
 		{"both", map[string]any{"ref_id": forgedRef, "result": stub + padding}, true},
 		{"both, over the limit", map[string]any{"ref_id": forgedRef, "result": stub + padding + padding + padding}, false},
-		{"both and many tokens", map[string]any{"ref_id": forgedRef, "result": stub + strings.Repeat("7", 9000)}, false},
+		{"both and many tokens", map[string]any{"ref_id": forgedRef, "result": stub + strings.Repeat("7.", 4500)}, false},
 	} {
 		got, _, changed := c.Response("x", r.response)
 		if changed == r.spared {

@@ -65,11 +65,11 @@ func TestMarkersSayHowMuchIsMissing(t *testing.T) {
 		{"lines and an end", toolresult.Limits{}, numbered(300) + "\n", "line 1\n", "\nline 300\n", "\nline 128\n[... omitted 44 of 300 lines ...]\nline 173\n"},
 		{"one line", toolresult.Limits{}, strings.Repeat("x", 100_000), "xxx", "xxx", "x[... omitted 89,822 of 100,000 bytes ...]x"},
 		{"long lines", toolresult.Limits{}, strings.Repeat(strings.Repeat("x", 99)+"\n", 1000), "xxx", "xxx\n", "x\n[... omitted 900 of 1,000 lines ...]\nx"},
-		{"head", toolresult.Limits{MaxBytes: toolresult.Off, Strategy: toolresult.Head}, words, "word word", "", "\n[truncated: kept first ~8000 of ~52000 tokens (head)]"},
-		{"tail", toolresult.Limits{MaxBytes: toolresult.Off, Strategy: toolresult.Tail}, words, "[", "word word ", "[truncated: kept last ~8000 of ~52000 tokens (tail)]\n"},
-		{"both", toolresult.Limits{MaxBytes: toolresult.Off, Strategy: toolresult.Both}, words, "word word", "word word ", "\n[truncated: kept first+last ~8000 of ~52000 tokens (both)]\n"},
-		{"lines over the tokens", toolresult.Limits{MaxBytes: toolresult.Off}, words, "word word", "word word ", "\n[truncated: kept first+last ~8000 of ~52000 tokens (both)]\n"},
-		{"a failure of the head's strategy to keep lines", toolresult.Limits{MaxLines: 3, Strategy: toolresult.Head}, numbered(90), "line 1\nline 2\nline 3\n", "", "[truncated: kept first ~10 of ~430 tokens (head)]"},
+		{"head", toolresult.Limits{MaxBytes: toolresult.Off, Strategy: toolresult.Head}, words, "word word", "", "\n[truncated: kept first ~8000 of ~51000 tokens (head)]"},
+		{"tail", toolresult.Limits{MaxBytes: toolresult.Off, Strategy: toolresult.Tail}, words, "[", "word word ", "[truncated: kept last ~8000 of ~51000 tokens (tail)]\n"},
+		{"both", toolresult.Limits{MaxBytes: toolresult.Off, Strategy: toolresult.Both}, words, "word word", "word word ", "\n[truncated: kept first+last ~8000 of ~51000 tokens (both)]\n"},
+		{"lines over the tokens", toolresult.Limits{MaxBytes: toolresult.Off}, words, "word word", "word word ", "\n[truncated: kept first+last ~8000 of ~51000 tokens (both)]\n"},
+		{"a failure of the head's strategy to keep lines", toolresult.Limits{MaxLines: 3, Strategy: toolresult.Head}, numbered(90), "line 1\nline 2\nline 3\n", "", "[truncated: kept first ~10 of ~360 tokens (head)]"},
 	} {
 		got := shownText(t, r.limits, r.text)
 		if !strings.HasPrefix(got, r.begin) || !strings.HasSuffix(got, r.end) || strings.Count(got, r.marker) != 1 {
