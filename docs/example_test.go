@@ -237,7 +237,7 @@ func Example_status() {
 		log.Fatal(err)
 	}
 	// Output:
-	// prompt 35 of 117411 tokens, 0 summaries
+	// prompt 33 of 117411 tokens, 0 summaries
 	// no compaction: not due
 }
 
