@@ -163,7 +163,7 @@ func TestAPromptThatTheLibraryTookToFitIsUnforeseen(t *testing.T) {
 		{User: said("user", long), Steps: []conversation.Step{{Answer: said("model", "Yes."), PromptTokens: 1_710}}},
 	}}
 	cfg := compaction.DefaultConfig()
-	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow, cfg.MaxOutputTokens, cfg.RetainTokens = summarizer.Extractive{}, true, 1_600, compaction.Off, compaction.Off
+	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow, cfg.MaxOutputTokens, cfg.RetainTokens = summarizer.Extractive{}, true, 1_690, compaction.Off, compaction.Off
 	report, err := Play(t.Context(), c, Policy{Config: cfg}, Options{Fixed: FixedAuto})
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestAPromptThatTheLibraryTookToFitIsUnforeseen(t *testing.T) {
 	// With a single count, the library cannot distinguish a ratio of 1.9 from 270 tokens of
 	// instructions.
 	over := report.Over
-	if len(over) != 1 || over[0].Unavoidable || !over[0].Unforeseen || over[0].Expected < 1_300 || over[0].Expected > 1_600 || over[0].Tokens <= 1_600 {
+	if len(over) != 1 || over[0].Unavoidable || !over[0].Unforeseen || over[0].Expected < 1_300 || over[0].Expected > 1_690 || over[0].Tokens <= 1_690 {
 		t.Errorf("%+v, want one unforeseen prompt", over)
 	}
 	var total Total
