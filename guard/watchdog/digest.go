@@ -43,6 +43,7 @@ func (w *Watchdog) Call(id, tool string, args, response map[string]any) Call {
 		return Call{ID: id, Tool: tool, Args: c.Args, Polling: c.Polling}
 	}
 	c.Result.Hash, c.Result.whole, c.Result.shape, c.Result.numbers = hashes.stable, hashes.whole, hashes.shape, d.numbers
+	c.Result.finds = d.finds
 	c.Result.Acknowledges = d.onlyAcknowledges || d.text <= maxEcho && echoes(response, args)
 	return c
 }
@@ -104,6 +105,7 @@ type digest struct {
 	// ADK all tools where a model calls one that does not exist, and all arguments that a tool does not know.
 	anyOrder bool
 	numbers  int64 // the sum of the whole numbers that may be counters
+	finds    bool  // a value says something else than that nothing was found, or that the call has worked
 }
 
 // value returns hashes; those of the whole are equal for values with the same canonical JSON.
@@ -118,17 +120,19 @@ func (d *digest) value(v any) sums {
 		if v {
 			return like(3)
 		}
-		d.onlyAcknowledges = false
+		d.onlyAcknowledges, d.finds = false, true
 		return like(4)
 	case float64:
 		if v != 0 {
-			d.onlyAcknowledges = false
+			d.onlyAcknowledges, d.finds = false, true
 			d.text++
 		}
 		return like(mix(5, math.Float64bits(v)))
 	case string:
 		d.text += len(v)
-		d.onlyAcknowledges = d.onlyAcknowledges && acknowledges(v)
+		worked := acknowledges(v)
+		d.onlyAcknowledges = d.onlyAcknowledges && worked
+		d.finds = d.finds || !worked && !findsNothing(v)
 		return like(6).mix(d.words(v))
 	case map[string]any:
 		return d.object(v)
@@ -158,12 +162,12 @@ func (d *digest) object(v map[string]any) sums {
 	defer d.path.Leave()
 	sum := like(uint64(len(v))) // a sum, because maps have no order
 	for key, element := range v {
-		before := d.numbers
+		before, found := d.numbers, d.finds
 		field := d.value(element)
 		switch n, isNumber := canonical.Level(element).(float64); {
 		case isTimeKey(key) && atom(element):
-			field.stable, field.shape, d.numbers = 13, 13, before
-		case isNumber && n == math.Trunc(n) && math.Abs(n) < 1e15 && !bounded(v, n):
+			field.stable, field.shape, d.numbers, d.finds = 13, 13, before, found
+		case isNumber && isCounterKey(key) && n == math.Trunc(n) && math.Abs(n) < 1e15 && !bounded(v, n):
 			field.shape = 14
 			d.numbers += int64(n)
 		}
@@ -237,6 +241,25 @@ func acknowledges(text string) bool {
 		}
 	}
 	return worked
+}
+
+// findsNothing reports whether a short text says that nothing was found.
+func findsNothing(text string) bool {
+	if len(text) > maxEcho {
+		return false
+	}
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i, word := range words {
+		switch word {
+		case "no", "none", "nothing", "0", "zero", "empty", "without":
+			return true
+		case "not":
+			if i+1 < len(words) && (words[i+1] == "found" || words[i+1] == "exist") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // echoes reports whether a short result contains an argument: "The file a/b.go has been updated.".

@@ -44,6 +44,9 @@ func (m *memory) add(c *Call) {
 	m.count++
 }
 
+// since returns how many steps there are since one, with it.
+func (m *memory) since(step int) int { return m.steps - max(step, 1) + 1 }
+
 // back returns the call that was added so many before the newest.
 func (m *memory) back(n int) *seen { return &m.calls[(m.count-1-n)%remembered] }
 

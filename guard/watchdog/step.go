@@ -60,6 +60,7 @@ type Result struct {
 	// whole is of the result as it is, 0 if that is not known; shape is without whole numbers, too, and numbers is their sum.
 	whole, shape uint64
 	numbers      int64
+	finds        bool // it says something else than that nothing was found
 }
 
 // Severity is how sure it is that a pattern is a loop.

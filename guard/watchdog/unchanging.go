@@ -18,6 +18,7 @@ type unchanging struct {
 	least  int
 	memory memory
 	began  int // the step of the newest answer that says something new
+	doubt  int // the step of the newest answer that does, or that has one more thing of a sweep
 }
 
 // Unchanging returns a signal for results that stay the same, whatever else is done:
@@ -26,7 +27,7 @@ type unchanging struct {
 //   - 5 of the last 10, or 4 that are not close together, are one call with one result.
 //   - n answers in a row, the first included, say nothing new: the calls were made before with the same results, or their
 //     tools have given the same results before, with any arguments, or they failed, or did nothing. From 2n answers on
-//     this is critical.
+//     this is critical, unless the results of new calls have found something: a sweep finds many things to be alike.
 //
 // All others are warnings, and results that only acknowledge a call do not count for them: each write of a sweep has one,
 // and a check between two edits each time that it passes. n is from 2 to 12. In 10 recorded sessions of coding agents,
@@ -47,14 +48,17 @@ func (u *unchanging) Observe(s Step) (found *Alert) {
 		return nil
 	}
 	u.memory.step()
-	says := false
+	news := nothing
 	for i := range calls {
-		says = says || u.says(&calls[i])
+		news = max(news, u.news(&calls[i]))
 	}
 	for i := range calls {
 		u.memory.add(&calls[i])
 	}
-	if says {
+	if news >= alike {
+		u.doubt = u.memory.steps
+	}
+	if news == something {
 		u.began = u.memory.steps
 	}
 	for i := range calls {
@@ -66,31 +70,44 @@ func (u *unchanging) Observe(s Step) (found *Alert) {
 			found = a
 		}
 	}
-	answers := u.memory.steps - max(u.began, 1) + 1
-	if answers >= 2*u.least || answers >= u.least && found == nil {
-		return u.nothingNew(answers)
+	answers, sure := u.memory.since(u.began), u.memory.since(u.doubt)
+	if sure >= 2*u.least || answers >= u.least && found == nil {
+		return u.nothingNew(answers, sure >= 2*u.least)
 	}
 	return found
 }
 
-// says reports whether a call says something new, or may do so.
-func (u *unchanging) says(c *Call) bool {
-	if !c.Result.Known || c.Polling || c.Result.Error || c.Result.NoOp {
-		return !c.Result.Known || c.Polling
+// What a call tells.
+const (
+	nothing   = iota
+	alike     // nothing but that one more thing is like the ones before
+	something // new, or it may
+)
+
+// news returns what a call tells.
+func (u *unchanging) news(c *Call) int {
+	switch b := u.memory.of(c); {
+	case !c.Result.Known || c.Polling:
+		return something
+	case c.Result.Error || c.Result.NoOp || b.alike > 0:
+		return nothing
+	case !b.answered:
+		return something
+	case c.Result.finds:
+		return alike
 	}
-	b := u.memory.of(c)
-	return b.alike == 0 && !b.answered
+	return nothing
 }
 
 // nothingNew is the alert about answers in a row that say nothing new.
-func (u *unchanging) nothingNew(answers int) *Alert {
+func (u *unchanging) nothingNew(answers int, critical bool) *Alert {
 	_, tools, tool := u.memory.lap(answers)
 	again := fmt.Sprintf("%s in %d answers in a row, and the results said the same again and again.", tools, answers)
 	a := &Alert{
 		calls: true, Tool: tool, Pattern: "since " + strconv.Itoa(u.began), Count: answers, Text: "called " + again,
 		Note: "[You called " + again + " Other words will not change that." + advice,
 	}
-	if answers >= 2*u.least {
+	if critical {
 		a.Severity = Critical
 	}
 	return a

@@ -44,7 +44,7 @@ func (d *digest) volatileText(text string) (stable, shape string) {
 		}
 		if isDigit(rune(text[at])) || text[at] == '#' {
 			word := strings.TrimRight(text[at:end], ".:!?")
-			switch number, kind := d.kind(word, text[at+len(word):]); kind {
+			switch number, kind := kindOf(text[:at], word, text[at+len(word):]); kind {
 			case aTime:
 				withoutTimes.replace(text, at, len(word))
 				withoutNumbers.replace(text, at, len(word))
@@ -88,8 +88,8 @@ const (
 	aNumber // that may be a counter
 )
 
-// kind returns what a word is, and its number. rest follows it.
-func (d *digest) kind(word, rest string) (number int64, kind int) {
+// kindOf returns what a word is, and its number. before precedes it, and rest follows it.
+func kindOf(before, word, rest string) (number int64, kind int) {
 	if word == "" {
 		return 0, aName
 	}
@@ -101,10 +101,28 @@ func (d *digest) kind(word, rest string) (number int64, kind int) {
 		return 0, aName
 	case duration, isTime(word):
 		return 0, aTime
-	case whole && !strings.HasPrefix(rest, "of ") && !strings.HasPrefix(rest, "out of ") && !strings.HasPrefix(rest, "/"):
+	case whole && countsCalls(lastWord(before)) && !strings.HasPrefix(rest, "of ") && !strings.HasPrefix(rest, "out of ") && !strings.HasPrefix(rest, "/"):
 		return number, aNumber
 	}
 	return 0, aName
+}
+
+// lastWord returns the word that a number at the end of a text would belong to, as in "Request #".
+func lastWord(text string) string {
+	const most = 24
+	text = strings.TrimRight(text[max(0, len(text)-most):], " #:=")
+	return text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
+}
+
+// countsCalls reports whether a word says of a number that it counts what the agent does, and not what a tool gets done:
+// rows, percents and files may grow by one with each call, too.
+func countsCalls(word string) bool {
+	switch strings.ToLower(word) {
+	case "request", "requests", "attempt", "attempts", "try", "tries", "retry", "retries", "call", "calls", "poll", "polls",
+		"query", "queries", "invocation", "invocations", "version", "revision":
+		return true
+	}
+	return false
 }
 
 func hasDigit(text string) bool {
@@ -201,13 +219,8 @@ func isUnit(word string) bool {
 // isTimeKey reports whether a field has a time, a duration or a random ID by its name, such as checked_at, durationMs or
 // requestId. What remains is no such time: it tells that something goes on.
 func isTimeKey(key string) bool {
-	first, last := "", key
-	if i := strings.LastIndexAny(key, "_-. "); i >= 0 {
-		first, last = key[:i], key[i+1:]
-	} else if i := strings.LastIndexFunc(key, unicode.IsUpper); i > 0 && unicode.IsLower(rune(key[i-1])) {
-		first, last = key[:i], key[i:]
-	}
-	if first, last = strings.ToLower(first), strings.ToLower(last); remains(first) {
+	first, last := split(key)
+	if remains(first) {
 		return false
 	}
 	switch last {
@@ -221,6 +234,26 @@ func isTimeKey(key string) bool {
 		return true
 	}
 	return len(last) > 1 && last != "min" && isUnit(last)
+}
+
+// isCounterKey reports whether a field counts calls by its name, such as attempt, totalRequests or retry_count.
+func isCounterKey(key string) bool {
+	first, last := split(key)
+	if last == "count" || last == "number" {
+		_, last = split(first)
+	}
+	return countsCalls(last)
+}
+
+// split returns the last word of a key, and what comes before it, in small letters.
+func split(key string) (first, last string) {
+	last = key
+	if i := strings.LastIndexAny(key, "_-. "); i >= 0 {
+		first, last = key[:i], key[i+1:]
+	} else if i := strings.LastIndexFunc(key, unicode.IsUpper); i > 0 && unicode.IsLower(rune(key[i-1])) {
+		first, last = key[:i], key[i:]
+	}
+	return strings.ToLower(first), strings.ToLower(last)
 }
 
 // remains reports whether a text says that something is to come.
