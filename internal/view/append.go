@@ -28,9 +28,6 @@ const (
 // see the change, because their slices end before the new element.
 func (p *projection) append(ev *session.Event) *projection {
 	if record.Is(ev) {
-		if next := p.withRecord(ev); next != nil {
-			return next
-		}
 		return project(append(p.raw, ev), p, p.gaps, p.options)
 	}
 	calls, responses := adk.FunctionCalls(ev), adk.FunctionResponses(ev)
@@ -64,8 +61,14 @@ func (p *projection) append(ev *session.Event) *projection {
 
 // successor returns a projection of the history with one more event, which complete has to finish.
 func (p *projection) successor(ev *session.Event) *projection {
-	next := *p
+	next := p.withOwnSummaries()
 	next.raw = append(p.raw, ev)
+	return next
+}
+
+// withOwnSummaries returns a copy whose summaries may be changed.
+func (p *projection) withOwnSummaries() *projection {
+	next := *p
 	next.current = nil
 	for _, s := range p.current {
 		other := *s
@@ -105,7 +108,7 @@ func (p *projection) withRecord(ev *session.Event) *projection {
 	}
 	next.current = append(next.current, next.summaryOf(node))
 	next.unwatched = []*recordNode{node}
-	next.complete(p.standIns)
+	next.identity, next.unsettled = false, true
 	return next
 }
 

@@ -112,6 +112,7 @@ func responds(ev *session.Event) bool {
 func (v *View) Through(cut Cut) *View {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.settle()
 	v.shown, v.snapshot = display{cut: cut}, nil
 	v.shown.update(v.p, false)
 	return v

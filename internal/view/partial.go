@@ -52,6 +52,7 @@ func (v *View) Partial() bool {
 func (v *View) Replace(by func(raw []*session.Event) ([]*session.Event, Unloaded)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.settle()
 	events, unloaded := by(v.p.raw)
 	v.p = project(events, v.p, unloaded.gapsIn(events), v.p.options)
 	v.shown.update(v.p, false)

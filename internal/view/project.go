@@ -42,6 +42,8 @@ type projection struct {
 	consistent bool
 	// identity is true if the view is the history itself, so that raw and view are one slice.
 	identity bool
+	// unsettled is true while records that withRecord has added are not in view yet: complete is still to run.
+	unsettled bool
 	// gaps is nil if raw is the whole history.
 	gaps *gaps
 

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"slices"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/record"
@@ -59,10 +61,24 @@ func (s *State) CoveredAt(i int) bool {
 	return !invisible(s.raw[i])
 }
 
+// With returns the state as it will be once a record is stored, as far as Current goes: the records whose summaries are
+// shown. It must not be a mid-turn record, and none may be shown.
+func (s *State) With(m *record.Metadata) *State {
+	next, light := *s, *m
+	light.Covered = nil
+	next.Current = slices.DeleteFunc(slices.Clone(s.Current), func(shown *record.Metadata) bool {
+		return shown.Branch == m.Branch && slices.Contains(m.Absorbed, shown.RecordID)
+	})
+	next.Current = append(next.Current, &light)
+	slices.SortStableFunc(next.Current, startFirst)
+	return &next
+}
+
 // State returns the current view and the data behind it.
 func (v *View) State() *State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.settle()
 	s := v.p.state()
 	s.forms = v.shown.changed()
 	return s

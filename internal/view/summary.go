@@ -120,8 +120,10 @@ func (s *summary) endsAfter(ev *session.Event) bool {
 
 // byStart compares summaries by the start of everything that they stand for, then by when they were
 // made. It compares the records' times, like endsAfter.
-func byStart(a, b *summary) int {
-	return cmp.Or(a.meta.StartTimestamp.Compare(b.meta.StartTimestamp), later(a.meta, b.meta))
+func byStart(a, b *summary) int { return startFirst(a.meta, b.meta) }
+
+func startFirst(a, b *record.Metadata) int {
+	return cmp.Or(a.StartTimestamp.Compare(b.StartTimestamp), later(a, b))
 }
 
 // IsSummaryText reports whether a text of a prompt is a summary in its frame, also where ADK shows it to

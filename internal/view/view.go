@@ -39,6 +39,13 @@ func (v *View) Append(ev *session.Event) {
 }
 
 func (v *View) append(ev *session.Event) {
+	if record.Is(ev) {
+		if next := v.p.withRecord(ev); next != nil {
+			v.p, v.snapshot = next, nil
+			return
+		}
+	}
+	v.settle()
 	before := v.p
 	v.p = before.append(ev)
 	v.snapshot = nil
@@ -47,6 +54,20 @@ func (v *View) append(ev *session.Event) {
 		v.generation++
 	}
 	v.shown.update(v.p, grown)
+}
+
+// settle brings the view up to date with the records that were added since it was last read. Laying a view out costs as
+// much as it has events, so many records in a row cost that once.
+func (v *View) settle() {
+	if !v.p.unsettled {
+		return
+	}
+	next := v.p.withOwnSummaries() // a fork may share them
+	next.unsettled = false
+	next.complete(v.p.standIns)
+	v.p, v.snapshot = next, nil
+	v.generation++
+	v.shown.update(next, false)
 }
 
 // grownBy reports whether now is the view before with nothing at its end but a new event. An older event
@@ -80,6 +101,7 @@ func (v *View) Version() (*Snapshot, int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.snapshot == nil {
+		v.settle()
 		v.snapshot = &Snapshot{v.shown.of(v.p), v.p.metas()}
 	}
 	return v.snapshot, v.generation
@@ -134,6 +156,32 @@ func (p *projection) record(id string) *session.Event {
 		}
 	}
 	return nil
+}
+
+// Shows reports whether the view has the summary of a record. Unlike [View.State], it lays nothing out.
+func (v *View) Shows(recordID string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.ContainsFunc(v.p.current, func(s *summary) bool { return s.meta.RecordID == recordID })
+}
+
+// CoveredAt reports for each of some positions in [View.Raw] whether a current record covers its event; false for -1.
+// Unlike [View.State], it lays nothing out.
+func (v *View) CoveredAt(positions []int) []bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	out := make([]bool, len(positions))
+	for k, i := range positions {
+		if i < 0 {
+			continue
+		}
+		if visible := v.p.working.index(i); visible >= 0 {
+			out[k] = v.p.working.isCovered(visible)
+		} else {
+			out[k] = !invisible(v.p.raw[i])
+		}
+	}
+	return out
 }
 
 // Find returns the positions in [View.Raw] of the events that the references name, in the same order:

@@ -207,3 +207,34 @@ func TestAStandInAtTheEndIsAChange(t *testing.T) {
 		t.Errorf("the view is %q, generation %d after %d", got, after, before)
 	}
 }
+
+// To lay a view out costs as much as it has events: a long history that is summarized at once must not cost that for each
+// of its records.
+func TestRecordsInARowAreLaidOutOnce(t *testing.T) {
+	t.Parallel()
+	h := turns(40)
+	v := view.New(slices.Clone(h.Events))
+	_, before := v.Version()
+	fork := v.Fork()
+	for i := range 10 {
+		covered := []string{fmt.Sprintf("e%d", 4*i+1), fmt.Sprintf("e%d", 4*i+2)}
+		h.Compact(fmt.Sprint("s", i), covered...)
+		v.AppendRecord(h.Last())
+		if !v.Shows(fmt.Sprint("s", i)) || !v.CoveredAt([]int{4 * i})[0] || v.CoveredAt([]int{4*i + 2})[0] {
+			t.Errorf("record %d does not count before the view is read", i)
+		}
+		if i == 4 {
+			fork = v.Fork()
+		}
+	}
+	shown, after := v.Version()
+	if after != before+1 {
+		t.Errorf("ten records laid the view out %d times, want 1", after-before)
+	}
+	if got, want := ids(shown.Slice()), ids(view.Project(h.Events)); got != want {
+		t.Errorf("view is %q, want %q", got, want)
+	}
+	if got, want := ids(fork.Events().Slice()), ids(view.Project(h.Events[:len(h.Events)-5])); got != want {
+		t.Errorf("a fork in between is %q, want %q", got, want)
+	}
+}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/adk/session"
-
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/storage"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
@@ -38,8 +36,14 @@ type compactor struct {
 	worthless bool
 	// paying is what the economical trigger began with, while the rest of it is still to be summarized; nil for none.
 	paying *candidate
-	// shown returns the form in which the view of the latest snapshot shows an event.
-	shown func(*session.Event) *session.Event
+	// state is the view of the latest snapshot.
+	state *view.State
+	// now is what the latest step was planned from, and ahead what the step has made of it; nil if only a new snapshot
+	// can tell.
+	now, ahead *snapshot
+	// excess is how much of the view is at least to be summarized before the turn can go on, by estimate; 0 if that
+	// has to be measured.
+	excess int
 	// carriedOn means that the job has carried out a step.
 	carriedOn bool
 	// wrote, if not nil, is told of every draft that was stored.
@@ -70,9 +74,8 @@ func (e *Engine) compactDue(ctx context.Context, h *sessions.Handle, j writer.Jo
 			return
 		}
 		looked := c.h.Turns.Checking()
-		now := c.snapshot()
-		c.waits = now.waitsForCheckpoint()
-		next := plan(now)
+		next := c.planNext()
+		c.waits = c.now.waitsForCheckpoint()
 		if next.writes() {
 			if may, again := c.mayWrite(ctx, next); again {
 				continue
@@ -131,8 +134,26 @@ func (c *compactor) turnCanGoOn() bool {
 	if c.engine.cfg.Synchronous && !late {
 		return false
 	}
+	if c.excess > 0 { // to measure the prompt costs a pass over the view
+		return false
+	}
 	c.h.CatchUp()
-	return !c.h.Meter.AnyOverLimit()
+	c.excess = c.h.Meter.Excess()
+	return c.excess == 0
+}
+
+// planNext plans the next step, from what the last one has left if that is enough, else from a new snapshot.
+func (c *compactor) planNext() step {
+	if now := c.ahead; now != nil {
+		c.ahead = nil
+		if next := plan(*now); next.writes() {
+			c.now, c.state = now, now.state
+			return next
+		}
+	}
+	now := c.snapshot()
+	c.now = &now
+	return plan(now)
 }
 
 // carryOut does one step and notes what it taught. It reports whether another step follows. A merge
@@ -150,8 +171,12 @@ func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 	if c.engine.storage.MustWait(c.job) {
 		c.h = c.h.Ahead()
 	}
-	c.chosen, c.worthless = nil, false
+	c.chosen, c.worthless, c.ahead = nil, false, nil
 	got, d := c.summarizeWindow(ctx, st)
+	if got == writer.Written {
+		c.excess = max(0, c.excess-st.window.Tokens)
+		c.ahead = c.now.after(&st, d.Meta)
+	}
 	if got == writer.Written && c.wrote != nil {
 		c.wrote(d)
 	}
@@ -161,6 +186,9 @@ func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 		case got != writer.Written:
 		case st.makesRoom:
 			c.chosen = &st.candidate
+			if c.ahead != nil {
+				c.ahead.chosen = c.chosen
+			}
 		case st.action == summarize:
 			c.raiseFloor(st.candidate)
 			c.payOn(st.candidate)
@@ -307,7 +335,7 @@ func (c *compactor) writeDraft(ctx context.Context, j writer.Job, st step, a *te
 
 func (c *compactor) assignment(j writer.Job, st step) writer.Assignment {
 	return writer.Assignment{
-		Job: j, Window: st.window, Shown: c.shown, Rewrites: st.action != summarize, Shorter: st.shorter, Room: c.roomFor(st),
+		Job: j, Window: st.window, Shown: c.state.Shown, Rewrites: st.action != summarize, Shorter: st.shorter, Room: c.roomFor(st),
 		SummaryTokens: c.h.State.Prompts.Limits().SummaryTokens, Timeout: c.engine.cfg.Timeout,
 		Ledger: c.ledgerFor(st), Given: st.given,
 	}
@@ -321,17 +349,16 @@ func (c *compactor) ledgerFor(st step) writer.Ledger {
 	return writer.Ledger{
 		Values: c.engine.values, MaxTokens: limits.LedgerTokens,
 		Hidden:  st.noValues || st.candidate.overLimit(limits) && st.candidate.prompt.Without(-room) >= limits.HardLimit,
-		Current: currentOf(c.h.View.State(), st.window.Branch),
+		Current: currentOf(c.state, st.window.Branch),
 		Size:    func(records []*record.Metadata) int { return promptsize.OfAddition(shows, records) },
 	}
 }
 
 // roomFor is how many tokens the summary of a step may have, given the branch's other summaries.
 func (c *compactor) roomFor(st step) int {
-	c.h.CatchUp()
 	limits := c.h.State.Prompts.Limits()
 	room := limits.AllSummaries - limits.LedgerTokens
-	for _, m := range currentOf(c.h.View.State(), st.window.Branch) {
+	for _, m := range currentOf(c.state, st.window.Branch) {
 		if !slices.ContainsFunc(st.window.Absorb, func(a *record.Metadata) bool { return a.RecordID == m.RecordID }) {
 			room -= promptsize.OfSummary(m)
 		}

@@ -63,6 +63,9 @@ func (s *snapshot) findDue() candidate {
 	if params.Threshold == 0 { // nothing was found out: the trigger may come back with another model
 		missing = -1
 	}
+	if s.ahead {
+		return blocked
+	}
 	for _, reader := range s.branches {
 		size, due := s.measure(reader)
 		if !due && s.paying != nil && s.paying.reader == reader && !s.job.Forced {

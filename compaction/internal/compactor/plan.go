@@ -73,6 +73,9 @@ func plan(s snapshot) step {
 		return s.makeRoom(*s.chosen)
 	}
 	c := s.findDue()
+	if s.ahead && c.Empty() {
+		return step{}
+	}
 	hopeless := s.cannotFit(c)
 	if reason := s.whyNoWindow(c, hopeless); reason != "" {
 		return s.withoutWindow(c, reason, hopeless)

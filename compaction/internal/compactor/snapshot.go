@@ -42,6 +42,9 @@ type snapshot struct {
 	// worthless says that not even the extractive summarizer made it shorter.
 	chosen    *candidate
 	worthless bool
+	// ahead says that it follows from a snapshot and a step, without a look at the session: it is good enough for the
+	// invocation trigger, and for no size of a prompt.
+	ahead bool
 	// paying is what the economical trigger began with, while the rest of it is still to be summarized; nil for none.
 	paying *candidate
 }
@@ -50,7 +53,7 @@ type snapshot struct {
 func (c *compactor) snapshot() snapshot {
 	c.h.CatchUp()
 	state, known, cfg := c.h.View.State(), c.h.State, &c.engine.cfg
-	c.shown = state.Shown
+	c.state = state
 	input := inputOf(state)
 	threshold := cfg.Threshold
 	if known.Prompts.Limits().Prices.Known() { // prices decide, not turns
@@ -81,6 +84,39 @@ func (c *compactor) snapshot() snapshot {
 		limits: known.Prompts.Limits(), maxSummaries: cfg.MaxSummaries,
 		failures: known.Learned.Attempts.Status().Failures, oldest: oldestEvents(params.MaxTokens),
 	}
+}
+
+// after is the session once a step of the invocation trigger has stored a record; nil if that takes a new snapshot. A
+// snapshot and a view cost as much as there are visible events, and a history that grew before compaction was turned on
+// takes many windows.
+func (s *snapshot) after(done *step, m *record.Metadata) *snapshot {
+	if done.candidate.trigger != record.TriggerInvocations || len(s.asked) > 0 || s.failures > 0 ||
+		slices.ContainsFunc(s.state.Current, (*record.Metadata).MidTurn) || m.MidTurn() {
+		return nil
+	}
+	next := *s
+	next.ahead, next.chosen = true, nil
+	next.state = s.state.With(m)
+	next.input.Current = next.state.Current
+	next.input.Events = without(s.input.Events, done.window.Events)
+	next.at = selector.Positions(next.input, next.params)
+	return &next
+}
+
+// without returns the events that are not gone. These are among the oldest, in order.
+func without(events, gone []*session.Event) []*session.Event {
+	var kept []*session.Event
+	for i, ev := range events {
+		switch {
+		case len(gone) == 0:
+			return append(kept, events[i:]...)
+		case ev == gone[0]:
+			gone = gone[1:]
+		default:
+			kept = append(kept, ev)
+		}
+	}
+	return kept
 }
 
 // windowTokens bounds a window. What no model reads may be as long as the history: a turn waits for it, and each

@@ -20,6 +20,7 @@ type Meter struct {
 	branches []string // of the part of the view that was seen
 	seen     extent
 	tallies  map[string]*tally // by branch
+	learned  map[string]int    // events of the history at the last Learn, by branch
 }
 
 // extent is a part of a view: its first events, in one generation of the view.
@@ -32,7 +33,7 @@ func (e extent) covers(generation, length int) bool {
 
 // New returns a Meter for a view of a session.
 func New(v *view.View, s *Session) *Meter {
-	return &Meter{view: v, session: s, tallies: map[string]*tally{}}
+	return &Meter{view: v, session: s, tallies: map[string]*tally{}, learned: map[string]int{}}
 }
 
 // Branches are those of the visible events, the root's first. The caller must not change them.
@@ -143,6 +144,14 @@ func (m *Meter) Doubt(ev *session.Event) (what Misreport, news bool) {
 // branches stay where they are: learned with each compaction of a sibling, two counts would pass
 // for a line that is known for certain.
 func (m *Meter) Learn(changing string) {
+	raw := m.view.Raw()
+	m.mu.Lock()
+	before, again := m.learned[changing]
+	m.learned[changing] = len(raw)
+	m.mu.Unlock()
+	if again && !slices.ContainsFunc(raw[min(before, len(raw)):], func(ev *session.Event) bool { return ev != nil && ev.UsageMetadata != nil }) {
+		return // a pass over the view for each record of a long history
+	}
 	events := m.view.Events().Slice()
 	for _, branch := range BranchesOf(events) {
 		if !adk.Visible(branch, changing) {

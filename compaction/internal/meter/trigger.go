@@ -43,13 +43,18 @@ func (m *Meter) Pressure(ev *session.Event) Pressure {
 }
 
 // AnyOverLimit reports whether the prompt of any branch may be over the hard limit.
-func (m *Meter) AnyOverLimit() bool {
+func (m *Meter) AnyOverLimit() bool { return m.Excess() > 0 }
+
+// Excess is how much of the view a compaction has to take out, by estimate, before no prompt may be over the hard limit:
+// at least so much, and likely more. 0 if none may be now.
+func (m *Meter) Excess() (least int) {
 	for _, reader := range m.Branches() {
-		if m.Prompt(reader).AtMost >= m.session.Limits().HardLimit {
-			return true
+		size := m.Prompt(reader)
+		if over := size.AtMost - m.session.Limits().HardLimit; over >= 0 {
+			least = max(least, 1, int(float64(over)/max(1, size.ratio)/(1+2./estimateErrorDivisor)))
 		}
 	}
-	return false
+	return least
 }
 
 // IsDue reports whether a prompt of that size sets off the token trigger of a branch: it is over

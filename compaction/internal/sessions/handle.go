@@ -109,9 +109,9 @@ func (h *Handle) Ahead() *Handle {
 		job.Meter = meter.New(job.View, h.State.Prompts)
 		h.State.closeWith(job, c)
 		h = job
-	}
-	for _, d := range h.State.Waiting.All() {
-		h.View.AppendRecord(d.Preview())
+		for _, d := range h.State.Waiting.All() {
+			h.View.AppendRecord(d.Preview())
+		}
 	}
 	return h
 }

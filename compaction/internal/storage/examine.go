@@ -20,22 +20,24 @@ func examine(v *view.View, st *sessions.State, d *writer.Draft) (*record.Metadat
 	if ev := v.Record(d.Meta.RecordID); ev != nil {
 		return nil, Settlement{Event: ev}
 	}
-	events, state := v.Raw(), v.State()
+	events := v.Raw()
 	for _, id := range d.Meta.Absorbed {
-		if !slices.ContainsFunc(state.Current, func(m *record.Metadata) bool { return m.RecordID == id }) {
+		if !v.Shows(id) {
 			return nil, Settlement{Reason: "a summary that it absorbs is no longer shown"}
 		}
 	}
 	ready := *d.Meta
 	ready.Covered = nil
-	for i, at := range v.Find(d.Meta.Covered) {
+	found := v.Find(d.Meta.Covered)
+	covered := v.CoveredAt(found)
+	for i, at := range found {
 		switch {
 		case at < 0 || record.Normalize(events[at].Branch) != d.Meta.Branch:
 			st.Learned.Events.MarkUnreferencable(d.Events[i])
 			ready.Values = slices.DeleteFunc(slices.Clone(ready.Values), func(v record.Value) bool {
 				return v.Event == d.Meta.Covered[i].ID
 			})
-		case state.CoveredAt(at):
+		case covered[i]:
 			return nil, Settlement{Reason: "another record covers its events"}
 		default:
 			ready.Covered = append(ready.Covered, d.Meta.Covered[i])

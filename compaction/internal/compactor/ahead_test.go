@@ -1,0 +1,62 @@
+package compactor
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// Steps that are planned from the last step are those that new snapshots lead to, merges included. Else a history that
+// grew before compaction was turned on would cost a snapshot of the whole for each of its windows.
+func TestStepsPlannedAheadAreThoseOfNewSnapshots(t *testing.T) {
+	t.Parallel()
+	h := talk(60)
+	s := moment(h)
+	s.params.MaxTokens, s.params.Cost = 1500, s.params.Size
+	ahead := *s
+	planned, merges := 0, 0
+	for n := range 60 {
+		fresh := moment(h)
+		fresh.params.MaxTokens, fresh.params.Cost, fresh.chosen = 1500, fresh.params.Size, ahead.chosen
+		want, got := plan(*fresh), plan(ahead)
+		if fmt.Sprint(got.action, ct.IDs(got.window.Events), recordIDs(got.window.Absorb)) != fmt.Sprint(want.action, ct.IDs(want.window.Events), recordIDs(want.window.Absorb)) {
+			t.Fatalf("step %d is %+v, want %+v", n, got, want)
+		}
+		if !got.writes() {
+			break
+		}
+		id := fmt.Sprint("r", n)
+		if got.action == mergeSummary {
+			merges++
+			h.Merge(id, recordIDs(got.window.Absorb)...)
+		} else {
+			h.Compact(id, ct.IDs(got.window.Events)...).Amend(func(m *record.Metadata) { m.Through = record.RefTo(got.window.Through) })
+		}
+		m, err := record.From(h.Last())
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := ahead.after(&got, m)
+		if next == nil {
+			t.Fatalf("nothing is planned ahead after step %d", n)
+		}
+		if planned++; got.makesRoom {
+			next.chosen = &got.candidate
+		}
+		ahead = *next
+	}
+	if planned < 10 || merges == 0 {
+		t.Errorf("%d steps were planned ahead, %d of them merges", planned, merges)
+	}
+}
+
+func recordIDs(records []*record.Metadata) (ids []string) {
+	for _, m := range records {
+		ids = append(ids, m.RecordID)
+	}
+	slices.Sort(ids)
+	return ids
+}
