@@ -92,9 +92,11 @@ type Observation struct {
 	Calls    []string      // of GivenUp: the IDs of the calls in one event; nil for any other outcome
 	Duration time.Duration // of summarizing and storing
 	Usage    tokens.Usage  // of the summarizer's own calls, if it reports any; only with the outcome that follows Started
-	Answers  int           // how many calls of the summarizer's model Usage is about; 0 if it does not count them
-	Cost     float64       // of Usage, in USD; 0 if Config.Registry has no price for the model
-	Model    string        // model that wrote the summary; "" for none
+	// Estimated is what those calls used that no report came for, by estimate. It is no part of Usage and Cost.
+	Estimated tokens.Usage
+	Answers   int     // how many calls of the summarizer's model Usage and Estimated are about; 0 if it does not count them
+	Cost      float64 // of Usage, in USD; 0 if Config.Registry has no price for the model
+	Model     string  // model that wrote the summary; "" for none
 
 	// Economy is the arithmetic of the prompt that set off the compaction, if Config.Economical is set: whether it was
 	// by price, what keeping the history had cost, and what the compaction was expected to cost. The zero value if
@@ -111,7 +113,7 @@ func observation(o telemetry.Observation) Observation {
 		Outcome: Outcome(o.Outcome), Session: SessionRef(o.Session), Trigger: o.Trigger, Branch: o.Branch,
 		InvocationID: o.InvocationID, Inline: o.Inline,
 		Events: o.Events, TokensBefore: o.TokensBefore, TokensAfter: o.TokensAfter,
-		RecordID: o.RecordID, Calls: o.Calls, Duration: o.Duration, Usage: o.Usage, Answers: o.Answers, Cost: o.Cost, Model: o.Model,
+		RecordID: o.RecordID, Calls: o.Calls, Duration: o.Duration, Usage: o.Usage, Estimated: o.Estimated, Answers: o.Answers, Cost: o.Cost, Model: o.Model,
 		Economy: Economy(o.Economy),
 		Reason:  o.Reason, Err: o.Err,
 	}

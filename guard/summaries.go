@@ -32,7 +32,8 @@ func (g *Guard) MaySummarize(ref compaction.SessionRef) bool {
 
 // charge charges what a compaction has used.
 func charge(ctx context.Context, g *Guard, o compaction.Observation) {
-	if o.Usage == (tokens.Usage{}) {
+	usage := o.Usage.Add(o.Estimated)
+	if usage == (tokens.Usage{}) {
 		return
 	}
 	account, _ := g.sessions.of(o.Session, false)
@@ -40,9 +41,14 @@ func charge(ctx context.Context, g *Guard, o compaction.Observation) {
 	if account.Runs(o.InvocationID) {
 		p = account.Turn(o.InvocationID)
 	}
-	amount, priced := g.amount(o.Model, o.Usage)
+	amount, priced := g.amount(o.Model, usage)
 	amount.Calls = max(1, o.Answers) // a long window is read in pieces, and an answer that is too long asked for once more
 	s := p.Summary(g.cfg.Now(), o.Model, amount, !priced)
 	who := caller{ref: o.Session, invocation: o.InvocationID, branch: o.Branch}
 	g.charged(ctx, who, p, o.Model, s.Charged, s)
+	if o.Estimated != (tokens.Usage{}) && firstTime(g.once, Unmetered, o.Session, o.Model) {
+		told := who.observation(Unmetered, p)
+		told.Model, told.Reason = o.Model, "no report of a summary's usage came: estimated tokens are charged"
+		g.observe(ctx, told)
+	}
 }

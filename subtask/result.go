@@ -3,10 +3,14 @@ package subtask
 import (
 	"errors"
 	"fmt"
+	"slices"
+
+	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -18,19 +22,36 @@ type used struct {
 	unpriced bool
 }
 
-// usedIn adds up the model calls that are stored in a session, at the prices of one model.
+// usedIn adds up the model calls that are stored in a session, at the prices of one model. An answer without a report of
+// its usage counts as estimated: what was said before it, and the answer.
 func (r *Runner) usedIn(s session.Session, llm string) (u used) {
 	m, known := r.cfg.Registry.Lookup(llm)
 	u.unpriced = !known || !m.Priced()
+	said := 0
 	for ev := range s.Events().All() {
-		if ev.UsageMetadata == nil || ev.Author == "user" {
+		before, size := said, tokens.OfContent(ev.Content)
+		said += size
+		if ev.Author == "user" || ev.UsageMetadata == nil && !isAnswer(ev) {
 			continue
 		}
 		use := tokens.UsageOf(ev.UsageMetadata)
-		use.PromptTokens += max(0, int(ev.UsageMetadata.ToolUsePromptTokenCount)) // billed, though never sent again
+		if use == (tokens.Usage{}) {
+			use = tokens.Usage{PromptTokens: before, OutputTokens: max(1, size)}
+		} else {
+			use.PromptTokens += max(0, int(ev.UsageMetadata.ToolUsePromptTokenCount)) // billed, though never sent again
+		}
 		u.calls, u.tokens, u.usd = u.calls+1, u.tokens.Add(use), u.usd+m.Nanos(use)
 	}
 	return u
+}
+
+// isAnswer reports whether a model has written an event without a report of its usage: neither a tool, nor ADK, which
+// asks for confirmations and credentials in an event of its own.
+func isAnswer(ev *session.Event) bool {
+	if ev.Content == nil || ev.Partial || adk.Classify(ev).Is(adk.Responds) {
+		return false
+	}
+	return !slices.ContainsFunc(adk.FunctionCalls(ev), func(call *genai.FunctionCall) bool { return !adk.Prompted(call.Name) })
 }
 
 // result is how a run has ended: with an error or without, and with the cause of its context, if that ended.

@@ -20,8 +20,10 @@ type answer struct {
 	content *genai.Content
 	text    string
 	usage   tokens.Usage
-	calls   int // 1 if there is a response, else 0; the sum for a summary that was asked for twice
-	err     error
+	// estimated is the usage of calls without a report.
+	estimated tokens.Usage
+	calls     int // 1 if there is a response, else 0; the sum for a summary that was asked for twice
+	err       error
 }
 
 // generate makes one model call. It returns when the call ends or ctx is done, whichever comes
@@ -31,6 +33,18 @@ type answer struct {
 // caller, and a panic cannot end the program. The goroutine ends with the model's call, because the
 // channel is buffered and accepts the answer even if nobody waits for it.
 func generate(ctx context.Context, llm model.LLM, req *model.LLMRequest) answer {
+	got := read(ctx, llm, req)
+	if got.usage == (tokens.Usage{}) && (got.calls > 0 || ctx.Err() != nil) { // given up, not refused
+		got.calls, got.estimated.OutputTokens = 1, max(1, tokens.OfContent(got.content))
+		for _, content := range req.Contents {
+			got.estimated.PromptTokens += tokens.OfContent(content)
+		}
+	}
+	return got
+}
+
+// read makes a call and returns when ctx is done, even if the model does not.
+func read(ctx context.Context, llm model.LLM, req *model.LLMRequest) answer {
 	done := make(chan answer, 1)
 	go func() {
 		got := answer{err: fmt.Errorf("%w: it ended its goroutine", ErrPanic)}

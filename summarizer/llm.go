@@ -145,6 +145,7 @@ func (l *LLM) Summarize(ctx context.Context, req Request) (Result, error) {
 		began := time.Now()
 		last, err := l.write(ctx, req, part, place{number, number + len(rest) - 1}, transcriptOf(rest[0], l.maxInput))
 		res.Usage, res.Calls, res.Content = res.Usage.Add(last.usage), res.Calls+last.calls, last.content
+		res.Estimated = res.Estimated.Add(last.estimated)
 		if err != nil {
 			res.Content = nil
 			return res, err
@@ -176,6 +177,7 @@ func (l *LLM) write(ctx context.Context, req, part Request, at place, transcript
 		got.content, got.text = shorter.content, shorter.text
 	}
 	got.usage, got.calls = got.usage.Add(shorter.usage), got.calls+shorter.calls
+	got.estimated = got.estimated.Add(shorter.estimated)
 	return got, nil
 }
 

@@ -81,8 +81,11 @@ type Result struct {
 	Content *genai.Content
 	// Usage is what the provider reported for all model calls of this summary together.
 	Usage tokens.Usage
-	// Calls is how many calls of a model that were: those that were answered, or for which the provider reported usage.
-	// 0 with a Usage means 1.
+	// Estimated is what the calls used that no report came for, by estimate: the model reports none, or the call was
+	// given up before it answered, and is paid for all the same. It is no part of Usage.
+	Estimated tokens.Usage
+	// Calls is how many calls of a model that were: those that were answered, were given up, or for which the provider
+	// reported usage. 0 with a Usage means 1.
 	Calls int
 	// Model is the name of the model that wrote the summary, "" if no model did.
 	Model string

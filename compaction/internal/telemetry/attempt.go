@@ -86,6 +86,7 @@ func (r *Reporter) attempt(st *sessions.State, of writer.Job, window selector.Se
 
 // Spent notes what the summarizer's calls used. They are paid for even where they led to nothing.
 func (a *Attempt) Spent(ctx context.Context, result summarizer.Result) {
+	a.Estimated = writer.Believable(result.Estimated)
 	a.Usage, a.Answers, a.Model = writer.Believable(result.Usage), result.Calls, writer.ModelName(result.Model)
 	if model, ok := a.reporter.cfg.Registry.Lookup(a.Model); ok && model.Priced() {
 		a.Cost = model.Cost(a.Usage)

@@ -144,14 +144,15 @@ type Observation struct {
 
 	Events, TokensBefore, TokensAfter int
 
-	RecordID string
-	Calls    []string
-	Duration time.Duration
-	Usage    tokens.Usage
-	Answers  int
-	Cost     float64
-	Model    string
-	Economy  meter.Economy
+	RecordID  string
+	Calls     []string
+	Duration  time.Duration
+	Usage     tokens.Usage
+	Estimated tokens.Usage
+	Answers   int
+	Cost      float64
+	Model     string
+	Economy   meter.Economy
 
 	Reason string
 	Err    error

@@ -249,21 +249,37 @@ func ask(parent context.Context, by Summarizer, req summarizer.Request, a Assign
 		result, err := by.Summarize(ctx, req)
 		answers <- answer{result, err}
 	}()
-	select {
-	case got := <-answers:
+	used := func(got answer) (summarizer.Result, string, error) {
 		if got.err != nil {
 			return got.result, "", got.err
 		}
 		text, err := usable(got.result.Content)
 		return got.result, text, err
-	case <-ctx.Done():
-		attempts.GaveUp(returned)
-		if err := parent.Err(); err != nil {
-			return summarizer.Result{}, "", fmt.Errorf("gave the summarizer up: %w", err)
-		}
-		return summarizer.Result{}, "", fmt.Errorf("summarizer did not answer within %v: %w", a.Timeout, ctx.Err())
 	}
+	select {
+	case got := <-answers:
+		return used(got)
+	case <-ctx.Done():
+	}
+	var spent summarizer.Result
+	select {
+	case got := <-answers:
+		if got.err == nil {
+			return used(got)
+		}
+		spent = got.result
+	case <-time.After(lastWords):
+	}
+	attempts.GaveUp(returned)
+	if err := parent.Err(); err != nil {
+		return spent, "", fmt.Errorf("gave the summarizer up: %w", err)
+	}
+	return spent, "", fmt.Errorf("summarizer did not answer within %v: %w", a.Timeout, ctx.Err())
 }
+
+// lastWords is how long a summarizer whose time is over may take to say what it has used. One that heeds its context
+// takes no time for it.
+const lastWords = 100 * time.Millisecond
 
 // usable returns the prose of an answer. An answer that calls a tool is not finished: the text next
 // to the call was written before the work, and is not the summary.
