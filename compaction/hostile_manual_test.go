@@ -2,6 +2,7 @@ package compaction_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,5 +70,35 @@ func TestAClientThatHangsUpWhileARecordIsStoredIsNoFailure(t *testing.T) {
 	compact(t, svc, compaction.CompactOptions{})
 	if got := status(t, svc); len(got.Summaries) != 1 || len(oracle.Requests()) > 2 {
 		t.Errorf("%d summaries after %d calls", len(got.Summaries), len(oracle.Requests()))
+	}
+}
+
+// A file that was given for a focus would be in the prompt of each summarizer call, and in the record for good.
+func TestWordsGivenByHandAreBounded(t *testing.T) {
+	t.Parallel()
+	inner, writer := session.InMemoryService(), &weatherman{}
+	talk(t, inner, 20)
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer = writer
+	svc := newService(t, inner, cfg)
+	for _, n := range []int{compaction.MaxWords, compaction.MaxWords + 1} {
+		before := writer.count()
+		words := strings.Repeat("ü", n)
+		_, focusErr := svc.Compact(t.Context(), ref, compaction.CompactOptions{Focus: words, KeepRecent: 10})
+		_, noteErr := svc.Checkpoint(t.Context(), ref, compaction.CheckpointOptions{Note: words})
+		if n <= compaction.MaxWords {
+			if focusErr != nil || noteErr != nil || writer.count() != before+2 {
+				t.Errorf("words of %d characters: %v, %v, %d calls", n, focusErr, noteErr, writer.count()-before)
+			}
+			continue
+		}
+		for name, err := range map[string]error{"Focus": focusErr, "Note": noteErr} {
+			if err == nil || !strings.Contains(err.Error(), name+" has 4001 characters") || !strings.Contains(err.Error(), "may have 4000; shorten it") {
+				t.Errorf("%s of %d characters: %v", name, n, err)
+			}
+		}
+		if writer.count() != before {
+			t.Errorf("words that are too long cost %d calls", writer.count()-before)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
@@ -12,10 +13,22 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
+// MaxWords is how long CompactOptions.Focus and CheckpointOptions.Note may be, in characters. Each summarizer call has
+// them in its prompt, and the record keeps them for good.
+const MaxWords = 4000
+
+// tooLong refuses words that are longer than MaxWords.
+func tooLong(what, words string) error {
+	if n := utf8.RuneCountInString(words); n > MaxWords {
+		return fmt.Errorf("%s has %d characters, of which %.40q are the first: it may have %d; shorten it", what, n, words, MaxWords)
+	}
+	return nil
+}
+
 // CompactOptions are the options of [CompactionSessionService.Compact]. The zero value keeps
 // Config.OverlapSize invocations raw.
 type CompactOptions struct {
-	// Focus biases the summary, in a person's words. Control characters are removed.
+	// Focus biases the summary, in a person's words: at most [MaxWords] characters. Control characters are removed.
 	Focus string
 	// KeepRecent is how many of the newest complete invocations stay raw. 0 keeps
 	// Config.OverlapSize.
@@ -32,8 +45,8 @@ type CompactOptions struct {
 // CheckpointOptions are the options of [CompactionSessionService.Checkpoint]. The zero value keeps
 // one invocation raw.
 type CheckpointOptions struct {
-	// Note describes what was finished, in a person's or the agent's words. Control characters are
-	// removed.
+	// Note describes what was finished, in a person's or the agent's words: at most [MaxWords] characters. Control
+	// characters are removed.
 	Note string
 	// KeepRecent is how many of the newest complete invocations stay raw. 0 keeps 1, the one that
 	// finished the task.
@@ -95,6 +108,9 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 	if opts.Pack != "" && !opts.Pack.Known() {
 		return CompactResult{}, fmt.Errorf("compact: Pack is %.40q: use one of the Pack constants of package summarizer, or \"\" for the configured one", string(opts.Pack))
 	}
+	if err := tooLong("compact: Focus", opts.Focus); err != nil {
+		return CompactResult{}, err
+	}
 	j := writer.Job{Trigger: record.TriggerManual, Focus: writer.CleanText(opts.Focus), Pack: opts.Pack}
 	result, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, compactor.Keep{Events: opts.KeepEvents, Invocations: cmp.Or(opts.KeepRecent, s.settings.OverlapSize)})
 	return CompactResult(result), err
@@ -106,6 +122,9 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRef, opts CheckpointOptions) (CompactResult, error) {
 	if opts.KeepRecent < 0 {
 		return CompactResult{}, fmt.Errorf("checkpoint: KeepRecent is %d: it must not be negative; 0 keeps 1", opts.KeepRecent)
+	}
+	if err := tooLong("checkpoint: Note", opts.Note); err != nil {
+		return CompactResult{}, err
 	}
 	j := writer.Job{Trigger: record.TriggerCheckpoint, Kind: record.KindCheckpoint, Note: writer.CleanText(opts.Note)}
 	result, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, compactor.Keep{Invocations: cmp.Or(opts.KeepRecent, 1)})
