@@ -202,11 +202,7 @@ const skillsSection = "skills"
 
 // skills is the size of the skills in an instruction of that size: of the section for them, and of those in other parts.
 func (m *Meter) skills(c *genai.Content, all int, sections []string) (size int) {
-	defer func() {
-		if recover() != nil {
-			size = 0
-		}
-	}()
+	defer m.places.Survive("budget: Config.Skills")
 	var own []string
 	for i, part := range c.Parts {
 		if part != nil && i < len(sections) && sections[i] == skillsSection {

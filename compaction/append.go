@@ -8,6 +8,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -70,7 +71,7 @@ func (s *CompactionSessionService) appendThrough(ctx context.Context, h *session
 // appendForeign passes a session of unknown origin on. It takes the session's append lock, like
 // every other append.
 func (s *CompactionSessionService) appendForeign(ctx context.Context, sess session.Session, ev *session.Event) error {
-	if ref, ok := tryRef(sess); ok {
+	if ref, ok := tryRef(s.reporter, sess); ok {
 		lock := s.sessions.Of(ref).Append
 		if err := lock.Acquire(ctx); err != nil {
 			return lockError(ref, err)
@@ -90,8 +91,8 @@ func (s *CompactionSessionService) appendNil(ctx context.Context, sess session.S
 }
 
 // tryRef names a session that may be a nil pointer or a half-made fake.
-func tryRef(sess session.Session) (ref sessions.Ref, ok bool) {
-	defer func() { ok = recover() == nil }()
+func tryRef(reporter *telemetry.Reporter, sess session.Session) (ref sessions.Ref, ok bool) {
+	defer reporter.Places.Survive("compaction: the name of a session")
 	return sessions.RefOf(sess), true
 }
 

@@ -1,7 +1,9 @@
 package compaction_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -55,5 +57,27 @@ func TestANilPointerInPlaceOfASessionIsAnError(t *testing.T) {
 	listed, err := svc.List(t.Context(), &session.ListRequest{AppName: ref.AppName})
 	if err != nil || len(listed.Sessions) != 2 || listed.Sessions[0] != nil || listed.Sessions[1] != nil {
 		t.Errorf("List: %+v, %v", listed, err)
+	}
+}
+
+// unnamed is a session of the app's own whose methods panic.
+type unnamed struct{ session.Session }
+
+// swallowing stores nothing, whatever it is given.
+type swallowing struct{ session.Service }
+
+func (swallowing) AppendEvent(context.Context, session.Session, *session.Event) error { return nil }
+
+func TestAPanicOfASessionsNameLeavesATrace(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.Logger = &weatherman{}, slog.New(slog.NewTextHandler(&log, nil))
+	svc := newService(t, swallowing{session.InMemoryService()}, cfg)
+	if err := svc.AppendEvent(t.Context(), unnamed{}, turns(1)[0]); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "the name of a session") {
+		t.Errorf("the log has %q", log.String())
 	}
 }

@@ -21,11 +21,8 @@ import (
 func (b *Builder) Instruction(base string) llmagent.InstructionProvider {
 	return func(ctx agent.ReadonlyContext) (text string, err error) {
 		// A panic here would reach the caller of Run.
-		defer func() {
-			if recover() != nil {
-				text, err = base, nil
-			}
-		}()
+		text = base
+		defer b.places.Survive("prompt: an instruction")
 		who, known := callerIn(ctx)
 		if !known || !b.has(0, stable) {
 			return base, nil

@@ -122,11 +122,7 @@ func newestResult(c *genai.Content) *genai.FunctionResponse {
 // no part: providers want as many responses as there were calls, and nothing else.
 func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (changed *genai.Content, err error) {
 	// A panic here would reach the caller of Run.
-	defer func() {
-		if recover() != nil {
-			changed, err = nil, nil
-		}
-	}()
+	defer b.places.Survive("prompt: the notes behind a message")
 	if msg == nil || adk.IsNil(ctx) || adk.IsNil(ctx.Session()) || ctx.RunConfig() == nil {
 		return nil, nil
 	}

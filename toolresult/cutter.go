@@ -37,17 +37,14 @@ func New(cfg Config) (*Cutter, error) {
 // copy in which only the Response maps of function responses differ. It never changes ev and never panics.
 // Event uses owner, the session of ev, only for the observer and [Cutter.TruncateLog].
 func (c *Cutter) Event(owner store.Owner, ev *session.Event) (shortened *session.Event) {
-	defer func() {
-		if recover() != nil { // a value of the tool's own type may panic
-			shortened = ev
-		}
-	}()
-	shortened, cuts := c.event(ev)
+	shortened = ev
+	defer c.places.Survive("toolresult: cutting an event") // a value of the tool's own type may panic
+	form, cuts := c.event(ev)
 	for i := range cuts {
 		cuts[i].Session = owner
 	}
 	c.log.add(cuts)
-	return shortened
+	return form
 }
 
 // Cuts returns the cuts that [Cutter.Event] makes in these events, in their order, with an empty Session. It
@@ -104,11 +101,8 @@ func withOwnParts(ev *session.Event) *session.Event {
 // within them already. It never changes the map and never panics. In the Cut, the fields that come from an
 // event are empty. Response does not call the observer and does not change the log.
 func (c *Cutter) Response(tool string, response map[string]any) (shortened map[string]any, cut Cut, changed bool) {
-	defer func() {
-		if recover() != nil { // a value of the tool's own type may panic
-			shortened, cut, changed = response, Cut{}, false
-		}
-	}()
+	shortened = response
+	defer c.places.Survive("toolresult: cutting a result") // a value of the tool's own type may panic
 	return c.shorten(tool, response, 0)
 }
 

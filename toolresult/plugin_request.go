@@ -66,10 +66,6 @@ func (r requester) roomOf(ctx agent.CallbackContext, req *model.LLMRequest) (roo
 	if r.room == nil {
 		return Room{}
 	}
-	defer func() {
-		if recover() != nil {
-			room = Room{}
-		}
-	}()
+	defer r.places.Survive("toolresult: the room of a request")
 	return r.room(ctx, req)
 }
