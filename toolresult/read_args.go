@@ -2,12 +2,13 @@ package toolresult
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/adk-go-ext/longsession/internal/pattern"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -20,21 +21,21 @@ func (e argumentError) Error() string { return string(e) }
 type readArgs struct {
 	ref           string
 	offset, limit int64 // limit 0: the default
-	grep          *regexp.Regexp
+	grep          *pattern.Expression
 	lines         *lineRange
 	field         string
 }
 
 // key identifies the place that a call reads. Calls that differ in their limit alone have equal keys.
 func (a readArgs) key() string {
-	pattern, lines := "", lineRange{}
+	grep, lines := "", lineRange{}
 	if a.grep != nil {
-		pattern = a.grep.String()
+		grep = a.grep.String()
 	}
 	if a.lines != nil {
 		lines = *a.lines
 	}
-	return fmt.Sprintf("%s %d %v %q %q", a.ref, a.offset, lines, a.field, pattern)
+	return fmt.Sprintf("%s %d %v %q %q", a.ref, a.offset, lines, a.field, grep)
 }
 
 // lineRange is a range of lines, counted from 1. last 0 means the end. If tail is set, it is the last
@@ -42,7 +43,7 @@ func (a readArgs) key() string {
 type lineRange struct{ first, last, tail int64 }
 
 const (
-	maxPattern = 1_000   // bytes; RE2 compiles a pattern into many times its size
+	maxPattern = 1_000   // bytes
 	maxExact   = 1 << 53 // the largest integer up to which float64, JSON's number, has them all
 )
 
@@ -73,11 +74,14 @@ func parseReadArgs(args map[string]any) (out readArgs, problem string) {
 		return n
 	}
 	out = readArgs{ref: strings.TrimSpace(str(RefKey)), offset: whole("offset"), limit: whole("limit"), field: str("field")}
-	if pattern := str("grep"); len(pattern) > maxPattern {
+	if text := str("grep"); len(text) > maxPattern {
 		complain("grep is longer than %d bytes: use a shorter pattern.", maxPattern)
-	} else if pattern != "" {
-		compiled, err := regexp.Compile(pattern)
-		if err != nil {
+	} else if text != "" {
+		compiled, err := pattern.Compile(text)
+		switch {
+		case errors.Is(err, pattern.ErrTooLong):
+			complain("grep %v.", err)
+		case err != nil:
 			complain("grep is not a regular expression that RE2 accepts (%v).", err)
 		}
 		out.grep = compiled

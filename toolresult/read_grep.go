@@ -3,18 +3,19 @@ package toolresult
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/adk-go-ext/longsession/internal/pattern"
 )
 
 const (
-	// maxSearch bounds the bytes that one call searches. Where no match has a fixed beginning, every
-	// line goes through RE2, which is as slow as 6 MB/s for a pattern such as (?i)error|warn; the bound
-	// is maxSlowSearch then.
-	maxSearch     = 32 << 20
-	maxSlowSearch = 4 << 20
+	// maxSearch bounds the bytes that one call searches.
+	maxSearch = 32 << 20
+	// maxWork bounds the steps that one call takes in RE2, at about 12 ns each: less than a second. Lines without
+	// the fixed beginning of a pattern take none.
+	maxWork = 1 << 26
 	// maxLine is the length in bytes from which a line is searched in parts. A match across two
-	// parts is found if it is no longer than lineOverlap.
+	// parts is found if it is no longer than lineOverlap. Parts are shorter for a pattern of many steps.
 	maxLine     = 1 << 20
 	lineOverlap = 4 << 10
 	// maxShown is how much of a long line is shown around a match.
@@ -24,20 +25,20 @@ const (
 // grep fills the answer with the lines from its offset up to end that match, each as line:offset:text.
 // The offset is that of the match. Of a long line only the part around the match is shown, and further
 // matches in it are lines of their own.
-func grep(t resultText, index *lineIndex, a answer, end int64, pattern *regexp.Regexp, limit, most int) (answer, error) {
+func grep(t resultText, index *lineIndex, a answer, end int64, re *pattern.Expression, limit, most int) (answer, error) {
 	a.offset = min(a.offset, end)
 	line, err := index.lineAt(t, a.offset)
 	if err != nil {
 		return answer{}, err
 	}
-	s := search{pattern: pattern, line: line, limit: limit, most: most}
-	at, stop := a.offset, min(end, a.offset+maxSlowSearch)
-	if prefix, _ := pattern.LiteralPrefix(); prefix != "" {
-		s.prefix, stop = []byte(prefix), min(end, a.offset+maxSearch)
-	}
+	s := search{pattern: re, line: line, limit: limit, most: most, left: maxWork}
+	prefix, _ := re.LiteralPrefix()
+	s.prefix = []byte(prefix)
+	at, stop := a.offset, min(end, a.offset+maxSearch)
+	part := int64(min(maxLine, max(maxWork/re.Steps, 2*lineOverlap)))
 	var buf []byte
-	for at < stop && !s.full {
-		if buf, err = t.at(buf, at, min(stop, at+maxLine)); err != nil {
+	for at < stop && !s.full && s.left > 0 {
+		if buf, err = t.at(buf, at, min(stop, at+part)); err != nil {
 			return answer{}, err
 		}
 		n := s.search(buf, at, at+int64(len(buf)) >= end)
@@ -58,12 +59,13 @@ func grep(t resultText, index *lineIndex, a answer, end int64, pattern *regexp.R
 
 // search collects matches.
 type search struct {
-	pattern     *regexp.Regexp
+	pattern     *pattern.Expression
 	prefix      []byte // begins every match; may be empty
 	line        int64  // number of the line at which the next bytes begin
 	limit, most int    // bytes of out, as text and as JSON
 	out         strings.Builder
 	json        int
+	left        int // steps that may still be taken
 	full        bool
 }
 
@@ -71,7 +73,7 @@ type search struct {
 // with. Unless buf is the last part of the text, that leaves out an unfinished line.
 func (s *search) search(buf []byte, base int64, last bool) int64 {
 	done := 0
-	for done < len(buf) && !s.full {
+	for done < len(buf) && !s.full && s.left > 0 {
 		done += s.skip(buf[done:])
 		line := buf[done:]
 		end := bytes.IndexByte(line, '\n')
@@ -114,8 +116,10 @@ func (s *search) searchLine(line []byte, base int64, upTo int) int {
 	for from := 0; from <= len(line); {
 		match := s.pattern.FindIndex(line[from:])
 		if match == nil || from+match[0] >= upTo {
+			s.left -= s.pattern.Steps * (len(line) - from + 1)
 			return max(from, upTo)
 		}
+		s.left -= s.pattern.Steps * match[1]
 		start, stop := from+match[0], from+match[1]
 		lo, hi := excerpt(line, start, stop)
 		entry := fmt.Sprintf("%d:%d:%s\n", s.line, base+int64(start), show(line, lo, hi))

@@ -615,3 +615,36 @@ func ExampleReadResult() {
 	fmt.Println(read.Name())
 	// Output: read_result
 }
+
+// A model's pattern must not keep a processor busy, least of all behind an answer that says "try again later".
+func TestASearchForALongPatternEndsEarly(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 20
+	src, ref := holding(strings.Repeat("a", size-10) + "\nlast")
+	r := newReader(t, src, toolresult.ReadOptions{Timeout: toolresult.Off})
+	offset, calls := 0, 0
+	for _, row := range []struct{ pattern, want string }{
+		{strings.Repeat("a{0,1000}", 100) + "b", "grep repeats too much"},
+		{"(?:a{0,60}){0,16}b", "Only a part was searched"},
+	} {
+		out := r.call(map[string]any{"ref_id": ref, "grep": row.pattern})
+		if said := fmt.Sprint(out["error"], out["note"]); !strings.Contains(said, row.want) {
+			t.Errorf("%.20s: %s, want %s", row.pattern, said, row.want)
+		}
+	}
+	// The model goes on from there, and gets to the end.
+	for done := false; !done; calls++ {
+		out := r.call(map[string]any{"ref_id": ref, "grep": "a{0,35}[b]|^last", "offset": offset})
+		next, _ := out["next_offset"].(int)
+		if done, _ = out["done"].(bool); next <= offset {
+			t.Fatalf("from %d to %d: %v", offset, next, out)
+		}
+		offset = next
+		if text, _ := out["content"].(string); done && !strings.HasSuffix(text, ":last\n") {
+			t.Errorf("the last part has %q", text)
+		}
+	}
+	if calls < 2 {
+		t.Errorf("%d calls", calls)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // FilesConfig says which folder the tools read, and how much of it at once. Only Root is required. No limit
@@ -34,6 +35,9 @@ type FilesConfig struct {
 	Depth int
 	// Entries is how many entries of folders one call looks at. 0 means 200,000.
 	Entries int
+	// Timeout bounds one call. What glob and grep have found by then is returned. 0 means 30 s, in which a search
+	// without a fixed beginning, such as (?i)error|timeout, reads some hundred MiB.
+	Timeout time.Duration
 	// Skip names folders that glob and grep do not enter unless a call starts in one. If nil, they are
 	// those of version control, packages and caches: .git, .hg, .svn, node_modules, .venv,
 	// __pycache__ and a few more. An empty list skips none.
@@ -54,6 +58,7 @@ const (
 	defaultListed      = 500
 	defaultDepth       = 32
 	defaultEntries     = 200_000
+	defaultFilesTime   = 30 * time.Second
 )
 
 // leastResultBytes is room for a sentence and a line.
@@ -120,6 +125,9 @@ func (c FilesConfig) withDefaults() (FilesConfig, error) {
 			problems = append(problems, err)
 		}
 	}
+	if c.Timeout < 0 {
+		problems = append(problems, &ConfigError{"Timeout", c.Timeout, fmt.Sprintf("it must not be negative; 0 is %v", defaultFilesTime)})
+	}
 	for _, name := range c.Skip {
 		if name == "" || strings.ContainsAny(name, `/\`) {
 			problems = append(problems, &ConfigError{"Skip", name, "use the name of a folder, without its path"})
@@ -137,6 +145,7 @@ func (c FilesConfig) withDefaults() (FilesConfig, error) {
 	c.Listed = cmp.Or(c.Listed, defaultListed)
 	c.Depth = cmp.Or(c.Depth, defaultDepth)
 	c.Entries = cmp.Or(c.Entries, defaultEntries)
+	c.Timeout = cmp.Or(c.Timeout, defaultFilesTime)
 	if c.Skip == nil {
 		c.Skip = skipped
 	}

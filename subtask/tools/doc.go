@@ -9,7 +9,8 @@
 //	llmagent.New(llmagent.Config{Tools: append(files.Tools(), fetch), …})
 //
 // They are ordinary ADK function tools and only read. Each limits its results and its work: no call
-// returns more than [FilesConfig].ResultBytes, reads a huge file whole, or goes on after its context has ended.
+// returns more than [FilesConfig].ResultBytes, reads a huge file whole, or goes on after its context has ended. A call
+// that takes longer than [FilesConfig].Timeout or [FetchConfig].Timeout ends by itself.
 // A failure is a result with the field error, written for the model: it says what is wrong, and what to do
 // instead.
 //

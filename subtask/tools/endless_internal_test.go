@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,7 +24,7 @@ func TestPatternsThatExplode(t *testing.T) {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}
-	if _, _, err := expression(grepArgs{Pattern: strings.Repeat("a{0,1000}", 3) + "b"}); err == nil || !strings.Contains(err.Error(), "repeats too much") {
+	if _, err := expression(grepArgs{Pattern: strings.Repeat("a{0,1000}", 3) + "b"}); err == nil || !strings.Contains(err.Error(), "repeats too much") {
 		t.Error(err)
 	}
 }
@@ -32,11 +33,12 @@ func TestPatternsThatExplode(t *testing.T) {
 type ended struct {
 	context.Context
 	looks int
+	err   error
 }
 
 func (e *ended) Err() error {
 	if e.looks--; e.looks < 0 {
-		return context.Canceled
+		return e.err
 	}
 	return nil
 }
@@ -52,18 +54,41 @@ func TestASearchWithinALineEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer files.Close()
-	ctx := &ended{t.Context(), 100}
-	if _, err := files.grep(ctx, grepArgs{Pattern: "a{0,1000}b", Path: "one-line"}); err == nil || !strings.Contains(err.Error(), "stopped") {
+	ctx := &ended{t.Context(), 100, context.Canceled}
+	if _, err := files.grep(ctx, grepArgs{Pattern: "a{0,1000}b", Path: "one-line"}); err == nil || err.Error() != "stopped: context canceled" {
 		t.Error(err)
 	}
-	// Where a search is long, it finds the same.
-	s := search{re: nil, size: longSearch}
-	if s.re, _, err = expression(grepArgs{Pattern: "é+x$"}); err != nil {
+}
+
+// What was found until then is worth more than an error.
+func TestASearchThatTakesTooLongKeepsWhatItHasFound(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("found\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := NewFiles(FilesConfig{Root: dir})
+	if err != nil {
 		t.Fatal(err)
 	}
-	text := []byte("\xff ééx ééx")
-	at, err := s.find(t.Context(), text)
-	if want := s.re.FindIndex(text); err != nil || len(at) != 2 || at[0] != want[0] || at[1] != want[1] {
-		t.Errorf("%v, want %v: %v", at, want, err)
+	defer files.Close()
+	var found, globbed [4]int
+	for looks := range 100 {
+		ctx := func() context.Context { return &ended{t.Context(), looks, files.slow} }
+		matches, err := files.grep(ctx(), grepArgs{Pattern: "f.*"})
+		if err != nil || matches.More != strings.Contains(matches.Note, "stopped after 30s") || !matches.More && matches.Count < 3 {
+			t.Errorf("grep after %d looks: %+v, %v", looks, matches, err)
+		}
+		found[matches.Count]++
+		names, err := files.glob(ctx(), globArgs{Pattern: "*.txt"})
+		if err != nil || names.More != strings.Contains(names.Note, "stopped after 30s") || !names.More && len(names.Files) < 3 {
+			t.Errorf("glob after %d looks: %+v, %v", looks, names, err)
+		}
+		globbed[len(names.Files)]++
+	}
+	if slices.Contains(found[:], 0) || slices.Contains(globbed[:], 0) {
+		t.Errorf("not every end was seen: %v, %v", found, globbed)
 	}
 }

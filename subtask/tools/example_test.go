@@ -81,10 +81,10 @@ func TestConfigsThatCannotWorkAreRefusedByName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file"), "x")
-	_, err := tools.NewFiles(tools.FilesConfig{ReadLines: -1, ResultBytes: 10, LineBytes: -1, FileBytes: -1, GrepBytes: -1, Matches: -1, Listed: -1, Depth: -1, Entries: -1, Skip: []string{"a/b"}})
+	_, err := tools.NewFiles(tools.FilesConfig{ReadLines: -1, ResultBytes: 10, LineBytes: -1, FileBytes: -1, GrepBytes: -1, Matches: -1, Listed: -1, Depth: -1, Entries: -1, Timeout: -1, Skip: []string{"a/b"}})
 	for _, part := range []string{
 		`Root is "": name the folder`, "ReadLines is -1: it must not be negative; 0 is 2000", "ResultBytes is 10: it must be at least 1024", "LineBytes is -1",
-		"FileBytes is -1", "GrepBytes is -1", "Matches is -1", "Listed is -1", "Depth is -1", "Entries is -1", `Skip is "a/b": use the name of a folder`,
+		"FileBytes is -1", "GrepBytes is -1", "Matches is -1", "Listed is -1", "Depth is -1", "Entries is -1", "Timeout is -1ns: it must not be negative; 0 is 30s", `Skip is "a/b": use the name of a folder`,
 	} {
 		want(t, "the error", fmt.Sprint(err), part)
 	}

@@ -24,6 +24,8 @@ const maxNeighbors = 2_000
 func (f *Files) explain(ctx context.Context, name string, err error) error {
 	quoted := shown(name)
 	switch {
+	case f.late(ctx):
+		return fmt.Errorf("stopped: %w", f.slow)
 	case ctx.Err() != nil:
 		return fmt.Errorf("stopped: %w", ctx.Err())
 	case errors.Is(err, os.ErrClosed):

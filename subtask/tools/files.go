@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ type Files struct {
 	cfg   FilesConfig
 	root  *os.Root
 	real  string // cfg.Root without links
+	slow  error  // why a call ends that takes too long
 	tools []tool.Tool
 }
 
@@ -39,7 +41,7 @@ func NewFiles(cfg FilesConfig) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tools config: %w", &ConfigError{"Root", cfg.Root, fmt.Sprintf("it cannot be opened: %v", reasonOf(err))})
 	}
-	f := &Files{cfg: cfg, root: root, real: cfg.Root}
+	f := &Files{cfg: cfg, root: root, real: cfg.Root, slow: fmt.Errorf("it takes longer than %v", cfg.Timeout)}
 	if real, err := filepath.EvalSymlinks(cfg.Root); err == nil {
 		f.real = real
 	}
@@ -52,19 +54,19 @@ func NewFiles(cfg FilesConfig) (*Files, error) {
 
 // define makes the tools.
 func (f *Files) define() error {
-	read, err := define(ReadFileName, readFileDescription, f.readFile)
+	read, err := define(ReadFileName, readFileDescription, timed(f, f.readFile))
 	if err != nil {
 		return err
 	}
-	list, err := define(ListDirName, listDirDescription, f.listDir)
+	list, err := define(ListDirName, listDirDescription, timed(f, f.listDir))
 	if err != nil {
 		return err
 	}
-	glob, err := define(GlobName, globDescription, f.glob)
+	glob, err := define(GlobName, globDescription, timed(f, f.glob))
 	if err != nil {
 		return err
 	}
-	grep, err := define(GrepName, grepDescription, f.grep)
+	grep, err := define(GrepName, grepDescription, timed(f, f.grep))
 	if err != nil {
 		return err
 	}
@@ -77,6 +79,18 @@ func (f *Files) Tools() []tool.Tool { return append([]tool.Tool(nil), f.tools...
 
 // Close closes the root. Calls of the tools then answer that it is closed.
 func (f *Files) Close() error { return f.root.Close() }
+
+// timed bounds the time of a handler. Its context then ends with f.slow.
+func timed[A, R any](f *Files, handler func(context.Context, A) (R, error)) func(context.Context, A) (R, error) {
+	return func(ctx context.Context, args A) (R, error) {
+		ctx, cancel := context.WithTimeoutCause(ctx, f.cfg.Timeout, f.slow)
+		defer cancel()
+		return handler(ctx, args)
+	}
+}
+
+// late reports whether a call has used up its own time, rather than that of its caller.
+func (f *Files) late(ctx context.Context) bool { return errors.Is(context.Cause(ctx), f.slow) }
 
 // failure is the part of every result that says why there is none.
 type failure struct {

@@ -46,11 +46,16 @@ func (f *Files) glob(ctx context.Context, args globArgs) (globResult, error) {
 		result.Files = append(result.Files, name)
 		return nil
 	})
-	if err := w.run(ctx, start); err != nil {
+	err = w.run(ctx, start)
+	late := err != nil && f.late(ctx)
+	if err != nil && !late {
 		return globResult{}, f.explain(ctx, start, err)
 	}
+	result.More = result.More || late
 	notes := w.notes()
 	switch {
+	case late:
+		notes = append(notes, fmt.Sprintf("stopped after %v: start in a folder further down", f.cfg.Timeout))
 	case result.More:
 		notes = append(notes, fmt.Sprintf("only the first %d files are shown: use a narrower pattern or another path", len(result.Files)))
 	case len(result.Files) == 0 && !strings.Contains(pattern, "/"):

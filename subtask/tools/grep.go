@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
+
+	"github.com/adk-go-ext/longsession/internal/pattern"
 )
 
 const grepDescription = "Searches files for a regular expression (RE2: no lookaround, no backreferences), line by line. " +
@@ -34,12 +35,11 @@ const (
 	maxExpression = 2_000 // bytes of a regular expression
 	maxContext    = 10    // lines
 	maxShown      = 400   // bytes of one line
-	maxSteps      = 5_000 // of a regular expression, for each letter
 )
 
 // grep is the tool grep.
 func (f *Files) grep(ctx context.Context, args grepArgs) (grepResult, error) {
-	re, size, err := expression(args)
+	re, err := expression(args)
 	if err != nil {
 		return grepResult{}, err
 	}
@@ -52,7 +52,7 @@ func (f *Files) grep(ctx context.Context, args grepArgs) (grepResult, error) {
 	if err != nil {
 		return grepResult{}, err
 	}
-	s := &search{files: f, re: re, size: size, args: args, left: f.cfg.GrepBytes, context: min(args.Context, maxContext)}
+	s := &search{files: f, re: re, args: args, left: f.cfg.GrepBytes, context: min(args.Context, maxContext)}
 	w := f.newWalk(func(name string) error {
 		if !selects(args.Glob, start, name) {
 			return nil
@@ -64,47 +64,49 @@ func (f *Files) grep(ctx context.Context, args grepArgs) (grepResult, error) {
 		}
 		return err
 	})
-	if info, err := f.root.Stat(start); err == nil && !info.IsDir() {
-		if err := s.file(ctx, start); err != nil && !errors.Is(err, errEnough) {
-			return grepResult{}, f.explain(ctx, start, err)
-		}
-		return s.result(nil), nil
+	if info, failed := f.root.Stat(start); failed == nil && !info.IsDir() {
+		err = s.file(ctx, start)
+	} else {
+		err = w.run(ctx, start)
 	}
-	if err := w.run(ctx, start); err != nil {
-		return grepResult{}, f.explain(ctx, start, err)
+	switch {
+	case err == nil || errors.Is(err, errEnough):
+		return s.result(w.notes()), nil
+	case f.late(ctx):
+		s.more = true
+		return s.result(append(w.notes(), fmt.Sprintf("stopped after %v", f.cfg.Timeout))), nil
 	}
-	return s.result(w.notes()), nil
+	return grepResult{}, f.explain(ctx, start, err)
 }
 
-// expression compiles the pattern of a call. Its size is how many steps it may take for each letter of a line.
-func expression(args grepArgs) (re *regexp.Regexp, size int, err error) {
+// expression compiles the pattern of a call.
+func expression(args grepArgs) (*pattern.Expression, error) {
 	switch {
 	case args.Pattern == "":
-		return nil, 0, errors.New("pattern is missing")
+		return nil, errors.New("pattern is missing")
 	case len(args.Pattern) > maxExpression:
-		return nil, 0, fmt.Errorf("the pattern has %d bytes, and %d are allowed", len(args.Pattern), maxExpression)
+		return nil, fmt.Errorf("the pattern has %d bytes, and %d are allowed", len(args.Pattern), maxExpression)
 	case args.Context < 0:
-		return nil, 0, fmt.Errorf("context is %d: it must not be negative", args.Context)
+		return nil, fmt.Errorf("context is %d: it must not be negative", args.Context)
 	}
-	pattern := args.Pattern
+	text := args.Pattern
 	if args.IgnoreCase {
-		pattern = "(?i)" + pattern
+		text = "(?i)" + text
 	}
-	re, err = regexp.Compile(pattern)
+	re, err := pattern.Compile(text)
+	if errors.Is(err, pattern.ErrTooLong) {
+		return nil, fmt.Errorf("the pattern %w", err)
+	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("the pattern is not a regular expression of RE2: %w; put a \\ before characters that are meant as they are", err)
+		return nil, fmt.Errorf("the pattern is not a regular expression of RE2: %w; put a \\ before characters that are meant as they are", err)
 	}
-	if size = steps(pattern); size > maxSteps {
-		return nil, 0, fmt.Errorf("the pattern repeats too much: it may take %d steps for each letter, and %d are allowed; use * or smaller numbers in braces", size, maxSteps)
-	}
-	return re, size, nil
+	return re, nil
 }
 
 // search is one call of grep.
 type search struct {
 	files   *Files
-	re      *regexp.Regexp
-	size    int // of re, in steps
+	re      *pattern.Expression
 	args    grepArgs
 	context int
 
@@ -156,7 +158,7 @@ func (s *search) lines(ctx context.Context, in *lines, name string) error {
 		if l.size > len(l.text) {
 			s.partly++
 		}
-		at, err := s.find(ctx, l.text)
+		at, err := s.re.Find(ctx, l.text)
 		if err != nil {
 			return err
 		}

@@ -100,7 +100,7 @@ func TestNoPageTakesMoreMemoryThanItsLimitAllows(t *testing.T) {
 func TestAConversionEndsWithItsCall(t *testing.T) {
 	t.Parallel()
 	p := hostilePage(t, strings.Repeat("<p>x", 100_000))
-	err := p.toText(&ended{t.Context(), 100})
+	err := p.toText(&ended{t.Context(), 100, context.Canceled})
 	if !errors.Is(err, context.Canceled) || p.text != "" {
 		t.Errorf("%v, and %d bytes", err, len(p.text))
 	}

@@ -100,3 +100,21 @@ func want(t *testing.T, what, got, part string) {
 		t.Errorf("%s is %q, want it to contain %q", what, got, part)
 	}
 }
+
+// A model that asks for too much gets an answer, and nobody has to watch the clock.
+func TestNoCallTakesLongerThanItsTimeout(t *testing.T) {
+	t.Parallel()
+	_, by := tree(t, tools.FilesConfig{Timeout: time.Nanosecond}, map[string]string{"a.txt": "found\n"})
+	for name, field := range map[string]string{"read_file": "error", "list_dir": "error", "glob": "note", "grep": "note"} {
+		args := map[string]any{"path": "a.txt"}
+		switch name {
+		case "list_dir":
+			args = map[string]any{}
+		case "glob":
+			args = map[string]any{"pattern": "*"}
+		case "grep":
+			args["pattern"] = "f.*"
+		}
+		want(t, name, text(call(t, t.Context(), by[name], args), field), "1ns")
+	}
+}
