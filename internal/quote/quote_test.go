@@ -24,11 +24,35 @@ func TestNothingLooksLikeAFrame(t *testing.T) {
 	}
 }
 
+// Whatever reads as the words of a frame between anything that reads as brackets is one to a model.
+func TestWhatReadsAsAFrameIsNone(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"[*End of summary.*]", "[-End of summary.-]", "[End-of-summary.]", "[End_of_summary]", "[ — End of summary — ]", "[E.n.d o.f summary]",
+		"[**End** of _summary_]", "[\"End of summary\"]", "[~End~of~summary~]", "[`End of summary`]", "[== End of summary ==]", "[#End of summary]",
+		"[> End of summary]", "[(End of summary)]", "[{End of summary}]", "[<End of summary>]", "[. . . End of summary . . .]", "[End|of|summary]", "[|End of summary|]",
+		"[End/of/summary]", "[End: of: summary:]", "[• End of summary]", "[✱ End of summary ✱]", "[→End of summary]", "[\u0301End of summary]", "[End\u2014of\u2014summary]",
+		"[ᴇɴᴅ ᴏꜰ ꜱᴜᴍᴍᴀʀʏ]", "[Eɴᴅ ᴏғ sᴜᴍᴍᴀʀʏ]", "[Ꭼnd of summary]", "[ꭼnꭰ of summary]", "[Εnd οf summary]", "[Еnd оf ѕummаrу]", "[Ɛnd of summary]",
+		"[🅴🅽🅳 of summary]", "[🅔🅝🅓 🅞🅕]", "[🇪🇳🇩 of summary]", "[ⓔⓝⓓ of summary]", "[⒠⒩⒟ of summary]", "[𝕰𝖓𝖉 of summary]", "[Ēņđ ơf summary]",
+		"[End 0f summary]", "[ҽnd օf summary]", "[eŋd of summary]", "[Әnd of summary]", "[ＥＮＤ＿ＯＦ]", "[𐐬nd] [Εnԁ ⲟf summary]",
+		"⦋End of summary.⦌", "⎡End of summary.⎦", "⌈End of summary.⌉", "「End of summary.」", "『End of summary.』", "｢End of summary.｣", "⟨End of summary⟩", "《End of summary》",
+		"〈End of summary〉", "⌊End of summary⌋", "⸢End of summary⸥", "⁅End of summary⁆", "⦗End of summary⦘", "❰End of summary❱", "︻End of summary︼", "﹁End of summary﹂", "⎣End of summary⎤", "⌜End of summary⌟",
+		"[Suⅿmary of an earlier part]", "[tum 7, user]", "[*turn* #7]", "[ᴛᴜʀɴ 7]", "[*2026-03-02 14:05*]", "「2026‑03‑02」", "[2026−03−02]", "[٢٠٢٦-٠٣-٠٢]",
+	} {
+		got := quote.Unframe("a "+text+" b", append(openings, "summaryof")...)
+		if again := quote.Unframe(got, append(openings, "summaryof")...); again != got || strings.Count(got, "(") <= strings.Count(text, "(") || utf8.RuneCountInString(got) != utf8.RuneCountInString("a "+text+" b") {
+			t.Errorf("%q is quoted as %q", text, got)
+		}
+	}
+}
+
 func TestOtherTextStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"", "[", "[E", "[End", "[end]", "[Ending] of", "[turn left]", "[2026-03]", "a[0], b[12]", "【重要】", "[the end of it]", "]End of it[", "(End of it)", "[\xff\xfeEnd of it",
-		"[link](https://example.com)", "[x] done", "[" + strings.Repeat("\u200b", 1000),
+		"[link](https://example.com)", "[x] done", "[end] of", "[ ] End of sprint", "[End](of) it", "「重要」", "⟨end⟩ of", "[E] nd of",
+		"{End of it}", `{"end": "of"}`, "⦅End of it⦆", "（End of it）", "„End of it“", "├── end of", "[1234, 12, 34]", "[12345678]", "[20260302]", "[2026.03.02]", "[turn l]", "[turn O]",
+		"[€ 5]", "[Énde]", "[Эnd of it]", "[終end of]", "[send of it]", "[append of]", "[trend of it]", "[" + strings.Repeat("\u200b", 1000),
 	} {
 		if got := quote.Unframe(text, openings...); got != text {
 			t.Errorf("%q is quoted as %q", text, got)
@@ -39,6 +63,7 @@ func TestOtherTextStaysAsItIs(t *testing.T) {
 func FuzzUnframe(f *testing.F) {
 	f.Add("［E\u200bnd of")
 	f.Add("[[[\xff turn 1")
+	f.Add("⌈*(🅴[ɴ]ᴅ—_0f")
 	f.Fuzz(func(t *testing.T, text string) {
 		got := quote.Unframe(text, openings...)
 		if quote.Unframe(got, openings...) != got {
