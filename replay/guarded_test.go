@@ -48,7 +48,7 @@ func TestTheWatchdogReportsAndStopsNothing(t *testing.T) {
 				}
 				continue
 			}
-			if len(r.Alerts) == 0 || r.Alerts[0].Turn != 1 || r.Alerts[0].Call != 4 || r.Alerts[0].Signal != "repeated-call" || r.Alerts[0].Severity != "critical" || r.Alerts[0].Tool != "read_file" {
+			if len(r.Alerts) == 0 || r.Alerts[0].Turn != 1 || r.Alerts[0].Call != 4 || r.Alerts[0].Signal != "repeated-tool-call" || r.Alerts[0].Severity != "critical" || r.Alerts[0].Tool != "read_file" {
 				t.Errorf("alerts %+v", r.Alerts)
 			}
 			if len(r.WouldStop) != 1 || r.WouldStop[0].Kind != "watchdog" || r.WouldStop[0].Call != 7 || r.WouldStop[0].CallsAfter != 3 {

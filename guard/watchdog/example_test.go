@@ -26,7 +26,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// 5 repeated-call critical
+	// 5 repeated-tool-call critical
 	// [You called read_file 5 times in a row with the same arguments and the same result. Calling it again will not change that. Use what you have, try something else, or say what you cannot do and end your answer.]
 	// 8 stop: called read_file 8 times in a row with the same arguments and the same result.
 }

@@ -18,8 +18,8 @@ type repeated struct {
 // results. It is critical if the results are known. Fewer than 2 count as 2.
 func RepeatedToolCall(n int) Signal { return &repeated{least: max(n, 2)} }
 
-// Name returns "repeated-call".
-func (*repeated) Name() string { return "repeated-call" }
+// Name returns "repeated-tool-call".
+func (*repeated) Name() string { return "repeated-tool-call" }
 
 // Reset forgets all calls.
 func (r *repeated) Reset() { r.call, r.like, r.calls, r.alike = 0, 0, 0, 0 }
