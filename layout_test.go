@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"internal/sessionlock":                 {},
 	"internal/openai":                      {},
 	"internal/scripted":                    {"internal/adk", "tokens"},
-	"config":                               {".", "compaction", "internal/adk", "preset", "tokens", "toolresult"},
+	"config":                               {".", "compaction", "internal/adk", "preset", "summarizer", "tokens", "toolresult"},
 	"cmd/longsession/internal/chatcmd":     {".", "chat", "config", "preset", "prompt", "guard", "persistence", "compaction", "subtask", "subtask/tools", "recall", "tokens", "internal/openai", "internal/scripted", "internal/sessionlock", "internal/wrapper", "summarizer", "budget", "cmd/longsession/internal/pricing", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
 	"cmd/longsession/internal/configcmd":   {"config", "preset", "internal/terminal", "cmd/longsession/internal/chatcmd", "cmd/longsession/internal/exit", "cmd/longsession/internal/setting"},
 	"cmd/longsession/internal/doctorcmd":   {"config", "internal/sessionlock", "internal/terminal", "cmd/longsession/internal/audit", "cmd/longsession/internal/chatcmd", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},

@@ -141,6 +141,10 @@ type Config struct {
 	// PromptTemplate is the prompt for summaries; it must contain {{history}}. If empty, the
 	// default is used. It has no effect with Summarizer, so setting both is refused.
 	PromptTemplate string
+	// Pack is the built-in wording of the prompt for summaries, such as summarizer.PackHandover. If empty, it is
+	// summarizer.PackDefault. Checkpoints have their own. It has no effect with Summarizer or PromptTemplate, so
+	// setting both is refused.
+	Pack summarizer.Pack
 	// Timeout bounds one summarizer call, and all the compaction that one AppendEvent may wait for.
 	// 0 means 60 s.
 	Timeout time.Duration

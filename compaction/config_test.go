@@ -77,6 +77,13 @@ func TestConfigThatCannotDoWhatItSaysIsRefused(t *testing.T) {
 				c.Summarizer, c.Model, c.PromptTemplate = nil, scripted("m"), "Be brief."
 			}, []string{"PromptTemplate", "{{history}}"},
 		},
+		{"pack nobody knows", func(c *compaction.Config) {
+			c.Summarizer, c.Model, c.Pack = nil, scripted("m"), "brief"
+		}, []string{"Pack", "is unknown", "handover"}},
+		{"pack nobody reads", func(c *compaction.Config) { c.Pack = summarizer.PackIntent }, []string{"Pack", "Summarizer", "no effect"}},
+		{"pack beside a template", func(c *compaction.Config) {
+			c.Summarizer, c.Model, c.Pack, c.PromptTemplate = nil, scripted("m"), summarizer.PackIntent, "Be brief: {{history}}"
+		}, []string{"Pack", "PromptTemplate", "no effect"}},
 		{"template nobody reads", func(c *compaction.Config) { c.PromptTemplate = "Be brief: {{history}}" }, []string{"PromptTemplate", "Summarizer", "no effect"}},
 		{"two mistakes", func(c *compaction.Config) { c.RetainEvents, c.SafetyRatio = -1, 2 }, []string{"RetainEvents", "SafetyRatio"}},
 	} {

@@ -182,6 +182,15 @@ func checkValues(cfg Config) []error {
 	if cfg.PromptTemplate != "" && !strings.Contains(cfg.PromptTemplate, templatePlaceholder) {
 		problem("PromptTemplate", cfg.PromptTemplate, "it lacks %s: the summarizer would never see the conversation", templatePlaceholder)
 	}
+	switch {
+	case cfg.Pack == "":
+	case cfg.Summarizer != nil:
+		problem("Pack", cfg.Pack, "it has no effect with Summarizer: set it on the summarizer instead")
+	case cfg.PromptTemplate != "":
+		problem("Pack", cfg.Pack, "it has no effect with PromptTemplate: set one of them")
+	case !cfg.Pack.Known():
+		problem("Pack", cfg.Pack, "it is unknown: use %s, %s, %s or %s", summarizer.PackDefault, summarizer.PackHandover, summarizer.PackIntent, summarizer.PackCheckpoint)
+	}
 	return problems
 }
 
@@ -287,7 +296,7 @@ const windowShare = 0.5
 func (p *policy) setSummarizer() error {
 	p.summarizer = p.Summarizer
 	if p.summarizer == nil {
-		cfg := summarizer.LLMConfig{Model: p.Model, Template: p.PromptTemplate, Registry: p.Registry}
+		cfg := summarizer.LLMConfig{Model: p.Model, Template: p.PromptTemplate, Pack: p.Pack, Registry: p.Registry}
 		if _, known := p.Registry.Window(p.Model.Name()); !known && p.AgentModel == "" && p.AgentModelFunc == nil {
 			cfg.ContextWindow = p.limits.ContextWindow // it is the agent's own model
 		}

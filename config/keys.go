@@ -11,6 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/preset"
+	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/toolresult"
 )
 
@@ -128,6 +129,8 @@ var own = []option{
 		}
 		return ""
 	}, func(c *longsession.Config, s string) { c.Compaction.PromptTemplate = s }),
+	choice(promptPack, "prompt-pack", "default", "Compaction.Pack", "the built-in wording of the prompt for summaries", func(c *longsession.Config, s string) { c.Compaction.Pack = summarizer.Pack(s) },
+		string(summarizer.PackDefault), string(summarizer.PackHandover), string(summarizer.PackIntent), string(summarizer.PackCheckpoint)),
 	count(contextBudget, "context-budget", 1, "the window of the model", "Compaction.ContextWindow, Budget.ContextWindow, ToolSearch.ContextWindow", "tokens that a request and its answer may have together",
 		func(c *longsession.Config, n int) {
 			c.Compaction.ContextWindow, c.Budget.ContextWindow, c.ToolSearch.ContextWindow = n, n, n
@@ -161,6 +164,7 @@ var own = []option{
 	count(keepLast, "tool-result-keep-last", 0, "5", "Masking.KeepLast", "newest tool results that are not masked",
 		func(c *longsession.Config, n int) { c.Masking.KeepLast = orOff(n) }),
 	choice("session.on_disconnect", "on-disconnect", "pause", "(the command: the session stays in its file, to be resumed)", "what happens to a session when its terminal goes away", func(*longsession.Config, string) {}, "pause"),
+	toggle(callsAlone, "watchdog-calls-alone", "false", "Guard.Watchdog.CallsAlone", "the watchdog also reports equal calls whose results differ; with safety.watchdog = 'warn' only", func(c *longsession.Config, on bool) { c.Guard.Watchdog.CallsAlone = on }),
 	negated(toggle("session.recall", "no-recall", "false; true in longsession chat", "Recall.Enabled", "no search of earlier messages, by the agent and by /recall", func(c *longsession.Config, on bool) { c.Recall.Enabled = on })),
 }
 
@@ -168,6 +172,7 @@ var own = []option{
 const (
 	tokenThreshold = "compaction.token_threshold"
 	promptTemplate = "compaction.prompt_template"
+	promptPack     = "compaction.prompt_pack"
 	contextBudget  = "agent.context_budget"
 	serverTimeout  = "agent.server_timeout"
 	maxOutput      = "agent.max_output_tokens"
@@ -178,6 +183,7 @@ const (
 	resultLines    = "session.context.tool_result_max_lines"
 	headLines      = "session.context.tool_result_head_lines"
 	tailLines      = "session.context.tool_result_tail_lines"
+	callsAlone     = "safety.watchdog_calls_alone"
 	keepFirst      = "session.context.tool_result_keep_first"
 	keepLast       = "session.context.tool_result_keep_last"
 )

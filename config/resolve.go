@@ -67,6 +67,8 @@ func Resolve(in In) (Settings, error) {
 	r.names()
 	r.tokenThreshold()
 	r.template()
+	r.pack()
+	r.callsAlone()
 	r.window(err == nil)
 	r.limits()
 	if len(r.problems) > 0 {
@@ -204,6 +206,32 @@ func (r *resolver) template() {
 		return
 	}
 	r.refuse(promptTemplate, o, "%s", reason)
+}
+
+// pack refuses a built-in wording beside a template, which takes its place.
+func (r *resolver) pack() {
+	o, set := r.settings.own[promptPack]
+	if template, both := r.settings.own[promptTemplate]; set && both {
+		r.refuse(promptPack, o, "%s (%s) is the whole prompt: remove one of them", promptTemplate, template)
+	}
+}
+
+// callsAlone refuses what package watchdog does, and says where each value comes from. A mode that nobody has chosen
+// does not count: a file may be for runs with and without a person.
+func (r *resolver) callsAlone() {
+	o, set := r.settings.own[callsAlone]
+	mode := r.settings.Watchdog
+	if !set || o.value == false || mode.Value == preset.WatchdogWarn || mode.Value == "" {
+		return
+	}
+	switch mode.Source {
+	case preset.FromDefault, preset.FromTask, preset.FromPreset:
+		r.note("%s is true (%s), without effect: safety.watchdog is %s (%s).", callsAlone, o, mode.Value, mode.Origin())
+		delete(r.settings.own, callsAlone)
+	default:
+		origin := r.settings.places.Replace(fmt.Sprintf("(%s)", mode.Origin()))
+		r.refuse(callsAlone, o, "safety.watchdog is %s %s, which counts calls only if their results are alike: remove it, or use warn", mode.Value, origin)
+	}
 }
 
 // window refuses a reserve that leaves too little room, and notes what is never reached.

@@ -22,6 +22,7 @@ import (
 	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/guard/watchdog"
 	"github.com/adk-go-ext/longsession/preset"
+	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult"
 )
@@ -65,6 +66,8 @@ var effects = []struct {
 	{"compaction.overlap_size", "3", "", func(r result) any { return r.c.Compaction.OverlapSize }, 3},
 	{"compaction.token_threshold", "60000", "", func(r result) any { return r.c.Compaction.TokenThreshold }, 60_000},
 	{"compaction.prompt_template", `"` + template + `"`, "", func(r result) any { return r.c.Compaction.PromptTemplate }, template},
+	{"compaction.prompt_pack", `"handover"`, "", func(r result) any { return r.c.Compaction.Pack }, summarizer.PackHandover},
+	{"safety.watchdog_calls_alone", "true", "", func(r result) any { return r.c.Guard.Watchdog.CallsAlone }, true},
 	{"session.checkpoint", `"model"`, "", func(r result) any { return r.c.ContextTools.Checkpoint }, contexttool.ByModel},
 	{"session.compact_context", "true", "", func(r result) any { return r.c.ContextTools.Enabled && !r.c.ContextTools.OmitCompactContext }, true},
 	{"agent.max_turn_cost_usd", "0.25", "", func(r result) any { return r.c.Guard.Turn.USD }, 25 * tokens.Cent},
@@ -277,6 +280,10 @@ func TestAValueWithoutEffectIsRefusedByName(t *testing.T) {
 			[]string{"agent.max_turn_cost_usd is $5.0000 (file s.toml:2:1)", "agent.max_session_cost_usd is $1.0000 (file s.toml:3:1)"}},
 		{"a reserve above half of the window", "[agent]\ncontext_budget = 8000\nmax_output_tokens = 5000",
 			[]string{"agent.max_output_tokens is 5000 (file s.toml:3:1): it is more than half of the window of 8000 tokens"}},
+		{"a pack beside a template", "[compaction]\nprompt_pack = 'intent'\nprompt_template = '{{history}}'",
+			[]string{"compaction.prompt_pack is \"intent\" (file s.toml:2:1): compaction.prompt_template (file s.toml:3:1) is the whole prompt: remove one of them"}},
+		{"calls alone where they would stop", "[safety]\nwatchdog = 'stop'\nwatchdog_calls_alone = true",
+			[]string{"safety.watchdog_calls_alone is true (file s.toml:3:1): safety.watchdog is stop (file s.toml:2:1), which counts calls only if their results are alike: remove it, or use warn"}},
 		{"a template without messages", "[compaction]\nprompt_template = 'be brief'",
 			[]string{"compaction.prompt_template is \"be brief\" (file s.toml:2:1): it must contain {{history}} once"}},
 		{"a template that is not there", "[compaction]\nprompt_template = 'file://none.txt'", []string{"there is no file none.txt"}},

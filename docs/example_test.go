@@ -99,14 +99,19 @@ func Example_configuration() {
 	fmt.Println("one config:", err)
 
 	// The fields that exclude others.
-	cfg.Model, cfg.PromptTemplate, cfg.AgentModel = nil, "", ""
-	cfg.Summarizer = summarizer.Extractive{}
+	cfg.PromptTemplate, cfg.AgentModel = "", ""
+	cfg.Pack = summarizer.PackHandover
 	cfg.AgentModelFunc = func(_ context.Context, ref compaction.SessionRef) string { return modelOf[ref.UserID] }
 	_, err = compaction.NewCompactionService(session.InMemoryService(), cfg)
-	fmt.Println("the other:", err)
+	fmt.Println("another:", err)
+	cfg.Model, cfg.Pack = nil, ""
+	cfg.Summarizer = summarizer.Extractive{}
+	_, err = compaction.NewCompactionService(session.InMemoryService(), cfg)
+	fmt.Println("the last:", err)
 	// Output:
 	// one config: <nil>
-	// the other: <nil>
+	// another: <nil>
+	// the last: <nil>
 }
 
 // lockServer stands for Redis, etcd or Consul.
