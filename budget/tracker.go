@@ -16,7 +16,7 @@ const newestTurns = 5
 
 // TurnUsage is the tokens of one turn.
 type TurnUsage struct {
-	Number       int // from 1 on
+	Number       int // from 1 on, as this process counts: a tracker does not know the turns before a restart
 	InputTokens  int // prompts of all model calls of the turn, cached tokens included
 	OutputTokens int // all that the model wrote, thoughts included
 	Total        int

@@ -165,7 +165,7 @@ func (r *resolver) requirePrices() {
 		return
 	}
 	key, ceiling := "agent.max_session_cost_usd", s.MaxSessionCost
-	if ceiling.Value == 0 {
+	if ceiling.Value == 0 || s.MaxTurnCost.Value > 0 && s.MaxTurnCost.Source.explicit() && !ceiling.Source.explicit() {
 		key, ceiling = "agent.max_turn_cost_usd", s.MaxTurnCost
 	}
 	if ceiling.Value == 0 {
@@ -181,6 +181,8 @@ func (r *resolver) requirePrices() {
 		case row.Priced():
 		case as == UnpricedRefuse:
 			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price and agent.unpriced is refuse (%s): give its price (--price in a chat, the registry in an app), choose another model, or set agent.unpriced to the name of a model at whose price it is charged", model, s.Unpriced.Origin()))
+		case ceiling.Source.explicit() && !s.Unpriced.Source.explicit(): // who sets a ceiling relies on it
+			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price: give its price (--price in a chat, the registry in an app), set agent.unpriced to the name of a model at whose price it is charged, or to warn if the ceiling is for other models", model))
 		default:
 			r.note(NoteUnpriced, "%s is %v (%s), which cannot hold: %s has no price. Set agent.unpriced to the name of a model at whose price it is charged.", key, ceiling.Value, ceiling.Origin(), model)
 		}

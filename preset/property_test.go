@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/adk-go-ext/longsession/preset"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // texts are values for each key, without any that contradict each other: which one counts is all that this
@@ -69,6 +70,10 @@ func TestTheNearestSourceWinsAndEveryOriginIsTrue(t *testing.T) {
 	}
 	slices.Sort(keys)
 	decided := map[string]int{}
+	prices, err := tokens.NewRegistry(tokens.Model{Name: "house-llm", ContextWindow: 128_000, InputPrice: 1, OutputPrice: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		sources := []source{{name: "flag"}, {name: "environment"}, {name: "file"}, {name: "app"}}
 		values := make([]preset.Values, len(sources))
@@ -85,7 +90,7 @@ func TestTheNearestSourceWinsAndEveryOriginIsTrue(t *testing.T) {
 				}
 			}
 		}
-		s, err := preset.Resolve(preset.In{Flag: values[0], Environment: values[1], File: values[2], App: values[3]})
+		s, err := preset.Resolve(preset.In{Flag: values[0], Environment: values[1], File: values[2], App: values[3], Registry: prices})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,7 +71,9 @@ var models = map[Provider]map[tokens.Tier]string{
 }
 
 // chargedAs has, for each model above whose price is not published, the one of its tier at whose price it is charged unless
-// somebody says otherwise: a ceiling must hold for a model that a task class chooses.
+// somebody says otherwise: a ceiling must hold for a model that a task class chooses. The newest model of the same family
+// and tier with a published price is nearest; if the true price is higher, a ceiling is passed by as much, so a note names
+// the assumption at every start, and it ends with a price in the registry.
 var chargedAs = map[string]string{"gemini-3.5-pro": "gemini-3.1-pro-preview"}
 
 // ModelOf returns the model of a provider for a tier. It returns "" if it knows none.
