@@ -13,8 +13,9 @@ type figures struct {
 	// request, word for word or as a fact of a summary. Of the others, readable counts those whose
 	// reference it holds and whose whole text storage returned, cut those shown cut to the writer, and
 	// roughly those that a summary written without the writer may have lost. unread counts the results
-	// that were missing from the first request after them, with no reference in their place.
-	results, kept, readable, cut, roughly, unread int
+	// that were missing from the first request after them, with no reference in their place, and trimmed
+	// those of them that were shown in part, because no request could hold them.
+	results, kept, readable, cut, roughly, unread, trimmed int
 	// orphans counts calls without a response and responses without a call. over counts the prompts
 	// larger than the window, and avoidable those of them that could have been smaller.
 	orphans, over, avoidable int
@@ -38,7 +39,7 @@ type figures struct {
 func (f figures) add(o figures) figures {
 	return figures{
 		requests: f.requests + o.requests, missing: f.missing + o.missing, missingCut: f.missingCut + o.missingCut,
-		results: f.results + o.results, kept: f.kept + o.kept, readable: f.readable + o.readable, cut: f.cut + o.cut, roughly: f.roughly + o.roughly, unread: f.unread + o.unread,
+		results: f.results + o.results, kept: f.kept + o.kept, readable: f.readable + o.readable, cut: f.cut + o.cut, roughly: f.roughly + o.roughly, unread: f.unread + o.unread, trimmed: f.trimmed + o.trimmed,
 		orphans: f.orphans + o.orphans, over: f.over + o.over, avoidable: f.avoidable + o.avoidable,
 		prompt: f.prompt + o.prompt, cached: f.cached + o.cached, breaks: f.breaks + o.breaks, largest: max(f.largest, o.largest),
 		calls: f.calls + o.calls, waited: f.waited + o.waited, tokens: f.tokens + o.tokens, writerRead: f.writerRead + o.writerRead, writerWrote: f.writerWrote + o.writerWrote, writerOver: f.writerOver + o.writerOver, rough: f.rough + o.rough,

@@ -11,19 +11,27 @@ import (
 // summarized: its frame and a sentence or two.
 const shortestSummary = 100
 
+// leftForAnswer is which part of a window any request leaves for the answer: at least a twentieth. The hard limit
+// of package compaction leaves more.
+const leftForAnswer = 20
+
 // least returns the minimum size of a request in tokens: the instructions, the user's messages of
 // this turn, content that the model has not read yet, and the shortest summary of the rest. A
 // request over the window was avoidable if its least size fits the window.
 func (w *watch) least(turn int, req *model.LLMRequest) int {
+	return w.fixed(turn, req) + tokens.OfContents(newest(req.Contents))
+}
+
+// fixed is the part of [watch.least] that is not the content that the model has not read yet.
+func (w *watch) fixed(turn int, req *model.LLMRequest) int {
 	size := shortestSummary
 	if req.Config != nil {
 		size += tokens.OfContent(req.Config.SystemInstruction)
 	}
-	unread := newest(req.Contents)
-	if len(unread) > 1 { // otherwise it is the user's message
+	if len(newest(req.Contents)) > 1 { // otherwise it is the user's message
 		size += tokens.OfContent(w.planted.conversation.Turns[turn].User)
 	}
-	return size + tokens.OfContents(unread)
+	return size
 }
 
 // newest returns the last content, preceded by the content with the calls that it answers, if any.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/replay/conversation"
+	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -20,13 +21,15 @@ type planted struct {
 	// refs has the reference of each result, by its number, and whole the result itself.
 	refs  map[int]string
 	whole map[string]store.Result
+	// sizes has the tokens of each result, by its number.
+	sizes map[int]int
 	// said and answered hold, for each model call, how many of these came before it.
 	said, answered []int
 }
 
 // plant returns a numbered copy of c.
 func plant(c *conversation.Conversation) *planted {
-	p := &planted{conversation: adk.DeepCopy(c), refs: map[int]string{}, whole: map[string]store.Result{}}
+	p := &planted{conversation: adk.DeepCopy(c), refs: map[int]string{}, whole: map[string]store.Result{}, sizes: map[int]int{}}
 	for i := range p.conversation.Turns {
 		turn := &p.conversation.Turns[i]
 		p.users = append(p.users, p.next())
@@ -37,6 +40,7 @@ func plant(c *conversation.Conversation) *planted {
 				number := p.next()
 				p.results = append(p.results, number)
 				markResult(resp, number)
+				p.sizes[number] = tokens.OfContent(&genai.Content{Parts: []*genai.Part{{FunctionResponse: resp}}})
 				whole := store.ResultOf(resp.Response)
 				p.refs[number], p.whole[whole.Ref] = whole.Ref, whole
 			}

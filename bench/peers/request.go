@@ -68,13 +68,13 @@ func (w *watch) request(call, turn int, req *model.LLMRequest) int {
 		}
 	}
 	w.seen.orphans += orphans(req.Contents)
-	w.compare(call, shown)
+	w.compare(call, shown, w.window-w.window/leftForAnswer-w.fixed(turn, req))
 	w.prefix(contents, instruction)
 	return size
 }
 
-// compare compares a request with the messages and results before it.
-func (w *watch) compare(call int, shown map[int]pieces) {
+// compare compares a request with the messages and results before it. room is for what the model has not read yet.
+func (w *watch) compare(call int, shown map[int]pieces, room int) {
 	p := w.planted
 	if call >= len(p.said) {
 		return // more calls than were recorded, which play reports
@@ -91,9 +91,16 @@ func (w *watch) compare(call int, shown map[int]pieces) {
 	if call > 0 {
 		newest = p.answered[call-1]
 	}
-	for _, number := range p.results[newest:p.answered[call]] {
+	answers := p.results[newest:p.answered[call]]
+	for _, number := range answers {
+		room -= p.sizes[number]
+	}
+	for _, number := range answers {
 		if lacks(number) && !w.refs[p.refs[number]] {
 			w.seen.unread++
+			if room < 0 && shown[number] != 0 {
+				w.seen.trimmed++
+			}
 		}
 	}
 	w.seen.results, w.seen.kept, w.seen.cut, w.seen.roughly = p.answered[call], 0, 0, 0
