@@ -64,6 +64,7 @@ type life struct {
 // picky is a model that refuses requests over its window, as a provider does.
 type picky struct {
 	window   int
+	more     float64 // how many tokens it counts beyond each that is estimated
 	plan     []step
 	fails    bool
 	called   int
@@ -93,7 +94,7 @@ func sizeOf(req *model.LLMRequest) int {
 func (p *picky) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		p.requests++
-		size := sizeOf(req)
+		size := int(float64(sizeOf(req)) * (1 + p.more))
 		p.last = req
 		if size > p.window {
 			p.refused++

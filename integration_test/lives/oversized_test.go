@@ -1,6 +1,7 @@
 package lives_test
 
 import (
+	"slices"
 	"testing"
 )
 
@@ -56,6 +57,34 @@ func TestTwoLargeMessagesFollowEachOther(t *testing.T) {
 				t.Errorf("%s, messages of %d tokens: the largest request has %d, over the hard limit of %d", k, size, l.model.largest, hard)
 			}
 			l.close()
+		}
+	}
+}
+
+// TestNoRequestIsRefusedByAProviderThatCountsMore: once it has counted some prompts, its own tokens are kept within the
+// window, not those of the estimate.
+func TestNoRequestIsRefusedByAProviderThatCountsMore(t *testing.T) {
+	t.Parallel()
+	for name, large := range oversized {
+		if large.message() > 4_000 {
+			continue // such a message is refused in any case
+		}
+		for _, k := range []kind{stack, wholeTools, alone} {
+			t.Run(string(k)+", "+name, func(t *testing.T) {
+				t.Parallel()
+				l := newLife(t, k, 4_000, false)
+				defer l.close()
+				l.model.more = 0.4
+				large.text = 1_500 // what is left beside it fits by estimate only
+				for _, u := range slices.Concat([]turn{{text: 200}, {text: 500}, {text: 100}, {text: 300}}, []turn{large, {text: 10}, {text: 100}}) {
+					if err := l.say(u); err != nil {
+						t.Errorf("a message of %d tokens: %v", u.message(), err)
+					}
+				}
+				if l.model.refused > 0 {
+					t.Errorf("%d of %d requests are over the window", l.model.refused, l.model.requests)
+				}
+			})
 		}
 	}
 }

@@ -60,13 +60,13 @@ func judge(count, estimate, hardLimit int) verdict {
 	}
 }
 
-// outputOf is what an agent's event takes up in later prompts: as the provider counted it, or
-// estimated where that count cannot be right. Some adapters report a stream's first chunk only,
+// outputOf is what an agent's event takes up in later prompts: as the provider counted it, or by the
+// line of its counts where that one cannot be right. Some adapters report a stream's first chunk only,
 // others count thoughts that no prompt holds.
-func outputOf(ev *session.Event) int {
+func outputOf(ev *session.Event, line promptsize.Line) int {
 	output, size := int(ev.UsageMetadata.CandidatesTokenCount), promptsize.OfEvent(ev)
 	if output < size/2 || output > promptsize.MaxRatio*size+leeway {
-		return size
+		return line.More(size)
 	}
 	return output
 }

@@ -79,14 +79,21 @@ func (m *Meter) Prompt(branch string) Prompt {
 	return size
 }
 
-// Estimate is what the largest of all prompts takes up besides its fixed part, by estimate alone.
-func (m *Meter) Estimate() (largest int) {
+// Room is how large the view may be, by estimate, for each prompt to stay within the hard limit as the provider counts
+// it. over reports whether the view is larger.
+func (m *Meter) Room() (most int, over bool) {
+	limit := m.session.Limits().HardLimit
+	most = limit
 	for _, branch := range m.Branches() {
 		m.mu.Lock()
-		largest = max(largest, m.tally(branch).estimate)
+		t := m.tally(branch)
+		size, estimate := t.prompt(), t.estimate
 		m.mu.Unlock()
+		if size.Likely > limit {
+			most, over = min(most, max(0, estimate-size.EstimateOf(size.Likely-limit))), true
+		}
 	}
-	return largest
+	return most, over
 }
 
 // CallsLeft is after how many calls of agents in the branch a compaction pays if the prompt goes on to grow as it has;

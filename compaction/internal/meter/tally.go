@@ -204,7 +204,7 @@ func (t *tally) count(ev *session.Event, count int) {
 	}
 	agent.fit.Fade(recentCounts - 1)
 	agent.fit.Add(t.sent(ev, t.estimate), count)
-	agent.counted, agent.since = count+outputOf(ev), 0
+	agent.counted, agent.since = count+outputOf(ev, agent.fit.Line()), 0
 	agent.by, agent.sent = ev, -1
 	if request := t.request(ev.Author); request != nil && request.view == t.estimate { // the request behind this count
 		agent.sent = request.contents

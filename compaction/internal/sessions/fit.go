@@ -18,19 +18,23 @@ const minShown = 48
 
 // fitting is the last resort of a session whose requests nobody else keeps within the window: if the view is
 // over the hard limit although all was summarized that may be, readers are shown only the beginning and the
-// end of what is largest in it. How much follows from the view and the window alone. Calls stay as they are,
-// because ADK runs them from the session, and so does the user's newest message: if it is too large, the
-// provider says so. Summaries stay whole, too: they are no longer than they must be. The view itself, which
-// summaries are written from, never changes.
+// end of what is largest in it, and of summaries last. How much follows from the view, from the window, and from
+// what the provider has counted. Calls stay as they are, because ADK runs them from the session, and so does the
+// user's newest message: if it is too large, the provider says so. The view itself, which summaries are written
+// from, never changes.
 func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
 	limits := h.State.Prompts.Limits() // nil until the agent's model is known
-	if limits == nil || h.Listed || h.isAhead || h.State.Prompts.Measured() || h.Meter.Estimate() <= limits.HardLimit {
+	if limits == nil || h.Listed || h.isAhead || h.State.Prompts.Measured() {
 		return events
 	}
 	if last := h.fitted.Load(); last != nil && last.of == events {
 		return last.events
 	}
-	next := &trimmed{of: events, events: events.With(shortened(events.Slice(), limits.HardLimit, h.View.State()))}
+	most, over := h.Meter.Room()
+	if !over {
+		return events
+	}
+	next := &trimmed{of: events, events: events.With(shortened(events.Slice(), most, h.View.State()))}
 	h.fitted.Store(next)
 	return next.events
 }
@@ -43,21 +47,28 @@ func shortened(events []*session.Event, limit int, state *view.State) []*session
 			newest = i
 		}
 	}
-	out := events
-	for most := limit / 2; most >= minShown; most /= 2 {
+	out, fits := shortenedWhere(events, limit, func(i int) bool { return i != newest && state.Summary(events[i]) == nil })
+	if !fits {
+		out, _ = shortenedWhere(out, limit, func(i int) bool { return i != newest })
+	}
+	return out
+}
+
+// shortenedWhere shortens some of the events, all to the same length, until they fit.
+func shortenedWhere(events []*session.Event, limit int, may func(i int) bool) (out []*session.Event, fits bool) {
+	out = events
+	for most := limit / 2; most >= minShown && !fits; most /= 2 {
 		out = slices.Clone(events)
 		size := 0
 		for i, ev := range events {
-			if i != newest && state.Summary(ev) == nil && promptsize.OfEvent(ev) > most {
+			if may(i) && promptsize.OfEvent(ev) > most {
 				out[i] = shortenedEvent(ev, most)
 			}
 			size += promptsize.OfEvent(out[i])
 		}
-		if size <= limit {
-			break
-		}
+		fits = size <= limit
 	}
-	return out
+	return out, fits
 }
 
 func shortenedEvent(ev *session.Event, most int) *session.Event {
