@@ -13,8 +13,8 @@ import (
 	"github.com/adk-go-ext/longsession/toolresult"
 )
 
-// minShown is the least that is shown of a text, in tokens.
-const minShown = 48
+// The least that is shown of a text, and of a summary, in tokens.
+const minShown, minSummaryShown = 48, 128
 
 // fitting is the last resort of a session whose requests nobody else keeps within the window: if the view is
 // over the hard limit although all was summarized that may be, readers are shown only the beginning and the
@@ -47,17 +47,17 @@ func shortened(events []*session.Event, limit int, state *view.State) []*session
 			newest = i
 		}
 	}
-	out, fits := shortenedWhere(events, limit, func(i int) bool { return i != newest && state.Summary(events[i]) == nil })
+	out, fits := shortenedWhere(events, limit, minShown, func(i int) bool { return i != newest && state.Summary(events[i]) == nil })
 	if !fits {
-		out, _ = shortenedWhere(out, limit, func(i int) bool { return i != newest })
+		out, _ = shortenedWhere(out, limit, minSummaryShown, func(i int) bool { return i != newest })
 	}
 	return out
 }
 
 // shortenedWhere shortens some of the events, all to the same length, until they fit.
-func shortenedWhere(events []*session.Event, limit int, may func(i int) bool) (out []*session.Event, fits bool) {
+func shortenedWhere(events []*session.Event, limit, least int, may func(i int) bool) (out []*session.Event, fits bool) {
 	out = events
-	for most := limit / 2; most >= minShown && !fits; most /= 2 {
+	for most := limit / 2; most >= least && !fits; most /= 2 {
 		out = slices.Clone(events)
 		size := 0
 		for i, ev := range events {
