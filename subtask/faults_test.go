@@ -54,7 +54,7 @@ func TestATruncatedResultSaysSoFirst(t *testing.T) {
 		{name: "error code", replies: []*model.LLMResponse{{ErrorCode: "429", ErrorMessage: "too many"}}, want: []string{"[Truncated: the model failed with 429 too many.]"}},
 		{name: "no answer", replies: []*model.LLMResponse{silent}, want: []string{"[Truncated: there is no answer.]"}},
 		{name: "failure after a tool", replies: []*model.LLMResponse{noted, nil}, want: []string{"[Truncated: it failed: the provider is down", "The key is in drawer four.", "Tools called so far: look x1."}},
-		{name: "too long", replies: []*model.LLMResponse{say(strings.Repeat("word ", 5_000))}, want: []string{"[Truncated: the answer has 5,", "all of it is in session main:sub:", "word word"}},
+		{name: "too long", replies: []*model.LLMResponse{say(strings.Repeat("word ", 5_000))}, want: []string{"[Truncated: the answer has 4,9", "all of it is in session main:sub:", "word word"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,7 @@ import (
 // onServers runs f over every engine, with compaction and with ADK alone.
 func onServers(t *testing.T, f func(t *testing.T, s *store, bare bool)) {
 	t.Helper()
-	for _, e := range []*engine{&postgreSQL, &mariaDB} {
+	for _, e := range engines(t) {
 		for _, bare := range []bool{true, false} {
 			name := e.name + "/compacted"
 			if bare {

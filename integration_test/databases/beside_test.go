@@ -135,7 +135,7 @@ func TestARecordBesideATurnTakesNothingBack(t *testing.T) {
 // TestPinAnAppendBesideATurnTakesItsStateBack is why records are not appended like events. Which of the two goes on first is
 // the server's choice, and only if it is the turn, the turn loses.
 func TestPinAnAppendBesideATurnTakesItsStateBack(t *testing.T) {
-	for _, e := range []*engine{&postgreSQL, &mariaDB} {
+	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) {
 			for range 30 {
 				s := newStore(t, e)

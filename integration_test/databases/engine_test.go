@@ -3,13 +3,17 @@ package databases_test
 import (
 	"database/sql"
 	"fmt"
+	"hash/fnv"
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"testing"
 
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // engine is a kind of database server.
@@ -41,6 +45,17 @@ type engine struct {
 
 // processUsers are the database accounts of the processes. They show whose connection each one is.
 var processUsers = [4]string{"first", "second", "third", "fourth"}
+
+// engines are those over which a test runs: both, or unless [testkit.Whole] the one that follows from its name.
+func engines(t testing.TB) []*engine {
+	both := []*engine{&postgreSQL, &mariaDB}
+	if testkit.Whole() {
+		return both
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(t.Name()))
+	return both[h.Sum32()>>8%2:][:1]
+}
 
 func engineNamed(name string) (*engine, error) {
 	for _, e := range []*engine{&postgreSQL, &mariaDB} {

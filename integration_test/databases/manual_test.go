@@ -13,7 +13,7 @@ import (
 // onEachServer runs f over every engine.
 func onEachServer(t *testing.T, f func(t *testing.T, s *store)) {
 	t.Helper()
-	for _, e := range []*engine{&postgreSQL, &mariaDB} {
+	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) { f(t, newStore(t, e)) })
 	}
 }

@@ -20,7 +20,7 @@ import (
 // TestAServerThatEndsInTheMiddleOfATurn costs that turn and those before it is back, as with ADK alone, and nothing that was
 // acknowledged. The app is the same one all the time.
 func TestAServerThatEndsInTheMiddleOfATurn(t *testing.T) {
-	for _, e := range []*engine{&postgreSQL, &mariaDB} {
+	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) {
 			server := ownServer(t, e)
 			for _, bare := range []bool{true, false} {
@@ -80,7 +80,7 @@ func takeTurnsThroughAnOutage(t *testing.T, s *store, bare bool) {
 // TestAServerThatIsNotThereYet: a service can be made before its server answers. Until then its errors are those of the
 // connection, and then it works.
 func TestAServerThatIsNotThereYet(t *testing.T) {
-	for _, e := range []*engine{&postgreSQL, &mariaDB} {
+	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) {
 			s := newStoreOn(t, ownServer(t, e))
 			b := newBeside(t, s.sessions)
@@ -121,7 +121,7 @@ func TestAServerThatIsNotThereYet(t *testing.T) {
 
 // TestAWrongPassword is the server's error. Where only compaction has it, turns go on.
 func TestAWrongPassword(t *testing.T) {
-	for _, e := range []*engine{&postgreSQL, &mariaDB} {
+	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) {
 			s := newStoreOn(t, ownServer(t, e))
 			lockAccount(t, s)

@@ -30,7 +30,7 @@ func (s *store) shared(t testing.TB) *postgres.Service {
 
 // onShared runs a test over each engine, and over PostgreSQL with and without the tables of postgres.Install.
 func onShared(t *testing.T, f func(t *testing.T, service func(t *testing.T) *postgres.Service)) {
-	for _, e := range []*engine{&postgreSQL, &mariaDB} {
+	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) { f(t, func(t *testing.T) *postgres.Service { return newStore(t, e).shared(t) }) })
 	}
 	t.Run(postgreSQL.name+" with tables", func(t *testing.T) {

@@ -246,7 +246,7 @@ func TestDeletingBesideAppends(t *testing.T) {
 
 // TestPinAGetOfNoEventsGivesAHandle that knows when the session was updated last, and with which events are appended.
 func TestPinAGetOfNoEventsGivesAHandle(t *testing.T) {
-	for _, engine := range []*engine{&postgreSQL, &mariaDB} {
+	for _, engine := range engines(t) {
 		t.Run(engine.name, func(t *testing.T) {
 			s := newStore(t, engine)
 			b := newBeside(t, s.sessions)

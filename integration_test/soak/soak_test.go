@@ -6,6 +6,7 @@ package soak_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -89,8 +90,8 @@ func TestAPromptStaysAsShortAsItWas(t *testing.T) {
 				t.Errorf("only %d of %d prompts were compared with the one before", r.compared, len(r.tokens))
 			}
 			if testkit.Whole() {
-				testkit.Figures(t, "../../BENCHMARKS.md", "| "+name+" | %d | %d | %.3f | %.0f | %.0f (%.3f times) | %d | %d | %d |",
-					stored, counted.calls, float64(counted.events)/float64(stored), early, late, late/early, slices.Max(r.tokens), r.most, r.compared)
+				testkit.Figures(t, "../../BENCHMARKS.md", "| "+name+" | %d | %d | %.3f | %d | %d (%.3f times) | %d | %d | %d |",
+					stored, counted.calls, float64(counted.events)/float64(stored), int(math.Round(early)), int(math.Round(late)), late/early, slices.Max(r.tokens), r.most, r.compared)
 			}
 		})
 	}
