@@ -50,8 +50,9 @@ type Config struct {
 	// the token trigger off, whatever SafetyRatio is.
 	TokenThreshold int
 	// SafetyRatio is ρ: the share of the effective window (ContextWindow less MaxOutputTokens) at
-	// which the token trigger fires. It must be less than BlockRatio. 0 means 0.7. Off leaves the
-	// decision to TokenThreshold, and turns the token trigger off if that is 0.
+	// which the token trigger fires. It must be less than BlockRatio. 0 means 0.7, whatever the model:
+	// only settings, which name a model, know its tier, see preset.ByTier. Off leaves the decision to
+	// TokenThreshold, and turns the token trigger off if that is 0.
 	SafetyRatio float64
 	// BlockRatio is the share of the effective window at which the hard limit is, up to 1: no prompt
 	// exceeds it without an attempt to make it smaller first, for which the turn waits. As long as
