@@ -33,7 +33,7 @@ func shortestSummary() int { return promptsize.Frame(record.KindSummary, false) 
 func (r *run) overlong(call, turn, reported, declared int, req *model.LLMRequest) Overlong {
 	o := Overlong{Call: call, Turn: turn + 1, Tokens: reported}
 	raw := mustStay(req, r.c.Turns[turn].User)
-	kept, largest := declared, -1
+	kept, largest := declared+r.shortened(call, turn, req), -1
 	for _, c := range raw {
 		size := tokens.OfContent(c.Content)
 		kept += size
@@ -51,6 +51,20 @@ func (r *run) overlong(call, turn, reported, declared int, req *model.LLMRequest
 		o.Unforeseen = o.Expected > 0 && o.Expected <= r.report.Limit
 	}
 	return o
+}
+
+// shortened is how many tokens the newest results have beyond what is shown of them. The library shows results that
+// fit no window as their ends, as a last resort: what must stay was larger.
+func (r *run) shortened(call, turn int, req *model.LLMRequest) int {
+	step, last := call-callOf(r.c, turn, 0)-1, len(req.Contents)-1
+	if step < 0 || step >= len(r.c.Turns[turn].Steps) || last < 0 || !answers(req.Contents[last]) {
+		return 0
+	}
+	recorded := &genai.Content{}
+	for _, response := range r.c.Turns[turn].Steps[step].Responses {
+		recorded.Parts = append(recorded.Parts, &genai.Part{FunctionResponse: response})
+	}
+	return max(0, tokens.OfContent(recorded)-tokens.OfContent(req.Contents[last]))
 }
 
 // leastSummarized is the smallest size of the rest of a prompt, where kept tokens must stay raw.

@@ -8,30 +8,17 @@ import (
 	"google.golang.org/adk/session"
 )
 
-// checkTexts: a summary holds the text of its record, in whatever frame, or the beginning of it where even summaries
-// had to be shortened.
+// checkTexts: a summary holds the text of its record, in whatever frame.
 func (c *checker) checkTexts() {
 	for _, ev := range c.view {
 		m := c.summaries[ev]
 		if m == nil || ev.Content == nil || len(ev.Content.Parts) == 0 {
 			continue
 		}
-		if prose, err := m.Text(); err != nil || !holds(bare(textOf(ev)), bare(prose)) {
+		if prose, err := m.Text(); err != nil || !strings.Contains(bare(textOf(ev)), bare(prose)) {
 			c.problem(Formed, ev, "summary %s does not say what its record says: the model reads something else than was summarized", ev.ID)
 		}
 	}
-}
-
-// holds reports whether a text holds the prose, or what a marker left of it: the text up to the marker ends with the
-// beginning of the prose.
-func holds(text, prose string) bool {
-	const least = 32 // bytes by which the beginning is found
-	head, _, cut := strings.Cut(text, "\n(truncated: kept ")
-	if !cut || len(prose) < least {
-		return strings.Contains(text, prose)
-	}
-	at := strings.Index(head, prose[:least])
-	return at >= 0 && strings.HasPrefix(prose, head[at:])
 }
 
 func textOf(ev *session.Event) string {

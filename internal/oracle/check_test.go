@@ -1,7 +1,6 @@
 package oracle_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -160,28 +159,5 @@ func TestCheckCatchesEachViolation(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// A summary that had to be shortened begins as its record does.
-func TestAShortenedSummaryIsKnownByItsBeginning(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("The parcel left Bremen at noon. ", 9)
-	h := history().Amend(func(m *record.Metadata) {
-		m.CompactedContentJSON = fmt.Sprintf(`{"parts":[{"text":%q}],"role":"model"}`, long)
-	})
-	for _, r := range []struct {
-		said string
-		good bool
-	}{
-		{long[:70] + "\n[truncated: kept first+last ~20 of ~90 tokens (both)]\n" + long[200:], true},
-		{long[:40] + "right" + "\n[truncated: kept first+last ~20 of ~90 tokens (both)]\n" + long[200:], false},
-		{"Something else." + "\n[truncated: kept first+last ~20 of ~90 tokens (both)]\n" + long[200:], false},
-	} {
-		view := pick(h.Events, "s", "e3", "e4")
-		view[0].Content.Parts[0].Text = "[A summary:] " + r.said
-		if err := oracle.Check(h.Events, view); (err == nil) != r.good {
-			t.Errorf("%.60q: %v", r.said, err)
-		}
 	}
 }

@@ -79,21 +79,17 @@ func (m *Meter) Prompt(branch string) Prompt {
 	return size
 }
 
-// Room is how large the view may be, by estimate, for each prompt to stay within the hard limit as the provider counts
-// it. over reports whether the view is larger.
-func (m *Meter) Room() (most int, over bool) {
-	limit := m.session.Limits().HardLimit
-	most = limit
-	for _, branch := range m.Branches() {
-		m.mu.Lock()
-		t := m.tally(branch)
-		size, estimate := t.prompt(), t.estimate
-		m.mu.Unlock()
-		if size.Likely > limit {
-			most, over = min(most, max(0, estimate-size.EstimateOf(size.Likely-limit))), true
-		}
-	}
-	return most, over
+// Room is how large the part of the view that a reader sees may be, by estimate, for its prompt to stay within the
+// hard limit as the provider counts it. over reports that it is over that limit by estimate alone, or, if sent is true,
+// that it is likely to be over all that the window can take. Where branches run side by side that is not certain: a
+// compaction may be under way in one of them, and the root's prompt holds more than any that is sent.
+func (m *Meter) Room(reader string, sent bool) (most int, over bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t, limits := m.tally(reader), m.session.Limits()
+	size := t.prompt()
+	excess := max(t.estimate-limits.HardLimit, size.EstimateOf(size.Likely-limits.HardLimit))
+	return max(0, t.estimate-excess), t.estimate > limits.HardLimit || sent && size.Likely > limits.Capacity
 }
 
 // CallsLeft is after how many calls of agents in the branch a compaction pays if the prompt goes on to grow as it has;

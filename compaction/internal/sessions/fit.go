@@ -13,15 +13,15 @@ import (
 	"github.com/adk-go-ext/longsession/toolresult"
 )
 
-// The least that is shown of a text, and of a summary, in tokens.
-const minShown, minSummaryShown = 48, 128
+// minShown is the least that is shown of a text, in tokens.
+const minShown = 48
 
 // fitting is the last resort of a session whose requests nobody else keeps within the window: if the view is
 // over the hard limit although all was summarized that may be, readers are shown only the beginning and the
-// end of what is largest in it, and of summaries last. How much follows from the view, from the window, and from
-// what the provider has counted. Calls stay as they are, because ADK runs them from the session, and so does the
-// user's newest message: if it is too large, the provider says so. The view itself, which summaries are written
-// from, never changes.
+// end of what is largest in it. How much follows from the view, from the window, and from what the provider has
+// counted. Calls stay as they are, because ADK runs them from the session, and so does the user's newest message: if
+// it is too large, the provider says so. Summaries stay whole, too. The view itself, which summaries are written from,
+// never changes.
 func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
 	limits := h.State.Prompts.Limits() // nil until the agent's model is known
 	if limits == nil || h.Listed || h.isAhead || h.State.Prompts.Measured() {
@@ -30,45 +30,43 @@ func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
 	if last := h.fitted.Load(); last != nil && last.of == events {
 		return last.events
 	}
-	most, over := h.Meter.Room()
-	if !over {
-		return events
+	shown := events
+	branches := h.Meter.Branches()
+	for _, reader := range branches {
+		if most, over := h.Meter.Room(reader, len(branches) == 1); over {
+			shown = events.With(shortened(shown.Slice(), most, reader, h.View.State()))
+		}
 	}
-	next := &trimmed{of: events, events: events.With(shortened(events.Slice(), most, h.View.State()))}
-	h.fitted.Store(next)
-	return next.events
+	h.fitted.Store(&trimmed{of: events, events: shown})
+	return shown
 }
 
-// shortened returns events of at most so many tokens together, as far as that is possible.
-func shortened(events []*session.Event, limit int, state *view.State) []*session.Event {
+// shortened returns events of which the reader sees at most so many tokens, as far as that is possible.
+func shortened(events []*session.Event, limit int, reader string, state *view.State) []*session.Event {
 	newest := -1
 	for i, ev := range events {
 		if class := adk.Classify(ev); class.Is(adk.ByUser) && !class.Is(adk.Responds) {
 			newest = i
 		}
 	}
-	out, fits := shortenedWhere(events, limit, minShown, func(i int) bool { return i != newest && state.Summary(events[i]) == nil })
-	if !fits {
-		out, _ = shortenedWhere(out, limit, minSummaryShown, func(i int) bool { return i != newest })
-	}
-	return out
-}
-
-// shortenedWhere shortens some of the events, all to the same length, until they fit.
-func shortenedWhere(events []*session.Event, limit, least int, may func(i int) bool) (out []*session.Event, fits bool) {
-	out = events
-	for most := limit / 2; most >= least && !fits; most /= 2 {
+	out := events
+	for most := limit / 2; most >= minShown; most /= 2 {
 		out = slices.Clone(events)
 		size := 0
 		for i, ev := range events {
-			if may(i) && promptsize.OfEvent(ev) > most {
+			if !adk.Visible(reader, ev.Branch) {
+				continue
+			}
+			if i != newest && state.Summary(ev) == nil && promptsize.OfEvent(ev) > most {
 				out[i] = shortenedEvent(ev, most)
 			}
 			size += promptsize.OfEvent(out[i])
 		}
-		fits = size <= limit
+		if size <= limit {
+			break
+		}
 	}
-	return out, fits
+	return out
 }
 
 func shortenedEvent(ev *session.Event, most int) *session.Event {

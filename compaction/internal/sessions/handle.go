@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -41,7 +42,7 @@ type Handle struct {
 	// fitted is what was shortened of the newest snapshot.
 	fitted atomic.Pointer[trimmed]
 	// read is the generation of the view that Events last returned, plus one: that of the prompt
-	// that is under way. 0 before.
+	// that is under way. 0 before; shortenedPrompt if Events returned less than that view.
 	read atomic.Int64
 	// isAhead says that the handle is a job's own; see Ahead.
 	isAhead bool
@@ -69,8 +70,11 @@ func (h *Handle) Append(ctx context.Context, inner session.Session, ev *session.
 func (h *Handle) Events() session.Events {
 	h.CatchUp()
 	events, generation := h.View.Version()
-	h.read.Store(int64(generation) + 1)
-	events = h.fitting(events)
+	shown := h.fitting(events)
+	if h.read.Store(int64(generation) + 1); shown != events {
+		h.read.Store(shortenedPrompt)
+	}
+	events = shown
 	if recent := int(h.recent.Load()); recent > 0 {
 		events = events.From(events.Len() - recent)
 	}
@@ -87,6 +91,9 @@ func (h *Handle) Events() session.Events {
 	h.trimmed.Store(next)
 	return next.events
 }
+
+// shortenedPrompt is no generation of a view: what the provider counts for such a prompt says nothing about the view.
+const shortenedPrompt = math.MaxInt64
 
 // trimmed is what a reader is shown of one snapshot.
 type trimmed struct{ of, events *view.Snapshot }
