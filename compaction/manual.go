@@ -20,7 +20,7 @@ const MaxWords = 4000
 // tooLong refuses words that are longer than MaxWords.
 func tooLong(what, words string) error {
 	if n := utf8.RuneCountInString(words); n > MaxWords {
-		return fmt.Errorf("%s has %d characters, of which %.40q are the first: it may have %d; shorten it", what, n, words, MaxWords)
+		return fmt.Errorf("%s has %d characters and may have %d; shorten it: it begins with %.40q", what, n, MaxWords, words)
 	}
 	return nil
 }

@@ -143,7 +143,8 @@ func (r *resolver) own() {
 	}
 }
 
-// names notes each value beside which a stricter one of the same meaning counts.
+// names compares the names that one value has. If a source sets two of them, the stricter one counts, and names notes
+// that the other has no effect.
 func (r *resolver) names() {
 	for _, l := range r.layers {
 		for _, o := range options {

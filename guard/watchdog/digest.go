@@ -220,8 +220,8 @@ func mix(a, b uint64) uint64 {
 	return h ^ h>>31
 }
 
-// acknowledges reports whether a text says only that a call has worked: in a few words, of which one says so and none says
-// that something is missing.
+// acknowledges reports whether a text says only that a call has worked. Such a text has few words: one of them says so,
+// and none says that something is missing.
 func acknowledges(text string) bool {
 	if len(text) > maxWords {
 		return false

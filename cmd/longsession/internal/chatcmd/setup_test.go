@@ -37,7 +37,8 @@ func TestARetiredModelIsReplacedFromItsDayOn(t *testing.T) {
 	}
 }
 
-// TestAPriceIsThatOfTheModelThatIsUsed, whoever chooses it: a person, a task class, or the day on which one is turned off.
+// The chat takes the price of the model that it uses. A person may have chosen that model, or a task class, or the chat
+// itself, because the one that was asked for is turned off.
 func TestAPriceIsThatOfTheModelThatIsUsed(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("GEMINI_API_KEY", "not-a-real-key")
