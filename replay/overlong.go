@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -33,7 +34,7 @@ func shortestSummary() int { return promptsize.Frame(record.KindSummary, false) 
 func (r *run) overlong(call, turn, reported, declared int, req *model.LLMRequest) Overlong {
 	o := Overlong{Call: call, Turn: turn + 1, Tokens: reported}
 	raw := mustStay(req, r.c.Turns[turn].User)
-	kept, largest := declared+r.shortened(call, turn, req), -1
+	kept, largest := declared+shortened(r.c, call, turn, req), -1
 	for _, c := range raw {
 		size := tokens.OfContent(c.Content)
 		kept += size
@@ -55,13 +56,13 @@ func (r *run) overlong(call, turn, reported, declared int, req *model.LLMRequest
 
 // shortened is how many tokens the newest results have beyond what is shown of them. The library shows results that
 // fit no window as their ends, as a last resort: what must stay was larger.
-func (r *run) shortened(call, turn int, req *model.LLMRequest) int {
-	step, last := call-callOf(r.c, turn, 0)-1, len(req.Contents)-1
-	if step < 0 || step >= len(r.c.Turns[turn].Steps) || last < 0 || !answers(req.Contents[last]) {
+func shortened(c *conversation.Conversation, call, turn int, req *model.LLMRequest) int {
+	step, last := call-callOf(c, turn, 0)-1, len(req.Contents)-1
+	if step < 0 || step >= len(c.Turns[turn].Steps) || last < 0 || !answers(req.Contents[last]) {
 		return 0
 	}
 	recorded := &genai.Content{}
-	for _, response := range r.c.Turns[turn].Steps[step].Responses {
+	for _, response := range c.Turns[turn].Steps[step].Responses {
 		recorded.Parts = append(recorded.Parts, &genai.Part{FunctionResponse: response})
 	}
 	return max(0, tokens.OfContent(recorded)-tokens.OfContent(req.Contents[last]))
