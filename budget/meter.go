@@ -96,11 +96,7 @@ func (c caller) known() bool { return c.ref != compaction.SessionRef{} }
 // not that of an agent's run, as when an app calls a model by itself; then only the model is known.
 func callerOf(ctx context.Context, name string) (c caller, ok bool) {
 	c.model = name
-	defer func() {
-		if recover() != nil { // a context of another make may panic where it has no session
-			c, ok = caller{model: name}, false
-		}
-	}()
+	defer survive.Else("budget: who calls the model", func() { c, ok = caller{model: name}, false }) // a context of another make may panic where it has no session
 	ic, found := ctx.(agent.InvocationContext)
 	if !found || adk.IsNil(ic) || adk.IsNil(ic.Session()) || adk.IsNil(ic.Agent()) {
 		return c, false

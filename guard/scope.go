@@ -9,6 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/guard/internal/ledger"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // caller is who makes a model call. An agent has one call in flight at a time in each branch of an
@@ -21,11 +22,7 @@ type caller struct {
 // callerOf finds out from a context of ADK who makes a call, and which state the session has. A context of the
 // app's own, as in a call that no agent makes, has neither.
 func callerOf(ctx context.Context) (c caller, state session.ReadonlyState, ok bool) {
-	defer func() {
-		if recover() != nil { // a context of another make may panic where it has no session
-			c, state, ok = caller{}, nil, false
-		}
-	}()
+	defer survive.Else("guard: who calls", func() { c, state, ok = caller{}, nil, false }) // a context of another make may panic where it has no session
 	switch in := ctx.(type) {
 	case agent.InvocationContext:
 		if adk.IsNil(in) || adk.IsNil(in.Session()) {

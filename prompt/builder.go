@@ -117,11 +117,7 @@ func (c caller) observation(kind Kind) Observation {
 
 // callerIn finds out who is behind a context. It returns false for one that belongs to no agent's run.
 func callerIn(ctx agent.ReadonlyContext) (c caller, ok bool) {
-	defer func() {
-		if recover() != nil { // a context of another make may panic where it has no session
-			c, ok = caller{}, false
-		}
-	}()
+	defer survive.Else("prompt: who asks for the texts", func() { c, ok = caller{}, false }) // a context of another make may panic where it has no session
 	if adk.IsNil(ctx) {
 		return caller{}, false
 	}

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/internal/wrapper"
 )
 
@@ -94,11 +95,7 @@ func (c *Cache) clientOf(llm model.LLM) (client CacheClient, id any) {
 	if c.cfg.Client != nil {
 		return c.cfg.Client, nil
 	}
-	defer func() {
-		if recover() != nil {
-			client, id = nil, nil
-		}
-	}()
+	defer survive.Else("prompt: the client of a model", func() { client, id = nil, nil })
 	google, ok := llm.(interface{ Client() *genai.Client })
 	if !ok {
 		return nil, nil

@@ -7,6 +7,8 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // cachedModel is a model whose requests use caches.
@@ -65,11 +67,7 @@ func (w *cachedModel) send(ctx context.Context, req *model.LLMRequest, l lease, 
 // prepare returns the request as it is to be sent, and the right to use the cache that it names. Nothing
 // that goes wrong here may cost the turn.
 func (w *cachedModel) prepare(req *model.LLMRequest) (sent *model.LLMRequest, l lease, leased bool) {
-	defer func() {
-		if recover() != nil {
-			sent, leased = req, false
-		}
-	}()
+	defer survive.Else("prompt: a request with a cache", func() { sent, leased = req, false })
 	if req == nil || req.Config == nil {
 		return req, lease{}, false
 	}

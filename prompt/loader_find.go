@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // survey is what is known of the files before any of them is read. It decides whether they are read again.
@@ -84,11 +86,7 @@ func (l *Loader) trusts(root string) (trusted bool) {
 	if l.Trust == nil {
 		return true
 	}
-	defer func() {
-		if recover() != nil {
-			trusted = false
-		}
-	}()
+	defer survive.Else("prompt: Loader.Trust", func() { trusted = false })
 	return l.Trust(root)
 }
 

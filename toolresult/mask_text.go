@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
@@ -69,11 +70,7 @@ func errorHead(value any) string {
 
 // errorText returns the text of an error whose Error method may panic.
 func errorText(err error) (text string) {
-	defer func() {
-		if recover() != nil {
-			text = "[error cannot be shown]"
-		}
-	}()
+	defer survive.Else("toolresult: the text of an error", func() { text = "[error cannot be shown]" })
 	return err.Error()
 }
 

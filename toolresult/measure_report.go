@@ -4,6 +4,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -44,13 +45,11 @@ func sizesOf(tool string, response map[string]any, content string) (bytes, lines
 // the JSON; with many short lines it is the texts, as a line costs more than the two characters of its escape. Types
 // whose MarshalJSON panics are counted by their bytes.
 func countTokens(tool string, response map[string]any) (count int) {
-	defer func() {
-		if recover() != nil {
-			m := meter{most: noLimit, left: maxMeasured}
-			m.object(response)
-			count = m.content / bytesPerToken
-		}
-	}()
+	defer survive.Else("toolresult: the size of a result", func() {
+		m := meter{most: noLimit, left: maxMeasured}
+		m.object(response)
+		count = m.content / bytesPerToken
+	})
 	sum := textSum{left: maxMeasured}
 	sum.value(response)
 	return max(sum.tokens, tokens.OfPart(&genai.Part{FunctionResponse: &genai.FunctionResponse{Name: tool, Response: response}}))

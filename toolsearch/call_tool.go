@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/internal/unknowntool"
 )
 
@@ -212,11 +213,7 @@ func (t *callTool) names() []string {
 
 // schemaOf returns the parameters that a tool declares now, nil if there are none that can be read.
 func schemaOf(d declarer) (schema map[string]any) {
-	defer func() {
-		if recover() != nil { // the tool is the app's
-			schema = nil
-		}
-	}()
+	defer survive.Else("toolsearch: the declaration of a tool", func() { schema = nil }) // the tool is the app's
 	schema, _ = parametersOf(d.Declaration())
 	return schema
 }

@@ -7,6 +7,8 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // Category says where a tool comes from, which decides whether and when it is deferred.
@@ -45,11 +47,7 @@ const (
 
 // categoryOf returns the category of a tool. The config decides first, then the tool itself, then its type.
 func (c *Config) categoryOf(t tool.Tool) (category Category) {
-	defer func() {
-		if recover() != nil { // the app's function, or its tool
-			category = BuiltIn
-		}
-	}()
+	defer survive.Else("toolsearch: Config.Category", func() { category = BuiltIn }) // the app's function, or its tool
 	if c.Category != nil {
 		category = c.Category(t)
 	}

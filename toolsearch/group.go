@@ -72,11 +72,7 @@ func newGrouped(cfg GroupConfig) *Grouped {
 
 // Name returns the name of the toolset inside.
 func (g *Grouped) Name() (name string) {
-	defer func() {
-		if recover() != nil {
-			name = "toolset"
-		}
-	}()
+	defer survive.Else("toolsearch: the name of a toolset", func() { name = "toolset" })
 	if adk.IsNil(g.cfg.Toolset) {
 		return "none"
 	}
@@ -113,11 +109,7 @@ func (g *Grouped) scope(ctx agent.ReadonlyContext) (scope string) {
 	if g.cfg.Scope == nil {
 		return ""
 	}
-	defer func() {
-		if recover() != nil {
-			scope = "panic in " + ctx.SessionID()
-		}
-	}()
+	defer survive.Else("toolsearch: GroupConfig.Scope", func() { scope = "panic in " + ctx.SessionID() })
 	return g.cfg.Scope(ctx)
 }
 

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/adk/agent"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/tokens"
 	"github.com/adk-go-ext/longsession/toolresult/store"
 )
@@ -97,11 +98,7 @@ type caller struct {
 // an agent's run, as when an app calls a model by itself; then only the model is known.
 func callerOf(ctx context.Context, model string) (c caller, ic agent.InvocationContext) {
 	c.model = model
-	defer func() {
-		if recover() != nil { // a context of another make may panic where it has no session
-			c, ic = caller{model: model}, nil
-		}
-	}()
+	defer survive.Else("toolsearch: who calls the model", func() { c, ic = caller{model: model}, nil }) // a context of another make may panic where it has no session
 	found, ok := ctx.(agent.InvocationContext)
 	if !ok || adk.IsNil(found) || adk.IsNil(found.Session()) || adk.IsNil(found.Agent()) {
 		return c, nil

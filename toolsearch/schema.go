@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 const (
@@ -24,11 +26,7 @@ const (
 //
 // The result belongs to the caller.
 func parametersOf(decl *genai.FunctionDeclaration) (schema map[string]any, ok bool) {
-	defer func() {
-		if recover() != nil { // an encoder of the app's
-			schema, ok = nil, false
-		}
-	}()
+	defer survive.Else("toolsearch: the parameters of a tool", func() { schema, ok = nil, false }) // an encoder of the app's
 	switch {
 	case decl == nil:
 		return nil, true

@@ -7,17 +7,15 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // fits reports whether arguments are valid by a schema. A schema that cannot be applied accepts everything:
 // the tool then judges its arguments itself. Such are schemas that refer to other documents, that have
 // patterns unknown to Go, or that would take too long.
 func fits(schema, args map[string]any) (valid bool) {
-	defer func() {
-		if recover() != nil { // the library, at a schema that it does not foresee
-			valid = true
-		}
-	}()
+	defer survive.Else("toolsearch: arguments against a schema", func() { valid = true }) // the library, at a schema that it does not foresee
 	if schema == nil || !isCheap(schema, args) {
 		return true
 	}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/toolresult"
 )
 
@@ -78,11 +79,9 @@ func (t *searchTool) ProcessRequest(_ agent.ToolContext, req *model.LLMRequest) 
 
 // Run answers a search. It returns no error: whatever the query is, the model can go on with the answer.
 func (t *searchTool) Run(ctx agent.ToolContext, args any) (result map[string]any, err error) {
-	defer func() {
-		if recover() != nil { // an encoder of a schema
-			result, err = map[string]any{toolsKey: []any{}, noteKey: "The search has failed. Search for something else, or call a tool by its name."}, nil
-		}
-	}()
+	defer survive.Else("toolsearch: a search", func() {
+		result, err = map[string]any{toolsKey: []any{}, noteKey: "The search has failed. Search for something else, or call a tool by its name."}, nil
+	}) // an encoder of a schema
 	query := queryOf(args)
 	f := t.find(query)
 	if t.observe != nil {

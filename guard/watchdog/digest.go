@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
 	"github.com/adk-go-ext/longsession/internal/notes"
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // seed makes hashes unpredictable for a model or a tool that would like to make two results collide.
@@ -55,11 +56,7 @@ func (w *Watchdog) stable(tool string, response map[string]any) (out map[string]
 	if w.cfg.Volatile == nil {
 		return response
 	}
-	defer func() {
-		if recover() != nil {
-			out = response
-		}
-	}()
+	defer survive.Else("guard/watchdog: Config.Volatile", func() { out = response })
 	return w.cfg.Volatile(tool, response)
 }
 
@@ -68,11 +65,7 @@ func (w *Watchdog) Files(tool string, args map[string]any) (files []string) {
 	if w.cfg.Files == nil {
 		return nil
 	}
-	defer func() {
-		if recover() != nil {
-			files = nil
-		}
-	}()
+	defer survive.Else("guard/watchdog: Config.Files", func() { files = nil })
 	return w.cfg.Files(tool, args)
 }
 

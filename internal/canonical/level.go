@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+
+	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
 // tooMany replaces values beyond [MaxValues].
@@ -73,11 +75,7 @@ func list[T any](v []T) any {
 
 // encoded returns a value of any other type as its own JSON brings it back.
 func encoded(v any) (out any) {
-	defer func() {
-		if recover() != nil {
-			out = fmt.Sprintf("[%T cannot be shown]", v)
-		}
-	}()
+	defer survive.Else("canonical: a value as JSON", func() { out = fmt.Sprintf("[%T cannot be shown]", v) })
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprintf("[%T cannot be shown]", v)

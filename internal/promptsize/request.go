@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/model"
 
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -167,11 +168,7 @@ func ofSchema(schema any) measured {
 
 // ofJSON measures a value as JSON, 0 for one that has none. A type of the app may panic when it is marshaled.
 func ofJSON(value reflect.Value) (m measured) {
-	defer func() {
-		if recover() != nil {
-			m = measured{}
-		}
-	}()
+	defer survive.Else("promptsize: a schema as JSON", func() { m = measured{} })
 	if !isFinite(value, 0, new(int)) {
 		return measured{}
 	}

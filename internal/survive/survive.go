@@ -29,10 +29,26 @@ type Places struct {
 // The function returns the values that its named results have by then. The first panic at a place is logged and told,
 // and those that follow are not: a fault in every turn must not fill the log.
 func (p *Places) Survive(place string) {
-	cause := recover()
-	if cause == nil {
-		return
+	if cause := recover(); cause != nil {
+		p.trace(place, cause)
 	}
+}
+
+// homeless are the places of functions that know no logger: slog.Default() gets their warnings.
+var homeless Places
+
+// Else ends a panic where no [Places] are at hand, as in a function that belongs to no layer: it runs otherwise, which
+// sets the results that the function returns then. Like Survive it must be deferred itself, and the first panic at a
+// place is logged, once in a process.
+func Else(place string, otherwise func()) {
+	if cause := recover(); cause != nil {
+		otherwise()
+		homeless.trace(place, cause)
+	}
+}
+
+// trace logs and tells the first panic at a place. Survive and Else call it, and nothing between.
+func (p *Places) trace(place string, cause any) {
 	if _, known := p.told.LoadOrStore(place, true); known {
 		return
 	}
@@ -67,7 +83,7 @@ func kind(cause any) string {
 // site is the line that panicked. Only a deferred function may ask for it, while the stack still has it.
 func site() string {
 	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])]) // behind Callers, site and Survive
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])]) // above Callers, site, trace, and Survive or Else
 	for {
 		frame, more := frames.Next()
 		if !strings.HasPrefix(frame.Function, "runtime.") {

@@ -46,6 +46,32 @@ func TestAPanicLeavesOneTraceForEachPlace(t *testing.T) {
 	}
 }
 
+// No t.Parallel: the test sets the default logger.
+func TestAPanicWithoutPlacesIsLoggedByTheDefaultLogger(t *testing.T) {
+	var log bytes.Buffer
+	before := slog.Default()
+	t.Cleanup(func() { slog.SetDefault(before) })
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	step := func(cause any) (result string) {
+		defer survive.Else("a place of its own", func() { result = "otherwise" })
+		if cause != nil {
+			panic(cause)
+		}
+		return "whole"
+	}
+	for _, c := range []struct {
+		cause any
+		want  string
+	}{{nil, "whole"}, {"the user's words", "otherwise"}, {"again", "otherwise"}} {
+		if got := step(c.cause); got != c.want {
+			t.Errorf("%v: %q, want %q", c.cause, got, c.want)
+		}
+	}
+	if got := log.String(); strings.Count(got, "\n") != 1 || strings.Contains(got, "words") || !strings.Contains(got, `place="a place of its own" panic=string at=`) || !strings.Contains(got, "TestAPanicWithoutPlaces") {
+		t.Errorf("the log has\n%s", got)
+	}
+}
+
 // counts hides from linters that the map is nil.
 func counts(m map[string]int) map[string]int { return m }
 

@@ -1,5 +1,7 @@
 package meter
 
+import "github.com/adk-go-ext/longsession/internal/survive"
+
 // Every prompt of an agent begins with a fixed part: its instruction and its tools. The service learns
 // its size from three sources, and the latest one counts:
 //
@@ -23,11 +25,7 @@ func (s *Session) ask(agent, branch string) (tokens int) {
 	if s.fixed == nil {
 		return 0
 	}
-	defer func() {
-		if recover() != nil {
-			tokens = 0
-		}
-	}()
+	defer survive.Else("compaction: Config.Fixed", func() { tokens = 0 })
 	return max(0, s.fixed(agent, branch))
 }
 
