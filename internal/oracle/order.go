@@ -22,16 +22,37 @@ func (h *history) inOrder() []entry {
 	return out
 }
 
-// free takes a mid-turn summary from its anchor if a late answer follows to a call before it, or to the anchor: ADK
-// would leave the summary out of a prompt that ends with that answer.
+// free takes a mid-turn summary from its anchor if a late answer follows to a call that would be shown before the
+// summary: ADK would leave the summary out of a prompt that ends with that answer.
 func (h *history) free() {
 	for _, r := range h.summaries() {
-		for i := 0; i <= r.anchor; i++ {
-			if end := h.lastResponse(i); len(CallIDs(h.events[i])) > 0 && end > r.anchor && !h.hidden[end] && h.events[end].InvocationID != h.events[i].InvocationID {
+		if r.anchor < 0 {
+			continue
+		}
+		place := h.place(r.anchor)
+		for i := 0; i <= place; i++ {
+			if end := h.lastResponse(i); len(CallIDs(h.events[i])) > 0 && end > place && !h.hidden[end] && h.events[end].InvocationID != h.events[i].InvocationID {
 				r.anchor = -1
+				break
 			}
 		}
 	}
+}
+
+// place returns the position of the event that placeRounds shows a summary behind: its anchor, or a later event of the
+// anchor's unit with no other in between.
+func (h *history) place(anchor int) int {
+	place := anchor
+	for j := anchor + 1; j < len(h.events); j++ {
+		switch {
+		case !conversation(h.events[j]) || h.hidden[j]:
+		case h.unit[j] == h.unit[anchor]:
+			place = j
+		default:
+			return place
+		}
+	}
+	return place
 }
 
 // lastResponse returns the position of the latest response in the unit of i, -1 if there is none.

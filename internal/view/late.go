@@ -4,7 +4,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// freeSummaries puts a summary of tool rounds in front if its anchor lies between a call and a late answer to
+// freeSummaries puts a summary of tool rounds in front if it would be shown between a call and a late answer to
 // that call, a response from another invocation. If a prompt ends with such an answer, ADK leaves out every event
 // between the two that is neither a call nor a response. It keeps the rounds that the summary stands for, so it
 // must not lose the summary. For example,
@@ -18,7 +18,7 @@ import (
 // for, where a prompt begins, and which calls a person has confirmed.
 func (l *layout) freeSummaries() {
 	for _, s := range l.current {
-		if s.anchor >= 0 && l.isBeforeLateAnswer(s.anchor) {
+		if s.anchor >= 0 && l.isBeforeLateAnswer(l.lastAdjacent(s.anchor)) {
 			s.anchor = -1
 		}
 	}

@@ -60,6 +60,8 @@ func TestSummaryOfRoundsPartsNoCallFromItsResponse(t *testing.T) {
 	hides.Compact("s", "e2", "e4").Amend(standing("bot", hides.Events[2])).Agent("j", "bot", "a")
 	other := h().Agent("j", "bot", "b").Call("j", "root", "t", "x").LongCall("j", "root", "t", "y").Response("j", "root", "t", "r", "x")
 	other.Compact("s", "e1").Amend(standing("bot", other.Events[1])).Response("k", "user", "t", "r", "y").Agent("k", "bot", "a")
+	beyond := h().LongCall("k", "bot", "t", "x").Response("j", "user", "t", "r", "x").LongCall("j", "bot", "t", "y").Agent("j", "bot", "b").Agent("j", "bot", "a")
+	beyond.Compact("s", "e4").Amend(standing("bot", beyond.Events[1])).User("m", "q").Response("k", "user", "t", "r", "x", "y")
 	run(t, []row{
 		{"behind a call that is answered at once", one.Compact("s", "e4", "e5").Amend(standing("bot", one.Events[1])), "e1 e2 e3 s e6"},
 		{"behind the first of two answers", two.Compact("s", "e5", "e6").Amend(standing("bot", two.Events[2])), "e1 e2 e3 e4 s e7"},
@@ -68,6 +70,7 @@ func TestSummaryOfRoundsPartsNoCallFromItsResponse(t *testing.T) {
 		{"the answer comes behind what is hidden", hides, "e1 e3 e5 s e7"},
 		{"the answer comes behind another call", other, "e2 s e3 e4 e6 e7"},
 		{"a late answer comes, and ADK would delete the summary before it", waiting().Agent("j", "bot", "a").Response("k", "root", "t", "r", "x").Agent("k", "bot", "a"), "s e1 e3 e5 e6 e7"},
+		{"a late answer comes to a call next to the event that the summary stands behind", beyond, "s e1 e2 e3 e5 e7 e8"},
 	})
 }
 
