@@ -97,6 +97,27 @@ func TestATurnThatLandsBelowItsCeilingRefusesTheNextRun(t *testing.T) {
 	}
 }
 
+// TestOfTwoBoundsTheOneThatHoldsTheNextRunIsTold: the last call under the cost ceiling is also the last of the calls that
+// a turn may make, and only the ceiling waits for a reset.
+func TestOfTwoBoundsTheOneThatHoldsTheNextRunIsTold(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, guard.Config{Turn: guard.Limits{USD: nearly, ModelCalls: 3}}, newWorker())
+	events, errs := d.say("hi", agent.StreamingModeNone, 0)
+	if len(errs) != 0 || d.llm.calls() != 3 {
+		t.Fatalf("%v after %d calls", errs, d.llm.calls())
+	}
+	want := guard.StopError{Kind: guard.CostCeiling, Scope: guard.ScopeTurn, Spent: "$0.0030", Bound: "$0.0031", Landed: true}
+	if stop := guard.StopOf(events[len(events)-1]); stop == nil || *stop != want {
+		t.Errorf("the last event says %+v", stop)
+	}
+	if u := d.used(); u.Stopped == nil || *u.Stopped != want {
+		t.Errorf("the usage says %+v", u.Stopped)
+	}
+	if stop := d.refused(); *stop != want {
+		t.Errorf("refused with %+v", stop)
+	}
+}
+
 func TestASessionThatLandsBelowABoundRefusesTheNextRun(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]guard.Limits{

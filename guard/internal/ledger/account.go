@@ -270,6 +270,21 @@ type meter struct {
 	turn     *TurnAccount // nil: the account as a whole
 }
 
+// holds reports whether the next turn waits for a reset after a bound of that kind has tripped.
+func (m meter) holds(kind Kind) bool {
+	return m.turn == nil || kind == Cost && m.account.scope == Session
+}
+
+// stop returns the bound that is reached, or that a last call was made under, nil if there is none. Of two it is the one
+// that the next turn waits for.
+func (m meter) stop() *Stop {
+	reached := m.limits.reached(m.scope, m.spent, m.wall)
+	if m.landed == "" || reached != nil && (m.holds(reached.Kind) || !m.holds(m.landed)) {
+		return reached
+	}
+	return m.limits.stop(m.landed, m.scope, m.spent, m.wall)
+}
+
 // meters calls f with everything that pays for a call, innermost first. The caller holds book.mu.
 func (p Payer) meters(now time.Time, f func(meter)) {
 	for p.Account != nil {

@@ -21,21 +21,23 @@ func (p Payer) Stopped(now time.Time) (stop *Stop) {
 }
 
 // Tripped returns the bound that the turn, or what it is a part of, has reached, or under which its last call was
-// made, nil if there is none. It reports whether such a call was made.
+// made, nil if there is none: of several, one that the next turn waits for, if there is such a one. It reports whether
+// a last call was made.
 func (p Payer) Tripped(now time.Time) (stop *Stop, landed bool) {
-	stop = p.Stopped(now)
 	if p.Account == nil {
 		return nil, false
 	}
 	p.Account.book.mu.Lock()
 	defer p.Account.book.mu.Unlock()
+	lasts := false
 	p.meters(now, func(m meter) {
-		if m.landed == "" {
-			return
+		landed = landed || m.landed != ""
+		found := m.halted
+		if found == nil {
+			found = m.stop()
 		}
-		landed = true
-		if stop == nil {
-			stop = m.limits.stop(m.landed, m.scope, m.spent, m.wall)
+		if found != nil && (stop == nil || !lasts && m.holds(found.Kind)) {
+			stop, lasts = found, m.holds(found.Kind)
 		}
 	})
 	return stop, landed

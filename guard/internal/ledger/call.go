@@ -103,7 +103,7 @@ func (m meter) keep(stop *Stop) {
 		if m.landed != "" {
 			m.account.state.Landed = held
 		}
-	case stop.Kind == Cost && m.account.scope == Session:
+	case m.holds(stop.Kind):
 		held.Turn = m.turn.id
 		m.account.state.Held = held
 	}
@@ -141,11 +141,7 @@ func (p Payer) keepLandings(now time.Time) {
 func (p Payer) report(now time.Time) []Stop {
 	var d Decision
 	p.meters(now, func(m meter) {
-		stop := m.limits.reached(m.scope, m.spent, m.wall)
-		if stop == nil && m.landed != "" {
-			stop = m.limits.stop(m.landed, m.scope, m.spent, m.wall)
-		}
-		d.trip(m, stop)
+		d.trip(m, m.stop())
 	})
 	return d.Tripped
 }
