@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -107,6 +108,45 @@ func TestCallsOfOneIndexAreKeptApart(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, whole.Content.Parts); diff != "" || !whole.TurnComplete {
 		t.Errorf("%s, turn complete: %v", diff, whole.TurnComplete)
+	}
+}
+
+// TestFragmentsWithoutAnIDBelongToTheNewestCall of their index.
+func TestFragmentsWithoutAnIDBelongToTheNewestCall(t *testing.T) {
+	t.Parallel()
+	call := func(id, name, arguments string) string {
+		return `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"` + id + `","function":{"name":"` + name + `","arguments":` + strconv.Quote(arguments) + `}}]}}]}`
+	}
+	cfg := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		stream(w, call("c1", "a", `{"x"`), call("", "", `:1}`), call("c2", "b", `{"x"`), call("", "", `:2}`),
+			`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, `[DONE]`)
+	})
+	_, whole, err := ask(t, cfg, hello, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*genai.Part{
+		{FunctionCall: &genai.FunctionCall{ID: "c1", Name: "a", Args: map[string]any{"x": 1.0}}},
+		{FunctionCall: &genai.FunctionCall{ID: "c2", Name: "b", Args: map[string]any{"x": 2.0}}},
+	}
+	if diff := cmp.Diff(want, whole.Content.Parts); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAReportOfZerosTakesNothingBack: the largest report of a stream counts.
+func TestAReportOfZerosTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	cfg := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		stream(w, `{"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":50}}`,
+			`{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0}}`, `[DONE]`)
+	})
+	_, whole, err := ask(t, cfg, hello, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u := whole.UsageMetadata; u == nil || u.PromptTokenCount != 1000 || u.CandidatesTokenCount != 50 {
+		t.Errorf("the usage is %+v", u)
 	}
 }
 

@@ -50,6 +50,9 @@ type (
 	}
 )
 
+// total is how much a report says was used.
+func (u *usage) total() int64 { return int64(u.PromptTokens) + int64(u.CompletionTokens) }
+
 // wording is a text, which some servers write as a list of parts.
 type wording string
 
@@ -216,8 +219,8 @@ func (w *whole) merge(c *completion) []*genai.Part {
 	if c.Model != "" {
 		w.model = c.Model
 	}
-	if c.Usage != nil {
-		w.usage = c.Usage
+	if c.Usage != nil && (w.usage == nil || c.Usage.total() >= w.usage.total()) {
+		w.usage = c.Usage // a server may end with a report of zeros
 	}
 	if len(c.Choices) == 0 {
 		return nil
@@ -244,26 +247,23 @@ func (w *whole) add(r reply) []*genai.Part {
 	return texts(thought, text)
 }
 
-// call returns the call that a part belongs to: that of its index, unless the part begins a call with another ID.
+// call returns the call that a part belongs to: the newest of its index, unless the part names another by its ID.
 func (w *whole) call(part toolCall) *callParts {
 	key := callKey{part.Index, part.ID}
 	known := w.byID[key]
 	if part.ID == "" {
 		known = w.byIndex[part.Index]
 	}
-	if known != nil {
-		return known
+	if known == nil {
+		known = &callParts{id: part.ID}
+		w.calls = append(w.calls, known)
+		if w.byID == nil {
+			w.byID, w.byIndex = map[callKey]*callParts{}, map[int]*callParts{}
+		}
+		w.byID[key] = known
 	}
-	if w.byID == nil {
-		w.byID, w.byIndex = map[callKey]*callParts{}, map[int]*callParts{}
-	}
-	call := &callParts{id: part.ID}
-	w.calls = append(w.calls, call)
-	w.byID[key] = call
-	if w.byIndex[part.Index] == nil {
-		w.byIndex[part.Index] = call
-	}
-	return call
+	w.byIndex[part.Index] = known
+	return known
 }
 
 // thought is what the model thought.
