@@ -28,7 +28,7 @@ type Config struct {
 	// the built-in table of package tokens is used.
 	Registry *tokens.Registry
 	// Compaction configures the summaries. Its own Model, AgentModel and Registry take precedence
-	// over the fields above. Its fields Cut and Fixed belong to the stack, unless the layer that uses
+	// over the fields above. Its fields Cut, Fixed and Fits belong to the stack, unless the layer that uses
 	// them is disabled. So does RecallTool, if Recall is enabled.
 	Compaction compaction.Config
 	// ToolResults configures how long a tool result may be in a prompt. The stack offers read_result,

@@ -16,7 +16,7 @@ import (
 func (b *builder) addBudget() error {
 	switch {
 	case b.cfg.uses(LayerBudget):
-		b.cfg.Compaction.Fixed = b.fixed
+		b.cfg.Compaction.Fixed, b.cfg.Compaction.Fits = b.fixed, true
 	case b.cfg.uses(LayerToolResults):
 		b.cfg.Budget.Thresholds = budget.Thresholds{Note: budget.Off, Compact: budget.Off, Block: budget.Off}
 		b.cfg.Budget.Passive = true

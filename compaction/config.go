@@ -91,6 +91,10 @@ type Config struct {
 	// Fixed is called after every append, so it must be quick, and must not call the service. A panic
 	// means 0. If nil, nothing is known.
 	Fixed func(ref SessionRef, agent, branch string) int
+	// Fits says that somebody makes every request fit the context window before it is sent, as package budget does in
+	// a stack. Views then show everything whole. If false, a view that is over the hard limit although all was
+	// summarized that may be shows only the beginning and the end of what is largest in it.
+	Fits bool
 	// Economical lets prices decide when to compact: when reading what a summary would replace costs more than the
 	// summary. It goes by the prices that Registry has for AgentModel, or for Model if that is empty, and for the
 	// model that writes summaries; by the growth of the prompt; by the cached tokens that the provider reports, if it

@@ -58,7 +58,7 @@ func (p *policy) engine(inner session.Service) compactor.Config {
 
 // hooks translates the functions that views and sizes depend on.
 func (p *policy) hooks() (h sessions.Hooks) {
-	h.RecallTool = p.RecallTool
+	h.RecallTool, h.Fits = p.RecallTool, p.Fits
 	if p.Cut != nil {
 		h.Cut = func(ref sessions.Ref, ev *session.Event) *session.Event { return p.Cut(SessionRef(ref), ev) }
 	}

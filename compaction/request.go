@@ -18,9 +18,6 @@ import (
 //
 //	plugin.New(plugin.Config{Name: "observe", BeforeModelCallback: sessions.ObserveRequest})
 //
-// What is left of a request is the app's to keep within the window: once one was measured, views of
-// the session show texts whole even if they exceed it.
-//
 // It changes nothing, always returns nil, nil, and may be called from several goroutines. The sizes
 // are remembered in this process, for each agent and branch of a session.
 func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {

@@ -87,6 +87,7 @@ func Example_configuration() {
 	cfg.Pin = func(ev *session.Event) bool { return ev.Author == "lawyer" }
 	cfg.ContextWindow = 200_000
 	cfg.AgentModel = "gemini-2.5-pro"
+	cfg.Fits = true
 	cfg.Fixed = func(_ compaction.SessionRef, agent, branch string) int { return fixedPart[agent] }
 	cfg.Registry = registry
 	cfg.MaxOutputTokens = 8_000

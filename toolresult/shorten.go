@@ -58,6 +58,22 @@ func (s shortener) part(part *genai.Part) *genai.Part {
 		out.FunctionCall = &call
 	case part.InlineData != nil && tokens.OfPart(&genai.Part{InlineData: part.InlineData}) > s.most:
 		return s.attachment(part)
+	case part.ExecutableCode != nil:
+		code := *part.ExecutableCode
+		code.Code = s.text(code.Code, s.refTo("", store.TextResult(code.Code)))
+		out.ExecutableCode = &code
+	case part.CodeExecutionResult != nil:
+		result := *part.CodeExecutionResult
+		result.Output = s.text(result.Output, s.refTo("", store.TextResult(result.Output)))
+		out.CodeExecutionResult = &result
+	case part.ToolCall != nil:
+		call := *part.ToolCall
+		call.Args = s.arguments(call.Args)
+		out.ToolCall = &call
+	case part.ToolResponse != nil:
+		response := *part.ToolResponse
+		response.Response = s.arguments(response.Response)
+		out.ToolResponse = &response
 	default:
 		out.Text = s.text(part.Text, s.refTo("", store.TextResult(part.Text)))
 	}

@@ -69,6 +69,7 @@ type turn struct {
 	answers []int // of the calls that may wait, counted from the newest: those that this message answers
 	fresh   bool  // count only calls that no message has answered
 	deny    bool  // confirm nothing
+	payload int   // repetitions of a sentence in the payload of a confirmation
 	stop    int   // the consumer breaks off after so many events; 0 is never
 	// The app appends an event of its own: of this author, "" is none, with this text or with state alone.
 	author, text string
@@ -268,6 +269,9 @@ func (p *player) message(turn turn) *genai.Content {
 		response := map[string]any{"status": "done", "n": float64(n)}
 		if call.Name == toolconfirmation.FunctionCallName {
 			response = map[string]any{"confirmed": !turn.deny}
+			if turn.payload > 0 {
+				response["payload"] = map[string]any{"text": strings.Repeat("The address has changed to Bremen. ", turn.payload)}
+			}
 		}
 		p.out.note("answers %s", canonical(call))
 		content.Parts = append(content.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name, Response: response}})
@@ -328,7 +332,7 @@ func (p *player) tools(n *node) []tool.Tool {
 		{Name: "refund", Description: "Pays money back.", RequireConfirmation: true},
 	} {
 		made, err := functiontool.New(cfg, func(ctx agent.ToolContext, in args) (result, error) {
-			p.out.note("%s runs %s(%s) in %q", ctx.AgentName(), cfg.Name, in.N, ctx.Branch())
+			p.out.note("%s runs %s(%s) in %q, confirmed %s", ctx.AgentName(), cfg.Name, in.N, ctx.Branch(), canonical(ctx.ToolConfirmation()))
 			return result{strings.Repeat("The result of "+in.N+" is as expected. ", 12)}, nil
 		})
 		if err != nil {

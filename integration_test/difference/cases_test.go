@@ -121,6 +121,19 @@ func TestOneApprovalRunsTheToolOnce(t *testing.T) {
 	}
 }
 
+// TestAnApprovalWithALargePayloadIsNoRejection: ADK reads the answer in the session, so it is never shown shortened.
+func TestAnApprovalWithALargePayloadIsNoRejection(t *testing.T) {
+	t.Parallel()
+	for _, payload := range []int{10, 100, 400} {
+		root := &node{name: "root", kind: llm, plan: steps(repeat(3, says), []step{calls("lookup", "refund")}, repeat(3, says))}
+		a := app{root: root, turns: slices.Concat(chat(4), []turn{{answers: []int{0}, fresh: true, payload: payload}}, chat(3))}
+		diff, _ := a.differs(t, storages.InMemory(), policy{change: func(cfg *compaction.Config) { cfg.ContextWindow, cfg.Synchronous = 1_000, true }})
+		if diff != "" {
+			t.Errorf("a payload of %d sentences: %s", payload, diff)
+		}
+	}
+}
+
 // TestALateAnswerWhoseTurnDiesSendsNoMessageElsewhere: the model fails when the answer to a worker's call has been
 // stored. The next message goes where bare ADK sends it.
 func TestALateAnswerWhoseTurnDiesSendsNoMessageElsewhere(t *testing.T) {

@@ -94,7 +94,7 @@ func drawTurn(t *rapid.T) turn {
 	switch rapid.SampledFrom([]string{"says", "says", "answers", "answers", "answers", "nothing", "appends"}).Draw(t, "turn") {
 	case "answers":
 		return turn{
-			answers: rapid.SliceOfN(rapid.IntRange(0, 6), 1, 2).Draw(t, "answers"), fresh: true, deny: chance(t, 20, "deny"),
+			answers: rapid.SliceOfN(rapid.IntRange(0, 6), 1, 2).Draw(t, "answers"), fresh: true, deny: chance(t, 20, "deny"), payload: rapid.SampledFrom([]int{0, 0, 1, 40}).Draw(t, "payload"),
 			stop: drawStop(t), say: rapid.SampledFrom([]string{"", "", "And one more thing."}).Draw(t, "more"),
 		}
 	case "nothing":
@@ -131,11 +131,15 @@ func drawApp(t *rapid.T) app {
 func drawPolicy(t *rapid.T) policy {
 	threshold, retain := rapid.SampledFrom([]int{150, 400, 1000}).Draw(t, "threshold"), rapid.IntRange(1, 6).Draw(t, "retain")
 	turns, summaries := rapid.IntRange(0, 3).Draw(t, "theta"), rapid.IntRange(1, 4).Draw(t, "summaries")
+	window := rapid.SampledFrom([]int{0, 0, 1_000, 2_000, 4_000}).Draw(t, "window")
 	synchronous, byHand := chance(t, 75, "synchronous"), chance(t, 40, "by hand")
 	return policy{
 		change: func(cfg *compaction.Config) {
 			cfg.TokenThreshold, cfg.RetainEvents, cfg.InvocationThreshold, cfg.OverlapSize = threshold, retain, turns, 1
 			cfg.MaxSummaries, cfg.Synchronous = summaries, synchronous
+			if window > 0 {
+				cfg.ContextWindow, cfg.TokenThreshold = window, 0
+			}
 			if turns == 0 {
 				cfg.InvocationThreshold = compaction.Off
 			}

@@ -28,11 +28,17 @@ func anyTurn(r *rand.Rand, window int) turn {
 		if r.IntN(4) == 0 {
 			s.thought = size(r, window)
 		}
+		if r.IntN(6) == 0 {
+			s.arguments = size(r, window)
+		}
 		u.steps = append(u.steps, s)
 	}
 	last := step{text: size(r, window)}
 	if r.IntN(6) == 0 {
 		last.thought = size(r, window)
+	}
+	if r.IntN(8) == 0 {
+		last.code, last.output = size(r, window), size(r, window)
 	}
 	u.steps = append(u.steps, last)
 	return u
@@ -46,10 +52,11 @@ const fixedPart = 600
 func TestNoSessionDies(t *testing.T) {
 	t.Parallel()
 	sessions := testkit.Rounds(t, 5_000)
-	for _, k := range []kind{stack, wholeTools, alone} {
+	for _, k := range []kind{stack, wholeTools, alone, observed} {
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
-			n := sessions / 4
+			unbudgeted := k == alone || k == observed
+			n := sessions / 6
 			if k == stack {
 				n = sessions / 2
 			}
@@ -77,7 +84,7 @@ func TestNoSessionDies(t *testing.T) {
 							dead++
 							t.Errorf("seed %d, window %d: a message of %d tokens is refused: %.300v", seed, window, u.message(), err)
 						}
-					case err != nil && !u.fails && !u.leaves && (k != alone || fits):
+					case err != nil && !u.fails && !u.leaves && (!unbudgeted || fits):
 						dead++
 						t.Errorf("seed %d, window %d: a turn with a message of %d tokens fails: %.300v", seed, window, u.message(), err)
 					}
@@ -95,7 +102,7 @@ func TestNoSessionDies(t *testing.T) {
 					t.Fatal("and so on")
 				}
 			}
-			if typed == 0 && k != alone {
+			if typed == 0 && !unbudgeted {
 				t.Error("no turn ended with the typed error, so the histories prove nothing")
 			}
 			t.Logf("%d sessions, %d turns, %d ended with the typed error, %d dead, %d requests over the window", n, turns, typed, dead, over)

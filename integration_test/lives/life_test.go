@@ -15,6 +15,7 @@ import (
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
+	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/runner"
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
@@ -36,8 +37,9 @@ func TestMain(m *testing.M) {
 
 const appName, userID = "app", "user"
 
-// step is one answer of the model. If result is not 0, the model calls a tool with a result of that size.
-type step struct{ thought, text, result int }
+// step is one answer of the model. If result is not 0, the model calls a tool with a result of that size, and with
+// arguments of that size if arguments is not 0. code and output are those of code that the provider runs.
+type step struct{ thought, text, result, arguments, code, output int }
 
 // turn is one message of the user, and what the model does with it. Sizes are in tokens.
 type turn struct {
@@ -117,8 +119,18 @@ func (p *picky) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool
 		if s.thought > 0 {
 			content.Parts = append(content.Parts, &genai.Part{Text: words(s.thought), Thought: true})
 		}
+		if s.code > 0 {
+			content.Parts = append(content.Parts, genai.NewPartFromExecutableCode(words(s.code), genai.LanguagePython))
+		}
+		if s.output > 0 {
+			content.Parts = append(content.Parts, genai.NewPartFromCodeExecutionResult(genai.OutcomeOK, words(s.output)))
+		}
 		if s.result > 0 {
-			content.Parts = append(content.Parts, genai.NewPartFromFunctionCall("work", map[string]any{"size": s.result}))
+			args := map[string]any{"size": s.result}
+			if s.arguments > 0 {
+				args["note"] = words(s.arguments)
+			}
+			content.Parts = append(content.Parts, genai.NewPartFromFunctionCall("work", args))
 		} else {
 			content.Parts = append(content.Parts, genai.NewPartFromText(words(max(1, s.text))))
 		}
@@ -134,7 +146,8 @@ var perToken = float64(len(filler)) / float64(tokens.Estimate(filler))
 func words(n int) string { return filler[:max(1, min(len(filler), int(float64(n)*perToken)))] }
 
 type workArgs struct {
-	Size int `json:"size"`
+	Size int    `json:"size"`
+	Note string `json:"note,omitempty"`
 }
 
 // kind is a way to put a session together.
@@ -144,10 +157,11 @@ const (
 	stack       kind = "default stack"
 	wholeTools  kind = "without LayerToolResults"
 	alone       kind = "compaction alone"
+	observed    kind = "compaction alone, with Fixed and ObserveRequest"
 	aloneByHand kind = "compaction alone, by hand"
 )
 
-func newLife(t testing.TB, k kind, window int, background bool) *life {
+func newLife(t testing.TB, k kind, window int, background bool, change ...func(*compaction.Config)) *life {
 	t.Helper()
 	l := &life{t: t, window: window, model: &picky{window: window}}
 	work, err := functiontool.New(functiontool.Config{Name: "work", Description: "Works."},
@@ -160,12 +174,25 @@ func newLife(t testing.TB, k kind, window int, background bool) *life {
 	c := compaction.DefaultConfig()
 	c.Summarizer, c.ContextWindow, c.Synchronous = summarizer.Extractive{}, window, !background
 	c.AgentModel = "picky"
+	for _, f := range change {
+		f(&c)
+	}
 	var llm model.LLM = l.model
 	cfg := runner.Config{AppName: appName}
 	switch k {
-	case alone, aloneByHand:
+	case alone, observed, aloneByHand:
+		if k == observed {
+			c.Fixed = func(compaction.SessionRef, string, string) int { return 60 }
+		}
 		if l.svc, err = compaction.NewCompactionService(session.InMemoryService(), c); err != nil {
 			t.Fatal(err)
+		}
+		if k == observed {
+			observe, err := plugin.New(plugin.Config{Name: "observe", BeforeModelCallback: l.svc.ObserveRequest})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.PluginConfig.Plugins = []*plugin.Plugin{observe}
 		}
 	default:
 		sc := longsession.Config{Compaction: c}

@@ -2,7 +2,10 @@ package lives_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/adk-go-ext/longsession/compaction"
 )
 
 // oversized are turns with one text that is larger than a window of 4,000 tokens.
@@ -12,13 +15,16 @@ var oversized = map[string]turn{
 	"a result":                {text: 10, steps: []step{{result: 6_000}, {text: 20}}},
 	"a thought":               {text: 10, steps: []step{{thought: 6_000, text: 20}}},
 	"a thought behind a call": {text: 10, steps: []step{{thought: 6_000, result: 20}, {text: 20}}},
+	"code":                    {text: 10, steps: []step{{code: 6_000, output: 20, text: 20}}},
+	"the output of code":      {text: 10, steps: []step{{code: 20, output: 6_000, text: 20}}},
+	"arguments of a call":     {text: 10, steps: []step{{arguments: 6_000, result: 20}, {text: 20}}},
 	"an attachment":           {text: 10, attachment: 6_000, steps: []step{{text: 20}}},
 }
 
 func TestNoSessionDiesOfOneLargeText(t *testing.T) {
 	t.Parallel()
 	for name, large := range oversized {
-		for _, k := range []kind{stack, wholeTools, alone} {
+		for _, k := range []kind{stack, wholeTools, alone, observed} {
 			t.Run(string(k)+", "+name, func(t *testing.T) {
 				t.Parallel()
 				l := newLife(t, k, 4_000, false)
@@ -33,7 +39,7 @@ func TestNoSessionDiesOfOneLargeText(t *testing.T) {
 						t.Errorf("the turn with the large text: %v", err)
 					}
 				}
-				for n := range 4 {
+				for n := range 8 {
 					if err := l.hello(); err != nil {
 						t.Errorf("turn %d behind it: %v", n+1, err)
 					}
@@ -61,6 +67,35 @@ func TestTwoLargeMessagesFollowEachOther(t *testing.T) {
 	}
 }
 
+// TestNothingIsShortenedForAProviderThatCountsLess: what it has counted says that the prompt fits.
+func TestNothingIsShortenedForAProviderThatCountsLess(t *testing.T) {
+	t.Parallel()
+	for _, k := range []kind{alone, observed} {
+		l := newLife(t, k, 4_000, false, func(c *compaction.Config) { // the hard limit alone
+			c.InvocationThreshold, c.TokenThreshold, c.SafetyRatio = compaction.Off, compaction.Off, compaction.Off
+		})
+		defer l.close()
+		l.model.more = -0.15
+		largest := 0
+		for n := range 10 { // the eleventh message is over the hard limit for the provider, too
+			if err := l.say(turn{text: 300, steps: []step{{text: 100}}}); err != nil {
+				t.Fatalf("%s, turn %d: %v", k, n+1, err)
+			}
+			for _, content := range l.model.last.Contents {
+				for _, part := range content.Parts {
+					if strings.Contains(part.Text, "tokens (both)]") {
+						t.Fatalf("%s, turn %d: shortened to %.200q", k, n+1, part.Text)
+					}
+				}
+			}
+			largest = max(largest, sizeOf(l.model.last))
+		}
+		if largest < 3_600 {
+			t.Errorf("%s: the largest prompt has %d tokens by estimate: the test shows too little", k, largest)
+		}
+	}
+}
+
 // TestNoRequestIsRefusedByAProviderThatCountsMore: once it has counted some prompts, its own tokens are kept within the
 // window, not those of the estimate.
 func TestNoRequestIsRefusedByAProviderThatCountsMore(t *testing.T) {
@@ -69,7 +104,7 @@ func TestNoRequestIsRefusedByAProviderThatCountsMore(t *testing.T) {
 		if large.message() > 4_000 {
 			continue // such a message is refused in any case
 		}
-		for _, k := range []kind{stack, wholeTools, alone} {
+		for _, k := range []kind{stack, wholeTools, alone, observed} {
 			t.Run(string(k)+", "+name, func(t *testing.T) {
 				t.Parallel()
 				l := newLife(t, k, 4_000, false)

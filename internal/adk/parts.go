@@ -2,6 +2,7 @@ package adk
 
 import (
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -12,6 +13,10 @@ import (
 // requestCredential is the call by which ADK asks the user for a credential. ADK exports no name
 // for it: requestEUCFunctionCallName in internal/llminternal/contents_processor.go.
 const requestCredential = "adk_request_credential"
+
+// IsRequest reports whether a call or a response of that name is one of ADK's own requests to the user: for a
+// confirmation, a credential, an input. ADK keeps them out of prompts, and acts on what the session says of them.
+func IsRequest(name string) bool { return strings.HasPrefix(name, "adk_request_") }
 
 // FunctionCalls returns the function calls of an event, nil for a nil event.
 func FunctionCalls(ev *session.Event) []*genai.FunctionCall {

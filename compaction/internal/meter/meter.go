@@ -80,16 +80,20 @@ func (m *Meter) Prompt(branch string) Prompt {
 }
 
 // Room is how large the part of the view that a reader sees may be, by estimate, for its prompt to stay within the
-// hard limit as the provider counts it. over reports that it is over that limit by estimate alone, or, if sent is true,
-// that it is likely to be over all that the window can take. Where branches run side by side that is not certain: a
-// compaction may be under way in one of them, and the root's prompt holds more than any that is sent.
+// hard limit as the provider counts it. over reports that the view is over that limit by estimate and by what was counted,
+// or, if sent is true, that the prompt is likely to be over all that the window can take. Where branches run side by side
+// that is not certain: a compaction may be under way in one of them, and the root's prompt holds more than any that is
+// sent.
 func (m *Meter) Room(reader string, sent bool) (most int, over bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t, limits := m.tally(reader), m.session.Limits()
-	size := t.prompt()
-	excess := max(t.estimate-limits.HardLimit, size.EstimateOf(size.Likely-limits.HardLimit))
-	return max(0, t.estimate-excess), t.estimate > limits.HardLimit || sent && size.Likely > limits.Capacity
+	size, whole := t.prompt(), t.whole()
+	excess := size.EstimateOf(max(size.Likely, whole.Likely) - limits.HardLimit)
+	if whole.Likely >= t.estimate {
+		excess = max(excess, t.estimate-limits.HardLimit)
+	}
+	return max(0, t.estimate-excess), min(t.estimate, whole.Likely) > limits.HardLimit || sent && size.Likely > limits.Capacity
 }
 
 // CallsLeft is after how many calls of agents in the branch a compaction pays if the prompt goes on to grow as it has;

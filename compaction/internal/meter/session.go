@@ -14,9 +14,11 @@ const maxBranches = 64
 // Session is what is known of the prompts of one session. All of its handles share it, and it is
 // lost with the process, which costs accuracy until the provider reports again.
 type Session struct {
-	limits  atomic.Pointer[Limits]
-	learned *learned.Facts
-	fixed   Fixed // nil if the app has set no Config.Fixed
+	limits atomic.Pointer[Limits]
+	// shortened is true while what is shown of the view is shorter than the view.
+	shortened atomic.Bool
+	learned   *learned.Facts
+	fixed     Fixed // nil if the app has set no Config.Fixed
 
 	mu sync.Mutex
 	// estimates are those of the view, by branch, and requests what agents were last sent, by
@@ -47,12 +49,8 @@ func NewSession(l *Limits, facts *learned.Facts, fixed Fixed) *Session {
 // Limits are those for the model that the session's agent last had.
 func (s *Session) Limits() *Limits { return s.limits.Load() }
 
-// Measured reports whether somebody measures the requests of the session, and keeps them within the window.
-func (s *Session) Measured() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fixed != nil || len(s.requests) > 0
-}
+// Shortened notes whether the newest view that was shown of the session is shorter than the view that is measured.
+func (s *Session) Shortened(shortened bool) { s.shortened.Store(shortened) }
 
 // SetLimits notes that the session's agent has another model.
 func (s *Session) SetLimits(l *Limits) { s.limits.Store(l) }
@@ -76,6 +74,9 @@ func (s *Session) Requested(branch, agent string, contents, fixed, masked int) b
 	estimate := s.estimates[branch]
 	if estimate <= 0 {
 		return false
+	}
+	if s.shortened.Load() {
+		contents = max(contents, estimate) // what was not shown is no share that plugins take out
 	}
 	if len(s.requests) >= maxBranches {
 		clear(s.requests)

@@ -109,6 +109,14 @@ func (t *tally) prompt() Prompt {
 	return Prompt{Likely: t.estimate, AtMost: PlusError(t.estimate), ratio: 1}
 }
 
+// whole is the largest prompt if nothing takes a part of the view out of it: what was taken out before says nothing of
+// what will be.
+func (t *tally) whole() Prompt {
+	all := *t
+	all.requests = nil
+	return all.prompt()
+}
+
 // request is what an agent was last sent, nil where that is not known.
 func (t *tally) request(agent string) *request {
 	if request, known := t.requests[agent]; known {

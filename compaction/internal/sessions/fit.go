@@ -19,12 +19,12 @@ const minShown = 48
 // fitting is the last resort of a session whose requests nobody else keeps within the window: if the view is
 // over the hard limit although all was summarized that may be, readers are shown only the beginning and the
 // end of what is largest in it. How much follows from the view, from the window, and from what the provider has
-// counted. Calls stay as they are, because ADK runs them from the session, and so does the user's newest message: if
-// it is too large, the provider says so. Summaries stay whole, too. The view itself, which summaries are written from,
-// never changes.
+// counted. ADK's own calls and the answers to them stay as they are, because ADK reads in the session which call a person
+// has confirmed, and with what. So does the user's newest message: if it is too large, the provider says so. Summaries
+// stay whole, too. The view itself, which summaries are written from, never changes.
 func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
 	limits := h.State.Prompts.Limits() // nil until the agent's model is known
-	if limits == nil || h.Listed || h.isAhead || h.State.Prompts.Measured() {
+	if limits == nil || h.Listed || h.isAhead || h.owner.fits {
 		return events
 	}
 	if last := h.fitted.Load(); last != nil && last.of == events {
@@ -80,9 +80,20 @@ func shortenedEvent(ev *session.Event, most int) *session.Event {
 	out := *ev
 	out.Content = &genai.Content{Role: short.Role, Parts: slices.Clone(short.Parts)}
 	for i, part := range ev.Content.Parts {
-		if part != nil && part.FunctionCall != nil {
+		if part != nil && readByADK(part) {
 			out.Content.Parts[i] = part
 		}
 	}
 	return &out
+}
+
+// readByADK reports whether ADK acts on what a part of a stored event says.
+func readByADK(part *genai.Part) bool {
+	switch {
+	case part.FunctionCall != nil:
+		return adk.IsRequest(part.FunctionCall.Name)
+	case part.FunctionResponse != nil:
+		return adk.IsRequest(part.FunctionResponse.Name)
+	}
+	return false
 }

@@ -71,6 +71,7 @@ func (h *Handle) Events() session.Events {
 	h.CatchUp()
 	events, generation := h.View.Version()
 	shown := h.fitting(events)
+	h.State.Prompts.Shortened(shown != events)
 	if h.read.Store(int64(generation) + 1); shown != events {
 		h.read.Store(shortenedPrompt)
 	}

@@ -45,6 +45,7 @@ type Sessions struct {
 	retained *retained
 	views    *viewCache
 	cutter   *cutter
+	fits     bool // Hooks.Fits
 }
 
 // Hooks are functions of the app. Each may be nil.
@@ -53,14 +54,15 @@ type Hooks struct {
 	Cut Cut
 	// Fixed is compaction.Config.Fixed.
 	Fixed func(ref Ref, agent, branch string) int
-	// RecallTool is compaction.Config.RecallTool.
+	// RecallTool is compaction.Config.RecallTool, and Fits its Fits.
 	RecallTool string
+	Fits       bool
 }
 
 // New returns the sessions of an inner service. The state of each begins with the limits.
 func New(inner session.Service, limits *meter.Limits, hooks Hooks) *Sessions {
 	return &Sessions{
-		Inner: inner, retained: newRetained(), views: newViewCache(view.Options{RecallTool: hooks.RecallTool}), cutter: newCutter(hooks.Cut),
+		Inner: inner, retained: newRetained(), views: newViewCache(view.Options{RecallTool: hooks.RecallTool}), cutter: newCutter(hooks.Cut), fits: hooks.Fits,
 		known: &registry{limits: limits, fixed: hooks.Fixed, byRef: map[Ref]weak.Pointer[State]{}},
 	}
 }
