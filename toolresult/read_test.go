@@ -353,7 +353,7 @@ func TestGrepFindsEveryLine(t *testing.T) {
 		fmt.Fprintln(&b, strings.Repeat("hay", rng.IntN(100)))
 	}
 	src, ref := holding(b.String())
-	r := newReader(t, src, toolresult.ReadOptions{})
+	r := newReader(t, src, toolresult.ReadOptions{Timeout: toolresult.Off})
 	if got := grepAll(t, r, ref, "^needle"); !equal(got, want) {
 		t.Errorf("found %d lines, want %d", len(got), len(want))
 	}
@@ -420,7 +420,7 @@ func TestGrepShowsEveryMatchOfALongLine(t *testing.T) {
 	src, ref := holding(b.String())
 	var got []int
 	entry := regexp.MustCompile(`^1:(\d+):….*needle.*$`)
-	for _, line := range grepAll(t, newReader(t, src, toolresult.ReadOptions{}), ref, "needle") {
+	for _, line := range grepAll(t, newReader(t, src, toolresult.ReadOptions{Timeout: toolresult.Off}), ref, "needle") {
 		m := entry.FindStringSubmatch(line)
 		if m == nil || len(line) > 240 {
 			t.Fatalf("%q", line)
@@ -438,7 +438,7 @@ func TestGrepFindsAMatchAcrossTwoParts(t *testing.T) {
 	t.Parallel()
 	for _, at := range []int{1<<20 - 1, 1<<20 - 3, 1<<20 - 6, 1 << 20, 1<<20 - 4<<10 - 3} {
 		src, ref := holding(strings.Repeat("-", at) + "needle" + strings.Repeat("-", 2<<20))
-		out := newReader(t, src, toolresult.ReadOptions{}).call(map[string]any{"ref_id": ref, "grep": "needle|thread"})
+		out := newReader(t, src, toolresult.ReadOptions{Timeout: toolresult.Off}).call(map[string]any{"ref_id": ref, "grep": "needle|thread"})
 		if text, _ := out["content"].(string); !strings.HasPrefix(text, fmt.Sprintf("1:%d:", at)) || strings.Count(text, "needle") != 1 {
 			t.Errorf("at %d: %.200v", at, out)
 		}
@@ -452,7 +452,7 @@ func TestLinesOfALargeTextAreFound(t *testing.T) {
 		fmt.Fprintf(&b, "line %d\n", i)
 	}
 	src, ref := holding(b.String())
-	r := newReader(t, src, toolresult.ReadOptions{})
+	r := newReader(t, src, toolresult.ReadOptions{Timeout: toolresult.Off})
 	for _, n := range []int{1, 2, 777, 50_000, 99_999, 100_000} {
 		if got := r.call(map[string]any{"ref_id": ref, "lines": strconv.Itoa(n)}); got["content"] != fmt.Sprintf("line %d\n", n) || got["total_lines"] != 100_000 {
 			t.Errorf("line %d: %v", n, got)
