@@ -79,21 +79,22 @@ func (m *Meter) Prompt(branch string) Prompt {
 	return size
 }
 
-// Room is how large the part of the view that a reader sees may be, by estimate, for its prompt to stay within the
+// Room is how large the part of the view that a reader sees is, and may be at most, by estimate, for its prompt to stay within the
 // hard limit as the provider counts it. over reports that the view is over that limit by estimate and by what was counted,
-// or, if sent is true, that the prompt is likely to be over all that the window can take. Where branches run side by side
+// and that plugins are not known to cut the prompt; or, if sent is true, that the prompt is likely to be over all that the window can take. Where branches run side by side
 // that is not certain: a compaction may be under way in one of them, and the root's prompt holds more than any that is
 // sent.
-func (m *Meter) Room(reader string, sent bool) (most int, over bool) {
+func (m *Meter) Room(reader string, sent bool) (size, most int, over bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t, limits := m.tally(reader), m.session.Limits()
-	size, whole := t.prompt(), t.whole()
-	excess := size.EstimateOf(max(size.Likely, whole.Likely) - limits.HardLimit)
+	prompt, whole := t.prompt(), t.whole()
+	excess := prompt.EstimateOf(max(prompt.Likely, whole.Likely) - limits.HardLimit)
 	if whole.Likely >= t.estimate {
 		excess = max(excess, t.estimate-limits.HardLimit)
 	}
-	return max(0, t.estimate-excess), min(t.estimate, whole.Likely) > limits.HardLimit || sent && size.Likely > limits.Capacity
+	over = min(t.estimate, whole.Likely) > limits.HardLimit && !(t.isCut() && prompt.Likely <= limits.HardLimit)
+	return t.estimate, max(0, t.estimate-excess), over || sent && prompt.Likely > limits.Capacity
 }
 
 // CallsLeft is after how many calls of agents in the branch a compaction pays if the prompt goes on to grow as it has;

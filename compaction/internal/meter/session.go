@@ -14,17 +14,17 @@ const maxBranches = 64
 // Session is what is known of the prompts of one session. All of its handles share it, and it is
 // lost with the process, which costs accuracy until the provider reports again.
 type Session struct {
-	limits atomic.Pointer[Limits]
-	// shortened is true while what is shown of the view is shorter than the view.
-	shortened atomic.Bool
-	learned   *learned.Facts
-	fixed     Fixed // nil if the app has set no Config.Fixed
+	limits  atomic.Pointer[Limits]
+	learned *learned.Facts
+	fixed   Fixed // nil if the app has set no Config.Fixed
 
 	mu sync.Mutex
 	// estimates are those of the view, by branch, and requests what agents were last sent, by
 	// branch and name.
 	estimates map[string]int
 	requests  map[string]map[string]request
+	// shown is what readers were last shown, by branch.
+	shown map[string]Shown
 	// fits are what providers' counts teach, by branch and agent.
 	fits   map[string]map[string]fit
 	doubts map[string]*doubts // by agent
@@ -49,8 +49,15 @@ func NewSession(l *Limits, facts *learned.Facts, fixed Fixed) *Session {
 // Limits are those for the model that the session's agent last had.
 func (s *Session) Limits() *Limits { return s.limits.Load() }
 
-// Shortened notes whether the newest view that was shown of the session is shorter than the view that is measured.
-func (s *Session) Shortened(shortened bool) { s.shortened.Store(shortened) }
+// Shown is how large a view was when a reader was shown it, and how much of it was shown, in estimated tokens.
+type Shown struct{ View, Tokens int }
+
+// Show notes what readers were last shown, by branch.
+func (s *Session) Show(shown map[string]Shown) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = shown
+}
 
 // SetLimits notes that the session's agent has another model.
 func (s *Session) SetLimits(l *Limits) { s.limits.Store(l) }
@@ -75,8 +82,9 @@ func (s *Session) Requested(branch, agent string, contents, fixed, masked int) b
 	if estimate <= 0 {
 		return false
 	}
-	if s.shortened.Load() {
-		contents = max(contents, estimate) // what was not shown is no share that plugins take out
+	if shown := s.shown[branch]; shown.View > 0 && shown.Tokens > 0 {
+		// What was not shown was taken out by no plugin, and the view may have changed since.
+		estimate, contents = shown.View, int(int64(contents)*int64(shown.View)/int64(shown.Tokens))
 	}
 	if len(s.requests) >= maxBranches {
 		clear(s.requests)

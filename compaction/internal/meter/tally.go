@@ -117,6 +117,20 @@ func (t *tally) whole() Prompt {
 	return all.prompt()
 }
 
+// mostLeft is how much of a view may at most be left of it for plugins to be known to cut it. Requests leave some events
+// out in any case.
+const mostLeft = 0.75
+
+// isCut reports whether plugins of the app have taken much out of every agent's newest request.
+func (t *tally) isCut() bool {
+	for _, request := range t.requests {
+		if request.share(t.estimate) > mostLeft {
+			return false
+		}
+	}
+	return len(t.requests) > 0
+}
+
 // request is what an agent was last sent, nil where that is not known.
 func (t *tally) request(agent string) *request {
 	if request, known := t.requests[agent]; known {

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/view"
@@ -27,32 +28,49 @@ func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
 	if limits == nil || h.Listed || h.isAhead || h.owner.fits {
 		return events
 	}
-	if last := h.fitted.Load(); last != nil && last.of == events {
-		return last.events
+	last := h.fitted.Load()
+	if last == nil || last.of != events {
+		last = h.fit(events)
+		h.fitted.Store(last)
 	}
-	shown := events
-	branches := h.Meter.Branches()
-	for _, reader := range branches {
-		if most, over := h.Meter.Room(reader, len(branches) == 1); over {
-			shown = events.With(shortened(shown.Slice(), most, reader, h.View.State()))
-		}
-	}
-	h.fitted.Store(&trimmed{of: events, events: shown})
-	return shown
+	h.State.Prompts.Show(last.shown)
+	return last.events
 }
 
-// shortened returns events of which the reader sees at most so many tokens, as far as that is possible.
-func shortened(events []*session.Event, limit int, reader string, state *view.State) []*session.Event {
+// fitted is what readers are shown of one snapshot, and how large that is, by branch.
+type fitted struct {
+	trimmed
+	shown map[string]meter.Shown
+}
+
+func (h *Handle) fit(events *view.Snapshot) *fitted {
+	out := &fitted{trimmed{of: events, events: events}, map[string]meter.Shown{}}
+	branches := h.Meter.Branches()
+	for _, reader := range branches {
+		size, most, over := h.Meter.Room(reader, len(branches) == 1)
+		shown := meter.Shown{View: size, Tokens: size}
+		if over {
+			var events []*session.Event
+			events, shown.Tokens = shortened(out.events.Slice(), most, reader, h.View.State())
+			out.events = out.events.With(events)
+		}
+		out.shown[reader] = shown
+	}
+	return out
+}
+
+// shortened returns events of which the reader sees at most so many tokens, as far as that is possible, and how many those
+// are.
+func shortened(events []*session.Event, limit int, reader string, state *view.State) (out []*session.Event, size int) {
 	newest := -1
 	for i, ev := range events {
 		if class := adk.Classify(ev); class.Is(adk.ByUser) && !class.Is(adk.Responds) {
 			newest = i
 		}
 	}
-	out := events
+	out = events
 	for most := limit / 2; most >= minShown; most /= 2 {
-		out = slices.Clone(events)
-		size := 0
+		out, size = slices.Clone(events), 0
 		for i, ev := range events {
 			if !adk.Visible(reader, ev.Branch) {
 				continue
@@ -66,7 +84,7 @@ func shortened(events []*session.Event, limit int, reader string, state *view.St
 			break
 		}
 	}
-	return out
+	return out, size
 }
 
 func shortenedEvent(ev *session.Event, most int) *session.Event {

@@ -40,7 +40,7 @@ type Handle struct {
 	// trimmed is what after left of the newest snapshot.
 	trimmed atomic.Pointer[trimmed]
 	// fitted is what was shortened of the newest snapshot.
-	fitted atomic.Pointer[trimmed]
+	fitted atomic.Pointer[fitted]
 	// read is the generation of the view that Events last returned, plus one: that of the prompt
 	// that is under way. 0 before; shortenedPrompt if Events returned less than that view.
 	read atomic.Int64
@@ -71,7 +71,6 @@ func (h *Handle) Events() session.Events {
 	h.CatchUp()
 	events, generation := h.View.Version()
 	shown := h.fitting(events)
-	h.State.Prompts.Shortened(shown != events)
 	if h.read.Store(int64(generation) + 1); shown != events {
 		h.read.Store(shortenedPrompt)
 	}
