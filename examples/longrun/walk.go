@@ -89,7 +89,8 @@ func (w *walk) untilTheCeiling(ctx context.Context, p *process) error {
 		if errors.As(err, &stop) && stop.Kind == guard.CostCeiling && stop.Scope == guard.ScopeSession {
 			_, bill, last := w.provider.snapshot()
 			w.say("ceiling reached: %s of %s spent", stop.Spent, stop.Bound)
-			if over := bill - w.ceiling(); over < 0 || over >= last {
+			// A call that lands is the last one under the ceiling, so it may stay below.
+			if over := bill - w.ceiling(); over < 0 && !stop.Landed || over >= last {
 				return fmt.Errorf("the agent was stopped at %s, and the call that reaches the ceiling is another one", bill)
 			}
 			return nil
