@@ -2,12 +2,10 @@ package longsession_test
 
 import (
 	"cmp"
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -25,23 +23,23 @@ var anything = []string{"*"}
 // mayImport lists which packages of this module the code of each folder may import. Imports point one
 // way, and the pure cores stay pure. The tree in ARCHITECTURE.md shows the same in ranks.
 var mayImport = map[string][]string{
-	"chat":                                 {"internal/adk", "internal/terminal", ".", "chat/internal/slash", "chat/internal/input", "budget", "compaction", "contexttool", "guard", "internal/activity", "recall", "record", "tokens", "toolresult/store"},
-	"chat/chatlauncher":                    {"chat"},
-	"chat/internal/slash":                  {},
-	"chat/internal/input":                  {"internal/terminal"},
-	"internal/sessionlock":                 {},
-	"internal/openai":                      {},
+	"cmd/longsession/chat":                 {"internal/adk", "cmd/longsession/internal/terminal", ".", "cmd/longsession/chat/internal/slash", "cmd/longsession/chat/internal/input", "budget", "compaction", "contexttool", "guard", "internal/activity", "recall", "record", "tokens", "toolresult/store"},
+	"cmd/longsession/chat/chatlauncher":    {"cmd/longsession/chat"},
+	"cmd/longsession/chat/internal/slash":  {},
+	"cmd/longsession/chat/internal/input":  {"cmd/longsession/internal/terminal"},
+	"cmd/longsession/chat/sessionlock":     {},
+	"cmd/longsession/internal/openai":      {},
 	"internal/scripted":                    {"internal/adk", "tokens"},
-	"config":                               {".", "compaction", "internal/adk", "preset", "summarizer", "tokens", "toolresult"},
-	"cmd/longsession/internal/chatcmd":     {".", "chat", "config", "preset", "prompt", "guard", "persistence", "compaction", "subtask", "subtask/tools", "recall", "tokens", "internal/openai", "internal/scripted", "internal/sessionlock", "internal/wrapper", "summarizer", "budget", "cmd/longsession/internal/pricing", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
-	"cmd/longsession/internal/configcmd":   {"config", "preset", "internal/terminal", "cmd/longsession/internal/chatcmd", "cmd/longsession/internal/exit", "cmd/longsession/internal/setting"},
-	"cmd/longsession/internal/doctorcmd":   {"config", "internal/sessionlock", "internal/terminal", "cmd/longsession/internal/audit", "cmd/longsession/internal/chatcmd", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
-	"cmd/longsession/internal/servecmd":    {"cmd/longsession/internal/live", "cmd/longsession/internal/audit", "cmd/longsession/internal/pricing", "tokens", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
-	"cmd/longsession/internal/live":        {"cmd/longsession/internal/audit", "cmd/longsession/internal/chart", "persistence", "internal/terminal"},
+	"cmd/longsession/config":               {".", "compaction", "internal/adk", "preset", "summarizer", "tokens", "toolresult"},
+	"cmd/longsession/internal/chatcmd":     {".", "cmd/longsession/chat", "cmd/longsession/config", "preset", "prompt", "guard", "persistence", "compaction", "subtask", "subtask/tools", "recall", "tokens", "cmd/longsession/internal/openai", "internal/scripted", "cmd/longsession/chat/sessionlock", "internal/wrapper", "summarizer", "budget", "cmd/longsession/internal/pricing", "cmd/longsession/internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
+	"cmd/longsession/internal/configcmd":   {"cmd/longsession/config", "preset", "cmd/longsession/internal/terminal", "cmd/longsession/internal/chatcmd", "cmd/longsession/internal/exit", "cmd/longsession/internal/setting"},
+	"cmd/longsession/internal/doctorcmd":   {"cmd/longsession/config", "cmd/longsession/chat/sessionlock", "cmd/longsession/internal/terminal", "cmd/longsession/internal/audit", "cmd/longsession/internal/chatcmd", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
+	"cmd/longsession/internal/servecmd":    {"cmd/longsession/internal/live", "cmd/longsession/internal/audit", "cmd/longsession/internal/pricing", "tokens", "cmd/longsession/internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
+	"cmd/longsession/internal/live":        {"cmd/longsession/internal/audit", "cmd/longsession/internal/chart", "persistence", "cmd/longsession/internal/terminal"},
 	".":                                    {"internal/survive", "recall", "guard/watchdog", "budget", "compaction", "contexttool", "guard", "internal/activity", "preset", "prompt", "subtask", "toolsearch", "toolresult", "toolresult/store", "tokens", "internal/adk"},
-	"cmd/longsession/internal/recallcmd":   {"recall", "recall/index", "compaction", "persistence", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting", "cmd/longsession/internal/audit"},
+	"cmd/longsession/internal/recallcmd":   {"recall", "recall/index", "compaction", "persistence", "cmd/longsession/internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting", "cmd/longsession/internal/audit"},
 	"internal/quote":                       {},
-	"internal/transfer":                    {"internal/view", "persistence", "record"},
+	"cmd/longsession/transfer":             {"internal/view", "persistence", "record"},
 	"recall":                               {"recall/index", "compaction", "internal/adk", "internal/hanging", "internal/outbox", "internal/quote", "internal/recalled", "record", "tokens"},
 	"recall/index":                         {"internal/adk", "internal/recalled", "internal/terms", "record"},
 	"internal/recalled":                    {},
@@ -78,19 +76,19 @@ var mayImport = map[string][]string{
 	"internal/testkit/storages":            {"persistence"},
 	"replay/conversation":                  {"record", "internal/adk"},
 	"replay":                               {"recall", "recall/index", "internal/values", ".", "guard/watchdog", "budget", "toolresult", "toolresult/store", "toolsearch", "record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},
-	"cmd/longsession/internal/chart":       {"replay", "internal/terminal"},
-	"cmd/longsession/internal/audit":       {"contexttool", "recall", "recall/index", "internal/values", "guard", "internal/activity", "toolresult", "toolresult/store", "record", "selector", "summarizer", "tokens", "compaction", "persistence", "internal/adk", "internal/oracle", "internal/promptsize", "internal/view", "cmd/longsession/internal/redact", "internal/terminal"},
+	"cmd/longsession/internal/chart":       {"replay", "cmd/longsession/internal/terminal"},
+	"cmd/longsession/internal/audit":       {"contexttool", "recall", "recall/index", "internal/values", "guard", "internal/activity", "toolresult", "toolresult/store", "record", "selector", "summarizer", "tokens", "compaction", "persistence", "internal/adk", "internal/oracle", "internal/promptsize", "internal/view", "cmd/longsession/internal/redact", "cmd/longsession/internal/terminal"},
 	"cmd/longsession/internal/redact":      {},
-	"internal/terminal":                    {},
-	"cmd/longsession/internal/exit":        {"internal/terminal"},
+	"cmd/longsession/internal/terminal":    {},
+	"cmd/longsession/internal/exit":        {"cmd/longsession/internal/terminal"},
 	"cmd/longsession/internal/files":       {"cmd/longsession/internal/exit"},
-	"cmd/longsession/internal/suggest":     {"internal/terminal"},
-	"cmd/longsession/internal/pricing":     {"tokens", "cmd/longsession/internal/setting", "internal/terminal"},
-	"cmd/longsession/internal/setting":     {"cmd/longsession/internal/suggest", "internal/terminal"},
-	"cmd/longsession/internal/replaycmd":   {".", "guard/watchdog", "budget", "toolresult", "toolresult/store", "toolsearch", "replay", "replay/conversation", "compaction", "persistence", "summarizer", "tokens", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/pricing", "cmd/longsession/internal/setting", "cmd/longsession/internal/chart"},
-	"cmd/longsession/internal/auditcmd":    {"recall", "recall/index", "internal/values", "record", "tokens", "toolresult", "toolresult/store", "compaction", "persistence", "internal/terminal", "internal/transfer", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/pricing", "cmd/longsession/internal/setting", "cmd/longsession/internal/audit", "cmd/longsession/internal/redact"},
-	"cmd/longsession/internal/cli":         {"cmd/longsession/internal/chatcmd", "cmd/longsession/internal/configcmd", "cmd/longsession/internal/doctorcmd", "cmd/longsession/internal/servecmd", "cmd/longsession/internal/recallcmd", "cmd/longsession/internal/transfercmd", "replay", "internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting", "cmd/longsession/internal/replaycmd", "cmd/longsession/internal/auditcmd"},
-	"cmd/longsession/internal/transfercmd": {"internal/terminal", "internal/transfer", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
+	"cmd/longsession/internal/suggest":     {"cmd/longsession/internal/terminal"},
+	"cmd/longsession/internal/pricing":     {"tokens", "cmd/longsession/internal/setting", "cmd/longsession/internal/terminal"},
+	"cmd/longsession/internal/setting":     {"cmd/longsession/internal/suggest", "cmd/longsession/internal/terminal"},
+	"cmd/longsession/internal/replaycmd":   {".", "guard/watchdog", "budget", "toolresult", "toolresult/store", "toolsearch", "replay", "replay/conversation", "compaction", "persistence", "summarizer", "tokens", "cmd/longsession/internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/pricing", "cmd/longsession/internal/setting", "cmd/longsession/internal/chart"},
+	"cmd/longsession/internal/auditcmd":    {"recall", "recall/index", "internal/values", "record", "tokens", "toolresult", "toolresult/store", "compaction", "persistence", "cmd/longsession/internal/terminal", "cmd/longsession/transfer", "cmd/longsession/internal/exit", "cmd/longsession/internal/files", "cmd/longsession/internal/suggest", "cmd/longsession/internal/pricing", "cmd/longsession/internal/setting", "cmd/longsession/internal/audit", "cmd/longsession/internal/redact"},
+	"cmd/longsession/internal/cli":         {"cmd/longsession/internal/chatcmd", "cmd/longsession/internal/configcmd", "cmd/longsession/internal/doctorcmd", "cmd/longsession/internal/servecmd", "cmd/longsession/internal/recallcmd", "cmd/longsession/internal/transfercmd", "replay", "cmd/longsession/internal/terminal", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting", "cmd/longsession/internal/replaycmd", "cmd/longsession/internal/auditcmd"},
+	"cmd/longsession/internal/transfercmd": {"cmd/longsession/internal/terminal", "cmd/longsession/transfer", "cmd/longsession/internal/exit", "cmd/longsession/internal/suggest", "cmd/longsession/internal/setting"},
 	"cmd/longsession":                      {"cmd/longsession/internal/cli"},
 	"filtered":                             {"internal/view"},
 	"selector":                             {"record", "internal/adk", "internal/promptsize"},
@@ -371,8 +369,8 @@ func readImports(t *testing.T) map[string][]string {
 	return imports
 }
 
-// eachSource calls f with every file of the module that is not a test. Modules of their own and hidden
-// folders are passed over.
+// eachSource calls f with every file of all modules that is not a test. Module bench, which compares this one with
+// others, and hidden folders are passed over.
 func eachSource(t *testing.T, mode parser.Mode, f func(folder string, parsed *ast.File)) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
@@ -399,13 +397,7 @@ func eachSource(t *testing.T, mode parser.Mode, f func(folder string, parsed *as
 
 func skipFolder(folder string) error {
 	name := filepath.Base(folder)
-	if folder == "." {
-		return nil
-	}
-	if strings.HasPrefix(name, ".") || name == "testdata" {
-		return filepath.SkipDir
-	}
-	if _, err := os.Stat(filepath.Join(folder, "go.mod")); !errors.Is(err, fs.ErrNotExist) {
+	if folder != "." && (strings.HasPrefix(name, ".") || name == "testdata" || folder == "bench") {
 		return filepath.SkipDir
 	}
 	return nil

@@ -175,39 +175,6 @@ func TestQuickReferenceNamesEveryPublicPackage(t *testing.T) {
 	}
 }
 
-// TestDirectDependenciesComeFirst: go.mod has one block of direct modules, then one of indirect ones.
-// "go mod tidy" keeps blocks apart, and puts a module wherever one of its neighbors is.
-func TestDirectDependenciesComeFirst(t *testing.T) {
-	t.Parallel()
-	blocks := strings.Split(read(t, "go.mod"), "require (")[1:]
-	if len(blocks) != 2 {
-		t.Fatalf("go.mod has %d require blocks, want one of direct modules and one of indirect ones", len(blocks))
-	}
-	if strings.Contains(blocks[0], "// indirect") {
-		t.Error("the first block of go.mod names an indirect module")
-	}
-	for line := range strings.Lines(blocks[1]) {
-		if strings.Contains(line, " v") && !strings.Contains(line, "// indirect") {
-			t.Errorf("the second block of go.mod names a direct module: %s", strings.TrimSpace(line))
-		}
-	}
-}
-
-// TestDependenciesHaveReasons: a new dependency is a reviewed line in ARCHITECTURE.md.
-func TestDependenciesHaveReasons(t *testing.T) {
-	t.Parallel()
-	architecture := read(t, "ARCHITECTURE.md")
-	direct := regexp.MustCompile(`(?m)^\t(\S+) (v\S+)$`).FindAllStringSubmatch(read(t, "go.mod"), -1)
-	if len(direct) < 5 {
-		t.Fatalf("%d direct dependencies found in go.mod: the test reads wrongly", len(direct))
-	}
-	for _, m := range direct {
-		if !strings.Contains(architecture, "`"+m[1]+"`") {
-			t.Errorf("ARCHITECTURE.md gives no reason for the dependency `%s`", m[1])
-		}
-	}
-}
-
 // documents returns the Markdown files of the root and of docs, with forward slashes.
 func documents(t *testing.T) []string {
 	t.Helper()

@@ -21,10 +21,10 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/chat"
+	"github.com/adk-go-ext/longsession/cmd/longsession/chat"
+	"github.com/adk-go-ext/longsession/cmd/longsession/chat/sessionlock"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/sessionlock"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/persistence"
 )

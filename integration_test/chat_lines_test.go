@@ -24,7 +24,7 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/budget"
-	"github.com/adk-go-ext/longsession/chat"
+	"github.com/adk-go-ext/longsession/cmd/longsession/chat"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/contexttool"

@@ -1,10 +1,8 @@
 // Command metrics plays a few turns of an agent and serves what they did and cost to Prometheus. It needs no
-// key and no network. It is a module of its own, so that the exporter is no dependency of an app that has
-// another one:
+// key and no network. The exporter is required by the module of the examples, so an app may have another one.
 //
-//	cd examples/metrics
-//	go run .              # plays, then serves http://127.0.0.1:9464/metrics until it is interrupted
-//	go run . -once        # plays, prints one scrape, and ends
+//	go run ./examples/metrics         # plays, then serves http://127.0.0.1:9464/metrics until it is interrupted
+//	go run ./examples/metrics -once   # plays, prints one scrape, and ends
 //
 // dashboard.json is a dashboard for Grafana over these metrics: import it, and choose the data source.
 package main

@@ -13,9 +13,9 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/transfer"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/filtered"
-	"github.com/adk-go-ext/longsession/internal/transfer"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 

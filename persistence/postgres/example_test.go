@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"log"
 
-	gormpostgres "gorm.io/driver/postgres" // registers the driver "pgx", too
+	"gorm.io/gorm"
 
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session/database"
@@ -14,6 +14,12 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/persistence/postgres"
 )
+
+// gormpostgres stands for package gorm.io/driver/postgres, which registers the driver "pgx", too. Importing it here would
+// raise the versions of pgx in every app that requires this module.
+var gormpostgres struct {
+	Open func(dsn string) gorm.Dialector
+}
 
 // Any number of processes may do the same over one database. One of them, or a job before all of them, has created the
 // tables with database.AutoMigrate.

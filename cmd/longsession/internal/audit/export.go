@@ -3,7 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"io"
 	"time"
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 

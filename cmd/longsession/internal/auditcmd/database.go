@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
-	"github.com/adk-go-ext/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/internal/transfer"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/transfer"
 )
 
 // onDatabase lets a command read the sessions of a PostgreSQL database in the place of those of a file. They are copied

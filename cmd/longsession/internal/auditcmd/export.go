@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/files"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 // exportCommand checks the patterns and the destination before it opens the file, so that a mistake

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/record"
 )
 

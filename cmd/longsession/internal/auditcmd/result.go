@@ -18,7 +18,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 // resultCommand lists tool results, or writes one of them. Like export, it checks its flags before it

@@ -12,7 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/files"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 func (a *command) sealCommand() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/files"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 // sealCheck holds the flags of verify about a seal, and the seal.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
 )
 

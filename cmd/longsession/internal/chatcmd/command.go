@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/config"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/pricing"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
-	"github.com/adk-go-ext/longsession/config"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )

@@ -17,8 +17,8 @@ import (
 
 	"google.golang.org/adk/model"
 
-	"github.com/adk-go-ext/longsession/internal/openai"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/openai"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/internal/wrapper"
 )
 

@@ -19,9 +19,9 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/model/gemini"
 
-	"github.com/adk-go-ext/longsession/internal/openai"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/openai"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/internal/scripted"
-	"github.com/adk-go-ext/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 // DefaultFile is the session file of a person.

@@ -11,8 +11,8 @@ import (
 
 	"google.golang.org/adk/model"
 
-	"github.com/adk-go-ext/longsession/config"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/config"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adk-go-ext/longsession/config"
+	"github.com/adk-go-ext/longsession/cmd/longsession/config"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 

@@ -3,7 +3,7 @@ package chatcmd
 import (
 	"testing"
 
-	"github.com/adk-go-ext/longsession/config"
+	"github.com/adk-go-ext/longsession/cmd/longsession/config"
 )
 
 func TestOnlyAVariableLikeOneOfOursIsMistyped(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/chat/sessionlock"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/sessionlock"
 )
 
 // talked runs a chat over a pipe, with a scripted model.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 // helpWidth bounds the width of a help text: longer lines are hard to read.

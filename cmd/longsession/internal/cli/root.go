@@ -22,8 +22,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/replaycmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/servecmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/transfercmd"
-	"github.com/adk-go-ext/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
 )
 

@@ -14,14 +14,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/chat/sessionlock"
+	"github.com/adk-go-ext/longsession/cmd/longsession/config"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chatcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
-	"github.com/adk-go-ext/longsession/config"
-	"github.com/adk-go-ext/longsession/internal/sessionlock"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 //go:embed help/doctor.txt

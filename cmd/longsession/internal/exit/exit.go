@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 // The exit codes. The help of the root command and docs/command.md list them too.

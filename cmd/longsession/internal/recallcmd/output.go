@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/recall/index"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/replay"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chart"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 // cheapest returns the indexes of the policies of a grid that cost least. It is empty without a grid.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chart"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
 )
 

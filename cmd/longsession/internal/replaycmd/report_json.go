@@ -3,7 +3,7 @@ package replaycmd
 import (
 	"encoding/json"
 	"errors"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"io"
 	"slices"
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/replay"
 
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 // column is a column of a table: its heading in two lines, and its width. The width is fixed

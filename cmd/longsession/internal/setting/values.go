@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
-	"github.com/adk-go-ext/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
 // Value is the value of a flag. It is a [pflag.Value] made of functions.

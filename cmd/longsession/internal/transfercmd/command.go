@@ -14,8 +14,8 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
-	"github.com/adk-go-ext/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/internal/transfer"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/transfer"
 )
 
 //go:embed help

@@ -8,8 +8,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/adk-go-ext/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/internal/transfer"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/transfer"
 )
 
 // output writes results, for people or as JSON Lines.
