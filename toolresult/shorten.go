@@ -14,8 +14,8 @@ import (
 )
 
 // Shorten returns a content whose parts have at most about so many tokens each: c itself if all of them
-// have, else a copy. Of texts, thoughts, results, arguments and attachments of text it keeps the beginning
-// and the end, with a marker between them; other attachments give way to a line that names them. It is for
+// have, else a copy. Of texts, thoughts, results, arguments, code, what code printed, and attachments of text it keeps
+// the beginning and the end, with a marker between them; other attachments give way to a line that names them. It is for
 // what would otherwise fit no window, and changes nothing that c shares.
 //
 // ref keeps a whole text and returns the reference by which read_result finds it, "" if none does. The
@@ -54,7 +54,7 @@ func (s shortener) part(part *genai.Part) *genai.Part {
 		out.FunctionResponse = s.response(part.FunctionResponse)
 	case part.FunctionCall != nil:
 		call := *part.FunctionCall
-		call.Args = s.arguments(call.Args)
+		call.Args = s.object("arguments", call.Args)
 		out.FunctionCall = &call
 	case part.InlineData != nil && tokens.OfPart(&genai.Part{InlineData: part.InlineData}) > s.most:
 		return s.attachment(part)
@@ -68,11 +68,11 @@ func (s shortener) part(part *genai.Part) *genai.Part {
 		out.CodeExecutionResult = &result
 	case part.ToolCall != nil:
 		call := *part.ToolCall
-		call.Args = s.arguments(call.Args)
+		call.Args = s.object("arguments", call.Args)
 		out.ToolCall = &call
 	case part.ToolResponse != nil:
 		response := *part.ToolResponse
-		response.Response = s.arguments(response.Response)
+		response.Response = s.object("response", response.Response)
 		out.ToolResponse = &response
 	default:
 		out.Text = s.text(part.Text, s.refTo("", store.TextResult(part.Text)))
@@ -137,8 +137,9 @@ func (s shortener) response(from *genai.FunctionResponse) *genai.FunctionRespons
 	return &out
 }
 
-// arguments shortens the texts in the arguments of a call, or all of them to one if there are too many.
-func (s shortener) arguments(args map[string]any) map[string]any {
+// object shortens the texts in an object, such as the arguments of a call, or all of them to one of that name if there are
+// too many.
+func (s shortener) object(name string, args map[string]any) map[string]any {
 	each := shortener{most: max(1, s.most/4)}
 	whole, ok := canonical.Value(args).(map[string]any)
 	if !ok {
@@ -146,7 +147,7 @@ func (s shortener) arguments(args map[string]any) map[string]any {
 	}
 	short, _ := each.value(whole).(map[string]any)
 	if tokens.OfObject(short) > s.most {
-		return map[string]any{"arguments": s.text(canonical.String(args), "")}
+		return map[string]any{name: s.text(canonical.String(args), "")}
 	}
 	return short
 }

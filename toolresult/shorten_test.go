@@ -25,6 +25,10 @@ func TestWhatIsTooLargeIsShownWithItsBeginningAndEnd(t *testing.T) {
 		"attachment": genai.NewPartFromBytes([]byte(long), "text/plain"),
 		"result":     genai.NewPartFromFunctionResponse("work", map[string]any{"output": long}),
 		"arguments":  genai.NewPartFromFunctionCall("work", map[string]any{"path": "a.txt", "text": long}),
+		"code":       genai.NewPartFromExecutableCode(long, genai.LanguagePython),
+		"printed":    genai.NewPartFromCodeExecutionResult(genai.OutcomeOK, long),
+		"call":       {ToolCall: &genai.ToolCall{ToolType: genai.ToolTypeURLContext, Args: map[string]any{"path": "a.txt", "text": long}}},
+		"response":   {ToolResponse: &genai.ToolResponse{ToolType: genai.ToolTypeURLContext, Response: map[string]any{"path": "a.txt", "text": long}}},
 		"video":      genai.NewPartFromBytes(append([]byte{0xff}, make([]byte, 10_000_000)...), "video/mp4"),
 	} {
 		for _, most := range []int{64, 500, 4_000} {
@@ -51,13 +55,21 @@ func TestWhatIsTooLargeIsShownWithItsBeginningAndEnd(t *testing.T) {
 				shown = got.FunctionResponse.Response["result"].(string)
 			case got.FunctionCall != nil:
 				shown = got.FunctionCall.Args["text"].(string)
+			case got.ExecutableCode != nil:
+				shown = got.ExecutableCode.Code
+			case got.CodeExecutionResult != nil:
+				shown = got.CodeExecutionResult.Output
+			case got.ToolCall != nil:
+				shown = got.ToolCall.Args["text"].(string)
+			case got.ToolResponse != nil:
+				shown = got.ToolResponse.Response["text"].(string)
 			case got.InlineData != nil:
 				shown = string(got.InlineData.Data)
 			}
 			if !strings.HasPrefix(shown, "B") || !strings.HasSuffix(shown, "D") || !strings.Contains(shown, "[truncated: kept first+last") || got.Thought != part.Thought {
 				t.Errorf("%s, %d tokens: %.100q", name, most, shown)
 			}
-			if name != "arguments" && (len(refs) != 1 || !strings.Contains(shown, ReadResultName)) {
+			if got.FunctionCall == nil && got.ToolCall == nil && got.ToolResponse == nil && (len(refs) != 1 || !strings.Contains(shown, ReadResultName)) {
 				t.Errorf("%s: %d references, and the marker is not %.200q", name, len(refs), shown)
 			}
 		}
@@ -76,13 +88,15 @@ func TestAShortenedMessageIsReadFromItsSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	message, attached := strings.Repeat("A long message. ", 500), strings.Repeat("A long file. ", 500)
+	code, printed := strings.Repeat("print(1)\n", 500), strings.Repeat("1\n", 1_000)
 	ev := session.NewEventWithContext(t.Context(), "i1")
-	ev.Author, ev.Content = "user", &genai.Content{Role: "user", Parts: []*genai.Part{genai.NewPartFromText(message), genai.NewPartFromBytes([]byte(attached), "text/plain")}}
+	ev.Author, ev.Content = "user", &genai.Content{Role: "user", Parts: []*genai.Part{genai.NewPartFromText(message), genai.NewPartFromBytes([]byte(attached), "text/plain"),
+		genai.NewPartFromExecutableCode(code, genai.LanguagePython), genai.NewPartFromCodeExecutionResult(genai.OutcomeOK, printed)}}
 	if err := svc.AppendEvent(t.Context(), created.Session, ev); err != nil {
 		t.Fatal(err)
 	}
 	source := store.Events(svc)
-	for _, text := range []string{message, attached} {
+	for _, text := range []string{message, attached, code, printed} {
 		r, size, err := source.Open(t.Context(), store.Owner{AppName: "app", UserID: "user", SessionID: "s"}, store.TextResult(text).Ref)
 		if err != nil {
 			t.Fatal(err)

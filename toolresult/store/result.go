@@ -57,8 +57,17 @@ const minText = 1 << 10
 
 // textsOf returns the texts of a part that have a reference.
 func textsOf(part *genai.Part) (texts []string) {
-	if len(part.Text) >= minText {
-		texts = append(texts, part.Text)
+	said := []string{part.Text}
+	if part.ExecutableCode != nil {
+		said = append(said, part.ExecutableCode.Code)
+	}
+	if part.CodeExecutionResult != nil {
+		said = append(said, part.CodeExecutionResult.Output)
+	}
+	for _, text := range said {
+		if len(text) >= minText {
+			texts = append(texts, text)
+		}
 	}
 	if d := part.InlineData; d != nil && len(d.Data) >= minText && utf8.Valid(d.Data) {
 		texts = append(texts, string(d.Data))
