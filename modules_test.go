@@ -30,11 +30,11 @@ func requirements(t *testing.T, folder string) (direct, indirect map[string]stri
 	t.Helper()
 	direct, indirect = map[string]string{}, map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) (v\S+)( // indirect)?$`).FindAllStringSubmatch(read(t, path.Join(folder, "go.mod")), -1) {
-		if of := direct; m[3] == "" {
-			of[m[1]] = m[2]
-		} else {
-			indirect[m[1]] = m[2]
+		required := direct
+		if m[3] != "" {
+			required = indirect
 		}
+		required[m[1]] = m[2]
 	}
 	if len(direct) < 5 {
 		t.Fatalf("%d direct requirements found in the go.mod of %s: the test reads wrongly", len(direct), folder)

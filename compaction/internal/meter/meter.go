@@ -79,11 +79,11 @@ func (m *Meter) Prompt(branch string) Prompt {
 	return size
 }
 
-// Room is how large the part of the view that a reader sees is, and may be at most, by estimate, for its prompt to stay within the
-// hard limit as the provider counts it. over reports that the view is over that limit by estimate and by what was counted,
-// and that plugins are not known to cut the prompt; or, if sent is true, that the prompt is likely to be over all that the window can take. Where branches run side by side
-// that is not certain: a compaction may be under way in one of them, and the root's prompt holds more than any that is
-// sent.
+// Room measures the part of the view that a reader sees, by estimate. size is how large it is, and most how large it may be
+// for the prompt to stay within the hard limit as the provider counts it. over reports that it must become smaller: it is
+// over that limit both by estimate and by what was counted, and no plugin is known to cut it. If sent is true, it must also
+// if the prompt is likely to be over all that the window can take. Where branches run side by side that is not certain: a
+// compaction may be under way in one of them, and the root's prompt holds more than any that is sent.
 func (m *Meter) Room(reader string, sent bool) (size, most int, over bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

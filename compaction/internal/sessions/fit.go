@@ -43,6 +43,7 @@ type fitted struct {
 	shown map[string]meter.Shown
 }
 
+// fit shortens a snapshot for each reader that it is too large for.
 func (h *Handle) fit(events *view.Snapshot) *fitted {
 	out := &fitted{trimmed{of: events, events: events}, map[string]meter.Shown{}}
 	branches := h.Meter.Branches()
@@ -59,8 +60,8 @@ func (h *Handle) fit(events *view.Snapshot) *fitted {
 	return out
 }
 
-// shortened returns events of which the reader sees at most so many tokens, as far as that is possible, and how many those
-// are.
+// shortened returns the events with the largest ones shortened, so that the reader sees at most limit tokens if that is
+// possible. size is how many tokens the reader sees.
 func shortened(events []*session.Event, limit int, reader string, state *view.State) (out []*session.Event, size int) {
 	newest := -1
 	for i, ev := range events {

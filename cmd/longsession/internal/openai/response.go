@@ -197,8 +197,8 @@ type whole struct {
 	model         string
 	thought, text strings.Builder
 	calls         []*callParts
-	byIndex       map[int]*callParts     // the first call of an index
-	byID          map[callKey]*callParts // the first call of an index and an ID
+	byIndex       map[int]*callParts     // the newest call of an index
+	byID          map[callKey]*callParts // the call of an index and an ID
 	usage         *usage
 	finish        string
 }
