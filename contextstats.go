@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/activity"
+	"github.com/adk-go-ext/longsession/layer/guard"
 )
 
 // ContextStats reports how the context of a session was managed, and what the session has spent.

@@ -14,16 +14,16 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/survive"
-	"github.com/adk-go-ext/longsession/prompt"
-	"github.com/adk-go-ext/longsession/recall"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/guard"
+	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/recall"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 	"github.com/adk-go-ext/longsession/tokens"
-	"github.com/adk-go-ext/longsession/toolresult"
-	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // memoryBytes bounds the results that only agents as tools have, if Config.Results is nil. 64 MiB are some

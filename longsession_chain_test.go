@@ -8,8 +8,8 @@ import (
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/prompt"
-	"github.com/adk-go-ext/longsession/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
 // withEverything is a config with every layer at work.

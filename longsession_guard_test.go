@@ -21,9 +21,9 @@ import (
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/contexttool"
-	"github.com/adk-go-ext/longsession/guard"
-	"github.com/adk-go-ext/longsession/subtask"
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/guard"
+	"github.com/adk-go-ext/longsession/layer/subtask"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 

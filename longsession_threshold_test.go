@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )

@@ -6,12 +6,12 @@ import (
 
 	"google.golang.org/adk/model"
 
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/contexttool"
-	"github.com/adk-go-ext/longsession/guard"
-	"github.com/adk-go-ext/longsession/guard/watchdog"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/guard"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/preset"
 )
 

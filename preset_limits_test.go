@@ -19,9 +19,9 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/layer/guard"
+	"github.com/adk-go-ext/longsession/layer/subtask"
 	"github.com/adk-go-ext/longsession/preset"
-	"github.com/adk-go-ext/longsession/subtask"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 

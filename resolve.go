@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/recall"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
 // sources opens a result from the first source that has it.

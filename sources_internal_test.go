@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
 // sourceOf is a source with one content, or only with an error.

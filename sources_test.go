@@ -9,8 +9,8 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // Results that no event has, as those a callback has changed, are in a store of their own. A session created again under

@@ -3,7 +3,7 @@ package longsession
 import (
 	"google.golang.org/adk/model"
 
-	"github.com/adk-go-ext/longsession/subtask"
+	"github.com/adk-go-ext/longsession/layer/subtask"
 )
 
 // Subtasks returns a runner of subtasks over the stack: their sessions are in the same storage, with the same

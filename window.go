@@ -1,6 +1,6 @@
 package longsession
 
-import "github.com/adk-go-ext/longsession/toolresult"
+import "github.com/adk-go-ext/longsession/layer/toolresult"
 
 // The default size over which a result becomes a stub is that of package toolresult, and less in a small
 // window, where a few results of that size would fill what compaction leaves. On recorded coding sessions in

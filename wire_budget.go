@@ -7,8 +7,8 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/budget"
 )
 
 // addBudget makes the meter. With LayerBudget disabled it only masks and offers read_result: no use of the

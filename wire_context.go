@@ -1,6 +1,6 @@
 package longsession
 
-import "github.com/adk-go-ext/longsession/contexttool"
+import "github.com/adk-go-ext/longsession/layer/contexttool"
 
 // prepareContextTools has compaction answer the calls of the context tools. It comes before the session service is
 // made, and addContextTools behind it.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/layer/guard"
 )
 
 // addGuard makes the guard, and has it count what summaries cost.

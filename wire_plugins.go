@@ -6,7 +6,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 
-	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // addPlugins makes the plugins. Those that touch events come before the app's, because an app's plugin that

@@ -1,6 +1,6 @@
 package longsession
 
-import "github.com/adk-go-ext/longsession/prompt"
+import "github.com/adk-go-ext/longsession/layer/prompt"
 
 // addPrompt makes the builder of sections, and has the budget name the section at which a prefix breaks.
 func (b *builder) addPrompt() error {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/recall"
-	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/layer/recall"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // prepareRecall has summaries say that earlier messages can be searched, and leaves what a search has found whole. It

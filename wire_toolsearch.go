@@ -1,6 +1,6 @@
 package longsession
 
-import "github.com/adk-go-ext/longsession/toolsearch"
+import "github.com/adk-go-ext/longsession/layer/toolsearch"
 
 // addToolSearch makes the deferral of declarations.
 func (b *builder) addToolSearch() error {

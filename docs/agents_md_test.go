@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // guideProject writes the example of agents-md.md into a new folder, and returns a Loader for its last file.

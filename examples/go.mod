@@ -4,7 +4,7 @@ go 1.25.5
 
 require (
 	github.com/adk-go-ext/longsession v0.0.0
-	github.com/adk-go-ext/longsession/subtask/tools v0.0.0
+	github.com/adk-go-ext/longsession/layer/subtask/tools v0.0.0
 	github.com/dustin/go-humanize v1.0.1
 	github.com/modelcontextprotocol/go-sdk v1.4.1
 	github.com/prometheus/client_golang v1.24.1
@@ -114,7 +114,7 @@ require (
 replace (
 	github.com/adk-go-ext/longsession => ..
 	github.com/adk-go-ext/longsession/cmd/longsession => ../cmd/longsession
-	github.com/adk-go-ext/longsession/subtask/tools => ../subtask/tools
+	github.com/adk-go-ext/longsession/layer/subtask/tools => ../layer/subtask/tools
 )
 
 tool github.com/adk-go-ext/longsession/cmd/longsession

@@ -14,7 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/catalog"
-	"github.com/adk-go-ext/longsession/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
 // catalogTool is a tool of the catalog, as one of an MCP server is. It has the methods that ADK looks for.

@@ -19,8 +19,8 @@ import (
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/contexttool"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
+	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 

@@ -6,7 +6,7 @@ require (
 	github.com/a2aproject/a2a-go/v2 v2.3.1
 	github.com/adk-go-ext/longsession v0.0.0
 	github.com/adk-go-ext/longsession/cmd/longsession v0.0.0
-	github.com/adk-go-ext/longsession/subtask/tools v0.0.0
+	github.com/adk-go-ext/longsession/layer/subtask/tools v0.0.0
 	github.com/google/go-cmp v0.7.0
 	github.com/modelcontextprotocol/go-sdk v1.4.1
 	go.uber.org/goleak v1.3.0
@@ -126,7 +126,7 @@ require (
 replace (
 	github.com/adk-go-ext/longsession => ..
 	github.com/adk-go-ext/longsession/cmd/longsession => ../cmd/longsession
-	github.com/adk-go-ext/longsession/subtask/tools => ../subtask/tools
+	github.com/adk-go-ext/longsession/layer/subtask/tools => ../layer/subtask/tools
 )
 
 tool github.com/adk-go-ext/longsession/cmd/longsession

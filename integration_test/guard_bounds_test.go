@@ -16,8 +16,8 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
+	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 

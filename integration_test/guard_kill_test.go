@@ -16,8 +16,8 @@ import (
 
 	"google.golang.org/adk/agent"
 
-	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/tokens"
 )

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
+	"github.com/adk-go-ext/longsession/layer/guard"
 )
 
 // exporting is ADK's in-memory service of an app that keeps the state of its sessions elsewhere, and creates

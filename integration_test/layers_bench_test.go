@@ -16,9 +16,9 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // callContext is the context of an agent's model call.

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
-	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // A callback of the app may change results, for example to leave out what is private. The model reads such a

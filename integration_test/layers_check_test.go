@@ -13,7 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
-	"github.com/adk-go-ext/longsession/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
 // check checks a request as a strict provider does, and returns its size in tokens.

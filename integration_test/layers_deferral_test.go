@@ -15,12 +15,12 @@ import (
 	"google.golang.org/adk/plugin"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/prompt"
-	"github.com/adk-go-ext/longsession/toolresult"
-	"github.com/adk-go-ext/longsession/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
 // withCatalog gives each agent 200 tools like those of MCP servers, and has each model use them.

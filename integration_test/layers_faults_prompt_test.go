@@ -12,8 +12,8 @@ import (
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/tool"
 
-	"github.com/adk-go-ext/longsession/prompt"
-	"github.com/adk-go-ext/longsession/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
 // faultyToolset misbehaves whenever it is asked for its tools.

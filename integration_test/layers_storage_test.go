@@ -10,7 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
-	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // Each byte of each result is read back through a model, after compaction, masking and a restart, over every

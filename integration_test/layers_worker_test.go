@@ -18,8 +18,8 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
-	"github.com/adk-go-ext/longsession/toolresult/store"
-	"github.com/adk-go-ext/longsession/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
 // worker is the model of one agent. In each run it calls dump in some rounds, reads the results that it

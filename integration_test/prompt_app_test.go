@@ -19,9 +19,9 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // promptApp is an app whose instructions a builder makes, over ADK's own session service.

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 func oneWorker(a *promptApp) agent.Agent { return a.worker("one", 1) }

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // filesOf writes files into a new folder, which is a project.

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // An agent of an app without plugin and wrapper gets the sections by its instruction provider, and one with all

@@ -12,7 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit"
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // manyAgents is a root with sub-agents that hand a conversation on to one another. In each turn, the agent that

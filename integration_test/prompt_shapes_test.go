@@ -20,7 +20,7 @@ import (
 	"google.golang.org/adk/tool/agenttool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // worked calls a tool, wide times at once, and then answers.

@@ -25,7 +25,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
-	recaller "github.com/adk-go-ext/longsession/recall"
+	recaller "github.com/adk-go-ext/longsession/layer/recall"
 )
 
 // searched is an app with every layer whose agents can recall.

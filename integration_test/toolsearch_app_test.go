@@ -25,7 +25,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
-	"github.com/adk-go-ext/longsession/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
 // searchApp is an app whose agents have more tools than their models are told of.

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
 // Errors for errors.Is. A missing session is [session.ErrNotFound].

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/adk-go-ext/longsession/recall/index"
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 const (

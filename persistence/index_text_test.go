@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/recall/index"
 )
 
 // IndexText indexes up to the newest covered event, and appends and records index nothing.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/recall/index"
 )
 
 // asking is a conversation with questions about it.

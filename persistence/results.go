@@ -9,7 +9,7 @@ import (
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
 const (

@@ -11,9 +11,9 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store/storetest"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/toolresult/store"
-	"github.com/adk-go-ext/longsession/toolresult/store/storetest"
 )
 
 var owner = store.Owner{AppName: app, UserID: user, SessionID: "s"}

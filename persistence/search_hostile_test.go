@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/recall/index"
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 // A function of the app's that fails must not end the process: an index is made in goroutines of its own.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/adk-go-ext/longsession/recall/index"
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 // The row of an event in search_terms: a byte of flags, the parts of its date, then its words in their order. Each is 32

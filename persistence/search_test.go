@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/recall/index"
 )
 
 // found returns the IDs of the events that a search finds, the best first.

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
 // Declarations is what tool search did to the declarations of tools, see [Layers].

@@ -9,10 +9,10 @@ import (
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/catalog"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // withTools is a conversation with the tools of the catalog under names that begin with a prefix. Each turn

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/recall"
+	"github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/tokens"
 )

@@ -12,11 +12,11 @@ import (
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/toolresult"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // Layers is what the layers of a policy did, see Policy.Layers.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/guard/watchdog"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/tokens"
 )

@@ -12,9 +12,9 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 func TestAHiddenEventIsReported(t *testing.T) {

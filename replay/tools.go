@@ -11,8 +11,8 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 	"github.com/adk-go-ext/longsession/replay/conversation"
-	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // recordedTool describes a tool of which the recording has calls and no declaration.

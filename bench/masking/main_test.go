@@ -9,8 +9,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/replay/conversation"
-	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 func inventedSession(t *testing.T) []*recorded {

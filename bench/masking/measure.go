@@ -6,8 +6,8 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/tokens"
-	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 // setting is a masking and the context window in which it works, in tokens.

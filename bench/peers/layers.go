@@ -6,11 +6,11 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
-	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 // shaped applies layers of this module to each request, without compaction and without a limit. Either

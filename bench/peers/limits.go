@@ -9,7 +9,7 @@ import (
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
 // The limits of other agents on one tool result, as policies. They are applied to every text of every

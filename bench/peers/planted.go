@@ -7,9 +7,9 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/tokens"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // planted is a conversation whose user messages and tool results are numbered. Each has its number

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/replay"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // play plays a conversation one way, through ADK's runner and over its in-memory service.

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
 var refPattern = regexp.MustCompile(`r-[0-9a-f]{16}\b`)

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/recall"
+	"github.com/adk-go-ext/longsession/layer/recall"
 )
 
 // answers are how many questions of a set can be answered from what a model is shown: those with an accepted answer

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/recall"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/recall/index"
 )
 
 // cost is what search and appends take.

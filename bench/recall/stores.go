@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/recall/index"
 )
 
 // hitsAsked is how many hits each search asks for.

@@ -14,12 +14,12 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/contexttool"
-	"github.com/adk-go-ext/longsession/guard"
-	"github.com/adk-go-ext/longsession/guard/watchdog"
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/guard"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
+	"github.com/adk-go-ext/longsession/layer/subtask"
+	"github.com/adk-go-ext/longsession/layer/subtask/tools"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/subtask"
-	"github.com/adk-go-ext/longsession/subtask/tools"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/layer/guard"
 )
 
 // report shows how the context was managed and what the walk has cost, and checks both.

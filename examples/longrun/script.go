@@ -10,10 +10,10 @@ import (
 
 	"google.golang.org/adk/model"
 
-	"github.com/adk-go-ext/longsession/contexttool"
-	"github.com/adk-go-ext/longsession/subtask"
-	"github.com/adk-go-ext/longsession/subtask/tools"
-	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/subtask"
+	"github.com/adk-go-ext/longsession/layer/subtask/tools"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // loopTask is the task on which the walker gets stuck, the first time.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/internal/catalog"
+	"github.com/adk-go-ext/longsession/layer/budget"
 )
 
 // The test binary is the server, too: the example starts itself.

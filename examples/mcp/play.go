@@ -18,10 +18,10 @@ import (
 	"google.golang.org/adk/tool/mcptoolset"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // game is one way to play the tasks, and what it came to.

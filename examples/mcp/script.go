@@ -10,8 +10,8 @@ import (
 
 	"google.golang.org/adk/model"
 
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 	"github.com/adk-go-ext/longsession/tokens"
-	"github.com/adk-go-ext/longsession/toolsearch"
 )
 
 // scripted is a model that works through the tasks. Of the tools it knows only what its prompt has: it

@@ -23,8 +23,8 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/guard"
-	"github.com/adk-go-ext/longsession/guard/watchdog"
+	"github.com/adk-go-ext/longsession/layer/guard"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 

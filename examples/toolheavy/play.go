@@ -18,10 +18,10 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/toolresult"
-	"github.com/adk-go-ext/longsession/toolresult/store"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
 var ref = compaction.SessionRef{AppName: "toolheavy", UserID: "ada", SessionID: "tasks"}

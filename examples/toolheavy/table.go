@@ -9,7 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/adk-go-ext/longsession/budget"
+	"github.com/adk-go-ext/longsession/layer/budget"
 )
 
 // table compares the plays, one column each.

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // cachingApp is an application whose model uses explicit caches. It must be made and used in a bubble.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 

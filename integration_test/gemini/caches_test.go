@@ -16,8 +16,8 @@ import (
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 
-	"github.com/adk-go-ext/longsession/budget"
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // inModes runs a test in a bubble, with streaming and without.

@@ -18,8 +18,8 @@ import (
 	"google.golang.org/adk/runner"
 	"google.golang.org/adk/tool"
 
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/budget"
 )
 
 // refusal is the answer of the Gemini API to a prompt that is too long.

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
-	"github.com/adk-go-ext/longsession/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
 // deferred returns what wraps the model of an app whose tools are searched for.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/layer/guard"
 )
 
 // Alerts tells the person at once what the guard has seen: an agent that goes in circles, a limit that is near, a model

@@ -12,7 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/chat"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/contexttool"
+	"github.com/adk-go-ext/longsession/layer/contexttool"
 )
 
 // typeInto runs the lines as a pipe, and returns what was printed.

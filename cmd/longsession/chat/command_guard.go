@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 

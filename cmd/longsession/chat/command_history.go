@@ -15,10 +15,10 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/contexttool"
-	"github.com/adk-go-ext/longsession/recall"
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/recall"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // searchHistory finds what was said, for a person: in all branches, also where the prompt shows it.

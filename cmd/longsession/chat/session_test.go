@@ -22,7 +22,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/chat"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 

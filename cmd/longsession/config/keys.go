@@ -10,9 +10,9 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/summarizer"
-	"github.com/adk-go-ext/longsession/toolresult"
 )
 
 // Kind is the type of a value in a file.

@@ -8,9 +8,9 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/contexttool"
-	"github.com/adk-go-ext/longsession/guard"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )

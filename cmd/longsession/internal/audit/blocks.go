@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/adk-go-ext/longsession/guard"
+	"github.com/adk-go-ext/longsession/layer/guard"
 )
 
 // Block is a part of an event for people to read.

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // Cut is one tool result that the limits of an app shorten for the model.

@@ -11,9 +11,9 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/toolresult"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // Result is a whole tool result of a session. It is in an event or, if the app stored the events with

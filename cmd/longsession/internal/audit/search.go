@@ -10,8 +10,8 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/recall/index"
 )
 
 // Passage is a part of a session that a search has found: consecutive events, one of which fits the query or more.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
-	"github.com/adk-go-ext/longsession/recall/index"
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 // asked searches the session "order-1" of a file.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adk-go-ext/longsession/recall/index"
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 func TestHitsThatTouchAreOnePassage(t *testing.T) {

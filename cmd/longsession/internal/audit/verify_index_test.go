@@ -10,8 +10,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/recall/index"
 )
 
 // searched searches a session of a file, as an app does, which also brings the index up to date.

@@ -3,8 +3,8 @@ package audit
 import (
 	"context"
 
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 // selectResults counts what there is of each stored result: the bytes in its own row, and its other

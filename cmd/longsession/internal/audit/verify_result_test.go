@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 )
 
 func TestAnIncompleteResultIsFound(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // cutsCommand shows which results the given limits shorten. The file does not have the limits of the

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/subtask"
-	"github.com/adk-go-ext/longsession/subtask/tools"
+	"github.com/adk-go-ext/longsession/layer/subtask"
+	"github.com/adk-go-ext/longsession/layer/subtask/tools"
 )
 
 const (

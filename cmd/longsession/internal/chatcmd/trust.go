@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // The values of --trust.

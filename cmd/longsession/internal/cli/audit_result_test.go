@@ -9,9 +9,9 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/persistence"
-	"github.com/adk-go-ext/longsession/toolresult"
-	"github.com/adk-go-ext/longsession/toolresult/store"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 )

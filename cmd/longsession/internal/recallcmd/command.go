@@ -14,7 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/recall/index"
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 //go:embed help/recall.txt

@@ -12,7 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/recall/index"
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 // output writes what was found.

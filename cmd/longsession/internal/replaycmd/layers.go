@@ -9,10 +9,10 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession"
-	"github.com/adk-go-ext/longsession/budget"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
-	"github.com/adk-go-ext/longsession/toolresult"
-	"github.com/adk-go-ext/longsession/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
 // Values of --layers.

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
-	"github.com/adk-go-ext/longsession/guard/watchdog"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/tokens"
 )

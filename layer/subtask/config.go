@@ -1,0 +1,210 @@
+package subtask
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/plugin"
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/outbox"
+	"github.com/adk-go-ext/longsession/layer/guard"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// The defaults of [Config] and [Spec].
+const (
+	DefaultMaxTurns       = 5
+	DefaultWall           = 60 * time.Second
+	DefaultMaxReplyTokens = 1_000
+	DefaultDepth          = 1
+	DefaultParallel       = 4
+)
+
+// Confirmation says what happens when a tool of a subtask asks a person for confirmation.
+type Confirmation string
+
+const (
+	// ConfirmAsk: the tool that runs the subtask asks in its place. The subtask waits in its session, and goes
+	// on when the person has decided, also in another process. This is the default. A subtask can ask once
+	// per call: ADK passes on no second question of one call, so that is declined.
+	ConfirmAsk Confirmation = "ask"
+	// ConfirmDecline: the call is declined, and the subtask goes on without it.
+	ConfirmDecline Confirmation = "decline"
+)
+
+// Config is the configuration of a [Runner]. Service and one of Model and Parent are required.
+type Config struct {
+	// Service has the sessions of the parents, and gets those of the subtasks.
+	Service session.Service
+	// Guard counts the calls of the subtasks, charges them to their parents, and enforces all limits. If nil,
+	// the runner has a guard of its own, so that the limits of each subtask hold in any case.
+	Guard *guard.Guard
+	// Model runs the subtasks: a small, cheap model. If nil, it is Parent, and each result says so.
+	Model model.LLM
+	// Parent is the model of the agents that call the tools.
+	Parent model.LLM
+	// Wrap puts the app's layers around the model of a subtask. They are outside of the guard's. If nil, there
+	// are none. It must not add anything of the parent's to a request.
+	Wrap func(model.LLM) model.LLM
+	// Plugins are those of the runners of the subtasks, behind the guard's. Plugins of the parent's runner do not
+	// reach a subtask unless they are given here. One that writes to requests would break the rule that a
+	// subtask sees its own prompt only.
+	Plugins []*plugin.Plugin
+	// BeforeTool and AfterTool are called around each tool of a subtask, as those of an agent: give the
+	// callbacks here by which the parent's agent allows tools or shortens their results.
+	BeforeTool []llmagent.BeforeToolCallback
+	AfterTool  []llmagent.AfterToolCallback
+	// Confirmations says what happens when a tool of a subtask asks for confirmation. "" means ConfirmAsk.
+	Confirmations Confirmation
+
+	// Limits are those of a subtask whose [Spec] does not set them. Of these, ModelCalls 0 means
+	// DefaultMaxTurns, and Wall 0 means DefaultWall. USD and Tokens 0 mean what the parent has left.
+	Limits guard.Limits
+	// MaxReplyTokens bounds the text of a result, in estimated tokens, if the [Spec] does not. 0 means
+	// DefaultMaxReplyTokens.
+	MaxReplyTokens int
+	// Depth is how many subtasks may run inside each other. 0 means DefaultDepth: a subtask has none.
+	Depth int
+	// Parallel is how many subtasks run at a time. Others wait. 0 means DefaultParallel.
+	Parallel int
+	// Stream has the models stream. Then a subtask that is stopped in the middle of a reply returns the part
+	// that has arrived. A streamed reply without a finish reason counts as cut.
+	Stream bool
+
+	// Registry has the prices by which a subtask is refused whose budget is below the price of one call. If
+	// nil, the built-in table of package tokens is used.
+	Registry *tokens.Registry
+	// Observer receives observations, such as when subtasks start and end. If nil, there are none.
+	Observer Observer
+}
+
+// ConfigError is one value of a [Config] or a [Spec] that is refused. They are reported all at once, joined:
+// errors.As finds the first.
+type ConfigError struct {
+	Field  string // such as "Service" or "Spec.Message"
+	Value  any    // as it was given
+	Reason string // what is wrong with it, and what to do
+}
+
+// Error names the field, its value and what is wrong.
+func (e *ConfigError) Error() string {
+	value := fmt.Sprint(e.Value)
+	switch v := e.Value.(type) {
+	case nil:
+		value = "nil"
+	case string:
+		value = fmt.Sprintf("%.40q", v)
+	case Confirmation:
+		value = fmt.Sprintf("%.40q", string(v))
+	}
+	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
+}
+
+// problems collects the values that are refused.
+type problems []error
+
+func (p *problems) refuse(field string, value any, format string, args ...any) {
+	*p = append(*p, &ConfigError{field, value, fmt.Sprintf(format, args...)})
+}
+
+// limits refuses negative limits.
+func (p *problems) limits(prefix string, calls string, l guard.Limits) {
+	if l.USD < 0 {
+		p.refuse(prefix+"USD", l.USD, "it must not be negative; 0 is what the parent has left")
+	}
+	if l.USD > 0 && l.USD < tokens.Dollar/10_000 {
+		p.refuse(prefix+"USD", int64(l.USD), "it is less than a hundredth of a cent: a bare number is one of nano-dollars; write guard.Dollars(0.10) for ten cents")
+	}
+	if l.ModelCalls < 0 {
+		p.refuse(prefix+calls, l.ModelCalls, "it must not be negative; 0 is the default")
+	}
+	if l.Tokens < 0 {
+		p.refuse(prefix+"Tokens", l.Tokens, "it must not be negative; 0 is what the parent has left")
+	}
+	if l.Wall < 0 {
+		p.refuse(prefix+"Wall", l.Wall, "it must not be negative; 0 is the default")
+	}
+}
+
+func (p problems) err(what string) error {
+	if len(p) == 0 {
+		return nil
+	}
+	return fmt.Errorf("subtask %s: %w", what, errors.Join(p...))
+}
+
+func (c *Config) check() error {
+	var p problems
+	if adk.IsNil(c.Service) {
+		p.refuse("Service", nil, "give the session service of the app")
+	}
+	if c.Model != nil && adk.IsNil(c.Model) {
+		p.refuse("Model", nil, "it holds a nil %T: create the model first, and check its error", c.Model)
+	}
+	if c.Parent != nil && adk.IsNil(c.Parent) {
+		p.refuse("Parent", nil, "it holds a nil %T: create the model first, and check its error", c.Parent)
+	}
+	if c.Confirmations != "" && c.Confirmations != ConfirmAsk && c.Confirmations != ConfirmDecline {
+		p.refuse("Confirmations", c.Confirmations, "there are %s and %s", ConfirmAsk, ConfirmDecline)
+	}
+	p.limits("Limits.", "ModelCalls", c.Limits)
+	if c.MaxReplyTokens < 0 {
+		p.refuse("MaxReplyTokens", c.MaxReplyTokens, "it must not be negative; 0 is %d", DefaultMaxReplyTokens)
+	}
+	if c.Depth < 0 {
+		p.refuse("Depth", c.Depth, "it must not be negative; 0 is %d", DefaultDepth)
+	}
+	if c.Parallel < 0 {
+		p.refuse("Parallel", c.Parallel, "it must not be negative; 0 is %d", DefaultParallel)
+	}
+	for _, own := range c.Plugins {
+		switch {
+		case own == nil:
+			p.refuse("Plugins", nil, "one of them is nil: create the plugin first, and check its error")
+		case own.Name() == guard.PluginName || own.Name() == PluginName:
+			p.refuse("Plugins", own.Name(), "every subtask has it already; leave it out")
+		}
+	}
+	if c.Observer != nil && adk.IsNil(c.Observer) {
+		p.refuse("Observer", nil, "it holds a nil %T, and every call would panic", c.Observer)
+	}
+	return p.err("config")
+}
+
+// Runner runs subtasks. It is safe for concurrent use, and holds no resources that must be closed.
+type Runner struct {
+	cfg    Config
+	slots  chan struct{}
+	outbox outbox.Observations[Observation]
+}
+
+// New returns a runner. It copies the config. The error joins a [*ConfigError] for each value that is refused.
+// A runner without a model runs only subtasks whose [Spec] has one.
+func New(cfg Config) (*Runner, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	cfg.Confirmations = cmp.Or(cfg.Confirmations, ConfirmAsk)
+	cfg.Limits.ModelCalls = cmp.Or(cfg.Limits.ModelCalls, DefaultMaxTurns)
+	cfg.Limits.Wall = cmp.Or(cfg.Limits.Wall, DefaultWall)
+	cfg.MaxReplyTokens = cmp.Or(cfg.MaxReplyTokens, DefaultMaxReplyTokens)
+	cfg.Depth = cmp.Or(cfg.Depth, DefaultDepth)
+	cfg.Parallel = cmp.Or(cfg.Parallel, DefaultParallel)
+	cfg.Plugins = slices.Clone(cfg.Plugins)
+	if cfg.Guard == nil {
+		own, err := guard.New(guard.Config{Registry: cfg.Registry})
+		if err != nil {
+			return nil, fmt.Errorf("subtask config: the runner's own guard: %w", err)
+		}
+		cfg.Guard = own
+	}
+	cfg.Guard.UseService(cfg.Service) // there it finds subtasks whose process has ended
+	return &Runner{cfg: cfg, slots: make(chan struct{}, cfg.Parallel)}, nil
+}
