@@ -17,6 +17,8 @@
 //
 //	request = Model( behind( app( before( view( cut( stored history ))))))
 //	Model   = cache( guard( translate( budget( defer( sections( request ))))))
+//	before  = guard, errors, note, sections
+//	behind  = sections, tools, defer, measure
 //
 //	cut       shortens a result once, when the view first shows it. Storage keeps it whole, so there is
 //	          nothing to clean up, and taking this module away changes nothing.
@@ -27,10 +29,14 @@
 //	          guard's is the first of all: it answers only where it refuses a run or a tool, and then
 //	          no other plugin may act on it. The sections of the instruction come here too, so that the
 //	          app's plugins see them.
+//	errors    makes the error of a tool that does not exist short, and the same each time.
+//	note      writes how full the window is into the newest result, behind what the others made of it.
 //	app       the app's own plugins, in their order. They see the conversation that the model will see.
-//	behind    plugins that touch requests come last: they declare read_result, defer the declarations, and
-//	          measure what the app's plugins left. The one that adds sections to a user's message comes here
-//	          because it must answer with the message, which hides it from those behind.
+//	behind    plugins that touch requests come last. The one that adds sections to a user's message comes
+//	          here because it must answer with the message, which hides it from those behind.
+//	tools     declares read_result and the tools of the layers, in front of those of the search, whether a
+//	          plugin or the model's wrapper declares those.
+//	measure   has compaction measure what the app's plugins and ours left.
 //	Model     wraps the agent's model in the layers that must see every call and every error of the
 //	          provider. An agent's own callbacks run after all plugins, and an agent that runs as a tool
 //	          has no plugins at all, so these layers do again what their plugins have done, or find that

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
@@ -15,14 +17,16 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/activity"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/prompt"
 	"github.com/adk-go-ext/longsession/layer/recall"
+	"github.com/adk-go-ext/longsession/layer/subtask"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
-	"github.com/adk-go-ext/longsession/layer/toolsearch"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -42,17 +46,16 @@ type Stack struct {
 	// Recall searches the raw history of sessions. It is nil unless Config.Recall is enabled.
 	Recall *recall.Recaller
 
-	cutter  *toolresult.Cutter   // nil without LayerToolResults
-	results sources              // none without LayerToolResults
-	meter   *budget.Meter        // nil without any layer that needs it
-	prompt  *prompt.Builder      // nil without LayerPrompt
-	search  *toolsearch.Deferral // nil without LayerToolSearch
-	cache   *prompt.Cache        // nil unless Config.Cache is enabled
+	cutter  *toolresult.Cutter // nil without LayerToolResults
+	results sources            // none without LayerToolResults
+	meter   *budget.Meter      // nil without any layer that needs it
+	cache   *prompt.Cache      // nil unless Config.Cache is enabled
 	// registry has the prices for subtasks; nil is the built-in table.
 	registry *tokens.Registry
 	// tools are what the layers offer to agents: read_result, the context tools and those of recall, as far
 	// as they are on.
 	tools []tool.Tool
+	order []wrapper // the layers that are on
 	// before and behind are the plugins around the app's own.
 	before, behind []*plugin.Plugin
 	// offered is true once an app was given a way by which its agents can read whole results.
@@ -77,7 +80,7 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 		if svc != nil {
 			own = svc.Close(context.Background())
 		}
-		return nil, fmt.Errorf("longsession: %w", errors.Join(err, own, b.closeLayers(context.Background())))
+		return nil, fmt.Errorf("longsession: %w", errors.Join(err, own, closeLayers(context.Background(), b.order())))
 	}
 	svc, err := compaction.NewCompactionService(inner, cfg.Compaction)
 	if err != nil {
@@ -85,7 +88,9 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 	}
 	b.Sessions = svc
 	b.dropResults()
-	return b.Stack, errors.Join(b.addContextTools(), b.addRecall(), b.addPlugins())
+	err = errors.Join(b.addContextTools(), b.addRecall())
+	b.arrange(b.order())
+	return b.Stack, err
 }
 
 // PluginConfig returns the plugins of a runner: the app's own in their order, between those of the
@@ -155,8 +160,100 @@ func (s *Stack) TruncateLog() []string {
 // returned, and before the inner session service is closed. If ctx ends first, the work is canceled and Close
 // returns the context's error. A second Close does nothing.
 func (s *Stack) Close(ctx context.Context) error {
-	return errors.Join(s.Sessions.Close(ctx), s.saveTotals(ctx), s.closeLayers(ctx))
+	return errors.Join(s.Sessions.Close(ctx), s.saveTotals(ctx), closeLayers(ctx, s.order))
 }
 
 // offer makes the view show shortened results. Before that, no agent could read them whole.
 func (s *Stack) offer() { s.offered.Store(true) }
+
+// OpenResult opens a whole tool result of a session by the reference that prompts show in its place, for people: the
+// model has read_result. It returns the number of bytes, too. The error wraps [store.ErrUnknownRef] if the session has
+// no such result, and also with LayerToolResults disabled, which shortens none.
+func (s *Stack) OpenResult(ctx context.Context, session compaction.SessionRef, ref string) (io.ReaderAt, int64, error) {
+	return s.results.Open(ctx, store.Owner{AppName: session.AppName, UserID: session.UserID, SessionID: session.SessionID}, ref)
+}
+
+// Subtasks returns a runner of subtasks over the stack: their sessions are in the same storage, with the same
+// layers, and what they cost counts for the session that calls them. Fields of cfg that are not set are filled
+// in: Service, Guard, Registry and Wrap. Give the tools of [subtask.Runner.Wrappers] to the agent.
+//
+// Each request of a subtask is made to fit into its context window, and its long tool results are shortened and
+// can be read whole. The sections of the instruction and the search for tools are left out: a subtask sees its
+// own prompt only.
+func (s *Stack) Subtasks(cfg subtask.Config) (*subtask.Runner, error) {
+	if cfg.Service == nil {
+		cfg.Service = s.Sessions
+	}
+	if cfg.Guard == nil {
+		cfg.Guard = s.Guard
+	}
+	if cfg.Registry == nil {
+		cfg.Registry = s.registry
+	}
+	if cfg.Wrap == nil {
+		cfg.Wrap = s.fit
+	}
+	return subtask.New(cfg)
+}
+
+// fit puts the budget around the model of a subtask.
+func (s *Stack) fit(llm model.LLM) model.LLM {
+	if s.meter == nil {
+		return llm
+	}
+	s.offer()
+	return s.meter.Model(llm)
+}
+
+// ContextStats reports how the context of a session was managed, and what the session has spent.
+type ContextStats struct {
+	// At is when the session was looked at. Ages count to it.
+	At time.Time
+	// Activity counts all compactions and checkpoints of the session.
+	Activity compaction.Activity
+	// Usage is what the session has spent. It is zero without LayerGuard.
+	Usage guard.Usage
+}
+
+// ContextStats reports how the context of a session was managed. It reads the session's whole history, so
+// call it when a person asks, not in every turn. The error is that of the session service: an unknown session is
+// [google.golang.org/adk/session.ErrNotFound].
+func (s *Stack) ContextStats(ctx context.Context, ref compaction.SessionRef) (ContextStats, error) {
+	status, err := s.Sessions.Status(ctx, ref)
+	if err != nil {
+		return ContextStats{}, err
+	}
+	stats := ContextStats{At: time.Now(), Activity: status.Activity}
+	if s.Guard != nil {
+		stats.Usage, err = s.Guard.Usage(ctx, s.Sessions, ref)
+	}
+	return stats, err
+}
+
+// String is a block of lines, without a newline at the end:
+//
+//	Context-management activity:
+//	  Compactions:  1 (last 4m12s ago, focus: auth module)
+//	  Checkpoints:  3 (last 51s ago, note: finished the survey)
+//	  Summarized:   8420 chars across all boundaries
+//	  Subtasks:     2 (32919 in / 338 out tokens, $0.0107 rolled up to /stats total)
+//	  Models:       gemini-2.5-pro (5 turns, 30822 in / 558 out, $0.0683)
+//	              + gemini-2.5-flash (2 turns, 16520 in / 206 out, $0.0055)
+//
+// A row without anything to show has a 0, and the models are left out unless there are two or more. A model's
+// turns are its calls.
+func (c ContextStats) String() string {
+	a, u := c.Activity, c.Usage
+	unpriced := func(model string) bool { return slices.Contains(u.Unpriced, model) }
+	stats := activity.Stats{
+		Now:          c.At,
+		Compactions:  activity.Boundaries{Count: a.Compactions, Last: a.LastCompaction, Text: a.Focus},
+		Checkpoints:  activity.Boundaries{Count: a.Checkpoints, Last: a.LastCheckpoint, Text: a.Note},
+		SummaryChars: a.Characters,
+		Subtasks:     activity.Subtasks{Count: u.Subtasks.Count, Usage: u.Subtasks.Tokens, USD: u.Subtasks.USD, Unpriced: u.Subtasks.Unpriced},
+	}
+	for _, m := range u.Models {
+		stats.Models = append(stats.Models, activity.Model{Name: m.Model, Calls: m.Calls, Usage: m.Tokens, USD: m.USD, Unpriced: unpriced(m.Model)})
+	}
+	return stats.String()
+}
