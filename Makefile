@@ -25,7 +25,7 @@ bench: ## run all benchmarks
 figures: ## measure figures anew and write them into the documents; LONGSESSION_DATA names the conversations
 	@test -n "$(LONGSESSION_DATA)" || { echo 'LONGSESSION_DATA names no folder of recorded conversations' >&2; exit 2; }
 	cd bench && LONGSESSION_UPDATE=1 go test -count=1 -run '^TestTheDefaultMeetsItsGoals' ./masking
-	LONGSESSION_UPDATE=1 CI=true go test -p 1 -count=1 -timeout 60m -run '^(TestReal|TestPromptAfter|TestAPromptStays)' ./replay ./integration_test/soak
+	LONGSESSION_UPDATE=1 LONGSESSION_SOAK=1 go test -p 1 -count=1 -timeout 60m -run '^(TestReal|TestPromptAfter|TestAPromptStays)' ./replay ./integration_test/soak
 
 quickstart: ## play the 40-turn example, offline
 	go run ./examples/quickstart

@@ -4,8 +4,7 @@
 //
 // The servers are Debian's packages postgresql, mariadb-server and pgbouncer. The tests start their own
 // servers in a temporary folder. Without an installed package they are skipped, or fail if CI=true
-// is in the environment. The long runs need LONGSESSION_SOAK or CI=true, and so do most tests to play more than one
-// engine.
+// is in the environment. The long runs need LONGSESSION_SOAK, and so do most tests to play more than one engine.
 package databases_test
 
 import (

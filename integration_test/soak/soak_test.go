@@ -1,6 +1,6 @@
 // Package soak_test runs one session for thousands of turns under ADK's runner and compares its end
-// with its beginning. With LONGSESSION_SOAK or CI=true in the environment, the runs have the length
-// reported in BENCHMARKS.md, otherwise a tenth of it.
+// with its beginning. With LONGSESSION_SOAK in the environment, the runs have the length reported in
+// BENCHMARKS.md, otherwise a tenth of it.
 package soak_test
 
 import (
