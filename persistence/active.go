@@ -3,6 +3,8 @@ package persistence
 import (
 	"context"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 )
 
@@ -37,7 +39,7 @@ const selectActive = `WITH shown (seq, unit) AS (
 		SELECT e.seq FROM (SELECT DISTINCT unit FROM shown WHERE unit IS NOT NULL) u
 			CROSS JOIN events e INDEXED BY events_units WHERE e.session = ?1 AND e.unit = u.unit
 	)
-	SELECT ` + eventColumns + ` FROM loaded CROSS JOIN events WHERE session = ?1 AND seq = number ORDER BY number`
+	SELECT ` + eventrow.Columns + ` FROM loaded CROSS JOIN events WHERE session = ?1 AND seq = number ORDER BY number`
 
 var _ session.Session = (*ActiveSession)(nil)
 
@@ -108,13 +110,13 @@ func (s *SQLiteSessionService) GetActive(ctx context.Context, req *session.GetRe
 func (r *reader) loadActive(ctx context.Context, found *ActiveSession, size size) (err error) {
 	if size.conflicted {
 		rows, err := r.events.QueryContext(ctx, found.key)
-		found.events, err = scan(rows, err, size.events, func(row *stored) { found.trackCovered(row) })
+		found.events, err = eventrow.Scan(rows, err, size.events, func(row *eventrow.Stored) { found.trackCovered(row) })
 		return err
 	}
 	var seqs []int64
 	rows, err := r.active.QueryContext(ctx, found.key)
-	found.events, err = scan(rows, err, 0, func(row *stored) {
-		seqs = append(seqs, row.seq)
+	found.events, err = eventrow.Scan(rows, err, 0, func(row *eventrow.Stored) {
+		seqs = append(seqs, row.Seq)
 		found.trackCovered(row)
 	})
 	if err != nil {
@@ -127,12 +129,12 @@ func (r *reader) loadActive(ctx context.Context, found *ActiveSession, size size
 }
 
 // trackCovered adds a loaded event that a record covers.
-func (s *ActiveSession) trackCovered(row *stored) {
-	if !row.covered {
+func (s *ActiveSession) trackCovered(row *eventrow.Stored) {
+	if !row.Covered {
 		return
 	}
 	if s.covered == nil {
 		s.covered = map[string]bool{}
 	}
-	s.covered[row.id] = true
+	s.covered[row.ID] = true
 }

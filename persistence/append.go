@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
@@ -66,7 +68,7 @@ func (s *SQLiteSessionService) AppendEvent(ctx context.Context, curSession sessi
 		named.ID = ids.New(ctx)
 		kept = &named
 	}
-	r, err := encode(kept)
+	r, err := eventrow.Encode(kept)
 	if err != nil {
 		return s.explain("append event", err)
 	}
@@ -78,7 +80,7 @@ func (s *SQLiteSessionService) AppendEvent(ctx context.Context, curSession sessi
 		run: func(w *writer) error { return w.append(handle, &r, values) },
 		committed: func() {
 			handle.appended(kept, event.Actions.StateDelta)
-			if r.isConversation {
+			if r.IsConversation {
 				handle.noteInvocation(kept.InvocationID)
 			}
 		},
@@ -87,7 +89,7 @@ func (s *SQLiteSessionService) AppendEvent(ctx context.Context, curSession sessi
 
 // append runs one AppendEvent inside the transaction: it inserts the row, updates its session, and
 // stores the links of the event to others.
-func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
+func (w *writer) append(to *storedSession, r *eventrow.Row, values []stateValue) error {
 	unit, err := w.findUnit(to.key, r)
 	if err != nil {
 		return err
@@ -96,11 +98,11 @@ func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
 	if err != nil {
 		return err
 	}
-	if err := w.do(w.touchSession, r.time, int64(r.speaker), int64(r.speaker), to.key); err != nil {
+	if err := w.do(w.touchSession, r.Time, int64(r.Speaker), int64(r.Speaker), to.key); err != nil {
 		return err
 	}
-	if r.isConversation && r.invocationID != "" && r.invocationID != to.latestInvocation() {
-		if err := w.do(w.addInvocation, r.invocationID, to.key); err != nil {
+	if r.IsConversation && r.InvocationID != "" && r.InvocationID != to.latestInvocation() {
+		if err := w.do(w.addInvocation, r.InvocationID, to.key); err != nil {
 			return err
 		}
 	}
@@ -109,7 +111,7 @@ func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
 			return err
 		}
 	}
-	if r.meta != nil {
+	if r.Meta != nil {
 		clean, err := w.markCovered(to.key, key, r)
 		if err != nil {
 			return err
@@ -126,20 +128,20 @@ func (w *writer) append(to *storedSession, r *row, values []stateValue) error {
 // insert adds the row of an event after the newest one of its session, and returns its key. The
 // digest of the row depends on the previous row. If another process appended since the writer
 // cached that row, insert reads it again and retries once.
-func (w *writer) insert(to *storedSession, r *row, unit unit) (key int64, err error) {
-	content := w.digests.content(r)
+func (w *writer) insert(to *storedSession, r *eventrow.Row, unit unit) (key int64, err error) {
+	content := w.digests.Content(r)
 	for {
 		last, remembered, err := w.head(to)
 		if err != nil {
 			return 0, err
 		}
-		now := head{seq: last.seq + 1, digest: w.digests.next(last.digest, last.seq+1, content)}
+		now := head{seq: last.seq + 1, digest: w.digests.Next(last.digest, last.seq+1, content)}
 		result, err := w.addEvent.ExecContext(context.Background(),
-			r.id, r.time, r.invocationID, r.author, r.branch, r.content, r.actions,
-			r.usage, r.custom, r.longRunning, r.extra, r.record, unit.column(), unit.column(), now.digest[:],
+			r.ID, r.Time, r.InvocationID, r.Author, r.Branch, r.Content, r.Actions,
+			r.Usage, r.Custom, r.LongRunning, r.Extra, r.Record, unit.column(), unit.column(), now.digest[:],
 			to.key, to.app, to.user, to.id, last.seq)
 		if err != nil {
-			return 0, w.orExists(err, to, r.id)
+			return 0, w.orExists(err, to, r.ID)
 		}
 		n, err := result.RowsAffected()
 		switch {

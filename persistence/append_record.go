@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/ids"
@@ -15,7 +17,7 @@ import (
 
 const (
 	selectTarget     = `SELECT key, updated_at, last_seq, contested FROM sessions WHERE app = ? AND user = ? AND id = ?`
-	selectRecordByID = `SELECT ` + eventColumns + ` FROM events WHERE session = ? AND record_id = ? ORDER BY key LIMIT 1`
+	selectRecordByID = `SELECT ` + eventrow.Columns + ` FROM events WHERE session = ? AND record_id = ? ORDER BY key LIMIT 1`
 	updateLength     = `UPDATE sessions SET last_seq = last_seq + 1 WHERE key = ?`
 )
 
@@ -81,12 +83,12 @@ func (s *SQLiteSessionService) AppendRecord(ctx context.Context, sess session.Se
 }
 
 // encodeRecord returns the event to store, without its time, and its row.
-func encodeRecord(ctx context.Context, ev *session.Event) (*session.Event, row, error) {
+func encodeRecord(ctx context.Context, ev *session.Event) (*session.Event, eventrow.Row, error) {
 	if !record.Is(ev) {
-		return nil, row{}, fmt.Errorf("event %q is not a compaction record: it must have no content, and a record in CustomMetadata[%q]", ev.ID, record.Key)
+		return nil, eventrow.Row{}, fmt.Errorf("event %q is not a compaction record: it must have no content, and a record in CustomMetadata[%q]", ev.ID, record.Key)
 	}
 	if len(ev.Actions.StateDelta) > 0 {
-		return nil, row{}, fmt.Errorf("event %q: a compaction record must not change state, and this one has a state delta", ev.ID)
+		return nil, eventrow.Row{}, fmt.Errorf("event %q: a compaction record must not change state, and this one has a state delta", ev.ID)
 	}
 	kept := *ev
 	kept.Partial = false
@@ -94,16 +96,16 @@ func encodeRecord(ctx context.Context, ev *session.Event) (*session.Event, row, 
 	if kept.ID == "" {
 		kept.ID = ids.New(ctx)
 	}
-	r, err := encode(&kept)
+	r, err := eventrow.Encode(&kept)
 	if err != nil {
-		return nil, row{}, err
+		return nil, eventrow.Row{}, err
 	}
-	if r.meta == nil {
-		back, err := decode(r.stored())
+	if r.Meta == nil {
+		back, err := eventrow.Decode(r.Stored())
 		if err == nil {
 			_, err = record.From(back)
 		}
-		return nil, row{}, fmt.Errorf("event %q: the record cannot be read: %w", ev.ID, err)
+		return nil, eventrow.Row{}, fmt.Errorf("event %q: the record cannot be read: %w", ev.ID, err)
 	}
 	return &kept, r, nil
 }
@@ -112,7 +114,7 @@ func encodeRecord(ctx context.Context, ev *session.Event) (*session.Event, row, 
 // transaction.
 type recordAppend struct {
 	app, user, id string
-	row           row
+	row           eventrow.Row
 
 	updatedAt time.Time
 	existing  *session.Event // set if the session has the record already
@@ -122,24 +124,24 @@ type recordAppend struct {
 func (a *recordAppend) run(w *writer) error {
 	to := &storedSession{app: a.app, user: a.user, id: a.id}
 	var size size
-	err := w.findTarget.QueryRowContext(context.Background(), a.app, a.user, a.id).Scan(&to.key, &a.row.time, &size.events, &size.conflicted)
+	err := w.findTarget.QueryRowContext(context.Background(), a.app, a.user, a.id).Scan(&to.key, &a.row.Time, &size.events, &size.conflicted)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%w: %q, cannot append record", session.ErrNotFound, a.id)
 	}
 	if err != nil {
 		return err
 	}
-	if a.existing, err = w.recordByID(to.key, a.row.meta.RecordID); a.existing != nil || err != nil {
+	if a.existing, err = w.recordByID(to.key, a.row.Meta.RecordID); a.existing != nil || err != nil {
 		return err
 	}
-	if a.updatedAt, err = parseTime(a.row.time, nil); err != nil {
+	if a.updatedAt, err = eventrow.ParseTime(a.row.Time, nil); err != nil {
 		return err
 	}
 	// If the column covered_by is exact, marking the covered rows is the check. Otherwise
 	// checkByRecords reads the records.
-	exact := !size.conflicted && unambiguousRefs(a.row.meta)
+	exact := !size.conflicted && unambiguousRefs(a.row.Meta)
 	if !exact {
-		if err := w.checkByRecords(to.key, size.events, a.row.meta); err != nil {
+		if err := w.checkByRecords(to.key, size.events, a.row.Meta); err != nil {
 			return err
 		}
 	}
@@ -158,7 +160,7 @@ func (a *recordAppend) run(w *writer) error {
 		return nil
 	case exact:
 		return fmt.Errorf("%w: record %q: an event that it names is missing or covered by another record, or a record that it absorbs is no longer current",
-			ErrRecordSuperseded, a.row.meta.RecordID)
+			ErrRecordSuperseded, a.row.Meta.RecordID)
 	}
 	return w.do(w.setConflicted, to.key)
 }
@@ -166,7 +168,7 @@ func (a *recordAppend) run(w *writer) error {
 // recordByID returns the event of a record, nil if the session does not have it.
 func (w *writer) recordByID(session int64, id string) (*session.Event, error) {
 	rows, err := w.findRecord.QueryContext(context.Background(), session, id)
-	found, err := scan(rows, err, 1, nil)
+	found, err := eventrow.Scan(rows, err, 1, nil)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -17,20 +17,21 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
 // chained returns the chains of a file and their links, by session.
-func chained(t testing.TB, path string) (chains []persistence.Chain, links map[string][]persistence.Link) {
+func chained(t testing.TB, path string) (chains []sessionfile.Chain, links map[string][]sessionfile.Link) {
 	t.Helper()
 	s := open(t, path, persistence.WithReadOnly())
-	links = map[string][]persistence.Link{}
+	links = map[string][]sessionfile.Link{}
 	err := s.Snapshot(context.Background(), func(snap *persistence.Snapshot) (err error) {
-		if chains, err = snap.Chains(context.Background()); err != nil {
+		if chains, err = sessionfile.Chains(context.Background(), snap); err != nil {
 			return err
 		}
 		for _, c := range chains {
-			for link, err := range snap.Links(context.Background(), c) {
+			for link, err := range c.Links(context.Background(), snap) {
 				if err != nil {
 					return err
 				}
@@ -132,7 +133,7 @@ func TestTheChainHoldsWhereWritesOfABatchFail(t *testing.T) {
 // old creates a file with the first version of the schema and the content of a current file.
 func old(t testing.TB, today string) (path string) {
 	t.Helper()
-	script, err := os.ReadFile("migrations/0001_sessions.sql")
+	script, err := os.ReadFile("../internal/sessionfile/migrations/0001_sessions.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,10 +205,10 @@ func TestAnOldFileIsChainedWithoutRewritingItsEvents(t *testing.T) {
 	s = open(t, path)
 	appendTo(t, s, get(t, s, "s"), text("new1", ""), text("new2", ""))
 	chains, links := chained(t, path)
-	if i := slices.IndexFunc(chains, func(c persistence.Chain) bool { return c.Session == "idle" }); chains[i].Head != nil || chains[i].Undigested != 2 {
+	if i := slices.IndexFunc(chains, func(c sessionfile.Chain) bool { return c.Session == "idle" }); chains[i].Head != nil || chains[i].Undigested != 2 {
 		t.Errorf("a session without appends: %+v", chains[i])
 	}
-	if i := slices.IndexFunc(chains, func(c persistence.Chain) bool { return c.Session == "s" }); chains[i].Undigested != int64(len(h.Events)) {
+	if i := slices.IndexFunc(chains, func(c sessionfile.Chain) bool { return c.Session == "s" }); chains[i].Undigested != int64(len(h.Events)) {
 		t.Errorf("a session with later appends: %+v", chains[i])
 	}
 	checkChains(t, path)
@@ -224,7 +225,7 @@ func TestAnOldFileIsChainedWithoutRewritingItsEvents(t *testing.T) {
 		}
 	}
 	err = open(t, path, persistence.WithReadOnly()).Snapshot(t.Context(), func(snap *persistence.Snapshot) error {
-		differences, err := snap.Differences(t.Context())
+		differences, err := sessionfile.Differences(t.Context(), snap)
 		if len(differences) > 0 {
 			t.Errorf("the schema of a migrated file: %+v", differences)
 		}
@@ -315,7 +316,7 @@ func TestAFileHasAnIdentityOfItsOwn(t *testing.T) {
 		for range 2 {
 			s := open(t, path, persistence.WithReadOnly())
 			err := s.Snapshot(t.Context(), func(snap *persistence.Snapshot) error {
-				id, err := snap.Identity(t.Context())
+				id, err := sessionfile.Identity(t.Context(), snap)
 				seen[id] = len(id) == 32
 				return err
 			})

@@ -3,6 +3,8 @@ package persistence
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 )
 
 const (
@@ -47,8 +49,8 @@ const (
 // clean is false for a record that breaks this rule, such as a second record of event 1 by another
 // process, or a record with a reference to a missing event. The session is then conflicted, and is
 // always loaded whole.
-func (w *writer) markCovered(session, key int64, r *row) (clean bool, err error) {
-	m := r.meta
+func (w *writer) markCovered(session, key int64, r *eventrow.Row) (clean bool, err error) {
+	m := r.Meta
 	if n, err := w.affected(w.ignoreCopy, key, session, m.RecordID); n > 0 || err != nil {
 		return true, err // of several records with one ID, the view takes the first
 	}
@@ -56,7 +58,7 @@ func (w *writer) markCovered(session, key int64, r *row) (clean bool, err error)
 	if m.MidTurn() {
 		agent = m.Agent
 	}
-	clean = r.branch == m.Branch
+	clean = r.Branch == m.Branch
 	once := func(n int64, err error) error {
 		clean = clean && n == 1
 		return err

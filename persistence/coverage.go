@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/record"
@@ -15,7 +17,7 @@ import (
 // does.
 func (w *writer) checkByRecords(session int64, events int, m *record.Metadata) error {
 	rows, err := w.allEvents.QueryContext(context.Background(), session)
-	loaded, err := scan(rows, err, events, nil)
+	loaded, err := eventrow.Scan(rows, err, events, nil)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 )
@@ -47,21 +49,21 @@ func compareDigests(b *testing.B, opts []Option, words int) {
 		b.Fatal(err)
 	}
 	defer insert.Close()
-	without := func(w *writer, to *storedSession, r *row) error {
+	without := func(w *writer, to *storedSession, r *eventrow.Row) error {
 		unit, err := w.findUnit(to.key, r)
 		if err != nil {
 			return err
 		}
-		_, err = insert.ExecContext(ctx, r.id, r.time, r.invocationID, r.author, r.branch, r.content, r.actions,
-			r.usage, r.custom, r.longRunning, r.extra, r.record, unit.column(), unit.column(), nil, to.key, to.app, to.user, to.id)
+		_, err = insert.ExecContext(ctx, r.ID, r.Time, r.InvocationID, r.Author, r.Branch, r.Content, r.Actions,
+			r.Usage, r.Custom, r.LongRunning, r.Extra, r.Record, unit.column(), unit.column(), nil, to.key, to.app, to.user, to.id)
 		if err != nil {
 			return err
 		}
-		if err := w.do(w.touchSession, r.time, int64(r.speaker), int64(r.speaker), to.key); err != nil {
+		if err := w.do(w.touchSession, r.Time, int64(r.Speaker), int64(r.Speaker), to.key); err != nil {
 			return err
 		}
-		if r.invocationID != to.latestInvocation() {
-			return w.do(w.addInvocation, r.invocationID, to.key)
+		if r.InvocationID != to.latestInvocation() {
+			return w.do(w.addInvocation, r.InvocationID, to.key)
 		}
 		return nil
 	}
@@ -74,7 +76,7 @@ func compareDigests(b *testing.B, opts []Option, words int) {
 			begin := time.Now()
 			ev := session.NewEventWithContext(ctx, fmt.Sprint("inv", n))
 			ev.ID, ev.Author, ev.Content = fmt.Sprint(n), "user", genai.NewContentFromText(said, genai.RoleUser)
-			r, err := encode(ev)
+			r, err := eventrow.Encode(ev)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 )
 
-const selectPage = `SELECT ` + eventColumns + ` FROM events WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?`
+const selectPage = `SELECT ` + eventrow.Columns + ` FROM events WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?`
 
 // History reads a page of all stored events of a session, records included, in the order in which
 // they were committed. The page has at most limit events, at least 1, beginning with the event
@@ -36,7 +38,7 @@ func (s *SQLiteSessionService) History(ctx context.Context, req *session.GetRequ
 			return err
 		}
 		rows, err := r.page.QueryContext(ctx, sess.key, from, limit)
-		page, err = scan(rows, err, int(min(int64(limit), max(0, int64(size.events)-from+1))), nil)
+		page, err = eventrow.Scan(rows, err, int(min(int64(limit), max(0, int64(size.events)-from+1))), nil)
 		return err
 	})
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 )
 
@@ -31,7 +33,7 @@ func Import(ctx context.Context, s *SQLiteSessionService, sess session.Session, 
 		return err
 	}
 	defer leave()
-	rows := make([]row, len(events))
+	rows := make([]eventrow.Row, len(events))
 	for i, ev := range events {
 		switch {
 		case ev == nil:
@@ -41,7 +43,7 @@ func Import(ctx context.Context, s *SQLiteSessionService, sess session.Session, 
 		case ev.Partial:
 			return fmt.Errorf("import: event %q is partial: copy only events that are stored", ev.ID)
 		}
-		if rows[i], err = encode(ev); err != nil {
+		if rows[i], err = eventrow.Encode(ev); err != nil {
 			return s.explain("import", fmt.Errorf("event %q: %w", ev.ID, err))
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
@@ -201,7 +203,7 @@ func (s *Snapshot) answers(ctx context.Context, x indexed, state *IndexState) er
 	if err := s.conn.QueryRowContext(ctx, selectIndexRows, x.session).Scan(&state.Rows); err != nil {
 		return err
 	}
-	rows, err := s.conn.QueryContext(ctx, `SELECT `+eventColumns+`, key FROM events
+	rows, err := s.conn.QueryContext(ctx, `SELECT `+eventrow.Columns+`, key FROM events
 		WHERE session = ? AND seq <= ? AND covered_by IS NOT NULL AND record_id IS NULL ORDER BY seq DESC LIMIT ?`, x.session, x.to, back)
 	docs, err := scanIndexable(rows, err, nil)
 	if err != nil {
@@ -249,5 +251,5 @@ func (x indexed) endedAt() (time.Time, error) {
 	if x.ended == "" {
 		return time.Time{}, nil
 	}
-	return parseTime(x.ended, nil)
+	return eventrow.ParseTime(x.ended, nil)
 }

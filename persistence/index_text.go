@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/adk/session"
 
@@ -19,7 +21,7 @@ const (
 	// portion is how many events are indexed in one transaction: other writes wait for some milliseconds.
 	portion = 64
 
-	selectNextEvents = `SELECT ` + eventColumns + `, key FROM events WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
+	selectNextEvents = `SELECT ` + eventrow.Columns + `, key FROM events WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
 	// selectNewestCovered reads from the end, where few events are not covered.
 	selectNewestCovered = `SELECT seq FROM events WHERE session = ? AND covered_by IS NOT NULL AND record_id IS NULL ORDER BY seq DESC LIMIT 1`
 
@@ -195,7 +197,7 @@ func (p *indexPortion) count() error {
 		n := spoken(d.terms)
 		p.episodes = index.Extend(p.episodes, int(d.seq), n, before, d.event.Timestamp)
 		before = d.event.Timestamp
-		x.ended, _ = formatTime(before)
+		x.ended, _ = eventrow.FormatTime(before)
 		x.newest, x.documents, x.length = d.key, x.documents+1, x.length+n
 	}
 	p.after = x
@@ -227,15 +229,15 @@ func scanDocuments(rows *sql.Rows, err error, terms func(*session.Event) []strin
 		return nil, err
 	}
 	defer rows.Close()
-	var raw []stored
+	var raw []eventrow.Stored
 	var out []document
 	for rows.Next() {
-		raw = append(raw, stored{})
+		raw = append(raw, eventrow.Stored{})
 		d := document{}
-		if err := rows.Scan(append(raw[len(raw)-1].fields(), &d.key)...); err != nil {
+		if err := rows.Scan(append(raw[len(raw)-1].Fields(), &d.key)...); err != nil {
 			return nil, err
 		}
-		d.seq = raw[len(raw)-1].seq
+		d.seq = raw[len(raw)-1].Seq
 		out = append(out, d)
 	}
 	if err := rows.Err(); err != nil {
@@ -249,7 +251,7 @@ var errRedact = errors.New("a text cannot be redacted")
 
 // analyze decodes rows and fills in the documents' events and terms, on all processors. A panic of redact is an error:
 // in a goroutine of ours, nobody else could recover it.
-func analyze(raw []stored, into []document, terms func(*session.Event) []string) error {
+func analyze(raw []eventrow.Stored, into []document, terms func(*session.Event) []string) error {
 	const each = 16
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
@@ -261,7 +263,7 @@ func analyze(raw []stored, into []document, terms func(*session.Event) []string)
 				}
 			}()
 			for i := from; i < min(from+each, len(raw)); i++ {
-				if ev, err := decode(&raw[i]); err == nil {
+				if ev, err := eventrow.Decode(&raw[i]); err == nil {
 					into[i].event, into[i].terms = ev, terms(ev)
 				}
 			}

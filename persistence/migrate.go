@@ -3,46 +3,24 @@ package persistence
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
 // applicationID marks a file of this package, in SQLite's own header field: "LSES".
 const applicationID = 0x4c534553
-
-// migrations are numbered from 1. A released one is never edited, because files were created with
-// it.
-//
-//go:embed migrations/*.sql
-var migrations embed.FS
-
-// scripts returns the migrations in order. Their number is the newest version of the schema.
-func scripts() ([]string, error) {
-	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]string, len(files))
-	for i, file := range files {
-		text, err := migrations.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		texts[i] = string(text)
-	}
-	return texts, nil
-}
 
 // migrate brings the schema to the newest version, each step in one transaction. It reads the
 // version under the write lock, so only one of two processes runs each step. It writes even if
 // there is no step to run, so that a file which cannot be written fails here and not in the first
 // turn.
 func migrate(ctx context.Context, conn *sql.Conn) error {
-	steps, err := scripts()
+	steps, err := sessionfile.Migrations()
 	if err != nil {
 		return err
 	}
@@ -94,7 +72,7 @@ func checkOwner(ctx context.Context, conn *sql.Conn) (version int, err error) {
 
 // checkHeader is checkOwner for the values of the header.
 func checkHeader(id uint32, version, objects int) error {
-	steps, err := scripts()
+	steps, err := sessionfile.Migrations()
 	if err != nil {
 		return err
 	}

@@ -5,26 +5,23 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 )
 
 const (
-	eventColumns = `id, time, invocation_id, author, branch, content, actions, usage_metadata, custom_metadata, long_running_tool_ids, extra,
-		seq, covered_by IS NOT NULL`
-
 	selectSession  = `SELECT key, updated_at, last_seq, contested FROM sessions WHERE app = ? AND user = ? AND id = ?`
 	selectSessions = `SELECT key, user, id, updated_at FROM sessions WHERE app = ?1 AND (user = ?2 OR ?2 = '') ORDER BY user, id`
-	selectEvents   = `SELECT ` + eventColumns + ` FROM events WHERE session = ? ORDER BY seq`
+	selectEvents   = `SELECT ` + eventrow.Columns + ` FROM events WHERE session = ? ORDER BY seq`
 	// selectRecords has the records that can be read.
-	selectRecords = `SELECT ` + eventColumns + ` FROM events INDEXED BY events_records WHERE session = ? AND record_id > '' ORDER BY seq`
+	selectRecords = `SELECT ` + eventrow.Columns + ` FROM events INDEXED BY events_records WHERE session = ? AND record_id > '' ORDER BY seq`
 	// selectNewest has the newest events first. The parameters are a session, the earliest time and
 	// a limit.
-	selectNewest = `SELECT ` + eventColumns + ` FROM events WHERE session = ? AND time >= ? ORDER BY seq DESC LIMIT ?`
+	selectNewest = `SELECT ` + eventrow.Columns + ` FROM events WHERE session = ? AND time >= ? ORDER BY seq DESC LIMIT ?`
 )
 
 // reader is a connection for reading, with its statements.
@@ -172,7 +169,7 @@ func (r *reader) find(ctx context.Context, app, user, id string) (*storedSession
 
 // complete adds the time of the last update and the state.
 func (r *reader) complete(ctx context.Context, found *storedSession, updated string) (err error) {
-	if found.updatedAt, err = parseTime(updated, nil); err != nil {
+	if found.updatedAt, err = eventrow.ParseTime(updated, nil); err != nil {
 		return err
 	}
 	found.state, err = readState(ctx, r.sessionState, found.key, found.app, found.user)
@@ -183,81 +180,17 @@ func (r *reader) complete(ctx context.Context, found *storedSession, updated str
 func (r *reader) load(ctx context.Context, key int64, count int, req *session.GetRequest) ([]*session.Event, error) {
 	if req.NumRecentEvents <= 0 && req.After.IsZero() {
 		rows, err := r.events.QueryContext(ctx, key)
-		return scan(rows, err, count, nil)
+		return eventrow.Scan(rows, err, count, nil)
 	}
 	limit, after := -1, "" // all events; "" sorts before every time
 	if req.NumRecentEvents > 0 {
 		limit = req.NumRecentEvents
 	}
 	if !req.After.IsZero() {
-		after, _ = formatTime(req.After)
+		after, _ = eventrow.FormatTime(req.After)
 	}
 	rows, err := r.newest.QueryContext(ctx, key, after, limit)
-	loaded, err := scan(rows, err, min(count, max(limit, 0)), nil)
+	loaded, err := eventrow.Scan(rows, err, min(count, max(limit, 0)), nil)
 	slices.Reverse(loaded)
 	return loaded, err
-}
-
-// chunk is how many events one goroutine decodes while the reader scans more.
-const chunk = 64
-
-// scan returns the events of rows. It calls note, which may be nil, for each row. Decoding costs
-// more than reading, so scan decodes full chunks on all processors and only the last, smaller one
-// by itself.
-func scan(rows *sql.Rows, err error, count int, note func(*stored)) ([]*session.Event, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var decoding errgroup.Group
-	decoding.SetLimit(runtime.GOMAXPROCS(0))
-	var parts [][]*session.Event
-	for {
-		read, err := scanChunk(rows)
-		if err != nil {
-			return nil, errors.Join(err, decoding.Wait())
-		}
-		for i := range read {
-			if note != nil {
-				note(&read[i])
-			}
-		}
-		part := make([]*session.Event, len(read))
-		parts = append(parts, part)
-		if len(read) < chunk {
-			err := decodeAll(read, part)
-			if err = errors.Join(err, decoding.Wait()); err != nil {
-				return nil, err
-			}
-			break
-		}
-		decoding.Go(func() error { return decodeAll(read, part) })
-	}
-	loaded := make([]*session.Event, 0, count)
-	for _, part := range parts {
-		loaded = append(loaded, part...)
-	}
-	return loaded, nil
-}
-
-// scanChunk reads up to one chunk of rows.
-func scanChunk(rows *sql.Rows) ([]stored, error) {
-	read := make([]stored, 0, chunk)
-	for len(read) < chunk && rows.Next() {
-		read = append(read, stored{})
-		if err := rows.Scan(read[len(read)-1].fields()...); err != nil {
-			return nil, err
-		}
-	}
-	return read, rows.Err()
-}
-
-// decodeAll decodes rows into events.
-func decodeAll(read []stored, into []*session.Event) (err error) {
-	for i := range read {
-		if into[i], err = decode(&read[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

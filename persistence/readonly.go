@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
 var (
@@ -121,7 +123,7 @@ func checkCurrent(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	steps, err := scripts()
+	steps, err := sessionfile.Migrations()
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -34,7 +35,7 @@ func TestAFileThatAnAppWritesToCanBeReadAndIsLeftAlone(t *testing.T) {
 	err := reading.Snapshot(t.Context(), func(snap *persistence.Snapshot) error {
 		for range 2 {
 			n := 0
-			for _, err := range snap.Rows(t.Context(), 1, 1, -1) {
+			for _, err := range sessionfile.Rows(t.Context(), snap, 1, 1, -1) {
 				if err != nil {
 					return err
 				}

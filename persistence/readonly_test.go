@@ -16,6 +16,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -100,7 +101,7 @@ func TestASnapshotHasRowsThatCannotBeRead(t *testing.T) {
 	s := open(t, path, persistence.WithReadOnly())
 	var got []string
 	err := s.Snapshot(t.Context(), func(snap *persistence.Snapshot) error {
-		for row, err := range snap.Rows(t.Context(), 1, 2, -1) {
+		for row, err := range sessionfile.Rows(t.Context(), snap, 1, 2, -1) {
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,8 @@ package persistence
 import (
 	"context"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 )
 
@@ -25,7 +27,7 @@ func (s *SQLiteSessionService) Records(ctx context.Context, req *session.GetRequ
 			return err
 		}
 		rows, err := r.records.QueryContext(ctx, sess.key)
-		events, err = scan(rows, err, 0, nil)
+		events, err = eventrow.Scan(rows, err, 0, nil)
 		return err
 	})
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
@@ -68,7 +70,7 @@ func (r *ResultStore) Put(ctx context.Context, owner store.Owner, tool string, r
 		return err
 	}
 	defer leave()
-	now, _ := formatTime(platform.Now(ctx).UTC())
+	now, _ := eventrow.FormatTime(platform.Now(ctx).UTC())
 	return r.service.explain("store tool result", r.service.submit(ctx, &write{run: func(w *writer) error {
 		return w.putResult(owner, tool, result, now)
 	}}))

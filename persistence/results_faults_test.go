@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -276,7 +277,7 @@ func TestAFileFromBeforeResultsIsReadAndBroughtUpToDate(t *testing.T) {
 		t.Errorf("a result: %v", err)
 	}
 	err := reading.Snapshot(t.Context(), func(snap *persistence.Snapshot) error {
-		if found, err := snap.Differences(t.Context()); err != nil || len(found) > 0 {
+		if found, err := sessionfile.Differences(t.Context(), snap); err != nil || len(found) > 0 {
 			t.Errorf("its schema differs from that of its version: %v (%v)", found, err)
 		}
 		return nil

@@ -2,10 +2,11 @@ package persistence
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 
 	"google.golang.org/adk/session"
 
@@ -75,38 +76,13 @@ func (s *indexer) searchEvents(ctx context.Context, q index.Query) ([]index.Hit,
 		}
 		found = sess
 		rows, err := r.events.QueryContext(ctx, sess.key)
-		found.events, err = scanSome(rows, err, size.events)
+		found.events, err = eventrow.ScanSome(rows, err, size.events)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s.inMemory().Search(ctx, index.Key{AppName: s.req.AppName, UserID: s.req.UserID, SessionID: s.req.SessionID}, found.events, q)
-}
-
-// scanSome returns the events of rows. An event without anything stands for a row that cannot be decoded.
-func scanSome(rows *sql.Rows, err error, count int) ([]*session.Event, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := make([]*session.Event, 0, count)
-	for {
-		read, err := scanChunk(rows)
-		if err != nil {
-			return nil, err
-		}
-		for i := range read {
-			ev, err := decode(&read[i])
-			if err != nil {
-				ev = &session.Event{}
-			}
-			out = append(out, ev)
-		}
-		if len(read) < chunk {
-			return out, nil
-		}
-	}
 }
 
 var (
@@ -228,7 +204,7 @@ func (f *finding) neighbors(ctx context.Context, h *index.Hit, seq, reach int64)
 	h.Before, h.After = nil, nil
 	from := max(1, seq-reach)
 	rows, err := f.search.around.QueryContext(ctx, f.indexed.session, from, seq+reach-from+1)
-	around, err := scanSome(rows, err, int(2*reach))
+	around, err := eventrow.ScanSome(rows, err, int(2*reach))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/layer/recall/index"
@@ -34,7 +36,7 @@ const (
 	selectBeside     = selectSome + ` ON session = ?2 AND seq = j.value` + selectWhere
 	selectSome       = `SELECT events.key, seq, author, terms FROM json_each(?1) j CROSS JOIN events`
 	selectWhere      = ` AND seq <= ?3 AND time BETWEEN ?4 AND ?5 CROSS JOIN search_terms ON event = events.key`
-	selectLoad       = `SELECT ` + eventColumns + `, key FROM events WHERE key IN (SELECT value FROM json_each(?))`
+	selectLoad       = `SELECT ` + eventrow.Columns + `, key FROM events WHERE key IN (SELECT value FROM json_each(?))`
 	selectEpisodes   = `SELECT first, last, length FROM search_episodes WHERE session = ? ORDER BY first`
 	selectAuthors    = `SELECT author FROM search_authors WHERE session = ?`
 	selectTurn       = `SELECT coalesce((SELECT turn FROM search_turns WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1), 0)`
@@ -339,10 +341,10 @@ func keysOf(matches []match) string {
 func (f *finding) conditions(some string) []any {
 	from, to := "", "~" // sort before and behind every time
 	if !f.query.From.IsZero() {
-		from, _ = formatTime(f.query.From)
+		from, _ = eventrow.FormatTime(f.query.From)
 	}
 	if !f.query.To.IsZero() {
-		to, _ = formatTime(f.query.To)
+		to, _ = eventrow.FormatTime(f.query.To)
 	}
 	return []any{some, f.indexed.session, f.indexed.to, from, to}
 }

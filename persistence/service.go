@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
@@ -38,7 +40,7 @@ func (s *SQLiteSessionService) Create(ctx context.Context, req *session.CreateRe
 	if err != nil {
 		return nil, s.explain("create session", err)
 	}
-	now, _ := formatTime(created.updatedAt)
+	now, _ := eventrow.FormatTime(created.updatedAt)
 	err = s.submit(ctx, &write{run: func(w *writer) error {
 		result, err := w.addSession.ExecContext(context.Background(), created.app, created.user, created.id, now)
 		if err != nil {

@@ -6,45 +6,16 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"google.golang.org/adk/session"
 )
-
-const selectRows = `SELECT ` + eventColumns + `, coalesce(record_id, ''), coalesce(covered_by, ''), record_id IS NOT NULL,
-		coalesce(unit, 0), coalesce(anchor, 0)
-	FROM events WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?`
 
 // Snapshot is one state of a session file, for questions that a session service cannot answer. It
 // is not safe for concurrent use, and is valid only until the function that received it returns.
 type Snapshot struct {
 	conn *sql.Conn
 	r    *reader // nil until a session is loaded, so that a file with a damaged schema can be queried too
-}
-
-// Row is one row of the table events, as docs/schema.md describes it.
-type Row struct {
-	Seq int64
-	// ID is that of the event, even if Event is nil.
-	ID string
-	// Time is the column time.
-	Time string
-	// Record reports whether the event is marked as a compaction record. RecordID is the record's
-	// ID, "" if the record was unreadable when it was stored.
-	Record   bool
-	RecordID string
-	// Covered reports whether the row is marked as covered, and CoveredBy is the ID of the covering
-	// record.
-	Covered   bool
-	CoveredBy string
-	// Unit and Anchor are the columns of that name, 0 for NULL.
-	Unit, Anchor int64
-	// Event is nil if the row cannot be decoded, and Err is the reason. In arguments, results,
-	// state and metadata, a number that float64 cannot represent exactly is an
-	// [encoding/json.Number].
-	Event *session.Event
-	Err   error
 }
 
 // Snapshot calls do with the current state of the file, and returns the error of do. The service
@@ -115,36 +86,4 @@ func (s *Snapshot) GetActive(ctx context.Context, req *session.GetRequest) (_ *s
 // Query runs a SQL query. Close the rows before do returns.
 func (s *Snapshot) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	return s.conn.QueryContext(ctx, query, args...)
-}
-
-// Rows yields the events of the session with this key in the table sessions, in order: at most
-// limit events, or all if limit is negative, beginning with the first whose number is at least
-// from. It holds one row at a time. An error ends the sequence.
-func (s *Snapshot) Rows(ctx context.Context, session, from int64, limit int) iter.Seq2[*Row, error] {
-	return func(yield func(*Row, error) bool) {
-		rows, err := s.Query(ctx, selectRows, session, from, limit)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var raw stored
-			row := &Row{}
-			if err := rows.Scan(append(raw.fields(), &row.RecordID, &row.CoveredBy, &row.Record, &row.Unit, &row.Anchor)...); err != nil {
-				yield(nil, err)
-				return
-			}
-			row.Seq, row.ID, row.Time, row.Covered = raw.seq, raw.id, raw.time, raw.covered
-			if row.Event, row.Err = decode(&raw); row.Err == nil {
-				row.Err = withDigits(row.Event, &raw)
-			}
-			if !yield(row, nil) {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(nil, err)
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -39,7 +40,7 @@ func TestALongNumberKeepsItsDigits(t *testing.T) {
 	s := open(t, closed(t, h), persistence.WithReadOnly())
 	seen := 0
 	err := s.Snapshot(t.Context(), func(snap *persistence.Snapshot) error {
-		for row, err := range snap.Rows(t.Context(), 1, 1, -1) {
+		for row, err := range sessionfile.Rows(t.Context(), snap, 1, 1, -1) {
 			if err != nil || row.Err != nil {
 				return fmt.Errorf("%w %w", err, row.Err)
 			}
@@ -79,7 +80,7 @@ func TestAnyNumberOfAnEventCanBeRead(t *testing.T) {
 	s := open(t, path, persistence.WithReadOnly())
 	var got []int64
 	err := s.Snapshot(t.Context(), func(snap *persistence.Snapshot) error {
-		for row, err := range snap.Rows(t.Context(), 1, -1<<63, -1) {
+		for row, err := range sessionfile.Rows(t.Context(), snap, 1, -1<<63, -1) {
 			if err != nil {
 				return err
 			}
@@ -109,7 +110,7 @@ func TestADamagedSchemaIsTold(t *testing.T) {
 		changed(t, path, r.damage)
 		s := open(t, path, persistence.WithReadOnly())
 		err := s.Snapshot(t.Context(), func(snap *persistence.Snapshot) error {
-			found, err := snap.Differences(t.Context())
+			found, err := sessionfile.Differences(t.Context(), snap)
 			if got := fmt.Sprint(found); got != r.want {
 				t.Errorf("%s: %s, want %s", r.damage, got, r.want)
 			}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
@@ -33,7 +35,7 @@ const (
 type stateValue struct {
 	scope string // ADK's prefix, "" for state of the session
 	key   string // without the prefix
-	json  any
+	json  string
 }
 
 // stateValues returns the stored form of a state delta, without temporary keys.
@@ -41,7 +43,6 @@ func stateValues(delta map[string]any) ([]stateValue, error) {
 	if len(delta) == 0 {
 		return nil, nil
 	}
-	e := encoder{}
 	values := make([]stateValue, 0, len(delta))
 	for key, value := range delta {
 		if adk.IsTemp(key) {
@@ -53,10 +54,13 @@ func stateValues(delta map[string]any) ([]stateValue, error) {
 				v.scope, v.key = scope, bare
 			}
 		}
-		v.json = e.json(fmt.Sprintf("state %q", key), value, false)
+		var err error
+		if v.json, err = eventrow.JSON(fmt.Sprintf("state %q", key), value); err != nil {
+			return nil, err
+		}
 		values = append(values, v)
 	}
-	return values, e.err
+	return values, nil
 }
 
 // setState merges values by key into the state of the session, its user and its app.

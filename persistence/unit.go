@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 )
 
 // An answer belongs to the nearest call with its ID before it, first in its own branch and then in
@@ -47,11 +49,11 @@ func (u unit) column() any {
 }
 
 // findUnit finds the units of the calls that an event answers.
-func (w *writer) findUnit(session int64, r *row) (unit, error) {
-	u := unit{any: len(r.calls)+len(r.answers) > 0}
-	for _, id := range r.answers {
+func (w *writer) findUnit(session int64, r *eventrow.Row) (unit, error) {
+	u := unit{any: len(r.Calls)+len(r.Answers) > 0}
+	for _, id := range r.Answers {
 		var number int64
-		err := w.unitOfCall.QueryRowContext(context.Background(), session, session, id, r.branch, session, id).Scan(&number)
+		err := w.unitOfCall.QueryRowContext(context.Background(), session, session, id, r.Branch, session, id).Scan(&number)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			u.orphans = append(u.orphans, id)
@@ -77,7 +79,7 @@ func (w *writer) findUnit(session int64, r *row) (unit, error) {
 //	2 agent  calls a
 //
 // the view joins both, and the stored units do not.
-func (w *writer) link(session, key int64, r *row, u unit) error {
+func (w *writer) link(session, key int64, r *eventrow.Row, u unit) error {
 	for _, other := range u.others {
 		if err := w.do(w.joinUnit, session, other, u.number); err != nil {
 			return err
@@ -90,7 +92,7 @@ func (w *writer) link(session, key int64, r *row, u unit) error {
 			return err
 		}
 	}
-	for _, id := range r.calls {
+	for _, id := range r.Calls {
 		// Orphaned answers belong to the last call with their ID, so each further call would move
 		// them to another unit. The whole session is loaded instead.
 		var claims bool

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
 // maxBatch limits how many writes share a commit. It also limits how long readers of a database in
@@ -197,7 +199,7 @@ type writer struct {
 	// renewed.
 	keepsLog bool
 	unmarked int
-	digests  digester
+	digests  sessionfile.Digester
 	heads    map[int64]head // by session, of committed transactions and of the running one
 }
 
@@ -205,39 +207,39 @@ type writer struct {
 func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer, error) {
 	w := &writer{statements: statements{conn: conn}, busy: busy}
 	err := w.prepare(ctx, map[string]**sql.Stmt{
-		"BEGIN IMMEDIATE":  &w.begin,
-		"COMMIT":           &w.commit,
-		"ROLLBACK":         &w.rollback,
-		"SAVEPOINT one":    &w.savepoint,
-		"ROLLBACK TO one":  &w.rollbackTo,
-		"RELEASE one":      &w.release,
-		insertSession:      &w.addSession,
-		deleteSession:      &w.removeSession,
-		selectState:        &w.sessionState,
-		insertEvent:        &w.addEvent,
-		updateSession:      &w.touchSession,
-		selectEventID:      &w.findEvent,
-		upsertSessionState: &w.setSessionState,
-		upsertUserState:    &w.setUserState,
-		upsertAppState:     &w.setAppState,
-		insertInvocation:   &w.addInvocation,
-		selectUnit:         &w.unitOfCall,
-		updateUnit:         &w.joinUnit,
-		insertCall:         &w.addCall,
-		updateConflicted:   &w.setConflicted,
-		updateCopy:         &w.ignoreCopy,
-		updateAnchor:       &w.setAnchor,
-		updateCovered:      &w.coverEvent,
-		updateAbsorbed:     &w.coverRecord,
-		selectTarget:       &w.findTarget,
-		selectRecordByID:   &w.findRecord,
-		updateLength:       &w.lengthen,
-		selectEvents:       &w.allEvents,
-		selectHead:         &w.findHead,
-		selectChain:        &w.chain,
-		insertBlob:         &w.addBlob,
-		insertChunk:        &w.addChunk,
-		selectSessionKey:   &w.findSession,
+		"BEGIN IMMEDIATE":       &w.begin,
+		"COMMIT":                &w.commit,
+		"ROLLBACK":              &w.rollback,
+		"SAVEPOINT one":         &w.savepoint,
+		"ROLLBACK TO one":       &w.rollbackTo,
+		"RELEASE one":           &w.release,
+		insertSession:           &w.addSession,
+		deleteSession:           &w.removeSession,
+		selectState:             &w.sessionState,
+		insertEvent:             &w.addEvent,
+		updateSession:           &w.touchSession,
+		selectEventID:           &w.findEvent,
+		upsertSessionState:      &w.setSessionState,
+		upsertUserState:         &w.setUserState,
+		upsertAppState:          &w.setAppState,
+		insertInvocation:        &w.addInvocation,
+		selectUnit:              &w.unitOfCall,
+		updateUnit:              &w.joinUnit,
+		insertCall:              &w.addCall,
+		updateConflicted:        &w.setConflicted,
+		updateCopy:              &w.ignoreCopy,
+		updateAnchor:            &w.setAnchor,
+		updateCovered:           &w.coverEvent,
+		updateAbsorbed:          &w.coverRecord,
+		selectTarget:            &w.findTarget,
+		selectRecordByID:        &w.findRecord,
+		updateLength:            &w.lengthen,
+		selectEvents:            &w.allEvents,
+		selectHead:              &w.findHead,
+		sessionfile.SelectChain: &w.chain,
+		insertBlob:              &w.addBlob,
+		insertChunk:             &w.addChunk,
+		selectSessionKey:        &w.findSession,
 	})
 	if err != nil {
 		return nil, errors.Join(err, w.statements.close())

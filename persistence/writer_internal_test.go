@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
+
 	"google.golang.org/adk/session"
 )
 
@@ -31,7 +34,7 @@ func batchOf(t *testing.T, events ...string) (*SQLiteSessionService, *storedSess
 	var batch []*write
 	for _, id := range events {
 		ev := &session.Event{ID: id}
-		r, err := encode(ev)
+		r, err := eventrow.Encode(ev)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,24 +135,6 @@ func TestALostTransactionIsDoneAgainOneByOne(t *testing.T) {
 	}
 }
 
-// The number of a migration is the schema version that it creates.
-func TestMigrationsHaveConsecutiveNumbers(t *testing.T) {
-	t.Parallel()
-	texts, err := scripts()
-	if err != nil || len(texts) == 0 {
-		t.Fatalf("%d migrations: %v", len(texts), err)
-	}
-	files, err := migrations.ReadDir("migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, file := range files {
-		if want := string([]byte{'0', '0', '0', byte('1' + i)}); file.Name()[:4] != want {
-			t.Errorf("found %s, want %s", file.Name(), want)
-		}
-	}
-}
-
 // A failed migration is rolled back completely.
 func TestAMigrationThatFailsLeavesTheFileAsItWas(t *testing.T) {
 	t.Parallel()
@@ -160,7 +145,7 @@ func TestAMigrationThatFailsLeavesTheFileAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	steps, err := scripts()
+	steps, err := sessionfile.Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ const DropSearch = `DROP TRIGGER events_unindexed; DROP TABLE search_words; DROP
 func FirstCompactions(t testing.TB) string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
-	script, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../persistence/migrations/0001_sessions.sql"))
+	script, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../sessionfile/migrations/0001_sessions.sql"))
 	if err != nil {
 		t.Fatal(err)
 	}

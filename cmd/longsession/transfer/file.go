@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -155,7 +156,7 @@ func readState(ctx context.Context, snap *persistence.Snapshot, key int64, r *re
 // events yields the events of the session with this key, in the order of their commits.
 func (f *file) events(ctx context.Context, snap *persistence.Snapshot, name Name, key int64) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
-		for row, err := range snap.Rows(ctx, key, 1, -1) {
+		for row, err := range sessionfile.Rows(ctx, snap, key, 1, -1) {
 			switch {
 			case err != nil:
 				yield(nil, err)

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -60,7 +61,7 @@ func Annotate(ctx context.Context, f *File, s *Session, from int64) (*Annotator,
 
 // AnnotateRows is [Annotate] for some events in a row. It reads only what these events ask for, however long the
 // session is: a page mostly has no call that reports a finished task, and no totals of a guard.
-func AnnotateRows(ctx context.Context, f *File, s *Session, rows []*persistence.Row) (a *Annotator, err error) {
+func AnnotateRows(ctx context.Context, f *File, s *Session, rows []*sessionfile.Row) (a *Annotator, err error) {
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
 		if a, err = annotatorOf(ctx, snap, s, rows); err != nil {
 			return err
@@ -77,7 +78,7 @@ func AnnotateRows(ctx context.Context, f *File, s *Session, rows []*persistence.
 }
 
 // annotatorOf returns an annotator of the calls in some events.
-func annotatorOf(ctx context.Context, snap *persistence.Snapshot, s *Session, rows []*persistence.Row) (*Annotator, error) {
+func annotatorOf(ctx context.Context, snap *persistence.Snapshot, s *Session, rows []*sessionfile.Row) (*Annotator, error) {
 	a := &Annotator{session: s, refused: map[string]bool{}}
 	began := int64(math.MaxInt64)
 	for _, row := range rows {
@@ -161,7 +162,7 @@ func (a *Annotator) addRefused(ctx context.Context, snap *persistence.Snapshot, 
 }
 
 // Entry returns an event for people to read, with what the annotator knows about it.
-func (a *Annotator) Entry(row *persistence.Row) Entry {
+func (a *Annotator) Entry(row *sessionfile.Row) Entry {
 	e := EntryOf(row)
 	a.annotate(&e)
 	a.follow(&e, row)
@@ -183,7 +184,7 @@ func (a *Annotator) annotate(e *Entry) {
 
 // follow fills in what a guard stored with an event. A stop that ended the turn has its kind as the
 // event's error code.
-func (a *Annotator) follow(e *Entry, row *persistence.Row) {
+func (a *Annotator) follow(e *Entry, row *sessionfile.Row) {
 	if row.Event == nil {
 		return
 	}
@@ -212,7 +213,7 @@ func (a *Annotator) answer(e *Entry, call string) string {
 }
 
 // pending counts the calls of an event that ask for a checkpoint which was not written yet.
-func (a *Annotator) pending(row *persistence.Row) (n int) {
+func (a *Annotator) pending(row *sessionfile.Row) (n int) {
 	for _, call := range adk.FunctionCalls(row.Event) {
 		if call.Name == contexttool.MarkTaskDoneName && a.answer(&Entry{Seq: row.Seq, Branch: row.Event.Branch}, call.ID) == Pending {
 			n++

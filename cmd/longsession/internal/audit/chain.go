@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -18,11 +19,11 @@ func (e *examination) checkChain(ctx context.Context, f *File, snap *persistence
 	if err != nil {
 		return err
 	}
-	chain, err := snap.Chain(ctx, e.key)
+	chain, err := sessionfile.ChainOf(ctx, snap, e.key)
 	if err != nil {
 		return err
 	}
-	for link, err := range snap.Links(ctx, chain) {
+	for link, err := range chain.Links(ctx, snap) {
 		if err != nil {
 			return err
 		}
@@ -44,7 +45,7 @@ func (e *examination) checkChain(ctx context.Context, f *File, snap *persistence
 // file. For example, if session a has the rows 1 and 4 and session b has row 2 with a digest, then
 // row 4 must have a digest too. If it has none, somebody removed digests and changed the column
 // undigested to match.
-func (e *examination) checkUndigested(ctx context.Context, snap *persistence.Snapshot, chain persistence.Chain, firstDigested int64) error {
+func (e *examination) checkUndigested(ctx context.Context, snap *persistence.Snapshot, chain sessionfile.Chain, firstDigested int64) error {
 	const question = `SELECT seq, id FROM events WHERE session = ? AND seq <= ? AND digest IS NULL AND key > ? ORDER BY seq LIMIT 1`
 	var seq int64
 	var id string
@@ -72,7 +73,7 @@ func (f *File) firstDigested(ctx context.Context, snap *persistence.Snapshot) (i
 // misfit describes what is wrong with a link. It is empty for a good link. The column undigested of
 // the session has the number of its last event without a digest, here chain.Undigested. If it is 2,
 // events 1 and 2 must have no digest, and event 3 and all later ones must have the right one.
-func misfit(chain persistence.Chain, link persistence.Link) string {
+func misfit(chain sessionfile.Chain, link sessionfile.Link) string {
 	switch {
 	case link.Stored != nil && link.Seq <= chain.Undigested:
 		return fmt.Sprintf("has a digest, but according to its session events up to %d are older than digests: the column undigested was changed", chain.Undigested)

@@ -6,8 +6,8 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/internal/view"
-	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -89,7 +89,7 @@ func (c *Compaction) ValueTexts() string {
 }
 
 // compactionOf returns the record of a row, without its state.
-func compactionOf(row *persistence.Row) Compaction {
+func compactionOf(row *sessionfile.Row) Compaction {
 	c := Compaction{Seq: row.Seq, RecordID: row.RecordID, AbsorbedBy: row.CoveredBy}
 	m, err := record.From(row.Event)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -163,7 +163,7 @@ func newBill(prices Prices) *bill {
 }
 
 // take adds a stored event.
-func (b *bill) take(row *persistence.Row) {
+func (b *bill) take(row *sessionfile.Row) {
 	ev := row.Event
 	switch {
 	case ev == nil:

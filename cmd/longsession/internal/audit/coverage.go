@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -23,13 +23,13 @@ type wantCoverage struct {
 	// conflicted reports that a record names something that is missing or covered already.
 	conflicted bool
 
-	rows    []*persistence.Row
+	rows    []*sessionfile.Row
 	events  map[string]int   // by ID, the positions of the rows before the current one
 	records map[string][]int // by record ID, their positions
 }
 
 // wantCoverageOf works out the coverage in a session whose rows can all be read.
-func wantCoverageOf(rows []*persistence.Row) *wantCoverage {
+func wantCoverageOf(rows []*sessionfile.Row) *wantCoverage {
 	c := &wantCoverage{coveredBy: map[int64]string{}, anchor: map[int64]int64{}, rows: rows, events: map[string]int{}, records: map[string][]int{}}
 	for i, row := range rows {
 		if !record.Is(row.Event) {
@@ -57,7 +57,7 @@ func wantCoverageOf(rows []*persistence.Row) *wantCoverage {
 // gets that of r2, and the session is contested: no set of marks expresses both records.
 //
 // Like persistence, it skips references whose bytes are not UTF-8.
-func (c *wantCoverage) store(row *persistence.Row, meta *record.Metadata) {
+func (c *wantCoverage) store(row *sessionfile.Row, meta *record.Metadata) {
 	clean := row.Event.Branch == meta.Branch
 	may := func(ev *session.Event) bool {
 		return ev.Branch == meta.Branch && (!meta.MidTurn() || meta.Agent == "" || ev.Author == meta.Agent)

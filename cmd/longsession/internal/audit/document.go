@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"io"
 
-	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
 //go:embed document.html
@@ -37,7 +37,7 @@ func (w *document) session(of *Session) error {
 	return documentTemplate.ExecuteTemplate(w.to, "session", t)
 }
 
-func (w *document) event(row *persistence.Row) error {
+func (w *document) event(row *sessionfile.Row) error {
 	a, err := articleOf(row, w.x)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -70,7 +70,7 @@ type Response struct {
 }
 
 // EntryOf returns a stored row for people to read.
-func EntryOf(row *persistence.Row) Entry {
+func EntryOf(row *sessionfile.Row) Entry {
 	e := Entry{Seq: row.Seq, ID: row.ID, CoveredBy: row.CoveredBy}
 	if row.Event == nil {
 		e.Unreadable = fmt.Sprint(row.Err)

@@ -3,14 +3,15 @@ package audit
 import (
 	"context"
 	"fmt"
-	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"io"
 	"time"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
-	"github.com/adk-go-ext/longsession/persistence"
 )
 
 // Formats of an export.
@@ -27,7 +28,7 @@ var Formats = []string{JSONL, Markdown, HTML}
 type writer interface {
 	begin(of *Session) error
 	session(of *Session) error
-	event(row *persistence.Row) error
+	event(row *sessionfile.Row) error
 	end() error
 }
 
@@ -145,7 +146,7 @@ func (w *jsonl) begin(of *Session) error   { return w.session(of) }
 func (w *jsonl) session(of *Session) error { w.id = of.ID; return nil }
 func (w *jsonl) end() error                { return nil }
 
-func (w *jsonl) event(row *persistence.Row) error {
+func (w *jsonl) event(row *sessionfile.Row) error {
 	line, err := marshal(row.Event)
 	if err != nil {
 		return err

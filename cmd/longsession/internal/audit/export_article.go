@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
 // title is the beginning of a document for people. Each text is on one line and visible.
@@ -47,7 +47,7 @@ func ArticleOf(e *Entry) *Article {
 }
 
 // articleOf returns an event as documents show it, without the matches in that text.
-func articleOf(row *persistence.Row, x *redaction) (*Article, error) {
+func articleOf(row *sessionfile.Row, x *redaction) (*Article, error) {
 	e := EntryOf(row)
 	a := ArticleOf(&e)
 	who, said := "", &a.Author

@@ -14,7 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
@@ -44,7 +44,7 @@ func notes(t *testing.T, f *audit.File, id string) []string {
 // pagesAreAnnotatedAlike checks that what is read for a page alone says the same as what is read for all events.
 func pagesAreAnnotatedAlike(t *testing.T, f *audit.File, s *audit.Session) {
 	t.Helper()
-	rows := slices.Collect(func(yield func(*persistence.Row) bool) {
+	rows := slices.Collect(func(yield func(*sessionfile.Row) bool) {
 		for row, err := range f.Rows(t.Context(), s, 0, -1) {
 			if err != nil {
 				t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -175,7 +176,7 @@ func (of *followed) costs(s *Session, turns int) *Costs {
 }
 
 // take adds an event.
-func (of *amounts) take(row *persistence.Row) {
+func (of *amounts) take(row *sessionfile.Row) {
 	before := of.bill.agentCalls
 	of.bill.take(row)
 	var e Entry
@@ -204,7 +205,7 @@ func (of *amounts) take(row *persistence.Row) {
 }
 
 // takeCall adds the call that answered with an event.
-func (of *amounts) takeCall(row *persistence.Row) {
+func (of *amounts) takeCall(row *sessionfile.Row) {
 	prompt := billed(row.Event.UsageMetadata).PromptTokens
 	whole := prompt
 	if len(of.curve.Records) == 0 {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -25,8 +26,8 @@ const first = math.MinInt64
 // Rows yields the stored events of a session in order: at most limit events, beginning with number
 // from. A negative limit means all, and a from of 0 or 1 means all from the start. Rows includes
 // events that are stored while it runs. An error ends it.
-func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter.Seq2[*persistence.Row, error] {
-	return func(yield func(*persistence.Row, error) bool) {
+func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter.Seq2[*sessionfile.Row, error] {
+	return func(yield func(*sessionfile.Row, error) bool) {
 		next := from
 		if from <= 1 {
 			next = first
@@ -36,7 +37,7 @@ func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter
 			if limit > 0 {
 				size = min(page, limit)
 			}
-			var rows []*persistence.Row
+			var rows []*sessionfile.Row
 			err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
 				rows, err = rowsIn(ctx, snap, s, next, size)
 				return err
@@ -62,9 +63,9 @@ func (f *File) Rows(ctx context.Context, s *Session, from int64, limit int) iter
 }
 
 // rowsIn reads at most limit rows, beginning with number from, within one snapshot.
-func rowsIn(ctx context.Context, snap *persistence.Snapshot, s *Session, from int64, limit int) ([]*persistence.Row, error) {
-	var rows []*persistence.Row
-	for row, err := range snap.Rows(ctx, s.key, from, limit) {
+func rowsIn(ctx context.Context, snap *persistence.Snapshot, s *Session, from int64, limit int) ([]*sessionfile.Row, error) {
+	var rows []*sessionfile.Row
+	for row, err := range sessionfile.Rows(ctx, snap, s.key, from, limit) {
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +77,7 @@ func rowsIn(ctx context.Context, snap *persistence.Snapshot, s *Session, from in
 // loaded is a whole session and its view at one moment.
 type loaded struct {
 	*Session
-	rows []*persistence.Row
+	rows []*sessionfile.Row
 	// events are the events of rows, and seq their numbers.
 	events []*session.Event
 	seq    map[*session.Event]int64

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/oracle"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -47,7 +48,7 @@ type callAt struct {
 }
 
 // wantLinksOf works out the links of a session whose rows can all be read.
-func wantLinksOf(rows []*persistence.Row) *wantLinks {
+func wantLinksOf(rows []*sessionfile.Row) *wantLinks {
 	t := &wantLinks{unit: map[int64]int64{}, calls: map[callRow]bool{}, began: map[string]int64{}, nearest: map[callAt]int64{}}
 	orphans := map[string]bool{}
 	for _, row := range rows {

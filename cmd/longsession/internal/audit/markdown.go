@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
 // markdown writes a heading for each event and its content in fenced blocks, so that no text is
@@ -30,7 +30,7 @@ func (w *markdown) session(of *Session) error {
 	return w.begin(of)
 }
 
-func (w *markdown) event(row *persistence.Row) error {
+func (w *markdown) event(row *sessionfile.Row) error {
 	a, err := articleOf(row, w.x)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -85,7 +86,7 @@ func (f *File) eachResult(ctx context.Context, s *Session, visit func(*Result) b
 }
 
 // resultIn returns the result of a function response.
-func resultIn(row *persistence.Row, answer *genai.FunctionResponse) *Result {
+func resultIn(row *sessionfile.Row, answer *genai.FunctionResponse) *Result {
 	whole := store.ResultOf(answer.Response)
 	return &Result{
 		Ref: whole.Ref, Tool: answer.Name, Seq: row.Seq, Event: row.ID, CallID: answer.ID,

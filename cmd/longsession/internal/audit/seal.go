@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -49,7 +50,7 @@ type fingerprint uint64
 
 const fingerprintSize = 8
 
-func fingerprintOf(d persistence.Digest) fingerprint {
+func fingerprintOf(d sessionfile.Digest) fingerprint {
 	return fingerprint(binary.BigEndian.Uint64(d[:fingerprintSize]))
 }
 
@@ -72,7 +73,7 @@ func (s *Seal) check() error {
 	}
 	for _, one := range s.Sessions {
 		digest, err := hex.DecodeString(one.Digest)
-		if err != nil || len(digest) != len(persistence.Digest{}) || int64(len(one.Rows)) != one.Events*fingerprintSize {
+		if err != nil || len(digest) != len(sessionfile.Digest{}) || int64(len(one.Rows)) != one.Events*fingerprintSize {
 			return fmt.Errorf("session %s/%s/%s: the digest or the rows are damaged", one.App, one.User, one.Session)
 		}
 	}
@@ -85,13 +86,13 @@ func (s *Seal) check() error {
 func (f *File) Seal(ctx context.Context, which Which, report func(Finding) error, sealed func(events int64)) (*Seal, error) {
 	seal := &Seal{Format: sealFormat, Version: sealVersion, Made: time.Now().UTC().Format(time.RFC3339), Sessions: []SealedSession{}}
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) (err error) {
-		switch seal.Database, err = snap.Identity(ctx); {
+		switch seal.Database, err = sessionfile.Identity(ctx, snap); {
 		case err != nil:
 			return err
 		case seal.Database == "":
 			return errors.New("the file has lost its identity, so no seal could be compared with it: see 'audit verify'")
 		}
-		chains, err := snap.Chains(ctx)
+		chains, err := sessionfile.Chains(ctx, snap)
 		if err != nil {
 			return err
 		}
@@ -113,10 +114,10 @@ func (f *File) Seal(ctx context.Context, which Which, report func(Finding) error
 
 // sealSession reads the digests of a session in order and keeps the last one, with a fingerprint of
 // each row.
-func sealSession(ctx context.Context, snap *persistence.Snapshot, chain persistence.Chain, report func(Finding) error) (SealedSession, error) {
+func sealSession(ctx context.Context, snap *persistence.Snapshot, chain sessionfile.Chain, report func(Finding) error) (SealedSession, error) {
 	one := SealedSession{App: chain.App, User: chain.User, Session: chain.Session, Created: chain.Created, Rows: []byte{}}
 	digest := chain.Genesis()
-	for link, err := range snap.Links(ctx, chain) {
+	for link, err := range chain.Links(ctx, snap) {
 		if err != nil {
 			return one, err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -51,7 +52,7 @@ func (c *comparison) find(s *SealedSession, seq int64, id, format string, args .
 // compare compares all selected sessions. A file of another identity was never sealed, so its
 // sessions are not compared: each would be a finding.
 func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, seal *Seal, which Which) error {
-	identity, err := snap.Identity(ctx)
+	identity, err := sessionfile.Identity(ctx, snap)
 	if err != nil {
 		return err
 	}
@@ -61,11 +62,11 @@ func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, se
 	if identity != seal.Database {
 		return c.find(nil, 0, "", "the seal is of another session file (%s; this one is %s): the file was exchanged, or this is not its seal", seal.Database, identity)
 	}
-	chains, err := snap.Chains(ctx)
+	chains, err := sessionfile.Chains(ctx, snap)
 	if err != nil {
 		return err
 	}
-	now := map[[3]string]persistence.Chain{}
+	now := map[[3]string]sessionfile.Chain{}
 	for _, chain := range chains {
 		if which.has(chain.App, chain.User, chain.Session) {
 			now[[3]string{chain.App, chain.User, chain.Session}] = chain
@@ -104,9 +105,9 @@ func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, se
 //
 // A session that was created at another time is another session, unless it still has a sealed event:
 // then it is the same one, and its creation time was changed.
-func (c *comparison) session(ctx context.Context, snap *persistence.Snapshot, sealed *SealedSession, chain persistence.Chain) error {
+func (c *comparison) session(ctx context.Context, snap *persistence.Snapshot, sealed *SealedSession, chain sessionfile.Chain) error {
 	intact, n := sealed.Events == 0 && chain.Genesis().String() == sealed.Digest, int64(0)
-	for link, err := range snap.Links(ctx, chain) {
+	for link, err := range chain.Links(ctx, snap) {
 		if err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (c *comparison) session(ctx context.Context, snap *persistence.Snapshot, se
 		return nil
 	}
 	var rows []rowNow
-	for link, err := range snap.Links(ctx, chain) {
+	for link, err := range chain.Links(ctx, snap) {
 		if err != nil {
 			return err
 		}

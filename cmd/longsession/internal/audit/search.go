@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -122,7 +123,7 @@ func searchIndex(ctx context.Context, f *File, s *Session, q index.Query) (found
 			events[n.Position] = n.Event
 		}
 	}
-	rows := map[int]*persistence.Row{}
+	rows := map[int]*sessionfile.Row{}
 	for position, ev := range events {
 		for row, err := range f.Rows(ctx, s, int64(position)+1, 1) {
 			if err != nil {
@@ -143,7 +144,7 @@ func searchEvents(ctx context.Context, f *File, s *Session, q index.Query) (foun
 	if err != nil {
 		return nil, 0, err
 	}
-	var rows []*persistence.Row
+	var rows []*sessionfile.Row
 	var events []*session.Event
 	for row, err := range f.Rows(ctx, s, first, -1) {
 		if err != nil {

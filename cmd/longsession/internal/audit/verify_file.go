@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -17,7 +18,7 @@ func (f *File) checkFile(ctx context.Context) (found []Finding, err error) {
 		found = append(found, Finding{Rule: RuleLog, Text: missing.Error()})
 	}
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
-		differences, err := snap.Differences(ctx)
+		differences, err := sessionfile.Differences(ctx, snap)
 		for _, d := range differences {
 			found = append(found, Finding{Rule: RuleSchema, Text: differenceText(d)})
 		}
@@ -86,7 +87,7 @@ func identityText(ctx context.Context, snap *persistence.Snapshot) (text string,
 }
 
 // differenceText describes a difference from the schema, with the statement that mends it.
-func differenceText(d persistence.Difference) string {
+func differenceText(d sessionfile.Difference) string {
 	what := d.Kind + " " + d.Name
 	switch {
 	case d.SQL == "":

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -25,7 +25,7 @@ const leastCut = 256
 // recordCheck compares one record with the events and the records it names.
 type recordCheck struct {
 	*examination
-	row   *persistence.Row
+	row   *sessionfile.Row
 	m     *record.Metadata
 	index *record.Index
 	whole bool // no rows are missing, so everything that the record names must exist

@@ -11,10 +11,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
-	"google.golang.org/adk/session"
 )
 
 // checkNumbers checks that events are numbered 1, 2, 3... and that the session's row has the number

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -69,7 +70,7 @@ func reason(ctx context.Context, snap *persistence.Snapshot, s *Session, err err
 // entriesIn returns events of a view for people to read.
 func entriesIn(ctx context.Context, snap *persistence.Snapshot, s *Session, events []*session.Event) ([]Entry, error) {
 	out := make([]Entry, 0, len(events))
-	var stored []*persistence.Row
+	var stored []*sessionfile.Row
 	var from rowReader
 	for _, ev := range events {
 		row, err := from.rowOf(ctx, snap, s, ev)
@@ -103,7 +104,7 @@ func entriesIn(ctx context.Context, snap *persistence.Snapshot, s *Session, even
 // rowReader finds the stored events of a view. Most of them follow one another, and all of a session that was never
 // compacted do, so it reads ahead as long as they do.
 type rowReader struct {
-	ahead []*persistence.Row
+	ahead []*sessionfile.Row
 	next  int64 // the number behind the event that was found last
 	most  int   // how many rows the newest query asked for
 }
@@ -112,7 +113,7 @@ type rowReader struct {
 const mostAhead = 64
 
 // rowOf returns the stored event that an event of a view is, nil for a summary and for a stand-in.
-func (r *rowReader) rowOf(ctx context.Context, snap *persistence.Snapshot, s *Session, ev *session.Event) (*persistence.Row, error) {
+func (r *rowReader) rowOf(ctx context.Context, snap *persistence.Snapshot, s *Session, ev *session.Event) (*sessionfile.Row, error) {
 	if len(r.ahead) == 0 || r.ahead[0].ID != ev.ID {
 		seq, found := int64(0), false
 		err := answers(ctx, snap, "events", "SELECT seq FROM events WHERE session = ? AND id = ? AND record_id IS NULL", []any{s.key, ev.ID}, []any{&seq}, func() { found = true })
@@ -148,7 +149,7 @@ func currentRecord(ctx context.Context, snap *persistence.Snapshot, s *Session, 
 }
 
 // recordRow returns the first event that is stored as the record with an ID, nil if there is none.
-func recordRow(ctx context.Context, snap *persistence.Snapshot, s *Session, id string) (*persistence.Row, error) {
+func recordRow(ctx context.Context, snap *persistence.Snapshot, s *Session, id string) (*sessionfile.Row, error) {
 	seq, found := int64(0), false
 	const question = "SELECT seq FROM events WHERE session = ? AND record_id = ? ORDER BY seq LIMIT 1"
 	if err := answers(ctx, snap, "events", question, []any{s.key, id}, []any{&seq}, func() { found = true }); err != nil || !found {
@@ -177,7 +178,7 @@ func (f *File) Size(ctx context.Context, s *Session) (now *Session, of Size, err
 		for _, ev := range view {
 			shown[ev.ID] = false
 		}
-		for row, err := range snap.Rows(ctx, s.key, first, -1) {
+		for row, err := range sessionfile.Rows(ctx, snap, s.key, first, -1) {
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
-	"github.com/adk-go-ext/longsession/persistence"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
 const (
@@ -298,7 +298,7 @@ type events struct {
 }
 
 // annotated reads some events, and what other events say about them.
-func annotated(r *http.Request, f *audit.File, s *audit.Session, from int64, limit int) (rows []*persistence.Row, notes *audit.Annotator, err error) {
+func annotated(r *http.Request, f *audit.File, s *audit.Session, from int64, limit int) (rows []*sessionfile.Row, notes *audit.Annotator, err error) {
 	for row, err := range f.Rows(r.Context(), s, from, limit) {
 		if err != nil {
 			return nil, nil, err

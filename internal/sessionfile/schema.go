@@ -1,9 +1,11 @@
-package persistence
+package sessionfile
 
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -29,17 +31,17 @@ const selectSchema = `SELECT type, name, coalesce(sql, '') FROM sqlite_schema WH
 // Additional objects are differences too: a trigger or a unique index changes what is stored, and a table
 // or a view can be mistaken for one of the schema. SQLite's own tables, such as those of ANALYZE, are
 // ignored.
-func (s *Snapshot) Differences(ctx context.Context) ([]Difference, error) {
+func Differences(ctx context.Context, file Querier) ([]Difference, error) {
 	schemas, err := allSchemas()
 	if err != nil {
 		return nil, err
 	}
 	var version int
-	if err := s.conn.QueryRowContext(ctx, "SELECT user_version FROM pragma_user_version").Scan(&version); err != nil {
+	if err := scanOne(ctx, file, "SELECT user_version FROM pragma_user_version", &version); err != nil {
 		return nil, err
 	}
 	want := schemas[min(max(version, 0), len(schemas)-1)]
-	rows, err := s.Query(ctx, selectSchema)
+	rows, err := file.Query(ctx, selectSchema)
 	is, err := objects(rows, err)
 	if err != nil {
 		return nil, err
@@ -65,11 +67,11 @@ func normalized(statement string) string { return strings.Join(strings.Fields(st
 // allSchemas returns the objects that a file of each version has, as the migrations create them in a
 // database in memory. Version 0 is empty.
 var allSchemas = sync.OnceValues(func() (_ [][]object, err error) {
-	steps, err := scripts()
+	steps, err := Migrations()
 	if err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", memory)
+	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
 	}
@@ -104,4 +106,27 @@ func objects(rows *sql.Rows, err error) ([]object, error) {
 		found = append(found, o)
 	}
 	return found, rows.Err()
+}
+
+// migrations are numbered from 1. A released one is never edited, because files were created with
+// it.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrations returns the migrations in order. Their number is the newest version of the schema.
+func Migrations() ([]string, error) {
+	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(files))
+	for i, file := range files {
+		text, err := migrations.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = string(text)
+	}
+	return texts, nil
 }

@@ -1,4 +1,6 @@
-package persistence
+// Package eventrow has the events of a session file as rows of its table events: what is stored of an event, and the
+// event that a row gives back. docs/schema.md describes the columns.
+package eventrow
 
 import (
 	"bytes"
@@ -10,11 +12,11 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 )
 
-// row is an event as the columns of the table events. A JSON column is nil, for NULL, if the event
+// Row is an event as the columns of the table events. A JSON column is nil, for NULL, if the event
 // has nil or nothing there.
-type row struct {
-	id, time, invocationID, author, branch              string
-	content, actions, usage, custom, longRunning, extra any
+type Row struct {
+	ID, Time, InvocationID, Author, Branch              string
+	Content, Actions, Usage, Custom, LongRunning, Extra any
 	links
 }
 
@@ -33,40 +35,40 @@ type actions struct {
 // have these.
 const newEventActions = `{"state_delta":{},"artifact_delta":{}}`
 
-// encode returns the row of an event. It does not change the event. Fields with a column of their
+// Encode returns the row of an event. It does not change the event. Fields with a column of their
 // own go there, all others to the column extra. For example, an answer with the finish reason STOP
 // has
 //
 //	content  {"parts":[{"text":"Yes."}],"role":"model"}
 //	actions  {"state_delta":{},"artifact_delta":{}}
 //	extra    {"finish_reason":"STOP"}
-func encode(ev *session.Event) (row, error) {
-	r := row{id: ev.ID, invocationID: ev.InvocationID, author: ev.Author, branch: ev.Branch}
+func Encode(ev *session.Event) (Row, error) {
+	r := Row{ID: ev.ID, InvocationID: ev.InvocationID, Author: ev.Author, Branch: ev.Branch}
 	var exact exactly
 	unreadable, err := exact.collect(reflect.ValueOf(ev), "")
 	if err != nil {
-		return row{}, err
+		return Row{}, err
 	}
 	if unreadable {
 		ev = without(reflect.ValueOf(ev)).Interface().(*session.Event)
 	}
 	x := extraOf(ev)
 	x.Exact = exact
-	r.time, x.Time = formatTime(ev.Timestamp)
+	r.Time, x.Time = FormatTime(ev.Timestamp)
 
 	e := encoder{}
-	r.content = e.json("content", ev.Content, ev.Content == nil)
-	r.usage = e.json("usage metadata", ev.UsageMetadata, ev.UsageMetadata == nil)
-	r.custom = e.json("custom metadata", ev.CustomMetadata, ev.CustomMetadata == nil)
-	r.longRunning = e.json("long-running tool IDs", ev.LongRunningToolIDs, ev.LongRunningToolIDs == nil)
-	r.extra = e.json("extra", &x, x.isZero())
+	r.Content = e.json("content", ev.Content, ev.Content == nil)
+	r.Usage = e.json("usage metadata", ev.UsageMetadata, ev.UsageMetadata == nil)
+	r.Custom = e.json("custom metadata", ev.CustomMetadata, ev.CustomMetadata == nil)
+	r.LongRunning = e.json("long-running tool IDs", ev.LongRunningToolIDs, ev.LongRunningToolIDs == nil)
+	r.Extra = e.json("extra", &x, x.isZero())
 	if a := actions(ev.Actions); isNewEvent(&a) {
-		r.actions = newEventActions
+		r.Actions = newEventActions
 	} else {
-		r.actions = e.json("actions", &a, isNothing(&a))
+		r.Actions = e.json("actions", &a, isNothing(&a))
 	}
 	if e.err != nil {
-		return row{}, e.err
+		return Row{}, e.err
 	}
 	r.links, err = linksOf(ev, &r)
 	return r, err
@@ -90,40 +92,49 @@ func doesNothing(a *actions) bool {
 // encoder keeps the first error.
 type encoder struct{ err error }
 
-// json returns the JSON of a value, without escaping <, > and &, or nil for NULL.
+// json returns the JSON of a value, or nil for NULL.
 func (e *encoder) json(name string, value any, null bool) any {
 	if null || e.err != nil {
 		return nil
 	}
+	text, err := JSON(name, value)
+	if err != nil {
+		e.err = err
+		return nil
+	}
+	return text
+}
+
+// JSON returns the JSON of a value, without escaping <, > and &. The name is for errors.
+func JSON(name string, value any) (string, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(value); err != nil {
-		e.err = fmt.Errorf("%s cannot be written as JSON: %w", name, err)
-		return nil
+		return "", fmt.Errorf("%s cannot be written as JSON: %w", name, err)
 	}
-	return string(buf.Bytes()[:buf.Len()-1]) // without the encoder's newline
+	return string(buf.Bytes()[:buf.Len()-1]), nil // without the encoder's newline
 }
 
-// stored is a row as the database returns it.
-type stored struct {
-	id, time, invocationID, author, branch              string
+// Stored is a row as the database returns it.
+type Stored struct {
+	ID, Time, invocationID, author, branch              string
 	content, actions, usage, custom, longRunning, extra []byte
 
-	seq     int64
-	covered bool
+	Seq     int64
+	Covered bool
 }
 
-// fields returns the targets for the columns of eventColumns.
-func (r *stored) fields() []any {
-	return []any{&r.id, &r.time, &r.invocationID, &r.author, &r.branch,
-		&r.content, &r.actions, &r.usage, &r.custom, &r.longRunning, &r.extra, &r.seq, &r.covered}
+// Fields returns the targets of a Scan for [Columns].
+func (r *Stored) Fields() []any {
+	return []any{&r.ID, &r.Time, &r.invocationID, &r.author, &r.branch,
+		&r.content, &r.actions, &r.usage, &r.custom, &r.longRunning, &r.extra, &r.Seq, &r.Covered}
 }
 
-// decode returns the event of a row. It is the inverse of encode, apart from the changes that the
-// package comment lists.
-func decode(r *stored) (*session.Event, error) {
-	ev := &session.Event{ID: r.id, InvocationID: r.invocationID, Author: r.author, Branch: r.branch}
+// Decode returns the event of a row. It is the inverse of [Encode], apart from the changes that
+// JSON makes: values inside maps become JSON's own types, and bytes that are not UTF-8 become U+FFFD.
+func Decode(r *Stored) (*session.Event, error) {
+	ev := &session.Event{ID: r.ID, InvocationID: r.invocationID, Author: r.author, Branch: r.branch}
 	d := decoder{}
 	d.json("content", r.content, &ev.Content)
 	d.json("usage_metadata", r.usage, &ev.UsageMetadata)
@@ -143,10 +154,10 @@ func decode(r *stored) (*session.Event, error) {
 		d.err = x.Exact.restore(ev)
 	}
 	if d.err == nil {
-		ev.Timestamp, d.err = parseTime(r.time, x.Time)
+		ev.Timestamp, d.err = ParseTime(r.Time, x.Time)
 	}
 	if d.err != nil {
-		return nil, fmt.Errorf("event %q: %w", r.id, d.err)
+		return nil, fmt.Errorf("event %q: %w", r.ID, d.err)
 	}
 	return ev, nil
 }

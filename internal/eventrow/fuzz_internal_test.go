@@ -1,4 +1,4 @@
-package persistence
+package eventrow
 
 import "testing"
 
@@ -14,13 +14,13 @@ func FuzzARowIsReadOrRefused(f *testing.F) {
 		f.Add(seed[0], seed[1], seed[2])
 	}
 	f.Fuzz(func(t *testing.T, content, actions, extra string) {
-		row := &stored{id: "e", time: "2026-01-01T00:00:00.000000000Z", content: []byte(content), actions: []byte(actions), extra: []byte(extra)}
-		ev, err := decode(row)
+		row := &Stored{ID: "e", Time: "2026-01-01T00:00:00.000000000Z", content: []byte(content), actions: []byte(actions), extra: []byte(extra)}
+		ev, err := Decode(row)
 		if (ev == nil) == (err == nil) {
 			t.Fatalf("%v, %v", ev, err)
 		}
 		if err == nil {
-			if _, err := encode(ev); err != nil {
+			if _, err := Encode(ev); err != nil {
 				t.Fatalf("a decoded event cannot be stored again: %v", err)
 			}
 		}

@@ -1,4 +1,4 @@
-package persistence
+package eventrow
 
 import (
 	"google.golang.org/genai"
@@ -22,7 +22,7 @@ type extra struct {
 	LogprobsResult          *genai.LogprobsResult    `json:"logprobs_result,omitzero"`
 	SessionResumptionHandle string                   `json:"session_resumption_handle,omitzero"`
 	// Time is set if the event's time is outside of the range of the time column.
-	Time  *instant `json:"time,omitzero"`
+	Time  *Instant `json:"time,omitzero"`
 	Exact exactly  `json:"exact,omitzero"`
 }
 

@@ -1,4 +1,4 @@
-package persistence
+package eventrow
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package persistence
+package eventrow
 
 import (
 	"slices"
@@ -9,12 +9,12 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// speaker is the kind of an event's author. The view always shows the newest event of the user and
+// Speaker is the kind of an event's author. The view always shows the newest event of the user and
 // the newest of the agents.
-type speaker int
+type Speaker int
 
 const (
-	speakerNone speaker = iota
+	speakerNone Speaker = iota
 	speakerUser
 	speakerAgent
 )
@@ -22,44 +22,44 @@ const (
 // links are the relations of an event to other events of its session. They are computed from the
 // event as it is after decoding, because the view is computed from decoded events. For example, of
 //
-//	user   "Is it cold?"       speaker user,  conversation
-//	agent  calls weather (c1)  speaker agent, conversation, call c1
-//	agent  result of c1        speaker agent, answer c1
+//	user   "Is it cold?"       Speaker user,  conversation
+//	agent  calls weather (c1)  Speaker agent, conversation, call c1
+//	agent  result of c1        Speaker agent, answer c1
 //
 // the third belongs to the unit of the second, because its answer has the ID of that call.
 type links struct {
-	calls, answers []string // IDs of function calls and responses, each once, sorted
-	speaker        speaker
-	isConversation bool // it has content, so it may begin an invocation
-	record         any  // the record's ID, "" for an unreadable record, nil for other events
-	meta           *record.Metadata
+	Calls, Answers []string // IDs of function calls and responses, each once, sorted
+	Speaker        Speaker
+	IsConversation bool // it has content, so it may begin an invocation
+	Record         any  // the record's ID, "" for an unreadable record, nil for other events
+	Meta           *record.Metadata
 }
 
 // linksOf returns the links of an event. r is its row so far.
-func linksOf(ev *session.Event, r *row) (links, error) {
+func linksOf(ev *session.Event, r *Row) (links, error) {
 	class := adk.Classify(ev)
-	l := links{isConversation: class.Is(adk.Speaks)}
+	l := links{IsConversation: class.Is(adk.Speaks)}
 	if _, claims := ev.CustomMetadata[record.Key]; claims {
 		// Only decoded JSON shows whether the metadata is a readable record.
-		back, err := decode(r.stored())
+		back, err := Decode(r.Stored())
 		if err != nil {
 			return l, err
 		}
 		if record.Is(back) {
-			l.record, l.isConversation = "", false
+			l.Record, l.IsConversation = "", false
 			if m, err := record.From(back); err == nil {
-				l.record, l.meta = m.RecordID, m
+				l.Record, l.Meta = m.RecordID, m
 			}
 			return l, nil
 		}
 	}
 	switch {
 	case class.Is(adk.ByUser) && ev.Content != nil:
-		l.speaker = speakerUser
+		l.Speaker = speakerUser
 	case class.Is(adk.ByAgent):
-		l.speaker = speakerAgent
+		l.Speaker = speakerAgent
 	}
-	l.calls, l.answers = callsOf(ev)
+	l.Calls, l.Answers = callsOf(ev)
 	return l, nil
 }
 
@@ -78,17 +78,17 @@ func distinct(ids []string) []string {
 	return slices.Compact(ids)
 }
 
-// stored returns the row as the database would return it.
-func (r *row) stored() *stored {
+// Stored returns the row as the database would return it.
+func (r *Row) Stored() *Stored {
 	bytes := func(column any) []byte {
 		if text, ok := column.(string); ok {
 			return []byte(text)
 		}
 		return nil
 	}
-	return &stored{
-		id: r.id, time: r.time, invocationID: r.invocationID, author: r.author, branch: r.branch,
-		content: bytes(r.content), actions: bytes(r.actions), usage: bytes(r.usage),
-		custom: bytes(r.custom), longRunning: bytes(r.longRunning), extra: bytes(r.extra),
+	return &Stored{
+		ID: r.ID, Time: r.Time, invocationID: r.InvocationID, author: r.Author, branch: r.Branch,
+		content: bytes(r.Content), actions: bytes(r.Actions), usage: bytes(r.Usage),
+		custom: bytes(r.Custom), longRunning: bytes(r.LongRunning), extra: bytes(r.Extra),
 	}
 }

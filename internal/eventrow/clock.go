@@ -1,4 +1,4 @@
-package persistence
+package eventrow
 
 import (
 	"fmt"
@@ -14,27 +14,27 @@ var (
 	latest   = time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)
 )
 
-// instant is a time that the layout cannot write.
-type instant struct {
+// Instant is a time outside of the years that fit into the text of a time.
+type Instant struct {
 	Seconds     int64 `json:"seconds"`
 	Nanoseconds int   `json:"nanoseconds"`
 }
 
-// formatTime returns t as text. A time outside of the range of the layout becomes the earliest or
+// FormatTime returns t as text. A time outside of the range of the layout becomes the earliest or
 // the latest time, and the second result is the exact one.
-func formatTime(t time.Time) (string, *instant) {
+func FormatTime(t time.Time) (string, *Instant) {
 	t = t.UTC()
 	switch {
 	case t.Before(earliest):
-		return earliest.Format(layout), &instant{Seconds: t.Unix(), Nanoseconds: t.Nanosecond()}
+		return earliest.Format(layout), &Instant{Seconds: t.Unix(), Nanoseconds: t.Nanosecond()}
 	case t.After(latest):
-		return latest.Format(layout), &instant{Seconds: t.Unix(), Nanoseconds: t.Nanosecond()}
+		return latest.Format(layout), &Instant{Seconds: t.Unix(), Nanoseconds: t.Nanosecond()}
 	}
 	return t.Format(layout), nil
 }
 
-// parseTime is the inverse of formatTime.
-func parseTime(text string, exact *instant) (time.Time, error) {
+// ParseTime is the inverse of FormatTime.
+func ParseTime(text string, exact *Instant) (time.Time, error) {
 	if exact != nil {
 		return time.Unix(exact.Seconds, int64(exact.Nanoseconds)).UTC(), nil
 	}

@@ -1,4 +1,4 @@
-package persistence
+package sessionfile
 
 import (
 	"context"
@@ -47,13 +47,16 @@ const (
 	selectChains = `SELECT s.key, s.app, s.user, s.id, s.created_at, s.last_seq, s.undigested,
 		(SELECT digest FROM events WHERE session = s.key AND seq = s.last_seq)
 		FROM sessions s WHERE ?1 = 0 OR s.key = ?1 ORDER BY s.app, s.user, s.id`
+	// SelectChain has the columns of a session's events that their digests are made of.
+	SelectChain = `SELECT seq, digest, id, time, invocation_id, author, branch, record_id, content, actions, usage_metadata,
+		custom_metadata, long_running_tool_ids, extra FROM events WHERE session = ? ORDER BY seq`
 	selectIdentity = `SELECT id FROM identity LIMIT 1`
 )
 
 // Identity returns the random ID that the file got when it was created, "" if somebody deleted it.
 // Copies of a file have the same ID.
-func (s *Snapshot) Identity(ctx context.Context) (id string, err error) {
-	err = s.conn.QueryRowContext(ctx, selectIdentity).Scan(&id)
+func Identity(ctx context.Context, file Querier) (id string, err error) {
+	err = scanOne(ctx, file, selectIdentity, &id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
@@ -61,12 +64,12 @@ func (s *Snapshot) Identity(ctx context.Context) (id string, err error) {
 }
 
 // Chains returns the chains of all sessions, in the order of their names.
-func (s *Snapshot) Chains(ctx context.Context) ([]Chain, error) { return s.chains(ctx, 0) }
+func Chains(ctx context.Context, file Querier) ([]Chain, error) { return chains(ctx, file, 0) }
 
-// Chain returns the chain of the session with this key in the table sessions. Errors wrap
+// ChainOf returns the chain of the session with this key in the table sessions. Errors wrap
 // [session.ErrNotFound] if there is no such row.
-func (s *Snapshot) Chain(ctx context.Context, row int64) (Chain, error) {
-	found, err := s.chains(ctx, row)
+func ChainOf(ctx context.Context, file Querier, row int64) (Chain, error) {
+	found, err := chains(ctx, file, row)
 	if err == nil && (row == 0 || len(found) == 0) {
 		err = fmt.Errorf("%w: row %d", session.ErrNotFound, row)
 	}
@@ -77,8 +80,8 @@ func (s *Snapshot) Chain(ctx context.Context, row int64) (Chain, error) {
 }
 
 // chains returns the chain of the session with a key, or all chains for key 0.
-func (s *Snapshot) chains(ctx context.Context, row int64) ([]Chain, error) {
-	rows, err := s.Query(ctx, selectChains, row)
+func chains(ctx context.Context, file Querier, row int64) ([]Chain, error) {
+	rows, err := file.Query(ctx, selectChains, row)
 	if err != nil {
 		return nil, err
 	}
@@ -99,20 +102,20 @@ func (s *Snapshot) chains(ctx context.Context, row int64) ([]Chain, error) {
 	return all, rows.Err()
 }
 
-// Links recomputes a chain from its rows, in order, and compares it with the stored digests. It
+// Links recomputes the chain from its rows, in order, and compares it with the stored digests. It
 // holds one row at a time. An error ends the sequence.
-func (s *Snapshot) Links(ctx context.Context, c Chain) iter.Seq2[Link, error] {
+func (c Chain) Links(ctx context.Context, file Querier) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
-		rows, err := s.Query(ctx, selectChain, c.key)
+		rows, err := file.Query(ctx, SelectChain, c.key)
 		if err != nil {
 			yield(Link{}, err)
 			return
 		}
-		chainLinks(rows, &digester{}, c.Genesis())(yield)
+		Links(rows, &Digester{}, c.Genesis())(yield)
 	}
 }
 
-// chainLinks recomputes the chain of the rows of selectChain, and closes them. It follows the
+// Links recomputes the chain of the rows of [SelectChain], and closes them. It follows the
 // recomputed digests and the stored ones at the same time. For example, if somebody changes the
 // text of event 2 of 3,
 //
@@ -122,7 +125,7 @@ func (s *Snapshot) Links(ctx context.Context, c Chain) iter.Seq2[Link, error] {
 //	3      another     old     true: it follows from the stored digest of event 2
 //
 // Only event 2 does not fit, although the recomputed digests differ from there on.
-func chainLinks(rows *sql.Rows, d *digester, before Digest) iter.Seq2[Link, error] {
+func Links(rows *sql.Rows, d *Digester, before Digest) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		defer rows.Close()
 		columns := make([][]byte, 12) // not sql.RawBytes, which can be nil for an empty text
@@ -141,8 +144,8 @@ func chainLinks(rows *sql.Rows, d *digester, before Digest) iter.Seq2[Link, erro
 				d.bytes(column)
 			}
 			l.ID, l.Content = string(columns[0]), d.sum()
-			l.Digest = d.next(l.Digest, l.Seq, l.Content)
-			want := d.next(fits, l.Seq, l.Content)
+			l.Digest = d.Next(l.Digest, l.Seq, l.Content)
+			want := d.Next(fits, l.Seq, l.Content)
 			l.Fits = string(l.Stored) == string(want[:])
 			if fits = l.Digest; len(l.Stored) == len(fits) {
 				fits = Digest(l.Stored)
@@ -159,6 +162,6 @@ func chainLinks(rows *sql.Rows, d *digester, before Digest) iter.Seq2[Link, erro
 
 // Genesis returns the digest that the first event of the session follows.
 func (c Chain) Genesis() Digest {
-	var d digester
-	return d.genesis(c.App, c.User, c.Session, c.Created)
+	var d Digester
+	return d.Genesis(c.App, c.User, c.Session, c.Created)
 }

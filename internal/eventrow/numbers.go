@@ -1,4 +1,4 @@
-package persistence
+package eventrow
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// withDigits replaces numbers of an event that float64 cannot represent exactly with the digits in
+// WithDigits replaces numbers of an event that float64 cannot represent exactly with the digits in
 // the columns of its row. For example, the account number 12345678901234567890 decodes as the
 // float64 12345678901234567000. It does not change records, whose numbers are all float64.
-func withDigits(ev *session.Event, r *stored) error {
+func WithDigits(ev *session.Event, r *Stored) error {
 	var content *genai.Content
 	var a actions
 	var custom map[string]any
@@ -26,7 +26,7 @@ func withDigits(ev *session.Event, r *stored) error {
 		d.json("custom_metadata", r.custom, &custom)
 	}
 	if d.err != nil {
-		return fmt.Errorf("event %q: %w", r.id, d.err)
+		return fmt.Errorf("event %q: %w", r.ID, d.err)
 	}
 	if content != nil {
 		for i, part := range content.Parts {
