@@ -9,6 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
@@ -104,16 +105,10 @@ const (
 // layers are all of them, in the order in which errors name them.
 var layers = []Layer{LayerToolResults, LayerBudget, LayerPrompt, LayerToolSearch, LayerGuard}
 
-// ConfigError is one value of a [Config] that contradicts another one. Values that a layer refuses by
-// itself have the typed error of that layer.
-type ConfigError struct {
-	Field  string // as the configuration names it, such as "Budget.ContextWindow"
-	Value  any    // as it was given
-	Reason string // what is wrong with it, and what to do
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string { return fmt.Sprintf("%s is %v: %s", e.Field, e.Value, e.Reason) }
+// ConfigError is one refused value: Field names it as the configuration does, such as "Budget.ContextWindow",
+// Value is as it was given, and Reason says what is wrong with it, and what to do. The layers and all other
+// packages have the same type, so errors.As finds what any of them refuses.
+type ConfigError = configerr.Error
 
 // uses reports whether a layer is on.
 func (c *Config) uses(layer Layer) bool { return !slices.Contains(c.Disable, layer) }
@@ -129,11 +124,11 @@ func (c *Config) uses(layer Layer) bool { return !slices.Contains(c.Disable, lay
 func FromSettings(s preset.Settings, llm model.LLM) (Config, error) {
 	switch {
 	case s.Model.Value == "":
-		return Config{}, &ConfigError{"settings", "the zero value", "make them with preset.Resolve"}
-	case llm == nil || adk.IsNil(llm):
-		return Config{}, &ConfigError{"Model", "nil", "give the model that the settings name: " + s.Model.Value}
+		return Config{}, &ConfigError{Field: "settings.Model", Value: "", Reason: "make the settings with preset.Resolve"}
+	case adk.IsNil(llm):
+		return Config{}, &ConfigError{Field: "Model", Reason: "give the model that the settings name: " + s.Model.Value}
 	case !sameModel(llm.Name(), s.Model.Value):
-		return Config{}, &ConfigError{"Model", llm.Name(), fmt.Sprintf(
+		return Config{}, &ConfigError{Field: "Model", Value: llm.Name(), Reason: fmt.Sprintf(
 			"the settings are for %s (%s), whose tier decides the thresholds: give that model, or name this one in the settings", s.Model.Value, s.Model.Origin())}
 	}
 	cfg := Config{Model: llm}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/activity"
-	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/layer/guard"
@@ -65,11 +65,13 @@ type Stack struct {
 
 // New puts the layers over inner. It returns an error if the config contradicts itself, or if inner
 // is nil or already has a layer of this module; it then starts nothing. The error joins every problem:
-// [*ConfigError] for contradictions between layers, and for a layer's own settings that layer's typed
-// error, such as [compaction.ConfigError].
+// a [*ConfigError] for each value that is refused, by the stack or by a layer.
 func New(inner session.Service, cfg Config) (*Stack, error) {
-	if cfg.Model != nil && adk.IsNil(cfg.Model) {
-		return nil, fmt.Errorf("longsession config: Model holds a nil %T, and every call would panic: set a model or leave the field out", cfg.Model)
+	var wrong configerr.Problems
+	wrong.RefuseNilIn("Model", cfg.Model)
+	wrong.RefuseNilIn("Compaction.Model", cfg.Compaction.Model)
+	if len(wrong) > 0 {
+		return nil, fmt.Errorf("longsession: %w", wrong.Join("config")) // the other checks ask a model for its name
 	}
 	cfg, problems := cfg.resolve()
 	b := &builder{Stack: &Stack{registry: cfg.Registry}, inner: inner, cfg: &cfg}

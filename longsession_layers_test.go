@@ -114,14 +114,14 @@ func TestContradictionsBetweenLayersAreRefusedByName(t *testing.T) {
 	}{
 		"lost ceilings": {func(c *longsession.Config) {
 			c.Guard.Session.ModelCalls, c.Disable = 5, []longsession.Layer{longsession.LayerGuard}
-		}, []string{"Guard is set with limits", "do not disable guard"}},
+		}, []string{"Guard is set: nobody holds its limits", "do not disable guard"}},
 		"two windows":     {func(c *longsession.Config) { c.Budget.ContextWindow, c.Compaction.ContextWindow = 8_000, 9_000 }, []string{"Budget.ContextWindow is 8000", "Compaction.ContextWindow is 9000"}},
 		"two reserves":    {func(c *longsession.Config) { c.Budget.MaxOutputTokens, c.Compaction.MaxOutputTokens = 100, 200 }, []string{"Budget.MaxOutputTokens is 100", "Compaction.MaxOutputTokens is 200"}},
 		"two thresholds":  {func(c *longsession.Config) { c.Budget.Thresholds.Compact, c.Compaction.SafetyRatio = 0.9, 0.6 }, []string{"Budget.Thresholds.Compact is 0.9", "Compaction.SafetyRatio is 0.6"}},
 		"two blocks":      {func(c *longsession.Config) { c.Budget.Thresholds.Block, c.Compaction.BlockRatio = 0.97, 0.96 }, []string{"Budget.Thresholds.Block is 0.97", "Compaction.BlockRatio is 0.96"}},
 		"a cut":           {func(c *longsession.Config) { c.Compaction.Cut = cut }, []string{"Compaction.Cut is set", "ToolResults"}},
 		"a masker":        {func(c *longsession.Config) { c.Budget.Masker = &toolresult.Masker{} }, []string{"Budget.Masker is set", "Masking"}},
-		"no such layer":   {func(c *longsession.Config) { c.Disable = []longsession.Layer{"cache"} }, []string{"Disable is cache", "toolresults, budget, prompt, toolsearch and guard"}},
+		"no such layer":   {func(c *longsession.Config) { c.Disable = []longsession.Layer{"cache"} }, []string{`Disable is "cache"`, "toolresults, budget, prompt, toolsearch and guard"}},
 		"a third window":  {func(c *longsession.Config) { c.ToolSearch.ContextWindow, c.Compaction.ContextWindow = 8_000, 9_000 }, []string{"ToolSearch.ContextWindow is 8000", "Compaction.ContextWindow is 9000"}},
 		"a third reserve": {func(c *longsession.Config) { c.Budget.MaxOutputTokens, c.ToolSearch.MaxOutputTokens = 100, 200 }, []string{"Budget.MaxOutputTokens is 100", "ToolSearch.MaxOutputTokens is 200"}},
 		"sections": {func(c *longsession.Config) {

@@ -66,7 +66,7 @@ func TestRecallAndCompactionShareTheirRedaction(t *testing.T) {
 	hide := func(text string) string { return strings.ReplaceAll(text, "X4829917", "[gone]") }
 	base := compaction.Config{Summarizer: summarizer.Extractive{}, ContextWindow: 32_000}
 	_, err := longsession.New(nil, longsession.Config{Compaction: compaction.Config{Summarizer: base.Summarizer, Redact: hide, RecallTool: "find"}, Recall: recall.Config{Enabled: true, Redact: hide, Limit: -1}})
-	for _, want := range []string{"Recall.Redact is set", "Compaction.RecallTool is find", "Limit is -1"} {
+	for _, want := range []string{"Recall.Redact is set", `Compaction.RecallTool is "find"`, "Limit is -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}

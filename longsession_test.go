@@ -102,7 +102,8 @@ func TestAConfigThatCannotWorkIsRefused(t *testing.T) {
 		typed bool
 	}{
 		"no model":               {inner: inner, want: "Model", typed: true},
-		"a nil model":            {inner: inner, cfg: longsession.Config{Model: (*compactiontest.Model)(nil)}, want: "nil *compactiontest.Model"},
+		"a nil model":            {inner: inner, cfg: longsession.Config{Model: (*compactiontest.Model)(nil)}, want: "longsession: config: Model is nil: it holds a nil *compactiontest.Model", typed: true},
+		"a nil model of a layer": {inner: inner, cfg: longsession.Config{Compaction: compaction.Config{Model: (*compactiontest.Model)(nil)}}, want: "Compaction.Model is nil", typed: true},
 		"a bad value of a layer": {inner: inner, cfg: longsession.Config{Model: speaker("m"), Compaction: compaction.Config{SafetyRatio: 70}}, want: "SafetyRatio is 70", typed: true},
 		"no inner service":       {cfg: longsession.Config{Model: speaker("m")}, want: "nil"},
 		"two stacks":             {inner: wrapped, cfg: longsession.Config{Model: speaker("m")}, want: "already compacts"},

@@ -348,7 +348,7 @@ func TestSettingsForAnotherModelAreRefused(t *testing.T) {
 		llm      model.LLM
 		want     string
 	}{
-		"another model":      {s, speaker("house-little"), "Model is house-little: the settings are for house-large (app agent.model)"},
+		"another model":      {s, speaker("house-little"), "Model is \"house-little\": the settings are for house-large (app agent.model)"},
 		"no model":           {s, nil, "Model is nil: give the model that the settings name: house-large"},
 		"a nil model":        {s, (*compactiontest.Model)(nil), "Model is nil"},
 		"settings of no use": {preset.Settings{}, speaker("house-large"), "preset.Resolve"},

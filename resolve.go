@@ -1,11 +1,11 @@
 package longsession
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
@@ -17,7 +17,7 @@ func (c Config) resolve() (Config, error) {
 	r := resolver{cfg: &c}
 	for _, layer := range c.Disable {
 		if !slices.Contains(layers, layer) {
-			r.refuse("Disable", string(layer), "no layer has this name; there are %s", names(layers))
+			r.Refuse("Disable", layer, "no layer has this name; there are %s", names(layers))
 		}
 	}
 	r.models()
@@ -29,17 +29,13 @@ func (c Config) resolve() (Config, error) {
 	} else {
 		c.Budget = budget.Config{Registry: c.Budget.Registry, ContextWindow: c.Compaction.ContextWindow, MaxOutputTokens: c.Compaction.MaxOutputTokens}
 	}
-	return c, errors.Join(r.problems...)
+	return c, r.Join("config")
 }
 
 // resolver collects what is wrong with a config.
 type resolver struct {
-	cfg      *Config
-	problems []error
-}
-
-func (r *resolver) refuse(field string, value any, reason string, args ...any) {
-	r.problems = append(r.problems, &ConfigError{field, value, fmt.Sprintf(reason, args...)})
+	cfg *Config
+	configerr.Problems
 }
 
 // names lists layers for an error: "toolresults, budget and prompt".
@@ -72,7 +68,7 @@ func (r *resolver) windows() {
 	same(r, windows...)
 	same(r, replies...)
 	if window := *windows[0].value; window > 0 && window < minWindow {
-		r.refuse(windows[0].field, window, "no request fits into it: it is a number of tokens, such as 128_000, or 0 for the window of the model")
+		r.Refuse(windows[0].field, window, "no request fits into it: it is a number of tokens, such as 128_000, or 0 for the window of the model")
 	}
 }
 
@@ -98,31 +94,32 @@ func (r *resolver) models() {
 func (r *resolver) owned() {
 	c := r.cfg
 	if c.uses(LayerToolResults) && c.Compaction.Cut != nil {
-		r.refuse("Compaction.Cut", "set", "the layer of tool results cuts them: configure ToolResults, or disable %s", LayerToolResults)
+		r.Refuse("Compaction.Cut", c.Compaction.Cut, "the layer of tool results cuts them: configure ToolResults, or disable %s", LayerToolResults)
 	}
 	r.recall()
 	if !c.uses(LayerBudget) {
 		return
 	}
 	if c.Compaction.Fixed != nil {
-		r.refuse("Compaction.Fixed", "set", "the budget measures the fixed part of requests: remove it, or disable %s", LayerBudget)
+		r.Refuse("Compaction.Fixed", c.Compaction.Fixed, "the budget measures the fixed part of requests: remove it, or disable %s", LayerBudget)
 	}
 	if c.uses(LayerPrompt) && c.Budget.Sections != nil {
-		r.refuse("Budget.Sections", "set", "the sections are those of Prompt: remove it, or disable %s", LayerPrompt)
+		r.Refuse("Budget.Sections", c.Budget.Sections, "the sections are those of Prompt: remove it, or disable %s", LayerPrompt)
 	}
 	for _, field := range []struct {
 		name    string
 		set     bool
+		value   any
 		instead string
 	}{
-		{"Compactor", c.Budget.Compactor != nil, "the stack's session service compacts"},
-		{"Masker", c.Budget.Masker != nil, "set Masking"},
-		{"Cutter", c.Budget.Cutter != nil, "set ToolResults"},
-		{"ReadResult", c.Budget.ReadResult != nil, "the stack has its own"},
-		{"Store", c.Budget.Store != nil, "set Results"},
+		{"Compactor", c.Budget.Compactor != nil, c.Budget.Compactor, "the stack's session service compacts"},
+		{"Masker", c.Budget.Masker != nil, c.Budget.Masker, "set Masking"},
+		{"Cutter", c.Budget.Cutter != nil, c.Budget.Cutter, "set ToolResults"},
+		{"ReadResult", c.Budget.ReadResult != nil, c.Budget.ReadResult, "the stack has its own"},
+		{"Store", c.Budget.Store != nil, c.Budget.Store, "set Results"},
 	} {
 		if field.set {
-			r.refuse("Budget."+field.name, "set", "the stack fills it: %s", field.instead)
+			r.Refuse("Budget."+field.name, field.value, "the stack fills it: %s", field.instead)
 		}
 	}
 }
@@ -131,7 +128,7 @@ func (r *resolver) owned() {
 func (r *resolver) recall() {
 	c := r.cfg
 	if name := c.Compaction.RecallTool; c.Recall.Enabled && name != "" && name != recall.ToolName {
-		r.refuse("Compaction.RecallTool", name, "Recall is enabled, and its tool is %s: leave the name out", recall.ToolName)
+		r.Refuse("Compaction.RecallTool", name, "Recall is enabled, and its tool is %s: leave the name out", recall.ToolName)
 	}
 	// Exact values go through the same function, also where nobody searches.
 	switch {
@@ -140,7 +137,7 @@ func (r *resolver) recall() {
 	case c.Compaction.Redact == nil:
 		c.Compaction.Redact = c.Recall.Redact
 	default:
-		r.refuse("Recall.Redact", "set", "Compaction.Redact is set, too, and both mean the same: set one of them")
+		r.Refuse("Recall.Redact", c.Recall.Redact, "Compaction.Redact is set, too, and both mean the same: set one of them")
 	}
 }
 
@@ -148,7 +145,7 @@ func (r *resolver) recall() {
 func (r *resolver) ceilings() {
 	g := &r.cfg.Guard
 	if !r.cfg.uses(LayerGuard) && (g.Turn.Any() || g.Session.Any()) {
-		r.refuse("Guard", "set with limits", "nobody holds them: remove the limits, or do not disable %s", LayerGuard)
+		r.Refuse("Guard", *g, "nobody holds its limits: remove them, or do not disable %s", LayerGuard)
 	}
 	if r.cfg.Model == nil || g.Unpriced != "" {
 		return // the app has said what happens with models without prices
@@ -161,7 +158,7 @@ func (r *resolver) ceilings() {
 		usd   tokens.Nano
 	}{{"Guard.Turn.USD", g.Turn.USD}, {"Guard.Session.USD", g.Session.USD}} {
 		if limit.usd > 0 {
-			r.refuse(limit.field, limit.usd, "it cannot hold, because the prices of the model %.80q are not known: add them to Registry, "+
+			r.Refuse(limit.field, limit.usd, "it cannot hold, because the prices of the model %.80q are not known: add them to Registry, "+
 				"charge it like another model with Guard.Unpriced = guard.UnpricedAs and Guard.PriceAs, or set guard.UnpricedWarn if it is for other models", r.cfg.Model.Name())
 		}
 	}
@@ -182,7 +179,7 @@ func same[N int | float64](r *resolver, places ...place[N]) {
 		case first.value == nil:
 			first = p
 		case *p.value != *first.value:
-			r.refuse(first.field, *first.value, "%s is %v, and both mean the same: set one of them", p.field, *p.value)
+			r.Refuse(first.field, *first.value, "%s is %v, and both mean the same: set one of them", p.field, *p.value)
 		}
 	}
 	if first.value == nil {
@@ -213,7 +210,7 @@ func (r *resolver) thresholds() {
 		case *pair.ratio == 0 || *pair.ratio == pair.standard:
 			*pair.ratio = pair.given
 		default:
-			r.refuse("Budget.Thresholds."+pair.name, pair.given, "Compaction.%s is %v, and both mean the same: set one of them", pair.other, *pair.ratio)
+			r.Refuse("Budget.Thresholds."+pair.name, pair.given, "Compaction.%s is %v, and both mean the same: set one of them", pair.other, *pair.ratio)
 		}
 	}
 }

@@ -1,9 +1,8 @@
 package compaction
 
 import (
-	"fmt"
-
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // ErrCompaction marks an error of a compaction. The history is unchanged and no turn was harmed.
@@ -11,22 +10,7 @@ import (
 // to it, so errors.Is finds both.
 var ErrCompaction = telemetry.ErrCompaction
 
-// ConfigError is one value of a [Config] that is refused. [NewCompactionService] reports all of
-// them at once, joined: errors.As finds the first.
-type ConfigError struct {
-	Field  string // of Config
-	Value  any    // as it was given; for a number that was left at 0, its default
-	Reason string // what is wrong with it, and what to do, naming other fields as Config does
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string {
-	value := fmt.Sprint(e.Value)
-	switch v := e.Value.(type) {
-	case nil:
-		value = "nil"
-	case string:
-		value = fmt.Sprintf("%.40q", v)
-	}
-	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
-}
+// ConfigError is one refused value: Field names it as [Config] does, Value is as it was given (for a number that
+// was left at 0, its default), and Reason says what is wrong with it, and what to do. [NewCompactionService]
+// reports all of them at once, joined: errors.As finds the first. All packages of this module have the same type.
+type ConfigError = configerr.Error

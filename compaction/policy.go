@@ -2,7 +2,6 @@ package compaction
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -13,7 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
-	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -95,8 +94,8 @@ func newPolicy(cfg Config) (*policy, error) {
 		p.limits = p.sizes.Limits(p.agentModel())
 		problems = p.checkTokens()
 	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("compaction config: %w", errors.Join(problems...))
+	if err := problems.Join("compaction config"); err != nil {
+		return nil, err
 	}
 	if err := p.setSummarizer(); err != nil {
 		return nil, err
@@ -114,11 +113,7 @@ const maxToolName = 64
 var toolName = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_.:-]{1,%d}$`, maxToolName))
 
 // checkValues refuses values that are wrong whatever the other fields are.
-func checkValues(cfg Config) []error {
-	var problems []error
-	problem := func(field string, value any, format string, args ...any) {
-		problems = append(problems, &ConfigError{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)})
-	}
+func checkValues(cfg Config) (p configerr.Problems) {
 	for _, field := range []struct {
 		name  string
 		value int
@@ -139,59 +134,57 @@ func checkValues(cfg Config) []error {
 		switch {
 		case field.value >= 0 || field.off && field.value == Off:
 		case field.off:
-			problem(field.name, field.value, "it must not be negative; Off (%d) turns it off", Off)
+			p.Refuse(field.name, field.value, "it must not be negative; Off (%d) turns it off", Off)
 		default:
-			problem(field.name, field.value, "it must not be negative; 0 is the default")
+			p.Refuse(field.name, field.value, "it must not be negative; 0 is the default")
 		}
 	}
 	if cfg.Timeout < 0 {
-		problem("Timeout", cfg.Timeout, "it must not be negative; 0 is the default of %v", defaultTimeout)
+		p.Refuse("Timeout", cfg.Timeout, "it must not be negative; 0 is the default of %v", defaultTimeout)
 	}
 	if !(cfg.SafetyRatio >= 0 && cfg.SafetyRatio <= 1 || cfg.SafetyRatio == Off) {
-		problem("SafetyRatio", cfg.SafetyRatio, "it is a share of the effective window, up to 1; Off (%d) turns it off", Off)
+		p.Refuse("SafetyRatio", cfg.SafetyRatio, "it is a share of the effective window, up to 1; Off (%d) turns it off", Off)
 	}
 	if !(cfg.BlockRatio >= 0 && cfg.BlockRatio <= 1) {
-		problem("BlockRatio", cfg.BlockRatio, "it is a share of the effective window, up to 1; 0 is the default of %v", defaultBlockRatio)
+		p.Refuse("BlockRatio", cfg.BlockRatio, "it is a share of the effective window, up to 1; 0 is the default of %v", defaultBlockRatio)
 	}
 	for _, field := range []struct {
 		name  string
 		value any
 	}{{"Model", cfg.Model}, {"Summarizer", cfg.Summarizer}, {"Observer", cfg.Observer}} {
-		if field.value != nil && adk.IsNil(field.value) {
-			problem(field.name, nil, "it holds a nil %T, and every call would panic", field.value)
-		}
+		p.RefuseNilIn(field.name, field.value)
 	}
 	if cfg.CheckpointTool != strings.TrimSpace(cfg.CheckpointTool) {
-		problem("CheckpointTool", cfg.CheckpointTool, "it begins or ends with a space, and no tool has such a name")
+		p.Refuse("CheckpointTool", cfg.CheckpointTool, "it begins or ends with a space, and no tool has such a name")
 	}
 	if cfg.RecallTool != "" && !toolName.MatchString(cfg.RecallTool) {
-		problem("RecallTool", cfg.RecallTool, "no provider accepts a tool of that name: use up to %d letters, digits, _, -, . and :", maxToolName)
+		p.Refuse("RecallTool", cfg.RecallTool, "no provider accepts a tool of that name: use up to %d letters, digits, _, -, . and :", maxToolName)
 	}
 	if cfg.CheckpointTokens > 0 && cfg.CheckpointTool == "" {
-		problem("CheckpointTokens", cfg.CheckpointTokens, "it has no effect without CheckpointTool: set that too, or leave this 0")
+		p.Refuse("CheckpointTokens", cfg.CheckpointTokens, "it has no effect without CheckpointTool: set that too, or leave this 0")
 	}
 	if cfg.AgentModel != "" && cfg.AgentModelFunc != nil {
-		problem("AgentModel", cfg.AgentModel, "it has no effect with AgentModelFunc: set one of them")
+		p.Refuse("AgentModel", cfg.AgentModel, "it has no effect with AgentModelFunc: set one of them")
 	}
 	if cfg.Model == nil && cfg.Summarizer == nil {
-		problem("Model", nil, "Summarizer is nil too, so no summary can be written; set one of them (summarizer.Extractive{} needs no model)")
+		p.Refuse("Model", nil, "Summarizer is nil too, so no summary can be written; set one of them (summarizer.Extractive{} needs no model)")
 	}
 	if cfg.PromptTemplate != "" && cfg.Summarizer != nil {
-		problem("PromptTemplate", cfg.PromptTemplate, "it has no effect with Summarizer: set it on the summarizer instead")
+		p.Refuse("PromptTemplate", cfg.PromptTemplate, "it has no effect with Summarizer: set it on the summarizer instead")
 	}
 	if cfg.PromptTemplate != "" && !strings.Contains(cfg.PromptTemplate, templatePlaceholder) {
-		problem("PromptTemplate", cfg.PromptTemplate, "it lacks %s: the summarizer would never see the conversation", templatePlaceholder)
+		p.Refuse("PromptTemplate", cfg.PromptTemplate, "it lacks %s: the summarizer would never see the conversation", templatePlaceholder)
 	}
 	switch {
 	case cfg.Pack == "":
 	case cfg.Summarizer != nil:
-		problem("Pack", cfg.Pack, "it has no effect with Summarizer: set it on the summarizer instead")
+		p.Refuse("Pack", cfg.Pack, "it has no effect with Summarizer: set it on the summarizer instead")
 	case cfg.PromptTemplate != "":
-		problem("Pack", cfg.Pack, "it has no effect with PromptTemplate: set one of them")
+		p.Refuse("Pack", cfg.Pack, "it has no effect with PromptTemplate: set one of them")
 	case !cfg.Pack.Known():
-		problem("Pack", cfg.Pack, "it is unknown: use %s, %s, %s or %s", summarizer.PackDefault, summarizer.PackHandover, summarizer.PackIntent, summarizer.PackCheckpoint)
+		p.Refuse("Pack", cfg.Pack, "it is unknown: use %s, %s, %s or %s", summarizer.PackDefault, summarizer.PackHandover, summarizer.PackIntent, summarizer.PackCheckpoint)
 	}
-	return problems
+	return p
 }
 
 // fillDefaults gives zero numbers their defaults, and then turns Off into 0.
@@ -261,31 +254,28 @@ func isFree(s Summarizer) bool {
 
 // checkTokens refuses values that could never take effect. If the model may change, it refuses only
 // values that are wrong for every model.
-func (p *policy) checkTokens() []error {
-	refuse := func(field string, value any, format string, args ...any) []error {
-		return []error{&ConfigError{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)}}
-	}
+func (p *policy) checkTokens() (problems configerr.Problems) {
 	l := p.limits
 	switch share := p.sizes.Share(l.Effective()); {
 	case p.SafetyRatio >= p.BlockRatio:
-		return refuse("SafetyRatio", p.SafetyRatio,
+		problems.Refuse("SafetyRatio", p.SafetyRatio,
 			"the token trigger must fire before the hard limit, which is BlockRatio %v of the effective window; lower it, raise BlockRatio, or set SafetyRatio to Off", p.BlockRatio)
 	case p.sizes.WindowIsFixed() && p.MaxOutputTokens >= l.ContextWindow:
-		return refuse("MaxOutputTokens", p.MaxOutputTokens,
+		problems.Refuse("MaxOutputTokens", p.MaxOutputTokens,
 			"with a ContextWindow of %d, nothing would be left for the prompt; lower it or set ContextWindow", l.ContextWindow)
 	case l.HardLimit < 1:
-		return refuse("ContextWindow", l.ContextWindow,
+		problems.Refuse("ContextWindow", l.ContextWindow,
 			"with MaxOutputTokens %d, the hard limit of BlockRatio %v of the rest is no prompt at all; raise ContextWindow or lower MaxOutputTokens", l.Reply, p.BlockRatio)
 	case p.sizes.WindowIsFixed() && share > 0 && p.TokenThreshold > share:
-		return refuse("TokenThreshold", p.TokenThreshold,
+		problems.Refuse("TokenThreshold", p.TokenThreshold,
 			"it would never be reached: SafetyRatio %v × (ContextWindow %d - MaxOutputTokens %d) = %d is less and fires first; lower it, set SafetyRatio to Off, or set ContextWindow",
 			p.SafetyRatio, l.ContextWindow, l.Reply, share)
 	case p.sizes.WindowIsFixed() && p.TokenThreshold > l.HardLimit:
-		return refuse("TokenThreshold", p.TokenThreshold,
+		problems.Refuse("TokenThreshold", p.TokenThreshold,
 			"it would never be reached: a prompt is compacted at the hard limit of %d tokens (BlockRatio %v of ContextWindow %d less MaxOutputTokens %d) at the latest; lower it or set ContextWindow",
 			l.HardLimit, p.BlockRatio, l.ContextWindow, l.Reply)
 	}
-	return nil
+	return problems
 }
 
 // windowShare is the share of a context window that a transcript may fill if the summarizer has no

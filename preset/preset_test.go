@@ -215,7 +215,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := preset.Resolve(preset.In{Flag: given(t, row.flag...), Environment: given(t, row.environment...), File: given(t, row.file...), OneShot: row.oneShot})
-			var refused *preset.ConfigError
+			var refused *preset.SettingError
 			if !errors.As(err, &refused) {
 				t.Fatalf("not refused: %v", err)
 			}
@@ -271,7 +271,7 @@ func TestTextsAreReadAndRefused(t *testing.T) {
 	} {
 		var v preset.Values
 		err := v.Set(row.key, row.text)
-		var refused *preset.ConfigError
+		var refused *preset.SettingError
 		if !errors.As(err, &refused) || refused.Key != row.key || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s=%s: %v, want an error with %q", row.key, row.text, err, row.want)
 		}

@@ -180,7 +180,7 @@ func FuzzResolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, first, other, second string, alone bool) {
 		var flag, file preset.Values
 		for _, err := range []error{flag.Set(one, first), file.Set(other, second)} {
-			var refused *preset.ConfigError
+			var refused *preset.SettingError
 			if err != nil && (!errors.As(err, &refused) || refused.Reason == "") {
 				t.Fatalf("an error without a reason: %v", err)
 			}

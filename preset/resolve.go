@@ -23,7 +23,7 @@ type In struct {
 	Registry *tokens.Registry
 }
 
-// Resolve resolves settings. The error joins a [*ConfigError] for each value that is refused, and a
+// Resolve resolves settings. The error joins a [*SettingError] for each value that is refused, and a
 // [*SmallTierError] if the small-tier guard refuses the model.
 func Resolve(in In) (Settings, error) {
 	r := &resolver{in: in, layers: []layer{
@@ -93,7 +93,7 @@ func find[T any](r *resolver, key string, at func(*Values) *T, otherwise T, reas
 
 // refuse adds a problem with a value.
 func refuse[T any](r *resolver, key string, v Value[T], reason string) {
-	r.problems = append(r.problems, &ConfigError{key, v.Value, v.Source, v.Name, reason})
+	r.problems = append(r.problems, &SettingError{key, v.Value, v.Source, v.Name, reason})
 }
 
 // check refuses values that are wrong by themselves, in every source, used or not.
@@ -102,7 +102,7 @@ func (r *resolver) check() {
 		for i := range options {
 			o := &options[i]
 			if value, set, reason := o.given(l.values); set && reason != "" {
-				r.problems = append(r.problems, &ConfigError{o.Name, value, l.source, l.called(o), reason})
+				r.problems = append(r.problems, &SettingError{o.Name, value, l.source, l.called(o), reason})
 			}
 		}
 	}

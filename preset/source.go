@@ -54,8 +54,9 @@ func (s Source) nearness() int {
 // explicit reports whether somebody has set the value itself, and not a preset or a task class that has it.
 func (s Source) explicit() bool { return s.nearness() <= FromApp.nearness() }
 
-// ConfigError is one value that is refused.
-type ConfigError struct {
+// SettingError is one value that is refused. It is no ConfigError, because people set it and not code: it names the flag,
+// the variable or the key that has to be changed.
+type SettingError struct {
 	Key    string // as [Keys] names it
 	Value  any    // as it was given
 	Source Source // "" if [Values.Set] refused it
@@ -64,7 +65,7 @@ type ConfigError struct {
 }
 
 // Error names the key, the value, the source and what to do.
-func (e *ConfigError) Error() string {
+func (e *SettingError) Error() string {
 	value := fmt.Sprint(e.Value)
 	switch v := e.Value.(type) {
 	case string:

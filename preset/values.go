@@ -118,21 +118,21 @@ func Keys() []Key {
 	return keys
 }
 
-// Set sets a value by its name in a file. The error is a [*ConfigError] without a source.
+// Set sets a value by its name in a file. The error is a [*SettingError] without a source.
 func (v *Values) Set(name, text string) error {
 	for _, o := range options {
 		if o.Name == name {
 			if reason := o.parse(v, text); reason != "" {
-				return &ConfigError{Key: name, Value: text, Reason: reason}
+				return &SettingError{Key: name, Value: text, Reason: reason}
 			}
 			return nil
 		}
 	}
-	return &ConfigError{Key: name, Value: text, Reason: "there is no such key"}
+	return &SettingError{Key: name, Value: text, Reason: "there is no such key"}
 }
 
 // Environment reads the variables of all keys. lookup is os.LookupEnv. A variable that is set to nothing is
-// unset. The error joins a [*ConfigError] for each value that is refused.
+// unset. The error joins a [*SettingError] for each value that is refused.
 func Environment(lookup func(name string) (string, bool)) (Values, error) {
 	var v Values
 	var problems []error
@@ -142,7 +142,7 @@ func Environment(lookup func(name string) (string, bool)) (Values, error) {
 			continue
 		}
 		if reason := o.parse(&v, text); reason != "" {
-			problems = append(problems, &ConfigError{Key: o.Name, Value: text, Source: FromEnvironment, Name: o.Environment(), Reason: reason})
+			problems = append(problems, &SettingError{Key: o.Name, Value: text, Source: FromEnvironment, Name: o.Environment(), Reason: reason})
 		}
 	}
 	return v, join(problems)

@@ -2,14 +2,12 @@ package budget
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"google.golang.org/adk/tool"
 
-	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -88,70 +86,40 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// ConfigError is one value of a [Config] that is refused. [New] reports all of them at once, joined:
-// errors.As finds the first.
-type ConfigError struct {
-	Field  string // of Config
-	Value  any    // as it was given; for a number that was left at 0, its default
-	Reason string // what is wrong with it, and what to do, naming other fields as Config does
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string {
-	value := fmt.Sprint(e.Value)
-	switch v := e.Value.(type) {
-	case nil:
-		value = "nil"
-	case string:
-		value = fmt.Sprintf("%.40q", v)
-	}
-	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
-}
+// ConfigError is one refused value: Field names it as [Config] does, Value is as it was given, and Reason says
+// what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages of this
+// module have the same type.
+type ConfigError = configerr.Error
 
 // check returns the joined problems of a config whose thresholds have their defaults.
 func (c *Config) check() error {
-	problems := c.Thresholds.check()
-	refuse := func(field string, value any, format string, args ...any) {
-		problems = append(problems, &ConfigError{field, value, fmt.Sprintf(format, args...)})
-	}
+	p := c.Thresholds.check()
 	if c.ContextWindow < 0 {
-		refuse("ContextWindow", c.ContextWindow, "it must not be negative; 0 is the window of the request's model")
+		p.Refuse("ContextWindow", c.ContextWindow, "it must not be negative; 0 is the window of the request's model")
 	}
 	if c.MaxOutputTokens < Off {
-		refuse("MaxOutputTokens", c.MaxOutputTokens, "it must not be negative; Off (%d) reserves only what a request asks for", Off)
+		p.Refuse("MaxOutputTokens", c.MaxOutputTokens, "it must not be negative; Off (%d) reserves only what a request asks for", Off)
 	}
 	if c.ContextWindow > 0 && c.MaxOutputTokens > c.ContextWindow/2 {
-		refuse("MaxOutputTokens", c.MaxOutputTokens, "it is more than half of ContextWindow %d, and too little would be left for the prompt; lower it", c.ContextWindow)
+		p.Refuse("MaxOutputTokens", c.MaxOutputTokens, "it is more than half of ContextWindow %d, and too little would be left for the prompt; lower it", c.ContextWindow)
 	}
-	problems = append(problems, c.checkModel()...)
-	if c.Observer != nil && adk.IsNil(c.Observer) {
-		refuse("Observer", nil, "it holds a nil %T, and every call would panic", c.Observer)
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("budget config: %w", errors.Join(problems...))
+	c.checkModel(&p)
+	p.RefuseNilIn("Observer", c.Observer)
+	return p.Join("budget config")
 }
 
 // defaultCompactTimeout is that of one summarizer call in package compaction.
 const defaultCompactTimeout = 60 * time.Second
 
-// checkModel returns what is wrong with the settings of the wrapper.
-func (c *Config) checkModel() []error {
-	var problems []error
-	for _, f := range []struct {
-		name  string
-		value any
-	}{{"Compactor", c.Compactor}, {"ReadResult", c.ReadResult}, {"Store", c.Store}} {
-		if f.value != nil && adk.IsNil(f.value) {
-			problems = append(problems, &ConfigError{f.name, nil, fmt.Sprintf("it holds a nil %T, and every call would panic; leave the field out", f.value)})
-		}
-	}
+// checkModel adds what is wrong with the settings of the wrapper.
+func (c *Config) checkModel(p *configerr.Problems) {
+	p.RefuseNilIn("Compactor", c.Compactor)
+	p.RefuseNilIn("ReadResult", c.ReadResult)
+	p.RefuseNilIn("Store", c.Store)
 	if c.CompactTimeout < 0 {
-		problems = append(problems, &ConfigError{"CompactTimeout", c.CompactTimeout, "it must not be negative; 0 is 60 s, and DisableRebuild turns compactions in a model call off"})
+		p.Refuse("CompactTimeout", c.CompactTimeout, "it must not be negative; 0 is 60 s, and DisableRebuild turns compactions in a model call off")
 	}
 	if c.Cutter != nil && c.Store == nil {
-		problems = append(problems, &ConfigError{"Cutter", "set", "without Store, what it cuts could not be read back; set Store, or leave Cutter out"})
+		p.Refuse("Cutter", c.Cutter, "without Store, what it cuts could not be read back; set Store, or leave Cutter out")
 	}
-	return problems
 }

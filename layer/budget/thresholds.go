@@ -1,6 +1,6 @@
 package budget
 
-import "fmt"
+import "github.com/adk-go-ext/longsession/internal/configerr"
 
 // Off turns a number off. In every setting of this package, 0 is the default.
 const Off = -1
@@ -55,11 +55,7 @@ func (t Thresholds) withDefaults() Thresholds {
 }
 
 // check returns what is wrong with thresholds, given as they are after defaults.
-func (t Thresholds) check() []error {
-	var problems []error
-	refuse := func(field string, value float64, format string, args ...any) {
-		problems = append(problems, &ConfigError{"Thresholds." + field, value, fmt.Sprintf(format, args...)})
-	}
+func (t Thresholds) check() (p configerr.Problems) {
 	type named struct {
 		name  string
 		value float64
@@ -69,12 +65,12 @@ func (t Thresholds) check() []error {
 		switch {
 		case f.value == Off:
 		case !(f.value > 0 && f.value <= 1):
-			refuse(f.name, f.value, "it is a share of the effective window, above 0 and up to 1; 0 is the default, and Off (%d) turns it off", Off)
+			p.Refuse("Thresholds."+f.name, f.value, "it is a share of the effective window, above 0 and up to 1; 0 is the default, and Off (%d) turns it off", Off)
 		case f.value <= below.value:
-			refuse(f.name, f.value, "it must be more than %s, which is %v: Note < Compact < Block", below.name, below.value)
+			p.Refuse("Thresholds."+f.name, f.value, "it must be more than %s, which is %v: Note < Compact < Block", below.name, below.value)
 		default:
 			below = f
 		}
 	}
-	return problems
+	return p
 }

@@ -2,12 +2,12 @@ package contexttool
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // The names of the tools.
@@ -58,41 +58,24 @@ type Options struct {
 
 const defaultEvery = 10 // as many as a compaction leaves raw: before that there is nothing new to compact
 
-// ConfigError is one value of a [Config] or of [Options] that is refused.
-type ConfigError struct {
-	Field  string
-	Value  any    // as it was given
-	Reason string // what is wrong with it, and what to do
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string {
-	value := fmt.Sprint(e.Value)
-	switch v := e.Value.(type) {
-	case string:
-		value = fmt.Sprintf("%.40q", v)
-	case Mode:
-		value = fmt.Sprintf("%.40q", string(v))
-	}
-	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
-}
+// ConfigError is one refused value: Field names it as [Config] or [Options] does, Value is as it was given, and
+// Reason says what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages
+// of this module have the same type.
+type ConfigError = configerr.Error
 
 // Check returns the joined problems of a config, each a [*ConfigError], nil if there is none.
 func (c Config) Check() error {
-	var problems []error
+	var p configerr.Problems
 	if m := c.mode(); m != ByModel && m != ByOperator && m != NoCheckpoints {
-		problems = append(problems, &ConfigError{"Checkpoint", c.Checkpoint, fmt.Sprintf("there are %s, %s and %s", ByModel, ByOperator, NoCheckpoints)})
+		p.Refuse("Checkpoint", c.Checkpoint, "there are %s, %s and %s", ByModel, ByOperator, NoCheckpoints)
 	}
 	if c.CheckpointTokens < Off {
-		problems = append(problems, &ConfigError{"CheckpointTokens", c.CheckpointTokens, fmt.Sprintf("it must not be negative; 0 is 2,000, and Off (%d) means no minimum", Off)})
+		p.Refuse("CheckpointTokens", c.CheckpointTokens, "it must not be negative; 0 is 2,000, and Off (%d) means no minimum", Off)
 	}
 	if c.CompactEvery < Off {
-		problems = append(problems, &ConfigError{"CompactEvery", c.CompactEvery, everyReason})
+		p.Refuse("CompactEvery", c.CompactEvery, "%s", everyReason)
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("contexttool config: %w", errors.Join(problems...))
+	return p.Join("contexttool config")
 }
 
 var everyReason = fmt.Sprintf("it must not be negative; 0 is %d, and Off (%d) allows any number", defaultEvery, Off)

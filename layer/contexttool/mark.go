@@ -37,8 +37,8 @@ func MarkTaskDone(svc *compaction.CompactionSessionService, opts Options) (tool.
 		return nil, err
 	}
 	if name := svc.Settings().CheckpointTool; name != MarkTaskDoneName {
-		return nil, fmt.Errorf("contexttool: %w", &ConfigError{"compaction.Config.CheckpointTool", name,
-			fmt.Sprintf("nothing would answer the calls of %s: make the service with that name (Config.Compaction does)", MarkTaskDoneName)})
+		return nil, fmt.Errorf("contexttool: %w", &ConfigError{Field: "compaction.Config.CheckpointTool", Value: name,
+			Reason: fmt.Sprintf("nothing would answer the calls of %s: make the service with that name (Config.Compaction does)", MarkTaskDoneName)})
 	}
 	return functiontool.New(functiontool.Config{Name: MarkTaskDoneName, Description: markDescription},
 		func(ctx agent.ToolContext, in task) (map[string]any, error) { return mark(ctx, svc, in), nil })
@@ -75,7 +75,7 @@ func check(svc *compaction.CompactionSessionService, opts Options) error {
 		return errors.New("contexttool: the compaction service is nil")
 	}
 	if opts.Every < Off {
-		return fmt.Errorf("contexttool: %w", &ConfigError{"Every", opts.Every, everyReason})
+		return fmt.Errorf("contexttool: %w", &ConfigError{Field: "Every", Value: opts.Every, Reason: everyReason})
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/layer/guard/internal/ledger"
 )
 
@@ -31,8 +32,9 @@ type Child struct {
 // The error is a [*StopError] if a bound of a caller is reached already, and a [*ConfigError] for a limit that
 // is negative.
 func (g *Guard) Child(ctx context.Context, child compaction.SessionRef, name string, limits Limits) (context.Context, *Child, error) {
-	if err := checkLimits(name, limits); err != nil {
-		return ctx, nil, err
+	var wrong configerr.Problems
+	if checkLimits(&wrong, name, limits); len(wrong) > 0 {
+		return ctx, nil, wrong.Join("guard limits")
 	}
 	var p ledger.Payer
 	if who, state, ok := callerOf(ctx); ok {

@@ -33,7 +33,7 @@ func TestConfigProblemsAreNamed(t *testing.T) {
 	} {
 		g, err := guard.New(cfg)
 		var config *guard.ConfigError
-		if g != nil || !errors.As(err, &config) || config.Field != strings.TrimSpace(field) || !strings.HasPrefix(err.Error(), "guard: "+config.Field+" is ") {
+		if g != nil || !errors.As(err, &config) || config.Field != strings.TrimSpace(field) || !strings.HasPrefix(err.Error(), "guard config: "+config.Field+" is ") {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

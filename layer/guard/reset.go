@@ -2,7 +2,6 @@ package guard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/layer/guard/internal/ledger"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -118,18 +118,18 @@ func (o ResetOptions) String() string {
 const maxAdded = 1 << 50
 
 func (o ResetOptions) check() error {
-	var problems []error
+	var p configerr.Problems
 	refuse := func(field string, value int64, given any) {
 		if value < 0 || value > maxAdded {
-			problems = append(problems, &ConfigError{field, given, "add 0 or more, and at most 1<<50"})
+			p.Refuse(field, given, "add 0 or more, and at most 1<<50")
 		}
 	}
 	refuse("AddUSD", int64(o.AddUSD), o.AddUSD)
 	if o.AddUSD > 0 && o.AddUSD < minUSD {
-		problems = append(problems, &ConfigError{"AddUSD", int64(o.AddUSD), tooSmall})
+		p.Refuse("AddUSD", int64(o.AddUSD), tooSmall)
 	}
 	refuse("AddModelCalls", int64(o.AddModelCalls), o.AddModelCalls)
 	refuse("AddTokens", int64(o.AddTokens), o.AddTokens)
 	refuse("AddWall", int64(o.AddWall), o.AddWall)
-	return errors.Join(problems...)
+	return p.Join("guard reset")
 }

@@ -371,7 +371,7 @@ func TestARefusedWatchdogIsNamed(t *testing.T) {
 	t.Parallel()
 	_, err := guard.New(guard.Config{Watchdog: watchdog.Config{Repeats: 1}})
 	var refused *watchdog.ConfigError
-	if !errors.As(err, &refused) || refused.Field != "Repeats" || !strings.Contains(err.Error(), "Watchdog") {
+	if !errors.As(err, &refused) || refused.Field != "Watchdog.Repeats" || !strings.Contains(err.Error(), "Watchdog") {
 		t.Error(err)
 	}
 }

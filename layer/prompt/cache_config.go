@@ -3,13 +3,11 @@ package prompt
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -90,27 +88,17 @@ func (cfg *CacheConfig) margin() time.Duration { return min(cfg.TTL/10, maxCache
 
 // check returns the joined problems of a config.
 func (cfg *CacheConfig) check() error {
-	var problems []error
-	refuse := func(field string, value any, format string, args ...any) {
-		problems = append(problems, &ConfigError{field, value, fmt.Sprintf(format, args...)})
-	}
+	var p configerr.Problems
 	if cfg.TTL != 0 && (cfg.TTL < minCacheTTL || cfg.TTL > maxCacheTTL) {
-		refuse("TTL", cfg.TTL, "it must be from %v to %v; 0 is %v", minCacheTTL, maxCacheTTL, defaultCacheTTL)
+		p.Refuse("TTL", cfg.TTL, "it must be from %v to %v; 0 is %v", minCacheTTL, maxCacheTTL, defaultCacheTTL)
 	}
 	if cfg.MinTokens < 0 {
-		refuse("MinTokens", cfg.MinTokens, "it must not be negative; 0 is %d", defaultMinTokens)
+		p.Refuse("MinTokens", cfg.MinTokens, "it must not be negative; 0 is %d", defaultMinTokens)
 	}
 	if cfg.AfterSightings < 0 {
-		refuse("AfterSightings", cfg.AfterSightings, "it must not be negative; 0 is %d, and Enabled turns caching off", defaultSightings)
+		p.Refuse("AfterSightings", cfg.AfterSightings, "it must not be negative; 0 is %d, and Enabled turns caching off", defaultSightings)
 	}
-	if cfg.Client != nil && adk.IsNil(cfg.Client) {
-		refuse("Client", nil, "it holds a nil %T, and every call would panic; leave the field out to use the model's own client", cfg.Client)
-	}
-	if cfg.Observer != nil && adk.IsNil(cfg.Observer) {
-		refuse("Observer", nil, "it holds a nil %T, and every call would panic", cfg.Observer)
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("prompt cache config: %w", errors.Join(problems...))
+	p.RefuseNilIn("Client", cfg.Client)
+	p.RefuseNilIn("Observer", cfg.Observer)
+	return p.Join("prompt cache config")
 }

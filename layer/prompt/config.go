@@ -1,11 +1,10 @@
 package prompt
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // defaultSourceTimeout is how long a source may take if the app does not say. It is what the budget grants a
@@ -39,25 +38,20 @@ type Config struct {
 
 // check returns the joined problems of a config.
 func (c *Config) check() error {
-	var problems []error
+	var p configerr.Problems
 	for i, source := range c.sources() {
 		if source != nil && adk.IsNil(source) {
-			problems = append(problems, &ConfigError{fieldNames[i], nil, fmt.Sprintf("it holds a nil %T, and every call would panic; leave the field out", source)})
+			p.Refuse(fieldNames[i], nil, "it holds a nil %T, and every call would panic; leave the field out", source)
 		}
 	}
 	if c.SourceTimeout < 0 {
-		problems = append(problems, &ConfigError{"SourceTimeout", c.SourceTimeout, "it must not be negative; 0 is 5 s"})
+		p.Refuse("SourceTimeout", c.SourceTimeout, "it must not be negative; 0 is 5 s")
 	}
 	if c.CacheableSkills && c.Skills == nil {
-		problems = append(problems, &ConfigError{"CacheableSkills", true, "there are no skills; set Skills, or leave it out"})
+		p.Refuse("CacheableSkills", true, "there are no skills; set Skills, or leave it out")
 	}
-	if c.Observer != nil && adk.IsNil(c.Observer) {
-		problems = append(problems, &ConfigError{"Observer", nil, fmt.Sprintf("it holds a nil %T, and every call would panic; leave the field out", c.Observer)})
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("prompt config: %w", errors.Join(problems...))
+	p.RefuseNilIn("Observer", c.Observer)
+	return p.Join("prompt config")
 }
 
 // The places of the sections that have a source.

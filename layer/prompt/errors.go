@@ -1,23 +1,8 @@
 package prompt
 
-import "fmt"
+import "github.com/adk-go-ext/longsession/internal/configerr"
 
-// ConfigError is one value of a config that is refused. The constructors report all of them at once, joined:
-// errors.As finds the first.
-type ConfigError struct {
-	Field  string // of the config
-	Value  any    // as it was given
-	Reason string // what is wrong with it, and what to do, naming other fields as the config does
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string {
-	value := fmt.Sprint(e.Value)
-	switch v := e.Value.(type) {
-	case nil:
-		value = "nil"
-	case string:
-		value = fmt.Sprintf("%.40q", v)
-	}
-	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
-}
+// ConfigError is one refused value: Field names it as the config does, Value is as it was given, and Reason says
+// what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages of this
+// module have the same type.
+type ConfigError = configerr.Error

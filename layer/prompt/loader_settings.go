@@ -1,9 +1,9 @@
 package prompt
 
 import (
-	"errors"
-	"fmt"
 	"path/filepath"
+
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // settings are the fields of a Loader with their defaults.
@@ -38,18 +38,15 @@ func (l *Loader) settings() (settings, error) {
 
 // check returns the joined problems of the settings.
 func (s settings) check() error {
-	var problems []error
-	refuse := func(field string, value any, reason string) {
-		problems = append(problems, &ConfigError{Field: "Loader." + field, Value: value, Reason: reason})
-	}
+	var p configerr.Problems
 	if s.maxBytes < 0 {
-		refuse("MaxBytes", s.maxBytes, "it must not be negative; 0 is 32 KiB")
+		p.Refuse("Loader.MaxBytes", s.maxBytes, "it must not be negative; 0 is 32 KiB")
 	}
 	if s.maxText < 0 {
-		refuse("MaxFileBytes", s.maxText, "it must not be negative; 0 is 1 MiB")
+		p.Refuse("Loader.MaxFileBytes", s.maxText, "it must not be negative; 0 is 1 MiB")
 	}
 	if len(s.names) == 0 {
-		refuse("FileNames", s.names, "it is empty; name a file, or leave it nil for AGENTS.md")
+		p.Refuse("Loader.FileNames", s.names, "it is empty; name a file, or leave it nil for AGENTS.md")
 	}
 	for _, list := range []struct {
 		field string
@@ -57,12 +54,9 @@ func (s settings) check() error {
 	}{{"FileNames", s.names}, {"RootMarkers", s.markers}} {
 		for _, name := range list.names {
 			if name != filepath.Base(name) || !filepath.IsLocal(name) || name == "." {
-				refuse(list.field, name, "it must be a plain name, without a folder")
+				p.Refuse("Loader."+list.field, name, "it must be a plain name, without a folder")
 			}
 		}
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("prompt config: %w", errors.Join(problems...))
+	return p.Join("prompt config")
 }

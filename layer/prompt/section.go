@@ -1,9 +1,10 @@
 package prompt
 
 import (
-	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // The names of the sections, in their order.
@@ -32,29 +33,27 @@ type Sections []PromptSection
 // NewSections returns sections for a prompt. It refuses a cacheable section behind one that is not, which no
 // provider could cache, and a name that is empty or used twice. The error joins a [*ConfigError] for each.
 func NewSections(sections ...PromptSection) (Sections, error) {
-	var problems []error
-	refuse := func(i int, field string, value any, reason string, args ...any) {
-		problems = append(problems, &ConfigError{fmt.Sprintf("sections[%d].%s", i, field), value, fmt.Sprintf(reason, args...)})
-	}
+	var p configerr.Problems
 	seen := map[string]bool{}
 	changes := "" // the first section that is not cacheable
 	for i, s := range sections {
+		at := fmt.Sprintf("sections[%d].", i)
 		switch {
 		case s.Name == "":
-			refuse(i, "Name", s.Name, "a section needs a name, by which changes of it are reported")
+			p.Refuse(at+"Name", s.Name, "a section needs a name, by which changes of it are reported")
 		case seen[s.Name]:
-			refuse(i, "Name", s.Name, "another section has this name; rename one of them")
+			p.Refuse(at+"Name", s.Name, "another section has this name; rename one of them")
 		}
 		seen[s.Name] = true
 		switch {
 		case !s.Cacheable && changes == "":
 			changes = s.Name
 		case s.Cacheable && changes != "":
-			refuse(i, "Cacheable", true, "section %.40q before it is not cacheable, so this one never could be; move it to the front", changes)
+			p.Refuse(at+"Cacheable", true, "section %.40q before it is not cacheable, so this one never could be; move it to the front", changes)
 		}
 	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("prompt sections: %w", errors.Join(problems...))
+	if err := p.Join("prompt sections"); err != nil {
+		return nil, err
 	}
 	return sections, nil
 }

@@ -2,12 +2,12 @@ package recall
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 
 	"go.opentelemetry.io/otel/trace"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // Off turns a number of a [Config] off, where its comment says so.
@@ -59,38 +59,27 @@ const (
 	leastTokens = 100
 )
 
-// ConfigError is one value of a [Config] that is refused.
-type ConfigError struct {
-	Field  string
-	Value  any    // as it was given
-	Reason string // what is wrong with it, and what to do
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string { return fmt.Sprintf("%s is %v: %s", e.Field, e.Value, e.Reason) }
+// ConfigError is one refused value: Field names it as [Config] does, Value is as it was given, and Reason says
+// what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages of this
+// module have the same type.
+type ConfigError = configerr.Error
 
 // Check returns the joined problems of a config, each a [*ConfigError], nil if there is none.
 func (c Config) Check() error {
-	var problems []error
-	refuse := func(field string, value int, format string, args ...any) {
-		problems = append(problems, &ConfigError{field, value, fmt.Sprintf(format, args...)})
-	}
+	var p configerr.Problems
 	if c.Limit < 0 || c.Limit > mostLimit {
-		refuse("Limit", c.Limit, "it must be from 1 to %d; 0 is %d", mostLimit, defaultLimit)
+		p.Refuse("Limit", c.Limit, "it must be from 1 to %d; 0 is %d", mostLimit, defaultLimit)
 	}
 	if c.Around < Off || c.Around > mostAround {
-		refuse("Around", c.Around, "it must be from 1 to %d; 0 is %d, and Off (%d) is none", mostAround, defaultAround, Off)
+		p.Refuse("Around", c.Around, "it must be from 1 to %d; 0 is %d, and Off (%d) is none", mostAround, defaultAround, Off)
 	}
 	if c.MaxTokens < 0 || c.MaxTokens > 0 && c.MaxTokens < leastTokens {
-		refuse("MaxTokens", c.MaxTokens, "it must be at least %d; 0 is %d", leastTokens, defaultMaxTokens)
+		p.Refuse("MaxTokens", c.MaxTokens, "it must be at least %d; 0 is %d", leastTokens, defaultMaxTokens)
 	}
 	if c.MaxIndexBytes < 0 {
-		refuse("MaxIndexBytes", c.MaxIndexBytes, "it must not be negative; 0 is 64 MiB")
+		p.Refuse("MaxIndexBytes", c.MaxIndexBytes, "it must not be negative; 0 is 64 MiB")
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("recall config: %w", errors.Join(problems...))
+	return p.Join("recall config")
 }
 
 // withDefaults returns the config with its defaults written out. Around is 0 for none.

@@ -2,7 +2,6 @@ package subtask
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/internal/outbox"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -85,97 +85,60 @@ type Config struct {
 	Observer Observer
 }
 
-// ConfigError is one value of a [Config] or a [Spec] that is refused. They are reported all at once, joined:
-// errors.As finds the first.
-type ConfigError struct {
-	Field  string // such as "Service" or "Spec.Message"
-	Value  any    // as it was given
-	Reason string // what is wrong with it, and what to do
-}
+// ConfigError is one refused value: Field names it as [Config] or [Spec] does, Value is as it was given, and
+// Reason says what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages
+// of this module have the same type.
+type ConfigError = configerr.Error
 
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string {
-	value := fmt.Sprint(e.Value)
-	switch v := e.Value.(type) {
-	case nil:
-		value = "nil"
-	case string:
-		value = fmt.Sprintf("%.40q", v)
-	case Confirmation:
-		value = fmt.Sprintf("%.40q", string(v))
-	}
-	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
-}
-
-// problems collects the values that are refused.
-type problems []error
-
-func (p *problems) refuse(field string, value any, format string, args ...any) {
-	*p = append(*p, &ConfigError{field, value, fmt.Sprintf(format, args...)})
-}
-
-// limits refuses negative limits.
-func (p *problems) limits(prefix string, calls string, l guard.Limits) {
+// checkLimits refuses negative limits.
+func checkLimits(p *configerr.Problems, prefix string, calls string, l guard.Limits) {
 	if l.USD < 0 {
-		p.refuse(prefix+"USD", l.USD, "it must not be negative; 0 is what the parent has left")
+		p.Refuse(prefix+"USD", l.USD, "it must not be negative; 0 is what the parent has left")
 	}
 	if l.USD > 0 && l.USD < tokens.Dollar/10_000 {
-		p.refuse(prefix+"USD", int64(l.USD), "it is less than a hundredth of a cent: a bare number is one of nano-dollars; write guard.Dollars(0.10) for ten cents")
+		p.Refuse(prefix+"USD", int64(l.USD), "it is less than a hundredth of a cent: a bare number is one of nano-dollars; write guard.Dollars(0.10) for ten cents")
 	}
 	if l.ModelCalls < 0 {
-		p.refuse(prefix+calls, l.ModelCalls, "it must not be negative; 0 is the default")
+		p.Refuse(prefix+calls, l.ModelCalls, "it must not be negative; 0 is the default")
 	}
 	if l.Tokens < 0 {
-		p.refuse(prefix+"Tokens", l.Tokens, "it must not be negative; 0 is what the parent has left")
+		p.Refuse(prefix+"Tokens", l.Tokens, "it must not be negative; 0 is what the parent has left")
 	}
 	if l.Wall < 0 {
-		p.refuse(prefix+"Wall", l.Wall, "it must not be negative; 0 is the default")
+		p.Refuse(prefix+"Wall", l.Wall, "it must not be negative; 0 is the default")
 	}
-}
-
-func (p problems) err(what string) error {
-	if len(p) == 0 {
-		return nil
-	}
-	return fmt.Errorf("subtask %s: %w", what, errors.Join(p...))
 }
 
 func (c *Config) check() error {
-	var p problems
+	var p configerr.Problems
 	if adk.IsNil(c.Service) {
-		p.refuse("Service", nil, "give the session service of the app")
+		p.Refuse("Service", nil, "give the session service of the app")
 	}
-	if c.Model != nil && adk.IsNil(c.Model) {
-		p.refuse("Model", nil, "it holds a nil %T: create the model first, and check its error", c.Model)
-	}
-	if c.Parent != nil && adk.IsNil(c.Parent) {
-		p.refuse("Parent", nil, "it holds a nil %T: create the model first, and check its error", c.Parent)
-	}
+	p.RefuseNilIn("Model", c.Model)
+	p.RefuseNilIn("Parent", c.Parent)
 	if c.Confirmations != "" && c.Confirmations != ConfirmAsk && c.Confirmations != ConfirmDecline {
-		p.refuse("Confirmations", c.Confirmations, "there are %s and %s", ConfirmAsk, ConfirmDecline)
+		p.Refuse("Confirmations", c.Confirmations, "there are %s and %s", ConfirmAsk, ConfirmDecline)
 	}
-	p.limits("Limits.", "ModelCalls", c.Limits)
+	checkLimits(&p, "Limits.", "ModelCalls", c.Limits)
 	if c.MaxReplyTokens < 0 {
-		p.refuse("MaxReplyTokens", c.MaxReplyTokens, "it must not be negative; 0 is %d", DefaultMaxReplyTokens)
+		p.Refuse("MaxReplyTokens", c.MaxReplyTokens, "it must not be negative; 0 is %d", DefaultMaxReplyTokens)
 	}
 	if c.Depth < 0 {
-		p.refuse("Depth", c.Depth, "it must not be negative; 0 is %d", DefaultDepth)
+		p.Refuse("Depth", c.Depth, "it must not be negative; 0 is %d", DefaultDepth)
 	}
 	if c.Parallel < 0 {
-		p.refuse("Parallel", c.Parallel, "it must not be negative; 0 is %d", DefaultParallel)
+		p.Refuse("Parallel", c.Parallel, "it must not be negative; 0 is %d", DefaultParallel)
 	}
 	for _, own := range c.Plugins {
 		switch {
 		case own == nil:
-			p.refuse("Plugins", nil, "one of them is nil: create the plugin first, and check its error")
+			p.Refuse("Plugins", nil, "one of them is nil: create the plugin first, and check its error")
 		case own.Name() == guard.PluginName || own.Name() == PluginName:
-			p.refuse("Plugins", own.Name(), "every subtask has it already; leave it out")
+			p.Refuse("Plugins", own.Name(), "every subtask has it already; leave it out")
 		}
 	}
-	if c.Observer != nil && adk.IsNil(c.Observer) {
-		p.refuse("Observer", nil, "it holds a nil %T, and every call would panic", c.Observer)
-	}
-	return p.err("config")
+	p.RefuseNilIn("Observer", c.Observer)
+	return p.Join("subtask config")
 }
 
 // Runner runs subtasks. It is safe for concurrent use, and holds no resources that must be closed.

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -49,29 +50,29 @@ const defaultName = "subtask"
 const minReplyTokens = 100
 
 func (s *Spec) check(depth int) error {
-	var p problems
+	var p configerr.Problems
 	if strings.TrimSpace(s.Message) == "" {
-		p.refuse("Spec.Message", s.Message, "ask the subtask something")
+		p.Refuse("Spec.Message", s.Message, "ask the subtask something")
 	}
 	if s.Name == "user" {
-		p.refuse("Spec.Name", s.Name, "ADK keeps this name for people; choose another one")
+		p.Refuse("Spec.Name", s.Name, "ADK keeps this name for people; choose another one")
 	}
 	if adk.IsNil(s.Model) {
-		p.refuse("Spec.Model", nil, "neither the spec nor the runner's config has a model")
+		p.Refuse("Spec.Model", nil, "neither the spec nor the runner's config has a model")
 	}
-	p.limits("Spec.", "MaxTurns", s.limits())
+	checkLimits(&p, "Spec.", "MaxTurns", s.limits())
 	if s.MaxReplyTokens < minReplyTokens {
-		p.refuse("Spec.MaxReplyTokens", s.MaxReplyTokens, "use at least %d, or 0 for that of the config", minReplyTokens)
+		p.Refuse("Spec.MaxReplyTokens", s.MaxReplyTokens, "use at least %d, or 0 for that of the config", minReplyTokens)
 	}
 	for _, t := range s.Tools {
 		switch {
 		case adk.IsNil(t):
-			p.refuse("Spec.Tools", nil, "one of them is nil: create the tool first, and check its error")
+			p.Refuse("Spec.Tools", nil, "one of them is nil: create the tool first, and check its error")
 		case depth <= 1 && isAgentic(t):
-			p.refuse("Spec.Tools", t.Name(), "a subtask must not start another one (Config.Depth is %d): give it the bare tools", max(depth, 1))
+			p.Refuse("Spec.Tools", t.Name(), "a subtask must not start another one (Config.Depth is %d): give it the bare tools", max(depth, 1))
 		}
 	}
-	return p.err("spec")
+	return p.Join("subtask spec")
 }
 
 func (s *Spec) limits() guard.Limits {

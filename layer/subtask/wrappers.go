@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // The names of the tools that [Runner.Wrappers] returns.
@@ -28,18 +29,18 @@ const (
 // twice.
 func (r *Runner) Wrappers(bare ...tool.Tool) ([]tool.Tool, error) {
 	given := map[string]tool.Tool{}
-	var p problems
+	var p configerr.Problems
 	for i, t := range bare {
 		if adk.IsNil(t) {
-			p.refuse(fmt.Sprintf("bare[%d]", i), nil, "create the tool first, and check its error")
+			p.Refuse(fmt.Sprintf("bare[%d]", i), nil, "create the tool first, and check its error")
 			continue
 		}
 		if _, twice := given[t.Name()]; twice {
-			p.refuse(fmt.Sprintf("bare[%d]", i), t.Name(), "another tool has the same name")
+			p.Refuse(fmt.Sprintf("bare[%d]", i), t.Name(), "another tool has the same name")
 		}
 		given[t.Name()] = t
 	}
-	if err := p.err("wrappers"); err != nil {
+	if err := p.Join("subtask wrappers"); err != nil {
 		return nil, err
 	}
 	var out []tool.Tool

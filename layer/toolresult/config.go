@@ -1,10 +1,11 @@
 package toolresult
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // Strategy selects the part of a text that survives a cut.
@@ -85,26 +86,23 @@ func DefaultLimits() Limits {
 
 // resolve returns the limits of every tool and of the tools in PerTool. It joins all problems.
 func (cfg Config) resolve() (all limits, perTool map[string]limits, err error) {
-	all, problems := cfg.Limits.resolve("", Limits{}, cfg.Readable)
+	all, p := cfg.Limits.resolve("", Limits{}, cfg.Readable)
 	perTool = make(map[string]limits, len(cfg.PerTool))
 	for _, tool := range slices.Sorted(maps.Keys(cfg.PerTool)) {
 		field := fmt.Sprintf("PerTool[%q]", tool)
 		if tool == "" {
-			problems = append(problems, &ConfigError{"PerTool", "", "name a tool, as the model calls it"})
+			p.Refuse("PerTool", "", "name a tool, as the model calls it")
 			continue
 		}
 		if exempt(tool, cfg.Exempt) || tool == ReadResultName {
-			problems = append(problems, &ConfigError{field, tool, "the tool is exempt, so these limits have no effect: remove them, or the tool from Exempt"})
+			p.Refuse(field, tool, "the tool is exempt, so these limits have no effect: remove them, or the tool from Exempt")
 		}
-		var more []error
+		var more configerr.Problems
 		perTool[tool], more = cfg.PerTool[tool].resolve(field+".", cfg.Limits, cfg.Readable)
-		problems = append(problems, more...)
+		p = append(p, more...)
 	}
 	if slices.Contains(cfg.Exempt, "") {
-		problems = append(problems, &ConfigError{"Exempt", "", "name a tool, as the model calls it"})
+		p.Refuse("Exempt", "", "name a tool, as the model calls it")
 	}
-	if len(problems) > 0 {
-		return limits{}, nil, fmt.Errorf("toolresult config: %w", errors.Join(problems...))
-	}
-	return all, perTool, nil
+	return all, perTool, p.Join("toolresult config")
 }

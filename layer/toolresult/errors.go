@@ -1,6 +1,6 @@
 package toolresult
 
-import "fmt"
+import "github.com/adk-go-ext/longsession/internal/configerr"
 
 // Off turns a number off. In every setting of this package, 0 is the default.
 const Off = -1
@@ -16,19 +16,7 @@ func orDefault[N ~int | ~int64 | ~float64](n, standard N) N {
 	return n
 }
 
-// ConfigError is one refused value of a configuration. Constructors report all refused values at once,
-// joined. errors.As finds the first of them.
-type ConfigError struct {
-	Field  string // as the configuration names it, such as "KeepFirst" or PerTool["grep"].MaxBytes
-	Value  any    // as it was given
-	Reason string // the problem and the remedy
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string {
-	value := fmt.Sprint(e.Value)
-	if s, ok := e.Value.(string); ok {
-		value = fmt.Sprintf("%.40q", s)
-	}
-	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
-}
+// ConfigError is one refused value: Field names it as the configuration does, such as PerTool["grep"].MaxBytes,
+// Value is as it was given, and Reason says what is wrong with it, and what to do. Several are joined: errors.As
+// finds the first. All packages of this module have the same type.
+type ConfigError = configerr.Error

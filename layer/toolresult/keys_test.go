@@ -26,15 +26,3 @@ func TestOnlyNotesOfLayersAreCopied(t *testing.T) {
 		t.Errorf("%v, want %v", to, want)
 	}
 }
-
-func TestAConfigErrorNamesFieldValueAndRemedy(t *testing.T) {
-	t.Parallel()
-	err := &ConfigError{Field: "Masking.KeepLast", Value: -2, Reason: "give a number of results, or Off"}
-	if got, want := err.Error(), "Masking.KeepLast is -2: give a number of results, or Off"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	err = &ConfigError{Field: "Exempt", Value: "", Reason: "name a tool"}
-	if got, want := err.Error(), `Exempt is "": name a tool`; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

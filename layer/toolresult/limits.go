@@ -2,8 +2,9 @@ package toolresult
 
 import (
 	"cmp"
-	"fmt"
 	"math"
+
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // limits are checked Limits without zero fields. A limit that is off is [noLimit]. HeadLines and TailLines
@@ -23,7 +24,7 @@ const (
 )
 
 // resolve checks limits and fills in zero fields, first from general and then from the defaults.
-func (l Limits) resolve(prefix string, general Limits, readable bool) (limits, []error) {
+func (l Limits) resolve(prefix string, general Limits, readable bool) (limits, configerr.Problems) {
 	problems := l.check(prefix, readable)
 	given := l
 	inherit := func(field *int, general, fallback int) {
@@ -40,8 +41,8 @@ func (l Limits) resolve(prefix string, general Limits, readable bool) (limits, [
 	}
 	problems = l.fillLines(prefix, given, general)
 	if given.StubAbove != Off && given.StubAbove > l.MaxBytes {
-		problems = append(problems, &ConfigError{prefix + "StubAbove", given.StubAbove,
-			fmt.Sprintf("results over MaxBytes %d would be cut before they are large enough for a stub; lower it, raise MaxBytes, or set it to Off", l.MaxBytes)})
+		problems.Refuse(prefix+"StubAbove", given.StubAbove,
+			"results over MaxBytes %d would be cut before they are large enough for a stub; lower it, raise MaxBytes, or set it to Off", l.MaxBytes)
 	}
 	inherit(&l.StubAbove, general.StubAbove, defaultStubAbove)
 	if l.StubAbove != noLimit {
@@ -53,34 +54,32 @@ func (l Limits) resolve(prefix string, general Limits, readable bool) (limits, [
 // fillLines sets HeadLines and TailLines, which must not exceed MaxLines together. If they would, inherited
 // values and defaults shrink, and given values stay. For example, HeadLines 200 with MaxLines 256 leaves 56
 // for TailLines.
-func (l *Limits) fillLines(prefix string, given, general Limits) []error {
+func (l *Limits) fillLines(prefix string, given, general Limits) (p configerr.Problems) {
 	l.HeadLines = max(0, cmp.Or(l.HeadLines, general.HeadLines, defaultHeadLines)) // Off is 0 lines
 	l.TailLines = max(0, cmp.Or(l.TailLines, general.TailLines, defaultTailLines))
 	switch {
 	case l.HeadLines+l.TailLines == 0:
-		return []error{&ConfigError{prefix + "HeadLines", Off, "with TailLines Off too, nothing of a long text would survive; give one of them"}}
+		p.Refuse(prefix+"HeadLines", Off, "with TailLines Off too, nothing of a long text would survive; give one of them")
 	case l.HeadLines+l.TailLines <= l.MaxLines:
-		return nil
 	case given.HeadLines != 0 && given.TailLines == 0 && l.HeadLines < l.MaxLines:
 		l.TailLines = l.MaxLines - l.HeadLines
-		return nil
 	case given.TailLines != 0 && given.HeadLines == 0 && l.TailLines < l.MaxLines:
 		l.HeadLines = l.MaxLines - l.TailLines
-		return nil
 	case given.HeadLines == 0 && given.TailLines == 0:
 		head := share(l.MaxLines, l.HeadLines, l.HeadLines+l.TailLines)
 		if head == 0 && l.HeadLines > 0 {
 			head = 1
 		}
 		l.HeadLines, l.TailLines = head, l.MaxLines-head
-		return nil
+	default:
+		p.Refuse(prefix+"HeadLines", l.HeadLines,
+			"with TailLines %d it exceeds MaxLines %d: a text would be longer after the cut than the limit allows; lower them or raise MaxLines", l.TailLines, l.MaxLines)
 	}
-	return []error{&ConfigError{prefix + "HeadLines", l.HeadLines,
-		fmt.Sprintf("with TailLines %d it exceeds MaxLines %d: a text would be longer after the cut than the limit allows; lower them or raise MaxLines", l.TailLines, l.MaxLines)}}
+	return p
 }
 
 // check refuses values that are wrong whatever the other fields are.
-func (l Limits) check(prefix string, readable bool) (problems []error) {
+func (l Limits) check(prefix string, readable bool) (p configerr.Problems) {
 	leastBytes, leastTokens := minBytes, minTokens
 	if readable {
 		leastBytes, leastTokens = minReadableBytes, minReadableTokens
@@ -99,15 +98,15 @@ func (l Limits) check(prefix string, readable bool) (problems []error) {
 		switch {
 		case field.value == 0 || field.value == Off || field.value >= field.least:
 		case field.value < 0:
-			problems = append(problems, &ConfigError{prefix + field.name, field.value, fmt.Sprintf("it must not be negative; 0 is the default, Off (%d) turns it off", Off)})
+			p.Refuse(prefix+field.name, field.value, "it must not be negative; 0 is the default, Off (%d) turns it off", Off)
 		default:
-			problems = append(problems, &ConfigError{prefix + field.name, field.value, fmt.Sprintf("it must be at least %d, the size of the shortest form of a result", field.least)})
+			p.Refuse(prefix+field.name, field.value, "it must be at least %d, the size of the shortest form of a result", field.least)
 		}
 	}
 	switch l.Strategy {
 	case "", Lines, Head, Tail, Both:
 	default:
-		problems = append(problems, &ConfigError{prefix + "Strategy", string(l.Strategy), "it must be lines, head, tail or both"})
+		p.Refuse(prefix+"Strategy", l.Strategy, "it must be lines, head, tail or both")
 	}
-	return problems
+	return p
 }

@@ -1,9 +1,6 @@
 package toolresult
 
-import (
-	"errors"
-	"fmt"
-)
+import "github.com/adk-go-ext/longsession/internal/configerr"
 
 // The defaults of [Masking].
 const (
@@ -43,26 +40,22 @@ type Masking struct {
 
 // check returns every problem as a [*ConfigError], joined.
 func (m Masking) check() error {
-	var problems []error
+	var p configerr.Problems
 	count := func(field string, n int, unit string) {
 		if n < Off {
-			problems = append(problems, &ConfigError{field, n, "give a number of " + unit + ", 0 for the default, or Off"})
+			p.Refuse(field, n, "give a number of %s, 0 for the default, or Off", unit)
 		}
 	}
 	count("KeepFirst", m.KeepFirst, "results")
 	count("KeepLast", m.KeepLast, "results")
 	count("BatchTokens", m.BatchTokens, "tokens")
 	if m.From != Off && !(m.From >= 0 && m.From <= 1) { // also NaN
-		problems = append(problems, &ConfigError{"From", m.From,
-			"give a share of the effective window, more than 0 and at most 1, 0 for the default, or Off"})
+		p.Refuse("From", m.From, "give a share of the effective window, more than 0 and at most 1, 0 for the default, or Off")
 	}
 	for _, tool := range m.Exempt {
 		if tool == "" {
-			problems = append(problems, &ConfigError{"Exempt", tool, "a tool has a name: remove the empty entry"})
+			p.Refuse("Exempt", tool, "a tool has a name: remove the empty entry")
 		}
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("masking config: %w", errors.Join(problems...))
+	return p.Join("masking config")
 }

@@ -1,7 +1,6 @@
 package toolresult
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"google.golang.org/adk/plugin"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
@@ -79,32 +79,29 @@ func Plugin(cfg PluginConfig) (*plugin.Plugin, error) {
 	}
 	w.places.Logger = cfg.Logger
 	r := requester{masker: cfg.Masker, room: cfg.Room, places: &w.places}
-	var problems []error
-	refuse := func(field string, value any, reason string) {
-		problems = append(problems, &ConfigError{Field: "PluginConfig." + field, Value: value, Reason: reason})
-	}
+	var p configerr.Problems
 	if w.putter.store == nil {
 		if cfg.Cutter != nil || cfg.Masker != nil {
-			refuse("Store", nil, "what is cut or masked would be lost: set a Store, such as store.NewFolder")
+			p.Refuse("PluginConfig.Store", nil, "what is cut or masked would be lost: set a Store, such as store.NewFolder")
 		}
 	} else {
 		var err error
 		if r.read, err = ReadResult(cfg.Store, cfg.Read); err != nil {
-			problems = append(problems, err)
+			p = append(p, err)
 		}
 		r.put = w.putter.putMasked
 	}
 	if cfg.Cutter != nil && !cfg.Cutter.cfg.Readable {
-		refuse("Cutter", "not Readable", "the model could not read what was cut: make it with Config.Readable")
+		p.Refuse("PluginConfig.Cutter", cfg.Cutter, "it is not Readable, and the model could not read what was cut: make it with Config.Readable")
 	}
 	if cfg.PutTimeout < Off {
-		refuse("PutTimeout", cfg.PutTimeout, "use a positive duration, 0 for 5 s, or Off")
+		p.Refuse("PluginConfig.PutTimeout", cfg.PutTimeout, "use a positive duration, 0 for 5 s, or Off")
 	}
 	if cfg.InlineMax < Off {
-		refuse("InlineMax", cfg.InlineMax, "use a number of bytes, 0 for 80 KiB, or Off")
+		p.Refuse("PluginConfig.InlineMax", cfg.InlineMax, "use a number of bytes, 0 for 80 KiB, or Off")
 	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("toolresult: %w", errors.Join(problems...))
+	if err := p.Join("toolresult"); err != nil {
+		return nil, err
 	}
 	if err := w.prepare(); err != nil {
 		return nil, fmt.Errorf("toolresult: %w", err)

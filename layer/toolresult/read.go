@@ -2,7 +2,6 @@ package toolresult
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
@@ -50,34 +50,31 @@ const (
 //
 // The error names every option that is wrong, each as a [*ConfigError].
 func ReadResult(src store.Source, opts ReadOptions) (tool.Tool, error) {
-	var problems []error
-	refuse := func(field string, value any, reason string) {
-		problems = append(problems, &ConfigError{Field: field, Value: value, Reason: reason})
-	}
+	var p configerr.Problems
 	if adk.IsNil(src) {
-		refuse("Source", src, "set a source, such as store.Events(sessions)")
+		p.Refuse("Source", src, "set a source, such as store.Events(sessions)")
 	}
 	for _, number := range []struct {
 		field string
 		n     int
 	}{{"Limit", opts.Limit}, {"MaxLimit", opts.MaxLimit}} {
 		if number.n != 0 && number.n < minReadLimit {
-			refuse("ReadOptions."+number.field, number.n, fmt.Sprintf("use at least %d bytes, or 0 for the default", minReadLimit))
+			p.Refuse("ReadOptions."+number.field, number.n, "use at least %d bytes, or 0 for the default", minReadLimit)
 		}
 	}
 	r := &readTool{src: src, limit: opts.Limit, most: opts.MaxLimit, timeout: orDefault(opts.Timeout, defaultReadTimeout), logger: opts.Logger}
 	r.most = cmp.Or(r.most, defaultReadMax)
 	r.limit = cmp.Or(r.limit, min(defaultReadLimit, r.most))
-	if len(problems) == 0 && r.limit > r.most {
-		refuse("ReadOptions.Limit", r.limit, fmt.Sprintf("use at most MaxLimit, which is %d", r.most))
+	if len(p) == 0 && r.limit > r.most {
+		p.Refuse("ReadOptions.Limit", r.limit, "use at most MaxLimit, which is %d", r.most)
 	}
 	if opts.Timeout < Off {
-		refuse("ReadOptions.Timeout", opts.Timeout, "use a positive duration, 0 for 10 s, or Off")
+		p.Refuse("ReadOptions.Timeout", opts.Timeout, "use a positive duration, 0 for 10 s, or Off")
 	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("read_result: %w", errors.Join(problems...))
+	err := p.Join("read_result")
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if r.repeats, err = newRepeats(); err != nil {
 		return nil, fmt.Errorf("read_result: %w", err)
 	}

@@ -3,8 +3,6 @@ package toolsearch
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -12,7 +10,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
-	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/internal/outbox"
 	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/internal/window"
@@ -74,27 +72,10 @@ type Config struct {
 	Observer Observer
 }
 
-// ConfigError is one value of a [Config] that is refused. [New] reports all of them at once, joined:
-// errors.As finds the first.
-type ConfigError struct {
-	Field  string // of Config
-	Value  any    // as it was given
-	Reason string // what is wrong with it, and what to do
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string {
-	value := fmt.Sprint(e.Value)
-	switch v := e.Value.(type) {
-	case nil:
-		value = "nil"
-	case string:
-		value = fmt.Sprintf("%.40q", v)
-	case Mode:
-		value = fmt.Sprintf("%.40q", string(v))
-	}
-	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
-}
+// ConfigError is one refused value: Field names it as [Config] does, Value is as it was given, and Reason says
+// what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages of this
+// module have the same type.
+type ConfigError = configerr.Error
 
 // The defaults of [Config].
 const (
@@ -105,41 +86,33 @@ const (
 
 // check returns the joined problems of a config.
 func (c *Config) check() error {
-	var problems []error
-	refuse := func(field string, value any, format string, args ...any) {
-		problems = append(problems, &ConfigError{field, value, fmt.Sprintf(format, args...)})
-	}
+	var p configerr.Problems
 	if !(c.Threshold == Off || c.Threshold >= 0 && c.Threshold <= 1) {
-		refuse("Threshold", c.Threshold, "use a share of the effective window from 0 to 1, 0 for %v, or Off (%d)", defaultThreshold, Off)
+		p.Refuse("Threshold", c.Threshold, "use a share of the effective window from 0 to 1, 0 for %v, or Off (%d)", defaultThreshold, Off)
 	}
 	if c.Mode != "" && c.Mode != Bridge && c.Mode != Promote {
-		refuse("Mode", c.Mode, "there are %s and %s", Bridge, Promote)
+		p.Refuse("Mode", c.Mode, "there are %s and %s", Bridge, Promote)
 	}
 	if slices.Contains(c.Keep, "") {
-		refuse("Keep", "", "name a tool, as the model calls it")
+		p.Refuse("Keep", "", "name a tool, as the model calls it")
 	}
 	if c.MaxHits < 0 {
-		refuse("MaxHits", c.MaxHits, "it must not be negative; 0 is %d, and Threshold: Off turns tool search off", defaultMaxHits)
+		p.Refuse("MaxHits", c.MaxHits, "it must not be negative; 0 is %d, and Threshold: Off turns tool search off", defaultMaxHits)
 	}
 	if c.MaxNamesTokens < Off {
-		refuse("MaxNamesTokens", c.MaxNamesTokens, "it must not be negative; 0 is %d, and Off (%d) lists no names", defaultMaxNamesTokens, Off)
+		p.Refuse("MaxNamesTokens", c.MaxNamesTokens, "it must not be negative; 0 is %d, and Off (%d) lists no names", defaultMaxNamesTokens, Off)
 	}
 	if c.ContextWindow < 0 {
-		refuse("ContextWindow", c.ContextWindow, "it must not be negative; 0 is the window of the request's model")
+		p.Refuse("ContextWindow", c.ContextWindow, "it must not be negative; 0 is the window of the request's model")
 	}
 	if c.MaxOutputTokens < Off {
-		refuse("MaxOutputTokens", c.MaxOutputTokens, "it must not be negative; Off (%d) reserves only what a request asks for", Off)
+		p.Refuse("MaxOutputTokens", c.MaxOutputTokens, "it must not be negative; Off (%d) reserves only what a request asks for", Off)
 	}
 	if c.ContextWindow > 0 && c.MaxOutputTokens > c.ContextWindow/2 {
-		refuse("MaxOutputTokens", c.MaxOutputTokens, "it is more than half of ContextWindow %d, and too little would be left for the prompt; lower it", c.ContextWindow)
+		p.Refuse("MaxOutputTokens", c.MaxOutputTokens, "it is more than half of ContextWindow %d, and too little would be left for the prompt; lower it", c.ContextWindow)
 	}
-	if c.Observer != nil && adk.IsNil(c.Observer) {
-		refuse("Observer", nil, "it holds a nil %T, and every call would panic", c.Observer)
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("toolsearch config: %w", errors.Join(problems...))
+	p.RefuseNilIn("Observer", c.Observer)
+	return p.Join("toolsearch config")
 }
 
 // Deferral takes declarations out of requests. It is safe for concurrent use, serves any number of models

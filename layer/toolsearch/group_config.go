@@ -1,8 +1,6 @@
 package toolsearch
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -10,6 +8,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // GroupConfig configures a [Grouped] toolset. Category and Toolset are required.
@@ -56,29 +55,21 @@ func (c GroupConfig) withDefaults() GroupConfig {
 
 // check returns the joined problems of the config.
 func (c *GroupConfig) check() error {
-	var problems []error
-	refuse := func(field string, value any, reason string) {
-		problems = append(problems, &ConfigError{field, value, reason})
-	}
+	var p configerr.Problems
 	switch c.Category {
 	case MCP, Skill, BuiltIn:
 	default:
-		refuse("Category", string(c.Category), fmt.Sprintf("it must be %q, %q or %q", MCP, Skill, BuiltIn))
+		p.Refuse("Category", c.Category, "it must be %q, %q or %q", MCP, Skill, BuiltIn)
 	}
 	if adk.IsNil(c.Toolset) {
-		refuse("Toolset", nil, "set the toolset whose tools are grouped")
+		p.Refuse("Toolset", nil, "set the toolset whose tools are grouped")
 	}
 	if c.Timeout < 0 {
-		refuse("Timeout", c.Timeout, "it must not be negative; 0 is 10 s")
+		p.Refuse("Timeout", c.Timeout, "it must not be negative; 0 is 10 s")
 	}
 	if c.CallTimeout < Off {
-		refuse("CallTimeout", c.CallTimeout, "it must not be negative; Off (-1) waits as long as the tool does")
+		p.Refuse("CallTimeout", c.CallTimeout, "it must not be negative; Off (-1) waits as long as the tool does")
 	}
-	if c.Observer != nil && adk.IsNil(c.Observer) {
-		refuse("Observer", nil, fmt.Sprintf("it holds a nil %T, and every call would panic", c.Observer))
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("toolsearch group: %w", errors.Join(problems...))
+	p.RefuseNilIn("Observer", c.Observer)
+	return p.Join("toolsearch group")
 }

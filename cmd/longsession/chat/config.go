@@ -2,8 +2,6 @@ package chat
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -17,6 +15,7 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // Config is what a chat needs. New copies it.
@@ -71,36 +70,28 @@ type Config struct {
 	Interrupts <-chan struct{}
 }
 
-// ConfigError is one value of a Config that is refused. They are reported all at once, joined: errors.As finds the
-// first.
-type ConfigError struct {
-	Field  string // such as "Session.AppName"
-	Value  any    // as it was given
-	Reason string // what is wrong with it, and what to do
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string {
-	return fmt.Sprintf("chat: %s is %v: %s", e.Field, e.Value, e.Reason)
-}
+// ConfigError is one refused value: Field names it as [Config] does, Value is as it was given, and Reason says
+// what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages of this
+// module have the same type.
+type ConfigError = configerr.Error
 
 // check returns what is wrong with the config.
 func (c *Config) check() error {
-	var errs []error
+	var p configerr.Problems
 	refuse := func(wrong bool, field string, value any, reason string) {
 		if wrong {
-			errs = append(errs, &ConfigError{field, value, reason})
+			p.Refuse(field, value, "%s", reason)
 		}
 	}
 	refuse(c.Agent == nil, "Agent", nil, "set the agent that answers")
 	refuse(c.Stack == nil && c.Sessions == nil, "Stack", nil, "set it, or Sessions for a chat without layers")
-	refuse(c.Session.AppName == "", "Session.AppName", `""`, "name the app, as its runner does")
-	refuse(c.Session.UserID == "", "Session.UserID", `""`, "name the user")
+	refuse(c.Session.AppName == "", "Session.AppName", "", "name the app, as its runner does")
+	refuse(c.Session.UserID == "", "Session.UserID", "", "name the user")
 	refuse(c.Resume && c.Session.SessionID != "", "Resume", true, "leave it out, because Session.SessionID names the session, or leave that out")
 	refuse(c.In == nil && c.Prompt == "", "In", nil, "set it to os.Stdin")
 	refuse(c.Out == nil, "Out", nil, "set it to os.Stdout")
 	refuse(c.Err == nil, "Err", nil, "set it to os.Stderr")
-	return errors.Join(errs...)
+	return p.Join("chat config")
 }
 
 // sessions is the service of the chat.

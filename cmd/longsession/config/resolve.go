@@ -52,7 +52,7 @@ type origin struct {
 func (o origin) String() string { return string(o.source) + " " + o.name }
 
 // Resolve resolves settings. Of files it reads only the one that compaction.prompt_template names. The error joins a
-// [*preset.ConfigError] for each value that is refused, and a [*preset.SmallTierError] if the small-tier guard refuses
+// [*preset.SettingError] for each value that is refused, and a [*preset.SmallTierError] if the small-tier guard refuses
 // the model.
 func Resolve(in In) (Settings, error) {
 	r := &resolver{in: in, layers: []layer{{preset.FromFlag, &in.Flag}, {preset.FromEnvironment, &in.Environment}, {preset.FromFile, &in.File}, {preset.FromApp, &in.App}}}
@@ -93,7 +93,7 @@ func (v *Values) replacer() *strings.Replacer {
 func located(err error, places *strings.Replacer) []error {
 	all := Problems(err)
 	for i, one := range all {
-		refused, is := one.(*preset.ConfigError)
+		refused, is := one.(*preset.SettingError)
 		if !is {
 			continue
 		}
@@ -161,7 +161,7 @@ func (r *resolver) names() {
 
 // refuse adds a problem with a value of this package.
 func (r *resolver) refuse(key string, o origin, format string, args ...any) {
-	r.problems = append(r.problems, &preset.ConfigError{Key: key, Value: o.value, Source: o.source, Name: o.name, Reason: fmt.Sprintf(format, args...)})
+	r.problems = append(r.problems, &preset.SettingError{Key: key, Value: o.value, Source: o.source, Name: o.name, Reason: fmt.Sprintf(format, args...)})
 }
 
 // tokenThreshold lets a number of tokens give way if a source as near has turned compaction off, as package preset does

@@ -303,9 +303,9 @@ func TestAValueWithoutEffectIsRefusedByName(t *testing.T) {
 					t.Errorf("error is\n%v\nwant\n%s", err, want)
 				}
 			}
-			var refused *preset.ConfigError
+			var refused *preset.SettingError
 			if !errors.As(err, &refused) {
-				t.Errorf("the error has no *preset.ConfigError: %v", err)
+				t.Errorf("the error has no *preset.SettingError: %v", err)
 			}
 		})
 	}

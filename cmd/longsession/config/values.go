@@ -22,15 +22,15 @@ type Values struct {
 }
 
 // Set sets a value by the name of its key, from text as a flag has it. Of two names of one value, the stricter value
-// counts, and [Resolve] notes the other one. The error is a [*preset.ConfigError] without a source.
+// counts, and [Resolve] notes the other one. The error is a [*preset.SettingError] without a source.
 func (v *Values) Set(name, text string) error {
 	o, known := find(name)
 	if !known {
-		return &preset.ConfigError{Key: name, Value: text, Reason: "there is no such key" + didYouMean(name)}
+		return &preset.SettingError{Key: name, Value: text, Reason: "there is no such key" + didYouMean(name)}
 	}
 	stored, _ := find(o.stored())
 	if _, reason := stored.read(&preset.Values{}, text); reason != "" {
-		return &preset.ConfigError{Key: name, Value: text, Reason: reason}
+		return &preset.SettingError{Key: name, Value: text, Reason: reason}
 	}
 	v.texts, v.places, v.set = maps.Clone(v.texts), maps.Clone(v.places), maps.Clone(v.set)
 	put(&v.texts, name, text)
@@ -95,7 +95,7 @@ func put[V any](m *map[string]V, key string, value V) {
 }
 
 func reasonOf(err error) string {
-	var refused *preset.ConfigError
+	var refused *preset.SettingError
 	if errors.As(err, &refused) {
 		return refused.Reason
 	}
@@ -103,7 +103,7 @@ func reasonOf(err error) string {
 }
 
 // Environment reads the variables of all keys. lookup is os.LookupEnv. A variable that is set to nothing is unset. The
-// error joins a [*preset.ConfigError] for each value that is refused.
+// error joins a [*preset.SettingError] for each value that is refused.
 func Environment(lookup func(name string) (string, bool)) (Values, error) {
 	var v Values
 	var problems []error
@@ -117,7 +117,7 @@ func Environment(lookup func(name string) (string, bool)) (Values, error) {
 			continue
 		}
 		if err := v.Set(k.Name, text); err != nil {
-			problems = append(problems, &preset.ConfigError{Key: k.Name, Value: text, Source: preset.FromEnvironment, Name: name, Reason: reasonOf(err)})
+			problems = append(problems, &preset.SettingError{Key: k.Name, Value: text, Source: preset.FromEnvironment, Name: name, Reason: reasonOf(err)})
 			continue
 		}
 		v.places[k.Name] = name

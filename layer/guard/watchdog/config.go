@@ -2,10 +2,11 @@ package watchdog
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // Never turns a threshold of [Config] off.
@@ -76,68 +77,45 @@ type Config struct {
 	Files func(tool string, args map[string]any) []string
 }
 
-// ConfigError is one value of a [Config] that is refused. [New] reports all of them at once, joined:
-// errors.As finds the first.
-type ConfigError struct {
-	Field  string // of Config
-	Value  any    // as it was given
-	Reason string // what is wrong with it, and what to do
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string {
-	value := fmt.Sprint(e.Value)
-	switch v := e.Value.(type) {
-	case nil:
-		value = "nil"
-	case string:
-		value = fmt.Sprintf("%.40q", v)
-	case Mode:
-		value = fmt.Sprintf("%.40q", string(v))
-	}
-	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
-}
+// ConfigError is one refused value: Field names it as [Config] does, Value is as it was given, and Reason says
+// what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages of this
+// module have the same type.
+type ConfigError = configerr.Error
 
 // lookBack is how many calls the windowed signals look at.
 const lookBack = 12
 
 // Check returns the joined problems of a config, nil if [New] would accept it.
 func (c *Config) Check() error {
-	var problems []error
-	refuse := func(field string, value any, format string, args ...any) {
-		problems = append(problems, &ConfigError{field, value, fmt.Sprintf(format, args...)})
-	}
+	var p configerr.Problems
 	if c.Mode != "" && !slices.Contains([]Mode{Warn, Note, Stop, Off}, c.Mode) {
-		refuse("Mode", c.Mode, "there are %s, %s, %s and %s", Warn, Note, Stop, Off)
+		p.Refuse("Mode", c.Mode, "there are %s, %s, %s and %s", Warn, Note, Stop, Off)
 	}
 	for _, n := range c.thresholds() {
 		switch {
 		case n.value == 1:
-			refuse(n.field, n.value, "every first call would be a loop; use 2 or more, or 0 for %s", n.standard())
+			p.Refuse(n.field, n.value, "every first call would be a loop; use 2 or more, or 0 for %s", n.standard())
 		case n.value < Never:
-			refuse(n.field, n.value, "it must not be negative; 0 is %s, and Never (%d) turns it off", n.standard(), Never)
+			p.Refuse(n.field, n.value, "it must not be negative; 0 is %s, and Never (%d) turns it off", n.standard(), Never)
 		case n.value > n.most:
-			refuse(n.field, n.value, "it can be %d at most; 0 is %s", n.most, n.standard())
+			p.Refuse(n.field, n.value, "it can be %d at most; 0 is %s", n.most, n.standard())
 		}
 	}
 	if c.CallsAlone && c.Mode != "" && c.Mode != Warn {
-		refuse("CallsAlone", c.CallsAlone, "in mode %s calls count only if their results are alike; leave it out, or use mode %s", c.Mode, Warn)
+		p.Refuse("CallsAlone", c.CallsAlone, "in mode %s calls count only if their results are alike; leave it out, or use mode %s", c.Mode, Warn)
 	}
 	if c.StopAfter < 0 {
-		refuse("StopAfter", c.StopAfter, "it must not be negative; 0 is %d, and mode %s never stops", defaultStopAfter, Note)
+		p.Refuse("StopAfter", c.StopAfter, "it must not be negative; 0 is %d, and mode %s never stops", defaultStopAfter, Note)
 	}
 	if slices.Contains(c.Polling, "") {
-		refuse("Polling", "", "name a tool, as the model calls it")
+		p.Refuse("Polling", "", "name a tool, as the model calls it")
 	}
 	for _, create := range c.Signals {
 		if problem := try(create); problem != "" {
-			refuse("Signals", nil, "%s; give functions that make a signal with a name", problem)
+			p.Refuse("Signals", nil, "%s; give functions that make a signal with a name", problem)
 		}
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("watchdog config: %w", errors.Join(problems...))
+	return p.Join("watchdog config")
 }
 
 // try makes a signal, and returns what is wrong with it.

@@ -2,13 +2,14 @@ package tools
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // FilesConfig says which folder the tools read, and how much of it at once. Only Root is required. No limit
@@ -64,22 +65,10 @@ const (
 // leastResultBytes is room for a sentence and a line.
 const leastResultBytes = 1 << 10
 
-// ConfigError is one value of a config that is refused. [NewFiles] and [NewFetch] report all of them at once,
-// joined: errors.As finds the first.
-type ConfigError struct {
-	Field  string // of FilesConfig or FetchConfig
-	Value  any    // as it was given
-	Reason string // what is wrong with it, and what to do
-}
-
-// Error names the field, its value and what is wrong.
-func (e *ConfigError) Error() string {
-	value := fmt.Sprint(e.Value)
-	if text, ok := e.Value.(string); ok {
-		value = fmt.Sprintf("%.200q", text)
-	}
-	return fmt.Sprintf("%s is %s: %s", e.Field, value, e.Reason)
-}
+// ConfigError is one refused value: Field names it as [FilesConfig] or [FetchConfig] does, Value is as it was
+// given, and Reason says what is wrong with it, and what to do. Several are joined: errors.As finds the first. All
+// packages of this module have the same type.
+type ConfigError = configerr.Error
 
 // number is one limit of a config.
 type number struct {
@@ -89,26 +78,25 @@ type number struct {
 	least int64
 }
 
-func (n number) check() error {
+func (n number) check(p *configerr.Problems) {
 	switch {
 	case n.value < 0:
-		return &ConfigError{n.field, n.value, fmt.Sprintf("it must not be negative; 0 is %d", n.or)}
+		p.Refuse(n.field, n.value, "it must not be negative; 0 is %d", n.or)
 	case n.value > 0 && n.value < n.least:
-		return &ConfigError{n.field, n.value, fmt.Sprintf("it must be at least %d; 0 is %d", n.least, n.or)}
+		p.Refuse(n.field, n.value, "it must be at least %d; 0 is %d", n.least, n.or)
 	}
-	return nil
 }
 
 // withDefaults returns a checked copy.
 func (c FilesConfig) withDefaults() (FilesConfig, error) {
-	var problems []error
+	var p configerr.Problems
 	switch info, err := os.Stat(c.Root); {
 	case c.Root == "":
-		problems = append(problems, &ConfigError{"Root", c.Root, "name the folder that the tools may read"})
+		p.Refuse("Root", c.Root, "name the folder that the tools may read")
 	case err != nil:
-		problems = append(problems, &ConfigError{"Root", c.Root, fmt.Sprintf("it cannot be read: %v", reasonOf(err))})
+		p.Refuse("Root", c.Root, "it cannot be read: %v", reasonOf(err))
 	case !info.IsDir():
-		problems = append(problems, &ConfigError{"Root", c.Root, "it is not a folder"})
+		p.Refuse("Root", c.Root, "it is not a folder")
 	}
 	for _, n := range []number{
 		{"ReadLines", int64(c.ReadLines), defaultReadLines, 1},
@@ -121,20 +109,18 @@ func (c FilesConfig) withDefaults() (FilesConfig, error) {
 		{"Depth", int64(c.Depth), defaultDepth, 1},
 		{"Entries", int64(c.Entries), defaultEntries, 1},
 	} {
-		if err := n.check(); err != nil {
-			problems = append(problems, err)
-		}
+		n.check(&p)
 	}
 	if c.Timeout < 0 {
-		problems = append(problems, &ConfigError{"Timeout", c.Timeout, fmt.Sprintf("it must not be negative; 0 is %v", defaultFilesTime)})
+		p.Refuse("Timeout", c.Timeout, "it must not be negative; 0 is %v", defaultFilesTime)
 	}
 	for _, name := range c.Skip {
 		if name == "" || strings.ContainsAny(name, `/\`) {
-			problems = append(problems, &ConfigError{"Skip", name, "use the name of a folder, without its path"})
+			p.Refuse("Skip", name, "use the name of a folder, without its path")
 		}
 	}
-	if len(problems) > 0 {
-		return c, fmt.Errorf("tools config: %w", errors.Join(problems...))
+	if err := p.Join("tools config"); err != nil {
+		return c, err
 	}
 	c.ReadLines = cmp.Or(c.ReadLines, defaultReadLines)
 	c.ResultBytes = cmp.Or(c.ResultBytes, defaultResultBytes)

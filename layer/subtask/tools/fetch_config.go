@@ -2,13 +2,13 @@ package tools
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // FetchConfig says what fetch_url may reach, and how much it takes. The zero value reaches public addresses on
@@ -51,31 +51,29 @@ const (
 
 // withDefaults returns a checked copy.
 func (c FetchConfig) withDefaults() (FetchConfig, error) {
-	var problems []error
+	var p configerr.Problems
 	if c.Timeout < 0 {
-		problems = append(problems, &ConfigError{"Timeout", c.Timeout, fmt.Sprintf("it must not be negative; 0 is %v", defaultTimeout)})
+		p.Refuse("Timeout", c.Timeout, "it must not be negative; 0 is %v", defaultTimeout)
 	}
 	for _, n := range []number{
 		{"MaxBytes", c.MaxBytes, defaultMaxBytes, 1},
 		{"ResultBytes", int64(c.ResultBytes), defaultResultBytes, leastResultBytes},
 	} {
-		if err := n.check(); err != nil {
-			problems = append(problems, err)
-		}
+		n.check(&p)
 	}
 	if c.Redirects < NoRedirects {
-		problems = append(problems, &ConfigError{"Redirects", c.Redirects, fmt.Sprintf("it must not be negative; 0 is %d, and NoRedirects (%d) follows none", defaultRedirects, NoRedirects)})
+		p.Refuse("Redirects", c.Redirects, "it must not be negative; 0 is %d, and NoRedirects (%d) follows none", defaultRedirects, NoRedirects)
 	}
 	if c.Ports != nil && len(c.Ports) == 0 || slices.Contains(c.Ports, 0) {
-		problems = append(problems, &ConfigError{"Ports", c.Ports, "name ports from 1 to 65535, or leave it nil for 80 and 443"})
+		p.Refuse("Ports", c.Ports, "name ports from 1 to 65535, or leave it nil for 80 and 443")
 	}
-	for _, p := range c.AllowPrivate {
-		if !p.IsValid() {
-			problems = append(problems, &ConfigError{"AllowPrivate", p, "use a network such as 10.1.0.0/16"})
+	for _, network := range c.AllowPrivate {
+		if !network.IsValid() {
+			p.Refuse("AllowPrivate", network, "use a network such as 10.1.0.0/16")
 		}
 	}
-	if len(problems) > 0 {
-		return c, fmt.Errorf("tools config: %w", errors.Join(problems...))
+	if err := p.Join("tools config"); err != nil {
+		return c, err
 	}
 	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
 	c.MaxBytes = cmp.Or(c.MaxBytes, defaultMaxBytes)

@@ -39,7 +39,7 @@ func NewFiles(cfg FilesConfig) (*Files, error) {
 	}
 	root, err := os.OpenRoot(cfg.Root)
 	if err != nil {
-		return nil, fmt.Errorf("tools config: %w", &ConfigError{"Root", cfg.Root, fmt.Sprintf("it cannot be opened: %v", reasonOf(err))})
+		return nil, fmt.Errorf("tools config: %w", &ConfigError{Field: "Root", Value: cfg.Root, Reason: fmt.Sprintf("it cannot be opened: %v", reasonOf(err))})
 	}
 	f := &Files{cfg: cfg, root: root, real: cfg.Root, slow: fmt.Errorf("it takes longer than %v", cfg.Timeout)}
 	if real, err := filepath.EvalSymlinks(cfg.Root); err == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
@@ -137,17 +138,12 @@ func (l *limits) inFlags(err error) error {
 	}
 	flags := strings.NewReplacer(append(names, "Off", "0")...)
 	var problems []string
-	setting.Walk(err, func(err error) bool {
-		refused, is := err.(*toolresult.ConfigError)
-		if !is {
-			return true
-		}
+	for _, refused := range configerr.All(err) {
 		shown := *refused
 		if shown.Value == toolresult.Off {
 			shown.Value = 0
 		}
 		problems = append(problems, flags.Replace(shown.Error()))
-		return false
-	})
+	}
 	return exit.Usage("%s", strings.Join(problems, "; "))
 }

@@ -84,7 +84,7 @@ func settingOf(key config.Key, values *config.Values) setting.Setting {
 	typed := ""
 	set := func(text string) error {
 		err := values.Set(key.Name, text)
-		if refused := (*preset.ConfigError)(nil); errors.As(err, &refused) {
+		if refused := (*preset.SettingError)(nil); errors.As(err, &refused) {
 			return &setting.Refused{Value: strconv.Quote(text), Reason: refused.Reason}
 		}
 		typed = text

@@ -9,9 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/layer/budget"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
-	"github.com/adk-go-ext/longsession/layer/toolsearch"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // fieldName finds what may be the name of a field in the reason of a [compaction.ConfigError].
@@ -25,6 +23,7 @@ var fieldName = regexp.MustCompile(`\b[A-Z][A-Za-z]+\b`)
 func (p *policy) inFlags(err error) error {
 	settings := p.settings()
 	flagOf := func(field string) (string, bool) {
+		field = field[strings.LastIndexByte(field, '.')+1:] // a stack puts the layer in front
 		i := slices.IndexFunc(settings, func(s setting.Setting) bool { return s.Field == field })
 		if i < 0 {
 			return "", false
@@ -35,7 +34,7 @@ func (p *policy) inFlags(err error) error {
 		return nil
 	}
 	var problems []string
-	for _, refused := range configErrors(err) {
+	for _, refused := range configerr.All(err) {
 		flag, ok := flagOf(refused.Field)
 		if !ok {
 			problems = append(problems, refused.Error())
@@ -70,24 +69,4 @@ func legend(reason string, flagOf func(field string) (string, bool)) string {
 		return ""
 	}
 	return " (here " + strings.Join(words, ", ") + ")"
-}
-
-// configErrors returns all config errors that err wraps, whichever layer they come from.
-func configErrors(err error) (found []*compaction.ConfigError) {
-	setting.Walk(err, func(err error) bool {
-		switch refused := err.(type) {
-		case *compaction.ConfigError:
-			found = append(found, refused)
-		case *toolresult.ConfigError:
-			found = append(found, (*compaction.ConfigError)(refused))
-		case *toolsearch.ConfigError:
-			found = append(found, (*compaction.ConfigError)(refused))
-		case *budget.ConfigError:
-			found = append(found, (*compaction.ConfigError)(refused))
-		default:
-			return true
-		}
-		return false
-	})
-	return found
 }
