@@ -42,7 +42,7 @@ type builder struct {
 // refuses. A later layer may depend on an earlier one.
 func (b *builder) addLayers() error {
 	return errors.Join(
-		b.prepareRecall(), b.addToolResults(), b.addPrompt(), b.addBudget(), b.addToolSearch(), b.addCache(), b.addGuard(), b.prepareContextTools(),
+		b.prepareRecall(), b.addToolResults(), b.addPrompt(), b.addBudget(), b.addToolSearch(), b.addGuard(), b.prepareContextTools(),
 	)
 }
 
@@ -188,16 +188,6 @@ func (b *builder) addPrompt() error {
 	builder, err := prompt.New(b.cfg.Prompt)
 	b.prompt = builder
 	b.cfg.Budget.Sections = prompt.SectionNames
-	return err
-}
-
-// addCache makes the explicit cache of Gemini, if it is enabled.
-func (b *builder) addCache() error {
-	if !b.cfg.Cache.Enabled {
-		return nil
-	}
-	cache, err := prompt.NewCache(b.cfg.Cache)
-	b.cache = cache
 	return err
 }
 

@@ -63,10 +63,6 @@ type Config struct {
 	// Registry takes precedence over the field above. ContextWindow and MaxOutputTokens are the same
 	// numbers as in Budget and Compaction.
 	ToolSearch toolsearch.Config
-	// Cache configures explicit caches of Gemini. It is off unless Enabled is set: storage is billed.
-	// Its own Registry takes precedence over the field above. Settings of a cache that is not enabled are
-	// ignored.
-	Cache prompt.CacheConfig
 	// Guard configures limits on money, model calls, tokens and time, and the watchdog for agents that repeat
 	// themselves. Without limits the guard stops no agent: it counts what each session spends, and keeps the
 	// totals in the session's state. Guard.Registry takes precedence over the field above.

@@ -16,7 +16,7 @@
 // They sit at several places. For one model call:
 //
 //	request = Model( behind( app( before( view( cut( stored history ))))))
-//	Model   = cache( guard( translate( budget( defer( sections( request ))))))
+//	Model   = guard( translate( budget( defer( sections( request )))))
 //	before  = guard, errors, note, sections
 //	behind  = sections, tools, defer, measure
 //
@@ -49,10 +49,7 @@
 //	translate writes calls of deferred tools as calls of tool_call, and turns the model's calls of tool_call
 //	          into calls of the tools. Nothing else in the app needs to know that there is a tool_call.
 //	guard     counts a request and refuses it at a bound. Each second request that the layers in front of
-//	          it send is counted like the first. It is not behind the cache: it asks for the last answer
-//	          of a turn without tools, and the cache has to see that.
-//	cache     replaces instruction and tools by the name of an explicit cache. It is next to the
-//	          provider: whatever ran behind it would find neither.
+//	          it send is counted like the first.
 //
 // Masking comes after the view because it depends on the whole request of one agent. A later stage never
 // undoes an earlier one: a mask keeps the reference of the cut, and a rebuilt request goes through all

@@ -22,7 +22,6 @@ import (
 	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/layer/guard"
-	"github.com/adk-go-ext/longsession/layer/prompt"
 	"github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/layer/subtask"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
@@ -49,7 +48,6 @@ type Stack struct {
 	cutter  *toolresult.Cutter // nil without LayerToolResults
 	results sources            // none without LayerToolResults
 	meter   *budget.Meter      // nil without any layer that needs it
-	cache   *prompt.Cache      // nil unless Config.Cache is enabled
 	// registry has the prices for subtasks; nil is the built-in table.
 	registry *tokens.Registry
 	// tools are what the layers offer to agents: read_result, the context tools and those of recall, as far
@@ -139,15 +137,6 @@ func (s *Stack) Tracker(ref compaction.SessionRef) *budget.Tracker {
 	return s.meter.Tracker(ref)
 }
 
-// CacheStats returns what the explicit caches of Gemini did and cost. It is zero unless Config.Cache is
-// enabled.
-func (s *Stack) CacheStats() prompt.CacheStats {
-	if s.cache == nil {
-		return prompt.CacheStats{}
-	}
-	return s.cache.Stats()
-}
-
 // TruncateLog returns a line for each of the results that this process has shortened most recently, oldest
 // first. It is nil if the layer of tool results is disabled.
 func (s *Stack) TruncateLog() []string {
@@ -157,9 +146,8 @@ func (s *Stack) TruncateLog() []string {
 	return s.cutter.TruncateLog()
 }
 
-// Close waits for the work of all layers, stores waiting summaries and what they have cost, deletes the
-// explicit caches, and waits until observers have received everything. Call it after the last runner has
-// returned, and before the inner session service is closed. If ctx ends first, the work is canceled and Close
+// Close waits for the work of all layers, stores waiting summaries and what they have cost, and waits until
+// observers have received everything. Call it after the last runner has returned, and before the inner session service is closed. If ctx ends first, the work is canceled and Close
 // returns the context's error. A second Close does nothing.
 func (s *Stack) Close(ctx context.Context) error {
 	return errors.Join(s.Sessions.Close(ctx), s.saveTotals(ctx), closeLayers(ctx, s.order))

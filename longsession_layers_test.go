@@ -129,8 +129,8 @@ func TestContradictionsBetweenLayersAreRefusedByName(t *testing.T) {
 		}, []string{"Budget.Sections is set", "Prompt", "disable prompt"}},
 		"every layer": {func(c *longsession.Config) {
 			c.ToolResults.MaxBytes, c.Masking.KeepFirst, c.Budget.Thresholds.Note, c.Compaction.OverlapSize = -2, -2, 2, -5
-			c.ToolSearch.Threshold, c.Prompt.SourceTimeout, c.Cache = 7, -2, prompt.CacheConfig{Enabled: true, TTL: -1}
-		}, []string{"MaxBytes is -2", "KeepFirst is -2", "Note is 2", "OverlapSize is -5", "Threshold is 7", "SourceTimeout is -2ns", "TTL is -1ns"}},
+			c.ToolSearch.Threshold, c.Prompt.SourceTimeout = 7, -2
+		}, []string{"MaxBytes is -2", "KeepFirst is -2", "Note is 2", "OverlapSize is -5", "Threshold is 7", "SourceTimeout is -2ns"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

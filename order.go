@@ -33,7 +33,6 @@ type wrapper struct {
 // It works on a stack that is only half made, so that what there is of it can be closed.
 func (b *builder) order() []wrapper {
 	return []wrapper{
-		{name: "cache", on: b.cache != nil, wrap: b.cache.Model, close: b.cache.Close},
 		{name: "guard", on: b.Guard != nil, wrap: b.Guard.Model, before: b.Guard.Plugin, close: b.Guard.Flush},
 		{name: "translate", on: b.search != nil, wrap: b.search.Translate},
 		{name: "errors", on: b.cutter != nil, before: func() *plugin.Plugin { return b.unknown }, close: b.cutter.Flush},

@@ -75,7 +75,7 @@ func (r *resolver) windows() {
 // models gives each layer the shared registry, and compaction the model.
 func (r *resolver) models() {
 	c, cfg := r.cfg, &r.cfg.Compaction
-	for _, registry := range []**tokens.Registry{&cfg.Registry, &c.Budget.Registry, &c.ToolSearch.Registry, &c.Cache.Registry, &c.Guard.Registry} {
+	for _, registry := range []**tokens.Registry{&cfg.Registry, &c.Budget.Registry, &c.ToolSearch.Registry, &c.Guard.Registry} {
 		if *registry == nil {
 			*registry = c.Registry
 		}

@@ -75,34 +75,34 @@ var builtInModels = flatten([]family{
 	}},
 	{"gemini-3-pro gemini-3.1-pro", Model{
 		ContextWindow: 1_048_576, MaxOutputTokens: 65_536,
-		InputPrice: 2, CachedInputPrice: 0.20, OutputPrice: 12, CacheStoragePrice: 4.50, Tier: TierFrontier,
+		InputPrice: 2, CachedInputPrice: 0.20, OutputPrice: 12, Tier: TierFrontier,
 	}},
 	{"gemini-flash-latest gemini-flash-lite-latest gemini-3.1-flash gemini-3.6-flash gemini-3.5-flash-lite", Model{
 		ContextWindow: 1_048_576, MaxOutputTokens: 65_536, Tier: TierSmall,
 	}},
 	{"gemini-3-flash", Model{
 		ContextWindow: 1_048_576, MaxOutputTokens: 65_536,
-		InputPrice: 0.50, CachedInputPrice: 0.05, OutputPrice: 3, CacheStoragePrice: 1, Tier: TierSmall,
+		InputPrice: 0.50, CachedInputPrice: 0.05, OutputPrice: 3, Tier: TierSmall,
 	}},
 	{"gemini-3.1-flash-lite", Model{
 		ContextWindow: 1_048_576, MaxOutputTokens: 65_536,
-		InputPrice: 0.25, CachedInputPrice: 0.025, OutputPrice: 1.50, CacheStoragePrice: 1, Tier: TierSmall,
+		InputPrice: 0.25, CachedInputPrice: 0.025, OutputPrice: 1.50, Tier: TierSmall,
 	}},
 	{"gemini-3.5-flash", Model{
 		ContextWindow: 1_048_576, MaxOutputTokens: 65_536,
-		InputPrice: 1.50, CachedInputPrice: 0.15, OutputPrice: 9, CacheStoragePrice: 1, Tier: TierSmall,
+		InputPrice: 1.50, CachedInputPrice: 0.15, OutputPrice: 9, Tier: TierSmall,
 	}},
 	{"gemini-2.5-pro", Model{
 		ContextWindow: 1_048_576, MaxOutputTokens: 65_536,
-		InputPrice: 1.25, CachedInputPrice: 0.125, OutputPrice: 10, CacheStoragePrice: 4.50, Tier: TierMid,
+		InputPrice: 1.25, CachedInputPrice: 0.125, OutputPrice: 10, Tier: TierMid,
 	}},
 	{"gemini-2.5-flash", Model{
 		ContextWindow: 1_048_576, MaxOutputTokens: 65_536,
-		InputPrice: 0.30, CachedInputPrice: 0.03, OutputPrice: 2.50, CacheStoragePrice: 1, Tier: TierSmall,
+		InputPrice: 0.30, CachedInputPrice: 0.03, OutputPrice: 2.50, Tier: TierSmall,
 	}},
 	{"gemini-2.5-flash-lite", Model{
 		ContextWindow: 1_048_576, MaxOutputTokens: 65_536,
-		InputPrice: 0.10, CachedInputPrice: 0.01, OutputPrice: 0.40, CacheStoragePrice: 1, Tier: TierSmall,
+		InputPrice: 0.10, CachedInputPrice: 0.01, OutputPrice: 0.40, Tier: TierSmall,
 	}},
 	// Live, computer-use and image models have far smaller windows than their siblings, and
 	// prices by modality.
@@ -111,7 +111,7 @@ var builtInModels = flatten([]family{
 	{"gemini-3-pro-image gemini-3.1-flash-image", Model{ContextWindow: 65_536}},
 	{"gemini-2.0-flash", Model{
 		ContextWindow: 1_048_576, MaxOutputTokens: 8_192,
-		InputPrice: 0.10, CachedInputPrice: 0.025, OutputPrice: 0.40, CacheStoragePrice: 1, Tier: TierSmall,
+		InputPrice: 0.10, CachedInputPrice: 0.025, OutputPrice: 0.40, Tier: TierSmall,
 	}},
 	{"gemini-2.0-flash-lite", Model{ContextWindow: 1_048_576, MaxOutputTokens: 8_192, Tier: TierSmall}},
 

@@ -36,10 +36,6 @@ type Model struct {
 	// InputPrice, CachedInputPrice and OutputPrice are in USD per million tokens. 0 means unknown.
 	// See [Model.Cost].
 	InputPrice, CachedInputPrice, OutputPrice float64
-	// CacheStoragePrice is what a provider charges for keeping an explicit prompt cache, in USD per
-	// million tokens and hour. 0 means unknown, or that the provider has no such caches. [Model.Cost]
-	// does not include it.
-	CacheStoragePrice float64
 	// Tier is the model's class. "" means unclassified.
 	Tier Tier
 }
@@ -116,7 +112,6 @@ func (m Model) validate() error {
 		{"InputPrice", m.InputPrice},
 		{"CachedInputPrice", m.CachedInputPrice},
 		{"OutputPrice", m.OutputPrice},
-		{"CacheStoragePrice", m.CacheStoragePrice},
 	} {
 		if math.IsNaN(p.price) || math.IsInf(p.price, 0) || p.price < 0 {
 			return fmt.Errorf("%q: %s is %v; want USD per million tokens, 0 (unknown) or more", m.Name, p.field, p.price)
@@ -150,9 +145,8 @@ func (m Model) validate() error {
 // or a colon in its name: it is compared with the full name, so it can name one deployment.
 // If an own entry has a zero field, the field comes from the built-in row for the same name, so an
 // entry may set only a price, or only a window. The prices belong together: two price lists are never
-// mixed, except that an entry with a CacheStoragePrice alone keeps the other built-in prices. The ContextWindow of a row is never 0: if unknown, it is [DefaultContextWindow],
-// and [Registry.Window] reports false. For an unknown name, Lookup returns the zero Model and
-// false.
+// mixed. The ContextWindow of a row is never 0: if unknown, it is [DefaultContextWindow], and
+// [Registry.Window] reports false. For an unknown name, Lookup returns the zero Model and false.
 func (r *Registry) Lookup(name string) (Model, bool) {
 	own, known, ok := r.rows(name)
 	if !ok {
@@ -217,7 +211,6 @@ func complete(own, known Model) Model {
 	}
 	if own.InputPrice == 0 && own.CachedInputPrice == 0 && own.OutputPrice == 0 {
 		own.InputPrice, own.CachedInputPrice, own.OutputPrice = known.InputPrice, known.CachedInputPrice, known.OutputPrice
-		own.CacheStoragePrice = cmp.Or(own.CacheStoragePrice, known.CacheStoragePrice)
 	}
 	if own.Tier == "" {
 		own.Tier = known.Tier

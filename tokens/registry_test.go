@@ -156,30 +156,6 @@ func TestOwnEntryNeedsOnlyWhatDiffers(t *testing.T) {
 	}
 }
 
-// Prices of two lists are never mixed, and an app that knows only the storage price may give only that.
-func TestTheStoragePriceOfACacheBelongsToTheOtherPrices(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]float64{
-		"gemini-2.5-pro": 4.50, "gemini-2.5-flash": 1, "gemini-2.5-flash-lite": 1, "gemini-2.0-flash": 1,
-		"gemini-3-pro-preview": 4.50, "gemini-3.1-pro-preview": 4.50, "gemini-3-flash-preview": 1,
-		"gemini-3.1-flash-lite": 1, "gemini-3.5-flash": 1, "claude-opus-4-6": 0, "gpt-5": 0, "gemini-9": 0,
-	} {
-		if m, _ := Lookup(name); m.CacheStoragePrice != want {
-			t.Errorf("%s: %v USD per million tokens and hour, want %v", name, m.CacheStoragePrice, want)
-		}
-	}
-	r := registry(t, Model{Name: "gemini-2.5-pro", InputPrice: 1, OutputPrice: 4}, Model{Name: "gemini-2.5-flash", CacheStoragePrice: 0.8})
-	if m, _ := r.Lookup("gemini-2.5-pro"); m.CacheStoragePrice != 0 {
-		t.Errorf("own prices are mixed with a built-in storage price: %+v", m)
-	}
-	if m, _ := r.Lookup("gemini-2.5-flash"); m.CacheStoragePrice != 0.8 || m.InputPrice != 0.30 {
-		t.Errorf("own storage price alone: %+v", m)
-	}
-	if _, err := NewRegistry(Model{Name: "m", CacheStoragePrice: -1}); err == nil || !strings.Contains(err.Error(), "CacheStoragePrice") {
-		t.Errorf("a negative storage price: %v", err)
-	}
-}
-
 func TestNilAndEmptyRegistryAreTheBuiltInTable(t *testing.T) {
 	t.Parallel()
 	want, _ := Lookup("gemini-2.5-flash")

@@ -1,8 +1,11 @@
 package gemini_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -97,4 +100,32 @@ func TestPinABrokenStreamEndsWithoutAnErrorOrAFinishReason(t *testing.T) {
 	if last == nil || last.Partial || last.FinishReason != "" || last.UsageMetadata == nil {
 		t.Errorf("the last response is %+v", last)
 	}
+}
+
+// inProcess carries requests to a server without a network, so that a test can run with the time of a
+// bubble.
+type inProcess struct{ to http.Handler }
+
+func (p inProcess) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if recover() != nil {
+			resp, err = nil, io.ErrUnexpectedEOF // the server has closed the connection
+		}
+	}()
+	body := []byte(nil)
+	if r.Body != nil {
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+	}
+	in := r.Clone(r.Context())
+	in.Body = io.NopCloser(bytes.NewReader(body))
+	recorder := httptest.NewRecorder()
+	p.to.ServeHTTP(recorder, in)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	resp = recorder.Result()
+	resp.Request = r
+	return resp, nil
 }

@@ -80,7 +80,7 @@ func (a *app) guarded(cfg guard.Config) *guard.Guard {
 }
 
 // A ceiling of half a dollar holds to the nano-dollar: the ledger is what the server has charged for all
-// requests, with caches, thoughts and summaries, and the call that reaches the ceiling is the last, or with a
+// requests, with implicit caching, thoughts and summaries, and the call that reaches the ceiling is the last, or with a
 // soft landing the last one below it.
 func TestALedgerOf200CallsIsThatOfTheServer(t *testing.T) {
 	t.Parallel()

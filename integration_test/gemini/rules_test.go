@@ -183,9 +183,6 @@ func (r *rules) checkFrame() {
 			}
 		}
 	}
-	if r.req.CachedContent != "" && (r.req.SystemInstruction != nil || len(r.req.Tools) > 0 || len(r.req.ToolConfig) > 0) {
-		r.problem("CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config. Proposed fix: move those values to CachedContent from GenerateContent request.")
-	}
 	if !r.req.isSummary() {
 		return
 	}

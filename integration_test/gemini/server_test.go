@@ -32,8 +32,6 @@ type server struct {
 	overhead int
 	// answersLate is true if calls are answered late; see problems.
 	answersLate bool
-	// caches are the cached contents that clients have created.
-	caches cachedContents
 	// inspect receives every valid request, if not nil.
 	inspect func(*request)
 	// implicit is the part of each prompt that the server reads from a cache of its own, in percent.
@@ -76,27 +74,18 @@ func newServer(t *testing.T) *server {
 // client returns a real model client for the server.
 func (s *server) client(name string) model.LLM {
 	s.t.Helper()
-	transport, url := s.transport()
+	transport := &http.Transport{}
+	s.t.Cleanup(transport.CloseIdleConnections)
 	llm, err := gemini.NewModel(s.t.Context(), name, &genai.ClientConfig{
 		APIKey:      apiKey,
 		Backend:     genai.BackendGeminiAPI,
 		HTTPClient:  &http.Client{Transport: transport},
-		HTTPOptions: genai.HTTPOptions{BaseURL: url, APIVersion: apiVersion},
+		HTTPOptions: genai.HTTPOptions{BaseURL: s.http.URL, APIVersion: apiVersion},
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return llm
-}
-
-// transport returns a client's way to the server.
-func (s *server) transport() (way http.RoundTripper, url string) {
-	if s.http == nil {
-		return inProcess{s}, "http://gemini.test"
-	}
-	transport := &http.Transport{}
-	s.t.Cleanup(transport.CloseIdleConnections)
-	return transport, s.http.URL
 }
 
 // will appends answers to the plan of a model.
@@ -146,9 +135,6 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.t.Errorf("read a request: %v", err)
 		return
 	}
-	if s.caches.serve(w, r, body) {
-		return
-	}
 	req, found := s.parse(r, body)
 	if len(found) > 0 {
 		s.t.Errorf("request of %s:\n%s\n%s", r.URL.Path, strings.Join(found, "\n"), outline(body))
@@ -156,9 +142,6 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := s.next(req)
-	if missing := s.caches.missing(req); missing != nil && answer.status == 0 {
-		answer = *missing
-	}
 	if answer.hang {
 		s.waiting <- struct{}{}
 		<-r.Context().Done()
@@ -236,7 +219,7 @@ func (s *server) usage(req *request, answer reply) object {
 	if req.summary && !s.alike {
 		req.tokens += summaryMark
 	}
-	req.cached = max(s.caches.tokensOf(req.CachedContent), req.tokens*s.implicit/100)
+	req.cached = req.tokens * s.implicit / 100
 	if s.onUsage != nil {
 		s.onUsage(req, req.tokens, len(said)/4+answer.thoughts)
 	}

@@ -16,7 +16,6 @@ type wireRequest struct {
 	ToolConfig        json.RawMessage `json:"toolConfig"`
 	GenerationConfig  map[string]any  `json:"generationConfig"`
 	SafetySettings    []any           `json:"safetySettings"`
-	CachedContent     string          `json:"cachedContent"`
 }
 
 type wireContent struct {

@@ -54,14 +54,4 @@
 //
 // Providers such as Anthropic cache a prompt up to points that the caller marks. Adapters find them in the
 // context of a model call: see [Breakpoints]. Those of other providers ignore them.
-//
-// # Explicit caches
-//
-// Providers find a prefix in their caches by themselves (implicit caching), without a promise. [Cache] has
-// Gemini keep instruction and tools for certain, and bill that by the hour. It is off by default, and pays from
-//
-//	storage price / ((input price - cached price) * (1 - share that is cached implicitly))
-//
-// requests per hour on: 4 for Gemini 2.5 Pro if nothing is cached implicitly, 40 if nine tenths are. See
-// [CacheBreakEven].
 package prompt

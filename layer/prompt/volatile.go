@@ -138,9 +138,8 @@ func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 				continue
 			}
 			if response, changed := disowned(p.FunctionResponse.Response); changed {
-				clean := *p
-				clean.FunctionResponse = copied(p.FunctionResponse)
-				clean.FunctionResponse.Response = response
+				clean, answer := *p, *p.FunctionResponse
+				answer.Response, clean.FunctionResponse = response, &answer
 				out.Parts[i], differs = &clean, true
 			}
 		default:

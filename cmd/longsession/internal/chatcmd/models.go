@@ -237,7 +237,7 @@ func registry(name string, window int, price tokens.Model) (*tokens.Registry, er
 		row.MaxOutputTokens = min(row.MaxOutputTokens, window/4)
 	}
 	if price.Priced() {
-		row.InputPrice, row.CachedInputPrice, row.OutputPrice, row.CacheStoragePrice = price.InputPrice, price.CachedInputPrice, price.OutputPrice, 0
+		row.InputPrice, row.CachedInputPrice, row.OutputPrice = price.InputPrice, price.CachedInputPrice, price.OutputPrice
 	}
 	return tokens.NewRegistry(row)
 }
