@@ -113,7 +113,7 @@ var mayImport = map[string][]string{
 	"internal/eventrow":                    {"record", "internal/adk"},
 	"internal/sessionfile":                 {"internal/eventrow", "record"},
 	"persistence":                          {"internal/eventrow", "internal/sessionfile", "layer/recall/index", "record", "layer/toolresult/store", "internal/adk", "internal/ids"},
-	"persistence/postgres":                 {"record", "internal/adk", "internal/ids"},
+	"persistence/adkdb":                    {"record", "internal/adk", "internal/ids"},
 	"integration_test":                     anything,
 	"examples/*":                           anything,
 }

@@ -25,7 +25,7 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 const appName = "removals"
@@ -90,7 +90,7 @@ func serve(ctx context.Context, dsn string, in io.Reader, out io.Writer) (err er
 	defer func() { err = errors.Join(err, db.Close()) }()
 	// This is what several processes need between ADK's service and the layers: leases on sessions, and records that are
 	// inserted beside the turns of others.
-	shared, err := postgres.New(inner, db)
+	shared, err := adkdb.New(inner, db)
 	if err != nil {
 		return err
 	}

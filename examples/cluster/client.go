@@ -14,7 +14,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/session/database"
 
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -80,14 +80,14 @@ func (c *client) play(ctx context.Context) error {
 	return c.report(ctx, shared, db)
 }
 
-// prepare does what is done once, before the app: it creates ADK's tables and those of package postgres.
-func (c *client) prepare(ctx context.Context) (*postgres.Service, *sql.DB, error) {
+// prepare does what is done once, before the app: it creates ADK's tables and those of package adkdb.
+func (c *client) prepare(ctx context.Context) (*adkdb.Service, *sql.DB, error) {
 	inner, db, err := openSessions(c.dsn)
 	if err != nil {
 		return nil, nil, err
 	}
-	shared, err := postgres.New(inner, db)
-	if err := errors.Join(err, database.AutoMigrate(inner), postgres.Install(ctx, db)); err != nil {
+	shared, err := adkdb.New(inner, db)
+	if err := errors.Join(err, database.AutoMigrate(inner), adkdb.Install(ctx, db)); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	for _, customer := range customers {
@@ -165,7 +165,7 @@ func (c *client) stop() {
 type stored struct{ events, records, loaded, twice int }
 
 // look reads a session, and as a turn would read it.
-func look(ctx context.Context, shared *postgres.Service, name string) (s stored, err error) {
+func look(ctx context.Context, shared *adkdb.Service, name string) (s stored, err error) {
 	req := &session.GetRequest{AppName: appName, UserID: name, SessionID: name}
 	whole, err := shared.Get(ctx, req)
 	if err != nil {

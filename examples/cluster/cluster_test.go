@@ -14,7 +14,7 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // The processes of the app are this test binary, too.
@@ -100,7 +100,7 @@ func TestTheCheckFindsWhatIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	shared, err := postgres.New(inner, db)
+	shared, err := adkdb.New(inner, db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // report prints what happened, and returns an error if anything is wrong.
-func (c *client) report(ctx context.Context, shared *postgres.Service, db *sql.DB) error {
+func (c *client) report(ctx context.Context, shared *adkdb.Service, db *sql.DB) error {
 	var version string
 	if err := db.QueryRowContext(ctx, "SHOW server_version").Scan(&version); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (c *client) compacted() {
 }
 
 // check compares the database with what was answered.
-func (c *client) check(ctx context.Context, shared *postgres.Service, db *sql.DB) error {
+func (c *client) check(ctx context.Context, shared *adkdb.Service, db *sql.DB) error {
 	var errs []error
 	for _, t := range c.talks {
 		s, err := look(ctx, shared, t.name)
@@ -113,7 +113,7 @@ func (c *client) check(ctx context.Context, shared *postgres.Service, db *sql.DB
 			errs = append(errs, fmt.Errorf("%s: %d events or summaries were summarized twice", t.name, s.twice))
 		}
 	}
-	found, err := postgres.Verify(ctx, db)
+	found, err := adkdb.Verify(ctx, db)
 	for _, f := range found {
 		errs = append(errs, fmt.Errorf("session %s: %s", f.SessionID, f.Text))
 	}

@@ -15,25 +15,25 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/view"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// installed returns a PostgreSQL database with the tables of postgres.Install, and the service over it.
-func installed(t testing.TB) (*store, *sql.DB, *postgres.Service) {
+// installed returns a PostgreSQL database with the tables of adkdb.Install, and the service over it.
+func installed(t testing.TB) (*store, *sql.DB, *adkdb.Service) {
 	t.Helper()
 	s := newStore(t, &postgreSQL)
 	db := s.open(t, s.engine.adminUser)
-	if err := postgres.Install(t.Context(), db); err != nil {
+	if err := adkdb.Install(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	return s, db, around(t, s.sessions, db)
 }
 
-// around returns the service of package postgres.
-func around(t testing.TB, inner session.Service, db *sql.DB) *postgres.Service {
+// around returns the service of package adkdb.
+func around(t testing.TB, inner session.Service, db *sql.DB) *adkdb.Service {
 	t.Helper()
-	service, err := postgres.New(inner, db)
+	service, err := adkdb.New(inner, db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,13 +60,13 @@ func getWhole(t testing.TB, service session.Service, id string) session.Session 
 }
 
 // getActive returns a session that is loaded for its view, and whether events were left out.
-func getActive(t testing.TB, service *postgres.Service, id string) (session.Session, *postgres.ActiveSession) {
+func getActive(t testing.TB, service *adkdb.Service, id string) (session.Session, *adkdb.ActiveSession) {
 	t.Helper()
 	resp, err := service.GetActive(context.Background(), getRequest(id))
 	if err != nil {
 		t.Fatal(err)
 	}
-	few, _ := resp.Session.(*postgres.ActiveSession)
+	few, _ := resp.Session.(*adkdb.ActiveSession)
 	return resp.Session, few
 }
 
@@ -88,7 +88,7 @@ func shownEvents(view []*session.Event) []string {
 
 // sameView compares the view of what GetActive loads with the view of the whole session, and checks what was
 // loaded. It reports whether some events were not loaded.
-func sameView(t testing.TB, service *postgres.Service, id string) (partial bool) {
+func sameView(t testing.TB, service *adkdb.Service, id string) (partial bool) {
 	t.Helper()
 	all := getWhole(t, service, id)
 	stored := view.Collect(all.Events())

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // childVariable turns this test binary into a process of an app. Its value is a childSpec as JSON.
@@ -71,7 +71,7 @@ func runChild(spec string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a.install = func(ctx context.Context) error { return postgres.Install(ctx, db) }
+	a.install = func(ctx context.Context) error { return adkdb.Install(ctx, db) }
 	orders, replies := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var o order

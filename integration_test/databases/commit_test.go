@@ -10,7 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // cutWaiting waits until a connection to the store's database waits for something, and cuts it.
@@ -25,7 +25,7 @@ func (s *store) cutWaiting(t *testing.T, what string) {
 }
 
 // recordsOf are the stored records of session "s".
-func recordsOf(t *testing.T, service *postgres.Service) []*session.Event {
+func recordsOf(t *testing.T, service *adkdb.Service) []*session.Event {
 	t.Helper()
 	found, err := service.Records(t.Context(), getRequest("s"))
 	if err != nil {
@@ -78,7 +78,7 @@ func afterCommit(t *testing.T) (s *store, heard func()) {
 		}
 	}
 	change("ALTER SYSTEM SET synchronous_commit = local")
-	if err := postgres.Install(t.Context(), s.pool(t)); err != nil {
+	if err := adkdb.Install(t.Context(), s.pool(t)); err != nil {
 		t.Fatal(err)
 	}
 	change("ALTER SYSTEM SET synchronous_standby_names = nobody")

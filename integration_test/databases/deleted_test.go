@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // TestASessionThatIsDeletedMeanwhileKeepsNoOtherBack: apps delete sessions while all of them are copied or audited.
@@ -76,11 +76,11 @@ func TestVerifyHarmsNobodyWhoDeletesASession(t *testing.T) {
 	if _, err := gate.ExecContext(t.Context(), "LOCK TABLE longsession_calls IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	var found []postgres.Finding
+	var found []adkdb.Finding
 	verified, deleted := make(chan error, 1), make(chan error, 1)
 	go func() {
 		var err error
-		found, err = postgres.Verify(t.Context(), db)
+		found, err = adkdb.Verify(t.Context(), db)
 		verified <- err
 	}()
 	await(1)

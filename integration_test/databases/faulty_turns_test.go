@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // appOver returns an app with connections of an account of its own, ADK's and ours, and other settings.
@@ -147,7 +147,7 @@ func takeFaultyTurns(t *testing.T, c faultyTurn, bare bool) {
 	ctx := t.Context()
 	s := newStore(t, c.engine)
 	if !bare && c.engine == &postgreSQL {
-		if err := postgres.Install(ctx, s.pool(t)); err != nil {
+		if err := adkdb.Install(ctx, s.pool(t)); err != nil {
 			t.Fatal(err)
 		}
 	}

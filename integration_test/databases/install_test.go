@@ -13,13 +13,13 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // mustVerify checks that the tables say what the events say.
 func mustVerify(t *testing.T, db *sql.DB) {
 	t.Helper()
-	found, err := postgres.Verify(context.WithoutCancel(t.Context()), db)
+	found, err := adkdb.Verify(context.WithoutCancel(t.Context()), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,13 +59,13 @@ func TestInstallFillsTheTablesForSessionsThatExist(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 2 { // at once, as two processes may
 		wait.Go(func() {
-			if err := postgres.Install(t.Context(), db); err != nil {
+			if err := adkdb.Install(t.Context(), db); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wait.Wait()
-	if err := postgres.Install(t.Context(), db); err != nil {
+	if err := adkdb.Install(t.Context(), db); err != nil {
 		t.Errorf("once more: %v", err)
 	}
 	mustVerify(t, db)
@@ -85,7 +85,7 @@ func TestInstallSaysWhatIsInItsWay(t *testing.T) {
 		role := "reads_" + s.name
 		s.exec(t, "CREATE ROLE "+role+" LOGIN", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+role)
 		limited := s.open(t, role)
-		err := postgres.Install(t.Context(), limited)
+		err := adkdb.Install(t.Context(), limited)
 		if err == nil || !strings.Contains(err.Error(), "install: ") || !strings.Contains(err.Error(), "permission denied") {
 			t.Errorf("error %v", err)
 		}
@@ -98,13 +98,13 @@ func TestInstallSaysWhatIsInItsWay(t *testing.T) {
 	t.Run("no tables of ADK", func(t *testing.T) {
 		s := newStore(t, &postgreSQL)
 		s.exec(t, "DROP TABLE events", "DROP TABLE sessions")
-		if err := postgres.Install(t.Context(), s.pool(t)); !errors.Is(err, postgres.ErrNoEvents) || !strings.Contains(err.Error(), "AutoMigrate") {
+		if err := adkdb.Install(t.Context(), s.pool(t)); !errors.Is(err, adkdb.ErrNoEvents) || !strings.Contains(err.Error(), "AutoMigrate") {
 			t.Errorf("error %v", err)
 		}
 	})
 	t.Run("another server", func(t *testing.T) {
 		s := newStore(t, &mariaDB)
-		if err := postgres.Install(t.Context(), s.pool(t)); err == nil || !strings.Contains(err.Error(), "these tables need PostgreSQL") {
+		if err := adkdb.Install(t.Context(), s.pool(t)); err == nil || !strings.Contains(err.Error(), "these tables need PostgreSQL") {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -112,19 +112,19 @@ func TestInstallSaysWhatIsInItsWay(t *testing.T) {
 		s, db, service := installed(t)
 		talked(t, service, 8, "s")
 		s.exec(t, "UPDATE longsession_schema SET version = 2")
-		if err := postgres.Install(t.Context(), db); err == nil || !strings.Contains(err.Error(), "version 2") || !strings.Contains(err.Error(), "knows 1") {
+		if err := adkdb.Install(t.Context(), db); err == nil || !strings.Contains(err.Error(), "version 2") || !strings.Contains(err.Error(), "knows 1") {
 			t.Errorf("error %v", err)
 		}
-		if _, err := postgres.Verify(t.Context(), db); err == nil || !strings.Contains(err.Error(), "found 2") {
+		if _, err := adkdb.Verify(t.Context(), db); err == nil || !strings.Contains(err.Error(), "found 2") {
 			t.Errorf("verify: %v", err)
 		}
 		if _, part := getActive(t, service, "s"); part != nil {
 			t.Error("tables of another version are read")
 		}
-		if err := postgres.Uninstall(t.Context(), db); err != nil {
+		if err := adkdb.Uninstall(t.Context(), db); err != nil {
 			t.Error(err)
 		}
-		if err := postgres.Install(t.Context(), db); err != nil {
+		if err := adkdb.Install(t.Context(), db); err != nil {
 			t.Error(err)
 		}
 		mustVerify(t, db)
@@ -145,12 +145,12 @@ func TestVerifyNamesWhatIsWrong(t *testing.T) {
 	} {
 		s.exec(t, strings.Split(c.harm, "; ")...)
 		for range 2 {
-			found, err := postgres.Verify(t.Context(), db)
+			found, err := adkdb.Verify(t.Context(), db)
 			if err != nil || len(found) != 1 || !strings.Contains(found[0].Text, c.want) || !strings.Contains(found[0].String(), found[0].SessionID) {
 				t.Errorf("%s: %v, %v; want %q", name, found, err, c.want)
 			}
 		}
-		for _, mend := range []func(context.Context, *sql.DB) error{postgres.Uninstall, postgres.Install} {
+		for _, mend := range []func(context.Context, *sql.DB) error{adkdb.Uninstall, adkdb.Install} {
 			if err := mend(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +190,7 @@ func TestUninstallWhileAppsRun(t *testing.T) {
 	go func() { wait.Wait(); close(ended) }()
 	cycles := 0
 	for running := true; running; cycles++ {
-		for _, change := range []func(context.Context, *sql.DB) error{postgres.Uninstall, postgres.Install} {
+		for _, change := range []func(context.Context, *sql.DB) error{adkdb.Uninstall, adkdb.Install} {
 			if err := change(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
@@ -235,10 +235,10 @@ func TestTheTablesDecideWhetherARecordFits(t *testing.T) {
 	if err := service.AppendRecord(t.Context(), sess, h.Record("seen", "e1", "e2")); err != nil {
 		t.Errorf("the tables were not asked: %v", err)
 	}
-	if err := service.AppendRecord(t.Context(), sess, h.Record("late", "e2", "e3")); !errors.Is(err, postgres.ErrRecordSuperseded) {
+	if err := service.AppendRecord(t.Context(), sess, h.Record("late", "e2", "e3")); !errors.Is(err, adkdb.ErrRecordSuperseded) {
 		t.Errorf("a record of a covered event: %v", err)
 	}
-	if err := postgres.Uninstall(t.Context(), db); err != nil {
+	if err := adkdb.Uninstall(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	if err := service.AppendRecord(t.Context(), sess, h.Record("without", "e5", "e6")); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // strict are settings under which a server ends transactions because of others, or lets them wait for each other.
@@ -27,7 +27,7 @@ func TestAnEndedLeasePassesToOneProcessUnderStrictTransactions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t, c.engine)
 			b := newBeside(t, s.sessions)
-			services := make([]*postgres.Service, 6)
+			services := make([]*adkdb.Service, 6)
 			for i := range services {
 				services[i] = s.over(t, c.settings)
 			}

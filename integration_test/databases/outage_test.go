@@ -14,7 +14,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // TestAServerThatEndsInTheMiddleOfATurn costs that turn and those before it is back, as with ADK alone, and nothing that was
@@ -96,9 +96,9 @@ func TestAServerThatIsNotThereYet(t *testing.T) {
 				"GetActive":    func(ctx context.Context) error { _, err := service.GetActive(ctx, getRequest("s")); return err },
 			}
 			if e == &postgreSQL {
-				calls["Install"] = func(ctx context.Context) error { return postgres.Install(ctx, db) }
-				calls["Verify"] = func(ctx context.Context) error { _, err := postgres.Verify(ctx, db); return err }
-				calls["Uninstall"] = func(ctx context.Context) error { return postgres.Uninstall(ctx, db) }
+				calls["Install"] = func(ctx context.Context) error { return adkdb.Install(ctx, db) }
+				calls["Verify"] = func(ctx context.Context) error { _, err := adkdb.Verify(ctx, db); return err }
+				calls["Uninstall"] = func(ctx context.Context) error { return adkdb.Uninstall(ctx, db) }
 			}
 			for name, call := range calls {
 				if err := call(t.Context()); err == nil || !isOutage(err.Error()) || errors.Is(err, session.ErrNotFound) {
@@ -136,7 +136,7 @@ func TestAWrongPassword(t *testing.T) {
 				t.Errorf("AppendRecord: %v", err)
 			}
 			if e == &postgreSQL {
-				if err := postgres.Install(t.Context(), wrong); sqlState(err) != "28P01" || !strings.Contains(err.Error(), "install: ") {
+				if err := adkdb.Install(t.Context(), wrong); sqlState(err) != "28P01" || !strings.Contains(err.Error(), "install: ") {
 					t.Errorf("Install: %v", err)
 				}
 			}

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // poolerConfig hands out few connections, each for one transaction.
@@ -82,7 +82,7 @@ func throughPooler(t *testing.T, s *store) string {
 }
 
 // pooled returns a service of which everything, ADK's too, goes through a pooler.
-func pooled(t *testing.T, s *store, dsn string) *postgres.Service {
+func pooled(t *testing.T, s *store, dsn string) *adkdb.Service {
 	t.Helper()
 	inner, err := overDatabase(s.engine.dialector(openPool(t, s.engine, dsn)))
 	if err != nil {
@@ -103,7 +103,7 @@ func TestContractsThroughAPooler(t *testing.T) {
 func TestProcessesThatShareAPooler(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	s := newStore(t, &postgreSQL)
-	if err := postgres.Install(ctx, s.pool(t)); err != nil {
+	if err := adkdb.Install(ctx, s.pool(t)); err != nil {
 		t.Fatal(err)
 	}
 	dsn := throughPooler(t, s)
@@ -166,7 +166,7 @@ func TestOneConnectionIsEnough(t *testing.T) {
 	s := newStore(t, &postgreSQL)
 	db := s.pool(t)
 	db.SetMaxOpenConns(1)
-	if err := postgres.Install(t.Context(), db); err != nil {
+	if err := adkdb.Install(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	inner, err := overDatabase(s.engine.dialector(db))
@@ -179,7 +179,7 @@ func TestOneConnectionIsEnough(t *testing.T) {
 		t.Error("the session is loaded whole")
 	}
 	mustVerify(t, db)
-	if err := postgres.Uninstall(t.Context(), db); err != nil {
+	if err := adkdb.Uninstall(t.Context(), db); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // number returns what a query counts.
@@ -43,7 +43,7 @@ func TestAnInterruptedInstallGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended, cancel := context.WithTimeout(t.Context(), time.Second)
-	if err := postgres.Install(ended, db); err == nil {
+	if err := adkdb.Install(ended, db); err == nil {
 		t.Error("Install creates triggers on a table that a transaction writes")
 	}
 	cancel()
@@ -53,7 +53,7 @@ func TestAnInterruptedInstallGoesOn(t *testing.T) {
 	if err := busy.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if err := postgres.Install(t.Context(), db); err != nil {
+	if err := adkdb.Install(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	mustVerify(t, db)
@@ -67,7 +67,7 @@ func TestAnInterruptedInstallGoesOn(t *testing.T) {
 		"nothing was amiss": nil,
 	} {
 		s.exec(t, left...)
-		if err := postgres.Install(t.Context(), db); err != nil {
+		if err := adkdb.Install(t.Context(), db); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if number(t, db, validIndexes) != 1 {
@@ -103,7 +103,7 @@ func TestAKilledInstallGoesOn(t *testing.T) {
 			t.Fatalf("a turn after Install was killed: %v", err)
 		}
 		acknowledged = append(acknowledged, i)
-		if err := postgres.Install(t.Context(), db); err != nil {
+		if err := adkdb.Install(t.Context(), db); err != nil {
 			t.Fatalf("Install after one was killed: %v", err)
 		}
 		if number(t, db, validIndexes) != 1 {
@@ -118,7 +118,7 @@ func TestAKilledInstallGoesOn(t *testing.T) {
 			t.Error("a session is loaded whole")
 		}
 		sameView(t, service, "meanwhile") // whole or in part: a short session hides nothing
-		if err := postgres.Uninstall(t.Context(), db); err != nil {
+		if err := adkdb.Uninstall(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -156,12 +156,12 @@ func TestRebuildMendsSessionsThatAreLoadedWhole(t *testing.T) {
 	if got, want := states(), "1 exact, 1 pending, 2 conflicted"; got != want {
 		t.Fatalf("before Rebuild: %s, want %s", got, want)
 	}
-	found, err := postgres.Verify(t.Context(), db)
+	found, err := adkdb.Verify(t.Context(), db)
 	if err != nil || len(found) != 2 || !strings.Contains(found[0].Text, "call Install") || !strings.Contains(found[1].Text, "call Rebuild") {
 		t.Errorf("Verify finds %v, %v", found, err)
 	}
 	for range 2 {
-		if err := postgres.Rebuild(t.Context(), db); err != nil {
+		if err := adkdb.Rebuild(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := states(), "3 exact, 0 pending, 1 conflicted"; got != want {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -24,7 +24,7 @@ func (s *store) with(t *testing.T, settings string) *sql.DB {
 }
 
 // over returns a service over ADK's of a store and a pool that is opened with other settings.
-func (s *store) over(t *testing.T, settings string) *postgres.Service {
+func (s *store) over(t *testing.T, settings string) *adkdb.Service {
 	t.Helper()
 	return around(t, s.sessions, s.with(t, settings))
 }
@@ -63,7 +63,7 @@ func TestContractsUnderOtherSettings(t *testing.T) {
 		t.Run(name+" with tables", func(t *testing.T) {
 			s := newStore(t, &postgreSQL)
 			db := s.with(t, settings)
-			if err := postgres.Install(t.Context(), db); err != nil {
+			if err := adkdb.Install(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			service := around(t, s.sessions, db)
@@ -72,7 +72,7 @@ func TestContractsUnderOtherSettings(t *testing.T) {
 				t.Error("the session is loaded whole, or its view is another one")
 			}
 			mustVerify(t, db)
-			for _, change := range []func(context.Context, *sql.DB) error{postgres.Rebuild, postgres.Uninstall} {
+			for _, change := range []func(context.Context, *sql.DB) error{adkdb.Rebuild, adkdb.Uninstall} {
 				if err := change(t.Context(), db); err != nil {
 					t.Error(err)
 				}
@@ -85,7 +85,7 @@ func TestContractsUnderOtherSettings(t *testing.T) {
 func TestADatabaseThatIsNotADKsIsSaid(t *testing.T) {
 	onEachServer(t, func(t *testing.T, s *store) {
 		other := newStore(t, s.engine)
-		service, err := postgres.New(s.sessions, other.pool(t))
+		service, err := adkdb.New(s.sessions, other.pool(t))
 		if err != nil {
 			t.Fatal(err)
 		}

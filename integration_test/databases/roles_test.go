@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // TestARoleThatWasGrantedItsRightsAfterInstall stores records that the tables know, loads sessions whole, and has everything
@@ -22,7 +22,7 @@ func TestARoleThatWasGrantedItsRightsAfterInstall(t *testing.T) {
 		t.Fatalf("AppendRecord: %v", err)
 	}
 	again := b.history.Record("r2", compactiontest.IDs(b.history.Events[1:3])...)
-	if err := late.AppendRecord(t.Context(), b.live, again); !errors.Is(err, postgres.ErrRecordSuperseded) {
+	if err := late.AppendRecord(t.Context(), b.live, again); !errors.Is(err, adkdb.ErrRecordSuperseded) {
 		t.Errorf("a record of a covered event: %v", err)
 	}
 	mustVerify(t, db)
@@ -33,7 +33,7 @@ func TestARoleThatWasGrantedItsRightsAfterInstall(t *testing.T) {
 		t.Error("a role reads tables that it has no right to")
 	}
 
-	if err := postgres.Install(t.Context(), db); err != nil {
+	if err := adkdb.Install(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	late = around(t, s.sessions, pool)

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/adk/session/database"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // TestTablesOfAnotherSchemaAreLeftAlone. Where each customer has a schema before the common one in the search_path, the tables
@@ -61,10 +61,10 @@ func TestTablesOfAnotherSchemaAreLeftAlone(t *testing.T) {
 		t.Errorf("the lease on a session of one schema is one on that of the other: %v, %v", ok, err)
 	}
 	release()
-	if _, err := postgres.Verify(t.Context(), db); err == nil {
+	if _, err := adkdb.Verify(t.Context(), db); err == nil {
 		t.Error("Verify compares events with the tables of another schema")
 	}
-	if err := postgres.Install(t.Context(), db); err != nil {
+	if err := adkdb.Install(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	mustVerify(t, db)

@@ -24,7 +24,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -66,7 +66,7 @@ type soakWay struct {
 	over func(inner session.Service, db *sql.DB) (session.Service, error)
 	// alone reports whether the way promises that no summary is written, and paid for, twice.
 	alone bool
-	// tables reports whether it needs the tables of postgres.Install.
+	// tables reports whether it needs the tables of adkdb.Install.
 	tables bool
 }
 
@@ -299,7 +299,7 @@ var soakWays = []soakWay{
 }
 
 func overPostgres(inner session.Service, db *sql.DB) (session.Service, error) {
-	return postgres.New(inner, db)
+	return adkdb.New(inner, db)
 }
 
 func soakWayNamed(name string) (soakWay, error) {

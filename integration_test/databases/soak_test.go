@@ -16,7 +16,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/testkit"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -145,7 +145,7 @@ func newSoak(t *testing.T, server *server, way soakWay, plan soakPlan) *soak {
 		sessions: map[string][]int{}, found: soakTally{outcomes: map[compaction.Outcome]int{}},
 	}
 	if way.tables {
-		if err := postgres.Install(t.Context(), s.store.pool(t)); err != nil {
+		if err := adkdb.Install(t.Context(), s.store.pool(t)); err != nil {
 			t.Fatal(err)
 		}
 	}

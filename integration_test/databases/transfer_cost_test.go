@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // BenchmarkMovingASession copies sessions of different lengths by the command: from a database to a new file, and from that to
@@ -23,7 +23,7 @@ func BenchmarkMovingASession(b *testing.B) {
 		stored := fillSession(b, from, from.open(b, from.engine.adminUser), "s", n)
 		path := filepath.Join(b.TempDir(), "sessions.db")
 		plain, installed := newStore(b, &postgreSQL), newStore(b, &postgreSQL)
-		if err := postgres.Install(b.Context(), installed.open(b, installed.engine.adminUser)); err != nil {
+		if err := adkdb.Install(b.Context(), installed.open(b, installed.engine.adminUser)); err != nil {
 			b.Fatal(err)
 		}
 		for _, move := range []struct {

@@ -1,4 +1,4 @@
-package postgres_test
+package adkdb_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 // gormpostgres stands for package gorm.io/driver/postgres, which registers the driver "pgx", too. Importing it here would
@@ -34,7 +34,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	shared, err := postgres.New(sessions, db)
+	shared, err := adkdb.New(sessions, db)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,10 +56,10 @@ func ExampleInstall() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	if err := postgres.Install(ctx, db); err != nil {
+	if err := adkdb.Install(ctx, db); err != nil {
 		log.Fatal(err)
 	}
-	found, err := postgres.Verify(ctx, db) // it reads every event, so not every job needs it
+	found, err := adkdb.Verify(ctx, db) // it reads every event, so not every job needs it
 	if err != nil {
 		log.Fatal(err)
 	}

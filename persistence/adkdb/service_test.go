@@ -1,4 +1,4 @@
-package postgres_test
+package adkdb_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/persistence/postgres"
+	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
 func otherDatabase(t *testing.T) *sql.DB {
@@ -28,11 +28,11 @@ func otherDatabase(t *testing.T) *sql.DB {
 func TestWhatNewRefuses(t *testing.T) {
 	t.Parallel()
 	db, inner := otherDatabase(t), session.InMemoryService()
-	once, err := postgres.New(inner, db)
+	once, err := adkdb.New(inner, db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var none *postgres.Service
+	var none *adkdb.Service
 	for name, tt := range map[string]struct {
 		inner session.Service
 		db    *sql.DB
@@ -43,7 +43,7 @@ func TestWhatNewRefuses(t *testing.T) {
 		"no pool":              {inner, nil, "db is nil"},
 		"a service of its own": {once, db, "already"},
 	} {
-		if _, err := postgres.New(tt.inner, tt.db); err == nil || !strings.Contains(err.Error(), tt.says) {
+		if _, err := adkdb.New(tt.inner, tt.db); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestWhatNewRefuses(t *testing.T) {
 func TestAServerOfAnotherKindIsRefused(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	s, err := postgres.New(session.InMemoryService(), otherDatabase(t))
+	s, err := adkdb.New(session.InMemoryService(), otherDatabase(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestAServerOfAnotherKindIsRefused(t *testing.T) {
 func TestWhatIsNoRecordIsRefused(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	s, err := postgres.New(session.InMemoryService(), otherDatabase(t))
+	s, err := adkdb.New(session.InMemoryService(), otherDatabase(t))
 	if err != nil {
 		t.Fatal(err)
 	}

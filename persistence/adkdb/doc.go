@@ -1,11 +1,11 @@
-// Package postgres makes package compaction good at several processes over ADK's database session service, on PostgreSQL
+// Package adkdb makes package compaction good at several processes over ADK's database session service, on PostgreSQL
 // and, as far as their SQL allows, on MySQL and MariaDB.
 //
 //	inner, err := database.NewSessionService(gormpostgres.Open(dsn))
 //	...
 //	db, err := sql.Open("pgx", dsn)
 //	...
-//	service, err := postgres.New(inner, db)
+//	service, err := adkdb.New(inner, db)
 //	...
 //	stack, err := longsession.New(service, cfg)
 //
@@ -20,4 +20,4 @@
 //     of [Install]. [Verify] compares them with the events, and [Uninstall] removes them.
 //
 // The package imports no driver and no ORM. Any database/sql driver for the same database does.
-package postgres
+package adkdb

@@ -1,4 +1,4 @@
-package postgres
+package adkdb
 
 import (
 	"database/sql"

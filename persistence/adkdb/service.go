@@ -1,4 +1,4 @@
-package postgres
+package adkdb
 
 import (
 	"context"
@@ -36,12 +36,12 @@ type Service struct {
 func New(inner session.Service, db *sql.DB) (*Service, error) {
 	switch {
 	case isNil(inner):
-		return nil, errors.New("postgres: inner session service is nil: give it what database.NewSessionService returns")
+		return nil, errors.New("adkdb: inner session service is nil: give it what database.NewSessionService returns")
 	case db == nil:
-		return nil, errors.New("postgres: db is nil: open the same database with sql.Open")
+		return nil, errors.New("adkdb: db is nil: open the same database with sql.Open")
 	}
 	if _, nested := inner.(*Service); nested {
-		return nil, errors.New("postgres: inner session service is a *postgres.Service already: wrap ADK's service once")
+		return nil, errors.New("adkdb: inner session service is a *adkdb.Service already: wrap ADK's service once")
 	}
 	return &Service{inner: inner, db: db}, nil
 }
