@@ -44,7 +44,7 @@ func compareDigests(b *testing.B, opts []Option, words int) {
 		b.Fatal(err)
 	}
 	// Without digests the statements are the same, with NULL for the digest and no predecessor.
-	insert, err := s.writer.conn.PrepareContext(ctx, strings.TrimSuffix(insertEvent, " AND last_seq = ?"))
+	insert, err := s.writer.Conn.PrepareContext(ctx, strings.TrimSuffix(insertEvent, " AND last_seq = ?"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -56,10 +56,10 @@ func (w *writer) erase() {
 	}
 	ctx := context.Background()
 	busy, frames, folded := 1, 0, 0
-	if err := pragmas(ctx, w.conn, "busy_timeout = 0"); err == nil {
-		err = w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &folded)
+	if err := pragmas(ctx, w.Conn, "busy_timeout = 0"); err == nil {
+		err = w.Conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &folded)
 		w.eraser.tried(err == nil && busy == 0)
 		w.unmarked = markEvery // the file lost its mark together with the log
 	}
-	_ = pragmas(ctx, w.conn, fmt.Sprintf("busy_timeout = %d", w.busy.Milliseconds()))
+	_ = pragmas(ctx, w.Conn, fmt.Sprintf("busy_timeout = %d", w.busy.Milliseconds()))
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/textindex"
 )
 
 const (
@@ -61,14 +63,14 @@ func (s remover) remove(ctx context.Context, req *session.DeleteRequest) error {
 		return s.submit(ctx, &write{alone: large, run: func(w *writer) error {
 			w.eraser.deleted()
 			if large {
-				if _, err := w.conn.ExecContext(context.Background(), listForErasing, req.AppName, req.UserID, req.SessionID); err != nil {
+				if _, err := w.Conn.ExecContext(context.Background(), listForErasing, req.AppName, req.UserID, req.SessionID); err != nil {
 					return err
 				}
 			}
 			if err := w.do(w.removeSession, req.AppName, req.UserID, req.SessionID); err != nil {
 				return err
 			}
-			return w.conn.QueryRowContext(context.Background(), "SELECT EXISTS (SELECT 1 FROM erasing)").Scan(&left)
+			return w.Conn.QueryRowContext(context.Background(), "SELECT EXISTS (SELECT 1 FROM erasing)").Scan(&left)
 		}})
 	}
 	if err := s.mending(ctx, first); err != nil || !left {
@@ -84,10 +86,10 @@ func (s remover) remove(ctx context.Context, req *session.DeleteRequest) error {
 // mending calls do, and once more with an empty index if the file is damaged, because it may be the index that is.
 func (s remover) mending(ctx context.Context, do func() error) error {
 	err := do()
-	if !isDamage(err) {
+	if !textindex.IsDamage(err) {
 		return err
 	}
-	if forgotten := (&indexer{SQLiteSessionService: s.SQLiteSessionService}).forgetIndex(ctx); forgotten != nil {
+	if emptied := s.text.Empty(ctx); emptied != nil {
 		return err
 	}
 	return do()
@@ -100,7 +102,7 @@ func (s remover) isLarge(ctx context.Context, req *session.DeleteRequest) (large
 	}
 	err = s.read(ctx, func(r *reader) error {
 		var key, events, bytes int64
-		err := r.conn.QueryRowContext(ctx, selectSizes, req.AppName, req.UserID, req.SessionID).Scan(&key, &events, &bytes)
+		err := r.Conn.QueryRowContext(ctx, selectSizes, req.AppName, req.UserID, req.SessionID).Scan(&key, &events, &bytes)
 		large = events > smallSession || bytes > smallResults
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -131,7 +133,7 @@ func (s remover) finish(ctx context.Context) error {
 // merged whenever 40% of its rows are deleted.
 type erasure struct {
 	remover
-	merger  merger
+	merger  textindex.Merger
 	session int64 // the one that is being erased
 	erased  bool  // no row is left, but perhaps something to merge
 	passed  int   // transactions
@@ -143,7 +145,7 @@ func (e *erasure) portion(ctx context.Context) (done bool, took time.Duration, e
 	err = e.submit(ctx, &write{run: func(w *writer) (err error) {
 		began = time.Now()
 		if e.erased || e.passed%2 == 1 {
-			done, err = e.merger.step(w, e.erased)
+			done, err = e.merger.Step(w.text, e.erased)
 			done = done && e.erased
 		} else {
 			e.erased, err = e.erase(w, began)
@@ -162,7 +164,7 @@ func (e *erasure) erase(w *writer, began time.Time) (done bool, err error) {
 	ctx := context.Background()
 	for left := eraseEvents; left > 0 && time.Since(began) < eraseFor; left -= eraseStep {
 		var key int64
-		err := w.conn.QueryRowContext(ctx, selectErasing).Scan(&key)
+		err := w.Conn.QueryRowContext(ctx, selectErasing).Scan(&key)
 		if errors.Is(err, sql.ErrNoRows) {
 			return true, nil
 		}
@@ -171,10 +173,10 @@ func (e *erasure) erase(w *writer, began time.Time) (done bool, err error) {
 		}
 		if key != e.session {
 			var documents, all int64
-			if err := w.conn.QueryRowContext(ctx, selectIndexedOf, key).Scan(&documents, &all); err != nil {
+			if err := w.Conn.QueryRowContext(ctx, selectIndexedOf, key).Scan(&documents, &all); err != nil {
 				return false, err
 			}
-			e.session, e.merger = key, newMerger(documents, all)
+			e.session, e.merger = key, textindex.NewMerger(documents, all, eraseFor)
 		}
 		if err := eraseSome(ctx, w, key); err != nil {
 			return false, err
@@ -185,15 +187,15 @@ func (e *erasure) erase(w *writer, began time.Time) (done bool, err error) {
 
 // eraseSome deletes some rows of a deleted session. Without a row left, it takes the session from the list.
 func eraseSome(ctx context.Context, w *writer, key int64) error {
-	if n, err := deleted(w.conn.ExecContext(ctx, deleteEvents, key, eraseStep)); n > 0 || err != nil {
+	if n, err := deleted(w.Conn.ExecContext(ctx, deleteEvents, key, eraseStep)); n > 0 || err != nil {
 		return err
 	}
 	for _, statement := range deleteOthers {
-		if n, err := deleted(w.conn.ExecContext(ctx, statement, key)); n > 0 || err != nil {
+		if n, err := deleted(w.Conn.ExecContext(ctx, statement, key)); n > 0 || err != nil {
 			return err
 		}
 	}
-	_, err := w.conn.ExecContext(ctx, "DELETE FROM erasing WHERE session = ?", key)
+	_, err := w.Conn.ExecContext(ctx, "DELETE FROM erasing WHERE session = ?", key)
 	return err
 }
 

@@ -59,7 +59,7 @@ func merging(t *testing.T, sessions map[string]int) *SQLiteSessionService {
 func counted(t *testing.T, s *SQLiteSessionService, query string) (n int) {
 	t.Helper()
 	err := s.submit(t.Context(), &write{run: func(w *writer) error {
-		return w.conn.QueryRowContext(context.Background(), query).Scan(&n)
+		return w.Conn.QueryRowContext(context.Background(), query).Scan(&n)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -68,15 +68,17 @@ func counted(t *testing.T, s *SQLiteSessionService, query string) (n int) {
 }
 
 const (
-	segments = "SELECT count(DISTINCT segid) FROM search_idx"
-	pages    = "SELECT count(*) FROM search_data"
+	mergesItself = "SELECT NOT EXISTS (SELECT 1 FROM search_config WHERE k = 'automerge' AND v = 0)"
+	mergeShare   = "SELECT coalesce((SELECT v FROM search_config WHERE k = 'deletemerge'), 10)"
+	segments     = "SELECT count(DISTINCT segid) FROM search_idx"
+	pages        = "SELECT count(*) FROM search_data"
 )
 
 // Indexing merges as it goes: 20 portions are 20 segments, and FTS5 itself would merge 16 of them in one transaction.
 func TestIndexingMergesInSteps(t *testing.T) {
 	t.Parallel()
-	s := merging(t, map[string]int{"s": 20 * portion})
-	if n := counted(t, s, selectMergesItself); n != 0 {
+	s := merging(t, map[string]int{"s": 20 * 64})
+	if n := counted(t, s, mergesItself); n != 0 {
 		t.Error("FTS5 merges by itself")
 	}
 	if n := counted(t, s, segments); n > 8 {
@@ -88,7 +90,7 @@ func TestIndexingMergesInSteps(t *testing.T) {
 func hidden(t *testing.T, s *SQLiteSessionService, id string) {
 	t.Helper()
 	err := s.submit(t.Context(), &write{alone: true, run: func(w *writer) error {
-		if _, err := w.conn.ExecContext(context.Background(), listForErasing, "a", "u", id); err != nil {
+		if _, err := w.Conn.ExecContext(context.Background(), listForErasing, "a", "u", id); err != nil {
 			return err
 		}
 		return w.do(w.removeSession, "a", "u", id)
@@ -133,24 +135,12 @@ func TestADeletionMergesTheIndexInSteps(t *testing.T) {
 			if before > begun*tt.left/100 {
 				t.Errorf("%d of %d pages are left", before, begun)
 			}
-			if n := counted(t, s, selectMergeShare); n != mergeShare {
-				t.Errorf("the share of deleted rows is %d, want %d", n, mergeShare)
+			if n := counted(t, s, mergeShare); n != 40 {
+				t.Errorf("the share of deleted rows is %d, want 40", n)
 			}
 			if n := counted(t, s, "SELECT (SELECT count(*) FROM erasing) + (SELECT count(*) FROM search_docsize WHERE id NOT IN (SELECT key FROM events))"); n != 0 {
 				t.Errorf("%d rows are left", n)
 			}
 		})
-	}
-}
-
-// The fewer of the index's rows a session has, the sooner its deletion merges.
-func TestTheShareOfDeletedRowsFitsTheSession(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ documents, all, want int64 }{
-		{0, 0, 1}, {100, 100, 40}, {50, 100, 20}, {1, 1_000_000, 1},
-	} {
-		if got := newMerger(tt.documents, tt.all).share; got != int(tt.want) {
-			t.Errorf("%d of %d: %d%%, want %d%%", tt.documents, tt.all, got, tt.want)
-		}
 	}
 }

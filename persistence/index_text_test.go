@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/textindex"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -219,12 +220,12 @@ func TestTheStateOfAnIndexIsTold(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	sess, question := told(t, s, 70)
-	state := func() (state persistence.IndexState) {
+	state := func() (state textindex.State) {
 		t.Helper()
 		reading := open(t, path, persistence.WithReadOnly())
 		defer reading.Close()
 		err := reading.Snapshot(t.Context(), func(snap *persistence.Snapshot) (err error) {
-			state, err = snap.Index(t.Context(), 1)
+			state, err = textindex.StateOf(t.Context(), snap, 1)
 			return err
 		})
 		if err != nil {
@@ -232,7 +233,7 @@ func TestTheStateOfAnIndexIsTold(t *testing.T) {
 		}
 		return state
 	}
-	if got := state(); got != (persistence.IndexState{LastSeq: 70}) {
+	if got := state(); got != (textindex.State{LastSeq: 70}) {
 		t.Errorf("before anything is indexed: %+v", got)
 	}
 	if err := s.AppendRecord(t.Context(), sess, recordOver(t, "r", "e0", "e1", "e50")); err != nil {
@@ -241,7 +242,7 @@ func TestTheStateOfAnIndexIsTold(t *testing.T) {
 	if err := s.IndexText(t.Context(), request("s"), nil); err != nil {
 		t.Fatal(err)
 	}
-	want := persistence.IndexState{Exists: true, Version: index.AnalyzerVersion, Current: true, IndexedTo: 51, LastSeq: 71, Documents: 51, Rows: 51, Newest: 51, Answers: true, AnswersAny: true}
+	want := textindex.State{Exists: true, Version: index.AnalyzerVersion, Current: true, IndexedTo: 51, LastSeq: 71, Documents: 51, Rows: 51, Newest: 51, Answers: true, AnswersAny: true}
 	if got := state(); got != want {
 		t.Errorf("after indexing: %+v, want %+v", got, want)
 	}
@@ -252,7 +253,7 @@ func TestTheStateOfAnIndexIsTold(t *testing.T) {
 		t.Errorf("without the row of the newest covered event: %+v, want %+v", got, want)
 	}
 	run("UPDATE search_sessions SET version = 99")(t, path)
-	if got := state(); got != (persistence.IndexState{Exists: true, Version: 99, IndexedTo: 71, LastSeq: 71}) {
+	if got := state(); got != (textindex.State{Exists: true, Version: 99, IndexedTo: 71, LastSeq: 71}) {
 		t.Errorf("of another version: %+v", got)
 	}
 }

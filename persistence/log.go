@@ -39,8 +39,8 @@ const (
 func (w *writer) markLog() {
 	ctx := context.Background()
 	w.unmarked = 0
-	if _, err := w.conn.ExecContext(ctx, setLogMark); err == nil {
-		_ = pragmas(ctx, w.conn, "wal_checkpoint(PASSIVE)")
+	if _, err := w.Conn.ExecContext(ctx, setLogMark); err == nil {
+		_ = pragmas(ctx, w.Conn, "wal_checkpoint(PASSIVE)")
 	}
 	_ = w.unmarkLog()
 }
@@ -48,10 +48,10 @@ func (w *writer) markLog() {
 // unmarkLog clears the mark, so that a closed file has none. It takes no lock if there is no mark.
 func (w *writer) unmarkLog() error {
 	ctx, marked := context.Background(), false
-	if err := w.conn.QueryRowContext(ctx, selectMark).Scan(&marked); err != nil || !marked {
+	if err := w.Conn.QueryRowContext(ctx, selectMark).Scan(&marked); err != nil || !marked {
 		return err
 	}
-	_, err := w.conn.ExecContext(ctx, unsetLogMark)
+	_, err := w.Conn.ExecContext(ctx, unsetLogMark)
 	return err
 }
 

@@ -16,9 +16,9 @@ import (
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 
-	"google.golang.org/adk/session"
+	"github.com/adk-go-ext/longsession/internal/textindex"
 
-	"github.com/adk-go-ext/longsession/layer/recall/index"
+	"google.golang.org/adk/session"
 )
 
 // memory is the path of a database in memory, which lasts as long as its service.
@@ -50,8 +50,7 @@ type SQLiteSessionService struct {
 	// readOnly is nil for a service that writes. A read-only service has no writer, queue and done.
 	readOnly *readOnly
 
-	// inMemory searches sessions that the index of the file cannot answer for.
-	inMemory func() *index.Memory
+	text *textindex.Index
 
 	// background erases the rest of deleted sessions, while finishing.
 	background sync.WaitGroup
@@ -83,7 +82,7 @@ func NewSQLiteSessionService(path string, opts ...Option) (*SQLiteSessionService
 		return nil, err
 	}
 	s := &SQLiteSessionService{name: path, db: o.db, owns: o.db == nil, busy: o.busy}
-	s.inMemory = sync.OnceValue(func() *index.Memory { return index.NewMemory(0) })
+	s.text = textindex.New(indexedFile{s})
 	if err := openDB(s, path, o); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
+	"github.com/adk-go-ext/longsession/internal/textindex"
+
 	"github.com/adk-go-ext/longsession/internal/eventrow"
 
 	"google.golang.org/adk/session"
@@ -26,20 +29,21 @@ const (
 
 // reader is a connection for reading, with its statements.
 type reader struct {
-	statements
+	sessionfile.Statements
 	begin, end                   *sql.Stmt
 	session, sessions            *sql.Stmt
 	sessionState, events, newest *sql.Stmt
 	active, overtaking, page     *sql.Stmt
 	records                      *sql.Stmt
 	results                      resultStatements
-	search                       searchStatements
+	text                         *textindex.Reader
 }
 
 // newReader prepares the statements of a reader on a connection.
 func newReader(ctx context.Context, conn *sql.Conn) (*reader, error) {
-	r := &reader{statements: statements{conn: conn}}
-	err := r.prepare(ctx, map[string]**sql.Stmt{
+	r := &reader{Statements: sessionfile.Statements{Conn: conn}}
+	r.text = textindex.NewReader(&r.Statements)
+	err := r.Prepare(ctx, map[string]**sql.Stmt{
 		"BEGIN":          &r.begin,
 		"ROLLBACK":       &r.end,
 		selectSession:    &r.session,
@@ -53,7 +57,7 @@ func newReader(ctx context.Context, conn *sql.Conn) (*reader, error) {
 		selectRecords:    &r.records,
 	})
 	if err != nil {
-		return nil, errors.Join(err, r.statements.close())
+		return nil, errors.Join(err, r.Statements.Close())
 	}
 	return r, nil
 }
@@ -86,11 +90,11 @@ func openReader(ctx context.Context, db *sql.DB, busy time.Duration) (*reader, e
 
 // close closes the statements, and returns the connection to its pool if it is the reader's own.
 func (r *reader) close(own bool) error {
-	err := r.statements.close()
+	err := r.Statements.Close()
 	if !own {
 		return err
 	}
-	return errors.Join(err, pragmas(context.Background(), r.conn, "query_only = OFF"), r.conn.Close())
+	return errors.Join(err, pragmas(context.Background(), r.Conn, "query_only = OFF"), r.Conn.Close())
 }
 
 // read calls do with a reader, in one transaction, so that do sees one state of the database. If

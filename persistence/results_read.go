@@ -71,14 +71,14 @@ func (r *reader) prepareResults(ctx context.Context) error {
 		return nil
 	}
 	var version int
-	if err := r.conn.QueryRowContext(ctx, "SELECT user_version FROM pragma_user_version").Scan(&version); err != nil {
+	if err := r.Conn.QueryRowContext(ctx, "SELECT user_version FROM pragma_user_version").Scan(&version); err != nil {
 		return err
 	}
 	if version < resultsVersion {
 		return store.ErrUnknownRef
 	}
 	var prepared resultStatements
-	err := r.prepare(ctx, map[string]**sql.Stmt{selectBlob: &prepared.blob, selectBlobKey: &prepared.blobKey, selectChunks: &prepared.chunks})
+	err := r.Prepare(ctx, map[string]**sql.Stmt{selectBlob: &prepared.blob, selectBlobKey: &prepared.blobKey, selectChunks: &prepared.chunks})
 	if err == nil {
 		r.results = prepared
 	}

@@ -2,18 +2,37 @@ package persistence
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strings"
-
-	"github.com/adk-go-ext/longsession/internal/eventrow"
+	"fmt"
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/textindex"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 var _ index.Index = (*SQLiteSessionService)(nil)
+
+// IndexText takes the events of a session into the index of words, up to the newest event that a compaction record
+// covers. It writes 64 events in a transaction, so other writes wait for some milliseconds. What is indexed already
+// is not read again, and after an error or a crash the next call carries on. Appending an event never indexes it.
+//
+// redact returns a text without what must not be indexed. It must always be the same function for a file, pure and
+// safe for concurrent use. Nil changes nothing. The request's filters are ignored. Errors wrap [session.ErrNotFound]
+// if there is no such session, and [ErrReadOnly].
+func (s *SQLiteSessionService) IndexText(ctx context.Context, req *session.GetRequest, redact func(string) string) error {
+	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
+		return err
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if s.writer == nil {
+		return s.explain("index session", fmt.Errorf("%w: open the file without WithReadOnly", ErrReadOnly))
+	}
+	return s.explain("index session", s.text.Update(ctx, req, redact))
+}
 
 // SearchText returns the events of a session that fit a query best, the best first. It takes in first what was
 // appended since the session was indexed last, 64 events in a transaction, as [SQLiteSessionService.IndexText] does.
@@ -33,221 +52,29 @@ func (s *SQLiteSessionService) SearchText(ctx context.Context, req *session.GetR
 		return nil, err
 	}
 	defer leave()
-	q.Limit = min(q.Limit, maxHits)
-	of := &indexer{s, req, q.Redact}
-	hits, err := of.searchIndex(ctx, q)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, session.ErrNotFound) && !errors.Is(err, errRedact) {
-		hits, err = of.searchEvents(ctx, q)
-	}
+	hits, err := s.text.Search(ctx, req, q)
 	if err != nil {
 		return nil, s.explain("search session", err)
 	}
 	return hits, nil
 }
 
-// searchIndex searches by the index, which it brings up to date before.
-func (s *indexer) searchIndex(ctx context.Context, q index.Query) (hits []index.Hit, err error) {
-	for mended := false; ; mended = true {
-		if s.writer != nil {
-			if err := s.catchUp(ctx, false); err != nil {
-				return nil, err
-			}
-		}
-		err = s.read(ctx, func(r *reader) (err error) {
-			hits, err = r.searchSession(ctx, s.req, q, s.writer != nil)
-			return err
-		})
-		if !isDamage(err) && !errors.Is(err, errWordsMissing) || s.writer == nil || mended {
-			return hits, err
-		}
-		if err := s.forgetIndex(ctx); err != nil {
-			return nil, err
-		}
-	}
+// indexedFile is a session file as its index of words needs it.
+type indexedFile struct{ *SQLiteSessionService }
+
+func (f indexedFile) Read(ctx context.Context, do func(*textindex.Reader) error) error {
+	return f.read(ctx, func(r *reader) error { return do(r.text) })
 }
 
-// searchEvents searches without the index of the file.
-func (s *indexer) searchEvents(ctx context.Context, q index.Query) ([]index.Hit, error) {
-	var found *storedSession
-	err := s.read(ctx, func(r *reader) error {
-		sess, size, err := r.find(ctx, s.req.AppName, s.req.UserID, s.req.SessionID)
-		if err != nil {
-			return err
+func (f indexedFile) Write(ctx context.Context, do func(*textindex.Writer) error) error {
+	return f.submit(ctx, &write{run: func(w *writer) error {
+		w.text.Large = false
+		err := do(w.text)
+		if w.text.Large {
+			w.eraser.grown()
 		}
-		found = sess
-		rows, err := r.events.QueryContext(ctx, sess.key)
-		found.events, err = eventrow.ScanSome(rows, err, size.events)
 		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s.inMemory().Search(ctx, index.Key{AppName: s.req.AppName, UserID: s.req.UserID, SessionID: s.req.SessionID}, found.events, q)
+	}})
 }
 
-var (
-	// errBehind is the reason why the index cannot answer: it lacks events, and this service cannot add them.
-	errBehind = errors.New("the index is not up to date")
-	// errWordsMissing is the reason why the index cannot answer: it lacks words that it must have.
-	errWordsMissing = errors.New("words are missing in the index")
-)
-
-// searchSession searches in one session by the index. If caughtUp, the index was brought up to date just now, and
-// events that were appended meanwhile are left out.
-func (r *reader) searchSession(ctx context.Context, req *session.GetRequest, query index.Query, caughtUp bool) ([]index.Hit, error) {
-	sess, size, err := r.find(ctx, req.AppName, req.UserID, req.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	q := index.Ask(query.Text)
-	if q.Empty() || size.events == 0 {
-		return nil, nil
-	}
-	if err := r.prepareSearch(ctx); err != nil {
-		return nil, err
-	}
-	x, found, err := readIndexed(ctx, r.search.indexed, sess.key)
-	switch {
-	case err != nil:
-		return nil, err
-	case !found || !x.isCurrent():
-		return nil, errBehind
-	case x.to < int64(size.events) && !caughtUp:
-		return nil, errBehind
-	case x.documents == 0:
-		return nil, nil
-	}
-	if err := r.checkWords(ctx, x); err != nil {
-		return nil, err
-	}
-	f := &finding{reader: r, indexed: x, q: q, query: query, known: map[int64]known{}, reading: newReading(x, q)}
-	if err := f.lookUp(ctx); err != nil {
-		return nil, err
-	}
-	ranked, err := f.rank(ctx)
-	if err != nil {
-		return nil, err
-	}
-	limit := query.Limit
-	if limit <= 0 {
-		limit = defaultHits
-	}
-	return f.hits(ctx, ranked, limit)
-}
-
-// hits returns the best ranked events. An event that cannot be decoded makes room for the next one.
-func (f *finding) hits(ctx context.Context, ranked []index.Ranked, limit int) ([]index.Hit, error) {
-	hits := make([]index.Hit, 0, min(limit, len(ranked)))
-	for len(ranked) > 0 && len(hits) < limit {
-		some := ranked[:min(limit-len(hits), len(ranked))]
-		ranked = ranked[len(some):]
-		positions := make([]int, len(some))
-		for i, one := range some {
-			positions[i] = one.Position
-		}
-		if err := f.load(ctx, positions); err != nil {
-			return nil, err
-		}
-		for _, one := range some {
-			if f.known[int64(one.Position)].event == nil {
-				continue
-			}
-			hit, err := f.hit(ctx, one)
-			if err != nil {
-				return nil, err
-			}
-			hits = append(hits, hit)
-		}
-	}
-	return hits, nil
-}
-
-// defaultHits is how many hits a query without a limit gets, and maxHits how many one gets at most.
-const defaultHits, maxHits = 8, 1_000
-
-// checkWords notices an index that somebody emptied, or that lost its newest rows.
-func (r *reader) checkWords(ctx context.Context, x indexed) error {
-	var has bool
-	if err := r.search.has.QueryRowContext(ctx, x.newest).Scan(&has); err != nil {
-		return err
-	}
-	if !has {
-		return errWordsMissing
-	}
-	return nil
-}
-
-// hit returns a ranked event with its neighbors.
-func (f *finding) hit(ctx context.Context, one index.Ranked) (index.Hit, error) {
-	seq := int64(one.Position)
-	h := index.Hit{Event: f.known[seq].event, Position: int(seq) - 1, Score: one.Score}
-	var err error
-	if h.Turn, err = f.turn(ctx, seq); err != nil || f.query.Around <= 0 {
-		return h, err
-	}
-	for reach := int64(min(f.query.Around, maxAround)) + 2; ; reach = maxAround {
-		if err := f.neighbors(ctx, &h, seq, reach); err != nil {
-			return h, err
-		}
-		if reach >= maxAround || len(h.Before) == f.query.Around && len(h.After) == f.query.Around {
-			return h, nil
-		}
-	}
-}
-
-// maxAround is how far from a hit its neighbors are looked for. Events without words and those that may not be returned
-// are passed over.
-const maxAround = 64
-
-// neighbors fills in the neighbors of a hit, as far as they are within reach.
-func (f *finding) neighbors(ctx context.Context, h *index.Hit, seq, reach int64) error {
-	h.Before, h.After = nil, nil
-	from := max(1, seq-reach)
-	rows, err := f.search.around.QueryContext(ctx, f.indexed.session, from, seq+reach-from+1)
-	around, err := eventrow.ScanSome(rows, err, int(2*reach))
-	if err != nil {
-		return err
-	}
-	at := int(seq - from)
-	for i := at - 1; i >= 0 && len(h.Before) < f.query.Around; i-- {
-		if h.Before, err = f.neighbor(ctx, h.Before, around[i], from+int64(i)); err != nil {
-			return err
-		}
-	}
-	slices.Reverse(h.Before)
-	for i := at + 1; i < len(around) && len(h.After) < f.query.Around; i++ {
-		if h.After, err = f.neighbor(ctx, h.After, around[i], from+int64(i)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// neighbor adds an event to the neighbors of a hit if it has words and may be returned.
-func (f *finding) neighbor(ctx context.Context, to []index.Neighbor, ev *session.Event, seq int64) ([]index.Neighbor, error) {
-	if seq > f.to || !f.may(ev) || !hasWords(ev, f.query.Redact) {
-		return to, nil
-	}
-	turn, err := f.turn(ctx, seq)
-	return append(to, index.Neighbor{Event: ev, Position: int(seq) - 1, Turn: turn}), err
-}
-
-// hasWords reports whether [index.Terms] has terms for an event.
-func hasWords(ev *session.Event, redact func(string) string) bool {
-	return strings.TrimSpace(index.Redacted(ev, redact)) != ""
-}
-
-// may reports whether an event may be returned.
-func (f *finding) may(ev *session.Event) bool {
-	switch {
-	case !f.query.From.IsZero() && ev.Timestamp.Before(f.query.From), !f.query.To.IsZero() && ev.Timestamp.After(f.query.To):
-		return false
-	}
-	return f.query.May == nil || f.query.May(ev)
-}
-
-// turn returns the number of the turn that an event belongs to.
-func (f *finding) turn(ctx context.Context, seq int64) (turn int, err error) {
-	err = f.search.turn.QueryRowContext(ctx, f.indexed.session, seq).Scan(&turn)
-	return turn, err
-}
+func (f indexedFile) Writes() bool { return f.writer != nil }

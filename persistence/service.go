@@ -148,7 +148,7 @@ func (s *SQLiteSessionService) Delete(ctx context.Context, req *session.DeleteRe
 		return err
 	}
 	defer leave()
-	defer s.inMemory().Forget(index.Key{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
+	defer s.text.Forget(index.Key{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
 	return s.explain("delete session", remover{s}.remove(ctx, req))
 }
 

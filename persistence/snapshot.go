@@ -56,7 +56,7 @@ func readSnapshot(ctx context.Context, db *sql.DB, busy time.Duration, do func(*
 	snap := &Snapshot{conn: conn}
 	defer func() {
 		if snap.r != nil {
-			err = errors.Join(err, snap.r.statements.close())
+			err = errors.Join(err, snap.r.Statements.Close())
 		}
 	}()
 	return do(snap)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
+	"github.com/adk-go-ext/longsession/internal/textindex"
 )
 
 // maxBatch limits how many writes share a commit. It also limits how long readers of a database in
@@ -105,8 +106,8 @@ func (s *SQLiteSessionService) store(batch []*write) {
 	err := s.place.check()
 	if err == nil && batch[0].alone {
 		ctx := context.Background()
-		err = pragmas(ctx, s.writer.conn, "foreign_keys = OFF")
-		defer func() { _ = pragmas(ctx, s.writer.conn, "foreign_keys = ON") }() // fails only within a transaction
+		err = pragmas(ctx, s.writer.Conn, "foreign_keys = OFF")
+		defer func() { _ = pragmas(ctx, s.writer.Conn, "foreign_keys = ON") }() // fails only within a transaction
 	}
 	if err == nil {
 		err = s.writer.do(s.writer.begin)
@@ -179,7 +180,7 @@ func answer(batch []*write, err error) {
 
 // writer is the one connection that writes, with its statements.
 type writer struct {
-	statements
+	sessionfile.Statements
 	begin, commit, rollback                       *sql.Stmt
 	savepoint, rollbackTo, release                *sql.Stmt
 	addSession, removeSession, sessionState       *sql.Stmt
@@ -191,8 +192,8 @@ type writer struct {
 	findTarget, findRecord, lengthen              *sql.Stmt
 	allEvents, findHead, chain                    *sql.Stmt
 	addBlob, addChunk, findSession                *sql.Stmt
-	index                                         indexStatements
 
+	text   *textindex.Writer
 	busy   time.Duration
 	eraser eraser
 	// keepsLog is false for a database in memory. unmarked counts the writes since the log mark was
@@ -205,8 +206,9 @@ type writer struct {
 
 // newWriter prepares the statements of the writer on its connection.
 func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer, error) {
-	w := &writer{statements: statements{conn: conn}, busy: busy}
-	err := w.prepare(ctx, map[string]**sql.Stmt{
+	w := &writer{Statements: sessionfile.Statements{Conn: conn}, busy: busy}
+	w.text = textindex.NewWriter(&w.Statements)
+	err := w.Prepare(ctx, map[string]**sql.Stmt{
 		"BEGIN IMMEDIATE":       &w.begin,
 		"COMMIT":                &w.commit,
 		"ROLLBACK":              &w.rollback,
@@ -242,7 +244,7 @@ func newWriter(ctx context.Context, conn *sql.Conn, busy time.Duration) (*writer
 		selectSessionKey:        &w.findSession,
 	})
 	if err != nil {
-		return nil, errors.Join(err, w.statements.close())
+		return nil, errors.Join(err, w.Statements.Close())
 	}
 	return w, nil
 }
@@ -306,4 +308,4 @@ func (w *writer) do(stmt *sql.Stmt, args ...any) error {
 	return err
 }
 
-func (w *writer) close() error { return errors.Join(w.statements.close(), w.conn.Close()) }
+func (w *writer) close() error { return errors.Join(w.Statements.Close(), w.Conn.Close()) }

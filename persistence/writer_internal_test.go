@@ -178,7 +178,7 @@ func TestACommitWaitsForTheDiskUnlessToldOtherwise(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got int
-		if err := s.writer.conn.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&got); err != nil || got != want {
+		if err := s.writer.Conn.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&got); err != nil || got != want {
 			t.Errorf("synchronous is %d, want %d: %v", got, want, err)
 		}
 		if err := s.Close(); err != nil {

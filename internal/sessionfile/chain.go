@@ -56,7 +56,7 @@ const (
 // Identity returns the random ID that the file got when it was created, "" if somebody deleted it.
 // Copies of a file have the same ID.
 func Identity(ctx context.Context, file Querier) (id string, err error) {
-	err = scanOne(ctx, file, selectIdentity, &id)
+	err = ScanOne(ctx, file, selectIdentity, nil, &id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

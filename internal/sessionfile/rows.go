@@ -16,9 +16,9 @@ type Querier interface {
 	Query(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// scanOne scans the first row of a query. It returns [sql.ErrNoRows] if there is none.
-func scanOne(ctx context.Context, file Querier, query string, into ...any) error {
-	rows, err := file.Query(ctx, query)
+// ScanOne scans the first row of a query into the targets. It returns [sql.ErrNoRows] if there is none.
+func ScanOne(ctx context.Context, file Querier, query string, args []any, into ...any) error {
+	rows, err := file.Query(ctx, query, args...)
 	if err != nil {
 		return err
 	}

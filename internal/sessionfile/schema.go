@@ -37,7 +37,7 @@ func Differences(ctx context.Context, file Querier) ([]Difference, error) {
 		return nil, err
 	}
 	var version int
-	if err := scanOne(ctx, file, "SELECT user_version FROM pragma_user_version", &version); err != nil {
+	if err := ScanOne(ctx, file, "SELECT user_version FROM pragma_user_version", nil, &version); err != nil {
 		return nil, err
 	}
 	want := schemas[min(max(version, 0), len(schemas)-1)]

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
+	"github.com/adk-go-ext/longsession/internal/textindex"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -80,7 +81,7 @@ func Search(ctx context.Context, f *File, s *Session, q index.Query, wholeSessio
 // whyNoIndex returns why the index cannot be used for a session, "" if it can.
 func whyNoIndex(ctx context.Context, f *File, s *Session) (why string, err error) {
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
-		state, err := snap.Index(ctx, s.key)
+		state, err := textindex.StateOf(ctx, snap, s.key)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, sql.ErrNoRows):
 			return err

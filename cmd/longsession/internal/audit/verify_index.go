@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/adk-go-ext/longsession/internal/textindex"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -15,7 +16,7 @@ import (
 // it anew. The words that an app's Redact took out are not in the index, so an event that is not found by its words
 // is a warning if others are found.
 func (e *examination) checkIndex(ctx context.Context, snap *persistence.Snapshot) error {
-	state, err := snap.Index(ctx, e.key)
+	state, err := textindex.StateOf(ctx, snap, e.key)
 	makeAnew := fmt.Sprintf("the next search makes it anew after PRAGMA foreign_keys = ON; DELETE FROM search_sessions WHERE session = %d", e.key)
 	switch {
 	case ctx.Err() != nil || stop(ctx, err):

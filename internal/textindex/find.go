@@ -1,4 +1,4 @@
-package persistence
+package textindex
 
 import (
 	"cmp"
@@ -44,7 +44,7 @@ const (
 
 // finding is one search in one session.
 type finding struct {
-	*reader
+	*Reader
 	indexed
 	q     index.Question
 	query index.Query

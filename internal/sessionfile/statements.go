@@ -1,4 +1,4 @@
-package persistence
+package sessionfile
 
 import (
 	"context"
@@ -6,17 +6,17 @@ import (
 	"errors"
 )
 
-// statements are the prepared statements of one connection. database/sql does not close them by
+// Statements are the prepared statements of one connection. database/sql does not close them by
 // itself, and SQLite cannot copy the write-ahead log into the file while one of them is open.
-type statements struct {
-	conn *sql.Conn
+type Statements struct {
+	Conn *sql.Conn
 	all  []*sql.Stmt
 }
 
-// prepare prepares statements. The keys of wanted are their texts.
-func (s *statements) prepare(ctx context.Context, wanted map[string]**sql.Stmt) error {
+// Prepare prepares statements. The keys of wanted are their texts.
+func (s *Statements) Prepare(ctx context.Context, wanted map[string]**sql.Stmt) error {
 	for text, into := range wanted {
-		stmt, err := s.conn.PrepareContext(ctx, text)
+		stmt, err := s.Conn.PrepareContext(ctx, text)
 		if err != nil {
 			return err
 		}
@@ -26,8 +26,8 @@ func (s *statements) prepare(ctx context.Context, wanted map[string]**sql.Stmt) 
 	return nil
 }
 
-// close closes all statements.
-func (s *statements) close() error {
+// Close closes all statements.
+func (s *Statements) Close() error {
 	errs := make([]error, 0, len(s.all))
 	for _, stmt := range s.all {
 		errs = append(errs, stmt.Close())

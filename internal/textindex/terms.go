@@ -1,4 +1,4 @@
-package persistence
+package textindex
 
 import (
 	"encoding/binary"

@@ -1,8 +1,7 @@
-package persistence
+package textindex
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -27,36 +26,36 @@ const (
 )
 
 // tuneIndex turns off FTS5's own merging, and sets the share of deleted rows from which segments are merged.
-func tuneIndex(w *writer, share int) error {
+func tuneIndex(w *Writer, share int) error {
 	ctx := context.Background()
 	var itself bool
-	if err := w.conn.QueryRowContext(ctx, selectMergesItself).Scan(&itself); err != nil {
+	if err := w.Conn.QueryRowContext(ctx, selectMergesItself).Scan(&itself); err != nil {
 		return err
 	}
 	if itself {
-		if _, err := w.conn.ExecContext(ctx, setMergesItself); err != nil {
+		if _, err := w.Conn.ExecContext(ctx, setMergesItself); err != nil {
 			return err
 		}
 	}
 	var before int
-	if err := w.conn.QueryRowContext(ctx, selectMergeShare).Scan(&before); err != nil || before == share {
+	if err := w.Conn.QueryRowContext(ctx, selectMergeShare).Scan(&before); err != nil || before == share {
 		return err
 	}
-	_, err := w.conn.ExecContext(ctx, setMergeShare, share)
+	_, err := w.Conn.ExecContext(ctx, setMergeShare, share)
 	return err
 }
 
 // mergeStep merges so many pages of the index, and reports whether there was nothing to merge.
-func mergeStep(w *writer, pages int) (done bool, err error) {
+func mergeStep(w *Writer, pages int) (done bool, err error) {
 	ctx := context.Background()
 	var before, after int64
-	if err := w.conn.QueryRowContext(ctx, selectChanges).Scan(&before); err != nil {
+	if err := w.Conn.QueryRowContext(ctx, selectChanges).Scan(&before); err != nil {
 		return false, err
 	}
-	if _, err := w.conn.ExecContext(ctx, mergeSome, pages); err != nil {
+	if _, err := w.Conn.ExecContext(ctx, mergeSome, pages); err != nil {
 		return false, err
 	}
-	err = w.conn.QueryRowContext(ctx, selectChanges).Scan(&after)
+	err = w.Conn.QueryRowContext(ctx, selectChanges).Scan(&after)
 	return after-before < 2, err // FTS5 counts one change for the command itself
 }
 
@@ -64,13 +63,13 @@ func mergeStep(w *writer, pages int) (done bool, err error) {
 func (s *indexer) mergeIndex(ctx context.Context, terms int) error {
 	for steps := 1 + terms/termsPerStep; steps > 0; steps-- {
 		done := false
-		err := s.submit(ctx, &write{run: func(w *writer) (err error) {
+		err := s.file.Write(ctx, func(w *Writer) (err error) {
 			if err := tuneIndex(w, mergeShare); err != nil {
 				return err
 			}
 			done, err = mergeStep(w, mergePages)
 			return err
-		}})
+		})
 		if done || err != nil {
 			return err
 		}
@@ -78,25 +77,26 @@ func (s *indexer) mergeIndex(ctx context.Context, terms int) error {
 	return nil
 }
 
-// merger merges the index while a session is erased, with as many pages in a step as fit into the time for one.
-type merger struct {
+// Merger merges the index while a session is erased, with as many pages in a step as fit into the time for one.
+type Merger struct {
 	pages int
 	// share is that of deleted rows from which segments are merged.
 	share int
+	most  time.Duration // of a step
 }
 
 const fewestPages, mostPages = 4, mergePages
 
-// newMerger returns the merger for erasing a session of so many events in the index, among all that the index has. The more
+// NewMerger returns the merger for erasing a session of so many events in the index, among all that the index has. The more
 // other sessions the index has, the smaller is the share of deleted rows that calls for a merge: a merge must not begin
 // only when nearly all words of the session are dead, because it cannot stop among dead words.
-func newMerger(documents, all int64) merger {
-	return merger{pages: 16, share: int(max(1, mergeShare*documents/max(1, all)))}
+func NewMerger(documents, all int64, most time.Duration) Merger {
+	return Merger{pages: 16, share: int(max(1, mergeShare*documents/max(1, all))), most: most}
 }
 
-// step runs one step, and reports whether there was nothing to merge. The pages of the next one depend on how long it took.
+// Step runs one step, and reports whether there was nothing to merge. The pages of the next one depend on how long it took.
 // The last one restores the usual share. A file whose tables of the index are missing has nothing to merge.
-func (m *merger) step(w *writer, erased bool) (done bool, err error) {
+func (m *Merger) Step(w *Writer, erased bool) (done bool, err error) {
 	began := time.Now()
 	err = tuneIndex(w, m.share)
 	if err == nil {
@@ -109,16 +109,13 @@ func (m *merger) step(w *writer, erased bool) (done bool, err error) {
 		return true, nil
 	}
 	switch took := time.Since(began); {
-	case took > eraseFor:
+	case took > m.most:
 		m.pages = max(fewestPages, m.pages/2)
-	case took < eraseFor/4 && !done:
+	case took < m.most/4 && !done:
 		m.pages = min(mostPages, 2*m.pages)
 	}
 	return done, err
 }
 
 // isUnknown reports whether a table that a statement names is missing, or its module.
-func isUnknown(err error) bool {
-	var c coded
-	return errors.As(err, &c) && c.Code() == 1
-}
+func isUnknown(err error) bool { return resultCode(err) == 1 }

@@ -1,4 +1,4 @@
-package persistence
+package textindex
 
 import (
 	"context"
@@ -7,8 +7,6 @@ import (
 	"database/sql"
 	"encoding/base32"
 	"errors"
-	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -85,10 +83,10 @@ const maxMentions = 6
 // maxTermBytes is how many bytes a term of package index has at most.
 const maxTermBytes = 64
 
-// selectIndex reads the row of a session. found is false if it has none.
-func readIndexed(ctx context.Context, stmt *sql.Stmt, session int64) (x indexed, found bool, err error) {
+// readIndexed reads the row of a session from search_sessions. found is false if it has none.
+func readIndexed(scan func(...any) error, session int64) (x indexed, found bool, err error) {
 	x.session = session
-	err = stmt.QueryRowContext(ctx, session).Scan(&x.version, &x.salt, &x.to, &x.newest, &x.ended, &x.documents, &x.length, &x.turns)
+	err = scan(&x.version, &x.salt, &x.to, &x.newest, &x.ended, &x.documents, &x.length, &x.turns)
 	if errors.Is(err, sql.ErrNoRows) {
 		return x, false, nil
 	}
@@ -109,19 +107,19 @@ var errNoIndex = errors.New("the file has no index")
 
 // prepareSearch prepares the statements for the index, unless they are prepared. It returns errNoIndex if the file
 // is older than the tables.
-func (r *reader) prepareSearch(ctx context.Context) error {
+func (r *Reader) prepareSearch(ctx context.Context) error {
 	if r.search.around != nil {
 		return nil
 	}
 	var version int
-	if err := r.conn.QueryRowContext(ctx, "SELECT user_version FROM pragma_user_version").Scan(&version); err != nil {
+	if err := r.Conn.QueryRowContext(ctx, "SELECT user_version FROM pragma_user_version").Scan(&version); err != nil {
 		return err
 	}
 	if version < searchVersion {
 		return errNoIndex
 	}
 	var p searchStatements
-	err := r.prepare(ctx, map[string]**sql.Stmt{
+	err := r.Prepare(ctx, map[string]**sql.Stmt{
 		selectIndexed:       &p.indexed,
 		selectLastEpisode:   &p.lastEpisode,
 		selectEpisodes:      &p.episodes,
@@ -142,105 +140,6 @@ func (r *reader) prepareSearch(ctx context.Context) error {
 		r.search = p
 	}
 	return err
-}
-
-// IndexState is how far the index of words has a session.
-type IndexState struct {
-	// Exists reports whether the session has an index. Only sessions that are searched have one. All other fields
-	// but LastSeq and Newest are zero without it.
-	Exists bool
-	// Version is that of the analysis that the index was made with, and Current reports whether it is this program's.
-	Version int
-	Current bool
-	// IndexedTo is the number of the newest event that the index has taken in, and LastSeq that of the session's
-	// newest event. The rest is taken in by the next search.
-	IndexedTo, LastSeq int64
-	// Documents is how many events the index counts, and Rows how many it has. They differ only if it is damaged.
-	Documents, Rows int64
-	// Newest is the number of the newest covered event with words among those that the index has taken in, 0 if
-	// there is none. Answers reports whether the index finds it, and AnswersAny whether it finds that event or one of
-	// the covered events in front of it: a Redact may have taken all words out of one event, but hardly of many.
-	Newest              int64
-	Answers, AnswersAny bool
-}
-
-// Index returns the state of the index of the session with this key in the table sessions. A file from before there
-// was an index has none, which is no error.
-func (s *Snapshot) Index(ctx context.Context, sessionKey int64) (state IndexState, err error) {
-	if s.r == nil {
-		if s.r, err = newReader(ctx, s.conn); err != nil {
-			return state, err
-		}
-	}
-	err = s.conn.QueryRowContext(ctx, `SELECT last_seq FROM sessions WHERE key = ?`, sessionKey).Scan(&state.LastSeq)
-	if err != nil {
-		return state, fmt.Errorf("index of session %d: %w", sessionKey, err)
-	}
-	if err := s.r.prepareSearch(ctx); errors.Is(err, errNoIndex) {
-		return state, nil
-	} else if err != nil {
-		return state, fmt.Errorf("index of session %d: %w", sessionKey, err)
-	}
-	x, found, err := readIndexed(ctx, s.r.search.indexed, sessionKey)
-	if err != nil || !found {
-		return state, err
-	}
-	state.Exists, state.Version, state.Current, state.IndexedTo = true, x.version, x.isCurrent(), x.to
-	if !state.Current {
-		return state, nil
-	}
-	return state, s.answers(ctx, x, &state)
-}
-
-// selectIndexRows counts the rows that the index has for the events of a session.
-const selectIndexRows = `SELECT count(*) FROM events JOIN search_docsize ON search_docsize.id = events.key WHERE events.session = ?`
-
-// answers looks for the newest covered events that the index must have, each by all of its terms: some of them may
-// have been redacted before they were indexed.
-func (s *Snapshot) answers(ctx context.Context, x indexed, state *IndexState) error {
-	const back = 64 // events at most
-	state.Documents = int64(x.documents)
-	if err := s.conn.QueryRowContext(ctx, selectIndexRows, x.session).Scan(&state.Rows); err != nil {
-		return err
-	}
-	rows, err := s.conn.QueryContext(ctx, `SELECT `+eventrow.Columns+`, key FROM events
-		WHERE session = ? AND seq <= ? AND covered_by IS NOT NULL AND record_id IS NULL ORDER BY seq DESC LIMIT ?`, x.session, x.to, back)
-	docs, err := scanIndexable(rows, err, nil)
-	if err != nil {
-		return err
-	}
-	for _, d := range docs {
-		if d.terms == nil {
-			continue
-		}
-		var found bool
-		err := s.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM search WHERE search MATCH ? AND rowid = ?)`,
-			x.any(d.terms), d.key).Scan(&found)
-		if err != nil {
-			return err
-		}
-		if state.Newest == 0 {
-			state.Newest, state.Answers = d.seq, found
-		}
-		if found {
-			state.AnswersAny = true
-			return nil
-		}
-	}
-	return nil
-}
-
-// any returns a query for events with any of the terms, at most the first 50 of them.
-func (x indexed) any(terms []string) string {
-	terms = slices.Compact(slices.Sorted(slices.Values(terms)))
-	query := make([]byte, 0, 1024)
-	for i, term := range terms[:min(len(terms), 50)] {
-		if i > 0 {
-			query = append(query, " OR "...)
-		}
-		query = append(query, quoted(x.word(term, 1))...)
-	}
-	return string(query)
 }
 
 // quoted returns a word as FTS5's syntax has strings.

@@ -1,4 +1,4 @@
-package persistence
+package textindex
 
 import (
 	"context"
@@ -41,31 +41,9 @@ const (
 // errOvertaken is the reason why a portion was not stored: another writer has indexed the session meanwhile.
 var errOvertaken = errors.New("another writer has indexed the session")
 
-// IndexText takes the events of a session into the index of words, up to the newest event that a compaction record
-// covers. It writes 64 events in a transaction, so other writes wait for some milliseconds. What is indexed already
-// is not read again, and after an error or a crash the next call carries on. Appending an event never indexes it.
-//
-// redact returns a text without what must not be indexed. It must always be the same function for a file, pure and
-// safe for concurrent use. Nil changes nothing. The request's filters are ignored. Errors wrap [session.ErrNotFound]
-// if there is no such session, and [ErrReadOnly].
-func (s *SQLiteSessionService) IndexText(ctx context.Context, req *session.GetRequest, redact func(string) string) error {
-	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
-		return err
-	}
-	leave, err := s.enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if s.writer == nil {
-		return s.explain("index session", fmt.Errorf("%w: open the file without WithReadOnly", ErrReadOnly))
-	}
-	return s.explain("index session", (&indexer{s, req, redact}).catchUp(ctx, true))
-}
-
 // indexer writes the index of one session.
 type indexer struct {
-	*SQLiteSessionService
+	*Index
 	req    *session.GetRequest
 	redact func(string) string
 }
@@ -78,13 +56,13 @@ func (s *indexer) catchUp(ctx context.Context, covered bool) error {
 			return nil
 		}
 		if err == nil {
-			err = s.submit(ctx, &write{run: func(w *writer) error { return p.store(w, s.req) }})
+			err = s.file.Write(ctx, func(w *Writer) error { return p.store(w, s.req) })
 		}
 		if err == nil {
 			err = s.mergeIndex(ctx, p.after.length-p.before.length)
 		}
-		if isDamage(err) && !mended {
-			mended, err = true, s.forgetIndex(ctx)
+		if IsDamage(err) && !mended {
+			mended, err = true, s.Empty(ctx)
 		}
 		if err != nil && !errors.Is(err, errOvertaken) {
 			return err
@@ -112,32 +90,31 @@ type indexPortion struct {
 
 // nextPortion reads and analyzes the next events to index. It returns nil if there are none.
 func (s *indexer) nextPortion(ctx context.Context, covered bool) (p *indexPortion, err error) {
-	err = s.read(ctx, func(r *reader) error {
+	err = s.file.Read(ctx, func(r *Reader) error {
 		if err := r.prepareSearch(ctx); err != nil {
 			return err
 		}
-		sess, size, err := r.find(ctx, s.req.AppName, s.req.UserID, s.req.SessionID)
+		key, end, err := find(ctx, r.Conn, s.req)
 		if err != nil {
 			return err
 		}
-		end := int64(size.events)
 		if covered {
 			end = 0
-			err := r.search.newestCovered.QueryRowContext(ctx, sess.key).Scan(&end)
+			err := r.search.newestCovered.QueryRowContext(ctx, key).Scan(&end)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
 		}
-		p, err = r.portionUpTo(ctx, sess.key, end, s.redact)
+		p, err = r.portionUpTo(ctx, key, end, s.redact)
 		return err
 	})
 	return p, err
 }
 
 // portionUpTo is nextPortion for a session and the number of the last event to index.
-func (r *reader) portionUpTo(ctx context.Context, key, end int64, redact func(string) string) (*indexPortion, error) {
+func (r *Reader) portionUpTo(ctx context.Context, key, end int64, redact func(string) string) (*indexPortion, error) {
 	p := &indexPortion{}
-	x, found, err := readIndexed(ctx, r.search.indexed, key)
+	x, found, err := readIndexed(r.search.indexed.QueryRowContext(ctx, key).Scan, key)
 	if err != nil {
 		return nil, err
 	}
@@ -274,13 +251,9 @@ func analyze(raw []eventrow.Stored, into []document, terms func(*session.Event) 
 }
 
 // store stores a portion, unless the session or its index has changed since it was made.
-func (p *indexPortion) store(w *writer, req *session.GetRequest) error {
+func (p *indexPortion) store(w *Writer, req *session.GetRequest) error {
 	ctx := context.Background()
-	var key int64
-	err := w.findSession.QueryRowContext(ctx, req.AppName, req.UserID, req.SessionID).Scan(&key)
-	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("%w: %q", session.ErrNotFound, req.SessionID)
-	}
+	key, _, err := find(ctx, w.Conn, req)
 	if err != nil {
 		return err
 	}
@@ -298,23 +271,23 @@ func (p *indexPortion) store(w *writer, req *session.GetRequest) error {
 			continue
 		}
 		words, terms := p.after.words(d)
-		if err := w.do(w.index.addWords, d.key, words); err != nil {
+		if _, err := run(w.index.addWords, d.key, words); err != nil {
 			return err
 		}
-		if err := w.do(w.index.addTerms, d.key, terms); err != nil {
+		if _, err := run(w.index.addTerms, d.key, terms); err != nil {
 			return err
 		}
-		if err := w.do(w.index.addAuthor, key, d.event.Author); err != nil {
+		if _, err := run(w.index.addAuthor, key, d.event.Author); err != nil {
 			return err
 		}
 	}
 	for _, e := range p.episodes {
-		if err := w.do(w.index.setEpisode, key, e.First, e.Last, e.Length); err != nil {
+		if _, err := run(w.index.setEpisode, key, e.First, e.Last, e.Length); err != nil {
 			return err
 		}
 	}
 	for i, seq := range p.turns {
-		if err := w.do(w.index.addTurn, key, seq, p.before.turns+i+1); err != nil {
+		if _, err := run(w.index.addTurn, key, seq, p.before.turns+i+1); err != nil {
 			return err
 		}
 	}
@@ -323,7 +296,7 @@ func (p *indexPortion) store(w *writer, req *session.GetRequest) error {
 
 // moveMark stores how far the session is indexed. It returns errOvertaken if that is not as it was when the portion was
 // made.
-func (p *indexPortion) moveMark(w *writer) error {
+func (p *indexPortion) moveMark(w *Writer) error {
 	x := p.after
 	newest, ended := any(nil), any(nil)
 	if x.documents > 0 {
@@ -334,19 +307,19 @@ func (p *indexPortion) moveMark(w *writer) error {
 	if p.isNew {
 		moved = w.index.addIndexed
 		for _, table := range []string{"search_turns", "search_episodes", "search_authors"} { // left over by hand
-			if _, err := w.conn.ExecContext(context.Background(), "DELETE FROM "+table+" WHERE session = ?", x.session); err != nil {
+			if _, err := w.Conn.ExecContext(context.Background(), "DELETE FROM "+table+" WHERE session = ?", x.session); err != nil {
 				return err
 			}
 		}
 		if p.isStale {
-			if err := w.do(w.index.removeIndexed, x.session, p.stale); err != nil {
+			if _, err := run(w.index.removeIndexed, x.session, p.stale); err != nil {
 				return err
 			}
 		}
 	} else {
 		args = append(args, p.before.to)
 	}
-	n, err := w.affected(moved, args...)
+	n, err := run(moved, args...)
 	if err == nil && n == 0 {
 		err = errOvertaken
 	}
@@ -367,25 +340,6 @@ func (x indexed) words(d document) (string, []byte) {
 	return text.String(), p.packed()
 }
 
-// isDamage reports whether the file's data structures are the cause.
-func isDamage(err error) bool {
-	var c coded
-	return errors.As(err, &c) && c.Code()&0xff == 11
-}
-
-// forgetIndex empties the index, because it is damaged. Searches make it anew.
-func (s *indexer) forgetIndex(ctx context.Context) error {
-	return s.submit(ctx, &write{run: func(w *writer) error {
-		w.eraser.grown()
-		for _, statement := range []string{`INSERT INTO search (search) VALUES ('delete-all')`, `DELETE FROM search_terms`, `DELETE FROM search_sessions`} {
-			if _, err := w.conn.ExecContext(context.Background(), statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	}})
-}
-
 // indexStatements write the index. They are prepared at the first use, so that a damaged index keeps nobody from
 // opening the file.
 type indexStatements struct {
@@ -395,12 +349,12 @@ type indexStatements struct {
 }
 
 // prepareIndex prepares the statements for the index, unless they are prepared.
-func (w *writer) prepareIndex() error {
+func (w *Writer) prepareIndex() error {
 	if w.index.addTurn != nil {
 		return nil
 	}
 	var p indexStatements
-	err := w.prepare(context.Background(), map[string]**sql.Stmt{
+	err := w.Prepare(context.Background(), map[string]**sql.Stmt{
 		insertWords:   &p.addWords,
 		insertTerms:   &p.addTerms,
 		insertIndexed: &p.addIndexed,
