@@ -147,7 +147,8 @@ func (s *Stack) TruncateLog() []string {
 }
 
 // Close waits for the work of all layers, stores waiting summaries and what they have cost, and waits until
-// observers have received everything. Call it after the last runner has returned, and before the inner session service is closed. If ctx ends first, the work is canceled and Close
+// observers have received everything. Call it after the last runner has returned, and before the inner session
+// service is closed. If ctx ends first, the work is canceled and Close
 // returns the context's error. A second Close does nothing.
 func (s *Stack) Close(ctx context.Context) error {
 	return errors.Join(s.Sessions.Close(ctx), s.saveTotals(ctx), closeLayers(ctx, s.order))

@@ -3,9 +3,9 @@ package persistence
 import (
 	"context"
 
-	"github.com/adk-go-ext/longsession/internal/eventrow"
-
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 )
 
 // selectActive reads the rows that the view needs: rows that no record covers (including records),
@@ -83,10 +83,7 @@ func (s *ActiveSession) Overtaken(eventID string) bool { return s.overtaken[even
 // It ignores NumRecentEvents and After of the request, because they apply to the view. Errors wrap
 // [session.ErrNotFound] if there is no such session.
 func (s *SQLiteSessionService) GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
-	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
-		return nil, err
-	}
-	leave, err := s.enter()
+	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/adk-go-ext/longsession/internal/eventrow"
-
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/record"
 )
 

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adk-go-ext/longsession/internal/eventrow"
-
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 )
 
 // BenchmarkAppendDigests measures the cost of digests. It appends to one file alternately with and

@@ -20,11 +20,9 @@ type head struct {
 // maxHeads limits how many heads a writer remembers.
 const maxHeads = 4096
 
-const (
-	// selectHead reads the newest digest. It is NULL if the event is older than digests.
-	selectHead = `SELECT last_seq, created_at, (SELECT digest FROM events WHERE session = sessions.key AND seq = last_seq)
+// selectHead reads the newest digest. It is NULL if the event is older than digests.
+const selectHead = `SELECT last_seq, created_at, (SELECT digest FROM events WHERE session = sessions.key AND seq = last_seq)
 		FROM sessions WHERE key = ? AND app = ? AND user = ? AND id = ?`
-)
 
 // head returns the end of a session's chain, from memory if the writer remembers it. A remembered
 // head may be out of date, because another process can append. insertEvent therefore stores nothing

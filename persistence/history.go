@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/adk-go-ext/longsession/internal/eventrow"
-
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 )
 
 const selectPage = `SELECT ` + eventrow.Columns + ` FROM events WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?`

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/adk-go-ext/longsession/internal/eventrow"
-
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 )
 
 // Import stores events that another store already has, records included, at the end of a session, all of them or, after

@@ -16,9 +16,9 @@ import (
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 
-	"github.com/adk-go-ext/longsession/internal/textindex"
-
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/textindex"
 )
 
 // memory is the path of a database in memory, which lasts as long as its service.
@@ -327,4 +327,12 @@ func (s *SQLiteSessionService) enter() (leave func(), err error) {
 		return nil, fmt.Errorf("persistence: %s: %w", s.name, ErrClosed)
 	}
 	return s.closing.RUnlock, nil
+}
+
+// enterSession is enter for a call on a session, which has to be fully named.
+func enterSession(s *SQLiteSessionService, app, user, id string) (leave func(), err error) {
+	if err := complete(app, user, id); err != nil {
+		return nil, err
+	}
+	return s.enter()
 }

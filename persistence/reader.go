@@ -8,12 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/adk-go-ext/longsession/internal/sessionfile"
-	"github.com/adk-go-ext/longsession/internal/textindex"
+	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/eventrow"
-
-	"google.golang.org/adk/session"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
+	"github.com/adk-go-ext/longsession/internal/textindex"
 )
 
 const (

@@ -3,9 +3,9 @@ package persistence
 import (
 	"context"
 
-	"github.com/adk-go-ext/longsession/internal/eventrow"
-
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 )
 
 // Records returns the events that store compaction records which can be read, in the order in which
@@ -13,10 +13,7 @@ import (
 // ignores NumRecentEvents and After of the request. Errors wrap [session.ErrNotFound] if there is no
 // such session.
 func (s *SQLiteSessionService) Records(ctx context.Context, req *session.GetRequest) (events []*session.Event, err error) {
-	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
-		return nil, err
-	}
-	leave, err := s.enter()
+	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
 	if err != nil {
 		return nil, err
 	}

@@ -20,10 +20,7 @@ var _ index.Index = (*SQLiteSessionService)(nil)
 // safe for concurrent use. Nil changes nothing. The request's filters are ignored. Errors wrap [session.ErrNotFound]
 // if there is no such session, and [ErrReadOnly].
 func (s *SQLiteSessionService) IndexText(ctx context.Context, req *session.GetRequest, redact func(string) string) error {
-	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
-		return err
-	}
-	leave, err := s.enter()
+	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
 	if err != nil {
 		return err
 	}
@@ -44,10 +41,7 @@ func (s *SQLiteSessionService) IndexText(ctx context.Context, req *session.GetRe
 //
 // Errors wrap [session.ErrNotFound] if there is no such session. A panic of the query's Redact is an error, too.
 func (s *SQLiteSessionService) SearchText(ctx context.Context, req *session.GetRequest, q index.Query) ([]index.Hit, error) {
-	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
-		return nil, err
-	}
-	leave, err := s.enter()
+	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
 	if err != nil {
 		return nil, err
 	}

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/adk-go-ext/longsession/internal/eventrow"
-
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/internal/ids"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
@@ -68,10 +67,7 @@ func (s *SQLiteSessionService) Create(ctx context.Context, req *session.CreateRe
 // events with an older timestamp, and NumRecentEvents keeps only the newest of the rest. Errors
 // wrap [session.ErrNotFound] if there is no such session.
 func (s *SQLiteSessionService) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
-	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
-		return nil, err
-	}
-	leave, err := s.enter()
+	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +136,7 @@ func (s *SQLiteSessionService) List(ctx context.Context, req *session.ListReques
 // connection is reading from it. Delete cannot reach backups, or copies that the file system keeps
 // of overwritten blocks.
 func (s *SQLiteSessionService) Delete(ctx context.Context, req *session.DeleteRequest) error {
-	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
-		return err
-	}
-	leave, err := s.enter()
+	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/adk-go-ext/longsession/internal/eventrow"
-
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 )
 
 const (

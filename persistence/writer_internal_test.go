@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
-
-	"google.golang.org/adk/session"
 )
 
 var errOnPurpose = errors.New("on purpose")

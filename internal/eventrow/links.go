@@ -22,9 +22,9 @@ const (
 // links are the relations of an event to other events of its session. They are computed from the
 // event as it is after decoding, because the view is computed from decoded events. For example, of
 //
-//	user   "Is it cold?"       Speaker user,  conversation
-//	agent  calls weather (c1)  Speaker agent, conversation, call c1
-//	agent  result of c1        Speaker agent, answer c1
+//	user   "Is it cold?"       speaker user,  conversation
+//	agent  calls weather (c1)  speaker agent, conversation, call c1
+//	agent  result of c1        speaker agent, answer c1
 //
 // the third belongs to the unit of the second, because its answer has the ID of that call.
 type links struct {

@@ -1,3 +1,5 @@
+// Package sessionfile has what is known of the tables of a session file beyond the events themselves: the migrations
+// that make them, the chain of digests, prepared statements, and what an audit reads. docs/schema.md describes them.
 package sessionfile
 
 import (
@@ -22,11 +24,12 @@ func ScanOne(ctx context.Context, file Querier, query string, args []any, into .
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	if !rows.Next() {
-		return cmp.Or(rows.Err(), sql.ErrNoRows)
+	if rows.Next() {
+		err = rows.Scan(into...)
+	} else {
+		err = cmp.Or(rows.Err(), sql.ErrNoRows)
 	}
-	return rows.Scan(into...)
+	return cmp.Or(err, rows.Close())
 }
 
 const selectRows = `SELECT ` + eventrow.Columns + `, coalesce(record_id, ''), coalesce(covered_by, ''), record_id IS NOT NULL,

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
 // Difference is a table, view, index or trigger of a file that differs from what the migrations

@@ -19,8 +19,8 @@ func SkipBrief(t testing.TB, why string) {
 }
 
 // Whole reports whether every case is to be played: LONGSESSION_SOAK is set in the environment. Otherwise a
-// test may leave out slow cases that hardly differ from others. CI leaves them out too, because every case
-// together takes five times as long: "make soak" has them, before a release.
+// test may leave out slow cases that hardly differ from others. CI leaves them out too, because with
+// them it took more than an hour: "make soak" has them, before a release.
 func Whole() bool {
 	return !Brief() && os.Getenv("LONGSESSION_SOAK") != ""
 }

@@ -11,10 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/adk-go-ext/longsession/internal/eventrow"
-
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 

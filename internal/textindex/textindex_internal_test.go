@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
-
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/internal/testkit"
 )

@@ -8,12 +8,11 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/adk-go-ext/longsession/internal/eventrow"
-
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 

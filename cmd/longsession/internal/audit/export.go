@@ -6,12 +6,11 @@ import (
 	"io"
 	"time"
 
-	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/internal/sessionfile"
-
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
 // Formats of an export.
