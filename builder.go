@@ -16,7 +16,6 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
@@ -62,15 +61,12 @@ func (b *builder) prepareRecall() error {
 // indexAfterCompactions has the file's index take in what summaries stand for, as soon as they are stored.
 func (b *builder) indexAfterCompactions() {
 	own := b.cfg.Compaction.Observer
-	if own != nil && adk.IsNil(own) {
-		return // compaction refuses it
-	}
-	b.cfg.Compaction.Observer = compaction.ObserverFunc(func(ctx context.Context, o compaction.Observation) {
+	b.cfg.Compaction.Observer = func(ctx context.Context, o compaction.Observation) {
 		b.Recall.Observe(ctx, o)
 		if own != nil {
-			own.Observe(ctx, o)
+			own(ctx, o)
 		}
-	})
+	}
 }
 
 // addRecall makes the tools, unless they are off.

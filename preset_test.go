@@ -109,7 +109,7 @@ func stage(t *testing.T, s preset.Settings, answer func(n int, req *model.LLMReq
 		t.Fatal(err)
 	}
 	cfg.Registry = houseModels(t)
-	cfg.Guard.Observer = guard.ObserverFunc(func(_ context.Context, o guard.Observation) { run.seen <- o })
+	cfg.Guard.Observer = func(_ context.Context, o guard.Observation) { run.seen <- o }
 	cfg.Compaction.Summarizer, cfg.Compaction.Synchronous = summarizer.Extractive{}, true
 	if change != nil {
 		change(&cfg)

@@ -66,7 +66,7 @@ func TestAdoptingALongHistoryCostsFewCalls(t *testing.T) {
 		h := talk(t, inner, stored)
 		writer, seen := &weatherman{}, &notes{}
 		cfg := compaction.DefaultConfig()
-		cfg.ContextWindow, cfg.Summarizer, cfg.Observer = 128_000, writer, seen
+		cfg.ContextWindow, cfg.Summarizer, cfg.Observer = 128_000, writer, seen.Observe
 		svc := newService(t, inner, cfg)
 		turn := get(t, svc)
 		appendAll(t, svc, turn, h.User("new", "And what will it be like tomorrow, in the last town?").Last())
@@ -100,7 +100,7 @@ func TestASlowSummarizerHoldsATurnNoLongerThanTheTimeout(t *testing.T) {
 	h := talk(t, inner, 3000)
 	cfg := compaction.DefaultConfig()
 	seen := &notes{}
-	cfg.ContextWindow, cfg.Timeout, cfg.Observer = 20_000, 50*time.Millisecond, seen
+	cfg.ContextWindow, cfg.Timeout, cfg.Observer = 20_000, 50*time.Millisecond, seen.Observe
 	cfg.Summarizer = summarizerFunc(func(ctx context.Context, _ summarizer.Request) (summarizer.Result, error) {
 		<-ctx.Done()
 		return summarizer.Result{}, ctx.Err()
@@ -136,7 +136,7 @@ func TestATurnThatWaitsInVainForAModelWaitsForOneMoreSummary(t *testing.T) {
 				h := talk(t, inner, stored)
 				cfg := compaction.DefaultConfig()
 				seen := &notes{}
-				cfg.ContextWindow, cfg.Timeout, cfg.Observer = 20_000, 50*time.Millisecond, seen
+				cfg.ContextWindow, cfg.Timeout, cfg.Observer = 20_000, 50*time.Millisecond, seen.Observe
 				cfg.Summarizer = summarizerFunc(func(ctx context.Context, _ summarizer.Request) (summarizer.Result, error) {
 					<-ctx.Done()
 					return summarizer.Result{}, ctx.Err()

@@ -123,7 +123,7 @@ func TestSummariesOfAnotherImplementationAreShownAndReportedOnce(t *testing.T) {
 		seen := &notes{}
 		var lines bytes.Buffer
 		cfg, _ := oracleConfig()
-		cfg.Observer, cfg.Logger, cfg.ContextWindow = seen, slog.New(slog.NewTextHandler(&lines, nil)), 100_000
+		cfg.Observer, cfg.Logger, cfg.ContextWindow = seen.Observe, slog.New(slog.NewTextHandler(&lines, nil)), 100_000
 		svc := newService(t, inner, cfg)
 		shown := compactiontest.IDs(eventsOf(get(t, svc)))
 		for _, id := range append(compactiontest.IDs(events[:6]), "theirs") {

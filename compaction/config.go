@@ -204,7 +204,7 @@ type Config struct {
 	// events are shown as they are stored.
 	Cut func(ref SessionRef, ev *session.Event) *session.Event
 	// Observer receives an observation of every compaction. If nil, nothing is reported.
-	Observer Observer
+	Observer func(ctx context.Context, o Observation)
 	// Logger gets a line when a state changes, never for every turn, and never with content:
 	//
 	//   - Warn: compactions of a session begin to fail; Info: they work again

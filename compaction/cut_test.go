@@ -137,7 +137,7 @@ func TestResultsThatAreCutDoNotSetOffTheTokenTrigger(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		cfg, _ := oracleConfig()
 		seen := &notes{}
-		cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 128_000, seen
+		cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 128_000, seen.Observe
 		if cut {
 			cfg.Cut = firstKB
 		}
@@ -185,7 +185,7 @@ func TestAnEventIsShownWholeIfCutFails(t *testing.T) {
 			t.Parallel()
 			cfg, _ := manualOnly()
 			seen := &notes{}
-			cfg.Cut, cfg.Observer, cfg.ContextWindow = cut, seen, 1_000_000
+			cfg.Cut, cfg.Observer, cfg.ContextWindow = cut, seen.Observe, 1_000_000
 			svc := newService(t, session.InMemoryService(), cfg)
 			sess := create(t, svc)
 			for turn := range 3 {

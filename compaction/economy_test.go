@@ -32,7 +32,7 @@ func economical(t *testing.T) (compaction.Config, *compactiontest.Oracle, *notes
 	}
 	cfg, oracle := oracleConfig()
 	seen := &notes{}
-	cfg.Registry, cfg.AgentModel, cfg.Economical, cfg.Observer = registry, "priced", true, seen
+	cfg.Registry, cfg.AgentModel, cfg.Economical, cfg.Observer = registry, "priced", true, seen.Observe
 	return cfg, oracle, seen
 }
 

@@ -21,7 +21,7 @@ func TestACallThatIsGivenUpIsReportedOnce(t *testing.T) {
 			cfg, _ := oracleConfig()
 			cfg.Synchronous = synchronous
 			seen := &notes{}
-			cfg.Observer = seen
+			cfg.Observer = seen.Observe
 			svc := newService(t, inner, cfg)
 			resp, err := inner.Create(t.Context(), &session.CreateRequest{AppName: "app", UserID: "user", SessionID: fmt.Sprint(synchronous)})
 			if err != nil {

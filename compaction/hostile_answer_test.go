@@ -61,7 +61,7 @@ func TestHostileAnswersHarmNoTurn(t *testing.T) {
 			eachBackend(t, func(t *testing.T, inner session.Service) {
 				seen := &notes{}
 				cfg, _ := oracleConfig()
-				cfg.Summarizer, cfg.Observer = hostile, seen
+				cfg.Summarizer, cfg.Observer = hostile, seen.Observe
 				svc := newService(t, inner, cfg)
 				sess := create(t, svc)
 				events := turns(9)
@@ -119,7 +119,7 @@ func TestHostileAnswersOfAModelHarmNoTurn(t *testing.T) {
 			t.Parallel()
 			seen := &notes{}
 			cfg := compaction.DefaultConfig()
-			cfg.Model, cfg.Synchronous, cfg.Observer = answeringModel(tc.answer), true, seen
+			cfg.Model, cfg.Synchronous, cfg.Observer = answeringModel(tc.answer), true, seen.Observe
 			svc := newService(t, session.InMemoryService(), cfg)
 			sess := create(t, svc)
 			events := turns(9)

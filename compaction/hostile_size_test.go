@@ -124,7 +124,7 @@ func TestEventIsNotMeasuredAgainAtEveryAppend(t *testing.T) {
 			t.Parallel()
 			reads, seen := 0, &notes{}
 			cfg, _ := oracleConfig()
-			cfg.Observer = seen
+			cfg.Observer = seen.Observe
 			cfg.Pin = func(ev *session.Event) bool { return ev.InvocationID == "metered" }
 			svc := newService(t, session.InMemoryService(), cfg)
 			sess := create(t, svc)

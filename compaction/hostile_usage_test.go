@@ -29,7 +29,7 @@ func TestWhateverASummarizerReportsEachSummaryIsPaidForOnce(t *testing.T) {
 		var lines bytes.Buffer
 		seen = &notes{}
 		cfg, oracle := oracleConfig()
-		cfg.Observer, cfg.Logger = seen, slog.New(slog.NewTextHandler(&lines, nil))
+		cfg.Observer, cfg.Logger = seen.Observe, slog.New(slog.NewTextHandler(&lines, nil))
 		cfg.Summarizer = summarizerFunc(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 			asked.Add(1)
 			result, err := oracle.Summarize(ctx, req)
@@ -118,7 +118,7 @@ func TestARecordThatCannotBeReadBackEndsTheJob(t *testing.T) {
 			}}
 			seen := &notes{}
 			cfg, oracle := oracleConfig()
-			cfg.Observer = seen
+			cfg.Observer = seen.Observe
 			svc := newService(t, inner, cfg)
 			events := turns(12)
 			appendAll(t, svc, create(t, svc), events...)

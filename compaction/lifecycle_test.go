@@ -70,7 +70,7 @@ func TestFlushDrainsWhatWasThereBefore(t *testing.T) {
 		appendAll(t, inner, create(t, inner), turns(80)...)
 		seen := &notes{}
 		cfg, _ := oracleConfig()
-		cfg.Synchronous, cfg.MaxSummaries, cfg.Observer = false, 3, seen
+		cfg.Synchronous, cfg.MaxSummaries, cfg.Observer = false, 3, seen.Observe
 		cfg.Summarizer = &limited{max: 400}
 		svc := newService(t, inner, cfg)
 		if !status(t, svc).Due {
@@ -157,7 +157,7 @@ func TestCloseCancelsJobsWhenItsContextEnds(t *testing.T) {
 	eachBackend(t, func(t *testing.T, inner session.Service) {
 		summaries, seen := newGated(), &notes{}
 		cfg := compaction.DefaultConfig()
-		cfg.Summarizer, cfg.Observer = summaries, seen
+		cfg.Summarizer, cfg.Observer = summaries, seen.Observe
 		svc := newService(t, inner, cfg)
 		events := turns(5)
 		appendAll(t, svc, create(t, svc), events...)

@@ -63,7 +63,7 @@ func TestAgentsOfOtherInstructionsDoNotSpoilTheMeasure(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen.Observe
 	m := newTeam(t, cfg)
 	sizes := rand.New(rand.NewPCG(5, 8))
 	measured, compactions := 0, 0
@@ -97,7 +97,7 @@ func TestAfterACompactionTheReportOfAnAgentWithoutHistoryDoesNotHideThePrompt(t 
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen.Observe
 	m := newTeam(t, cfg)
 	turn := 0
 	for ; len(seen.of(compaction.Stored)) == 0; turn++ {
@@ -124,7 +124,7 @@ func TestAnAgentThatHasGoneIsForgotten(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen.Observe
 	m := newTeam(t, cfg)
 	m.say(0, "user", 50, 0)
 	m.say(0, "installer", 50, provider{ratio: 1, overhead: 8000}.prompt(eventsOf(m.sess)))
@@ -153,7 +153,7 @@ func TestTheReportOfAStreamsFirstChunkDoesNotMakeThePromptSmaller(t *testing.T) 
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen.Observe
 	m := newTeam(t, cfg)
 	compacted := false
 	for turn := range 20 {

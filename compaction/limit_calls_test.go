@@ -97,7 +97,7 @@ func TestALookThatFoundNothingDoesNotHoldBackTheNextOneOnceThePromptIsSmaller(t 
 	t.Parallel()
 	seen := &notes{}
 	cfg, oracle := oracleConfig()
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold, cfg.Observer = compaction.Off, 1_000_000, 1_000, seen
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.TokenThreshold, cfg.Observer = compaction.Off, 1_000_000, 1_000, seen.Observe
 	var pinned atomic.Int32 // as many turns are
 	pinned.Store(100)
 	cfg.Pin = func(ev *session.Event) bool {

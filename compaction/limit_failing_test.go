@@ -27,7 +27,7 @@ func TestNoPromptExceedsTheWindowWhileTheModelFails(t *testing.T) {
 			const rounds = 150
 			seen := &notes{}
 			cfg, _ := oracleConfig()
-			cfg.Summarizer, cfg.Observer = writer, seen
+			cfg.Summarizer, cfg.Observer = writer, seen.Observe
 			cfg.InvocationThreshold, cfg.ContextWindow = compaction.Off, 16_000
 			svc := newService(t, session.InMemoryService(), cfg)
 			l := newLoop(t, svc, costly)

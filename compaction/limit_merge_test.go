@@ -41,7 +41,7 @@ func newCrowded(t *testing.T, writer compaction.Summarizer) *crowded {
 	t.Helper()
 	c := &crowded{t: t}
 	cfg, _ := oracleConfig()
-	cfg.Summarizer, cfg.Observer = writer, &c.seen
+	cfg.Summarizer, cfg.Observer = writer, c.seen.Observe
 	cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxSummaries, cfg.RetainEvents = compaction.Off, 8000, 8, 1
 	cfg.Pin = func(ev *session.Event) bool { return strings.HasPrefix(ev.InvocationID, "keep") }
 	c.svc = newService(t, session.InMemoryService(), cfg)

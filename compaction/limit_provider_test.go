@@ -111,7 +111,7 @@ func TestNoPromptExceedsTheWindowAsTheProviderCountsIt(t *testing.T) {
 			t.Parallel()
 			seen := &notes{}
 			cfg, _ := oracleConfig()
-			cfg.Synchronous, cfg.Observer = r.synchronous, seen
+			cfg.Synchronous, cfg.Observer = r.synchronous, seen.Observe
 			cfg.InvocationThreshold, cfg.ContextWindow = compaction.Off, 16_000
 			if r.atTheLimit {
 				cfg.SafetyRatio = 0.979 // just under the hard limit

@@ -44,7 +44,7 @@ func TestHardLimitCompactsBeforeTheNextPrompt(t *testing.T) {
 			t.Parallel()
 			seen := &notes{}
 			cfg := compaction.DefaultConfig()
-			cfg.Summarizer, cfg.Observer, cfg.ContextWindow, cfg.InvocationThreshold = s, seen, 4000, compaction.Off
+			cfg.Summarizer, cfg.Observer, cfg.ContextWindow, cfg.InvocationThreshold = s, seen.Observe, 4000, compaction.Off
 			if name == "model hangs" || name == "model ignores its context" {
 				cfg.Timeout = 10 * time.Millisecond
 			}

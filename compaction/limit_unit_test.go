@@ -47,7 +47,7 @@ func newHeld(t *testing.T, writer compaction.Summarizer, size int) *held {
 	u := &held{}
 	u.pinned.Store(true)
 	cfg, _ := oracleConfig()
-	cfg.Summarizer, cfg.Observer = writer, &u.seen
+	cfg.Summarizer, cfg.Observer = writer, u.seen.Observe
 	cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens = compaction.Off, 16_000, compaction.Off
 	cfg.Pin = func(ev *session.Event) bool {
 		return u.pinned.Load() && slices.Contains(compactiontest.FactsIn(ev), compactiontest.Fact(1))
@@ -125,7 +125,7 @@ func TestWhatIsCutForOnePromptComesBack(t *testing.T) {
 	cfg, oracle := oracleConfig()
 	var seen notes
 	var pinned atomic.Bool
-	cfg.Observer, cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens = &seen, compaction.Off, 16_000, compaction.Off
+	cfg.Observer, cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens = seen.Observe, compaction.Off, 16_000, compaction.Off
 	cfg.MaxSummaryTokens, cfg.RetainEvents = 2000, 2
 	cfg.Pin = func(ev *session.Event) bool {
 		return pinned.Load() && slices.Contains(compactiontest.FactsIn(ev), compactiontest.Fact(201))

@@ -140,7 +140,7 @@ func TestLimitsFollowTheAgentsModelAndTheRegistry(t *testing.T) {
 	model := "house-llm"
 	seen := &notes{}
 	cfg, oracle := oracleConfig()
-	cfg.Registry, cfg.Observer = registry, seen
+	cfg.Registry, cfg.Observer = registry, seen.Observe
 	cfg.AgentModelFunc = func(_ context.Context, of compaction.SessionRef) string {
 		if of != ref {
 			t.Errorf("asked for the model of %v", of)
@@ -186,7 +186,7 @@ func TestAReserveThatAModelHasNoRoomForGivesWay(t *testing.T) {
 	model := "gemini-2.5-flash"
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold, cfg.MaxOutputTokens, cfg.Registry, cfg.Observer = compaction.Off, 3_900, registry, seen
+	cfg.InvocationThreshold, cfg.MaxOutputTokens, cfg.Registry, cfg.Observer = compaction.Off, 3_900, registry, seen.Observe
 	cfg.AgentModelFunc = func(context.Context, compaction.SessionRef) string { return model }
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess := create(t, svc)
@@ -214,7 +214,6 @@ func TestTypedNilIsAnError(t *testing.T) {
 	for field, change := range map[string]func(*compaction.Config){
 		"Summarizer": func(c *compaction.Config) { c.Summarizer = (*compactiontest.Oracle)(nil) },
 		"Model":      func(c *compaction.Config) { c.Model = (*compactiontest.Model)(nil) },
-		"Observer":   func(c *compaction.Config) { c.Observer = (*notes)(nil) },
 	} {
 		cfg, _ := oracleConfig()
 		change(&cfg)

@@ -9,25 +9,6 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Observer receives an observation of every compaction. Calls come from the goroutine that does the
-// work. For one session they come one at a time, in the order in which things happened; for
-// different sessions several may come at once. No lock is held, so an observer may read the session
-// (Get, Raw, Status). But the work waits for it, and the next work on the session waits for the
-// work: an observer must not block, append to the session, or call Compact, Checkpoint, Flush or
-// Close. A panic in it is swallowed.
-//
-// The context is the work's. It carries the span of the compaction, which has ended unless the
-// outcome is [Started].
-type Observer interface {
-	Observe(ctx context.Context, o Observation)
-}
-
-// ObserverFunc is a function as an [Observer].
-type ObserverFunc func(ctx context.Context, o Observation)
-
-// Observe calls f.
-func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
-
 // Outcome is what happened.
 type Outcome string
 
@@ -72,6 +53,16 @@ const (
 )
 
 // Observation is one thing that happened.
+//
+// Config.Observer gets one of every compaction. Calls come from the goroutine that does the
+// work. For one session they come one at a time, in the order in which things happened; for
+// different sessions several may come at once. No lock is held, so an observer may read the session
+// (Get, Raw, Status). But the work waits for it, and the next work on the session waits for the
+// work: an observer must not block, append to the session, or call Compact, Checkpoint, Flush or
+// Close. A panic in it is swallowed.
+//
+// The context is the work's. It carries the span of the compaction, which has ended unless the
+// outcome is [Started].
 type Observation struct {
 	Outcome Outcome
 	Session SessionRef
@@ -127,7 +118,7 @@ func newReporter(p *policy) *telemetry.Reporter {
 		Interval: p.InvocationThreshold, Overlap: p.OverlapSize, Retention: p.RetainEvents,
 	}
 	if p.Observer != nil {
-		cfg.Observe = func(ctx context.Context, o telemetry.Observation) { p.Observer.Observe(ctx, observation(o)) }
+		cfg.Observe = func(ctx context.Context, o telemetry.Observation) { p.Observer(ctx, observation(o)) }
 	}
 	return telemetry.New(cfg)
 }

@@ -23,7 +23,7 @@ func TestEveryStartIsFollowedByOneOutcome(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, oracle := oracleConfig()
-	cfg.Observer, cfg.MaxSummaries = seen, 2
+	cfg.Observer, cfg.MaxSummaries = seen.Observe, 2
 	var n atomic.Int32
 	cfg.Summarizer = summarizerFunc(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 		switch n.Add(1) % 7 {
@@ -87,10 +87,10 @@ func TestPanicInObserverIsHarmless(t *testing.T) {
 	t.Parallel()
 	cfg, _ := oracleConfig()
 	told := 0
-	cfg.Observer = compaction.ObserverFunc(func(context.Context, compaction.Observation) {
+	cfg.Observer = func(context.Context, compaction.Observation) {
 		told++
 		panic("boom")
-	})
+	}
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess := create(t, svc)
 	appendAll(t, svc, sess, turns(12)...)
@@ -106,7 +106,7 @@ func TestPanicInPinIsHarmless(t *testing.T) {
 	for _, synchronous := range []bool{true, false} {
 		seen := &notes{}
 		cfg, oracle := oracleConfig()
-		cfg.Synchronous, cfg.Observer = synchronous, seen
+		cfg.Synchronous, cfg.Observer = synchronous, seen.Observe
 		cfg.Pin = func(*session.Event) bool { panic("boom") }
 		svc := newService(t, session.InMemoryService(), cfg)
 		sess := create(t, svc)
@@ -154,7 +154,7 @@ func TestObserverMayUseTheSession(t *testing.T) {
 		})
 		told := map[compaction.Outcome]bool{}
 		extra := (&compactiontest.History{}).Turns(40, "agent").Events[20:]
-		cfg.Observer = compaction.ObserverFunc(func(ctx context.Context, o compaction.Observation) {
+		cfg.Observer = func(ctx context.Context, o compaction.Observation) {
 			if told[o.Outcome] {
 				return
 			}
@@ -172,7 +172,7 @@ func TestObserverMayUseTheSession(t *testing.T) {
 			if err := svc.AppendEvent(ctx, resp.Session, ev); err != nil {
 				t.Errorf("AppendEvent at %s: %v", o.Outcome, err)
 			}
-		})
+		}
 		svc = newService(t, inner, cfg)
 		create(t, svc)
 		for i := range 10 {
@@ -194,13 +194,13 @@ func TestObservationsComeInOrder(t *testing.T) {
 	cfg.Synchronous, cfg.MaxSummaries = false, 2
 	var inside atomic.Int32
 	seen := &notes{}
-	cfg.Observer = compaction.ObserverFunc(func(ctx context.Context, o compaction.Observation) {
+	cfg.Observer = func(ctx context.Context, o compaction.Observation) {
 		if inside.Add(1) > 1 {
 			t.Errorf("%s is told beside another", o.Outcome)
 		}
 		seen.Observe(ctx, o)
 		inside.Add(-1)
-	})
+	}
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess, events := create(t, svc), turns(60)
 	for round := range 6 {
@@ -242,7 +242,7 @@ func TestUnreadableRecordIsReportedOnce(t *testing.T) {
 	eachBackend(t, func(t *testing.T, inner session.Service) {
 		seen := &notes{}
 		cfg, _ := oracleConfig()
-		cfg.Observer = seen
+		cfg.Observer = seen.Observe
 		svc := newService(t, inner, cfg)
 		h := (&compactiontest.History{}).Turns(4, "agent")
 		appendAll(t, svc, create(t, svc), h.Events...)

@@ -151,7 +151,7 @@ func checkValues(cfg Config) (p configerr.Problems) {
 	for _, field := range []struct {
 		name  string
 		value any
-	}{{"Model", cfg.Model}, {"Summarizer", cfg.Summarizer}, {"Observer", cfg.Observer}} {
+	}{{"Model", cfg.Model}, {"Summarizer", cfg.Summarizer}} {
 		p.RefuseNilIn(field.name, field.value)
 	}
 	if cfg.CheckpointTool != strings.TrimSpace(cfg.CheckpointTool) {

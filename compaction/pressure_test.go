@@ -29,7 +29,7 @@ func TestTurnAtTheHardLimitDoesNotWaitForAWholeBacklog(t *testing.T) {
 	release := make(chan struct{})
 	asked := make(chan struct{}, 1000)
 	cfg := compaction.DefaultConfig()
-	cfg.ContextWindow, cfg.Observer = 2000, seen
+	cfg.ContextWindow, cfg.Observer = 2000, seen.Observe
 	cfg.Timeout = 200 * time.Millisecond
 	cfg.Summarizer = summarizer.Func(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 		asked <- struct{}{}
@@ -122,7 +122,7 @@ func TestNothingToSummarizeIsNotLookedForAtEveryEvent(t *testing.T) {
 	seen := &notes{}
 	cfg, _ := oracleConfig()
 	cfg.InvocationThreshold = compaction.Off
-	cfg.ContextWindow, cfg.TokenThreshold, cfg.Observer = 1_000_000, 1_000, seen
+	cfg.ContextWindow, cfg.TokenThreshold, cfg.Observer = 1_000_000, 1_000, seen.Observe
 	cfg.Pin = func(*session.Event) bool { return true }
 	svc := newService(t, session.InMemoryService(), cfg)
 	appendAll(t, svc, create(t, svc), (&compactiontest.History{}).Turns(1000, "agent").Events...)

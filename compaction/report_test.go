@@ -56,7 +56,7 @@ func TestNoPromptExceedsTheWindowWhereTheProviderReportsTooLittle(t *testing.T) 
 			t.Parallel()
 			seen := &notes{}
 			cfg, _ := oracleConfig()
-			cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer, cfg.Summarizer = compaction.Off, 8_000, seen, &terse{}
+			cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer, cfg.Summarizer = compaction.Off, 8_000, seen.Observe, &terse{}
 			l := misreporting(t, cfg, 250, report)
 			if l.largest > cfg.ContextWindow {
 				t.Errorf("a prompt of %d tokens went out, the window is %d", l.largest, cfg.ContextWindow)
@@ -78,7 +78,7 @@ func TestAProviderThatCountsTooMuchIsReportedOnce(t *testing.T) {
 	play := func(report func(round, prompt int) *usage) (*loop, *notes, *terse) {
 		seen, writer := &notes{}, &terse{}
 		cfg, _ := oracleConfig()
-		cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer, cfg.Summarizer, cfg.Logger = compaction.Off, 8_000, seen, writer, j.logger()
+		cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer, cfg.Summarizer, cfg.Logger = compaction.Off, 8_000, seen.Observe, writer, j.logger()
 		return misreporting(t, cfg, 300, report), seen, writer
 	}
 	_, _, quiet := play(func(int, int) *usage { return nil })
@@ -107,7 +107,7 @@ func TestAProviderIsReportedAgainAfterBelievedCounts(t *testing.T) {
 	type usage = genai.GenerateContentResponseUsageMetadata
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer, cfg.Summarizer = compaction.Off, 8_000, seen, &terse{}
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer, cfg.Summarizer = compaction.Off, 8_000, seen.Observe, &terse{}
 	misreporting(t, cfg, 30, func(round, prompt int) *usage {
 		if round/10 == 1 {
 			return &usage{PromptTokenCount: int32(prompt), CandidatesTokenCount: 5}
@@ -140,7 +140,7 @@ func TestAlternatingCountsAreReportedOnce(t *testing.T) {
 			var j journal
 			seen := &notes{}
 			cfg, _ := oracleConfig()
-			cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer, cfg.Summarizer, cfg.Logger = compaction.Off, 8_000, seen, &terse{}, j.logger()
+			cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer, cfg.Summarizer, cfg.Logger = compaction.Off, 8_000, seen.Observe, &terse{}, j.logger()
 			misreporting(t, cfg, 100, report)
 			if n := len(seen.of(compaction.Misreported)); n > 1 {
 				t.Errorf("told %d times", n)

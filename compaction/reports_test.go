@@ -33,11 +33,11 @@ func TestACountFromBeforeTheSummaryIsIgnored(t *testing.T) {
 	cfg, _ := oracleConfig()
 	cfg.Synchronous, cfg.InvocationThreshold, cfg.ContextWindow = false, compaction.Off, 20_000
 	var sess session.Session
-	cfg.Observer = compaction.ObserverFunc(func(ctx context.Context, o compaction.Observation) {
+	cfg.Observer = func(ctx context.Context, o compaction.Observation) {
 		if seen.Observe(ctx, o); o.Outcome == compaction.Started {
 			sess.Events() // ADK builds the prompt while the summary is being written
 		}
-	})
+	}
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess = create(t, svc)
 	prompt, n := 0, 0
@@ -76,7 +76,7 @@ func TestTheReportOfAnAgentWithoutHistoryDoesNotHideThePrompt(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold, cfg.Observer, cfg.ContextWindow = compaction.Off, seen, 20_000
+	cfg.InvocationThreshold, cfg.Observer, cfg.ContextWindow = compaction.Off, seen.Observe, 20_000
 	svc := newService(t, session.InMemoryService(), cfg)
 	sess := create(t, svc)
 	prompt := 0

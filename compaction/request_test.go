@@ -72,7 +72,7 @@ func playTruncated(t *testing.T, turns int, observe bool) (largest int, seen *no
 	}
 	seen = &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen.Observe
 	svc = newService(t, session.InMemoryService(), cfg)
 	var plugins []*plugin.Plugin
 	for name, callback := range map[string]llmagent.BeforeModelCallback{"truncate": truncate, "observe": svc.ObserveRequest} {

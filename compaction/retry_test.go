@@ -26,7 +26,7 @@ func TestRecordThatCouldNotBeStoredIsStoredLater(t *testing.T) {
 		}}
 		cfg, oracle := oracleConfig()
 		seen := &notes{}
-		cfg.Observer = seen
+		cfg.Observer = seen.Observe
 		svc := newService(t, disk, cfg)
 		sess := create(t, svc)
 		events := turns(6)
@@ -98,7 +98,7 @@ func TestHangingSummarizerIsAskedOnceAtATime(t *testing.T) {
 	release, asked := make(chan struct{}), make(chan struct{}, 100)
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.Timeout, cfg.Observer = time.Millisecond, seen
+	cfg.Timeout, cfg.Observer = time.Millisecond, seen.Observe
 	cfg.Summarizer = summarizerFunc(func(context.Context, summarizer.Request) (summarizer.Result, error) {
 		asked <- struct{}{}
 		<-release
@@ -142,7 +142,7 @@ func TestRecordOfAnotherProcessWins(t *testing.T) {
 				theirs := newService(t, inner, other)
 				summaries, seen := newGated(), &notes{}
 				cfg, _ := manualOnly()
-				cfg.Summarizer, cfg.Observer, cfg.MaxSummaries = summaries, seen, limit
+				cfg.Summarizer, cfg.Observer, cfg.MaxSummaries = summaries, seen.Observe, limit
 				ours := newService(t, inner, cfg)
 				events := turns(16)
 				appendAll(t, theirs, create(t, theirs), events[:16]...)

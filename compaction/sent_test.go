@@ -90,7 +90,7 @@ func playMasked(t *testing.T, turns, keep int, after func(svc *compaction.Compac
 	}
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens, cfg.Observer = compaction.Off, 32_000, compaction.Off, seen
+	cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens, cfg.Observer = compaction.Off, 32_000, compaction.Off, seen.Observe
 	svc = newService(t, session.InMemoryService(), cfg)
 	observe, err := plugin.New(plugin.Config{Name: "observe", BeforeModelCallback: svc.ObserveRequest})
 	if err != nil {

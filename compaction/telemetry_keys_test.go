@@ -247,7 +247,7 @@ func TestUsageOfAFailedCallIsReported(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.Observer = seen
+	cfg.Observer = seen.Observe
 	cfg.Summarizer = summarizerFunc(func(context.Context, summarizer.Request) (summarizer.Result, error) {
 		return summarizer.Result{Model: "gemini-2.5-flash", Usage: tokens.Usage{PromptTokens: 1000, OutputTokens: 10}}, errBoom
 	})

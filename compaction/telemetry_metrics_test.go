@@ -74,7 +74,7 @@ func TestMetricsAddUp(t *testing.T) {
 	reader, seen := sdkmetric.NewManualReader(), &notes{}
 	cfg, oracle := oracleConfig()
 	cfg.MeterProvider = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
-	cfg.Observer, cfg.MaxSummaries = seen, 2
+	cfg.Observer, cfg.MaxSummaries = seen.Observe, 2
 	calls := 0
 	cfg.Summarizer = summarizerFunc(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 		calls++

@@ -148,7 +148,7 @@ func (o occasion) run(t *testing.T) (*traces, *notes, *compaction.CompactionSess
 	traced, seen := newTraces(), &notes{}
 	inner := &tampered{session.InMemoryService(), func(_ *session.Event, store func() error) error { return store() }}
 	cfg, _ := oracleConfig()
-	cfg.TracerProvider, cfg.Observer, cfg.SafetyRatio = traced.provider, seen, compaction.Off
+	cfg.TracerProvider, cfg.Observer, cfg.SafetyRatio = traced.provider, seen.Observe, compaction.Off
 	o.change(&cfg, inner)
 	svc := newService(t, inner, cfg)
 	appendAll(t, svc, create(t, svc), turns(5)...)

@@ -105,7 +105,7 @@ func TestEverySummarizationHasItsSpan(t *testing.T) {
 	t.Parallel()
 	traced, seen := newTraces(), &notes{}
 	cfg, oracle := oracleConfig()
-	cfg.TracerProvider, cfg.Observer, cfg.MaxSummaries = traced.provider, seen, 2
+	cfg.TracerProvider, cfg.Observer, cfg.MaxSummaries = traced.provider, seen.Observe, 2
 	var calls atomic.Int32
 	cfg.Summarizer = summarizerFunc(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 		if n := calls.Add(1); n == 3 || n == 5 {
@@ -168,7 +168,7 @@ func TestLateStoreIsLinkedToItsSummary(t *testing.T) {
 		return store()
 	}
 	cfg, oracle := oracleConfig()
-	cfg.TracerProvider, cfg.Observer = traced.provider, seen
+	cfg.TracerProvider, cfg.Observer = traced.provider, seen.Observe
 	cfg.Summarizer = summarizerFunc(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 		result, err := oracle.Summarize(ctx, req)
 		result.Usage = tokens.Usage{PromptTokens: 100, OutputTokens: 10}

@@ -155,9 +155,9 @@ func TestCallsOfTheSummarizerAreTracedBelowTheCompaction(t *testing.T) {
 		return oracle.Summarize(ctx, req)
 	})
 	var seen []string
-	cfg.Observer = compaction.ObserverFunc(func(ctx context.Context, o compaction.Observation) {
+	cfg.Observer = func(ctx context.Context, o compaction.Observation) {
 		seen = append(seen, fmt.Sprint(o.Outcome, " ", trace.SpanContextFromContext(ctx).SpanID()))
-	})
+	}
 	svc := newService(t, session.InMemoryService(), cfg)
 	appendAll(t, svc, create(t, svc), turns(6)...)
 	ctx, caller := tracer.Start(t.Context(), "by hand")

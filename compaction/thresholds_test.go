@@ -37,7 +37,7 @@ func TestBothRatiosAreSharesOfTheEffectiveWindow(t *testing.T) {
 				t.Parallel()
 				cfg, _ := oracleConfig()
 				seen := &notes{}
-				cfg.Synchronous, cfg.InvocationThreshold, cfg.RetainEvents, cfg.Observer = false, compaction.Off, 2, seen
+				cfg.Synchronous, cfg.InvocationThreshold, cfg.RetainEvents, cfg.Observer = false, compaction.Off, 2, seen.Observe
 				cfg.SafetyRatio, cfg.BlockRatio, cfg.ContextWindow, cfg.MaxOutputTokens = pair.safety, pair.block, window, reply
 				svc := newService(t, session.InMemoryService(), cfg)
 				sess := create(t, svc)

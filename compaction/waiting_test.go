@@ -67,7 +67,7 @@ func (p *plain) AppendEvent(ctx context.Context, sess session.Session, ev *sessi
 func inBackground(change func(*compaction.Config)) (compaction.Config, *notes) {
 	cfg, _ := oracleConfig()
 	seen := &notes{}
-	cfg.Synchronous, cfg.Observer = false, seen
+	cfg.Synchronous, cfg.Observer = false, seen.Observe
 	if change != nil {
 		change(&cfg)
 	}

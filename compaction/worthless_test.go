@@ -33,7 +33,7 @@ func TestWorthlessSummaryIsAFailure(t *testing.T) {
 			for _, asks := range []string{"own", "model"} {
 				seen := &notes{}
 				cfg, _ := oracleConfig()
-				cfg.Summarizer, cfg.Observer = answeringWith(text), seen
+				cfg.Summarizer, cfg.Observer = answeringWith(text), seen.Observe
 				if asks == "model" {
 					cfg.Summarizer, cfg.Model = nil, answeringModel(func(string) string { return text })
 				}
@@ -64,7 +64,7 @@ func TestWorthlessSummaryIsReplacedAtTheHardLimit(t *testing.T) {
 			t.Parallel()
 			seen := &notes{}
 			cfg, _ := oracleConfig()
-			cfg.Summarizer, cfg.Observer = answeringWith(text), seen
+			cfg.Summarizer, cfg.Observer = answeringWith(text), seen.Observe
 			cfg.InvocationThreshold, cfg.ContextWindow = 0, 2000
 			svc := newService(t, session.InMemoryService(), cfg)
 			sess := create(t, svc)
@@ -117,7 +117,7 @@ func TestWorthlessMergeKeepsBothSummaries(t *testing.T) {
 	t.Parallel()
 	oracle, seen := &compactiontest.Oracle{}, &notes{}
 	cfg, _ := oracleConfig()
-	cfg.MaxSummaries, cfg.Observer = 2, seen
+	cfg.MaxSummaries, cfg.Observer = 2, seen.Observe
 	cfg.Summarizer = summarizerFunc(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 		if len(req.Summaries) > 0 {
 			return prose("I'm sorry, but I can't merge these summaries. I can't help with that."), nil
@@ -141,7 +141,7 @@ func TestSummaryIsJudgedByWhatIsStored(t *testing.T) {
 	t.Parallel()
 	seen := &notes{}
 	cfg, _ := oracleConfig()
-	cfg.Observer = seen
+	cfg.Observer = seen.Observe
 	cfg.Summarizer = summarizerFunc(func(_ context.Context, req summarizer.Request) (summarizer.Result, error) {
 		for _, ev := range req.Events {
 			ev.Content.Parts[0].Text = "The code is CODE-77."

@@ -53,14 +53,14 @@ func (s steady) play(t *testing.T, calls int) played {
 	service, err := compaction.NewCompactionService(session.InMemoryService(), compaction.Config{
 		Summarizer: writer, Registry: registry, AgentModel: "steady", Economical: true, Synchronous: true,
 		InvocationThreshold: compaction.Off, MaxLedgerTokens: compaction.Off,
-		Observer: compaction.ObserverFunc(func(_ context.Context, o compaction.Observation) {
+		Observer: func(_ context.Context, o compaction.Observation) {
 			if o.Outcome != compaction.Stored {
 				return
 			}
 			if p.compactions++; p.first == 0 {
 				p.first, p.fired = call, o.Economy
 			}
-		}),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

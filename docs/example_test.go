@@ -91,7 +91,7 @@ func Example_configuration() {
 	cfg.Fixed = func(_ compaction.SessionRef, agent, branch string) int { return fixedPart[agent] }
 	cfg.Registry = registry
 	cfg.MaxOutputTokens = 8_000
-	cfg.Observer = compaction.ObserverFunc(observe)
+	cfg.Observer = observe
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	cfg.TracerProvider = tracerProvider
 	cfg.MeterProvider = meterProvider

@@ -151,7 +151,7 @@ func (k *chatted) config() longsession.Config {
 func (k *chatted) talk(cfg longsession.Config, noCheckpoint bool, lines ...string) (out, errs string, failed error) {
 	k.t.Helper()
 	compactions := &chat.Compactions{}
-	cfg.Compaction.Observer = compactions
+	cfg.Compaction.Observer = compactions.Observe
 	stack, err := longsession.New(k.sessions, cfg)
 	if err != nil {
 		k.t.Fatal(err)

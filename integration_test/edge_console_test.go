@@ -79,7 +79,7 @@ func TestTheConsoleWorksOverTheService(t *testing.T) {
 func playConsole(t *testing.T, streamingMode string, layers bool) {
 	log := &journal{}
 	cfg := compaction.DefaultConfig()
-	cfg.Summarizer, cfg.Synchronous, cfg.Observer = &compactiontest.Oracle{}, true, log
+	cfg.Summarizer, cfg.Synchronous, cfg.Observer = &compactiontest.Oracle{}, true, log.Observe
 	a := &app{t: t, ledger: &ledger{}, cfg: cfg, inner: session.InMemoryService(), mode: mode{layers: layers}}
 	svc, err := a.wrapped()
 	if err != nil {

@@ -60,7 +60,7 @@ func newPeer(t *testing.T, name string, tools ...tool.Tool) *peer {
 		return resp
 	})
 	cfg := compaction.DefaultConfig()
-	cfg.Summarizer, cfg.Synchronous, cfg.Observer = &compactiontest.Oracle{}, true, p.log
+	cfg.Summarizer, cfg.Synchronous, cfg.Observer = &compactiontest.Oracle{}, true, p.log.Observe
 	svc, err := compaction.NewCompactionService(p.inner, cfg)
 	if err != nil {
 		t.Fatal(err)

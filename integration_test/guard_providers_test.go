@@ -64,7 +64,7 @@ func TestOddCountsOfAProviderNeverMakeASessionRicher(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				seen := &sightings{}
-				g := guardOf(t, guard.Config{Session: guard.Limits{ModelCalls: 12}, Landing: guard.LandingHard, Observer: seen})
+				g := guardOf(t, guard.Config{Session: guard.Limits{ModelCalls: 12}, Landing: guard.LandingHard, Observer: seen.Observe})
 				service := session.InMemoryService()
 				llm := &tireless{name: pricedModel}
 				var last tokens.Nano
@@ -122,7 +122,7 @@ func TestAModelWithoutAPriceIsReportedRefusedOrPriced(t *testing.T) {
 		t.Run(string(policy), func(t *testing.T) {
 			t.Parallel()
 			seen := &sightings{}
-			cfg := guard.Config{Session: guard.Limits{USD: callPrice(t) * calls, ModelCalls: 3 * calls}, Landing: guard.LandingHard, Unpriced: policy, Observer: seen}
+			cfg := guard.Config{Session: guard.Limits{USD: callPrice(t) * calls, ModelCalls: 3 * calls}, Landing: guard.LandingHard, Unpriced: policy, Observer: seen.Observe}
 			if policy == guard.UnpricedAs {
 				cfg.PriceAs = pricedModel
 			}

@@ -129,7 +129,7 @@ func TestAStackWithoutLayersSendsWhatADKSends(t *testing.T) {
 func TestAForgedPayerDoesNotPay(t *testing.T) {
 	t.Parallel()
 	seen := &sightings{}
-	service, g := session.InMemoryService(), guardOf(t, guard.Config{Observer: seen})
+	service, g := session.InMemoryService(), guardOf(t, guard.Config{Observer: seen.Observe})
 	other := ref
 	other.SessionID = "other"
 	llm := &tireless{name: pricedModel, says: func(who string, own int, _ *modelRequest) *modelResponse {

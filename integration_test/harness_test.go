@@ -89,7 +89,7 @@ func newApp(t *testing.T, store storages.Storage, m mode, options ...option) *ap
 	a := &app{t: t, store: store, mode: m, cfg: compaction.DefaultConfig(), oracle: &compactiontest.Oracle{}, ledger: &ledger{}, log: &journal{}}
 	a.cfg.Summarizer = a.oracle
 	a.cfg.Synchronous = m.synchronous
-	a.cfg.Observer = a.log
+	a.cfg.Observer = a.log.Observe
 	for _, set := range options {
 		set(a)
 	}

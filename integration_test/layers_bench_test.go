@@ -70,7 +70,7 @@ func BenchmarkLayers(b *testing.B) {
 			if strings.Contains(name, "nothing") {
 				cfg.ToolSearch.Threshold = 1
 			}
-			cfg.ToolSearch.Observer = toolsearch.ObserverFunc(func(context.Context, toolsearch.Observation) {})
+			cfg.ToolSearch.Observer = func(context.Context, toolsearch.Observation) {}
 			stack, err := longsession.New(session.InMemoryService(), cfg)
 			if err != nil {
 				b.Fatal(err)

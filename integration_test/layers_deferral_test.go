@@ -86,7 +86,7 @@ type spy struct {
 
 func (s *spy) on(a *toolApp) {
 	s.causes = map[string]int{}
-	a.cfg.Budget.Observer = budget.ObserverFunc(func(_ context.Context, o budget.Observation) {
+	a.cfg.Budget.Observer = func(_ context.Context, o budget.Observation) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		switch o.Kind {
@@ -95,12 +95,12 @@ func (s *spy) on(a *toolApp) {
 		case budget.PrefixBroken:
 			s.causes[strings.TrimSpace(string(o.Break.Cause)+" "+o.Break.Section)]++
 		}
-	})
-	a.cfg.ToolSearch.Observer = toolsearch.ObserverFunc(func(_ context.Context, o toolsearch.Observation) {
+	}
+	a.cfg.ToolSearch.Observer = func(_ context.Context, o toolsearch.Observation) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.deferrals = append(s.deferrals, o)
-	})
+	}
 }
 
 // Sizes are those of what is sent: the budget's part of the tools, what compaction knows of an agent, and what
@@ -229,11 +229,11 @@ func TestARebuiltRequestIsDeferred(t *testing.T) {
 		a.cfg.Compaction.InvocationThreshold, a.cfg.Compaction.SafetyRatio = compaction.Off, compaction.Off
 		a.cfg.ToolResults.StubAbove, a.cfg.ToolResults.MaxTokens = toolresult.Off, 3_000
 		a.cfg.Masking = toolresult.Masking{KeepFirst: toolresult.Off, KeepLast: toolresult.Off}
-		a.cfg.Budget.Observer = budget.ObserverFunc(func(_ context.Context, o budget.Observation) {
+		a.cfg.Budget.Observer = func(_ context.Context, o budget.Observation) {
 			if o.Kind == budget.Rebuilt {
 				rebuilt++
 			}
-		})
+		}
 	})
 	w := a.workers[0]
 	w.reads = false

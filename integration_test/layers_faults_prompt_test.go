@@ -58,17 +58,17 @@ func TestNoTurnFailsWhateverAPartOfThePromptDoes(t *testing.T) {
 				Memories: prompt.SourceFunc(func(context.Context) (string, error) {
 					return fmt.Sprint("Memory ", read.Add(1)), nil // each turn reports a change
 				}),
-				Observer: prompt.ObserverFunc(func(ctx context.Context, _ prompt.Observation) {
+				Observer: func(ctx context.Context, _ prompt.Observation) {
 					n.Add(1)
 					_ = f(ctx)
-				}),
+				},
 			}
 		},
 		"tool search's observer": func(a *toolApp, f fault, n *atomic.Int32) {
-			a.cfg.ToolSearch.Observer = toolsearch.ObserverFunc(func(ctx context.Context, _ toolsearch.Observation) {
+			a.cfg.ToolSearch.Observer = func(ctx context.Context, _ toolsearch.Observation) {
 				n.Add(1)
 				_ = f(ctx)
-			})
+			}
 		},
 	} {
 		for kind, f := range faults {

@@ -134,10 +134,10 @@ func TestNoTurnFailsWhateverAPartDoes(t *testing.T) {
 		},
 		"the store of results": func(a *toolApp, f fault, n *atomic.Int32) { a.cfg.Results = faultyResults{f, n} },
 		"the budget's observer": func(a *toolApp, f fault, n *atomic.Int32) {
-			a.cfg.Budget.Observer = budget.ObserverFunc(func(ctx context.Context, _ budget.Observation) {
+			a.cfg.Budget.Observer = func(ctx context.Context, _ budget.Observation) {
 				n.Add(1)
 				_ = f(ctx)
-			})
+			}
 		},
 		"the observer of cuts": func(a *toolApp, f fault, n *atomic.Int32) {
 			a.cfg.ToolResults.Observer = func(toolresult.Cut) {
@@ -146,10 +146,10 @@ func TestNoTurnFailsWhateverAPartDoes(t *testing.T) {
 			}
 		},
 		"the observer of compactions": func(a *toolApp, f fault, n *atomic.Int32) {
-			a.cfg.Compaction.Observer = compaction.ObserverFunc(func(ctx context.Context, _ compaction.Observation) {
+			a.cfg.Compaction.Observer = func(ctx context.Context, _ compaction.Observation) {
 				n.Add(1)
 				_ = f(ctx)
-			})
+			}
 		},
 	} {
 		for kind, f := range faults {

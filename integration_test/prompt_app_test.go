@@ -68,23 +68,23 @@ func newPromptApp(t *testing.T, cfg prompt.Config, build func(*promptApp) agent.
 		a.service = session.InMemoryService()
 		createBare(t, a.service)
 	}
-	a.cfg.Observer = prompt.ObserverFunc(func(_ context.Context, o prompt.Observation) {
+	a.cfg.Observer = func(_ context.Context, o prompt.Observation) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.observations = append(a.observations, o)
-	})
+	}
 	var err error
 	if a.builder, err = prompt.New(a.cfg); err != nil {
 		t.Fatal(err)
 	}
 	if a.measured {
-		a.meter, err = budget.New(budget.Config{ContextWindow: 10_000_000, Sections: prompt.SectionNames, Observer: budget.ObserverFunc(func(_ context.Context, o budget.Observation) {
+		a.meter, err = budget.New(budget.Config{ContextWindow: 10_000_000, Sections: prompt.SectionNames, Observer: func(_ context.Context, o budget.Observation) {
 			if o.Kind == budget.PrefixBroken {
 				a.mu.Lock()
 				defer a.mu.Unlock()
 				a.breaks = append(a.breaks, o.Break)
 			}
-		})})
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -165,7 +165,7 @@ func TestALastTextIsThatOfTheSameSession(t *testing.T) {
 // An observer that panics and one that hangs harm no turn.
 func TestABadObserverHarmsNoTurn(t *testing.T) {
 	t.Parallel()
-	for name, observer := range map[string]prompt.ObserverFunc{
+	for name, observer := range map[string]func(context.Context, prompt.Observation){
 		"panics": func(context.Context, prompt.Observation) { panic("no") },
 		"hangs":  func(context.Context, prompt.Observation) { select {} },
 	} {

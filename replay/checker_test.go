@@ -148,11 +148,11 @@ func TestTheWindowOfAPolicyComesFromItsRegistry(t *testing.T) {
 func TestTheAppsOwnObserverIsCalled(t *testing.T) {
 	t.Parallel()
 	p, stored := policy(100_000), 0
-	p.Config.Observer = compaction.ObserverFunc(func(_ context.Context, o compaction.Observation) {
+	p.Config.Observer = func(_ context.Context, o compaction.Observation) {
 		if o.Outcome == compaction.Stored {
 			stored++
 		}
-	})
+	}
 	if r := compare(t, chat(20), p)[0]; stored == 0 || stored != len(r.Compactions) {
 		t.Errorf("the observer saw %d compactions, the report has %d", stored, len(r.Compactions))
 	}

@@ -86,7 +86,7 @@ func newLayering(r *run, cfg compaction.Config, window int) (*layering, error) {
 		layers.Budget.ContextWindow = window // no table has the model that gives the recorded answers
 	}
 	ofPolicy := layers.Budget.Observer
-	layers.Budget.Observer = budget.ObserverFunc(func(ctx context.Context, o budget.Observation) {
+	layers.Budget.Observer = func(ctx context.Context, o budget.Observation) {
 		if o.Break != nil {
 			r.mu.Lock()
 			l.breaks[string(o.Break.Cause)]++
@@ -96,9 +96,9 @@ func newLayering(r *run, cfg compaction.Config, window int) (*layering, error) {
 			r.mu.Unlock()
 		}
 		if ofPolicy != nil {
-			ofPolicy.Observe(ctx, o)
+			ofPolicy(ctx, o)
 		}
-	})
+	}
 	var err error
 	l.stack, err = longsession.New(r.inner, layers)
 	return l, err

@@ -13,7 +13,7 @@ import (
 // app's own observer, if there is one.
 func (r *run) observe(ctx context.Context, o compaction.Observation) {
 	if theirs := r.policy.Config.Observer; theirs != nil {
-		defer theirs.Observe(ctx, o)
+		defer theirs(ctx, o)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -78,7 +78,7 @@ func (r *run) wrap(window int) error {
 		return nil
 	}
 	cfg := r.config()
-	cfg.Observer = compaction.ObserverFunc(r.observe)
+	cfg.Observer = r.observe
 	if cfg.Summarizer != nil {
 		cfg.Summarizer = chargeFor(cfg.Summarizer, r.opts.SummaryModel.Name, r.charge)
 	}

@@ -144,7 +144,7 @@ func playSession(ctx context.Context, c cell, calls int, cfg compaction.Config) 
 	var failed error
 	changed := false
 	cfg.Summarizer, cfg.Synchronous, cfg.InvocationThreshold, cfg.MaxLedgerTokens = l, true, compaction.Off, compaction.Off
-	cfg.Observer = compaction.ObserverFunc(func(_ context.Context, o compaction.Observation) {
+	cfg.Observer = func(_ context.Context, o compaction.Observation) {
 		if o.Err != nil {
 			failed = o.Err
 		}
@@ -152,7 +152,7 @@ func playSession(ctx context.Context, c cell, calls int, cfg compaction.Config) 
 			l.compactions++
 			changed = true
 		}
-	})
+	}
 	svc, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
 	if err != nil {
 		return nil, err

@@ -37,15 +37,15 @@ func readingIn(pieces int, config func() compaction.Config) func(session.Service
 }
 
 // observing tells the writer which of its summaries a turn waits for, and which were written without it.
-func observing(writer *oracle) compaction.Observer {
-	return compaction.ObserverFunc(func(_ context.Context, o compaction.Observation) {
+func observing(writer *oracle) func(context.Context, compaction.Observation) {
+	return func(_ context.Context, o compaction.Observation) {
 		switch o.Outcome {
 		case compaction.Started:
 			writer.aside.Store(!o.Inline)
 		case compaction.Stored:
 			writer.wrote(o.Model)
 		}
-	})
+	}
 }
 
 // widely is a way whose writer has a larger window than the agent's model, and so reads all texts

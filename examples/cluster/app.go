@@ -99,7 +99,7 @@ func serve(ctx context.Context, dsn string, in io.Reader, out io.Writer) (err er
 	cfg := longsession.Config{Model: llm}
 	cfg.Compaction.ContextWindow = 128_000 // needed because no table knows the scripted model
 	cfg.Compaction.Summarizer = writer{}
-	cfg.Compaction.Observer = a
+	cfg.Compaction.Observer = a.Observe
 	if a.stack, err = longsession.New(shared, cfg); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type process struct {
 
 // settings turn every layer on. Summaries are written without a model, and at once, so that every walk is the
 // same.
-func settings(registry *tokens.Registry, ceiling tokens.Nano, observer guard.Observer) longsession.Config {
+func settings(registry *tokens.Registry, ceiling tokens.Nano, observer func(context.Context, guard.Observation)) longsession.Config {
 	cfg := longsession.Config{
 		Registry: registry,
 		Guard: guard.Config{
@@ -74,7 +74,7 @@ func (w *walk) open() (p *process, err error) {
 		return nil, err
 	}
 	closers = append(closers, func(context.Context) error { return service.Close() })
-	p.stack, err = longsession.New(service, settings(w.provider.registry, w.ceiling(), guard.ObserverFunc(w.note)))
+	p.stack, err = longsession.New(service, settings(w.provider.registry, w.ceiling(), w.note))
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func play(ctx context.Context, w way, name string, window, turns, different int)
 	agentModel, sessions, plugins := model.LLM(llm), session.InMemoryService(), runner.PluginConfig{}
 	if w.mode != "" {
 		cfg := w.config(window)
-		cfg.Budget.Observer = budget.ObserverFunc(g.noteBreak)
+		cfg.Budget.Observer = g.noteBreak
 		stack, err := longsession.New(sessions, cfg)
 		if err != nil {
 			return nil, err

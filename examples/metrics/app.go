@@ -60,7 +60,7 @@ func newApp() (*app, error) {
 			Turn:     guard.Limits{USD: 10 * tokens.Cent},
 			Session:  guard.Limits{ModelCalls: 30},
 			Watchdog: watchdog.Config{Mode: watchdog.Stop}, // as for an unattended run
-			Observer: spent,
+			Observer: spent.Observe,
 		},
 	})
 	if err != nil {

@@ -19,8 +19,6 @@ type spending struct {
 	missed                         metric.Int64Counter
 }
 
-var _ guard.Observer = (*spending)(nil)
-
 func newSpending(provider metric.MeterProvider) (*spending, error) {
 	meter := provider.Meter("github.com/adk-go-ext/longsession/examples/metrics")
 	var problems []error

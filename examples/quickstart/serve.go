@@ -24,7 +24,7 @@ var ref = compaction.SessionRef{AppName: "support-desk", UserID: "mara", Session
 // serve plays the whole conversation on a session file, and prints what the model saw.
 func serve(ctx context.Context, llm model.LLM, cfg compaction.Config, file string, out io.Writer) (err error) {
 	t := &table{out: out}
-	cfg.Observer = t
+	cfg.Observer = t.Observe
 
 	sessions, err := persistence.NewSQLiteSessionService(file)
 	if err != nil {

@@ -112,7 +112,7 @@ func play(ctx context.Context, llm func(*provider) model.LLM, files tree, cfg lo
 		cfg.Disable = l.disable
 		cfg.Compaction.ContextWindow = window
 		cfg.ToolResults.Observer = g.noteCut
-		cfg.Budget.Observer = budget.ObserverFunc(g.noteBudget)
+		cfg.Budget.Observer = g.noteBudget
 		stack, err := longsession.New(inner, cfg)
 		if err != nil {
 			return nil, err

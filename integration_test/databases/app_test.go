@@ -55,7 +55,7 @@ func newApp(inner session.Service, bare bool, change func(*compaction.Config)) (
 	if !bare {
 		cfg := compaction.DefaultConfig()
 		cfg.InvocationThreshold, cfg.OverlapSize, cfg.ContextWindow = 2, 1, 128_000
-		cfg.Summarizer, cfg.Observer = a.writer, a.seen
+		cfg.Summarizer, cfg.Observer = a.writer, a.seen.Observe
 		if change != nil {
 			change(&cfg)
 		}

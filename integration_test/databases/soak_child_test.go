@@ -131,7 +131,7 @@ func newSoakChild(spec soakSpec, out io.Writer) (*soakChild, error) {
 			return nil, err
 		}
 		cfg := compaction.DefaultConfig()
-		cfg.ContextWindow, cfg.Observer, cfg.Summarizer = 128_000, c, soakSummarizer(spec.Summarizer)
+		cfg.ContextWindow, cfg.Observer, cfg.Summarizer = 128_000, c.Observe, soakSummarizer(spec.Summarizer)
 		if c.compacting, err = compaction.NewCompactionService(inner, cfg); err != nil {
 			return nil, err
 		}

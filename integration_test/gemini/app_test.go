@@ -54,7 +54,7 @@ func newApp(t *testing.T, change func(*compaction.Config)) *app {
 	a := &app{server: newServer(t), cfg: compaction.DefaultConfig(), inner: session.InMemoryService(), log: &journal{}}
 	a.cfg.Model = a.client(assistant)
 	a.cfg.Synchronous = true
-	a.cfg.Observer = a.log
+	a.cfg.Observer = a.log.Observe
 	if change != nil {
 		change(&a.cfg)
 	}

@@ -65,7 +65,7 @@ func (a *app) guarded(cfg guard.Config) *guard.Guard {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	a.cfg.Observer = g.Compactions(a.log)
+	a.cfg.Observer = g.Compactions(a.log.Observe)
 	svc, err := compaction.NewCompactionService(a.inner, a.cfg)
 	if err != nil {
 		a.t.Fatal(err)

@@ -191,7 +191,7 @@ func group(t *testing.T, ts tool.Toolset, timeout time.Duration) (*toolsearch.Gr
 	t.Helper()
 	seen := &watch{}
 	g, err := toolsearch.NewGroup(toolsearch.GroupConfig{
-		Category: toolsearch.MCP, Toolset: ts, Timeout: timeout, CallTimeout: timeout, Observer: seen,
+		Category: toolsearch.MCP, Toolset: ts, Timeout: timeout, CallTimeout: timeout, Observer: seen.Observe,
 	})
 	if err != nil {
 		t.Fatal(err)

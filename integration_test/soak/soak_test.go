@@ -127,7 +127,7 @@ type run struct {
 func newRun(t *testing.T, cfg compaction.Config) *run {
 	t.Helper()
 	r := &run{t: t, watcher: &watcher{t: t}}
-	cfg.Observer = compaction.ObserverFunc(r.observe)
+	cfg.Observer = r.observe
 	svc, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func TestAheadCompactsBeforeTheRequestIsBuilt(t *testing.T) {
 	run := func(ahead bool) (*journal, *script, map[string]int, int64) {
 		svc, log, seen := newSessions(t), &journal{}, &recorder{}
 		var provided atomic.Int64
-		m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log})
+		m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log.Observe}, log)
 		inner := &script{t: t, name: "test-model", plan: plan(20), inspect: strict(t)}
 		cfg := llmagent.Config{Name: "agent", Model: inner, InstructionProvider: counted(&provided), Tools: []tool.Tool{lookup(t, 400, nil)}}
 		plugins := []*plugin.Plugin{seen.plugin()}
@@ -90,7 +90,7 @@ func TestAheadCompactsBeforeTheRequestIsBuilt(t *testing.T) {
 func TestAheadSeesTheMessageOfANewTurn(t *testing.T) {
 	t.Parallel()
 	svc, log := newSessions(t), &journal{}
-	m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log})
+	m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log.Observe}, log)
 	inner := &script{t: t, name: "test-model", plan: answers{says("done")}, inspect: strict(t)}
 	c := newChat(t, svc, newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), InstructionProvider: m.Ahead(Instruction("Be brief."))}), m.Plugin())
 	for range 12 {
@@ -105,7 +105,7 @@ func TestARequestIsCompactedOnceByAheadAndTheWrapperTogether(t *testing.T) {
 	t.Parallel()
 	svc, log := newSessions(t), &journal{}
 	compactor := &counting{Compactor: svc}
-	m := newMeter(t, Config{ContextWindow: 3000, Compactor: compactor, Observer: log, Masker: newMasker(t)})
+	m := newMeter(t, Config{ContextWindow: 3000, Compactor: compactor, Observer: log.Observe, Masker: newMasker(t)}, log)
 	inner := &script{t: t, name: "test-model", inspect: strict(t)}
 	refusals := 0
 	inner.plan = answers{func(req *model.LLMRequest) iter.Seq2[*model.LLMResponse, error] {

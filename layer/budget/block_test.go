@@ -67,7 +67,7 @@ func TestATooLargeRequestIsCompactedAndBuiltAgain(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []agent.StreamingMode{agent.StreamingModeNone, agent.StreamingModeSSE} {
 		svc, log := newSessions(t), &journal{}
-		m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log})
+		m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log.Observe}, log)
 		inner := &script{t: t, name: "test-model", plan: plan(20), inspect: strict(t)}
 		c := newChat(t, svc, newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), Tools: []tool.Tool{lookup(t, 400, nil)}}), m.Plugin())
 		c.mode = mode
@@ -92,7 +92,7 @@ func TestATooLargeRequestIsCompactedAndBuiltAgain(t *testing.T) {
 func TestARefusedRequestIsCompactedAndBuiltAgain(t *testing.T) {
 	t.Parallel()
 	svc, log := newSessions(t), &journal{}
-	m := newMeter(t, Config{Compactor: svc, Observer: log})
+	m := newMeter(t, Config{Compactor: svc, Observer: log.Observe}, log)
 	all := plan(12)
 	inner := &script{t: t, name: "test-model", inspect: strict(t), plan: append(all[:12:12], failing(tooLong("2100")), says("done"))}
 	c := newChat(t, svc, newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), Tools: []tool.Tool{lookup(t, 200, nil)}}), m.Plugin())
@@ -109,7 +109,7 @@ func TestARequestThatWasCompactedAndIsRefusedIsNotCompactedAgain(t *testing.T) {
 	t.Parallel()
 	svc, log := newSessions(t), &journal{}
 	compactor := &counting{Compactor: svc}
-	m := newMeter(t, Config{ContextWindow: 3000, Compactor: compactor, Observer: log, Masker: newMasker(t)})
+	m := newMeter(t, Config{ContextWindow: 3000, Compactor: compactor, Observer: log.Observe, Masker: newMasker(t)}, log)
 	inner := &script{t: t, name: "test-model", inspect: strict(t)}
 	refusals := 0
 	inner.plan = answers{func(req *model.LLMRequest) iter.Seq2[*model.LLMResponse, error] {
@@ -148,7 +148,7 @@ func TestRebuildingCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	svc, log := newSessions(t), &journal{}
 	compactor := &counting{Compactor: svc}
-	m := newMeter(t, Config{ContextWindow: 4000, Compactor: compactor, DisableRebuild: true, Observer: log, Masker: newMasker(t)})
+	m := newMeter(t, Config{ContextWindow: 4000, Compactor: compactor, DisableRebuild: true, Observer: log.Observe, Masker: newMasker(t)}, log)
 	inner := &script{t: t, name: "test-model", plan: plan(20), inspect: strict(t)}
 	c := newChat(t, svc, newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), Tools: []tool.Tool{lookup(t, 400, nil)}}), m.Plugin())
 	c.mustAsk("look everything up")
@@ -167,11 +167,11 @@ func (b broken) Compact(ctx context.Context, _ compaction.SessionRef, _ compacti
 func (b broken) ObserveSent(agent.InvocationContext, *model.LLMRequest, int) { panic("no thanks") }
 
 // hostile is an observer that fails in some way.
-func hostile(log *journal) Observer {
-	return ObserverFunc(func(ctx context.Context, o Observation) {
+func hostile(log *journal) func(context.Context, Observation) {
+	return func(ctx context.Context, o Observation) {
 		log.Observe(ctx, o)
 		panic("an observer")
-	})
+	}
 }
 
 func TestNoLayerThatFailsFailsATurn(t *testing.T) {
@@ -281,8 +281,8 @@ func TestAPassiveMeterOnlyMasks(t *testing.T) {
 	t.Parallel()
 	svc, log := newSessions(t), &journal{}
 	compactor := &counting{Compactor: svc}
-	m := newMeter(t, Config{ContextWindow: 4000, Compactor: compactor, Observer: log, Passive: true,
-		Masker: must(toolresult.NewMasker(toolresult.Masking{BatchTokens: 1000}))})
+	m := newMeter(t, Config{ContextWindow: 4000, Compactor: compactor, Observer: log.Observe, Passive: true,
+		Masker: must(toolresult.NewMasker(toolresult.Masking{BatchTokens: 1000}))}, log)
 	refusal := tooLong("2100")
 	all := plan(20)
 	inner := &script{t: t, name: "test-model", plan: append(all[:20:20], failing(refusal)), inspect: strict(t)}
@@ -349,7 +349,7 @@ func TestCallbacksRunAsOftenAsWithoutTheMeterButForARebuild(t *testing.T) {
 	t.Parallel()
 	run := func(window int, wrap bool) (map[string]int, int) {
 		svc, log, seen := newSessions(t), &journal{}, &recorder{}
-		m := newMeter(t, Config{ContextWindow: window, Compactor: svc, Observer: log})
+		m := newMeter(t, Config{ContextWindow: window, Compactor: svc, Observer: log.Observe}, log)
 		inner := &script{t: t, name: "test-model", plan: plan(12), inspect: strict(t)}
 		var llm model.LLM = inner
 		plugins := []*plugin.Plugin{seen.plugin()}
@@ -394,7 +394,7 @@ func TestAnApprovedToolRunsOnceHoweverOftenTheRequestIsBuilt(t *testing.T) {
 	for _, plugged := range []bool{true, false} {
 		for rounds := range 4 {
 			svc, log := newSessions(t), &journal{}
-			m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log, Masker: newMasker(t)})
+			m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log.Observe, Masker: newMasker(t)}, log)
 			all := append(plan(6)[:6:6], callsTool("danger", map[string]any{"n": 7}))
 			inner := &script{t: t, name: "test-model", plan: append(all, plan(rounds)...)}
 			var ran atomic.Int64
@@ -473,7 +473,7 @@ func TestNoToolRunsWhileARequestIsBuiltAgain(t *testing.T) {
 	t.Parallel()
 	for _, plugged := range []bool{true, false} {
 		svc, log := &forgetting{Service: session.InMemoryService()}, &journal{}
-		m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log})
+		m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log.Observe}, log)
 		inner := &script{t: t, name: "test-model", plan: answers{callsTool("danger", map[string]any{"n": 7}), says("done")}}
 		var plugins []*plugin.Plugin
 		if plugged {
@@ -512,8 +512,8 @@ func TestAnAgentAsAToolIsMaskedAndDroppedFromOnly(t *testing.T) {
 	svc, log := newSessions(t), &journal{}
 	compactor := &counting{Compactor: svc}
 	kept := &memory{}
-	m := newMeter(t, Config{ContextWindow: 4000, Compactor: compactor, Observer: log, Masker: newMasker(t), Store: kept,
-		Cutter: must(toolresult.New(toolresult.Config{Limits: toolresult.Limits{MaxBytes: 1500, StubAbove: toolresult.Off}, Readable: true}))})
+	m := newMeter(t, Config{ContextWindow: 4000, Compactor: compactor, Observer: log.Observe, Masker: newMasker(t), Store: kept,
+		Cutter: must(toolresult.New(toolresult.Config{Limits: toolresult.Limits{MaxBytes: 1500, StubAbove: toolresult.Off}, Readable: true}))}, log)
 	expertModel := &script{t: t, name: "expert-model", plan: plan(30), inspect: strict(t)}
 	expert := newAgent(t, llmagent.Config{Name: "expert", Description: "Knows.", Model: m.Model(expertModel), Tools: []tool.Tool{lookup(t, 400, nil)}})
 	inner := &script{t: t, name: "test-model", plan: answers{callsTool("expert", map[string]any{"request": "help"}), says("done")}, inspect: strict(t)}
@@ -561,8 +561,8 @@ func (m *memory) Put(_ context.Context, owner store.Owner, _ string, r store.Res
 func TestAStoreThatFailsLeavesResultsWhole(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
-	m := newMeter(t, Config{Observer: log, Store: badStore{}, Masker: newMasker(t),
-		Cutter: must(toolresult.New(toolresult.Config{Limits: toolresult.Limits{MaxBytes: 1500, StubAbove: toolresult.Off}, Readable: true}))})
+	m := newMeter(t, Config{Observer: log.Observe, Store: badStore{}, Masker: newMasker(t),
+		Cutter: must(toolresult.New(toolresult.Config{Limits: toolresult.Limits{MaxBytes: 1500, StubAbove: toolresult.Off}, Readable: true}))}, log)
 	inner := &script{t: t, name: "test-model", plan: plan(3), inspect: strict(t)}
 	newChat(t, session.InMemoryService(), newAgent(t, llmagent.Config{Name: "agent", Model: m.Model(inner), Tools: []tool.Tool{lookup(t, 400, nil)}})).mustAsk("look")
 	if !strings.Contains(inner.request(3), strings.Repeat("word ", 400)) || len(log.of(Failed)) == 0 {

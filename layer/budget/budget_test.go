@@ -151,9 +151,8 @@ func fieldsOf(err error) []string {
 
 func TestNumbersThatCannotTakeEffectAreRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	var nobody budget.ObserverFunc
-	_, err := budget.New(budget.Config{ContextWindow: -1, MaxOutputTokens: -2, Observer: nobody, Thresholds: budget.Thresholds{Block: 2}})
-	if got := strings.Join(fieldsOf(err), " "); got != "Thresholds.Block ContextWindow MaxOutputTokens Observer" {
+	_, err := budget.New(budget.Config{ContextWindow: -1, MaxOutputTokens: -2, Thresholds: budget.Thresholds{Block: 2}})
+	if got := strings.Join(fieldsOf(err), " "); got != "Thresholds.Block ContextWindow MaxOutputTokens" {
 		t.Errorf("refused %q: %v", got, err)
 	}
 	_, err = budget.New(budget.Config{ContextWindow: 10_000, MaxOutputTokens: 5_001})

@@ -25,9 +25,9 @@ type agentSession struct {
 	req *model.LLMRequest
 }
 
-func newAgentSession(t testing.TB, cfg Config) *agentSession {
+func newAgentSession(t testing.TB, cfg Config, journals ...*journal) *agentSession {
 	return &agentSession{
-		t: t, m: newMeter(t, cfg), who: caller{ref: ref, agent: "assistant", invocation: "inv", model: "test-model"},
+		t: t, m: newMeter(t, cfg, journals...), who: caller{ref: ref, agent: "assistant", invocation: "inv", model: "test-model"},
 		req: &model.LLMRequest{Config: &genai.GenerateContentConfig{SystemInstruction: genai.NewContentFromText("Be brief.", genai.RoleUser)}},
 	}
 }
@@ -111,7 +111,7 @@ func TestCountsThatCannotBeTrueAreNotCalibratedBy(t *testing.T) {
 		{"ever more nonsense", func(i, _ int) int { return 1_000 << i }, Misreported},
 	} {
 		log := &journal{}
-		s := newAgentSession(t, Config{ContextWindow: 200_000, Observer: log})
+		s := newAgentSession(t, Config{ContextWindow: 200_000, Observer: log.Observe}, log)
 		total = 0
 		for i := range 30 {
 			s.say(genai.RoleUser, 1_000)
@@ -213,7 +213,7 @@ func TestCachedTokensAreInThePromptAndThoughtsAreNot(t *testing.T) {
 func TestAServerThatCutsPromptsIsReportedAgainAfterAFullCount(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
-	s := newAgentSession(t, Config{Observer: log})
+	s := newAgentSession(t, Config{Observer: log.Observe}, log)
 	for i := range 12 {
 		s.say(genai.RoleUser, 2_000)
 		count := s.m.measure(s.who, s.req).estimate()

@@ -75,7 +75,7 @@ type Config struct {
 	// alone decides.
 	Overflow func(error) bool
 	// Observer hears of requests, prefix breaks and changes of state. If nil, nothing is reported.
-	Observer Observer
+	Observer func(ctx context.Context, o Observation)
 	// Logger gets a line when a state changes, never for every request, and never with content:
 	//
 	//   - Warn: a model's context window is assumed
@@ -104,7 +104,6 @@ func (c *Config) check() error {
 		p.Refuse("MaxOutputTokens", c.MaxOutputTokens, "it is more than half of ContextWindow %d, and too little would be left for the prompt; lower it", c.ContextWindow)
 	}
 	c.checkModel(&p)
-	p.RefuseNilIn("Observer", c.Observer)
 	return p.Join("budget config")
 }
 

@@ -13,6 +13,6 @@
 // request is built instead.
 //
 // [Meter.Plugin] writes a short note about the use of the window into a tool result, [Meter.Tracker]
-// counts the tokens of a session for people to read, and an [Observer] hears of every request, every
+// counts the tokens of a session for people to read, and Config.Observer hears of every request, every
 // prompt that does not extend the one before it, and every change of state.
 package budget

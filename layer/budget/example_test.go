@@ -94,11 +94,11 @@ func ExampleMeter_Ahead() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	meter, err := budget.New(budget.Config{ContextWindow: 2000, Compactor: sessions, Observer: budget.ObserverFunc(func(_ context.Context, o budget.Observation) {
+	meter, err := budget.New(budget.Config{ContextWindow: 2000, Compactor: sessions, Observer: func(_ context.Context, o budget.Observation) {
 		if o.Kind == budget.CompactedAhead || o.Kind == budget.Rebuilt {
 			fmt.Println(o.Kind)
 		}
-	})})
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}

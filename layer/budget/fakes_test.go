@@ -162,7 +162,8 @@ func newAgent(t testing.TB, cfg llmagent.Config) agent.Agent {
 	return a
 }
 
-func newMeter(t testing.TB, cfg Config) *Meter {
+// newMeter returns a meter, and lets journals that observe it wait for it.
+func newMeter(t testing.TB, cfg Config, journals ...*journal) *Meter {
 	t.Helper()
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -171,7 +172,7 @@ func newMeter(t testing.TB, cfg Config) *Meter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j, ok := cfg.Observer.(*journal); ok {
+	for _, j := range journals {
 		j.meter = m
 	}
 	return m

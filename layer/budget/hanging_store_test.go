@@ -36,8 +36,8 @@ func TestAStoreThatHangsLeavesResultsOfAnAgentAsAToolWhole(t *testing.T) {
 	log, stuck := &journal{}, &stuckStore{released: make(chan struct{})}
 	t.Cleanup(func() { close(stuck.released) })
 	svc := newSessions(t)
-	m := newMeter(t, Config{Compactor: svc, Observer: log, Store: stuck, Masker: newMasker(t),
-		Cutter: must(toolresult.New(toolresult.Config{Limits: toolresult.Limits{MaxBytes: 1500, StubAbove: toolresult.Off}, Readable: true}))})
+	m := newMeter(t, Config{Compactor: svc, Observer: log.Observe, Store: stuck, Masker: newMasker(t),
+		Cutter: must(toolresult.New(toolresult.Config{Limits: toolresult.Limits{MaxBytes: 1500, StubAbove: toolresult.Off}, Readable: true}))}, log)
 	expertModel := &script{t: t, name: "expert-model", plan: plan(6), inspect: strict(t)}
 	expert := newAgent(t, llmagent.Config{Name: "expert", Description: "Knows.", Model: m.Model(expertModel), Tools: []tool.Tool{lookup(t, 400, nil)}})
 	inner := &script{t: t, name: "test-model", plan: answers{callsTool("expert", map[string]any{"request": "help"}), says("done")}, inspect: strict(t)}

@@ -86,7 +86,7 @@ func TestOfTwoMetersTheOuterOneWorks(t *testing.T) {
 	t.Parallel()
 	inside, outside := &journal{}, &journal{}
 	inner := &script{t: t, name: "test-model", plan: answers{failing(tooLong("2100"))}}
-	a, b := newMeter(t, Config{Observer: inside}), newMeter(t, Config{Observer: outside})
+	a, b := newMeter(t, Config{Observer: inside.Observe}, inside), newMeter(t, Config{Observer: outside.Observe}, outside)
 	_, err := once(t, b.Model(wrapping{a.Model(inner)}), rounds(8, 200))
 	if !errors.Is(err, ErrContextOverflow) || inner.calls() != 2 || len(inside.of(Sent)) > 0 || len(outside.of(Sent)) != 2 {
 		t.Errorf("%v after %d calls; the inner meter saw\n%s", err, inner.calls(), inside)

@@ -7,21 +7,6 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// Observer receives observations from a [Meter], one at a time, in the order in which things happened. They
-// come from a goroutine of its own, a little later, so an observer that blocks, hangs or panics harms no
-// turn. Up to 1,024 observations wait for it; those beyond are lost, and counted in
-// [Observation.Missed]. The context has the values of the model call's, and is never canceled.
-// [Meter.Flush] waits for the observer.
-type Observer interface {
-	Observe(ctx context.Context, o Observation)
-}
-
-// ObserverFunc is a function as an [Observer].
-type ObserverFunc func(ctx context.Context, o Observation)
-
-// Observe calls f.
-func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
-
 // Kind is what an [Observation] is about.
 type Kind string
 
@@ -78,6 +63,12 @@ const (
 )
 
 // Observation is one thing that happened. Fields that do not apply are zero.
+//
+// Config.Observer gets them one at a time, in the order in which things happened. They
+// come from a goroutine of its own, a little later, so an observer that blocks, hangs or panics harms no
+// turn. Up to 1,024 observations wait for it; those beyond are lost, and counted in
+// [Observation.Missed]. The context has the values of the model call's, and is never canceled.
+// [Meter.Flush] waits for the observer.
 type Observation struct {
 	Kind          Kind
 	Session       compaction.SessionRef // zero for a model call outside of any session
@@ -111,7 +102,7 @@ func (m *Meter) observe(ctx context.Context, o Observation) {
 
 func (c *Config) deliver(ctx context.Context, o Observation, missed int) {
 	o.Missed = missed
-	c.Observer.Observe(ctx, o)
+	c.Observer(ctx, o)
 }
 
 // Flush waits until the observer has received all observations so far. It returns only the context's

@@ -12,12 +12,12 @@ import (
 func TestAnObserverHearsEverythingInOrder(t *testing.T) {
 	t.Parallel()
 	var heard []int
-	m, err := New(Config{Observer: ObserverFunc(func(_ context.Context, o Observation) {
+	m, err := New(Config{Observer: func(_ context.Context, o Observation) {
 		heard = append(heard, o.Counted)
 		if o.Counted%10 == 3 {
 			panic("an observer's own fault")
 		}
-	})})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,14 +45,14 @@ func TestAnObserverHearsEverythingInOrder(t *testing.T) {
 func TestAnObserverThatHangsDelaysNobody(t *testing.T) {
 	t.Parallel()
 	release, total, missed := make(chan struct{}), 0, 0
-	m, err := New(Config{Observer: ObserverFunc(func(ctx context.Context, o Observation) {
+	m, err := New(Config{Observer: func(ctx context.Context, o Observation) {
 		<-release
 		if ctx.Err() != nil {
 			t.Error("the observer's context is canceled")
 		}
 		total++
 		missed += o.Missed
-	})})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

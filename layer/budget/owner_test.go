@@ -71,9 +71,9 @@ func TestARequestOfTheAppItselfIsSentAsItIs(t *testing.T) {
 	results := store.NewMemory(0)
 	svc, log := newSessions(t), &journal{}
 	m := newMeter(t, Config{
-		ContextWindow: 32_000, Compactor: svc, Observer: log, Masker: newMasker(t), Store: results, Cutter: must(toolresult.New(toolresult.Config{Readable: true})),
+		ContextWindow: 32_000, Compactor: svc, Observer: log.Observe, Masker: newMasker(t), Store: results, Cutter: must(toolresult.New(toolresult.Config{Readable: true})),
 		ReadResult: must(toolresult.ReadResult(results, toolresult.ReadOptions{})),
-	})
+	}, log)
 	want := photograph(t, rounds(40, 400))
 	for name, call := range map[string]func(model.LLM, *model.LLMRequest){
 		"without an agent": func(llm model.LLM, req *model.LLMRequest) { _, _ = once(t, llm, req) },
@@ -93,7 +93,7 @@ func TestARequestOfTheAppItselfIsSentAsItIs(t *testing.T) {
 func TestAnAgentOfTheAppIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	svc, log, runs := newSessions(t), &journal{}, 0
-	m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log, Masker: newMasker(t)})
+	m := newMeter(t, Config{ContextWindow: 4000, Compactor: svc, Observer: log.Observe, Masker: newMasker(t)}, log)
 	inner := &script{t: t, name: "test-model", plan: answers{says("done")}, inspect: strict(t)}
 	req := rounds(40, 400)
 	kept := req.Contents

@@ -43,7 +43,7 @@ func TestTheModelIsToldOncePerStepInTheVeryNextRequest(t *testing.T) {
 	t.Parallel()
 	for _, offered := range []bool{false, true} {
 		log, seen := &journal{}, 0
-		m := newMeter(t, Config{ContextWindow: 20_000, MaxOutputTokens: Off, Thresholds: Thresholds{Note: 0.5}, Observer: log})
+		m := newMeter(t, Config{ContextWindow: 20_000, MaxOutputTokens: Off, Thresholds: Thresholds{Note: 0.5}, Observer: log.Observe}, log)
 		inner := &script{t: t, name: "test-model", plan: append(cycle(25, looksUp(2)), says("Done."))}
 		tools := []tool.Tool{lookup(t, 300, nil)}
 		if offered {

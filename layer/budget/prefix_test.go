@@ -104,8 +104,8 @@ type play struct {
 func (p play) run(t *testing.T) map[Cause]int {
 	t.Helper()
 	log, checker := &journal{}, &prefixChecker{t: t}
-	p.cfg.Observer = log
-	m := newMeter(t, p.cfg)
+	p.cfg.Observer = log.Observe
+	m := newMeter(t, p.cfg, log)
 	llm := m.Model(&script{t: t, name: "test-model", plan: p.plan, inspect: checker.inspect})
 	cfg := llmagent.Config{Name: "assistant", Description: "Assists.", Instruction: "Be brief.", Model: llm, Tools: []tool.Tool{lookup(t, 300, nil)}}
 	if p.agent != nil {
@@ -286,7 +286,7 @@ func TestTheCauseIsThatOfTheFirstDifference(t *testing.T) {
 		{"edited", request{contents: []*genai.Content{said("a"), said("b")}}, request{contents: []*genai.Content{said("A"), said("b")}}, 0, CauseOther},
 	} {
 		log := &journal{}
-		m := newMeter(t, Config{Observer: log})
+		m := newMeter(t, Config{Observer: log.Observe}, log)
 		who := caller{ref: ref, agent: "assistant", model: "test-model"}
 		for _, q := range []request{r.before, r.now} {
 			req := &model.LLMRequest{Contents: q.contents, Config: &genai.GenerateContentConfig{SystemInstruction: said(q.instruction)}}

@@ -66,9 +66,9 @@ func TestARefusedRequestIsMadeSmallerAndSentOnceMore(t *testing.T) {
 		{"dropped", Config{}, []Kind{Dropped}},
 	} {
 		log := &journal{}
-		r.cfg.Observer = log
+		r.cfg.Observer = log.Observe
 		inner := &script{t: t, name: "test-model", plan: answers{failing(tooLong("2100")), says("done")}}
-		texts, err := once(t, newMeter(t, r.cfg).Model(inner), rounds(8, 200))
+		texts, err := once(t, newMeter(t, r.cfg, log).Model(inner), rounds(8, 200))
 		if err != nil || !slices.Equal(texts, []string{"done"}) || inner.calls() != 2 {
 			t.Fatalf("%s: %q, %v after %d calls\n%s", r.name, texts, err, inner.calls(), log)
 		}

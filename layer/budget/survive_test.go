@@ -17,7 +17,7 @@ func TestAPanicOfThePluginLeavesATrace(t *testing.T) {
 	var seen []budget.Observation
 	m, err := budget.New(budget.Config{
 		ContextWindow: 100_000, Logger: slog.New(slog.NewTextHandler(&log, nil)),
-		Observer: budget.ObserverFunc(func(_ context.Context, o budget.Observation) { seen = append(seen, o) }),
+		Observer: func(_ context.Context, o budget.Observation) { seen = append(seen, o) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -126,7 +126,7 @@ func countedAnswer(m *Meter, text string, calls bool) func(*model.LLMRequest) *m
 func TestATurnIsAllModelCallsOfOneInvocation(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
-	m := newMeter(t, Config{ContextWindow: 100_000, MaxOutputTokens: 10_000, Observer: log})
+	m := newMeter(t, Config{ContextWindow: 100_000, MaxOutputTokens: 10_000, Observer: log.Observe}, log)
 	inner := &script{t: t, name: "test-model"}
 	for _, calls := range []bool{true, true, false, true, false, false} {
 		answer := countedAnswer(m, "Done.", calls)
@@ -194,7 +194,7 @@ func TestAResumedSessionHasNotGrownByItsHistory(t *testing.T) {
 func TestTheNewestTurnsTellHowManyAreLeft(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
-	m := newMeter(t, Config{ContextWindow: 100_000, MaxOutputTokens: Off, Observer: log})
+	m := newMeter(t, Config{ContextWindow: 100_000, MaxOutputTokens: Off, Observer: log.Observe}, log)
 	inner := &script{t: t, name: "test-model"}
 	for i := range 12 {
 		answer := strings.Repeat("word ", 900)

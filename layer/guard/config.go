@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"time"
 
 	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
@@ -72,7 +73,7 @@ type Config struct {
 	// OnStop says how a stopped turn ends. "" means AsError.
 	OnStop StopStyle
 	// Observer receives observations. If nil, there are none.
-	Observer Observer
+	Observer func(ctx context.Context, o Observation)
 	// Now is the clock. nil means time.Now.
 	Now func() time.Time
 }

@@ -46,7 +46,6 @@ func (c *Config) check() error {
 	default:
 		p.Refuse("Unpriced", c.Unpriced, "there are %q, %q and %q", UnpricedWarn, UnpricedRefuse, UnpricedAs)
 	}
-	p.RefuseNilIn("Observer", c.Observer)
 	p.Within("Watchdog", c.Watchdog.Check())
 	return p.Join("guard config")
 }

@@ -26,7 +26,6 @@ func TestConfigProblemsAreNamed(t *testing.T) {
 		"OnStop":             {OnStop: "panic"},
 		"Unpriced":           {Unpriced: "ignore"},
 		"PriceAs":            {Unpriced: guard.UnpricedAs, PriceAs: "no such model"},
-		"Observer":           {Observer: guard.ObserverFunc(nil)},
 		"PriceAs ":           {PriceAs: "gemini-2.5-flash"},
 		"NoteAt ":            {NoteAt: 1.5},
 		"Session.ModelCalls": {Session: guard.Limits{ModelCalls: math.MinInt}},

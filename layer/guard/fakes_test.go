@@ -158,11 +158,11 @@ func newDesk(t testing.TB, cfg guard.Config, llm *worker, opts ...option) *desk 
 	t.Helper()
 	d := &desk{t: t, llm: llm, ref: compaction.SessionRef{AppName: "app", UserID: "u", SessionID: "s"}}
 	cfg.Registry = registry(t)
-	cfg.Observer = guard.ObserverFunc(func(_ context.Context, o guard.Observation) {
+	cfg.Observer = func(_ context.Context, o guard.Observation) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.seen = append(d.seen, o)
-	})
+	}
 	g, err := guard.New(cfg)
 	if err != nil {
 		t.Fatal(err)

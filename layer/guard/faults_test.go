@@ -332,9 +332,9 @@ func TestSummariesAreCharged(t *testing.T) {
 	d := newDesk(t, guard.Config{Session: guard.Limits{USD: 4 * callCost}, Landing: guard.LandingHard}, answers(usage()))
 	d.say("hi", agent.StreamingModeNone, 0)
 	passed := 0
-	observer := d.guard.Compactions(compaction.ObserverFunc(func(context.Context, compaction.Observation) { passed++ }))
-	observer.Observe(t.Context(), compaction.Observation{Session: d.ref})
-	observer.Observe(t.Context(), compaction.Observation{Session: d.ref, Model: testModel, Usage: tokens.Usage{PromptTokens: 1000, OutputTokens: 100}})
+	observer := d.guard.Compactions(func(context.Context, compaction.Observation) { passed++ })
+	observer(t.Context(), compaction.Observation{Session: d.ref})
+	observer(t.Context(), compaction.Observation{Session: d.ref, Model: testModel, Usage: tokens.Usage{PromptTokens: 1000, OutputTokens: 100}})
 	u := d.used()
 	if u.USD != 3*callCost || u.Summaries != (guard.SummaryUsage{Calls: 1, Tokens: tokens.Usage{PromptTokens: 1000, OutputTokens: 100}, USD: 2 * callCost}) || u.ModelCalls != 2 || passed != 2 {
 		t.Errorf("%+v, %d passed on", u, passed)
@@ -346,10 +346,10 @@ func TestSummariesAreCharged(t *testing.T) {
 	if stored, _ := guard.Stored(d.stored()); stored.USD != 4*callCost || stored.Summaries.Calls != 1 {
 		t.Errorf("stored %+v", stored)
 	}
-	d.guard.Compactions(nil).Observe(t.Context(), compaction.Observation{})
+	d.guard.Compactions(nil)(t.Context(), compaction.Observation{})
 
 	// What comes after the last event is stored when the process ends, once.
-	observer.Observe(t.Context(), compaction.Observation{Session: d.ref, Model: testModel, Usage: tokens.Usage{PromptTokens: 1000}})
+	observer(t.Context(), compaction.Observation{Session: d.ref, Model: testModel, Usage: tokens.Usage{PromptTokens: 1000}})
 	before := d.stored().Events().Len()
 	for range 2 {
 		if err := d.guard.Save(t.Context(), d.sessions); err != nil {

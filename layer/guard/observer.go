@@ -8,20 +8,6 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Observer receives observations from a [Guard], one at a time, in the order in which things happened. They
-// come from a goroutine of the guard, a little later, so an observer that blocks, hangs or panics harms no
-// turn. Up to 1,024 observations wait for it; those beyond are lost, and counted in [Observation.Missed]. The
-// context has the values of the model call's, and is never canceled. [Guard.Flush] waits for the observer.
-type Observer interface {
-	Observe(ctx context.Context, o Observation)
-}
-
-// ObserverFunc is a function as an [Observer].
-type ObserverFunc func(ctx context.Context, o Observation)
-
-// Observe calls f.
-func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
-
 // ObservationKind is what an [Observation] is about.
 type ObservationKind string
 
@@ -52,6 +38,11 @@ const (
 )
 
 // Observation is one thing that happened. Fields that do not apply are zero.
+//
+// Config.Observer gets them one at a time, in the order in which things happened. They
+// come from a goroutine of the guard, a little later, so an observer that blocks, hangs or panics harms no
+// turn. Up to 1,024 observations wait for it; those beyond are lost, and counted in [Observation.Missed]. The
+// context has the values of the model call's, and is never canceled. [Guard.Flush] waits for the observer.
 type Observation struct {
 	Kind          ObservationKind
 	Session       compaction.SessionRef // that pays; zero for a call outside of any session
@@ -81,7 +72,7 @@ func (g *Guard) observe(ctx context.Context, o Observation) {
 
 func (g *Guard) deliver(ctx context.Context, o Observation, missed int) {
 	o.Missed = missed
-	g.cfg.Observer.Observe(ctx, o)
+	g.cfg.Observer(ctx, o)
 }
 
 // charged reports what a call has used.

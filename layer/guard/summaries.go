@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/guard/internal/ledger"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -14,13 +13,13 @@ import (
 // refused, but can reach a bound. It is stored with the session's next event, or by [Guard.Save].
 //
 // Do not wrap the summarizer's model with [Guard.Model]: its calls would be counted twice.
-func (g *Guard) Compactions(next compaction.Observer) compaction.Observer {
-	return compaction.ObserverFunc(func(ctx context.Context, o compaction.Observation) {
+func (g *Guard) Compactions(next func(context.Context, compaction.Observation)) func(context.Context, compaction.Observation) {
+	return func(ctx context.Context, o compaction.Observation) {
 		charge(ctx, g, o)
-		if !adk.IsNil(next) {
-			next.Observe(ctx, o)
+		if next != nil {
+			next(ctx, o)
 		}
-	})
+	}
 }
 
 // MaySummarize reports whether a session may still spend: no bound refuses its next run. It is for

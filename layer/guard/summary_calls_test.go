@@ -55,7 +55,7 @@ func TestEachCallOfASummaryIsCounted(t *testing.T) {
 	calls := 0
 	svc, err := compaction.NewCompactionService(d.sessions, compaction.Config{
 		Summarizer: by, ContextWindow: 100_000, MaxSummaryTokens: 100, Synchronous: true, Timeout: time.Minute,
-		Observer: d.guard.Compactions(compaction.ObserverFunc(func(_ context.Context, o compaction.Observation) { calls += o.Answers })),
+		Observer: d.guard.Compactions(func(_ context.Context, o compaction.Observation) { calls += o.Answers }),
 	})
 	if err != nil {
 		t.Fatal(err)

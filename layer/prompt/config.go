@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"context"
 	"time"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
@@ -33,7 +34,7 @@ type Config struct {
 	SourceTimeout time.Duration
 	// Observer hears of changes of the instruction and of sources that fail. If nil, nothing is
 	// reported.
-	Observer Observer
+	Observer func(ctx context.Context, o Observation)
 }
 
 // check returns the joined problems of a config.
@@ -50,7 +51,6 @@ func (c *Config) check() error {
 	if c.CacheableSkills && c.Skills == nil {
 		p.Refuse("CacheableSkills", true, "there are no skills; set Skills, or leave it out")
 	}
-	p.RefuseNilIn("Observer", c.Observer)
 	return p.Join("prompt config")
 }
 

@@ -59,8 +59,8 @@ type nilSource struct{ prompt.Source }
 
 func TestNewRefusesEveryBadValueAtOnce(t *testing.T) {
 	t.Parallel()
-	_, err := prompt.New(prompt.Config{Project: (*nilSource)(nil), Status: prompt.SourceFunc(nil), CacheableSkills: true, SourceTimeout: -1, Observer: prompt.ObserverFunc(nil)})
-	if want := map[string]bool{"Project": true, "Status": true, "CacheableSkills": true, "SourceTimeout": true, "Observer": true}; !sameFields(err, want) {
+	_, err := prompt.New(prompt.Config{Project: (*nilSource)(nil), Status: prompt.SourceFunc(nil), CacheableSkills: true, SourceTimeout: -1})
+	if want := map[string]bool{"Project": true, "Status": true, "CacheableSkills": true, "SourceTimeout": true}; !sameFields(err, want) {
 		t.Errorf("refused: %v, want %v", err, want)
 	}
 	if _, err := prompt.New(prompt.Config{}); err != nil {

@@ -120,7 +120,7 @@ func TestASearchInAStoreThatHangsIsGivenUp(t *testing.T) {
 	}
 	store(t, svc, ref, "user: Hello.", "bot: Hi.")
 	var seen []recall.Observation
-	r := recaller(t, svc, recall.Config{Observer: recall.ObserverFunc(func(_ context.Context, o recall.Observation) { seen = append(seen, o) })})
+	r := recaller(t, svc, recall.Config{Observer: func(_ context.Context, o recall.Observation) { seen = append(seen, o) }})
 	tools := r.Tools()
 	llm := compactiontest.NewModel("scripted", func(n int, _ *model.LLMRequest) *model.LLMResponse {
 		if !inner.now.Swap(true) {

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"cmp"
+	"context"
 
 	"go.opentelemetry.io/otel/trace"
 
@@ -39,7 +40,7 @@ type Config struct {
 	// 0 means 64 MiB.
 	MaxIndexBytes int
 	// Observer receives an observation of every search. If nil, nothing is reported.
-	Observer Observer
+	Observer func(ctx context.Context, o Observation)
 	// TracerProvider traces searches. If nil, OpenTelemetry's global provider at that time is used. Spans
 	// never have the query, or what was found.
 	TracerProvider trace.TracerProvider

@@ -120,7 +120,7 @@ func TestADeletedSessionIsForgotten(t *testing.T) {
 	svc := service(t)
 	store(t, svc, ref, long()...)
 	var sizes []int
-	r := recaller(t, svc, recall.Config{Observer: recall.ObserverFunc(func(_ context.Context, o recall.Observation) { sizes = append(sizes, o.IndexBytes) })})
+	r := recaller(t, svc, recall.Config{Observer: func(_ context.Context, o recall.Observation) { sizes = append(sizes, o.IndexBytes) }})
 	find := func() error {
 		_, err := r.Search(t.Context(), ref, recall.Query{Text: "passport", Shown: true})
 		return err

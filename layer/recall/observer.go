@@ -13,22 +13,13 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// Observer receives observations from a [Recaller], one at a time, in the order in which things happened.
+// Observation is one search in one session. It never has the query, or what was found.
+//
+// Config.Observer gets them one at a time, in the order in which things happened.
 // They come from a goroutine of the Recaller, a little later, so an observer that blocks, hangs or panics
 // harms no turn. Up to 1,024 observations wait for it; those beyond are lost, and counted in
 // [Observation.Missed]. The context has the values of the search's, and is never canceled. [Recaller.Flush]
 // waits for the observer.
-type Observer interface {
-	Observe(ctx context.Context, o Observation)
-}
-
-// ObserverFunc is a function as an [Observer].
-type ObserverFunc func(ctx context.Context, o Observation)
-
-// Observe calls f.
-func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
-
-// Observation is one search in one session. It never has the query, or what was found.
 type Observation struct {
 	Session compaction.SessionRef
 	// Hits is how many events were found, Passages how many passages came back, and Tokens how many they take up.
@@ -73,7 +64,7 @@ func (r *Recaller) begin(ctx context.Context, ref compaction.SessionRef) (_ cont
 
 func (r *Recaller) deliver(ctx context.Context, o Observation, missed int) {
 	o.Missed = missed
-	r.cfg.Observer.Observe(ctx, o)
+	r.cfg.Observer(ctx, o)
 }
 
 // Flush waits until the index in the file has taken in what [Recaller.Observe] was told of, and until the

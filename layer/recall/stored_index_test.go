@@ -62,7 +62,7 @@ func TestTheIndexIsBroughtUpToDateAfterARecordWasStored(t *testing.T) {
 	var r *recall.Recaller
 	svc, err := compaction.NewCompactionService(inner, compaction.Config{
 		Summarizer: &compactiontest.Oracle{}, InvocationThreshold: compaction.Off, TokenThreshold: compaction.Off, MaxLedgerTokens: compaction.Off,
-		Observer: compaction.ObserverFunc(func(ctx context.Context, o compaction.Observation) { r.Observe(ctx, o) }),
+		Observer: func(ctx context.Context, o compaction.Observation) { r.Observe(ctx, o) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package subtask
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -82,7 +83,7 @@ type Config struct {
 	// nil, the built-in table of package tokens is used.
 	Registry *tokens.Registry
 	// Observer receives observations, such as when subtasks start and end. If nil, there are none.
-	Observer Observer
+	Observer func(ctx context.Context, o Observation)
 }
 
 // ConfigError is one refused value: Field names it as [Config] or [Spec] does, Value is as it was given, and
@@ -137,7 +138,6 @@ func (c *Config) check() error {
 			p.Refuse("Plugins", own.Name(), "every subtask has it already; leave it out")
 		}
 	}
-	p.RefuseNilIn("Observer", c.Observer)
 	return p.Join("subtask config")
 }
 

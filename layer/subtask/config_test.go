@@ -20,14 +20,13 @@ import (
 func TestEachWrongValueOfAConfigIsNamed(t *testing.T) {
 	t.Parallel()
 	var none *llm
-	var observer subtask.ObserverFunc
 	_, err := subtask.New(subtask.Config{
 		Model: none, Parent: none, Confirmations: "maybe", Limits: guard.Limits{USD: -1, ModelCalls: -1, Tokens: -1, Wall: -time.Second},
-		MaxReplyTokens: -1, Depth: -1, Parallel: -1, Plugins: []*plugin.Plugin{nil}, Observer: observer,
+		MaxReplyTokens: -1, Depth: -1, Parallel: -1, Plugins: []*plugin.Plugin{nil},
 	})
 	for _, field := range []string{
 		"Service is nil", "Model is nil", "Parent is nil", `Confirmations is "maybe"`, "Limits.USD is -$0.0000", "Limits.ModelCalls is -1", "Limits.Tokens is -1",
-		"Limits.Wall is -1s", "MaxReplyTokens is -1", "Depth is -1", "Parallel is -1", "Plugins is nil", "Observer is nil",
+		"Limits.Wall is -1s", "MaxReplyTokens is -1", "Depth is -1", "Parallel is -1", "Plugins is nil",
 	} {
 		if err == nil || !strings.Contains(err.Error(), field+": ") {
 			t.Errorf("no %q in %v", field, err)
@@ -78,11 +77,11 @@ func TestTheParentsModelIsTheLastResort(t *testing.T) {
 	child := says(large, say("fine"))
 	p, a := delegating(t, svc, nil, subtask.Spec{Message: "?"}, func(cfg *subtask.Config) {
 		cfg.Model, cfg.Parent = nil, child
-		cfg.Observer = subtask.ObserverFunc(func(_ context.Context, o subtask.Observation) {
+		cfg.Observer = func(_ context.Context, o subtask.Observation) {
 			if o.Kind == subtask.Ended {
 				ended = append(ended, o.Result)
 			}
-		})
+		}
 	})
 	p.say("go")
 	wrapped, err := a.r.Wrappers(readFile(t, nil))

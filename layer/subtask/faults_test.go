@@ -25,8 +25,8 @@ import (
 )
 
 // observe collects the kinds of observations. The observer is called by one goroutine at a time.
-func observe(kinds *[]subtask.Kind) subtask.Observer {
-	return subtask.ObserverFunc(func(_ context.Context, o subtask.Observation) { *kinds = append(*kinds, o.Kind) })
+func observe(kinds *[]subtask.Kind) func(context.Context, subtask.Observation) {
+	return func(_ context.Context, o subtask.Observation) { *kinds = append(*kinds, o.Kind) }
 }
 
 func text(v any) string { return fmt.Sprint(v) }

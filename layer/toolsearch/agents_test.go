@@ -189,11 +189,11 @@ func TestARequestThatIsBuiltAgainDefersTheSame(t *testing.T) {
 		cfg.Summarizer, cfg.InvocationThreshold, cfg.SafetyRatio, cfg.BlockRatio, cfg.ContextWindow = summarizer.Extractive{}, compaction.Off, compaction.Off, 1, 128_000
 		svc := must(compaction.NewCompactionService(session.InMemoryService(), cfg))(t)
 		var rebuilt int
-		meter := must(budget.New(budget.Config{ContextWindow: 14_000, Compactor: svc, Observer: budget.ObserverFunc(func(_ context.Context, o budget.Observation) {
+		meter := must(budget.New(budget.Config{ContextWindow: 14_000, Compactor: svc, Observer: func(_ context.Context, o budget.Observation) {
 			if o.Kind == budget.Rebuilt {
 				rebuilt++
 			}
-		})}))(t)
+		}}))(t)
 		d := must(toolsearch.New(toolsearch.Config{ContextWindow: 14_000}))(t)
 		p := &provider{tb: t}
 		c := &chat{tb: t, service: svc, llm: d.Select(meter.Model(d.Translate(p))), tools: servers(nil)}

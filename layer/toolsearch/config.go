@@ -69,7 +69,7 @@ type Config struct {
 	Category func(tool.Tool) Category
 	// Observer hears when the set of deferred tools of an agent changes, of searches, and of failures. If
 	// nil, nothing is reported.
-	Observer Observer
+	Observer func(ctx context.Context, o Observation)
 }
 
 // ConfigError is one refused value: Field names it as [Config] does, Value is as it was given, and Reason says
@@ -111,7 +111,6 @@ func (c *Config) check() error {
 	if c.ContextWindow > 0 && c.MaxOutputTokens > c.ContextWindow/2 {
 		p.Refuse("MaxOutputTokens", c.MaxOutputTokens, "it is more than half of ContextWindow %d, and too little would be left for the prompt; lower it", c.ContextWindow)
 	}
-	p.RefuseNilIn("Observer", c.Observer)
 	return p.Join("toolsearch config")
 }
 

@@ -13,9 +13,8 @@ func TestNewReportsEveryValueThatItRefuses(t *testing.T) {
 	t.Parallel()
 	_, err := toolsearch.New(toolsearch.Config{
 		Threshold: 1.5, Mode: "both", Keep: []string{"a", ""}, MaxHits: -1, MaxNamesTokens: -2, ContextWindow: -1, MaxOutputTokens: -3,
-		Observer: toolsearch.ObserverFunc(nil),
 	})
-	for _, field := range []string{"Threshold is 1.5", `Mode is "both"`, `Keep is ""`, "MaxHits is -1", "MaxNamesTokens is -2", "ContextWindow is -1", "MaxOutputTokens is -3", "Observer is nil"} {
+	for _, field := range []string{"Threshold is 1.5", `Mode is "both"`, `Keep is ""`, "MaxHits is -1", "MaxNamesTokens is -2", "ContextWindow is -1", "MaxOutputTokens is -3"} {
 		if err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%q is not in: %v", field, err)
 		}

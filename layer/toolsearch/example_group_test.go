@@ -27,9 +27,9 @@ func ExampleNewGroup() {
 	group, err := toolsearch.NewGroup(toolsearch.GroupConfig{
 		Category: toolsearch.MCP,
 		Toolset:  server,
-		Observer: toolsearch.ObserverFunc(func(_ context.Context, o toolsearch.Observation) {
+		Observer: func(_ context.Context, o toolsearch.Observation) {
 			reports = append(reports, fmt.Sprintf("%s: %v, %d tools are left", o.Kind, o.Err, o.Tools))
-		}),
+		},
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {

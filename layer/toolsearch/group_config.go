@@ -1,6 +1,7 @@
 package toolsearch
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -30,7 +31,7 @@ type GroupConfig struct {
 	// around the group. At most 1,024 lists are kept. The function must be safe for concurrent use.
 	Scope func(ctx agent.ReadonlyContext) string
 	// Observer hears of a toolset that fails, and that works again. If nil, nothing is reported but to Logger.
-	Observer Observer
+	Observer func(ctx context.Context, o Observation)
 	// Logger gets a line when a toolset fails (Warn), and when it works again (Info). If nil,
 	// slog.Default() at that time is used.
 	Logger *slog.Logger
@@ -70,6 +71,5 @@ func (c *GroupConfig) check() error {
 	if c.CallTimeout < Off {
 		p.Refuse("CallTimeout", c.CallTimeout, "it must not be negative; Off (-1) waits as long as the tool does")
 	}
-	p.RefuseNilIn("Observer", c.Observer)
 	return p.Join("toolsearch group")
 }

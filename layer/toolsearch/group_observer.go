@@ -35,7 +35,7 @@ func (g *Grouped) observe(ctx context.Context, o Observation) {
 
 func (g *Grouped) deliver(ctx context.Context, o Observation, missed int) {
 	o.Missed = missed
-	g.cfg.Observer.Observe(ctx, o)
+	g.cfg.Observer(ctx, o)
 }
 
 // log writes a line. A handler that panics does not harm our caller.

@@ -147,7 +147,7 @@ func TestAToolsetThatFailsKeepsItsLastGoodList(t *testing.T) {
 				}
 				return listed("a", "b")
 			})
-			g := group(t, toolsearch.GroupConfig{Toolset: ts, Timeout: 20 * time.Millisecond, Observer: seen})
+			g := group(t, toolsearch.GroupConfig{Toolset: ts, Timeout: 20 * time.Millisecond, Observer: seen.Observe})
 			ctx := run{Context: t.Context()}
 			step := func(now bool, want ...string) {
 				t.Helper()
@@ -187,7 +187,7 @@ func TestAtMostOneCallForAListHangs(t *testing.T) {
 		return listed("late")
 	})
 	seen := &watch{}
-	g := group(t, toolsearch.GroupConfig{Toolset: ts, Timeout: time.Millisecond, Observer: seen})
+	g := group(t, toolsearch.GroupConfig{Toolset: ts, Timeout: time.Millisecond, Observer: seen.Observe})
 	ctx := run{Context: t.Context()}
 	var runs sync.WaitGroup
 	for range 20 {
@@ -223,7 +223,7 @@ func TestACanceledRunDoesNotCancelTheList(t *testing.T) {
 		}
 	})
 	seen := &watch{}
-	g := group(t, toolsearch.GroupConfig{Toolset: ts, Timeout: time.Hour, Observer: seen})
+	g := group(t, toolsearch.GroupConfig{Toolset: ts, Timeout: time.Hour, Observer: seen.Observe})
 	canceled, cancel := context.WithCancel(t.Context())
 	go func() { <-begun; cancel() }()
 	if got := names(t, g, run{Context: canceled}); len(got) != 0 {
@@ -242,7 +242,7 @@ func TestTheListHasOneOrderAndEachNameOnce(t *testing.T) {
 		return append([]tool.Tool{nil, fn{idle: ""}}, fn{idle: "b"}, fn{idle: "a"}, idle("b"), fn{idle: "c"}), nil
 	})
 	seen := &watch{}
-	g := group(t, toolsearch.GroupConfig{Toolset: ts, Observer: seen})
+	g := group(t, toolsearch.GroupConfig{Toolset: ts, Observer: seen.Observe})
 	for range 2 {
 		if got := names(t, g, run{Context: t.Context()}); !slices.Equal(got, []string{"a", "b", "c"}) {
 			t.Errorf("got %v", got)
@@ -289,7 +289,7 @@ func TestAListIsSharedWithinItsScopeOnly(t *testing.T) {
 
 func TestAGroupRefusesABadConfig(t *testing.T) {
 	t.Parallel()
-	_, err := toolsearch.NewGroup(toolsearch.GroupConfig{Category: "mpc", Timeout: -1, CallTimeout: -2, Observer: (*watch)(nil)})
+	_, err := toolsearch.NewGroup(toolsearch.GroupConfig{Category: "mpc", Timeout: -1, CallTimeout: -2})
 	var fields []string
 	if joined, ok := errors.Unwrap(err).(interface{ Unwrap() []error }); ok {
 		for _, one := range joined.Unwrap() {
@@ -299,7 +299,7 @@ func TestAGroupRefusesABadConfig(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(fields, []string{"Category", "Toolset", "Timeout", "CallTimeout", "Observer"}) {
+	if !slices.Equal(fields, []string{"Category", "Toolset", "Timeout", "CallTimeout"}) {
 		t.Errorf("got %v", err)
 	}
 	if got := names(t, toolsearch.Group(toolsearch.MCP, nil), run{Context: t.Context()}); len(got) != 0 {
@@ -418,7 +418,7 @@ func TestAToolsetThatFailsInARequestIsReportedOnce(t *testing.T) {
 	var process func() error
 	seen := &watch{}
 	ts := twin{func(agent.ReadonlyContext) ([]tool.Tool, error) { return nil, nil }, func() error { return process() }}
-	g := group(t, toolsearch.GroupConfig{Toolset: ts, Observer: seen})
+	g := group(t, toolsearch.GroupConfig{Toolset: ts, Observer: seen.Observe})
 	ctx := call{ctx: t.Context(), run: run{Context: t.Context()}}
 	for _, f := range []func() error{
 		func() error { return nil },
@@ -452,7 +452,7 @@ func TestAToolThatCannotBeOfferedIsLeftOut(t *testing.T) {
 			bursts
 		}{idle: "bursts"}}, nil
 	})
-	g := group(t, toolsearch.GroupConfig{Toolset: ts, Observer: seen})
+	g := group(t, toolsearch.GroupConfig{Toolset: ts, Observer: seen.Observe})
 	tools, _ := g.Tools(run{Context: t.Context()})
 	for range 2 {
 		req := &model.LLMRequest{Tools: map[string]any{"taken": "by the app"}}

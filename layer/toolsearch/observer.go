@@ -11,20 +11,6 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Observer receives observations, one at a time, in the order in which things happened. They come from a
-// goroutine of the [Deferral], a little later, so an observer that blocks, hangs or panics harms no turn. Up
-// to 1,024 observations wait for it; those beyond are lost, and counted in [Observation.Missed]. The
-// context has the values of the model call's, and is never canceled. [Deferral.Flush] waits for the observer.
-type Observer interface {
-	Observe(ctx context.Context, o Observation)
-}
-
-// ObserverFunc is a function as an [Observer].
-type ObserverFunc func(ctx context.Context, o Observation)
-
-// Observe calls f.
-func (f ObserverFunc) Observe(ctx context.Context, o Observation) { f(ctx, o) }
-
 // Kind is what an [Observation] is about.
 type Kind string
 
@@ -44,6 +30,11 @@ const (
 )
 
 // Observation is one thing that happened. Fields that do not apply are zero.
+//
+// Config.Observer gets them one at a time, in the order in which things happened. They come from a
+// goroutine of the [Deferral], a little later, so an observer that blocks, hangs or panics harms no turn. Up
+// to 1,024 observations wait for it; those beyond are lost, and counted in [Observation.Missed]. The
+// context has the values of the model call's, and is never canceled. [Deferral.Flush] waits for the observer.
 type Observation struct {
 	Kind          Kind
 	Session       store.Owner // empty for a model call outside of any session
@@ -81,7 +72,7 @@ func (d *Deferral) observe(ctx context.Context, o Observation) {
 
 func (c *Config) deliver(ctx context.Context, o Observation, missed int) {
 	o.Missed = missed
-	c.Observer.Observe(ctx, o)
+	c.Observer(ctx, o)
 }
 
 // Flush waits until the observer has received all observations so far. It returns only the context's

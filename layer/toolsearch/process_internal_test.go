@@ -46,7 +46,7 @@ func TestTwoProcessesSendTheSameBytes(t *testing.T) {
 func TestTheObserverHearsOfSetsAndSearches(t *testing.T) {
 	t.Parallel()
 	var seen []Observation
-	d := newDeferral(t, Config{Category: mcp, Observer: ObserverFunc(func(_ context.Context, o Observation) { seen = append(seen, o) })})
+	d := newDeferral(t, Config{Category: mcp, Observer: func(_ context.Context, o Observation) { seen = append(seen, o) }})
 	for range 3 {
 		req := d.pass(request(append(fromServers(), takes("own", ""))...))
 		if _, err := req.Tools[SearchToolName].(*searchTool).Run(nil, map[string]any{"query": "select:git_status"}); err != nil {

@@ -69,10 +69,10 @@ type broken struct{ session.Session }
 func TestAFailureLeavesTheRequestAsItWas(t *testing.T) {
 	t.Parallel()
 	var seen []Observation
-	d := newDeferral(t, Config{Category: mcp, Observer: ObserverFunc(func(_ context.Context, o Observation) {
+	d := newDeferral(t, Config{Category: mcp, Observer: func(_ context.Context, o Observation) {
 		seen = append(seen, o)
 		panic("an observer")
-	})})
+	}})
 	req := request(fromServers()...)
 	before, tools := asJSON(t, req), len(req.Tools)
 	d.request(&outgoing{ctx: t.Context(), who: caller{agent: "bot", model: "m"}, session: broken{}, req: req})

@@ -213,7 +213,7 @@ func declaring(name string) *genai.Tool {
 func TestATakenNameIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	var got []string
-	d := newDeferral(t, Config{Category: mcp, Observer: ObserverFunc(func(_ context.Context, o Observation) { got = append(got, string(o.Kind)+" "+o.Agent) })})
+	d := newDeferral(t, Config{Category: mcp, Observer: func(_ context.Context, o Observation) { got = append(got, string(o.Kind)+" "+o.Agent) }})
 	for range 3 {
 		d.pass(request(append(fromServers(), takes(SearchToolName, ""))...))
 		d.pass(request(fromServers()...))

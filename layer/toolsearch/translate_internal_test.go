@@ -357,7 +357,7 @@ func TestNothingIsAllocatedWhereNothingIsDeferred(t *testing.T) {
 func TestARetryReportsTheUsageOfTheFirstAttempt(t *testing.T) {
 	t.Parallel()
 	var seen []Observation
-	d, err := New(Config{Observer: ObserverFunc(func(_ context.Context, o Observation) { seen = append(seen, o) })})
+	d, err := New(Config{Observer: func(_ context.Context, o Observation) { seen = append(seen, o) }})
 	if err != nil {
 		t.Fatal(err)
 	}

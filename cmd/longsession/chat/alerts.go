@@ -17,13 +17,13 @@ import (
 type Alerts struct {
 	// Next is told of everything, too. It may be nil. One that is slow holds up the end of a turn, for a minute at most,
 	// or until Ctrl-C.
-	Next guard.Observer
+	Next func(context.Context, guard.Observation)
 
 	mu   sync.Mutex
 	tell func(o guard.Observation) // nil for nobody
 }
 
-// Observe implements [guard.Observer].
+// Observe is for guard.Config.Observer.
 func (a *Alerts) Observe(ctx context.Context, o guard.Observation) {
 	a.mu.Lock()
 	tell := a.tell
@@ -32,7 +32,7 @@ func (a *Alerts) Observe(ctx context.Context, o guard.Observation) {
 		tell(o)
 	}
 	if a.Next != nil {
-		a.Next.Observe(ctx, o)
+		a.Next(ctx, o)
 	}
 }
 

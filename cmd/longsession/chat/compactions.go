@@ -18,14 +18,14 @@ const mostTold = 20
 // compaction and as Config.Compactions. The zero value is ready to use. It is safe for concurrent use.
 type Compactions struct {
 	// Next is told of everything, too. It may be nil.
-	Next compaction.Observer
+	Next func(context.Context, compaction.Observation)
 
 	mu      sync.Mutex
 	done    []compaction.Observation
 	started func(o compaction.Observation) // shows that one is under way; nil for nobody
 }
 
-// Observe implements [compaction.Observer].
+// Observe is for compaction.Config.Observer.
 func (c *Compactions) Observe(ctx context.Context, o compaction.Observation) {
 	switch o.Outcome {
 	case compaction.Started:
@@ -42,7 +42,7 @@ func (c *Compactions) Observe(ctx context.Context, o compaction.Observation) {
 		c.mu.Unlock()
 	}
 	if c.Next != nil {
-		c.Next.Observe(ctx, o)
+		c.Next(ctx, o)
 	}
 }
 

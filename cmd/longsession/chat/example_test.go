@@ -19,7 +19,7 @@ func Example() {
 	llm := echo() // your model
 	compactions, alerts := &chat.Compactions{}, &chat.Alerts{}
 	cfg := longsession.Config{Model: llm}
-	cfg.Compaction.Observer, cfg.Guard.Observer = compactions, alerts
+	cfg.Compaction.Observer, cfg.Guard.Observer = compactions.Observe, alerts.Observe
 	stack, err := longsession.New(session.InMemoryService(), cfg)
 	if err != nil {
 		fmt.Println(err)

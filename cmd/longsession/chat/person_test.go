@@ -120,7 +120,7 @@ func begin(t *testing.T, s setup) *talk {
 		s.sessions = session.InMemoryService()
 	}
 	compactions, alerts := &chat.Compactions{}, &chat.Alerts{}
-	s.layers.Model, s.layers.Compaction.Observer, s.layers.Guard.Observer = s.model, compactions, alerts
+	s.layers.Model, s.layers.Compaction.Observer, s.layers.Guard.Observer = s.model, compactions.Observe, alerts.Observe
 	if s.layers.Compaction.Summarizer == nil {
 		s.layers.Compaction.Summarizer = &compactiontest.Oracle{}
 	}

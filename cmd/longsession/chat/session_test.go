@@ -355,11 +355,11 @@ func TestAlertsOfATurnAreShownWithIt(t *testing.T) {
 		model: llm, tools: []tool.Tool{look}, layers: longsession.Config{Guard: guard.Config{Turn: guard.Limits{ModelCalls: 2}}},
 		change: func(c *chat.Config) {
 			c.Prompt = "Look around."
-			c.Alerts.Next = guard.ObserverFunc(func(_ context.Context, o guard.Observation) { // slow with what comes first
+			c.Alerts.Next = func(_ context.Context, o guard.Observation) { // slow with what comes first
 				if o.Kind == guard.Charged {
 					<-answered
 				}
-			})
+			}
 		},
 	})
 	k.out.await(t, "That is all.")

@@ -173,7 +173,7 @@ func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *Setup, projec
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
-	cfg.Compaction.Observer, cfg.Guard.Observer = compactions, alerts
+	cfg.Compaction.Observer, cfg.Guard.Observer = compactions.Observe, alerts.Observe
 	cfg.Compaction.Logger = slog.New(slog.DiscardHandler)
 	cfg.Prompt.Project = project
 	if strings.HasPrefix(s.Model.Name(), scriptedPrefix) {
