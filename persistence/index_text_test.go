@@ -16,6 +16,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/textindex"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -152,7 +153,7 @@ func TestAnyQueryIsAnswered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := index.NewMemory(0).Search(t.Context(), index.Key{}, slices.Collect(get(t, s, "s").Events().All()), index.Query{Text: q})
+		want, err := wordsearch.NewMemory(0).Search(t.Context(), wordsearch.Key{}, slices.Collect(get(t, s, "s").Events().All()), index.Query{Text: q})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +204,7 @@ func TestTheFileFindsWhatMemoryFinds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := index.NewMemory(0).Search(t.Context(), index.Key{}, slices.Collect(stored.Session.Events().All()), q)
+			want, err := wordsearch.NewMemory(0).Search(t.Context(), wordsearch.Key{}, slices.Collect(stored.Session.Events().All()), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +243,7 @@ func TestTheStateOfAnIndexIsTold(t *testing.T) {
 	if err := s.IndexText(t.Context(), request("s"), nil); err != nil {
 		t.Fatal(err)
 	}
-	want := textindex.State{Exists: true, Version: index.AnalyzerVersion, Current: true, IndexedTo: 51, LastSeq: 71, Documents: 51, Rows: 51, Newest: 51, Answers: true, AnswersAny: true}
+	want := textindex.State{Exists: true, Version: wordsearch.AnalyzerVersion, Current: true, IndexedTo: 51, LastSeq: 71, Documents: 51, Rows: 51, Newest: 51, Answers: true, AnswersAny: true}
 	if got := state(); got != want {
 		t.Errorf("after indexing: %+v, want %+v", got, want)
 	}

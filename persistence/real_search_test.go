@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -39,13 +40,13 @@ func TestBothIndexesFindTheSame(t *testing.T) {
 		t.Skip("LONGSESSION_DATA is not set: no folder of real conversations")
 	}
 	s := open(t, newPath(t), persistence.WithSynchronousNormal())
-	memory := index.NewMemory(0)
+	memory := wordsearch.NewMemory(0)
 	var questions []string
 	asked, same := 0, 0
 	compare := func(id string, questions []string) {
 		events := slices.Collect(get(t, s, id).Events().All())
 		for _, q := range questions {
-			want, err := memory.Search(t.Context(), index.Key{SessionID: id}, events, index.Query{Text: q, Limit: 5, Around: 1})
+			want, err := memory.Search(t.Context(), wordsearch.Key{SessionID: id}, events, index.Query{Text: q, Limit: 5, Around: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

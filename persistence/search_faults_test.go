@@ -16,6 +16,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -37,7 +38,7 @@ func told(t testing.TB, s *persistence.SQLiteSessionService, events int) (sess s
 func right(t testing.TB, s *persistence.SQLiteSessionService, id, question string) {
 	t.Helper()
 	q := index.Query{Text: question, Around: 1}
-	want, err := index.NewMemory(0).Search(t.Context(), index.Key{}, slices.Collect(get(t, s, id).Events().All()), q)
+	want, err := wordsearch.NewMemory(0).Search(t.Context(), wordsearch.Key{}, slices.Collect(get(t, s, id).Events().All()), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 				appendTo(t, s, sess, text("new", "something new about "+question))
 				right(t, s, "s", question)
 				right(t, s, "s", question)
-				if n := number(t, path, "SELECT count(*) FROM search_sessions JOIN sessions ON key = session WHERE indexed_to = last_seq AND version = ?", index.AnalyzerVersion); n != 1 {
+				if n := number(t, path, "SELECT count(*) FROM search_sessions JOIN sessions ON key = session WHERE indexed_to = last_seq AND version = ?", wordsearch.AnalyzerVersion); n != 1 {
 					t.Error("the index was not made anew")
 				}
 				if n := number(t, path, "SELECT count(*) FROM search_docsize"); n != 151 {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/adk-go-ext/longsession/layer/recall/index"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -36,7 +36,7 @@ func (s settings) cost(ctx context.Context, progress io.Writer) (c cost, err err
 	c.events = s.events
 
 	fmt.Fprintf(progress, "recall: %d queries over %d events in memory\n", len(questions), len(events))
-	memory := index.NewMemory(512 << 20)
+	memory := wordsearch.NewMemory(512 << 20)
 	if c.buildMemory, c.warmMemory, err = search(ctx, questions, memoryFinder(memory, "long", events)); err != nil {
 		return c, err
 	}

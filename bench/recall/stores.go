@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -17,11 +18,11 @@ const hitsAsked = 10
 
 // inMemory opens the index of any service.
 func inMemory(_ context.Context, h *history) (finder, func() error, error) {
-	return memoryFinder(index.NewMemory(0), h.name, h.stored()), nothing, nil
+	return memoryFinder(wordsearch.NewMemory(0), h.name, h.stored()), nothing, nil
 }
 
-func memoryFinder(memory *index.Memory, id string, events []*session.Event) finder {
-	key := index.Key{AppName: appName, UserID: userName, SessionID: id}
+func memoryFinder(memory *wordsearch.Memory, id string, events []*session.Event) finder {
+	key := wordsearch.Key{AppName: appName, UserID: userName, SessionID: id}
 	return func(ctx context.Context, query string) ([]int, error) {
 		hits, err := memory.Search(ctx, key, events, index.Query{Text: query, Limit: hitsAsked})
 		return messagesOf(hits), err

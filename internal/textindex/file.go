@@ -12,7 +12,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
-	"github.com/adk-go-ext/longsession/layer/recall/index"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 )
 
 // File is a session file, as its index needs it.
@@ -59,12 +59,12 @@ func run(stmt *sql.Stmt, args ...any) (int64, error) {
 type Index struct {
 	file File
 	// memory searches sessions that the index of the file cannot answer for.
-	memory func() *index.Memory
+	memory func() *wordsearch.Memory
 }
 
 // New returns the index of a file, which is made as sessions are searched.
 func New(file File) *Index {
-	return &Index{file: file, memory: sync.OnceValue(func() *index.Memory { return index.NewMemory(0) })}
+	return &Index{file: file, memory: sync.OnceValue(func() *wordsearch.Memory { return wordsearch.NewMemory(0) })}
 }
 
 // Update takes the events of a session into the index, up to the newest one that a compaction record covers. redact is
@@ -74,7 +74,7 @@ func (x *Index) Update(ctx context.Context, req *session.GetRequest, redact func
 }
 
 // Forget forgets what is kept in memory of a session.
-func (x *Index) Forget(key index.Key) { x.memory().Forget(key) }
+func (x *Index) Forget(key wordsearch.Key) { x.memory().Forget(key) }
 
 // KeptBytes is about how many bytes are kept in memory of sessions.
 func (x *Index) KeptBytes() int { return x.memory().Bytes() }

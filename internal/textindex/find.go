@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/eventrow"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
@@ -45,10 +46,10 @@ const (
 type finding struct {
 	*Reader
 	indexed
-	q     index.Question
+	q     wordsearch.Question
 	query index.Query
 
-	corpus  index.Corpus
+	corpus  wordsearch.Corpus
 	terms   []asked // terms of the question that some event has, the rarest first
 	dates   []asked // its dates
 	average float64 // words of an event
@@ -71,7 +72,7 @@ type asked struct {
 
 // lookUp reads what the ranking must know of the session.
 func (f *finding) lookUp(ctx context.Context) (err error) {
-	f.corpus = index.Corpus{Events: f.documents, Length: f.length}
+	f.corpus = wordsearch.Corpus{Events: f.documents, Length: f.length}
 	f.average = max(1, float64(f.length)/float64(f.documents))
 	if f.corpus.Frequency, err = f.frequencies(ctx, f.q.Terms); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (f *finding) lookUp(ctx context.Context) (err error) {
 	}
 	f.terms, f.dates = askedOf(f.q, f.corpus)
 	if err := f.eachRow(ctx, f.search.episodes, func(rows *sql.Rows) error {
-		var e index.Episode
+		var e wordsearch.Episode
 		defer func() { f.corpus.Episodes = append(f.corpus.Episodes, e) }()
 		return rows.Scan(&e.First, &e.Last, &e.Length)
 	}); err != nil {
@@ -95,7 +96,7 @@ func (f *finding) lookUp(ctx context.Context) (err error) {
 }
 
 // askedOf returns the terms and the dates of a question that some event has, the rarest first.
-func askedOf(q index.Question, corpus index.Corpus) (terms, dates []asked) {
+func askedOf(q wordsearch.Question, corpus wordsearch.Corpus) (terms, dates []asked) {
 	inTerms, inDates := q.Weights(corpus)
 	for i, term := range q.Terms {
 		terms = append(terms, asked{term, corpus.Frequency[i], inTerms[i]})
@@ -137,17 +138,17 @@ func (f *finding) frequencies(ctx context.Context, terms []string) ([]int, error
 }
 
 // rank returns the best events that may be returned, the best first. Their numbers are their positions.
-func (f *finding) rank(ctx context.Context) ([]index.Ranked, error) {
+func (f *finding) rank(ctx context.Context) ([]wordsearch.Ranked, error) {
 	candidates, err := f.candidates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ranked := index.Rank(f.q, f.corpus, candidates)
-	beside, err := f.beside(ctx, index.Beside(ranked, candidates))
+	ranked := wordsearch.Rank(f.q, f.corpus, candidates)
+	beside, err := f.beside(ctx, wordsearch.Beside(ranked, candidates))
 	if len(beside) == 0 || err != nil {
 		return ranked, err
 	}
-	return index.Rank(f.q, f.corpus, append(candidates, beside...)), nil
+	return wordsearch.Rank(f.q, f.corpus, append(candidates, beside...)), nil
 }
 
 // enough is how many candidates are ranked.
@@ -155,7 +156,7 @@ func (f *finding) enough() int { return max(minCandidates, 4*f.query.Limit) }
 
 // candidates returns the events to rank. It looks first at those with the rare terms of the question. If too few of these may
 // be returned, it looks at those with any term, and then at all of them and not only at the best.
-func (f *finding) candidates(ctx context.Context) ([]index.Candidate, error) {
+func (f *finding) candidates(ctx context.Context) ([]wordsearch.Candidate, error) {
 	terms, all := f.telling()
 	found, more, err := f.choose(ctx, terms, firstLook)
 	if err == nil && !all && len(found) < f.enough() {
@@ -169,9 +170,9 @@ func (f *finding) candidates(ctx context.Context) ([]index.Candidate, error) {
 
 // telling returns the terms by which events are chosen first, and whether these are all.
 func (f *finding) telling() (terms []asked, all bool) {
-	common := slices.IndexFunc(f.terms, func(a asked) bool { return index.Common(a.have, f.documents) })
+	common := slices.IndexFunc(f.terms, func(a asked) bool { return wordsearch.Common(a.have, f.documents) })
 	terms = f.terms
-	if common >= index.EnoughRare {
+	if common >= wordsearch.EnoughRare {
 		terms = f.terms[:common]
 	}
 	sum := 0
@@ -194,7 +195,7 @@ type match struct {
 
 // choose returns the events with the highest estimated scores among those with any of the terms, or a date of the
 // question, as far as they may be returned. It looks at so many at most, and reports whether there are more.
-func (f *finding) choose(ctx context.Context, terms []asked, most int) (found []index.Candidate, more bool, err error) {
+func (f *finding) choose(ctx context.Context, terms []asked, most int) (found []wordsearch.Candidate, more bool, err error) {
 	matches, err := f.matches(ctx, terms)
 	if err != nil {
 		return nil, false, err
@@ -283,7 +284,7 @@ func (f *finding) score(m *match, terms []asked, length int) {
 	m.score = m.dates
 	for i, n := range m.mentions {
 		if n > 0 {
-			m.score += terms[i].weight * index.Saturated(int(n), max(1, length), f.average)
+			m.score += terms[i].weight * wordsearch.Saturated(int(n), max(1, length), f.average)
 		}
 	}
 }
@@ -349,7 +350,7 @@ func (f *finding) conditions(some string) []any {
 }
 
 // add adds the events of rows to the candidates, as far as they may be returned.
-func (f *finding) add(ctx context.Context, to []index.Candidate, rows *sql.Rows, err error) ([]index.Candidate, error) {
+func (f *finding) add(ctx context.Context, to []wordsearch.Candidate, rows *sql.Rows, err error) ([]wordsearch.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -377,7 +378,7 @@ func (f *finding) add(ctx context.Context, to []index.Candidate, rows *sql.Rows,
 	if err := f.load(ctx, positions); err != nil {
 		return nil, err
 	}
-	added := slices.DeleteFunc(to[first:], func(c index.Candidate) bool {
+	added := slices.DeleteFunc(to[first:], func(c wordsearch.Candidate) bool {
 		ev := f.known[int64(c.Position)].event
 		drop := ev == nil || !f.may(ev)
 		if drop {
@@ -409,7 +410,7 @@ func (f *finding) load(ctx context.Context, positions []int) error {
 }
 
 // beside returns the events with these numbers as candidates.
-func (f *finding) beside(ctx context.Context, numbers []int) ([]index.Candidate, error) {
+func (f *finding) beside(ctx context.Context, numbers []int) ([]wordsearch.Candidate, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}

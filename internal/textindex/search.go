@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/eventrow"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
@@ -60,7 +61,7 @@ func (s *indexer) searchEvents(ctx context.Context, q index.Query) ([]index.Hit,
 	if err != nil {
 		return nil, err
 	}
-	return s.memory().Search(ctx, index.Key{AppName: s.req.AppName, UserID: s.req.UserID, SessionID: s.req.SessionID}, events, q)
+	return s.memory().Search(ctx, wordsearch.Key{AppName: s.req.AppName, UserID: s.req.UserID, SessionID: s.req.SessionID}, events, q)
 }
 
 const (
@@ -82,7 +83,7 @@ func (r *Reader) searchSession(ctx context.Context, req *session.GetRequest, que
 	if err != nil {
 		return nil, err
 	}
-	q := index.Ask(query.Text)
+	q := wordsearch.Ask(query.Text)
 	if q.Empty() || events == 0 {
 		return nil, nil
 	}
@@ -119,7 +120,7 @@ func (r *Reader) searchSession(ctx context.Context, req *session.GetRequest, que
 }
 
 // hits returns the best ranked events. An event that cannot be decoded makes room for the next one.
-func (f *finding) hits(ctx context.Context, ranked []index.Ranked, limit int) ([]index.Hit, error) {
+func (f *finding) hits(ctx context.Context, ranked []wordsearch.Ranked, limit int) ([]index.Hit, error) {
 	hits := make([]index.Hit, 0, min(limit, len(ranked)))
 	for len(ranked) > 0 && len(hits) < limit {
 		some := ranked[:min(limit-len(hits), len(ranked))]
@@ -161,7 +162,7 @@ func (r *Reader) checkWords(ctx context.Context, x indexed) error {
 }
 
 // hit returns a ranked event with its neighbors.
-func (f *finding) hit(ctx context.Context, one index.Ranked) (index.Hit, error) {
+func (f *finding) hit(ctx context.Context, one wordsearch.Ranked) (index.Hit, error) {
 	seq := int64(one.Position)
 	h := index.Hit{Event: f.known[seq].event, Position: int(seq) - 1, Score: one.Score}
 	var err error
@@ -215,9 +216,9 @@ func (f *finding) neighbor(ctx context.Context, to []index.Neighbor, ev *session
 	return append(to, index.Neighbor{Event: ev, Position: int(seq) - 1, Turn: turn}), err
 }
 
-// hasWords reports whether [index.Terms] has terms for an event.
+// hasWords reports whether [wordsearch.Terms] has terms for an event.
 func hasWords(ev *session.Event, redact func(string) string) bool {
-	return strings.TrimSpace(index.Redacted(ev, redact)) != ""
+	return strings.TrimSpace(wordsearch.Redacted(ev, redact)) != ""
 }
 
 // may reports whether an event may be returned.

@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/adk-go-ext/longsession/internal/eventrow"
-
-	"github.com/adk-go-ext/longsession/layer/recall/index"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 )
 
 const (
@@ -43,12 +42,12 @@ type indexed struct {
 func fresh(session int64) indexed {
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt) // never fails
-	return indexed{session: session, version: index.AnalyzerVersion, salt: salt}
+	return indexed{session: session, version: wordsearch.AnalyzerVersion, salt: salt}
 }
 
 // isCurrent reports whether this program can use the index.
 func (x indexed) isCurrent() bool {
-	return x.version == index.AnalyzerVersion && len(x.salt) == saltSize
+	return x.version == wordsearch.AnalyzerVersion && len(x.salt) == saltSize
 }
 
 // letters are those of the numbers that stand for words. FTS5's tokenizer leaves them as they are.

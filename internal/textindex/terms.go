@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/adk-go-ext/longsession/layer/recall/index"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 )
 
 // The row of an event in search_terms: a byte of flags, the parts of its date, then its words in their order. Each is 32
@@ -58,12 +58,12 @@ func (p *packer) packed() []byte {
 
 // reading finds the terms of one question in rows of search_terms.
 type reading struct {
-	q    index.Question
+	q    wordsearch.Question
 	term map[uint32]string // of the question, its dates included
 	list []string          // of one row; used again
 }
 
-func newReading(x indexed, q index.Question) *reading {
+func newReading(x indexed, q wordsearch.Question) *reading {
 	r := &reading{q: q, term: make(map[uint32]string, len(q.Terms)+len(q.Dates))}
 	for _, term := range q.Terms {
 		r.term[x.number(term)] = term
@@ -75,7 +75,7 @@ func newReading(x indexed, q index.Question) *reading {
 }
 
 // count makes the candidate of a row. ok is false if the row is damaged.
-func (r *reading) count(seq int, author string, row []byte) (c index.Candidate, ok bool) {
+func (r *reading) count(seq int, author string, row []byte) (c wordsearch.Candidate, ok bool) {
 	const head = 1 + datesOfEvent*termBytes
 	if len(row) < head || (len(row)-head)%termBytes != 0 {
 		return c, false

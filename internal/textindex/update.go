@@ -13,7 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/eventrow"
-	"github.com/adk-go-ext/longsession/layer/recall/index"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 )
 
 const (
@@ -83,8 +83,8 @@ type indexPortion struct {
 	isStale       bool   // it has one that cannot be used, which is given up
 	stale         string // the salt of that one, in hexadecimal digits
 	documents     []document
-	episodes      []index.Episode // new ones, and the last one before as it is now
-	turns         []int64         // seq
+	episodes      []wordsearch.Episode // new ones, and the last one before as it is now
+	turns         []int64             // seq
 }
 
 // nextPortion reads and analyzes the next events to index. It returns nil if there are none.
@@ -131,7 +131,7 @@ func (r *Reader) portionUpTo(ctx context.Context, key, end int64, redact func(st
 		p.isStale, p.stale = found, fmt.Sprintf("%X", x.salt)
 		x, p.isNew = fresh(key), true
 	case x.documents > 0:
-		var last index.Episode
+		var last wordsearch.Episode
 		if err := r.search.lastEpisode.QueryRowContext(ctx, key).Scan(&last.First, &last.Last, &last.Length); err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (p *indexPortion) count() error {
 			continue
 		}
 		n := spoken(d.terms)
-		p.episodes = index.Extend(p.episodes, int(d.seq), n, before, d.event.Timestamp)
+		p.episodes = wordsearch.Extend(p.episodes, int(d.seq), n, before, d.event.Timestamp)
 		before = d.event.Timestamp
 		x.ended, _ = eventrow.FormatTime(before)
 		x.newest, x.documents, x.length = d.key, x.documents+1, x.length+n
@@ -190,13 +190,13 @@ func spoken(terms []string) (n int) {
 	return n
 }
 
-// dateMark begins the terms of dates, see [index.Terms].
+// dateMark begins the terms of dates, see [wordsearch.Terms].
 const dateMark = "d:"
 
 // scanIndexable returns the events of rows with their terms. A row that cannot be decoded has none: it cannot be
 // returned, so it need not be found.
 func scanIndexable(rows *sql.Rows, err error, redact func(string) string) ([]document, error) {
-	return scanDocuments(rows, err, func(ev *session.Event) []string { return index.Terms(ev, redact) })
+	return scanDocuments(rows, err, func(ev *session.Event) []string { return wordsearch.Terms(ev, redact) })
 }
 
 // scanDocuments returns the events of rows, with what terms returns for each.
@@ -328,7 +328,7 @@ func (p *indexPortion) moveMark(w *Writer) error {
 // words returns the text of a row of the table search, and the terms of one of search_terms.
 func (x indexed) words(d document) (string, []byte) {
 	var text strings.Builder
-	p := packer{indexed: x, asks: index.Asks(index.Text(d.event))}
+	p := packer{indexed: x, asks: wordsearch.Asks(wordsearch.Text(d.event))}
 	mentions := make(map[string]int, len(d.terms))
 	for _, term := range d.terms {
 		mentions[term]++

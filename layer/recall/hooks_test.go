@@ -14,8 +14,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall"
-	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 // A function of the app that panics costs a search, and no turn.
@@ -57,7 +57,7 @@ func TestAFilterOrARedactionThatHangsIsGivenUp(t *testing.T) {
 					<-release
 				}
 			}
-			cfg := recall.Config{Filter: func(ev *session.Event) bool { hang(index.Text(ev)); return true }}
+			cfg := recall.Config{Filter: func(ev *session.Event) bool { hang(wordsearch.Text(ev)); return true }}
 			if name == "Redact" {
 				cfg = recall.Config{Redact: func(text string) string { hang(text); return text }}
 			}
@@ -147,7 +147,7 @@ func TestWhatFilterRefusesNeverComesBack(t *testing.T) {
 	t.Parallel()
 	svc := service(t)
 	store(t, svc, ref, "user: My passport is green.", "bot: Noted, your passport is secret.", "user: Bye.")
-	r := recaller(t, svc, recall.Config{Filter: func(ev *session.Event) bool { return !strings.Contains(index.Text(ev), "secret") }})
+	r := recaller(t, svc, recall.Config{Filter: func(ev *session.Event) bool { return !strings.Contains(wordsearch.Text(ev), "secret") }})
 	found, err := r.Search(t.Context(), ref, recall.Query{Text: "passport", Shown: true})
 	if err != nil || len(found) != 1 || found[0].Lines[0].Ref != "m1" {
 		t.Fatalf("%v, %v", found, err)

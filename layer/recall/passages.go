@@ -14,6 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/quote"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -82,7 +83,7 @@ type entry struct {
 // room that there is, and the passages are in the order of the session. It also returns how many tokens they
 // take up.
 func (r *Recaller) passages(ref compaction.SessionRef, question string, hits []index.Hit) ([]Passage, int) {
-	words := index.Ask(question)
+	words := wordsearch.Ask(question)
 	lines := map[int]entry{}
 	joined := map[int]bool{} // positions of lines that belong to the one before
 	scores := map[int]float64{}
@@ -161,7 +162,7 @@ func values(lines map[int]entry) func(yield func(entry) bool) {
 }
 
 // line makes the line of an event.
-func (r *Recaller) line(ev *session.Event, position, turn int, words index.Question, found bool) Line {
+func (r *Recaller) line(ev *session.Event, position, turn int, words wordsearch.Question, found bool) Line {
 	text := r.text(ev)
 	room := neighborTokens
 	if found {
@@ -174,7 +175,7 @@ func (r *Recaller) line(ev *session.Event, position, turn int, words index.Quest
 // text returns what may be shown of an event, in one line. Redact sees it twice: as it is stored, and as it
 // is shown, because a name across two lines is whole in one line.
 func (r *Recaller) text(ev *session.Event) string {
-	text := oneLine(index.Redacted(ev, r.cfg.Redact))
+	text := oneLine(wordsearch.Redacted(ev, r.cfg.Redact))
 	if r.cfg.Redact != nil {
 		text = oneLine(r.cfg.Redact(text))
 	}
@@ -224,7 +225,7 @@ const ellipsis = "…"
 
 // excerpt returns at most so many tokens of a text: its beginning, or, for what was found, the part around
 // the words of the question.
-func excerpt(text string, words index.Question, room int, found bool) (part string, cut bool) {
+func excerpt(text string, words wordsearch.Question, room int, found bool) (part string, cut bool) {
 	if tokens.Estimate(text) <= room {
 		return text, false
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/outbox"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -24,7 +25,7 @@ type Recaller struct {
 	cfg Config
 	// stored is the inner session service if it has an index of its own; memory is used if it has none.
 	stored index.Index
-	memory *index.Memory
+	memory *wordsearch.Memory
 	tools  []tool.Tool
 	outbox outbox.Observations[Observation]
 	// toIndex are sessions whose index in the file is to be brought up to date.
@@ -48,10 +49,10 @@ func New(svc *compaction.CompactionSessionService, cfg Config) (*Recaller, error
 	r := &Recaller{svc: svc, cfg: cfg.withDefaults()}
 	r.steps.hanging.Most = mostHanging
 	r.stored, _ = svc.Unwrap().(index.Index)
-	r.memory = index.NewMemory(r.cfg.MaxIndexBytes)
+	r.memory = wordsearch.NewMemory(r.cfg.MaxIndexBytes)
 	tools, err := r.makeTools()
 	r.tools = tools
-	svc.OnDelete(func(ref compaction.SessionRef) { r.memory.Forget(index.Key(ref)) })
+	svc.OnDelete(func(ref compaction.SessionRef) { r.memory.Forget(wordsearch.Key(ref)) })
 	return r, err
 }
 
@@ -117,7 +118,7 @@ func (r *Recaller) search(ctx context.Context, ref compaction.SessionRef, q Quer
 	ctx, done := r.begin(ctx, ref)
 	defer func() {
 		if errors.Is(err, session.ErrNotFound) {
-			r.memory.Forget(index.Key(ref))
+			r.memory.Forget(wordsearch.Key(ref))
 		}
 		done(found, err)
 	}()
@@ -126,7 +127,7 @@ func (r *Recaller) search(ctx context.Context, ref compaction.SessionRef, q Quer
 		return found, fmt.Errorf("recall: from (%s) is after to (%s): swap them", q.From.Format(time.RFC3339), q.To.Format(time.RFC3339))
 	case q.Limit < 0:
 		return found, fmt.Errorf("recall: limit is %d: it must not be negative", q.Limit)
-	case index.Ask(q.Text).Empty():
+	case wordsearch.Ask(q.Text).Empty():
 		return found, nil
 	}
 	step := make(chan result, 1) // nobody reads that of a step that was given up
@@ -173,7 +174,7 @@ func (r *Recaller) lookUp(ctx context.Context, ref compaction.SessionRef, events
 		}
 		events = slices.Collect(resp.Session.Events().All())
 	}
-	return r.memory.Search(ctx, index.Key(ref), events, q)
+	return r.memory.Search(ctx, wordsearch.Key(ref), events, q)
 }
 
 // may returns which events a query may find.
@@ -190,7 +191,7 @@ func (r *Recaller) may(q Query, view []*session.Event) func(*session.Event) bool
 		}
 		// A tool result that the view shows cut can be found: the words that were found may be in the rest.
 		form, isShown := shown[identityOf(ev)]
-		return !isShown || form != ev && index.Text(form) != index.Text(ev)
+		return !isShown || form != ev && wordsearch.Text(form) != wordsearch.Text(ev)
 	}
 }
 

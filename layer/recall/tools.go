@@ -16,7 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/recalled"
-	"github.com/adk-go-ext/longsession/layer/recall/index"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 )
 
 // The names of the tools.
@@ -79,7 +79,7 @@ func (r *Recaller) answer(ctx agent.ToolContext, in searchArgs) map[string]any {
 	q.To, problem = parseTime("to", in.To, true, problem)
 	switch {
 	case problem != "":
-	case index.Ask(q.Text).Empty():
+	case wordsearch.Ask(q.Text).Empty():
 		problem = noWords
 	case !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From):
 		problem = fmt.Sprintf("from (%.40s) is after to (%.40s): swap them.", in.From, in.To)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/layer/recall/index"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -51,7 +51,7 @@ func (r *Recaller) readTurn(ctx context.Context, ref compaction.SessionRef, bran
 	}
 	at := position - first
 	may := func(ev *session.Event) bool {
-		return ev != nil && adk.Visible(branch, ev.Branch) && index.Text(ev) != "" && (r.cfg.Filter == nil || r.cfg.Filter(ev))
+		return ev != nil && adk.Visible(branch, ev.Branch) && wordsearch.Text(ev) != "" && (r.cfg.Filter == nil || r.cfg.Filter(ev))
 	}
 	if at < 0 || at >= len(events) || !may(events[at]) {
 		return Passage{}, fmt.Errorf("%w: %.40q", ErrNoSuchRef, line)
@@ -69,7 +69,7 @@ func (r *Recaller) readTurn(ctx context.Context, ref compaction.SessionRef, bran
 		if room <= 0 || !may(events[i]) {
 			return
 		}
-		text, cut := excerpt(r.text(events[i]), index.Question{}, min(most, room), false)
+		text, cut := excerpt(r.text(events[i]), wordsearch.Question{}, min(most, room), false)
 		l := Line{Ref: refOf(first + i), At: events[i].Timestamp, Author: events[i].Author, Text: text, Cut: cut, Found: i == at}
 		room -= tokens.Estimate(l.String()) + 1
 		p.Lines = append(p.Lines, l)

@@ -1,3 +1,5 @@
+// Package index is what package recall asks a session service that has an index of words of its own. A service without
+// one needs nothing: recall then keeps an index in memory.
 package index
 
 import (
@@ -8,7 +10,7 @@ import (
 )
 
 // Index is a session service that finds the events of its sessions by their words, such as the one of package
-// persistence, which keeps an index in its file. For other services there is [Memory]. It is safe for concurrent use.
+// persistence, which keeps an index in its file. It is safe for concurrent use.
 type Index interface {
 	// SearchText returns the events of one session that fit a query best, the best first. It takes in first
 	// what was appended since it was asked last. A query without a term finds nothing. Errors wrap

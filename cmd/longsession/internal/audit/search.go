@@ -12,6 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/internal/textindex"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -157,7 +158,7 @@ func searchEvents(ctx context.Context, f *File, s *Session, q index.Query) (foun
 		}
 		rows, events = append(rows, row), append(events, row.Event)
 	}
-	hits, err := index.NewMemory(0).Search(ctx, index.Key{AppName: s.App, UserID: s.User, SessionID: s.ID}, events, q)
+	hits, err := wordsearch.NewMemory(0).Search(ctx, wordsearch.Key{AppName: s.App, UserID: s.User, SessionID: s.ID}, events, q)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/layer/recall/index"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 )
 
 // output writes what was found.
@@ -25,7 +25,7 @@ type output struct {
 
 func newOutput(w io.Writer, query string, whole bool) *output {
 	o := &output{to: bufio.NewWriter(w), screen: terminal.Of(w), whole: whole}
-	o.words = slices.Clone(index.Ask(query).Terms)
+	o.words = slices.Clone(wordsearch.Ask(query).Terms)
 	slices.SortStableFunc(o.words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	return o
 }

@@ -1,4 +1,4 @@
-package index_test
+package wordsearch_test
 
 import (
 	"math/rand/v2"
@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
@@ -67,7 +68,7 @@ func BenchmarkMemory(b *testing.B) {
 	all := talk(events, 400)
 	asked := questions(200, all)
 	before := heap()
-	m := index.NewMemory(1 << 30)
+	m := wordsearch.NewMemory(1 << 30)
 	began := time.Now()
 	search(m, key("s"), all, index.Query{Text: asked[0]})
 	build := time.Since(began)
@@ -105,7 +106,7 @@ func TestMemoryKnowsHowMuchItTakesUp(t *testing.T) {
 	const events = 10_000
 	all := talk(events, 400)
 	before := heap()
-	m := index.NewMemory(1 << 30)
+	m := wordsearch.NewMemory(1 << 30)
 	search(m, key("s"), all, index.Query{Text: "anything"})
 	taken := heap() - before
 	runtime.KeepAlive(all)

@@ -1,4 +1,4 @@
-package index_test
+package wordsearch_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
@@ -20,7 +21,7 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 		chat = append(chat, said(fmt.Sprint("parcel ", i))...)
 		chat[i].ID = fmt.Sprint("e", i)
 	}
-	m, read := index.NewMemory(0), 0
+	m, read := wordsearch.NewMemory(0), 0
 	ctx, cancel := context.WithCancel(t.Context())
 	q := index.Query{Text: "parcel", Limit: 100, Redact: func(text string) string {
 		if read++; read == 40 {
@@ -53,7 +54,7 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 // TestAPanicOfMayHarmsNoOtherSearch: its first estimates are not those of another search.
 func TestAPanicOfMayHarmsNoOtherSearch(t *testing.T) {
 	chat := said("parcel parcel parcel", "-", "a parcel for the zoo", "zoo", "a zebra")
-	want := positions(search(index.NewMemory(0), key("s"), chat, index.Query{Text: "zoo"}))
+	want := positions(search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "zoo"}))
 	for range 20 {
 		func() {
 			defer func() {
@@ -61,9 +62,9 @@ func TestAPanicOfMayHarmsNoOtherSearch(t *testing.T) {
 					t.Error("May was not asked")
 				}
 			}()
-			search(index.NewMemory(0), key("s"), chat, index.Query{Text: "parcel", May: func(*session.Event) bool { panic("no") }})
+			search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "parcel", May: func(*session.Event) bool { panic("no") }})
 		}()
-		if got := positions(search(index.NewMemory(0), key("s"), chat, index.Query{Text: "zoo"})); !slices.Equal(got, want) {
+		if got := positions(search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "zoo"})); !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package index_test
+package wordsearch_test
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
@@ -40,7 +41,7 @@ func TestAQuestionIsReadUpToALimit(t *testing.T) {
 		"marks":          "e" + strings.Repeat("\u0301", 1<<18),
 		"FTS5 operators": strings.Repeat(" AND NEAR OR NOT", 1<<16),
 	} {
-		q := index.Ask("parcel " + tail)
+		q := wordsearch.Ask("parcel " + tail)
 		if len(q.Terms) > 64 || len(q.Dates) > 64 || q.Empty() || q.Terms[0] != "parcel" {
 			t.Errorf("%s: %d terms, %d dates", name, len(q.Terms), len(q.Dates))
 		}
@@ -49,7 +50,7 @@ func TestAQuestionIsReadUpToALimit(t *testing.T) {
 				t.Errorf("%s: the term %q", name, term)
 			}
 		}
-		if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "parcel " + tail}); !slices.Contains(positions(got), 0) {
+		if got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "parcel " + tail}); !slices.Contains(positions(got), 0) {
 			t.Errorf("%s: got %v", name, positions(got))
 		}
 	}
@@ -58,14 +59,14 @@ func TestAQuestionIsReadUpToALimit(t *testing.T) {
 func TestEventsOfAnySizeAreFoundByTheirBeginning(t *testing.T) {
 	t.Parallel()
 	chat := said("parcel "+strings.Repeat("late ", 1<<20), "desk: parcel "+strings.Repeat("字", 1<<18), "parcel \x00\xff 👍")
-	got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "parcel"})
+	got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "parcel"})
 	found := positions(got)
 	slices.Sort(found)
 	if !slices.Equal(found, []int{0, 1, 2}) {
 		t.Errorf("got %v", found)
 	}
 	for _, ev := range chat {
-		if list := index.Terms(ev, nil); len(list) > 40_000 {
+		if list := wordsearch.Terms(ev, nil); len(list) > 40_000 {
 			t.Errorf("%d terms", len(list))
 		}
 	}
@@ -78,7 +79,7 @@ func TestASecretAtTheEndOfWhatIsIndexed(t *testing.T) {
 	redact := func(s string) string { return strings.ReplaceAll(s, secret, "[redacted]") }
 	for length := 32<<10 - 40; length < 32<<10+4; length++ {
 		ev := said(strings.Repeat(".", length) + " " + secret)[0]
-		for _, term := range index.Terms(ev, redact) {
+		for _, term := range wordsearch.Terms(ev, redact) {
 			if strings.HasPrefix(term, "hunt") || strings.HasPrefix(term, "open") {
 				t.Fatalf("behind %d bytes, the term %q is left of a secret", length, term)
 			}
@@ -90,7 +91,7 @@ func TestNumbersAreFoundWithAndWithoutCommas(t *testing.T) {
 	t.Parallel()
 	chat := said("The loan is $12,500 for now.", "desk: The other one was 48000 a year.", "And the ids are 7,8,9.")
 	for question, want := range map[string]int{"12500": 0, "12,500": 0, "48,000": 1, "48000": 1, "8": 2} {
-		if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question}); len(got) != 1 || got[0].Position != want {
+		if got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: question}); len(got) != 1 || got[0].Position != want {
 			t.Errorf("%s: got %v, want %d", question, positions(got), want)
 		}
 	}
@@ -122,7 +123,7 @@ func TestHiddenEventsFindNothing(t *testing.T) {
 		if rapid.Bool().Draw(t, "a time") {
 			q.From = began.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "from")) * time.Minute)
 		}
-		got, want := search(index.NewMemory(0), key("s"), open, q), search(index.NewMemory(0), key("s"), other, q)
+		got, want := search(wordsearch.NewMemory(0), key("s"), open, q), search(wordsearch.NewMemory(0), key("s"), other, q)
 		for _, h := range got {
 			for _, ev := range slices.Concat([]index.Neighbor{{Event: h.Event}}, h.Before, h.After) {
 				if hidden[number(ev.Event)] || ev.Event.Timestamp.Before(q.From) {
@@ -149,7 +150,7 @@ func number(ev *session.Event) (n int) {
 func TestASmallerHistoryDoesNotMakeTheIndexAnew(t *testing.T) {
 	t.Parallel()
 	chat := said("The parcel is late.", "desk: It comes on Monday.", "The parcel came.")
-	m, read := index.NewMemory(0), 0
+	m, read := wordsearch.NewMemory(0), 0
 	q := index.Query{Text: "parcel", Redact: func(s string) string { read++; return s }}
 	for _, n := range []int{3, 2, 3, 1, 3} {
 		got := search(m, key("s"), chat[:n], q)
@@ -174,7 +175,7 @@ func TestAnotherHistoryIsReadAnew(t *testing.T) {
 		return chat
 	}
 	for _, i := range []int{0, 4} {
-		m := index.NewMemory(0)
+		m := wordsearch.NewMemory(0)
 		search(m, key("s"), changed(-1), index.Query{Text: "parcel"})
 		if got := search(m, key("s"), changed(i), index.Query{Text: "tomatoes"}); !slices.Equal(positions(got), []int{i}) {
 			t.Errorf("event %d is another one: got %v", i, positions(got))
@@ -191,11 +192,11 @@ func TestFrequentWordsFindWhatRareOnesDoNot(t *testing.T) {
 		chat = append(chat, said("-", "-", "-", "-", "the parcel")...)
 	}
 	q := index.Query{Text: "zebra yak xylophone wombat parcel", Limit: 100}
-	if got := search(index.NewMemory(0), key("s"), chat, q); len(got) != 21 || got[0].Position != 0 {
+	if got := search(wordsearch.NewMemory(0), key("s"), chat, q); len(got) != 21 || got[0].Position != 0 {
 		t.Errorf("got %v", positions(got))
 	}
 	q.May = func(ev *session.Event) bool { return ev != chat[0] }
-	if got := search(index.NewMemory(0), key("s"), chat, q); len(got) != 20 {
+	if got := search(wordsearch.NewMemory(0), key("s"), chat, q); len(got) != 20 {
 		t.Errorf("without the first event, got %v", positions(got))
 	}
 }
@@ -206,12 +207,12 @@ func FuzzSearch(f *testing.F) {
 	f.Add("\xff\x00", "\" OR *")
 	f.Fuzz(func(t *testing.T, text, question string) {
 		chat := said("first: "+text, "desk: "+question, "user: "+text+question)
-		first := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question, Around: 1})
-		again := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question, Around: 1})
+		first := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: question, Around: 1})
+		again := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: question, Around: 1})
 		if fmt.Sprintf("%+v", first) != fmt.Sprintf("%+v", again) {
 			t.Fatalf("%q: %v, then %v", question, positions(first), positions(again))
 		}
-		if index.Ask(question).Empty() && len(first) > 0 {
+		if wordsearch.Ask(question).Empty() && len(first) > 0 {
 			t.Fatalf("%q asks for nothing, and got %v", question, positions(first))
 		}
 	})
@@ -220,11 +221,11 @@ func FuzzSearch(f *testing.F) {
 // A function that fails once must not leave an event behind that is never found.
 func TestARedactThatPanicsLeavesNoGap(t *testing.T) {
 	t.Parallel()
-	m := index.NewMemory(0)
+	m := wordsearch.NewMemory(0)
 	ev := &session.Event{ID: "1", Author: "user", LLMResponse: model.LLMResponse{Content: genai.NewContentFromText("The parcel is in Kassel", genai.RoleUser)}}
 	search := func(redact func(string) string) (hits []index.Hit) {
 		defer func() { _ = recover() }()
-		return search(m, index.Key{SessionID: "s"}, []*session.Event{ev}, index.Query{Text: "parcel", Redact: redact})
+		return search(m, wordsearch.Key{SessionID: "s"}, []*session.Event{ev}, index.Query{Text: "parcel", Redact: redact})
 	}
 	search(func(string) string { panic("no pattern") })
 	if hits := search(nil); len(hits) != 1 {

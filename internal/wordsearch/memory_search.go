@@ -1,4 +1,4 @@
-package index
+package wordsearch
 
 import (
 	"cmp"
@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 // search returns the best events. p is locked.
-func (p *postings) search(ctx context.Context, events []*session.Event, query Query) ([]Hit, error) {
+func (p *postings) search(ctx context.Context, events []*session.Event, query index.Query) ([]index.Hit, error) {
 	q := Ask(query.Text)
 	if q.Empty() || len(p.docs) == 0 {
 		return nil, ctx.Err()
@@ -25,8 +27,8 @@ func (p *postings) search(ctx context.Context, events []*session.Event, query Qu
 	if beside := s.beside(Beside(ranked, candidates)); len(beside) > 0 {
 		ranked = Rank(q, s.corpus, append(candidates, beside...))
 	}
-	hits := make([]Hit, 0, min(len(ranked), query.limit()))
-	for _, r := range ranked[:min(len(ranked), query.limit())] {
+	hits := make([]index.Hit, 0, min(len(ranked), limit(query)))
+	for _, r := range ranked[:min(len(ranked), limit(query))] {
 		hits = append(hits, s.hit(r))
 	}
 	if err := ctx.Err(); err != nil {
@@ -36,10 +38,10 @@ func (p *postings) search(ctx context.Context, events []*session.Event, query Qu
 }
 
 // limit is how many hits to return.
-func (q Query) limit() int { return cmp.Or(min(max(0, q.Limit), maxLimit), defaultLimit) }
+func limit(q index.Query) int { return cmp.Or(min(max(0, q.Limit), maxLimit), defaultLimit) }
 
-// within reports whether an event may be returned.
-func (q Query) within(ev *session.Event) bool {
+// mayReturn reports whether an event may be returned.
+func mayReturn(q index.Query, ev *session.Event) bool {
 	switch {
 	case !q.From.IsZero() && ev.Timestamp.Before(q.From), !q.To.IsZero() && ev.Timestamp.After(q.To):
 		return false
@@ -48,14 +50,16 @@ func (q Query) within(ev *session.Event) bool {
 }
 
 // within reports whether an event may be returned. None may when the context has ended.
-func (s *searching) within(ev *session.Event) bool { return s.ctx.Err() == nil && s.query.within(ev) }
+func (s *searching) within(ev *session.Event) bool {
+	return s.ctx.Err() == nil && mayReturn(s.query, ev)
+}
 
 // searching is one search in one session.
 type searching struct {
 	*postings
 	ctx    context.Context // when it ends, the search ends at the next event, and its hits are not returned
 	q      Question
-	query  Query
+	query  index.Query
 	events []*session.Event
 	docs   []document // of these events
 	ids    []int64    // of the question's terms, -1 for one that no event has
@@ -87,7 +91,7 @@ type scored struct {
 // candidates returns the events to rank: those that may be returned and whose first estimate of a score is best. They are
 // chosen by the rare terms of the question, and by all of them if these find too few.
 func (s *searching) candidates() []Candidate {
-	most := max(maxCandidates, 4*s.query.limit())
+	most := max(maxCandidates, 4*limit(s.query))
 	terms, all := s.telling()
 	found := s.found(terms, most)
 	if !all && len(found) < most {
@@ -276,9 +280,9 @@ func (s *searching) candidate(doc int) Candidate {
 }
 
 // hit returns an event with its neighbors.
-func (s *searching) hit(r Ranked) Hit {
+func (s *searching) hit(r Ranked) index.Hit {
 	doc, _ := s.document(r.Position)
-	h := Hit{Event: s.events[r.Position], Position: r.Position, Turn: int(s.docs[doc].turn), Score: r.Score}
+	h := index.Hit{Event: s.events[r.Position], Position: r.Position, Turn: int(s.docs[doc].turn), Score: r.Score}
 	for i := doc - 1; i >= 0 && len(h.Before) < s.query.Around; i-- {
 		if n, may := s.neighbor(i); may {
 			h.Before = append(h.Before, n)
@@ -293,10 +297,10 @@ func (s *searching) hit(r Ranked) Hit {
 	return h
 }
 
-func (s *searching) neighbor(doc int) (Neighbor, bool) {
+func (s *searching) neighbor(doc int) (index.Neighbor, bool) {
 	d := s.docs[doc]
 	ev := s.events[d.position]
-	return Neighbor{Event: ev, Position: int(d.position), Turn: int(d.turn)}, s.within(ev)
+	return index.Neighbor{Event: ev, Position: int(d.position), Turn: int(d.turn)}, s.within(ev)
 }
 
 // each calls f with each document of the list, and how often it has the term.

@@ -1,4 +1,4 @@
-package index_test
+package wordsearch_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
@@ -24,8 +25,8 @@ func ExampleMemory_Search() {
 		said("guide", "Every hour, on the half hour.", 1),
 		said("user", "And is the lighthouse open today?", 2),
 	}
-	found := index.NewMemory(0)
-	key := index.Key{AppName: "travel", UserID: "ada", SessionID: "trip"}
+	found := wordsearch.NewMemory(0)
+	key := wordsearch.Key{AppName: "travel", UserID: "ada", SessionID: "trip"}
 	hits, err := found.Search(context.Background(), key, events, index.Query{Text: "ferries to Texel", Limit: 1})
 	if err != nil {
 		log.Fatal(err)

@@ -1,4 +1,4 @@
-package index_test
+package wordsearch_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
@@ -37,7 +38,7 @@ func said(texts ...string) []*session.Event {
 }
 
 // search searches with a context that does not end.
-func search(m *index.Memory, key index.Key, events []*session.Event, q index.Query) []index.Hit {
+func search(m *wordsearch.Memory, key wordsearch.Key, events []*session.Event, q index.Query) []index.Hit {
 	hits, err := m.Search(context.Background(), key, events, q)
 	if err != nil {
 		panic(err)
@@ -45,7 +46,9 @@ func search(m *index.Memory, key index.Key, events []*session.Event, q index.Que
 	return hits
 }
 
-func key(id string) index.Key { return index.Key{AppName: "app", UserID: "user", SessionID: id} }
+func key(id string) wordsearch.Key {
+	return wordsearch.Key{AppName: "app", UserID: "user", SessionID: id}
+}
 
 // positions lists where the hits are, the best first.
 func positions(hits []index.Hit) []int {
@@ -82,7 +85,7 @@ func TestTheEventThatAnswersComesFirst(t *testing.T) {
 		{"我喜欢哪部科幻电影？", 4},
 		{`"passport" AND NEAR(number*) : ^`, 2},
 	} {
-		got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: tt.question})
+		got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: tt.question})
 		if len(got) == 0 || got[0].Position != tt.want || got[0].Event != chat[tt.want] {
 			t.Errorf("%s: got %v, want %d first", tt.question, positions(got), tt.want)
 		}
@@ -93,15 +96,15 @@ func TestAQuestionWithoutAWordFindsNothing(t *testing.T) {
 	t.Parallel()
 	chat := said("The parcel is late.", "desk: It arrives on Monday.")
 	for _, question := range []string{"", " \n\t", "the of and", "\x00\x01\x02", "🙂🙃", "\xff\xfe", "()*\"", "zebra"} {
-		if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question}); len(got) > 0 {
+		if got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: question}); len(got) > 0 {
 			t.Errorf("%q: got %v", question, positions(got))
 		}
 	}
-	if got := search(index.NewMemory(0), key("s"), nil, index.Query{Text: "parcel"}); len(got) > 0 {
+	if got := search(wordsearch.NewMemory(0), key("s"), nil, index.Query{Text: "parcel"}); len(got) > 0 {
 		t.Errorf("an empty session: got %v", positions(got))
 	}
 	huge := strings.Repeat("parcel ", 150_000) // a megabyte
-	if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: huge}); !slices.Equal(positions(got), []int{0}) {
+	if got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: huge}); !slices.Equal(positions(got), []int{0}) {
 		t.Errorf("a question of a megabyte: got %v", positions(got))
 	}
 }
@@ -117,7 +120,7 @@ func TestADateInTheQuestionCounts(t *testing.T) {
 	for question, want := range map[string]int{
 		"Where did we run on May 6?": 5, "the run of the 6th of May": 5, "run on 2026-05-06": 5, "5月6号 run": 5, "run, May 10th, 2026": 9,
 	} {
-		got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: question, Limit: 1})
+		got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: question, Limit: 1})
 		if len(got) != 1 || got[0].Position != want {
 			t.Errorf("%s: got %v, want %d", question, positions(got), want)
 		}
@@ -128,7 +131,7 @@ func TestOnlyWhatMayBeReturnedIsReturned(t *testing.T) {
 	t.Parallel()
 	chat := said("secret parcel one", "parcel two", "secret parcel three", "parcel four")
 	open := func(ev *session.Event) bool { return !strings.Contains(ev.Content.Parts[0].Text, "secret") }
-	got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "parcel", Around: 3, May: open})
+	got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "parcel", Around: 3, May: open})
 	if !slices.Equal(slices.Sorted(slices.Values(positions(got))), []int{1, 3}) {
 		t.Fatalf("got %v", positions(got))
 	}
@@ -139,11 +142,11 @@ func TestOnlyWhatMayBeReturnedIsReturned(t *testing.T) {
 			}
 		}
 	}
-	if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "secret", May: open}); len(got) > 0 {
+	if got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "secret", May: open}); len(got) > 0 {
 		t.Errorf("words of what may not be returned: got %v", positions(got))
 	}
 	from, to := began.Add(time.Minute), began.Add(2*time.Minute)
-	if got := positions(search(index.NewMemory(0), key("s"), chat, index.Query{Text: "parcel", From: from, To: to})); !slices.Equal(slices.Sorted(slices.Values(got)), []int{1, 2}) {
+	if got := positions(search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "parcel", From: from, To: to})); !slices.Equal(slices.Sorted(slices.Values(got)), []int{1, 2}) {
 		t.Errorf("within two minutes: got %v", got)
 	}
 }
@@ -152,7 +155,7 @@ func TestHitsHaveTheirTurnAndNeighbors(t *testing.T) {
 	t.Parallel()
 	chat := said("desk: Hello!", "Hi.", "desk: Yes?", "My parcel is late.", "desk: Which parcel?", "The blue zeppelin.", "desk: Thanks.")
 	chat = slices.Insert(chat, 5, &session.Event{ID: "state only", Author: "desk", Timestamp: began})
-	got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "zeppelin", Around: 1})
+	got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "zeppelin", Around: 1})
 	if len(got) != 1 || got[0].Position != 6 || got[0].Turn != 3 || len(got[0].Before) != 1 || len(got[0].After) != 1 {
 		t.Fatalf("got %+v", got)
 	}
@@ -165,10 +168,10 @@ func TestWhatIsRedactedCannotBeFound(t *testing.T) {
 	t.Parallel()
 	chat := said("The code of the safe is zebra42.")
 	hide := func(text string) string { return strings.ReplaceAll(text, "zebra42", "[code]") }
-	if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "zebra42", Redact: hide}); len(got) > 0 {
+	if got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "zebra42", Redact: hide}); len(got) > 0 {
 		t.Errorf("got %v", positions(got))
 	}
-	if got := search(index.NewMemory(0), key("s"), chat, index.Query{Text: "safe", Redact: hide}); len(got) != 1 {
+	if got := search(wordsearch.NewMemory(0), key("s"), chat, index.Query{Text: "safe", Redact: hide}); len(got) != 1 {
 		t.Errorf("the rest is not found: %v", positions(got))
 	}
 }
@@ -188,7 +191,7 @@ func TestAGrownIndexEqualsABuiltOne(t *testing.T) {
 		}
 		question := strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "boss", "may", "2026-03-05")), 1, 6).Draw(t, "question"), " ")
 		q := index.Query{Text: question, Limit: rapid.IntRange(0, 5).Draw(t, "limit"), Around: rapid.IntRange(0, 2).Draw(t, "around")}
-		grown := index.NewMemory(0)
+		grown := wordsearch.NewMemory(0)
 		for n := 0; n < len(events); n += rapid.IntRange(1, 9).Draw(t, "more") {
 			search(grown, key("s"), events[:n], q)
 		}
@@ -199,7 +202,7 @@ func TestAGrownIndexEqualsABuiltOne(t *testing.T) {
 			}
 			search(grown, key("s"), others, q)
 		}
-		got, want := search(grown, key("s"), events, q), search(index.NewMemory(0), key("s"), events, q)
+		got, want := search(grown, key("s"), events, q), search(wordsearch.NewMemory(0), key("s"), events, q)
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Fatalf("%s: grown %v, built %v", question, positions(got), positions(want))
 		}
@@ -209,7 +212,7 @@ func TestAGrownIndexEqualsABuiltOne(t *testing.T) {
 func TestTheOldestSessionsAreForgotten(t *testing.T) {
 	t.Parallel()
 	const most = 64 << 10
-	m := index.NewMemory(most)
+	m := wordsearch.NewMemory(most)
 	for i := range 40 {
 		var texts []string
 		for k := range 50 {
@@ -222,7 +225,7 @@ func TestTheOldestSessionsAreForgotten(t *testing.T) {
 			t.Fatalf("%d bytes after session %d, the most are %d", m.Bytes(), i, most)
 		}
 	}
-	one := index.NewMemory(1)
+	one := wordsearch.NewMemory(1)
 	if got := search(one, key("s"), said("a parcel"), index.Query{Text: "parcel"}); len(got) != 1 {
 		t.Error("a session that is larger than the limit is not searched")
 	}
@@ -234,7 +237,7 @@ func TestTheOldestSessionsAreForgotten(t *testing.T) {
 
 func TestMemoryIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
-	m := index.NewMemory(20 << 10)
+	m := wordsearch.NewMemory(20 << 10)
 	chat := said(strings.Split(strings.Repeat("the parcel is late,it comes on Monday,", 30), ",")...)
 	var all sync.WaitGroup
 	for i := range 8 {

@@ -1,4 +1,4 @@
-package index
+package wordsearch
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
 
 const (
@@ -62,7 +63,7 @@ func NewMemory(maxBytes int) *Memory {
 // older events have changed. Searches of one session run at the same time, except while new events are read. A search
 // that was given fewer events than another one before finds none of the others. Events must not be changed while Search
 // runs. The only error is that of the context. What was read before is kept, so the next search goes on from there.
-func (m *Memory) Search(ctx context.Context, key Key, events []*session.Event, q Query) ([]Hit, error) {
+func (m *Memory) Search(ctx context.Context, key Key, events []*session.Event, q index.Query) ([]index.Hit, error) {
 	m.mu.Lock()
 	p, found := m.sessions.Get(key)
 	if !found {

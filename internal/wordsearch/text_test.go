@@ -1,4 +1,4 @@
-package index_test
+package wordsearch_test
 
 import (
 	"slices"
@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -46,11 +47,11 @@ func TestTextIsWhatCanBeFound(t *testing.T) {
 		{"a request for a confirmation", eventOf("bot", genai.NewPartFromFunctionCall("adk_request_confirmation", map[string]any{"hint": "really?"})), ""},
 		{"broken UTF-8", eventOf("bot", genai.NewPartFromText("a\xffb")), "a b"},
 	} {
-		if got := index.Text(tt.ev); got != tt.want {
+		if got := wordsearch.Text(tt.ev); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	long := index.Text(eventOf("bot", genai.NewPartFromText("x"+strings.Repeat("字", 200_000)), genai.NewPartFromText("end")))
+	long := wordsearch.Text(eventOf("bot", genai.NewPartFromText("x"+strings.Repeat("字", 200_000)), genai.NewPartFromText("end")))
 	if len(long) > 32<<10 || len(long) < 32<<10-4 || !utf8.ValidString(long) {
 		t.Errorf("a text of 600 KB became %d bytes", len(long))
 	}
@@ -58,19 +59,19 @@ func TestTextIsWhatCanBeFound(t *testing.T) {
 	for range 100_000 {
 		nested = map[string]any{"k": nested}
 	}
-	if got := index.Text(eventOf("bot", genai.NewPartFromFunctionResponse("f", map[string]any{"v": nested}))); strings.Contains(got, "deep") {
+	if got := wordsearch.Text(eventOf("bot", genai.NewPartFromFunctionResponse("f", map[string]any{"v": nested}))); strings.Contains(got, "deep") {
 		t.Error("nested without end")
 	}
 }
 
 func TestTermsNameTheAuthorAndTheDay(t *testing.T) {
 	t.Parallel()
-	got := index.Terms(eventOf("travel_desk", genai.NewPartFromText("Searching flights")), nil)
+	got := wordsearch.Terms(eventOf("travel_desk", genai.NewPartFromText("Searching flights")), nil)
 	want := []string{"search", "flight", "travel", "desk", "d:y2026", "d:m5", "d:d6", "d:w3"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := index.Terms(&session.Event{Author: "bot"}, nil); got != nil {
+	if got := wordsearch.Terms(&session.Event{Author: "bot"}, nil); got != nil {
 		t.Errorf("an event without text has %q", got)
 	}
 }
@@ -82,14 +83,14 @@ func FuzzTerms(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		ev := eventOf(text, genai.NewPartFromText(text))
-		terms := index.Terms(ev, nil)
+		terms := wordsearch.Terms(ev, nil)
 		for i, term := range terms {
 			if i < len(terms)-4 && strings.ContainsAny(term, ": \"*^()") || term == "" || len(term) > 64 || !utf8.ValidString(term) {
 				t.Fatalf("%q has the term %q", text, term)
 			}
 		}
-		hits := search(index.NewMemory(0), index.Key{}, []*session.Event{ev}, index.Query{Text: text, Around: 1})
-		if q := index.Ask(text); !q.Empty() && len(q.Terms) > 0 && slices.Contains(terms, q.Terms[0]) && len(hits) != 1 {
+		hits := search(wordsearch.NewMemory(0), wordsearch.Key{}, []*session.Event{ev}, index.Query{Text: text, Around: 1})
+		if q := wordsearch.Ask(text); !q.Empty() && len(q.Terms) > 0 && slices.Contains(terms, q.Terms[0]) && len(hits) != 1 {
 			t.Fatalf("%q does not find itself", text)
 		}
 	})

@@ -1,4 +1,4 @@
-// Package index finds the events of a session by their words, for package recall. It needs neither a model nor vectors.
+// Package wordsearch finds the events of a session by their words. It needs neither a model nor vectors.
 //
 // The unit is one event. [Text] is what can be found of it, and [Terms] cuts that into terms: stems of English words,
 // pairs of adjacent characters of Chinese and Japanese, numbers, the parts of identifiers, the author, and the day.
@@ -8,4 +8,4 @@
 //
 // A store that keeps terms of its own uses [Terms] when it writes and [Ask] when it is asked, and hands its candidates to
 // [Rank]. So every store finds the same. [Memory] is such a store.
-package index
+package wordsearch

@@ -1,4 +1,4 @@
-package index
+package wordsearch
 
 // Weights returns what each term of a question is worth, and each date, in a first estimate of the score of an event.
 // The estimate is the sum of a term's weight times [Saturated], plus the dates' weights.
