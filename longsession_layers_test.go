@@ -153,7 +153,7 @@ func TestContradictionsBetweenLayersAreRefusedByName(t *testing.T) {
 				return
 			}
 			var results *toolresult.ConfigError
-			var guard *budget.ConfigError
+			var guard *compaction.ConfigError
 			var compacts *compaction.ConfigError
 			var searches *toolsearch.ConfigError
 			var sections *prompt.ConfigError

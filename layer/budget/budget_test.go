@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/model"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -140,7 +141,7 @@ func fieldsOf(err error) []string {
 		return []string{err.Error()}
 	}
 	for _, e := range joined.Unwrap() {
-		var problem *budget.ConfigError
+		var problem *compaction.ConfigError
 		if !errors.As(e, &problem) {
 			return []string{e.Error()}
 		}

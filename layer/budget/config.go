@@ -86,11 +86,6 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// ConfigError is one refused value: Field names it as [Config] does, Value is as it was given, and Reason says
-// what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages of this
-// module have the same type.
-type ConfigError = configerr.Error
-
 // check returns the joined problems of a config whose thresholds have their defaults.
 func (c *Config) check() error {
 	p := c.Thresholds.check()

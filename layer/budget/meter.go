@@ -43,7 +43,7 @@ type Meter struct {
 	logger   survive.Places // where a panic of the logger itself ends; it is told to the default one
 }
 
-// New returns a Meter. The error joins a [*ConfigError] for every value that is refused.
+// New returns a Meter. The error joins a [*compaction.ConfigError] for every value that is refused.
 func New(cfg Config) (*Meter, error) {
 	cfg.Thresholds = cfg.Thresholds.withDefaults()
 	if err := cfg.check(); err != nil {

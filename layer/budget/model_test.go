@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/model/gemini"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
@@ -120,7 +121,7 @@ func TestSettingsOfTheWrapperAreChecked(t *testing.T) {
 	t.Parallel()
 	var nobody *counting
 	_, err := New(Config{Compactor: nobody, CompactTimeout: -1, Store: (*memory)(nil)})
-	var refused *ConfigError
+	var refused *compaction.ConfigError
 	if !errors.As(err, &refused) {
 		t.Fatalf("%v", err)
 	}

@@ -58,12 +58,7 @@ type Options struct {
 
 const defaultEvery = 10 // as many as a compaction leaves raw: before that there is nothing new to compact
 
-// ConfigError is one refused value: Field names it as [Config] or [Options] does, Value is as it was given, and
-// Reason says what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages
-// of this module have the same type.
-type ConfigError = configerr.Error
-
-// Check returns the joined problems of a config, each a [*ConfigError], nil if there is none.
+// Check returns the joined problems of a config, each a [*compaction.ConfigError], nil if there is none.
 func (c Config) Check() error {
 	var p configerr.Problems
 	if m := c.mode(); m != ByModel && m != ByOperator && m != NoCheckpoints {
@@ -98,7 +93,7 @@ type Tools struct {
 	tools []tool.Tool
 }
 
-// New makes the tools for a service. The error joins a [*ConfigError] for every value that is refused.
+// New makes the tools for a service. The error joins a [*compaction.ConfigError] for every value that is refused.
 func New(svc *compaction.CompactionSessionService, cfg Config) (*Tools, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // markDescription is what the model reads about mark_task_done. Models that are told less call it in
@@ -37,7 +38,7 @@ func MarkTaskDone(svc *compaction.CompactionSessionService, opts Options) (tool.
 		return nil, err
 	}
 	if name := svc.Settings().CheckpointTool; name != MarkTaskDoneName {
-		return nil, fmt.Errorf("contexttool: %w", &ConfigError{Field: "compaction.Config.CheckpointTool", Value: name,
+		return nil, fmt.Errorf("contexttool: %w", &configerr.Error{Field: "compaction.Config.CheckpointTool", Value: name,
 			Reason: fmt.Sprintf("nothing would answer the calls of %s: make the service with that name (Config.Compaction does)", MarkTaskDoneName)})
 	}
 	return functiontool.New(functiontool.Config{Name: MarkTaskDoneName, Description: markDescription},
@@ -75,7 +76,7 @@ func check(svc *compaction.CompactionSessionService, opts Options) error {
 		return errors.New("contexttool: the compaction service is nil")
 	}
 	if opts.Every < Off {
-		return fmt.Errorf("contexttool: %w", &ConfigError{Field: "Every", Value: opts.Every, Reason: everyReason})
+		return fmt.Errorf("contexttool: %w", &configerr.Error{Field: "Every", Value: opts.Every, Reason: everyReason})
 	}
 	return nil
 }

@@ -252,7 +252,7 @@ func TestBadSettingsAreRefusedByName(t *testing.T) {
 			return err
 		},
 	} {
-		var refused *contexttool.ConfigError
+		var refused *compaction.ConfigError
 		if err := try(); err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &refused) {
 			t.Errorf("%s: %v", want, err)
 		}

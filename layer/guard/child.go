@@ -29,7 +29,7 @@ type Child struct {
 // that Child returns: all model calls with it are charged to the subtask, to the turn and the session of its
 // caller, and to the callers of those. Call Close when it has ended.
 //
-// The error is a [*StopError] if a bound of a caller is reached already, and a [*ConfigError] for a limit that
+// The error is a [*StopError] if a bound of a caller is reached already, and a [*compaction.ConfigError] for a limit that
 // is negative.
 func (g *Guard) Child(ctx context.Context, child compaction.SessionRef, name string, limits Limits) (context.Context, *Child, error) {
 	var wrong configerr.Problems

@@ -201,7 +201,7 @@ func TestASubtaskKnowsWhatIsLeft(t *testing.T) {
 	if want := (guard.Limits{USD: 2 * callCost, ModelCalls: 8, Tokens: 9_450}); own != want {
 		t.Errorf("left %+v, want %+v", own, want)
 	}
-	var config *guard.ConfigError
+	var config *compaction.ConfigError
 	if !errors.As(bad, &config) || config.Field != "look.USD" {
 		t.Errorf("a negative limit: %v", bad)
 	}

@@ -5,11 +5,6 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// ConfigError is one refused value: Field names it as [Config] does, such as "Turn.USD", Value is as it was given,
-// and Reason says what is wrong with it, and what to do. Several are joined: errors.As finds the first. All
-// packages of this module have the same type.
-type ConfigError = configerr.Error
-
 // maxUSD is the highest limit in money. A higher one is a mistake in the unit.
 const maxUSD = 1_000_000 * tokens.Dollar
 

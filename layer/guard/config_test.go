@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/agent"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -31,7 +32,7 @@ func TestConfigProblemsAreNamed(t *testing.T) {
 		"Session.ModelCalls": {Session: guard.Limits{ModelCalls: math.MinInt}},
 	} {
 		g, err := guard.New(cfg)
-		var config *guard.ConfigError
+		var config *compaction.ConfigError
 		if g != nil || !errors.As(err, &config) || config.Field != strings.TrimSpace(field) || !strings.HasPrefix(err.Error(), "guard config: "+config.Field+" is ") {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -120,7 +121,7 @@ func TestABareNumberIsNoAmountOfMoney(t *testing.T) {
 	for _, limits := range []guard.Limits{{USD: 1}, {USD: 50}, {USD: 99_999}, {USD: guard.Dollars(-1)}, {USD: guard.Dollars(math.NaN())}, {USD: guard.Dollars(math.Inf(1))}, {USD: guard.Dollars(2e6)}} {
 		_, turn := guard.New(guard.Config{Turn: limits})
 		_, session := guard.New(guard.Config{Session: limits})
-		var refused *guard.ConfigError
+		var refused *compaction.ConfigError
 		if !errors.As(turn, &refused) || refused.Field != "Turn.USD" || session == nil {
 			t.Errorf("%d: %v, %v", limits.USD, turn, session)
 		}

@@ -42,7 +42,7 @@ const (
 	maxReported = 4_096
 )
 
-// New returns a guard. The error joins a [*ConfigError] for each value that is refused.
+// New returns a guard. The error joins a [*compaction.ConfigError] for each value that is refused.
 func New(cfg Config) (*Guard, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err

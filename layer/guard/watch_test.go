@@ -18,6 +18,7 @@ import (
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/functiontool"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 )
@@ -370,7 +371,7 @@ func TestSignalsSeeTheSteps(t *testing.T) {
 func TestARefusedWatchdogIsNamed(t *testing.T) {
 	t.Parallel()
 	_, err := guard.New(guard.Config{Watchdog: watchdog.Config{Repeats: 1}})
-	var refused *watchdog.ConfigError
+	var refused *compaction.ConfigError
 	if !errors.As(err, &refused) || refused.Field != "Watchdog.Repeats" || !strings.Contains(err.Error(), "Watchdog") {
 		t.Error(err)
 	}

@@ -60,12 +60,7 @@ const (
 	leastTokens = 100
 )
 
-// ConfigError is one refused value: Field names it as [Config] does, Value is as it was given, and Reason says
-// what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages of this
-// module have the same type.
-type ConfigError = configerr.Error
-
-// Check returns the joined problems of a config, each a [*ConfigError], nil if there is none.
+// Check returns the joined problems of a config, each a [*compaction.ConfigError], nil if there is none.
 func (c Config) Check() error {
 	var p configerr.Problems
 	if c.Limit < 0 || c.Limit > mostLimit {

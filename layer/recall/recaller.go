@@ -38,7 +38,7 @@ type Recaller struct {
 // persistence is, its index is used. For any other an index is kept in memory: it is made with the first
 // search in a session, and kept up with what is appended.
 //
-// The error joins a [*ConfigError] for every value that is refused.
+// The error joins a [*compaction.ConfigError] for every value that is refused.
 func New(svc *compaction.CompactionSessionService, cfg Config) (*Recaller, error) {
 	if svc == nil {
 		return nil, errors.New("recall: the compaction service is nil")

@@ -86,11 +86,6 @@ type Config struct {
 	Observer func(ctx context.Context, o Observation)
 }
 
-// ConfigError is one refused value: Field names it as [Config] or [Spec] does, Value is as it was given, and
-// Reason says what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages
-// of this module have the same type.
-type ConfigError = configerr.Error
-
 // checkLimits refuses negative limits.
 func checkLimits(p *configerr.Problems, prefix string, calls string, l guard.Limits) {
 	if l.USD < 0 {
@@ -148,7 +143,7 @@ type Runner struct {
 	outbox outbox.Observations[Observation]
 }
 
-// New returns a runner. It copies the config. The error joins a [*ConfigError] for each value that is refused.
+// New returns a runner. It copies the config. The error joins a [*compaction.ConfigError] for each value that is refused.
 // A runner without a model runs only subtasks whose [Spec] has one.
 func New(cfg Config) (*Runner, error) {
 	if err := cfg.check(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/subtask"
 )
@@ -32,7 +33,7 @@ func TestEachWrongValueOfAConfigIsNamed(t *testing.T) {
 			t.Errorf("no %q in %v", field, err)
 		}
 	}
-	var first *subtask.ConfigError
+	var first *compaction.ConfigError
 	if !errors.As(err, &first) || first.Field != "Service" || first.Reason == "" {
 		t.Errorf("the first is %+v", first)
 	}

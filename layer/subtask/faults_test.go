@@ -18,6 +18,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/subtask"
@@ -288,7 +289,7 @@ func TestASubtaskThatAsksForASubtaskIsRefused(t *testing.T) {
 	must(t, err)
 	q, b := delegating(t, svc, child, subtask.Spec{Message: "deep", Tools: wrapped}, nil)
 	q.say("go")
-	var refused *subtask.ConfigError
+	var refused *compaction.ConfigError
 	if !errors.As(b.errs[0], &refused) || refused.Field != "Spec.Tools" {
 		t.Errorf("refused with %v", b.errs[0])
 	}

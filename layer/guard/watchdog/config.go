@@ -77,11 +77,6 @@ type Config struct {
 	Files func(tool string, args map[string]any) []string
 }
 
-// ConfigError is one refused value: Field names it as [Config] does, Value is as it was given, and Reason says
-// what is wrong with it, and what to do. Several are joined: errors.As finds the first. All packages of this
-// module have the same type.
-type ConfigError = configerr.Error
-
 // lookBack is how many calls the windowed signals look at.
 const lookBack = 12
 

@@ -33,7 +33,7 @@ type Verdict struct {
 	noted Severity // of the pattern that Note is about
 }
 
-// New returns a Watchdog. It copies the config. The error joins a [*ConfigError] for every value that is
+// New returns a Watchdog. It copies the config. The error joins a *compaction.ConfigError for every value that is
 // refused.
 func New(cfg Config) (*Watchdog, error) {
 	if err := cfg.Check(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/notes"
 	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -514,7 +515,7 @@ func TestRefusedValues(t *testing.T) {
 		{watchdog.Config{Repeats: 1, Laps: 1}, "Laps is 1"},
 	} {
 		_, err := watchdog.New(r.cfg)
-		var refused *watchdog.ConfigError
+		var refused *compaction.ConfigError
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), r.want) {
 			t.Errorf("%v, want %q", err, r.want)
 		}
