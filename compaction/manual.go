@@ -13,14 +13,14 @@ import (
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
-// MaxWords is how long CompactOptions.Focus and CheckpointOptions.Note may be, in characters. Each summarizer call has
+// maxWords is how long CompactOptions.Focus and CheckpointOptions.Note may be, in characters. Each summarizer call has
 // them in its prompt, and the record keeps them for good.
-const MaxWords = 4000
+const maxWords = 4000
 
 // tooLong refuses words that are longer than MaxWords.
 func tooLong(what, words string) error {
-	if n := utf8.RuneCountInString(words); n > MaxWords {
-		return fmt.Errorf("%s has %d characters and may have %d; shorten it: it begins with %.40q", what, n, MaxWords, words)
+	if n := utf8.RuneCountInString(words); n > maxWords {
+		return fmt.Errorf("%s has %d characters and may have %d; shorten it: it begins with %.40q", what, n, maxWords, words)
 	}
 	return nil
 }
@@ -28,7 +28,7 @@ func tooLong(what, words string) error {
 // CompactOptions are the options of [CompactionSessionService.Compact]. The zero value keeps
 // Config.OverlapSize invocations raw.
 type CompactOptions struct {
-	// Focus biases the summary, in a person's words: at most [MaxWords] characters. Control characters are removed.
+	// Focus biases the summary, in a person's words: at most maxWords characters. Control characters are removed.
 	Focus string
 	// KeepRecent is how many of the newest complete invocations stay raw. 0 keeps
 	// Config.OverlapSize.
@@ -45,7 +45,7 @@ type CompactOptions struct {
 // CheckpointOptions are the options of [CompactionSessionService.Checkpoint]. The zero value keeps
 // one invocation raw.
 type CheckpointOptions struct {
-	// Note describes what was finished, in a person's or the agent's words: at most [MaxWords] characters. Control
+	// Note describes what was finished, in a person's or the agent's words: at most maxWords characters. Control
 	// characters are removed.
 	Note string
 	// KeepRecent is how many of the newest complete invocations stay raw. 0 keeps 1, the one that

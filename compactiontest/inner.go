@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// ErrNotOffered is returned by a [Case] of [InnerCases] if the service does not implement the
+// ErrNotOffered is returned by a [Case] of innerCases if the service does not implement the
 // interface under test.
 var ErrNotOffered = errors.New("the service does not implement the interface under test")
 
@@ -37,8 +37,8 @@ type (
 	}
 )
 
-// InnerCases returns the cases that [RunInner] checks.
-func InnerCases() []Case {
+// innerCases returns the cases that [RunInner] checks.
+func innerCases() []Case {
 	cases := slices.Concat(appenderCases(), partialCases(), leaserCases())
 	for i, c := range cases {
 		cases[i] = guarded(c)
@@ -56,7 +56,7 @@ func InnerCases() []Case {
 //	}
 func RunInner(t *testing.T, open func(t *testing.T) session.Service) {
 	t.Helper()
-	run(t, InnerCases(), open)
+	run(t, innerCases(), open)
 }
 
 // innerPlay is a conversation on an inner service. It writes its records itself.

@@ -42,7 +42,7 @@ func (r *resolver) threshold() Value[float64] {
 			return Value[float64]{pairFor(*v.Thresholds, tier).Compact, l.source, l.called(optionOf("compaction.thresholds"))}
 		}
 	}
-	return Value[float64]{PairOfTier(tier).Compact, FromPreset, tierName(tier)}
+	return Value[float64]{pairOfTier(tier).Compact, FromPreset, tierName(tier)}
 }
 
 func (r *resolver) blockThreshold() Value[float64] {
@@ -55,14 +55,14 @@ func (r *resolver) blockThreshold() Value[float64] {
 			return Value[float64]{pairFor(*v.Thresholds, tier).Block, l.source, l.called(optionOf("compaction.thresholds"))}
 		}
 	}
-	return Value[float64]{PairOfTier(tier).Block, FromPreset, tierName(tier)}
+	return Value[float64]{pairOfTier(tier).Block, FromPreset, tierName(tier)}
 }
 
-func pairFor(name string, tier tokens.Tier) Thresholds {
-	if pair, named := PairOf(name); named {
+func pairFor(name string, tier tokens.Tier) thresholds {
+	if pair, named := pairOf(name); named {
 		return pair
 	}
-	return PairOfTier(tier)
+	return pairOfTier(tier)
 }
 
 func tierName(tier tokens.Tier) string {
@@ -119,7 +119,7 @@ func (r *resolver) limits() {
 	}
 	s.Unpriced = find(r, "agent.unpriced", func(v *Values) *string { return v.Unpriced }, unpriced, reason)
 	if s.Unpriced.Source == FromDefault && s.Unpriced.Value == as && known {
-		r.note(NoteUnpriced, "%s has no price: it is charged as %s. Set agent.unpriced to choose otherwise, or give its price.", s.Model.Value, as)
+		r.note(noteUnpriced, "%s has no price: it is charged as %s. Set agent.unpriced to choose otherwise, or give its price.", s.Model.Value, as)
 	}
 	r.requireCeiling()
 	r.orderCeilings()
@@ -184,7 +184,7 @@ func (r *resolver) requirePrices() {
 		case ceiling.Source.explicit() && !s.Unpriced.Source.explicit(): // who sets a ceiling relies on it
 			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price: give its price (--price in a chat, the registry in an app), set agent.unpriced to the name of a model at whose price it is charged, or to warn if the ceiling is for other models", model))
 		default:
-			r.note(NoteUnpriced, "%s is %v (%s), which cannot hold: %s has no price. Set agent.unpriced to the name of a model at whose price it is charged.", key, ceiling.Value, ceiling.Origin(), model)
+			r.note(noteUnpriced, "%s is %v (%s), which cannot hold: %s has no price. Set agent.unpriced to the name of a model at whose price it is charged.", key, ceiling.Value, ceiling.Origin(), model)
 		}
 	}
 }

@@ -46,10 +46,10 @@ func (r *resolver) chooseModel() {
 		s.Provider = Value[Provider]{Gemini, FromDefault, ""}
 	}
 	if c, given := classOf(s.Task.Value); given {
-		s.Model = Value[string]{ModelOf(s.Provider.Value, c.tier), FromTask, string(c.name)}
+		s.Model = Value[string]{modelOf(s.Provider.Value, c.tier), FromTask, string(c.name)}
 		return
 	}
-	s.Model = Value[string]{ModelOf(s.Provider.Value, tokens.TierMid), FromDefault, "tier mid"}
+	s.Model = Value[string]{modelOf(s.Provider.Value, tokens.TierMid), FromDefault, "tier mid"}
 }
 
 // family is the provider whose models are suggested.
@@ -61,12 +61,12 @@ func (r *resolver) family() Provider {
 }
 
 // retirement returns when a model is turned off where it is served, and whether it is already.
-func (r *resolver) retirement(model string) (of Retirement, over, known bool) {
-	of, known = RetirementOf(model)
+func (r *resolver) retirement(model string) (of retirement, over, known bool) {
+	of, known = retirementOf(model)
 	if !known || r.settings.Provider.Value == Vertex {
-		return Retirement{}, false, false
+		return retirement{}, false, false
 	}
-	today := AsOf
+	today := asOf
 	if !r.in.Today.IsZero() {
 		today = r.in.Today.Format(time.DateOnly)
 	}
@@ -94,14 +94,14 @@ func (r *resolver) replaceRetired(key string, v *Value[string]) {
 	of, over, known := r.retirement(v.Value)
 	switch {
 	case over && r.ofApp(*v):
-		r.note(NoteRetired, "%s is %s (%s), which its provider turned off on %s. It stays, because the app has chosen it: if calls fail, change the app to %s.", key, v.Value, v.Origin(), of.Day, of.Instead)
+		r.note(noteRetired, "%s is %s (%s), which its provider turned off on %s. It stays, because the app has chosen it: if calls fail, change the app to %s.", key, v.Value, v.Origin(), of.Day, of.Instead)
 	case known && r.ofApp(*v):
-		r.note(NoteRetiring, "%s is %s (%s), which its provider will turn off on %s: change the app to %s by then.", key, v.Value, v.Origin(), of.Day, of.Instead)
+		r.note(noteRetiring, "%s is %s (%s), which its provider will turn off on %s: change the app to %s by then.", key, v.Value, v.Origin(), of.Day, of.Instead)
 	case over:
-		r.note(NoteRetired, "%s is %s (%s), which was turned off on %s: %s is used instead.", key, v.Value, v.Origin(), of.Day, of.Instead)
+		r.note(noteRetired, "%s is %s (%s), which was turned off on %s: %s is used instead.", key, v.Value, v.Origin(), of.Day, of.Instead)
 		v.Value = of.Instead
 	case known:
-		r.note(NoteRetiring, "%s is %s (%s), which will be turned off on %s. From then on %s is used instead.", key, v.Value, v.Origin(), of.Day, of.Instead)
+		r.note(noteRetiring, "%s is %s (%s), which will be turned off on %s. From then on %s is used instead.", key, v.Value, v.Origin(), of.Day, of.Instead)
 	}
 }
 
@@ -118,15 +118,15 @@ func (r *resolver) describeModel() {
 	if !sure {
 		assumed = fmt.Sprintf(", and a context window of %d tokens is assumed", window)
 	}
-	r.note(NoteUnknown, "agent.model is %s (%s), whose tier is not known: the thresholds of models without a tier are used instead, %v and %v%s.",
-		s.Model.Value, s.Model.Origin(), Unclassified.Compact, Unclassified.Block, assumed)
+	r.note(noteUnknown, "agent.model is %s (%s), whose tier is not known: the thresholds of models without a tier are used instead, %v and %v%s.",
+		s.Model.Value, s.Model.Origin(), unclassified.Compact, unclassified.Block, assumed)
 }
 
 // chooseSmallModel resolves the model of agentic tools.
 func (r *resolver) chooseSmallModel() {
 	s := &r.settings
 	s.AgenticTools = find(r, "agent.agentic_tools", func(v *Values) *bool { return v.AgenticTools }, false, "")
-	small, reason := ModelOf(r.family(), tokens.TierSmall), "tier small"
+	small, reason := modelOf(r.family(), tokens.TierSmall), "tier small"
 	if small == "" {
 		small, reason = s.Model.Value, "the agent's own model"
 	}

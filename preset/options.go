@@ -53,7 +53,7 @@ var options = []option{
 	toggle(Key{Name: "agent.agentic_tools", Flag: "agentic-tools", Help: "tools that read in a context of their own"}, func(v *Values) **bool { return &v.AgenticTools }),
 	choice(Key{Name: "session.ask", Flag: "ask", Help: "when to ask before a tool runs"}, func(v *Values) **Ask { return &v.Ask }, AskAlways, AskAuto, AskAllow),
 	toggle(Key{Name: "compaction.enabled", Flag: "no-compact", Negated: true, Help: "no automatic compaction; the hard limit stays"}, func(v *Values) **bool { return &v.Compaction }),
-	choice(Key{Name: "compaction.thresholds", Flag: "thresholds", Help: "a named pair of thresholds"}, func(v *Values) **string { return &v.Thresholds }, append([]string{ByTier}, pairNames()...)...),
+	choice(Key{Name: "compaction.thresholds", Flag: "thresholds", Help: "a named pair of thresholds"}, func(v *Values) **string { return &v.Thresholds }, append([]string{byTier}, pairNames()...)...),
 	share(Key{Name: "compaction.threshold", Flag: "threshold", Help: "the share of the effective window at which compaction begins; 0 is off"}, func(v *Values) **float64 { return &v.Threshold }, true),
 	share(Key{Name: "compaction.threshold_by_tier.frontier", Flag: "threshold-frontier", Help: "the same for models of the frontier tier"}, func(v *Values) **float64 { return &v.ThresholdByTier.Frontier }, true),
 	share(Key{Name: "compaction.threshold_by_tier.mid", Flag: "threshold-mid", Help: "the same for models of the mid tier"}, func(v *Values) **float64 { return &v.ThresholdByTier.Mid }, true),

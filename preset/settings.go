@@ -51,11 +51,11 @@ type NoteKind string
 
 // The kinds of notes.
 const (
-	NoteSmallTier NoteKind = "small-tier parent" // the text is wrapped at 78 columns
-	NoteUnknown   NoteKind = "unknown model"
-	NoteRetired   NoteKind = "retired model"
-	NoteRetiring  NoteKind = "model to be retired"
-	NoteUnpriced  NoteKind = "unpriced model"
+	noteSmallTier NoteKind = "small-tier parent" // the text is wrapped at 78 columns
+	noteUnknown   NoteKind = "unknown model"
+	noteRetired   NoteKind = "retired model"
+	noteRetiring  NoteKind = "model to be retired"
+	noteUnpriced  NoteKind = "unpriced model"
 	NoteSameModel NoteKind = "no small model"
 	NoteDead      NoteKind = "value without effect"
 )

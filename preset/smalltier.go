@@ -6,20 +6,20 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// SmallTierError refuses an agent's own model of the small tier, because safety.small_tier_parent is refuse.
-type SmallTierError struct {
+// smallTierError refuses an agent's own model of the small tier, because safety.small_tier_parent is refuse.
+type smallTierError struct {
 	Model string
 	Text  string // what is wrong and what to do, wrapped at 78 columns
 }
 
 // Error returns the text.
-func (e *SmallTierError) Error() string { return e.Text }
+func (e *smallTierError) Error() string { return e.Text }
 
 const noticeColumns = 78
 
-// SmallTierText returns the text about an agent whose own model is of the small tier, wrapped at 78 columns.
+// smallTierText returns the text about an agent whose own model is of the small tier, wrapped at 78 columns.
 // It suggests better and small, and leaves the suggestion out if better is "".
-func SmallTierText(model, better, small string) string {
+func smallTierText(model, better, small string) string {
 	suggestion := ""
 	if better != "" {
 		suggestion = fmt.Sprintf(" — e.g. --model %s --agentic-small-model %s", better, small)
@@ -40,11 +40,11 @@ func (r *resolver) guardSmallTier() {
 	if c, given := classOf(s.Task.Value); given {
 		tier = c.tier
 	}
-	better := r.current(ModelOf(r.family(), tier))
-	text := SmallTierText(s.Model.Value, better, s.SmallModel.Value)
+	better := r.current(modelOf(r.family(), tier))
+	text := smallTierText(s.Model.Value, better, s.SmallModel.Value)
 	if s.SmallTierParent.Value == SmallTierRefuse {
-		r.problems = append(r.problems, &SmallTierError{s.Model.Value, text})
+		r.problems = append(r.problems, &smallTierError{s.Model.Value, text})
 		return
 	}
-	s.Notes = append(s.Notes, Note{NoteSmallTier, text})
+	s.Notes = append(s.Notes, Note{noteSmallTier, text})
 }

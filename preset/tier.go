@@ -7,46 +7,46 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Thresholds is a pair of shares of the effective window: where compaction begins in the background, and
+// thresholds is a pair of shares of the effective window: where compaction begins in the background, and
 // where no request is sent before it is smaller.
-type Thresholds struct{ Compact, Block float64 }
+type thresholds struct{ Compact, Block float64 }
 
 // The pairs. Weaker models get worse in a full window, so their sessions are compacted earlier.
 var (
-	Frontier     = Thresholds{0.85, 0.98}
-	Mid          = Thresholds{0.65, 0.98}
-	Small        = Thresholds{0.35, 0.98}
-	Unclassified = Thresholds{0.85, 0.98} // models without a tier
-	Standard     = Thresholds{0.70, 0.98} // what package compaction does by itself
-	Late         = Thresholds{0.95, 0.98} // as much of the window as is safe
+	frontier     = thresholds{0.85, 0.98}
+	mid          = thresholds{0.65, 0.98}
+	small        = thresholds{0.35, 0.98}
+	unclassified = thresholds{0.85, 0.98} // models without a tier
+	standard     = thresholds{0.70, 0.98} // what package compaction does by itself
+	late         = thresholds{0.95, 0.98} // as much of the window as is safe
 )
 
-// ByTier is the name of the pair that follows the tier of the model. It is the default.
-const ByTier = "tier"
+// byTier is the name of the pair that follows the tier of the model. It is the default.
+const byTier = "tier"
 
 // pairs are the named pairs, in the order in which errors list them.
 var pairs = []struct {
 	name string
-	pair Thresholds
-}{{"frontier", Frontier}, {"mid", Mid}, {"small", Small}, {"standard", Standard}, {"late", Late}}
+	pair thresholds
+}{{"frontier", frontier}, {"mid", mid}, {"small", small}, {"standard", standard}, {"late", late}}
 
-// PairOf returns a pair by its name: "frontier", "mid", "small", "standard" (0.70 and 0.98) or "late" (0.95
+// pairOf returns a pair by its name: "frontier", "mid", "small", "standard" (0.70 and 0.98) or "late" (0.95
 // and 0.98).
-func PairOf(name string) (Thresholds, bool) {
+func pairOf(name string) (thresholds, bool) {
 	for _, p := range pairs {
 		if p.name == name {
 			return p.pair, true
 		}
 	}
-	return Thresholds{}, false
+	return thresholds{}, false
 }
 
-// PairOfTier returns the pair for a tier, and [Unclassified] for "".
-func PairOfTier(tier tokens.Tier) Thresholds {
-	if pair, known := PairOf(string(tier)); known {
+// pairOfTier returns the pair for a tier, and unclassified for "".
+func pairOfTier(tier tokens.Tier) thresholds {
+	if pair, known := pairOf(string(tier)); known {
 		return pair
 	}
-	return Unclassified
+	return unclassified
 }
 
 // Provider is who serves a model.
@@ -59,10 +59,10 @@ const (
 	Anthropic Provider = "anthropic"
 )
 
-// AsOf is the day on which the tables of models and of retirements were checked, against
+// asOf is the day on which the tables of models and of retirements were checked, against
 // https://ai.google.dev/gemini-api/docs/deprecations and
 // https://platform.claude.com/docs/en/about-claude/model-deprecations.
-const AsOf = "2026-11-22"
+const asOf = "2026-11-22"
 
 // models are the models of each tier. Each has a price in package tokens, or a row in chargedAs.
 var models = map[Provider]map[tokens.Tier]string{
@@ -76,8 +76,8 @@ var models = map[Provider]map[tokens.Tier]string{
 // the assumption at every start, and it ends with a price in the registry.
 var chargedAs = map[string]string{"gemini-3.5-pro": "gemini-3.1-pro-preview"}
 
-// ModelOf returns the model of a provider for a tier. It returns "" if it knows none.
-func ModelOf(provider Provider, tier tokens.Tier) string {
+// modelOf returns the model of a provider for a tier. It returns "" if it knows none.
+func modelOf(provider Provider, tier tokens.Tier) string {
 	if provider == Vertex {
 		provider = Gemini
 	}
@@ -100,8 +100,8 @@ func ProviderOf(model string) Provider {
 // serves reports whether a provider has the models of another name.
 func (p Provider) serves(of Provider) bool { return p == of || p == Vertex || of == "" }
 
-// Retirement is a model that its provider turns off.
-type Retirement struct {
+// retirement is a model that its provider turns off.
+type retirement struct {
 	Model   string // as it begins, behind a publisher; a date or a version may follow
 	Day     string // from this day on requests fail, as 2006-01-02
 	Instead string
@@ -110,7 +110,7 @@ type Retirement struct {
 // retirements are on the providers' own platforms. Vertex AI has dates of its own, so nothing of this holds
 // there. A replacement has a price and a window in package tokens, so that ceilings and thresholds keep
 // working; where the provider recommends one without, the nearest that has them is here.
-var retirements = []Retirement{
+var retirements = []retirement{
 	{"claude-3-5-sonnet", "2025-10-28", "claude-sonnet-4-6"},
 	{"claude-3-opus", "2026-01-05", "claude-opus-4-7"},
 	{"claude-3-7-sonnet", "2026-02-19", "claude-sonnet-4-6"},
@@ -128,15 +128,15 @@ var retirements = []Retirement{
 	{"gemini-2.5-flash", "2026-12-01", "gemini-3.1-flash-lite"},
 }
 
-// RetirementOf returns when a model is or was turned off, if that is known.
-func RetirementOf(model string) (Retirement, bool) {
+// retirementOf returns when a model is or was turned off, if that is known.
+func retirementOf(model string) (retirement, bool) {
 	name := bare(model)
-	i := slices.IndexFunc(retirements, func(r Retirement) bool {
+	i := slices.IndexFunc(retirements, func(r retirement) bool {
 		_, rest, found := strings.Cut(name, r.Model)
 		return found && (rest == "" || versioned(rest))
 	})
 	if i < 0 {
-		return Retirement{}, false
+		return retirement{}, false
 	}
 	return retirements[i], true
 }

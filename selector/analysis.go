@@ -67,10 +67,10 @@ func (a *analysis) speaks(i int) bool { return a.class[i].Is(adk.Speaks) }
 // covered reports whether a current record stands for event i already.
 func (a *analysis) covered(i int) bool { return a.Covered != nil && a.Covered(a.Events[i]) }
 
-// MustStayInPlace returns a function that reports whether the summary of a current record must stay
+// mustStayInPlace returns a function that reports whether the summary of a current record must stay
 // behind the event that it is shown behind. That holds for the tool rounds of an agent that is
 // still speaking, in an invocation that may still send prompts. All other summaries may move to the
 // front. The returned function is not safe for concurrent use.
-func MustStayInPlace(h Input, p Params) func(*record.Metadata) bool {
+func mustStayInPlace(h Input, p Params) func(*record.Metadata) bool {
 	return analyze(h, p).mustStayInPlace
 }

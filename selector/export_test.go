@@ -11,3 +11,8 @@ func ActiveInvocations(h Input, p Params) map[string]bool {
 	}
 	return out
 }
+
+const MaxAgents = maxAgents
+
+var MustStayInPlace = mustStayInPlace
+var PositionBehind = positionBehind

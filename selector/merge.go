@@ -19,8 +19,8 @@ type Position struct {
 	alt       record.AltKey
 }
 
-// PositionBehind is the position behind an event, for the tool rounds of an agent.
-func PositionBehind(after record.Ref, agent string) Position {
+// positionBehind is the position behind an event, for the tool rounds of an agent.
+func positionBehind(after record.Ref, agent string) Position {
 	p := Position{agent: agent, id: after.ID}
 	if p.id == "" {
 		p.alt = after.AltKey()
@@ -41,12 +41,12 @@ func Positions(h Input, p Params) func(*record.Metadata) Position {
 			return Position{}
 		}
 		if stays == nil {
-			stays = MustStayInPlace(h, p)
+			stays = mustStayInPlace(h, p)
 		}
 		if !stays(m) {
 			return Position{}
 		}
-		return PositionBehind(m.After, m.Agent)
+		return positionBehind(m.After, m.Agent)
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *Selection) position() Position {
 	if s.After == nil {
 		return Position{}
 	}
-	return PositionBehind(record.RefTo(s.After), s.Agent)
+	return positionBehind(record.RefTo(s.After), s.Agent)
 }
 
 // eventNamed returns an event that the reference names.

@@ -100,9 +100,9 @@ func (a *analysis) goesOn(v *invocation) bool {
 	return a.inTurn && v.running && v.ordinal >= len(a.invocations)-2
 }
 
-// MaxAgents is of how many authors the newest event stays raw: those that have written last. It only bounds sessions in
+// maxAgents is of how many authors the newest event stays raw: those that have written last. It only bounds sessions in
 // which an app gives new names to agents again and again.
-const MaxAgents = 64
+const maxAgents = 64
 
 // pinSpeakers keeps the newest event of every author, whatever it holds. ADK goes back to the newest agent event whose
 // agent may answer the next message, over any number of events and invocations, and only ADK knows which agents may:
@@ -123,7 +123,7 @@ func (a pinner) pinSpeakers() {
 		}
 		seen[ev.Author] = true
 		a.pinned[i] = true
-		if len(seen) == MaxAgents {
+		if len(seen) == maxAgents {
 			return
 		}
 	}

@@ -84,7 +84,7 @@ type indexPortion struct {
 	stale         string // the salt of that one, in hexadecimal digits
 	documents     []document
 	episodes      []wordsearch.Episode // new ones, and the last one before as it is now
-	turns         []int64             // seq
+	turns         []int64              // seq
 }
 
 // nextPortion reads and analyzes the next events to index. It returns nil if there are none.

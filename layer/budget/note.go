@@ -6,9 +6,9 @@ import (
 	"github.com/adk-go-ext/longsession/internal/notes"
 )
 
-// NoteKey is the key under which the plugin writes its note into a tool result. Package toolresult keeps
+// noteKey is the key under which the plugin writes its note into a tool result. Package toolresult keeps
 // such a note when it cuts or masks the result, and leaves it out of the whole result.
-const NoteKey = notes.ContextKey
+const noteKey = notes.ContextKey
 
 // compactTool is the name of a tool by which the model can free space itself.
 const compactTool = "compact_context"

@@ -48,7 +48,7 @@ func TestANoteNamesOnlyAToolThatIsOffered(t *testing.T) {
 		if got != r.want {
 			t.Errorf("%q, want %q", got, r.want)
 		}
-		if !store.IsNote(NoteKey, got) {
+		if !store.IsNote(noteKey, got) {
 			t.Errorf("a whole result that is read back would have the note %q in it", got)
 		}
 	}
@@ -79,7 +79,7 @@ func TestANoteGoesIntoANewMapOfTheNewestResult(t *testing.T) {
 			if p == nil || p.FunctionResponse == nil {
 				continue
 			}
-			note, found := p.FunctionResponse.Response[NoteKey]
+			note, found := p.FunctionResponse.Response[noteKey]
 			if found != (i == r.at) || found && note != "[Note.]" {
 				t.Errorf("%s: part %d has the note %v", r.name, i, note)
 			}
@@ -88,8 +88,8 @@ func TestANoteGoesIntoANewMapOfTheNewestResult(t *testing.T) {
 			t.Fatalf("%s: the tool's own maps have the note: %v, %v", r.name, first, last)
 		}
 	}
-	own := map[string]any{NoteKey: "healthy"}
-	if content := (&genai.Content{Parts: []*genai.Part{answered("find", own)}}); notes.Context.Into(content, "[Note.]", toolresult.IsExempt) || content.Parts[0].FunctionResponse.Response[NoteKey] != "healthy" {
+	own := map[string]any{noteKey: "healthy"}
+	if content := (&genai.Content{Parts: []*genai.Part{answered("find", own)}}); notes.Context.Into(content, "[Note.]", toolresult.IsExempt) || content.Parts[0].FunctionResponse.Response[noteKey] != "healthy" {
 		t.Errorf("what the tool has under the key of the note is now %v", content.Parts[0].FunctionResponse.Response)
 	}
 	if notes.Context.Into(nil, "[Note.]", toolresult.IsExempt) {

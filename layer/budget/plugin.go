@@ -11,11 +11,11 @@ import (
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
-// PluginName is the name of [Meter.Plugin]. ADK refuses two plugins of one name.
-const PluginName = "longsession-budget"
+// pluginName is the name of [Meter.Plugin]. ADK refuses two plugins of one name.
+const pluginName = "longsession-budget"
 
 // Plugin returns the plugin that shows the model how full its context window is. From Thresholds.Note
-// on, once for each further 5%, it writes a short note into the newest tool result, under [NoteKey]:
+// on, once for each further 5%, it writes a short note into the newest tool result, under noteKey:
 //
 //	[Context: 83% used. You can call compact_context to free space before continuing with large operations.]
 //
@@ -31,7 +31,7 @@ const PluginName = "longsession-budget"
 // nothing in live runs and in runs of an agent as a tool, which no plugin sees.
 func (m *Meter) Plugin() *plugin.Plugin {
 	p, err := plugin.New(plugin.Config{
-		Name: PluginName, OnEventCallback: m.onEvent, BeforeRunCallback: m.guardRun, BeforeToolCallback: m.guardTool,
+		Name: pluginName, OnEventCallback: m.onEvent, BeforeRunCallback: m.guardRun, BeforeToolCallback: m.guardTool,
 	})
 	if err != nil {
 		panic("budget: plugin.New refuses a name and callbacks: " + err.Error()) // ADK never does

@@ -28,7 +28,7 @@ func notesIn(t *testing.T, svc session.Service) []string {
 			if p.FunctionResponse == nil {
 				continue
 			}
-			if note, found := p.FunctionResponse.Response[NoteKey]; found {
+			if note, found := p.FunctionResponse.Response[noteKey]; found {
 				notes = append(notes, note.(string))
 				if i != len(ev.Content.Parts)-1 {
 					t.Errorf("the note is in response %d of %d", i+1, len(ev.Content.Parts))
@@ -68,7 +68,7 @@ func TestTheModelIsToldOncePerStepInTheVeryNextRequest(t *testing.T) {
 			}
 		}
 		for _, request := range inner.requests {
-			told := strings.Count(request, NoteKey)
+			told := strings.Count(request, noteKey)
 			if told < seen || told > len(notes) {
 				t.Errorf("a request has %d notes, the one before %d", told, seen)
 			}

@@ -11,8 +11,8 @@ import (
 // Off is the value of [Config.NoteAt] that turns the note off.
 const Off = -1
 
-// DefaultNoteAt is [Config.NoteAt] if it is 0.
-const DefaultNoteAt = 0.8
+// defaultNoteAt is [Config.NoteAt] if it is 0.
+const defaultNoteAt = 0.8
 
 // LandingMode says what happens before a bound is reached.
 type LandingMode string

@@ -21,7 +21,7 @@ func (c *Config) check() error {
 	checkLimits(&p, "Turn", c.Turn)
 	checkLimits(&p, "Session", c.Session)
 	if !(c.NoteAt == Off || c.NoteAt >= 0 && c.NoteAt <= 1) {
-		p.Refuse("NoteAt", c.NoteAt, "use a share of a limit from 0 to 1, 0 for %v, or Off (%d)", DefaultNoteAt, Off)
+		p.Refuse("NoteAt", c.NoteAt, "use a share of a limit from 0 to 1, 0 for %v, or Off (%d)", defaultNoteAt, Off)
 	}
 	if c.Landing != "" && c.Landing != LandingSoft && c.Landing != LandingHard {
 		p.Refuse("Landing", c.Landing, "there are %q and %q", LandingSoft, LandingHard)

@@ -47,7 +47,7 @@ func New(cfg Config) (*Guard, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	cfg.NoteAt = cmp.Or(cfg.NoteAt, DefaultNoteAt)
+	cfg.NoteAt = cmp.Or(cfg.NoteAt, defaultNoteAt)
 	cfg.Landing = cmp.Or(cfg.Landing, LandingSoft)
 	cfg.Unpriced = cmp.Or(cfg.Unpriced, UnpricedWarn)
 	cfg.OnStop = cmp.Or(cfg.OnStop, AsError)

@@ -20,7 +20,7 @@ import (
 // first use.
 type Loader struct {
 	// Global is the path of the user's own AGENTS.md, or of the folder that has it. "~/" at its beginning is
-	// the home directory. NewLoader sets it to [DefaultGlobal]. Empty means none. It is no problem if there is
+	// the home directory. NewLoader sets it to defaultGlobal. Empty means none. It is no problem if there is
 	// no such file.
 	Global string
 	// FileNames are the names to look for in each directory. The first one that exists is read. If nil, the
@@ -55,8 +55,8 @@ type Loader struct {
 
 var _ Source = (*Loader)(nil)
 
-// DefaultGlobal is where NewLoader looks for the user's own AGENTS.md.
-const DefaultGlobal = "~/.adk-code/AGENTS.md"
+// defaultGlobal is where NewLoader looks for the user's own AGENTS.md.
+const defaultGlobal = "~/.adk-code/AGENTS.md"
 
 const (
 	defaultMaxBytes     = 32 << 10
@@ -66,7 +66,7 @@ const (
 // NewLoader returns a Loader with default settings for a working directory. If workDir is relative or empty,
 // it is relative to the current directory at the time of each Load.
 func NewLoader(workDir string) *Loader {
-	return &Loader{Global: DefaultGlobal, workDir: workDir}
+	return &Loader{Global: defaultGlobal, workDir: workDir}
 }
 
 // LoadResult is what [Loader.Load] has found.

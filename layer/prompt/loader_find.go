@@ -102,7 +102,7 @@ func (s settings) findGlobal() []found {
 	if rest, ok := belowHome(file); ok {
 		home, err := os.UserHomeDir()
 		switch {
-		case err != nil && s.Global == DefaultGlobal:
+		case err != nil && s.Global == defaultGlobal:
 			return nil // a service without a home has no file there
 		case err != nil:
 			return fail("has no home directory to begin at: set Global to a full path", err)

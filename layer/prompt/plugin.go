@@ -12,8 +12,8 @@ import (
 
 // The names of the plugins. ADK refuses two plugins of one name.
 const (
-	PluginName        = "longsession-prompt"
-	MessagePluginName = "longsession-prompt-message"
+	pluginName        = "longsession-prompt"
+	messagePluginName = "longsession-prompt-message"
 )
 
 // Plugin returns the plugin that asks the sources once per run, before any agent starts, and puts the sections
@@ -26,7 +26,7 @@ func (b *Builder) Plugin() *plugin.Plugin {
 	if !b.has(0, numSources) {
 		return nil
 	}
-	cfg := plugin.Config{Name: PluginName}
+	cfg := plugin.Config{Name: pluginName}
 	if b.has(0, stable) {
 		cfg.BeforeRunCallback, cfg.BeforeModelCallback, cfg.AfterRunCallback = b.beforeRun, b.beforeModel, b.afterRun
 	}
@@ -45,7 +45,7 @@ func (b *Builder) MessagePlugin() *plugin.Plugin {
 	if !b.has(stable, numSources) {
 		return nil
 	}
-	return newPlugin(plugin.Config{Name: MessagePluginName, OnUserMessageCallback: b.onUserMessage})
+	return newPlugin(plugin.Config{Name: messagePluginName, OnUserMessageCallback: b.onUserMessage})
 }
 
 func newPlugin(cfg plugin.Config) *plugin.Plugin {

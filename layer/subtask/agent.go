@@ -21,8 +21,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/wrapper"
 )
 
-// PluginName is the name of the plugin that every subtask's runner has.
-const PluginName = "longsession-subtask"
+// pluginName is the name of the plugin that every subtask's runner has.
+const pluginName = "longsession-subtask"
 
 // runner builds the agent of the subtask and ADK's runner for it.
 func (t *task) runner() (running, error) {
@@ -45,7 +45,7 @@ func (t *task) runner() (running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its agent: %w", err)
 	}
-	keep, err := plugin.New(plugin.Config{Name: PluginName, OnEventCallback: keepState})
+	keep, err := plugin.New(plugin.Config{Name: pluginName, OnEventCallback: keepState})
 	if err != nil {
 		return nil, fmt.Errorf("its plugin: %w", err)
 	}

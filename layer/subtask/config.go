@@ -21,11 +21,11 @@ import (
 
 // The defaults of [Config] and [Spec].
 const (
-	DefaultMaxTurns       = 5
-	DefaultWall           = 60 * time.Second
-	DefaultMaxReplyTokens = 1_000
-	DefaultDepth          = 1
-	DefaultParallel       = 4
+	defaultMaxTurns       = 5
+	defaultWall           = 60 * time.Second
+	defaultMaxReplyTokens = 1_000
+	defaultDepth          = 1
+	defaultParallel       = 4
 )
 
 // Confirmation says what happens when a tool of a subtask asks a person for confirmation.
@@ -117,19 +117,19 @@ func (c *Config) check() error {
 	}
 	checkLimits(&p, "Limits.", "ModelCalls", c.Limits)
 	if c.MaxReplyTokens < 0 {
-		p.Refuse("MaxReplyTokens", c.MaxReplyTokens, "it must not be negative; 0 is %d", DefaultMaxReplyTokens)
+		p.Refuse("MaxReplyTokens", c.MaxReplyTokens, "it must not be negative; 0 is %d", defaultMaxReplyTokens)
 	}
 	if c.Depth < 0 {
-		p.Refuse("Depth", c.Depth, "it must not be negative; 0 is %d", DefaultDepth)
+		p.Refuse("Depth", c.Depth, "it must not be negative; 0 is %d", defaultDepth)
 	}
 	if c.Parallel < 0 {
-		p.Refuse("Parallel", c.Parallel, "it must not be negative; 0 is %d", DefaultParallel)
+		p.Refuse("Parallel", c.Parallel, "it must not be negative; 0 is %d", defaultParallel)
 	}
 	for _, own := range c.Plugins {
 		switch {
 		case own == nil:
 			p.Refuse("Plugins", nil, "one of them is nil: create the plugin first, and check its error")
-		case own.Name() == guard.PluginName || own.Name() == PluginName:
+		case own.Name() == guard.PluginName || own.Name() == pluginName:
 			p.Refuse("Plugins", own.Name(), "every subtask has it already; leave it out")
 		}
 	}
@@ -150,11 +150,11 @@ func New(cfg Config) (*Runner, error) {
 		return nil, err
 	}
 	cfg.Confirmations = cmp.Or(cfg.Confirmations, ConfirmAsk)
-	cfg.Limits.ModelCalls = cmp.Or(cfg.Limits.ModelCalls, DefaultMaxTurns)
-	cfg.Limits.Wall = cmp.Or(cfg.Limits.Wall, DefaultWall)
-	cfg.MaxReplyTokens = cmp.Or(cfg.MaxReplyTokens, DefaultMaxReplyTokens)
-	cfg.Depth = cmp.Or(cfg.Depth, DefaultDepth)
-	cfg.Parallel = cmp.Or(cfg.Parallel, DefaultParallel)
+	cfg.Limits.ModelCalls = cmp.Or(cfg.Limits.ModelCalls, defaultMaxTurns)
+	cfg.Limits.Wall = cmp.Or(cfg.Limits.Wall, defaultWall)
+	cfg.MaxReplyTokens = cmp.Or(cfg.MaxReplyTokens, defaultMaxReplyTokens)
+	cfg.Depth = cmp.Or(cfg.Depth, defaultDepth)
+	cfg.Parallel = cmp.Or(cfg.Parallel, defaultParallel)
 	cfg.Plugins = slices.Clone(cfg.Plugins)
 	if cfg.Guard == nil {
 		own, err := guard.New(guard.Config{Registry: cfg.Registry})

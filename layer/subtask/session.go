@@ -11,9 +11,9 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
-// StateKey is the key under which the state of a subtask's session has its [Link], as JSON text. It is there
+// stateKey is the key under which the state of a subtask's session has its [Link], as JSON text. It is there
 // from the creation of the session on.
-const StateKey = "longsession:subtask"
+const stateKey = "longsession:subtask"
 
 // Link says whose subtask a session is. It is the only link in a store that refuses given IDs.
 type Link struct {
@@ -28,7 +28,7 @@ func LinkOf(s session.Session) (Link, bool) {
 	if s == nil || s.State() == nil {
 		return Link{}, false
 	}
-	value, err := s.State().Get(StateKey)
+	value, err := s.State().Get(stateKey)
 	if err != nil {
 		return Link{}, false
 	}
@@ -54,7 +54,7 @@ func (r *Runner) create(ctx context.Context, parent compaction.SessionRef, link 
 		return compaction.SessionRef{}, err
 	}
 	req := func(id string) *session.CreateRequest {
-		return &session.CreateRequest{AppName: parent.AppName, UserID: parent.UserID, SessionID: id, State: map[string]any{StateKey: string(text)}}
+		return &session.CreateRequest{AppName: parent.AppName, UserID: parent.UserID, SessionID: id, State: map[string]any{stateKey: string(text)}}
 	}
 	base := SessionID(link.Parent, link.Call)
 	var refusal error

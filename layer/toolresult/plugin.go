@@ -45,11 +45,11 @@ const (
 	defaultInlineMax  = 80 << 10
 )
 
-// PluginName and RequestPluginName are the names of the plugins in this package. ADK refuses two plugins
+// pluginName and RequestPluginName are the names of the plugins in this package. ADK refuses two plugins
 // of one name on a runner.
 const (
-	PluginName        = "longsession-toolresult"
-	RequestPluginName = "longsession-toolresult-request"
+	pluginName        = "longsession-toolresult"
+	requestPluginName = "longsession-toolresult-request"
 )
 
 // Plugin returns a plugin for an app whose session service is not wrapped by package compaction. It cuts
@@ -106,7 +106,7 @@ func Plugin(cfg PluginConfig) (*plugin.Plugin, error) {
 	if err := w.prepare(); err != nil {
 		return nil, fmt.Errorf("toolresult: %w", err)
 	}
-	hooks := plugin.Config{Name: PluginName, OnEventCallback: w.onEvent}
+	hooks := plugin.Config{Name: pluginName, OnEventCallback: w.onEvent}
 	if w.cutter != nil {
 		hooks.BeforeRunCallback, hooks.AfterRunCallback, hooks.AfterToolCallback = w.beforeRun, w.afterRun, w.afterTool
 	}

@@ -35,7 +35,7 @@ func RequestPlugin(cfg RequestConfig) (*plugin.Plugin, error) {
 		return nil, fmt.Errorf("toolresult: %w", &ConfigError{Field: "RequestConfig.ReadResult", Value: nil, Reason: "set the tool that ReadResult returns"})
 	}
 	r := requester{read: cfg.ReadResult, masker: cfg.Masker, room: cfg.Room, put: cfg.Put, places: &survive.Places{}}
-	return plugin.New(plugin.Config{Name: RequestPluginName, BeforeModelCallback: r.beforeModel})
+	return plugin.New(plugin.Config{Name: requestPluginName, BeforeModelCallback: r.beforeModel})
 }
 
 // requester prepares requests.

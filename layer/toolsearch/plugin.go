@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// PluginName is the name of [Deferral.Plugin]. ADK refuses two plugins of one name.
-const PluginName = "longsession-toolsearch"
+// pluginName is the name of [Deferral.Plugin]. ADK refuses two plugins of one name.
+const pluginName = "longsession-toolsearch"
 
 // Plugin returns the plugin that defers tools before the callbacks of agents run, so that these see the
 // declarations that are sent. Register it behind all plugins that change declarations. It does what
@@ -22,7 +22,7 @@ const PluginName = "longsession-toolsearch"
 // is the agent's first in the process. Agents that run as tools have no plugins.
 func (d *Deferral) Plugin() *plugin.Plugin {
 	p, err := plugin.New(plugin.Config{
-		Name: PluginName, BeforeRunCallback: d.beforeRun, AfterRunCallback: d.afterRun, BeforeModelCallback: d.beforeModel,
+		Name: pluginName, BeforeRunCallback: d.beforeRun, AfterRunCallback: d.afterRun, BeforeModelCallback: d.beforeModel,
 	})
 	if err != nil {
 		panic("toolsearch: plugin.New refuses a name and callbacks: " + err.Error()) // ADK never does

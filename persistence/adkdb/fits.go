@@ -47,7 +47,7 @@ func (r *recordRow) fits(ctx context.Context, tx *sql.Tx, of key) (bool, error) 
 	var events, records int
 	var isNew bool
 	version, err := installedVersion(ctx, tx)
-	if err == nil && version == SchemaVersion {
+	if err == nil && version == schemaVersion {
 		err = tx.QueryRowContext(ctx, selectFitting, append(of.args(), covered, string(absorbed), r.meta.Branch, agent, r.meta.RecordID)...).Scan(&events, &records, &isNew)
 	}
 	switch {

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// SchemaVersion is the version of the tables that [Install] creates. A database with tables of another
+// schemaVersion is the version of the tables that [Install] creates. A database with tables of another
 // version is read as if there were none: every session is loaded whole.
-const SchemaVersion = 1
+const schemaVersion = 1
 
 //go:embed install.sql
 var installSQL string
@@ -67,11 +67,11 @@ func Install(ctx context.Context, db *sql.DB) error {
 		}
 		statements := grantSQL
 		switch version {
-		case SchemaVersion:
+		case schemaVersion:
 		case 0:
 			statements = installSQL + grantSQL
 		default:
-			return fmt.Errorf("the tables have version %d, and this version of the library knows %d: use the library that installed them, or remove them with its Uninstall", version, SchemaVersion)
+			return fmt.Errorf("the tables have version %d, and this version of the library knows %d: use the library that installed them, or remove them with its Uninstall", version, schemaVersion)
 		}
 		_, err = tx.ExecContext(ctx, strings.ReplaceAll(statements, "{schema}", schema))
 		return err

@@ -50,8 +50,8 @@ func verify(ctx context.Context, db *sql.DB) ([]Finding, error) {
 	switch version, err := installedVersion(ctx, db); {
 	case err != nil:
 		return nil, err
-	case version != SchemaVersion:
-		return nil, fmt.Errorf("the tables of version %d are not installed (found %d): call Install first", SchemaVersion, version)
+	case version != schemaVersion:
+		return nil, fmt.Errorf("the tables of version %d are not installed (found %d): call Install first", schemaVersion, version)
 	}
 	all, err := sessionsOf(ctx, db, `SELECT app_name, user_id, id FROM `+schema+`.sessions ORDER BY 1, 2, 3`)
 	if err != nil {

@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// MaxLine is the default of [Reader.MaxLine], in bytes: 256 MiB.
-const MaxLine = 256 << 20
+// maxLine is the default of [Reader.MaxLine], in bytes: 256 MiB.
+const maxLine = 256 << 20
 
 // Reader reads conversations one after the other, in any of the forms that the package comment
 // describes. It holds one conversation in memory at a time, however large the file is. A transcript
 // or a list counts as one. A Reader is for one goroutine.
 type Reader struct {
-	// MaxLine limits the length of a line in bytes, and the length of all lines of a conversation
-	// that has one event on each. [NewReader] sets it to [MaxLine]. Set it before the first Next.
+	// maxLine limits the length of a line in bytes, and the length of all lines of a conversation
+	// that has one event on each. [NewReader] sets it to maxLine. Set it before the first Next.
 	MaxLine int
 
 	lines   lines
@@ -53,7 +53,7 @@ type line struct {
 // NewReader returns a reader of r, which may be compressed with gzip. Errors and
 // [Conversation.File] have the name.
 func NewReader(r io.Reader, name string) *Reader {
-	return &Reader{MaxLine: MaxLine, lines: lines{from: r}, name: name}
+	return &Reader{MaxLine: maxLine, lines: lines{from: r}, name: name}
 }
 
 // Next returns the next conversation. After the last one it returns io.EOF. An error of type
