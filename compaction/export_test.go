@@ -1,0 +1,4 @@
+package compaction
+
+// What the tests outside of the package look at.
+const MaxWords = maxWords

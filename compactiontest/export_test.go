@@ -1,0 +1,4 @@
+package compactiontest
+
+// What the tests outside of the package look at.
+var InnerCases = innerCases

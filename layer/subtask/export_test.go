@@ -1,0 +1,4 @@
+package subtask
+
+// What the tests outside of the package look at.
+const DefaultMaxReplyTokens = defaultMaxReplyTokens

@@ -1,0 +1,4 @@
+package toolresult
+
+// What the tests outside of the package look at.
+const PluginName = pluginName
