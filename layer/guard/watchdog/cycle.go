@@ -35,12 +35,12 @@ func (r *run) goOn(often bool, lap int, known bool) {
 	*r = run{r.answers + 1, max(r.lap, lap), r.unknown || !known}
 }
 
-// Cycle returns a signal for calls that come again and again with the same results, in this many laps, whatever their
+// newCycle returns a signal for calls that come again and again with the same results, in this many laps, whatever their
 // order and however they are spread over answers. All calls of the last answers, four or as many as a lap has, were
 // made in all laps before. It is critical if the results are known. One lap before, it is a warning once a lap of four
 // answers or more is complete. A lap has at most 64 calls divided by the laps. One call alone is no cycle: see
-// [RepeatedToolCall]. Fewer than 2 laps count as 2.
-func Cycle(laps int) Signal { return &cycle{laps: max(laps, 2)} }
+// newRepeated. Fewer than 2 laps count as 2.
+func newCycle(laps int) Signal { return &cycle{laps: max(laps, 2)} }
 
 // Name returns "cycle".
 func (*cycle) Name() string { return "cycle" }

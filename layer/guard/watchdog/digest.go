@@ -32,7 +32,7 @@ const (
 // response of more than 131,072 values counts as one that is not known. Call keeps nothing of args and response,
 // and survives values that contain themselves, that are very deep, or that JSON cannot show.
 func (w *Watchdog) Call(id, tool string, args, response map[string]any) Call {
-	c := Call{ID: id, Tool: tool, Args: Args(args), Polling: w.polls(tool)}
+	c := Call{ID: id, Tool: tool, Args: canonicalArgs(args), Polling: w.polls(tool)}
 	if response == nil {
 		return c
 	}
@@ -69,10 +69,10 @@ func (w *Watchdog) Files(tool string, args map[string]any) (files []string) {
 	return w.cfg.Files(tool, args)
 }
 
-// Args returns arguments as canonical JSON, with sorted keys and numbers in one form. Texts are as they are:
+// canonicalArgs returns arguments as canonical JSON, with sorted keys and numbers in one form. Texts are as they are:
 // main.go and /workspace/main.go are two files. Arguments of more than 64 KB are replaced by a text with their
 // hash, which is good for one process.
-func Args(args map[string]any) string {
+func canonicalArgs(args map[string]any) string {
 	if len(args) == 0 {
 		return "{}"
 	}

@@ -52,12 +52,12 @@ func (c *Config) builtIn() []Signal {
 		}
 	}
 	add(c.Repeats, func(n int) Signal { return &repeated{least: n, callsAlone: c.CallsAlone} })
-	add(c.Laps, Cycle)
-	add(c.NoOps, NoOp)
-	add(c.Failures, Failures)
-	add(c.Unchanging, Unchanging)
-	add(c.SameName, SameName)
-	add(c.ToolsWithoutText, ToolsWithoutText)
+	add(c.Laps, newCycle)
+	add(c.NoOps, newNoOp)
+	add(c.Failures, newFailures)
+	add(c.Unchanging, newUnchanging)
+	add(c.SameName, newSameName)
+	add(c.ToolsWithoutText, newToolsWithoutText)
 	return out
 }
 

@@ -14,9 +14,9 @@ type repeated struct {
 	calls, alike int
 }
 
-// RepeatedToolCall returns a signal for n calls in a row of one tool with the same arguments and like
+// newRepeated returns a signal for n calls in a row of one tool with the same arguments and like
 // results. It is critical if the results are known. Fewer than 2 count as 2.
-func RepeatedToolCall(n int) Signal { return &repeated{least: max(n, 2)} }
+func newRepeated(n int) Signal { return &repeated{least: max(n, 2)} }
 
 // Name returns "repeated-tool-call".
 func (*repeated) Name() string { return "repeated-tool-call" }

@@ -71,9 +71,9 @@ func all(holds func(c *Call) bool) func(s Step) (goesOn, skip bool) {
 	}
 }
 
-// NoOp returns a signal for n answers in a row whose calls all did nothing: their results have no_op. It is
+// newNoOp returns a signal for n answers in a row whose calls all did nothing: their results have no_op. It is
 // critical. Fewer than 2 count as 2.
-func NoOp(n int) Signal {
+func newNoOp(n int) Signal {
 	return newRow(row{name: "no-op", severity: Critical, least: n,
 		goesOn: all(func(c *Call) bool { return c.Result.Known && c.Result.NoOp }),
 		says: func(n int, tool string) (string, string) {
@@ -82,9 +82,9 @@ func NoOp(n int) Signal {
 		}})
 }
 
-// Failures returns a signal for n answers in a row whose calls all failed. It is a warning. Fewer than 2
+// newFailures returns a signal for n answers in a row whose calls all failed. It is a warning. Fewer than 2
 // count as 2.
-func Failures(n int) Signal {
+func newFailures(n int) Signal {
 	return newRow(row{name: "failures", least: n,
 		goesOn: all(func(c *Call) bool { return c.Result.Known && c.Result.Error }),
 		says: func(n int, tool string) (string, string) {
@@ -92,10 +92,10 @@ func Failures(n int) Signal {
 		}})
 }
 
-// SameName returns a signal for n answers in a row that call one tool and no other, with any arguments. It is a
+// newSameName returns a signal for n answers in a row that call one tool and no other, with any arguments. It is a
 // warning, and often a wrong one: agents that read one file after another are at work. Fewer than 2
 // count as 2.
-func SameName(n int) Signal {
+func newSameName(n int) Signal {
 	var last string
 	r := newRow(row{name: "same-name", least: n, says: func(n int, tool string) (string, string) {
 		return fmt.Sprintf("called %s, and no other tool, %d times in a row.", tool, n), ""
@@ -117,9 +117,9 @@ func SameName(n int) Signal {
 	return r
 }
 
-// ToolsWithoutText returns a signal for n answers in a row with calls and without text. It is a warning.
+// newToolsWithoutText returns a signal for n answers in a row with calls and without text. It is a warning.
 // Fewer than 2 count as 2.
-func ToolsWithoutText(n int) Signal {
+func newToolsWithoutText(n int) Signal {
 	return newRow(row{name: "tools-without-text", least: n,
 		goesOn: func(s Step) (bool, bool) { return len(s.Calls) > 0 && !s.Text, false },
 		says: func(n int, _ string) (string, string) {

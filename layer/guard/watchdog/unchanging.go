@@ -21,7 +21,7 @@ type unchanging struct {
 	doubt  int // the step of the newest answer that does, or that has one more thing of a sweep
 }
 
-// Unchanging returns a signal for results that stay the same, whatever else is done:
+// newUnchanging returns a signal for results that stay the same, whatever else is done:
 //
 //   - n of the last 12 calls are one call with one result. This is critical.
 //   - 5 of the last 10, or 4 that are not close together, are one call with one result.
@@ -32,7 +32,7 @@ type unchanging struct {
 // All others are warnings, and results that only acknowledge a call do not count for them: each write of a sweep has one,
 // and a check between two edits each time that it passes. n is from 2 to 12. In 10 recorded sessions of coding agents,
 // no call is found twice with one result within 12 calls.
-func Unchanging(n int) Signal { return &unchanging{least: min(max(n, 2), lookBack)} }
+func newUnchanging(n int) Signal { return &unchanging{least: min(max(n, 2), lookBack)} }
 
 // Name returns "unchanging".
 func (*unchanging) Name() string { return "unchanging" }
