@@ -28,7 +28,7 @@ func tooLong(what, words string) error {
 // CompactOptions are the options of [CompactionSessionService.Compact]. The zero value keeps
 // Config.OverlapSize invocations raw.
 type CompactOptions struct {
-	// Focus biases the summary, in a person's words: at most maxWords characters. Control characters are removed.
+	// Focus biases the summary, in a person's words: at most 4,000 characters. Control characters are removed.
 	Focus string
 	// KeepRecent is how many of the newest complete invocations stay raw. 0 keeps
 	// Config.OverlapSize.
@@ -45,7 +45,7 @@ type CompactOptions struct {
 // CheckpointOptions are the options of [CompactionSessionService.Checkpoint]. The zero value keeps
 // one invocation raw.
 type CheckpointOptions struct {
-	// Note describes what was finished, in a person's or the agent's words: at most maxWords characters. Control
+	// Note describes what was finished, in a person's or the agent's words: at most 4,000 characters. Control
 	// characters are removed.
 	Note string
 	// KeepRecent is how many of the newest complete invocations stay raw. 0 keeps 1, the one that

@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// ErrNotOffered is returned by a [Case] of innerCases if the service does not implement the
+// ErrNotOffered is returned by a case of [RunInner] if the service does not implement the
 // interface under test.
 var ErrNotOffered = errors.New("the service does not implement the interface under test")
 

@@ -24,5 +24,6 @@
 // turn. Unattended, the ceilings are $1.00 a turn and $20.00 a session, and the watchdog stops loops. Without LongRun,
 // an unattended run needs a session ceiling or the word no_ceiling.
 //
-// thresholds are shares of the effective window. The pairs have names: see pairOf.
+// Thresholds are shares of the effective window. Pairs of them have names: "frontier", "mid", "small", "standard" and
+// "late".
 package preset

@@ -7,7 +7,6 @@ const NoteSmallTier = noteSmallTier
 const NoteUnknown = noteUnknown
 const NoteUnpriced = noteUnpriced
 
-type SmallTierError = smallTierError
 type Thresholds = thresholds
 
 var PairOf = pairOf

@@ -16,7 +16,7 @@ type In struct {
 	OneShot, Piped bool
 	// Yolo is a run that asks for nothing. Like one prompt, it skips the small-tier guard.
 	Yolo bool
-	// Today decides which models are retired. Zero is asOf.
+	// Today decides which models are retired. Zero is the day of the tables, 2026-11-22.
 	Today time.Time
 	// Registry has the tiers, windows and prices of models. If nil, the built-in table of package tokens is
 	// used.

@@ -6,14 +6,14 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// smallTierError refuses an agent's own model of the small tier, because safety.small_tier_parent is refuse.
-type smallTierError struct {
+// SmallTierError refuses an agent's own model of the small tier, because safety.small_tier_parent is refuse.
+type SmallTierError struct {
 	Model string
 	Text  string // what is wrong and what to do, wrapped at 78 columns
 }
 
 // Error returns the text.
-func (e *smallTierError) Error() string { return e.Text }
+func (e *SmallTierError) Error() string { return e.Text }
 
 const noticeColumns = 78
 
@@ -43,7 +43,7 @@ func (r *resolver) guardSmallTier() {
 	better := r.current(modelOf(r.family(), tier))
 	text := smallTierText(s.Model.Value, better, s.SmallModel.Value)
 	if s.SmallTierParent.Value == SmallTierRefuse {
-		r.problems = append(r.problems, &smallTierError{s.Model.Value, text})
+		r.problems = append(r.problems, &SmallTierError{s.Model.Value, text})
 		return
 	}
 	s.Notes = append(s.Notes, Note{noteSmallTier, text})

@@ -15,7 +15,7 @@ import (
 const pluginName = "longsession-budget"
 
 // Plugin returns the plugin that shows the model how full its context window is. From Thresholds.Note
-// on, once for each further 5%, it writes a short note into the newest tool result, under noteKey:
+// on, once for each further 5%, it writes a short note into the newest tool result, under context_status:
 //
 //	[Context: 83% used. You can call compact_context to free space before continuing with large operations.]
 //

@@ -20,7 +20,7 @@ import (
 // first use.
 type Loader struct {
 	// Global is the path of the user's own AGENTS.md, or of the folder that has it. "~/" at its beginning is
-	// the home directory. NewLoader sets it to defaultGlobal. Empty means none. It is no problem if there is
+	// the home directory. NewLoader sets it to ~/.adk-code/AGENTS.md. Empty means none. It is no problem if there is
 	// no such file.
 	Global string
 	// FileNames are the names to look for in each directory. The first one that exists is read. If nil, the

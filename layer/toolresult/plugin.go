@@ -45,7 +45,7 @@ const (
 	defaultInlineMax  = 80 << 10
 )
 
-// pluginName and RequestPluginName are the names of the plugins in this package. ADK refuses two plugins
+// pluginName and requestPluginName are the names of the plugins in this package. ADK refuses two plugins
 // of one name on a runner.
 const (
 	pluginName        = "longsession-toolresult"

@@ -11,7 +11,7 @@
 //   - A list of conversations is read as if each were on a line of its own.
 //   - Blank lines, a byte order mark, CRLF and a missing newline at the end are accepted.
 //   - A file compressed with gzip is unpacked.
-//   - A line may have up to 256 MiB (maxLine).
+//   - A line may have up to 256 MiB.
 //   - Field names may be written as camelCase, snake_case or Go's names. Other fields are ignored.
 //   - Bytes that are not UTF-8 become U+FFFD.
 //

@@ -13,8 +13,8 @@ const maxLine = 256 << 20
 // describes. It holds one conversation in memory at a time, however large the file is. A transcript
 // or a list counts as one. A Reader is for one goroutine.
 type Reader struct {
-	// maxLine limits the length of a line in bytes, and the length of all lines of a conversation
-	// that has one event on each. [NewReader] sets it to maxLine. Set it before the first Next.
+	// MaxLine limits the length of a line in bytes, and the length of all lines of a conversation
+	// that has one event on each. [NewReader] sets it to 256 MiB. Set it before the first Next.
 	MaxLine int
 
 	lines   lines

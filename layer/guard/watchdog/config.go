@@ -43,21 +43,21 @@ type Config struct {
 	// about polling, and is refused in other modes.
 	CallsAlone bool
 	// Laps is how many times the same calls with the same results, in whatever order, make a cycle. 0 means 3. One lap
-	// before it is a warning: see newCycle.
+	// before it is a warning.
 	Laps int
-	// newUnchanging is how many of the last 12 calls must be one call with one result, and half of how many answers in a
-	// row must say nothing new. 0 means 8. See newUnchanging for the weaker patterns that the same signal warns about.
+	// Unchanging is how many of the last 12 calls must be one call with one result, and half of how many answers in a
+	// row must say nothing new. 0 means 8. The same signal warns about weaker patterns.
 	Unchanging int
 	// NoOps is how many results in a row must say that nothing was done. 0 means 3.
 	NoOps int
-	// newFailures is how many answers in a row whose calls all failed are worth a warning. 0 means 3. In 125
+	// Failures is how many answers in a row whose calls all failed are worth a warning. 0 means 3. In 125
 	// recorded sessions, no two answers in a row failed.
 	Failures int
-	// newSameName is how many answers in a row that call one tool are worth a warning, whatever the arguments and
+	// SameName is how many answers in a row that call one tool are worth a warning, whatever the arguments and
 	// results. 0 means Never: agents that read 15 files in a row are at work, as one of 10 recorded coding
 	// sessions shows, and some agents have one tool only.
 	SameName int
-	// newToolsWithoutText is how many answers in a row with calls and no text are worth a warning. 0 means
+	// ToolsWithoutText is how many answers in a row with calls and no text are worth a warning. 0 means
 	// Never: many models call tools for hours without a word. The longest such row in a recorded session has 21.
 	ToolsWithoutText int
 
