@@ -149,14 +149,14 @@ func guardOf(s preset.Settings) guard.Config {
 	cfg := guard.Config{
 		Turn:     guard.Limits{USD: s.MaxTurnCost.Value},
 		Session:  guard.Limits{USD: s.MaxSessionCost.Value},
-		Landing:  guard.LandingMode(s.Landing.Value),
-		Watchdog: watchdog.Config{Mode: watchdog.Mode(s.Watchdog.Value)},
+		Landing:  s.Landing.Value,
+		Watchdog: watchdog.Config{Mode: s.Watchdog.Value},
 	}
 	if n := s.MaxToolIterations.Value; n > 0 {
 		cfg.Turn.ModelCalls = n + 1
 	}
 	switch as := s.Unpriced.Value; as {
-	case preset.UnpricedWarn, preset.UnpricedRefuse:
+	case string(guard.UnpricedWarn), string(guard.UnpricedRefuse):
 		cfg.Unpriced = guard.UnpricedPolicy(as)
 	default:
 		cfg.Unpriced, cfg.PriceAs = guard.UnpricedAs, as
@@ -166,7 +166,7 @@ func guardOf(s preset.Settings) guard.Config {
 
 // contextToolsOf returns the tools by which the model tends its own context.
 func contextToolsOf(s preset.Settings) contexttool.Config {
-	checkpoint := contexttool.Mode(s.Checkpoint.Value)
+	checkpoint := s.Checkpoint.Value
 	return contexttool.Config{
 		Enabled:            checkpoint == contexttool.ByModel || s.CompactContext.Value,
 		Checkpoint:         checkpoint,

@@ -9,6 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/layer/budget"
+	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -22,7 +23,7 @@ func TestTheThresholdShownIsTheOneActedOn(t *testing.T) {
 	}
 	settings := preset.Settings{}
 	settings.Model.Value, settings.Threshold.Value, settings.BlockThreshold.Value, settings.InvocationThreshold.Value = "m", 0.35, 0.95, 0
-	settings.Unpriced.Value = preset.UnpricedWarn
+	settings.Unpriced.Value = string(guard.UnpricedWarn)
 	fromSettings, err := longsession.FromSettings(settings, speaker("m"))
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package preset
 import (
 	"fmt"
 
+	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -107,15 +108,15 @@ func (r *resolver) limits() {
 	s.MaxTurnCost = find(r, "agent.max_turn_cost_usd", func(v *Values) *tokens.Nano { return v.MaxTurnCost }, 0, "")
 	s.MaxSessionCost = find(r, "agent.max_session_cost_usd", func(v *Values) *tokens.Nano { return v.MaxSessionCost }, 0, "")
 	s.MaxToolIterations = find(r, "agent.max_tool_iterations", func(v *Values) *int { return v.MaxToolIterations }, 0, "")
-	s.Landing = find(r, "agent.landing", func(v *Values) *Landing { return v.Landing }, LandingSoft, "")
-	unpriced, reason := UnpricedWarn, ""
+	s.Landing = find(r, "agent.landing", func(v *Values) *guard.LandingMode { return v.Landing }, guard.LandingSoft, "")
+	unpriced, reason := string(guard.UnpricedWarn), ""
 	as, known := chargedAs[bare(s.Model.Value)]
 	row, _ := r.in.Registry.Lookup(s.Model.Value)
 	switch {
 	case known && !row.Priced():
 		unpriced, reason = as, "for "+s.Model.Value
 	case s.Unattended.Value:
-		unpriced, reason = UnpricedRefuse, "for an unattended run"
+		unpriced, reason = string(guard.UnpricedRefuse), "for an unattended run"
 	}
 	s.Unpriced = find(r, "agent.unpriced", func(v *Values) *string { return v.Unpriced }, unpriced, reason)
 	if s.Unpriced.Source == FromDefault && s.Unpriced.Value == as && known {
@@ -158,7 +159,7 @@ func (r *resolver) orderCeilings() {
 func (r *resolver) requirePrices() {
 	s := &r.settings
 	as := s.Unpriced.Value
-	if as != UnpricedWarn && as != UnpricedRefuse {
+	if as != string(guard.UnpricedWarn) && as != string(guard.UnpricedRefuse) {
 		if row, _ := r.in.Registry.Lookup(as); !row.Priced() {
 			refuse(r, "agent.unpriced", s.Unpriced, "that model has no price: use warn, refuse, or the name of a model that has one")
 		}
@@ -179,7 +180,7 @@ func (r *resolver) requirePrices() {
 		row, _ := r.in.Registry.Lookup(model)
 		switch {
 		case row.Priced():
-		case as == UnpricedRefuse:
+		case as == string(guard.UnpricedRefuse):
 			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price and agent.unpriced is refuse (%s): give its price (--price in a chat, the registry in an app), choose another model, or set agent.unpriced to the name of a model at whose price it is charged", model, s.Unpriced.Origin()))
 		case ceiling.Source.explicit() && !s.Unpriced.Source.explicit(): // who sets a ceiling relies on it
 			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price: give its price (--price in a chat, the registry in an app), set agent.unpriced to the name of a model at whose price it is charged, or to warn if the ceiling is for other models", model))

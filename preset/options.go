@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/guard"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -61,20 +64,20 @@ var options = []option{
 	share(Key{Name: "compaction.block_threshold", Flag: "block-threshold", Help: "the share at which a request waits until it is smaller"}, func(v *Values) **float64 { return &v.BlockThreshold }, false),
 	count(Key{Name: "compaction.invocation_threshold", Flag: "invocation-threshold", Help: "compaction begins after this many turns, too; 0 is off"}, func(v *Values) **int { return &v.InvocationThreshold }),
 	toggle(Key{Name: "compaction.economical", Flag: "economical", Help: "prices decide when to compact; the other triggers are bounds"}, func(v *Values) **bool { return &v.Economical }),
-	choice(Key{Name: "session.checkpoint", Flag: "checkpoint", Help: "who writes checkpoints"}, func(v *Values) **Checkpoint { return &v.Checkpoint }, CheckpointModel, CheckpointOperator, CheckpointOff),
+	choice(Key{Name: "session.checkpoint", Flag: "checkpoint", Help: "who writes checkpoints"}, func(v *Values) **contexttool.Mode { return &v.Checkpoint }, contexttool.ByModel, contexttool.ByOperator, contexttool.NoCheckpoints),
 	toggle(Key{Name: "session.compact_context", Flag: "compact-context", Help: "a tool by which the model compacts the session"}, func(v *Values) **bool { return &v.CompactContext }),
 	money(Key{Name: "agent.max_turn_cost_usd", Flag: "max-turn-cost-usd", Help: "the ceiling of one turn; 0 is off"}, func(v *Values) **tokens.Nano { return &v.MaxTurnCost }),
 	money(Key{Name: "agent.max_session_cost_usd", Flag: "max-session-cost-usd", Help: "the ceiling of the session; 0 is off"}, func(v *Values) **tokens.Nano { return &v.MaxSessionCost }),
 	toggle(Key{Name: "agent.no_ceiling", Flag: "no-ceiling", Help: "an unattended run without a ceiling of the session is meant"}, func(v *Values) **bool { return &v.NoCeiling }),
 	count(Key{Name: "agent.max_tool_iterations", Flag: "max-tool-iterations", Help: "model calls of one turn that may call tools; 0 is off"}, func(v *Values) **int { return &v.MaxToolIterations }),
-	choice(Key{Name: "agent.landing", Flag: "landing", Help: "how a turn comes to a limit: soft answers with the last call that fits, hard works until the limit is reached"}, func(v *Values) **Landing { return &v.Landing }, LandingSoft, LandingHard),
+	choice(Key{Name: "agent.landing", Flag: "landing", Help: "how a turn comes to a limit: soft answers with the last call that fits, hard works until the limit is reached"}, func(v *Values) **guard.LandingMode { return &v.Landing }, guard.LandingSoft, guard.LandingHard),
 	add(Key{Name: "agent.unpriced", Flag: "unpriced", Help: "warn, refuse, or the model at whose price models without one are charged"}, func(v *Values) **string { return &v.Unpriced }, text, func(as string) string {
-		if as == UnpricedWarn || as == UnpricedRefuse || as != "" {
+		if as == string(guard.UnpricedWarn) || as == string(guard.UnpricedRefuse) || as != "" {
 			return ""
 		}
 		return "use warn, refuse, or the name of a model that has a price"
 	}),
-	choice(Key{Name: "safety.watchdog", Flag: "watchdog", Help: "what happens to loops"}, func(v *Values) **Watchdog { return &v.Watchdog }, WatchdogWarn, WatchdogNote, WatchdogStop, WatchdogOff),
+	choice(Key{Name: "safety.watchdog", Flag: "watchdog", Help: "what happens to loops"}, func(v *Values) **watchdog.Mode { return &v.Watchdog }, watchdog.Warn, watchdog.Note, watchdog.Stop, watchdog.Off),
 	choice(Key{Name: "safety.small_tier_parent", Flag: "small-tier-parent", Help: "what happens if the agent's own model is of the small tier"}, func(v *Values) **SmallTier { return &v.SmallTierParent }, SmallTierWarn, SmallTierRefuse, SmallTierAllow),
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -244,7 +245,7 @@ func TestBadValuesAreRefusedInEverySource(t *testing.T) {
 		"a negative ceiling":   {preset.Values{MaxTurnCost: ptr(-tokens.Cent)}, "agent.max_turn_cost_usd is -$0.0100"},
 		"no hard limit":        {preset.Values{BlockThreshold: ptr(zero)}, "cannot be turned off"},
 		"an unknown task":      {preset.Values{Task: ptr(preset.Task("play"))}, `session.task_class is play (file session.task_class): use debug, implement, chat, research or review`},
-		"an unknown mode":      {preset.Values{Watchdog: ptr(preset.Watchdog("bark"))}, "use warn, note, stop or off"},
+		"an unknown mode":      {preset.Values{Watchdog: ptr(watchdog.Mode("bark"))}, "use warn, note, stop or off"},
 		"negative iterations":  {preset.Values{MaxToolIterations: ptr(-1)}, "agent.max_tool_iterations is -1"},
 		"a model without name": {preset.Values{Model: ptr(" ")}, "name a model"},
 	} {

@@ -3,6 +3,8 @@ package preset
 import (
 	"time"
 
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -131,11 +133,11 @@ func (r *resolver) posture() {
 	}
 	s.Ask = find(r, "session.ask", func(v *Values) *Ask { return v.Ask }, AskAuto, "")
 	s.SmallTierParent = find(r, "safety.small_tier_parent", func(v *Values) *SmallTier { return v.SmallTierParent }, SmallTierWarn, "")
-	s.Checkpoint = find(r, "session.checkpoint", func(v *Values) *Checkpoint { return v.Checkpoint }, CheckpointOperator, "")
+	s.Checkpoint = find(r, "session.checkpoint", func(v *Values) *contexttool.Mode { return v.Checkpoint }, contexttool.ByOperator, "")
 	s.CompactContext = find(r, "session.compact_context", func(v *Values) *bool { return v.CompactContext }, false, "")
-	watchdog, reason := WatchdogWarn, ""
+	onLoop, reason := watchdog.Warn, ""
 	if s.Unattended.Value {
-		watchdog, reason = WatchdogStop, "for an unattended run"
+		onLoop, reason = watchdog.Stop, "for an unattended run"
 	}
-	s.Watchdog = find(r, "safety.watchdog", func(v *Values) *Watchdog { return v.Watchdog }, watchdog, reason)
+	s.Watchdog = find(r, "safety.watchdog", func(v *Values) *watchdog.Mode { return v.Watchdog }, onLoop, reason)
 }

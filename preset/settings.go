@@ -6,6 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/guard"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -30,16 +33,16 @@ type Settings struct {
 	InvocationThreshold Value[int]
 	// Economical lets prices decide when to compact, within Threshold. It is false if compaction is off.
 	Economical     Value[bool]
-	Checkpoint     Value[Checkpoint]
+	Checkpoint     Value[contexttool.Mode]
 	CompactContext Value[bool] // the model may compact the session by a tool
 	AgenticTools   Value[bool]
 
 	MaxTurnCost       Value[tokens.Nano] // 0 is off
 	MaxSessionCost    Value[tokens.Nano] // 0 is off
 	MaxToolIterations Value[int]         // 0 is off
-	Landing           Value[Landing]
-	Unpriced          Value[string] // UnpricedWarn, UnpricedRefuse, or the name of a model
-	Watchdog          Value[Watchdog]
+	Landing           Value[guard.LandingMode]
+	Unpriced          Value[string] // "warn", "refuse", or the name of a model
+	Watchdog          Value[watchdog.Mode]
 	SmallTierParent   Value[SmallTier]
 
 	// Notes are what an operator should know before the first turn.
@@ -96,14 +99,14 @@ func (s *Settings) Lines() []Line {
 		line("compaction.block_threshold", s.BlockThreshold, shareText),
 		line("compaction.invocation_threshold", s.InvocationThreshold, countText),
 		line("compaction.economical", s.Economical, strconv.FormatBool),
-		line("session.checkpoint", s.Checkpoint, orNone[Checkpoint]),
+		line("session.checkpoint", s.Checkpoint, orNone[contexttool.Mode]),
 		line("session.compact_context", s.CompactContext, strconv.FormatBool),
 		line("agent.max_turn_cost_usd", s.MaxTurnCost, moneyText),
 		line("agent.max_session_cost_usd", s.MaxSessionCost, moneyText),
 		line("agent.max_tool_iterations", s.MaxToolIterations, countText),
-		line("agent.landing", s.Landing, orNone[Landing]),
+		line("agent.landing", s.Landing, orNone[guard.LandingMode]),
 		line("agent.unpriced", s.Unpriced, orNone[string]),
-		line("safety.watchdog", s.Watchdog, orNone[Watchdog]),
+		line("safety.watchdog", s.Watchdog, orNone[watchdog.Mode]),
 		line("safety.small_tier_parent", s.SmallTierParent, orNone[SmallTier]),
 	}
 	return lines

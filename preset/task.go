@@ -1,6 +1,8 @@
 package preset
 
 import (
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -74,11 +76,11 @@ const (
 
 // longRun are the values of [LongRun].
 func longRun(unattended bool) Values {
-	yes, iterations, checkpoint := true, toolIterations, CheckpointModel
-	turn, session, watchdog := attendedTurn, unattendedSession, WatchdogWarn
-	v := Values{AgenticTools: &yes, CompactContext: &yes, Economical: &yes, MaxToolIterations: &iterations, Checkpoint: &checkpoint, MaxTurnCost: &turn, Watchdog: &watchdog}
+	yes, iterations, checkpoint := true, toolIterations, contexttool.ByModel
+	turn, session, onLoop := attendedTurn, unattendedSession, watchdog.Warn
+	v := Values{AgenticTools: &yes, CompactContext: &yes, Economical: &yes, MaxToolIterations: &iterations, Checkpoint: &checkpoint, MaxTurnCost: &turn, Watchdog: &onLoop}
 	if unattended {
-		turn, watchdog = unattendedTurn, WatchdogStop
+		turn, onLoop = unattendedTurn, watchdog.Stop
 		v.MaxSessionCost = &session
 	}
 	return v

@@ -1,28 +1,10 @@
 package preset
 
 import (
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/guard"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/tokens"
-)
-
-// Checkpoint is who writes checkpoints.
-type Checkpoint string
-
-// The checkpoint modes.
-const (
-	CheckpointModel    Checkpoint = "model"    // the model, by a tool, and the operator
-	CheckpointOperator Checkpoint = "operator" // the operator only
-	CheckpointOff      Checkpoint = "off"
-)
-
-// Watchdog is what happens to a loop.
-type Watchdog string
-
-// The watchdog modes.
-const (
-	WatchdogWarn Watchdog = "warn" // it is reported
-	WatchdogNote Watchdog = "note" // the model is told, too
-	WatchdogStop Watchdog = "stop" // if it goes on after that, the turn is stopped
-	WatchdogOff  Watchdog = "off"
 )
 
 // SmallTier is what happens if the agent's own model is of the small tier.
@@ -33,22 +15,6 @@ const (
 	SmallTierWarn   SmallTier = "warn"
 	SmallTierRefuse SmallTier = "refuse"
 	SmallTierAllow  SmallTier = "allow"
-)
-
-// Landing says what happens before a limit is reached.
-type Landing string
-
-// What happens before a limit is reached.
-const (
-	LandingSoft Landing = "soft" // the last call that fits goes without tools, and answers
-	LandingHard Landing = "hard" // calls go with tools until the limit is reached
-)
-
-// What happens to calls of a model without a price. Any other value is the name of a model with one, at
-// which they are charged.
-const (
-	UnpricedWarn   = "warn"
-	UnpricedRefuse = "refuse"
 )
 
 // Values are what one source sets. Nil is unset. [Keys] lists their names.
@@ -68,7 +34,7 @@ type Values struct {
 	BlockThreshold      *float64
 	InvocationThreshold *int  // turns of the user; 0 is off
 	Economical          *bool // prices decide when to compact
-	Checkpoint          *Checkpoint
+	Checkpoint          *contexttool.Mode
 	CompactContext      *bool // the model may compact the session by a tool
 	AgenticTools        *bool
 
@@ -76,9 +42,9 @@ type Values struct {
 	MaxSessionCost    *tokens.Nano
 	NoCeiling         *bool // an unattended run without a ceiling is meant
 	MaxToolIterations *int  // in one turn; 0 is off
-	Landing           *Landing
+	Landing           *guard.LandingMode
 	Unpriced          *string
-	Watchdog          *Watchdog
+	Watchdog          *watchdog.Mode
 	SmallTierParent   *SmallTier
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -222,7 +223,7 @@ func (r *resolver) pack() {
 func (r *resolver) callsAlone() {
 	o, set := r.settings.own[callsAlone]
 	mode := r.settings.Watchdog
-	if !set || o.value == false || mode.Value == preset.WatchdogWarn || mode.Value == "" {
+	if !set || o.value == false || mode.Value == watchdog.Warn || mode.Value == "" {
 		return
 	}
 	switch mode.Source {

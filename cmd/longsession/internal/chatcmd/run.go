@@ -22,6 +22,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/prompt"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -116,7 +117,7 @@ func (c *command) setup(ctx context.Context, typed bool) (*Setup, error) {
 		}
 	}
 	if c.noCheckpoint {
-		off := preset.CheckpointOff
+		off := contexttool.NoCheckpoints
 		if given := c.flags.Preset.Checkpoint; given != nil && *given != off {
 			return nil, fmt.Errorf("--no-checkpoint turns checkpoints off, and --checkpoint is %s: give one of them", *given)
 		}
@@ -200,7 +201,7 @@ func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *Setup, projec
 			return sessionlock.Take(c.file, ref.AppName, ref.UserID, ref.SessionID)
 		},
 		In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), Prompt: c.prompt, HistoryFile: historyFile(),
-		NoCheckpoint: s.Settings.Checkpoint.Value == preset.CheckpointOff, NoStream: c.noStream,
+		NoCheckpoint: s.Settings.Checkpoint.Value == contexttool.NoCheckpoints, NoStream: c.noStream,
 	})
 	if err != nil {
 		return exit.Usage("%w", err)

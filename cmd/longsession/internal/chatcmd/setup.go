@@ -13,6 +13,8 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/config"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/layer/contexttool"
+	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -102,7 +104,7 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 	}
 	free := s.source.free(used, in.Registry)
 	if free {
-		on, unpriced := true, preset.UnpricedWarn
+		on, unpriced := true, string(guard.UnpricedWarn)
 		in.App.Preset.NoCeiling, in.App.Preset.Unpriced = &on, &unpriced
 	}
 	if s.Settings, err = config.Resolve(in); err != nil {
@@ -118,7 +120,7 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 // chatDefaults sets what a chat has from the start, besides compaction: checkpoints, tools with a context of their own,
 // and the search of earlier messages.
 func chatDefaults(app *config.Values) error {
-	on, checkpoint := true, preset.CheckpointModel
+	on, checkpoint := true, contexttool.ByModel
 	app.Preset.AgenticTools, app.Preset.Checkpoint = &on, &checkpoint
 	return app.Set("session.recall", "true")
 }
@@ -143,7 +145,7 @@ func readFile(named string) (v config.Values, read string, err error) {
 // settingsWithoutCeiling resolves settings as if nobody had to hold a ceiling: to know the address of the server and the
 // model, which decide whether one is needed and can hold.
 func settingsWithoutCeiling(in config.In) (config.Settings, error) {
-	on, warn := true, preset.UnpricedWarn
+	on, warn := true, string(guard.UnpricedWarn)
 	in.App.Preset.NoCeiling, in.Flag.Preset.Unpriced = &on, &warn
 	return config.Resolve(in)
 }
