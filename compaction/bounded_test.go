@@ -10,13 +10,14 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 // visibleFacts returns all fact tokens in the content of a view.
 func visibleFacts(view []*session.Event) []string {
 	var facts []string
 	for _, ev := range view {
-		facts = append(facts, compactiontest.FactsIn(ev)...)
+		facts = append(facts, histories.FactsIn(ev)...)
 	}
 	return facts
 }

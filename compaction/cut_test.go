@@ -15,7 +15,9 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 // firstKB is a Cut function that keeps the first 1,000 bytes of each string of a response.
@@ -81,7 +83,7 @@ func readFile(t testing.TB, svc session.Service, sess session.Session, turn int)
 	var h compactiontest.History
 	h.User(inv, "Read the file.").Call(inv, "bot", "read", id).Response(inv, "bot", "read", strings.Repeat("line of code\n", 15_500), id).Agent(inv, "bot", "It is code.")
 	for i, ev := range h.Events {
-		ev.ID, ev.Timestamp = fmt.Sprintf("turn%d-%d", turn, i), compactiontest.Epoch.AddDate(0, 0, turn).Add(ev.Timestamp.Sub(compactiontest.Epoch))
+		ev.ID, ev.Timestamp = fmt.Sprintf("turn%d-%d", turn, i), histories.Epoch.AddDate(0, 0, turn).Add(ev.Timestamp.Sub(histories.Epoch))
 	}
 	appendAll(t, svc, sess, h.Events...)
 }
@@ -269,7 +271,7 @@ func TestACutViewKeepsTheRulesWhileItIsRead(t *testing.T) {
 	close(done)
 	readers.Wait()
 	cut := func(ev *session.Event) *session.Event { return firstKB(ref, ev) }
-	if err := compactiontest.CheckCut(rawEvents(t, svc), eventsOf(get(t, svc)), cut); err != nil {
+	if err := oracle.CheckCut(rawEvents(t, svc), eventsOf(get(t, svc)), cut); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -34,7 +35,7 @@ func storeLong(tb testing.TB, inner session.Service, sess session.Session, n int
 	}
 	var last string // record that stands for all so far
 	for i := 0; i < n; i += window {
-		m := &record.Metadata{RecordID: fmt.Sprint("window-", i), Kind: record.KindSummary, CreatedAt: compactiontest.Epoch.Add(time.Duration(i))}
+		m := &record.Metadata{RecordID: fmt.Sprint("window-", i), Kind: record.KindSummary, CreatedAt: histories.Epoch.Add(time.Duration(i))}
 		merge := &record.Metadata{RecordID: fmt.Sprint("merge-", i), Kind: record.KindSummary, CreatedAt: m.CreatedAt}
 		for k, ev := range (&compactiontest.History{}).Turns(window/2, "agent").Events {
 			ev.ID = fmt.Sprint("event-", i+k)
@@ -50,7 +51,7 @@ func storeLong(tb testing.TB, inner session.Service, sess session.Session, n int
 			if err := m.SetText("What was said, in about as many words as a summary has."); err != nil {
 				tb.Fatal(err)
 			}
-			store(compactiontest.RecordEvent(m, compactiontest.Epoch))
+			store(histories.RecordEvent(m, histories.Epoch))
 		}
 	}
 	for _, ev := range turns(3) {

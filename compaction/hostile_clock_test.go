@@ -11,16 +11,17 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // badClocks give the i-th event its time.
 var badClocks = map[string]func(i int) time.Time{
-	"backwards": func(i int) time.Time { return compactiontest.Epoch.Add(-time.Duration(i) * time.Hour) },
+	"backwards": func(i int) time.Time { return histories.Epoch.Add(-time.Duration(i) * time.Hour) },
 	"zero":      func(int) time.Time { return time.Time{} },
 	"year 9999": func(int) time.Time { return time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC) },
 	"jumping": func(i int) time.Time {
-		return []time.Time{{}, time.Date(9999, 12, 31, 0, 0, 0, i, time.UTC), compactiontest.Epoch}[i%3]
+		return []time.Time{{}, time.Date(9999, 12, 31, 0, 0, 0, i, time.UTC), histories.Epoch}[i%3]
 	},
 }
 

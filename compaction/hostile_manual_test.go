@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -41,7 +42,7 @@ func TestAMergeMeasuresItsPartsItself(t *testing.T) {
 	appendAll(t, svc, create(t, svc), h.Events...)
 	raw := get(t, inner)
 	for _, ev := range []*session.Event{h.Record("r1", "e1", "e2"), h.Record("r2", "e3", "e4")} {
-		appendAll(t, inner, raw, compactiontest.Amend(ev, func(m *record.Metadata) { m.CompactedTokens = 1 }))
+		appendAll(t, inner, raw, histories.Amend(ev, func(m *record.Metadata) { m.CompactedTokens = 1 }))
 	}
 	compact(t, svc, compaction.CompactOptions{KeepRecent: 1})
 	wantFacts(t, eventsOf(get(t, svc)), 12)

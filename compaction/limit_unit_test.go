@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -50,7 +51,7 @@ func newHeld(t *testing.T, writer compaction.Summarizer, size int) *held {
 	cfg.Summarizer, cfg.Observer = writer, u.seen.Observe
 	cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens = compaction.Off, 16_000, compaction.Off
 	cfg.Pin = func(ev *session.Event) bool {
-		return u.pinned.Load() && slices.Contains(compactiontest.FactsIn(ev), compactiontest.Fact(1))
+		return u.pinned.Load() && slices.Contains(histories.FactsIn(ev), compactiontest.Fact(1))
 	}
 	u.loop = newLoop(t, newService(t, session.InMemoryService(), cfg), exact)
 	u.round(size)
@@ -128,7 +129,7 @@ func TestWhatIsCutForOnePromptComesBack(t *testing.T) {
 	cfg.Observer, cfg.InvocationThreshold, cfg.ContextWindow, cfg.MaxOutputTokens = seen.Observe, compaction.Off, 16_000, compaction.Off
 	cfg.MaxSummaryTokens, cfg.RetainEvents = 2000, 2
 	cfg.Pin = func(ev *session.Event) bool {
-		return pinned.Load() && slices.Contains(compactiontest.FactsIn(ev), compactiontest.Fact(201))
+		return pinned.Load() && slices.Contains(histories.FactsIn(ev), compactiontest.Fact(201))
 	}
 	l := newLoop(t, newService(t, session.InMemoryService(), cfg), exact)
 	for range 200 {

@@ -18,6 +18,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -54,11 +55,11 @@ type tally struct {
 }
 
 func newMachine(t *rapid.T, inner session.Service, durable bool, seen *tally) *machine {
-	m := &machine{inner: inner, durable: durable, clock: compactiontest.Epoch, seen: seen}
+	m := &machine{inner: inner, durable: durable, clock: histories.Epoch, seen: seen}
 	var ids atomic.Int64
 	// IDs come in no order, and several records are made at one moment: nothing may depend on either.
 	ctx := platform.WithUUIDProvider(context.Background(), func() string { n := ids.Add(1); return fmt.Sprintf("%02d-%d", n*37%100, n) })
-	m.ctx = platform.WithTimeProvider(ctx, func() time.Time { return compactiontest.Epoch.AddDate(1, 0, int(ids.Load()/8)) })
+	m.ctx = platform.WithTimeProvider(ctx, func() time.Time { return histories.Epoch.AddDate(1, 0, int(ids.Load()/8)) })
 	m.cfg = compaction.Config{
 		Summarizer:          &compactiontest.Oracle{},
 		InvocationThreshold: cmp.Or(rapid.IntRange(0, 3).Draw(t, "threshold"), compaction.Off),
@@ -148,7 +149,7 @@ func (m *machine) append(t *rapid.T, h *handle, ev *session.Event) {
 	clean := *ev
 	clean.CustomMetadata = nil
 	h.raw, h.version = append(h.raw, &clean), m.version
-	m.facts = append(m.facts, compactiontest.FactsIn(ev)...)
+	m.facts = append(m.facts, histories.FactsIn(ev)...)
 	if err := h.by.svc.Flush(m.ctx, ref); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 // TestBackgroundRecordMakesNoHandleStale: a turn goes on through the handle it began with, whatever
@@ -70,7 +71,7 @@ func TestManualRecordMakesNoHandleStale(t *testing.T) {
 			}
 		}
 		appendAll(t, svc, sess, (&compactiontest.History{}).AddEvent(&session.Event{
-			ID: "last", InvocationID: "last", Author: "user", Timestamp: compactiontest.Epoch.Add(time.Hour),
+			ID: "last", InvocationID: "last", Author: "user", Timestamp: histories.Epoch.Add(time.Hour),
 			LLMResponse: model.LLMResponse{Content: genai.NewContentFromText("Still here.", genai.RoleUser)},
 		}).Last())
 		wantFacts(t, eventsOf(sess), 20)
@@ -144,7 +145,7 @@ func TestManyWritersAndCompactionsLoseNothing(t *testing.T) {
 								}
 								ev := &session.Event{
 									ID: fmt.Sprintf("%s-%d", author, n), InvocationID: fmt.Sprintf("inv%d", n), Author: author,
-									Timestamp: compactiontest.Epoch.Add(time.Duration(clock.Add(1)) * time.Second),
+									Timestamp: histories.Epoch.Add(time.Duration(clock.Add(1)) * time.Second),
 									LLMResponse: model.LLMResponse{Content: genai.NewContentFromText(
 										fmt.Sprintf("The %s says that the code of item %d is %s, and takes some words to say it.", author, n, compactiontest.Fact(n)), role)},
 								}

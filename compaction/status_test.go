@@ -16,6 +16,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -124,7 +125,7 @@ func TestStatusListsEveryBoundary(t *testing.T) {
 	cfg.MaxLedgerTokens = compaction.Off
 	svc := newService(t, session.InMemoryService(), cfg)
 	appendAll(t, svc, create(t, svc), turns(24)...)
-	made := compactiontest.Epoch.Add(time.Hour)
+	made := histories.Epoch.Add(time.Hour)
 	at := func(hours int) context.Context {
 		return platform.WithTimeProvider(t.Context(), func() time.Time { return made.Add(time.Duration(hours) * time.Hour) })
 	}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -110,7 +111,7 @@ func bads() []bad {
 		{name: "rewrites events on their way to storage", over: "strict", want: "storage keeps everything", says: "was not appended", spoil: func(d *decorator) {
 			d.store = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				other := *ev
-				other.Content = genai.NewContentFromText("[redacted] "+strings.Join(ct.FactsIn(ev), " "), genai.RoleUser)
+				other.Content = genai.NewContentFromText("[redacted] "+strings.Join(histories.FactsIn(ev), " "), genai.RoleUser)
 				return d.Service.AppendEvent(ctx, sess, &other)
 			}
 		}},

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -114,7 +115,7 @@ func checkInsertion(p *innerPlay, a recordAppender) {
 	shown, updated := stale.Events().Len(), stale.LastUpdateTime()
 	before := p.load()
 	rec := p.recordOf("r", 0, 2)
-	rec.Timestamp = Epoch.Add(1)
+	rec.Timestamp = histories.Epoch.Add(1)
 	if err := a.AppendRecord(p.ctx, stale, rec); err != nil {
 		p.add("append a record through a stale handle: %w", err)
 	}
@@ -161,16 +162,16 @@ func checkSuperseded(p *innerPlay, a recordAppender) {
 		}
 		return rec
 	}
-	unknown := Amend(p.recordOf("unknown", 0, 2), func(m *record.Metadata) {
-		m.Covered[0] = record.Ref{ID: "no such event", InvocationID: "none", Author: "user", Timestamp: Epoch}
+	unknown := histories.Amend(p.recordOf("unknown", 0, 2), func(m *record.Metadata) {
+		m.Covered[0] = record.Ref{ID: "no such event", InvocationID: "none", Author: "user", Timestamp: histories.Epoch}
 	})
 	store("over an event that is not stored", unknown, true)
 	first := store("over two events", p.recordOf("first", 0, 2), false)
 	second := store("over the next two", p.recordOf("second", 2, 4), false)
 	store("over an event that another one covers", p.recordOf("third", 3, 6), true)
-	store("that absorbs two", Absorb("merged", first, second), false)
-	store("that absorbs one that is absorbed", Absorb("again", first), true)
-	store("that absorbs one that is not stored", Absorb("stranger", p.recordOf("nobody", 4, 6)), true)
+	store("that absorbs two", histories.Absorb("merged", first, second), false)
+	store("that absorbs one that is absorbed", histories.Absorb("again", first), true)
+	store("that absorbs one that is not stored", histories.Absorb("stranger", p.recordOf("nobody", 4, 6)), true)
 	if n := len(p.storedEvents()); n != p.stored+3 {
 		p.add("%d events are stored, want %d and three records", n, p.stored)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -27,7 +28,7 @@ func partialCases() []Case {
 					at = len(p.storedEvents())
 					p.turns(2)
 					second := p.compact(fmt.Sprint("s", i), at, at+2)
-					p.append(Absorb(fmt.Sprint("m", i), first, second))
+					p.append(histories.Absorb(fmt.Sprint("m", i), first, second))
 					p.checkPart("after a merge")
 				}
 			}),
@@ -72,7 +73,7 @@ func partialCases() []Case {
 				p.say()
 				opening := len(p.storedEvents()) - 9
 				after := p.storedEvents()[opening]
-				p.append(Amend(p.recordOf("rounds", opening+1, opening+5), func(m *record.Metadata) {
+				p.append(histories.Amend(p.recordOf("rounds", opening+1, opening+5), func(m *record.Metadata) {
 					m.After, m.Agent = record.RefTo(after), "agent"
 				}))
 				p.checkPart("with a summary of rounds")
@@ -127,7 +128,7 @@ func partialCases() []Case {
 				p.compact("first", 0, 4)
 				p.compact("overlapping", 2, 8)
 				p.checkPart("after two overlapping records")
-				p.append(Amend(p.recordOf("wider", 0, 10), func(m *record.Metadata) { m.CreatedAt = m.CreatedAt.Add(1) }))
+				p.append(histories.Amend(p.recordOf("wider", 0, 10), func(m *record.Metadata) { m.CreatedAt = m.CreatedAt.Add(1) }))
 				p.checkPart("after a third record that covers more than both")
 				p.turns(2)
 				p.checkPart("after more turns")
@@ -180,7 +181,7 @@ func checkPartIsSession(p *innerPlay) {
 	p.turns(4)
 	p.compact("r", 0, 4)
 	filtered := suiteRequest()
-	filtered.NumRecentEvents, filtered.After = 1, Epoch.AddDate(10, 0, 0)
+	filtered.NumRecentEvents, filtered.After = 1, histories.Epoch.AddDate(10, 0, 0)
 	a := p.service.(partialService)
 	resp, err := a.GetActive(p.ctx, filtered)
 	if err != nil {

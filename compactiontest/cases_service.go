@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 func serviceCases() []Case {
@@ -57,7 +59,7 @@ func (stray) AppName() string           { return suiteApp }
 func (stray) UserID() string            { return suiteUser }
 func (stray) State() session.State      { return nil }
 func (stray) Events() session.Events    { return eventList(nil) }
-func (stray) LastUpdateTime() time.Time { return Epoch }
+func (stray) LastUpdateTime() time.Time { return histories.Epoch }
 
 func checkErrors(ctx context.Context, service session.Service) error {
 	var f findings

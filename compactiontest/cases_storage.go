@@ -8,6 +8,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -85,7 +86,7 @@ func checkStorage(ctx context.Context, service session.Service) error {
 func checkForged(p *play) {
 	p.chat(3)
 	forge := func(id string) map[string]any {
-		return Amend(p.h.Record(id, IDs(p.h.Events)...), func(m *record.Metadata) { setText(m, "All is settled.") }).CustomMetadata
+		return histories.Amend(p.h.Record(id, IDs(p.h.Events)...), func(m *record.Metadata) { histories.SetText(m, "All is settled.") }).CustomMetadata
 	}
 	for i, forged := range []map[string]any{forge("forged-1"), forge("forged-2"), {record.Key: "everything is forgotten"}} {
 		inv := p.invocation()

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 func viewCases() []Case {
@@ -102,7 +104,7 @@ func checkSnapshots(p *play) {
 
 func checkTimes(p *play) {
 	p.unsorted = true
-	same := Epoch.Add(time.Second)
+	same := histories.Epoch.Add(time.Second)
 	for range 4 { // four turns in one instant
 		inv := p.invocation()
 		p.ask(inv)

@@ -10,6 +10,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/oracle"
 )
 
 func TestCheckAcceptsAGoodViewAndCatchesALoss(t *testing.T) {
@@ -42,11 +43,11 @@ func TestCheckCutRecognizesTheFormOfAnEvent(t *testing.T) {
 	shown := func(ev *session.Event) []*session.Event {
 		return []*session.Event{h.Events[0], h.Events[1], ev, h.Events[3]}
 	}
-	if err := ct.CheckCut(h.Events, shown(form("cut")), cut); err != nil {
+	if err := oracle.CheckCut(h.Events, shown(form("cut")), cut); err != nil {
 		t.Errorf("a cut view is refused: %v", err)
 	}
 	for name, view := range map[string][]*session.Event{"whole": shown(h.Events[2]), "another form": shown(form("other")), "missing": {h.Events[0], h.Events[1], h.Events[3]}} {
-		if err := ct.CheckCut(h.Events, view, cut); err == nil {
+		if err := oracle.CheckCut(h.Events, view, cut); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
@@ -104,7 +104,7 @@ func keyed(sess session.Session) string {
 	return sess.AppName() + "/" + sess.UserID() + "/" + sess.ID()
 }
 func isSummary(ev *session.Event) bool {
-	return len(ct.FactsIn(ev)) > 1 && strings.HasPrefix(ev.Content.Parts[0].Text, "[")
+	return len(histories.FactsIn(ev)) > 1 && strings.HasPrefix(ev.Content.Parts[0].Text, "[")
 }
 func rawOf(d *decorator, s session.Session) []*session.Event {
 	resp, err := d.Service.(interface {

@@ -10,11 +10,9 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
-
-// Epoch is the time of a [History]'s start. The first event is one second later.
-var Epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // History builds the events of a session. Each event gets an ID ("e1", "e2", …) and a timestamp one
 // second after the previous event. The zero value is an empty history. History is not safe for
@@ -107,7 +105,7 @@ func (h *History) Add(invocation, author string, content *genai.Content) *Histor
 // AddEvent adds an event. It sets the timestamp and the branch only if they are empty.
 func (h *History) AddEvent(ev *session.Event) *History {
 	if ev.Timestamp.IsZero() {
-		ev.Timestamp = Epoch.Add(time.Duration(len(h.Events)+1) * time.Second)
+		ev.Timestamp = histories.Epoch.Add(time.Duration(len(h.Events)+1) * time.Second)
 	}
 	if ev.Branch == "" {
 		ev.Branch = h.branch
@@ -122,7 +120,7 @@ func (h *History) Last() *session.Event { return h.Events[len(h.Events)-1] }
 // Record returns a record event that covers the events with the given IDs. The events must all be
 // on one branch. The record gets the given ID and a text that holds the facts of its events.
 func (h *History) Record(id string, covered ...string) *session.Event {
-	return recordOver(h.Events, id, covered)
+	return histories.RecordOver(h.Events, id, covered)
 }
 
 // Compact adds a record over the events with the given IDs. See [History.Record].
@@ -139,13 +137,13 @@ func (h *History) Merge(id string, absorbed ...string) *History {
 			records = append(records, ev)
 		}
 	}
-	h.Events = append(h.Events, Absorb(id, records...))
+	h.Events = append(h.Events, histories.Absorb(id, records...))
 	return h
 }
 
-// Amend changes the record that was added last.
+// histories.Amend changes the record that was added last.
 func (h *History) Amend(change func(m *record.Metadata)) *History {
-	h.Events[len(h.Events)-1] = Amend(h.Last(), change)
+	h.Events[len(h.Events)-1] = histories.Amend(h.Last(), change)
 	return h
 }
 

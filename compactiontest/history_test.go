@@ -15,6 +15,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -39,7 +40,7 @@ func TestRecordsOfAHistoryAreReadable(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).Turns(3, "bot")
 	h.Events = append(h.Events, nil) // a view must accept nil events, and so must the builder
-	h.Events[0].Timestamp = ct.Epoch.AddDate(1, 0, 0)
+	h.Events[0].Timestamp = histories.Epoch.AddDate(1, 0, 0)
 	h.Compact("a", "e1", "e2").Compact("b", "e3", "e4").Merge("m", "a", "b").Amend(func(m *record.Metadata) { m.Focus = "it" })
 	var got []*record.Metadata
 	for _, ev := range h.Events {
@@ -62,7 +63,7 @@ func TestRecordsOfAHistoryAreReadable(t *testing.T) {
 	if text, _ := m.Text(); !slices.Equal(ct.Facts(text), []string{ct.Fact(1), ct.Fact(2)}) {
 		t.Errorf("merge has text %q, want the facts of both records", text)
 	}
-	if ev := h.Events[0]; ct.Amend(ev, func(*record.Metadata) { t.Error("changed") }) != ev {
+	if ev := h.Events[0]; histories.Amend(ev, func(*record.Metadata) { t.Error("changed") }) != ev {
 		t.Error("Amend changed an event that is not a record")
 	}
 }
@@ -73,10 +74,10 @@ func TestFactsAreFoundWhereverTheyAre(t *testing.T) {
 		t.Errorf("facts are %v", got)
 	}
 	h := (&ct.History{}).Response("i", "bot", "t", ct.Fact(7), "c")
-	if got := ct.FactsIn(h.Last()); !slices.Equal(got, []string{ct.Fact(7)}) {
+	if got := histories.FactsIn(h.Last()); !slices.Equal(got, []string{ct.Fact(7)}) {
 		t.Errorf("facts in a response are %v", got)
 	}
-	if ct.FactsIn(nil) != nil || ct.FactsIn(&session.Event{}) != nil {
+	if histories.FactsIn(nil) != nil || histories.FactsIn(&session.Event{}) != nil {
 		t.Error("an empty event has facts")
 	}
 }
@@ -89,7 +90,7 @@ func TestOracleForgetsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if facts := ct.FactsInContents([]*genai.Content{got.Content}); !slices.Equal(facts, []string{ct.Fact(9), ct.Fact(1), ct.Fact(2), ct.Fact(3)}) {
+	if facts := histories.FactsInContents([]*genai.Content{got.Content}); !slices.Equal(facts, []string{ct.Fact(9), ct.Fact(1), ct.Fact(2), ct.Fact(3)}) {
 		t.Errorf("the oracle kept the facts %v", facts)
 	}
 	if empty, err := oracle.Summarize(context.Background(), summarizer.Request{}); err != nil || empty.Content.Parts[0].Text == "" {
@@ -127,12 +128,12 @@ func TestModelAnswersFromItsScript(t *testing.T) {
 
 func TestGeneratedHistoriesAreDecidedByTheirPicks(t *testing.T) {
 	t.Parallel()
-	again := func() []*session.Event { return ct.Generate(60, rand.New(rand.NewPCG(3, 4)).IntN) }
+	again := func() []*session.Event { return histories.Generate(60, rand.New(rand.NewPCG(3, 4)).IntN) }
 	events := again()
 	if len(events) != 60 || !reflect.DeepEqual(events, again()) {
 		t.Error("the same picks give a different history")
 	}
-	if calm := ct.Generate(10, func(int) int { return 0 }); len(calm) != 10 {
+	if calm := histories.Generate(10, func(int) int { return 0 }); len(calm) != 10 {
 		t.Errorf("picks of zero give %d events", len(calm))
 	}
 }
@@ -143,7 +144,7 @@ func Example() {
 
 	view := filtered.Project(h.Events)
 	fmt.Println(ct.IDs(view))
-	fmt.Println(ct.FactsIn(view[0]))
+	fmt.Println(histories.FactsIn(view[0]))
 	fmt.Println(ct.Check(h.Events, view))
 	fmt.Println(ct.Check(h.Events, view[1:]) != nil)
 	// Output:

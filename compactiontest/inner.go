@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
@@ -121,7 +122,7 @@ func (p *innerPlay) storedEvents() []*session.Event {
 // recordOf returns a record with the given ID over the stored events [from, to).
 func (p *innerPlay) recordOf(id string, from, to int) *session.Event {
 	events := p.storedEvents()
-	return recordOver(events, id, IDs(events[min(from, len(events)):min(to, len(events))]))
+	return histories.RecordOver(events, id, IDs(events[min(from, len(events)):min(to, len(events))]))
 }
 
 // compact stores a record over the stored events [from, to) with an ordinary append, as it would be

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/oracle"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 // seen is what one handle shows: appended events, by their positions, and summaries.
@@ -121,12 +122,12 @@ func (p handleCheck) checkHidden() {
 		if summary == nil {
 			continue
 		}
-		for _, fact := range FactsIn(summary) {
+		for _, fact := range histories.FactsIn(summary) {
 			facts[fact] = append(facts[fact], summary.Branch)
 		}
 	}
 	for i, ev := range p.said {
-		for _, fact := range FactsIn(ev) {
+		for _, fact := range histories.FactsIn(ev) {
 			branches, summarized := facts[fact]
 			switch {
 			case !summarized && !p.seen.shows(i):

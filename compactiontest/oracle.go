@@ -2,54 +2,23 @@ package compactiontest
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"google.golang.org/genai"
 
-	"google.golang.org/adk/session"
-
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-var factPattern = regexp.MustCompile(`FACT-\d{5}`)
-
 // Fact returns the n-th fact token, a short string that does not occur by chance, so that a test
 // can look for it in a prompt.
-func Fact(n int) string { return fmt.Sprintf("FACT-%05d", n) }
+func Fact(n int) string { return histories.Fact(n) }
 
 // Facts returns the distinct fact tokens of a text, in order.
-func Facts(text string) []string {
-	var out []string
-	for _, fact := range factPattern.FindAllString(text, -1) {
-		if !slices.Contains(out, fact) {
-			out = append(out, fact)
-		}
-	}
-	return out
-}
-
-// FactsIn returns the fact tokens in an event's content.
-func FactsIn(ev *session.Event) []string {
-	if ev == nil || ev.Content == nil {
-		return nil
-	}
-	return FactsInContents([]*genai.Content{ev.Content})
-}
-
-// FactsInContents returns the fact tokens of contents, such as those of a model request.
-func FactsInContents(contents []*genai.Content) []string {
-	data, err := json.Marshal(contents)
-	if err != nil {
-		return nil
-	}
-	return Facts(string(data))
-}
+func Facts(text string) []string { return histories.Facts(text) }
 
 // Oracle is a summarizer that loses nothing: its summary is exactly the fact tokens of its input.
 // It records its requests. The zero value is ready to use. Oracle is safe for concurrent use.
@@ -75,7 +44,7 @@ func (o *Oracle) Summarize(_ context.Context, req summarizer.Request) (summarize
 		add(Facts(text))
 	}
 	for _, ev := range req.Events {
-		add(FactsIn(ev))
+		add(histories.FactsIn(ev))
 	}
 	text := strings.Join(facts, " ")
 	if text == "" {

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 func throughFreshHandle(d *decorator) {
@@ -37,7 +37,7 @@ func reshaped(change func(view []*session.Event, i int) []*session.Event) func(s
 func shorten(events []*session.Event) {
 	for _, ev := range events {
 		if !isSummary(ev) && ev.Content.Parts[0].Text != "" {
-			ev.Content.Parts[0].Text = strings.Join(ct.FactsIn(ev), " ")
+			ev.Content.Parts[0].Text = strings.Join(histories.FactsIn(ev), " ")
 		}
 	}
 }

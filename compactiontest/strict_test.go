@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/session/sessiontestsuite"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 // kind is the best backend possible; each test adds one limitation.
@@ -97,7 +98,7 @@ func TestStrictRenamesEventsInStorageOnly(t *testing.T) {
 func TestStrictCutsTimesToMicroseconds(t *testing.T) {
 	t.Parallel()
 	eitherWay(t, func(o *ct.StrictOptions) { o.KeepNanoseconds = false }, func(t *testing.T, bad bool, svc *ct.StrictService) {
-		precise := ct.Epoch.Add(1234567 * time.Nanosecond)
+		precise := histories.Epoch.Add(1234567 * time.Nanosecond)
 		ev := &session.Event{ID: "e1", Timestamp: precise}
 		storeIn(t, svc, createIn(t, svc), ev)
 		want := precise
@@ -118,7 +119,7 @@ func TestStrictSortsByTimeAndReversesTies(t *testing.T) {
 			id     string
 			second int
 		}{{"a", 2}, {"b", 2}, {"c", 3}, {"late", 1}} {
-			storeIn(t, svc, live, &session.Event{ID: e.id, Timestamp: ct.Epoch.Add(time.Duration(e.second) * time.Second)})
+			storeIn(t, svc, live, &session.Event{ID: e.id, Timestamp: histories.Epoch.Add(time.Duration(e.second) * time.Second)})
 		}
 		want := []string{"a", "b", "c", "late"}
 		if got := ct.IDs(listOf(live)); !slices.Equal(got, want) {
@@ -130,7 +131,7 @@ func TestStrictSortsByTimeAndReversesTies(t *testing.T) {
 		if got := ct.IDs(listOf(getFrom(t, svc))); !slices.Equal(got, want) {
 			t.Errorf("a Get shows %v, want %v", got, want)
 		}
-		resp, err := svc.Get(t.Context(), &session.GetRequest{AppName: "app", UserID: "user", SessionID: "session", NumRecentEvents: 2, After: ct.Epoch.Add(2 * time.Second)})
+		resp, err := svc.Get(t.Context(), &session.GetRequest{AppName: "app", UserID: "user", SessionID: "session", NumRecentEvents: 2, After: histories.Epoch.Add(2 * time.Second)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
@@ -122,7 +123,7 @@ func (x *actor) check(req *model.LLMRequest) {
 	if x.app.unchecked {
 		return
 	}
-	seen := compactiontest.FactsInContents(req.Contents)
+	seen := histories.FactsInContents(req.Contents)
 	must := x.app.ledger.where(func(f told, turn int) bool {
 		switch {
 		case !adk.Visible(x.branch, f.branch):
@@ -182,7 +183,7 @@ func (a *app) rawFacts() []string {
 			raw = append(raw, ev.Content)
 		}
 	}
-	return compactiontest.FactsInContents(raw)
+	return histories.FactsInContents(raw)
 }
 
 // checkRounds checks that events after the question, which the model takes for its own tool calls,
@@ -194,7 +195,7 @@ func (x *actor) checkRounds(contents []*genai.Content) {
 		if i < at || at < 0 && x.scope != ownTools || !isSummary(c) || !isRounds(c) {
 			continue
 		}
-		older := slices.DeleteFunc(compactiontest.FactsInContents([]*genai.Content{c}), func(fact string) bool { return slices.Contains(current, fact) })
+		older := slices.DeleteFunc(histories.FactsInContents([]*genai.Content{c}), func(fact string) bool { return slices.Contains(current, fact) })
 		if len(older) > 0 && !x.mixed {
 			x.mixed = true // once is enough
 			x.t.Errorf("%s, request %d: facts of earlier turns are shown as tool calls of this turn: %v", x.name, x.asked, older)

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
@@ -201,7 +202,7 @@ func TestPinAHiddenCallLosesItsLateResponse(t *testing.T) {
 	a.useRunner(hiding{a.inner, func(ev *session.Event) bool { return len(requests.Calls(ev.Content)) > 0 }})
 	x.will(answer())
 	fact := a.late(call, n)
-	if slices.Contains(compactiontest.FactsInContents(x.lastRequest()), fact) {
+	if slices.Contains(histories.FactsInContents(x.lastRequest()), fact) {
 		t.Error("the response is in the prompt")
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
@@ -98,10 +99,10 @@ func (a *app) checkAcknowledged(yielded []*session.Event) {
 	view := a.view()
 	var seen []string
 	for _, ev := range view {
-		seen = append(seen, compactiontest.FactsIn(ev)...)
+		seen = append(seen, histories.FactsIn(ev)...)
 	}
 	for _, ev := range withoutRecords(raw) {
-		for _, fact := range compactiontest.FactsIn(ev) {
+		for _, fact := range histories.FactsIn(ev) {
 			if !slices.Contains(seen, fact) {
 				a.t.Errorf("%s is stored but not in the view", fact)
 			}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
@@ -119,7 +120,7 @@ func (a *app) consoleAgent() (agent.Agent, *int) {
 	t := a.t
 	turn := new(int)
 	llm := compactiontest.NewModel("model-of-console", func(_ int, req *model.LLMRequest) *model.LLMResponse {
-		seen := compactiontest.FactsInContents(req.Contents)
+		seen := histories.FactsInContents(req.Contents)
 		answered := len(requests.Responses(req.Contents[len(req.Contents)-1])) > 0
 		last := 2 * *turn // the question's
 		if answered {

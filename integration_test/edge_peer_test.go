@@ -21,6 +21,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
@@ -117,7 +118,7 @@ func (p *peer) told() map[string]int {
 	told := map[string]int{}
 	for _, ev := range withoutRecords(p.stored()) {
 		if ev.Author == "user" {
-			for _, fact := range compactiontest.FactsIn(ev) {
+			for _, fact := range histories.FactsIn(ev) {
 				told[fact]++
 			}
 		}

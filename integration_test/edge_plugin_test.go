@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
@@ -75,7 +76,7 @@ func (p *meddler) dropResponses(_ agent.InvocationContext, ev *session.Event) (*
 	if len(requests.Responses(ev.Content)) > 0 && p.a.turns%3 == 0 {
 		p.acts++
 		p.a.unchecked = true // the plugin makes the next request end with the call
-		for _, fact := range compactiontest.FactsIn(ev) {
+		for _, fact := range histories.FactsIn(ev) {
 			p.a.ledger.forget(fact)
 		}
 		return nil, errDropped

@@ -12,6 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
@@ -26,7 +27,7 @@ func TestAPeersContextOutlivesCompactions(t *testing.T) {
 		asked := 0
 		p.reply = func(req *model.LLMRequest) *model.LLMResponse {
 			asked++
-			seen := compactiontest.FactsInContents(req.Contents)
+			seen := histories.FactsInContents(req.Contents)
 			for _, fact := range a.facts() {
 				if !slices.Contains(seen, fact) {
 					t.Errorf("request %d: %s is gone", asked, fact)
@@ -190,7 +191,7 @@ func TestAPeersTaskIsResumedAfterCompactions(t *testing.T) {
 			t.Errorf("the peer was asked for tasks %q in contexts %q, want the same twice", p.tasks, p.contexts)
 		}
 		requests := p.model.Requests()
-		if !slices.Contains(compactiontest.FactsInContents(requests[len(requests)-1]), fact) {
+		if !slices.Contains(histories.FactsInContents(requests[len(requests)-1]), fact) {
 			t.Errorf("%s, the answer, did not reach the peer", fact)
 		}
 		a.ledger.forget(fact) // ADK tells the root of the call in words, and then drops the answer to it

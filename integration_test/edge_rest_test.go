@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -137,7 +138,7 @@ func TestEventsThatComeOverRESTAreConversation(t *testing.T) {
 					}
 					events = append(events, sent)
 					a.history = append(a.history, want)
-					for _, fact := range compactiontest.FactsIn(ev) {
+					for _, fact := range histories.FactsIn(ev) {
 						a.ledger.number()
 						a.ledger.tell(fact, "", "user")
 					}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 )
 
@@ -96,7 +97,7 @@ func (a *app) expertSays(req *model.LLMRequest, consulted *atomic.Int32) *model.
 	if _, err := fmt.Sscanf(req.Contents[0].Parts[0].Text, "item %d", &item); err != nil {
 		a.t.Errorf("the expert's prompt begins with %s", canonical(req.Contents[0]))
 	}
-	if facts := compactiontest.FactsInContents(req.Contents); len(facts) > 0 {
+	if facts := histories.FactsInContents(req.Contents); len(facts) > 0 {
 		a.t.Errorf("the expert sees %v of its caller's session", facts)
 	}
 	for _, problem := range requests.Pairs(req.Contents) {

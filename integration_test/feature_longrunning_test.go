@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -55,7 +56,7 @@ func TestWhenALongRunningCallIsAnsweredDoesNotMatter(t *testing.T) {
 					x.will(answer())
 					a.ledger.forget(compactiontest.Fact(last)) // the new answer replaces the previous one
 					fact := a.late(call, n)
-					if !slices.Contains(compactiontest.FactsInContents(x.lastRequest()), fact) {
+					if !slices.Contains(histories.FactsInContents(x.lastRequest()), fact) {
 						t.Errorf("%s, the answer, is missing from the prompt", fact)
 					}
 					last = a.ledger.last
@@ -103,7 +104,7 @@ func TestALateAnswerReachesTheAgentThatCalled(t *testing.T) {
 			a.compactAll()
 			sub.will(a.lookups(1), answer())
 			fact := a.late(call, n)
-			if !slices.Contains(compactiontest.FactsInContents(sub.lastRequest()), fact) {
+			if !slices.Contains(histories.FactsInContents(sub.lastRequest()), fact) {
 				t.Errorf("%s, the answer, is missing from the prompt", fact)
 			}
 			a.ledger.forget(fact) // ADK shows it to no other agent

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -53,7 +54,7 @@ func TestAnAnswerReachesItsSubAgentHoweverLate(t *testing.T) {
 					if !slices.Equal(ran.args, []int{asked.n}) {
 						t.Errorf("the tool ran with %v, want %d", ran.args, asked.n)
 					}
-				} else if fact := a.late(call, n); !slices.Contains(compactiontest.FactsInContents(sub.lastRequest()), fact) {
+				} else if fact := a.late(call, n); !slices.Contains(histories.FactsInContents(sub.lastRequest()), fact) {
 					t.Errorf("%s, the answer, is missing from the prompt", fact)
 				}
 			})

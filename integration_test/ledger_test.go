@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 // ledger records every fact of a session, and who may know it.
@@ -69,7 +69,7 @@ func (l *ledger) where(holds func(told, int) bool) []string {
 func (l *ledger) keepStored(events []*session.Event) {
 	var stored []string
 	for _, ev := range events {
-		stored = append(stored, compactiontest.FactsIn(ev)...)
+		stored = append(stored, histories.FactsIn(ev)...)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

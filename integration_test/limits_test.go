@@ -16,6 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -135,7 +136,7 @@ func TestALateAnswerToAParallelBranchKeepsBranchesApart(t *testing.T) {
 				turns(12)
 				a.compactAll()
 				turns(2)
-				if !slices.Contains(compactiontest.FactsInContents(left.lastRequest()), fact) {
+				if !slices.Contains(histories.FactsInContents(left.lastRequest()), fact) {
 					t.Errorf("%s, the late answer, is missing", fact)
 				}
 				a.verify(4)

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
@@ -63,7 +64,7 @@ func TestALateAnswerOfALongRunningToolKeepsItsCallAndTheSummariesBetween(t *test
 
 		x.will(answer())
 		fact := a.late(call, n)
-		if !slices.Contains(compactiontest.FactsInContents(x.lastRequest()), fact) {
+		if !slices.Contains(histories.FactsInContents(x.lastRequest()), fact) {
 			t.Error("the answer is missing from the prompt")
 		}
 		a.chat(x, 12)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -44,7 +45,7 @@ func (w *writer) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 			w.spoiled(yield)
 			return
 		}
-		yield(compactiontest.Say("Facts: "+strings.Join(compactiontest.FactsInContents(req.Contents), " ")), nil)
+		yield(compactiontest.Say("Facts: "+strings.Join(histories.FactsInContents(req.Contents), " ")), nil)
 	}
 }
 

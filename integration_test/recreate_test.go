@@ -7,7 +7,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -49,7 +49,7 @@ func TestAJobOfADeletedSessionLeavesNothingInItsSuccessor(t *testing.T) {
 				release()
 				a.flush()
 				a.chat(x, 1)
-				for _, fact := range compactiontest.FactsInContents(x.lastRequest()) {
+				for _, fact := range histories.FactsInContents(x.lastRequest()) {
 					if slices.Contains(old.where(func(told, int) bool { return true }), fact) {
 						t.Errorf("%s of the deleted session is in a prompt of the new one", fact)
 					}

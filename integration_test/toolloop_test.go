@@ -10,7 +10,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -95,7 +95,7 @@ func (a *app) loop(x *actor) {
 // checkLoop checks that the newest request of x has the results of all rounds of the turn.
 func (a *app) checkLoop(x *actor) {
 	a.t.Helper()
-	seen := compactiontest.FactsInContents(x.lastRequest())
+	seen := histories.FactsInContents(x.lastRequest())
 	own := a.ledger.where(func(f told, turn int) bool { return f.turn == turn && f.teller == x.name })
 	if len(own) != a.rounds() {
 		a.t.Errorf("the tools of %s ran %d times, want %d", x.name, len(own), a.rounds())

@@ -10,6 +10,7 @@ import (
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
@@ -26,7 +27,7 @@ func TestHostileHistoriesAreShownAlike(t *testing.T) {
 	for n := range 300 {
 		id, sound := fmt.Sprint(n), n%3 > 0
 		handle := create(t, s, id)
-		for i, ev := range ct.Generate(4+random.IntN(40), random.IntN) {
+		for i, ev := range histories.Generate(4+random.IntN(40), random.IntN) {
 			if sound && record.Is(ev) {
 				ev = soundRecord(fmt.Sprint("sound", i), view.Collect(get(t, s, id).Events()), random)
 			}
@@ -89,7 +90,7 @@ func TestTwoWritersThatCompactTheSameTurnsAreShownAlike(t *testing.T) {
 	check(true)
 	appendTo(t, services[1], handles[1], records[1])
 	check(false)
-	merged := ct.Absorb("r3", records...)
+	merged := histories.Absorb("r3", records...)
 	appendTo(t, services[0], handles[0], merged)
 	check(false)
 	appendTo(t, services[1], handles[1], text("e99", "more"))

@@ -16,7 +16,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -29,7 +29,7 @@ func recordOver(t testing.TB, id string, covered ...string) *session.Event {
 
 func absorbing(t testing.TB, id string, absorbed []string, covered ...string) *session.Event {
 	t.Helper()
-	m := &record.Metadata{RecordID: id, Kind: record.KindSummary, Trigger: record.TriggerInvocations, CreatedAt: ct.Epoch, Absorbed: absorbed}
+	m := &record.Metadata{RecordID: id, Kind: record.KindSummary, Trigger: record.TriggerInvocations, CreatedAt: histories.Epoch, Absorbed: absorbed}
 	for _, name := range covered {
 		m.Covered = append(m.Covered, record.Ref{ID: name})
 	}
@@ -41,7 +41,7 @@ func recordOf(t testing.TB, m *record.Metadata) *session.Event {
 	if err := m.SetText("summary " + m.RecordID); err != nil {
 		t.Fatal(err)
 	}
-	ev := ct.RecordEvent(m, time.Now())
+	ev := histories.RecordEvent(m, time.Now())
 	ev.ID = "event-of-" + m.RecordID
 	return ev
 }
@@ -158,7 +158,7 @@ func TestARecordOverIDsThatAreNoUTF8IsStored(t *testing.T) {
 	sess := create(t, s, "s")
 	odd := text("\xff", "odd")
 	appendTo(t, s, sess, odd, text("2", ""))
-	m := &record.Metadata{RecordID: "r", Kind: record.KindSummary, Trigger: record.TriggerManual, CreatedAt: ct.Epoch, Covered: []record.Ref{record.RefTo(odd)}}
+	m := &record.Metadata{RecordID: "r", Kind: record.KindSummary, Trigger: record.TriggerManual, CreatedAt: histories.Epoch, Covered: []record.Ref{record.RefTo(odd)}}
 	if err := s.AppendRecord(t.Context(), sess, recordOf(t, m)); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestAReplacedRecordIsNotAbsorbed(t *testing.T) {
 	if err := s.AppendRecord(t.Context(), sess, recordOver(t, "a", "1")); err != nil {
 		t.Fatal(err)
 	}
-	appendTo(t, s, sess, ct.Amend(recordOver(t, "b", "1", "2"), func(m *record.Metadata) { m.CreatedAt = ct.Epoch.Add(time.Hour) }))
+	appendTo(t, s, sess, histories.Amend(recordOver(t, "b", "1", "2"), func(m *record.Metadata) { m.CreatedAt = histories.Epoch.Add(time.Hour) }))
 	if err := s.AppendRecord(t.Context(), sess, absorbing(t, "m", []string{"a"})); !isSuperseded(err) {
 		t.Errorf("absorbing a record that another one replaces: %v", err)
 	}
@@ -306,12 +306,12 @@ func race(path, name string) (err error) {
 
 func win(s *persistence.SQLiteSessionService, name string, won func(string)) error {
 	for w := range windows {
-		m := &record.Metadata{RecordID: fmt.Sprint(name, "-", w), Kind: record.KindSummary, Trigger: record.TriggerInvocations, CreatedAt: ct.Epoch,
+		m := &record.Metadata{RecordID: fmt.Sprint(name, "-", w), Kind: record.KindSummary, Trigger: record.TriggerInvocations, CreatedAt: histories.Epoch,
 			Covered: []record.Ref{{ID: fmt.Sprint("a", w)}, {ID: fmt.Sprint("b", w)}}}
 		if err := m.SetText("summary"); err != nil {
 			return err
 		}
-		ev := ct.RecordEvent(m, ct.Epoch)
+		ev := histories.RecordEvent(m, histories.Epoch)
 		ev.ID = "event-of-" + m.RecordID
 		switch err := s.AppendRecord(context.Background(), named{}, ev); {
 		case err == nil:

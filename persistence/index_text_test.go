@@ -14,7 +14,7 @@ import (
 	"google.golang.org/adk/session"
 	"pgregory.net/rapid"
 
-	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/textindex"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
@@ -177,7 +177,7 @@ func TestTheFileFindsWhatMemoryFinds(t *testing.T) {
 		}
 		word := rapid.SampledFrom([]string{"cat", "dogs", "苹果", "5月6号", "May", "6", "order-17", "x:y", "ñandú", "👍", "the", "Ann", "Bob", "?", "running", "e\u0301a"})
 		sentence := rapid.Map(rapid.SliceOfN(word, 0, 6), func(words []string) string { return strings.Join(words, " ") })
-		at := ct.Epoch
+		at := histories.Epoch
 		n := 0
 		for range rapid.IntRange(1, 3).Draw(r, "rounds") {
 			for range rapid.IntRange(0, 80).Draw(r, "events") {
@@ -192,7 +192,7 @@ func TestTheFileFindsWhatMemoryFinds(t *testing.T) {
 			}
 			q := index.Query{Text: sentence.Draw(r, "question"), Limit: rapid.IntRange(0, 12).Draw(r, "limit"), Around: rapid.IntRange(0, 2).Draw(r, "around")}
 			if rapid.Bool().Draw(r, "bounded") {
-				q.From, q.To = ct.Epoch.Add(20*time.Hour), at.Add(-10*time.Hour)
+				q.From, q.To = histories.Epoch.Add(20*time.Hour), at.Add(-10*time.Hour)
 			}
 			if rapid.Bool().Draw(r, "filtered") {
 				q.May = func(ev *session.Event) bool { return ev.Author != "Bob" }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -36,7 +37,7 @@ func (k *keeper) say(n int) {
 func (k *keeper) compact(n int) {
 	k.Helper()
 	if len(k.live) >= 5 {
-		merged := ct.Absorb(fmt.Sprint("m", k.records), k.live[0], k.live[1])
+		merged := histories.Absorb(fmt.Sprint("m", k.records), k.live[0], k.live[1])
 		k.live = k.live[2:]
 		k.add(merged)
 	}
@@ -48,7 +49,7 @@ func (k *keeper) compact(n int) {
 func (k *keeper) add(rec *session.Event) {
 	k.Helper()
 	k.records++
-	rec = ct.Amend(rec, func(m *record.Metadata) {
+	rec = histories.Amend(rec, func(m *record.Metadata) {
 		if err := m.SetText("summary " + m.RecordID); err != nil {
 			k.Fatal(err)
 		}
@@ -67,7 +68,7 @@ func (k *keeper) turns(n int) {
 		added := k.raw.Events[len(k.raw.Events)-4:]
 		for j, ev := range added {
 			ev.ID = fmt.Sprintf("%d-%d", i, j)
-			ev.Timestamp = ct.Epoch.AddDate(0, 0, i)
+			ev.Timestamp = histories.Epoch.AddDate(0, 0, i)
 		}
 		k.say(len(added))
 		if len(k.raw.Events) >= 7*4 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -57,7 +58,7 @@ func audited(t *testing.T) *sql.DB {
 		if err := m.SetText("summary " + id); err != nil {
 			t.Fatal(err)
 		}
-		ev := compactiontest.RecordEvent(m, time.Now())
+		ev := histories.RecordEvent(m, time.Now())
 		return ev
 	}
 	appendTo(t, s, resp.Session, h.Events[:6]...)

@@ -14,8 +14,8 @@ import (
 
 	"google.golang.org/adk/session"
 
-	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -28,7 +28,7 @@ func told(t testing.TB, s *persistence.SQLiteSessionService, events int) (sess s
 	say := talk(7)
 	for n := range events {
 		ev := text(fmt.Sprint("e", n), say())
-		ev.Timestamp = ct.Epoch.Add(time.Duration(n) * time.Minute)
+		ev.Timestamp = histories.Epoch.Add(time.Duration(n) * time.Minute)
 		appendTo(t, s, sess, ev)
 	}
 	return sess, strings.Join(strings.Fields(talk(7)())[:4], " ")

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
@@ -169,7 +170,7 @@ func (x *tale) spoil() {
 			m.Covered = append(m.Covered, record.RefTo(x.h.Events[0]))
 			m.Covered[0].ID = ""
 		case 6:
-			m.CreatedAt = ct.Epoch
+			m.CreatedAt = histories.Epoch
 		}
 	})
 	if rapid.IntRange(0, 7).Draw(x.T, "break") == 0 {

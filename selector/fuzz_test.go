@@ -12,6 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
@@ -83,7 +84,7 @@ func summarizeAll(t *testing.T, n int, pick func(k int) int) (windows, rounds in
 	runs, pins := pick(2) == 0, pick(2) == 0
 	p.Running = func(id string) bool { return runs && (id == "i2" || id == "i4" || id == "i9") }
 	p.Pin = func(ev *session.Event) bool { return parked[ev] || pins && ev.ID == "e7" }
-	events := compactiontest.Generate(n, pick)
+	events := histories.Generate(n, pick)
 	for range 2*n + 1 {
 		h := viewOf(events)
 		sel := offered(t, h, p, pick(len(doors)))
@@ -189,7 +190,7 @@ func checkRetained(t *testing.T, h selector.Input, p selector.Params, sel select
 func recordOf(events []*session.Event, sel selector.Selection, n int, parked map[*session.Event]bool) *session.Event {
 	m := &record.Metadata{
 		RecordID: fmt.Sprint("w", n), Kind: record.KindSummary, Trigger: record.TriggerManual, Branch: sel.Branch,
-		CreatedAt: compactiontest.Epoch.AddDate(1, 0, n), Through: record.RefTo(sel.Through), Agent: sel.Agent,
+		CreatedAt: histories.Epoch.AddDate(1, 0, n), Through: record.RefTo(sel.Through), Agent: sel.Agent,
 		CompactedContentJSON: `{"parts":[{"text":"a summary"}]}`,
 	}
 	if sel.After != nil {
@@ -216,7 +217,7 @@ func recordOf(events []*session.Event, sel selector.Selection, n int, parked map
 	for _, a := range sel.Absorb {
 		m.Absorbed = append(m.Absorbed, a.RecordID)
 	}
-	return compactiontest.RecordEvent(m, sel.Through.Timestamp)
+	return histories.RecordEvent(m, sel.Through.Timestamp)
 }
 
 // checkStored checks that the view with the record of a window is valid, and that it hides only

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/selector"
 )
 
@@ -154,10 +155,10 @@ func TestSelectionKnowsNoClock(t *testing.T) {
 	t.Parallel()
 	far := time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 	for name, clock := range map[string]func(i int) time.Time{
-		"backwards": func(i int) time.Time { return compactiontest.Epoch.Add(-time.Duration(i) * time.Hour) },
+		"backwards": func(i int) time.Time { return histories.Epoch.Add(-time.Duration(i) * time.Hour) },
 		"zero":      func(int) time.Time { return time.Time{} },
 		"far":       func(int) time.Time { return far },
-		"mixed":     func(i int) time.Time { return []time.Time{far, {}, compactiontest.Epoch}[i%3] },
+		"mixed":     func(i int) time.Time { return []time.Time{far, {}, histories.Epoch}[i%3] },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

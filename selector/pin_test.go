@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/selector"
 )
@@ -217,7 +218,7 @@ func TestRecordsAreNoTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 10 {
-		events = append(events, compactiontest.RecordEvent(m, events[7].Timestamp))
+		events = append(events, histories.RecordEvent(m, events[7].Timestamp))
 	}
 	h := selector.Input{Events: events}
 	sel := selector.Invocations(h, defaults(), "")

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/adk/session"
 	"pgregory.net/rapid"
 
-	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/selector"
 )
 
@@ -49,7 +49,7 @@ func TestNoWindowHoldsWhatMustStayRaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h selector.Input
 		if rapid.Bool().Draw(t, "stored") {
-			h = viewOf(compactiontest.Generate(40, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }))
+			h = viewOf(histories.Generate(40, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }))
 		} else {
 			h = newTape(generated(t)).history()
 		}

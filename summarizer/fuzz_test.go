@@ -9,7 +9,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
-	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -79,7 +79,7 @@ func FuzzTranscriptOfHistory(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		history := compactiontest.Generate(len(data)%40, func(k int) int {
+		history := histories.Generate(len(data)%40, func(k int) int {
 			if len(data) == 0 {
 				return 0
 			}
@@ -101,7 +101,7 @@ func FuzzTranscriptOfHistory(f *testing.F) {
 			t.Fatal(err)
 		}
 		for i, ev := range history {
-			for _, fact := range compactiontest.FactsIn(ev) {
+			for _, fact := range histories.FactsIn(ev) {
 				if !strings.Contains(whole, fact) {
 					t.Fatalf("%s of event %d is not in the transcript:\n%s", fact, i, whole)
 				}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 // startTimeout is an emergency stop.
@@ -173,11 +174,11 @@ func TestCompactionOverRedis(t *testing.T) {
 func TestRedisStampsEventsWithItsOwnTime(t *testing.T) {
 	inner, sess := created(t)
 	ev := session.NewEventWithContext(t.Context(), "invocation")
-	ev.Author, ev.Timestamp = "user", compactiontest.Epoch
+	ev.Author, ev.Timestamp = "user", histories.Epoch
 	if err := inner.AppendEvent(t.Context(), sess, ev); err != nil {
 		t.Fatal(err)
 	}
-	if ev.Timestamp.Equal(compactiontest.Epoch) {
+	if ev.Timestamp.Equal(histories.Epoch) {
 		t.Error("the time of an event was kept: the suite's cases about time may pass now")
 	}
 }
@@ -231,7 +232,7 @@ func TestARunnerOverRedisForgetsNothing(t *testing.T) {
 		t.Fatalf("%d requests, want %d", len(requests), turns)
 	}
 	for n, contents := range requests {
-		known := compactiontest.FactsInContents(contents)
+		known := histories.FactsInContents(contents)
 		for told := range n + 1 {
 			if !slices.Contains(known, compactiontest.Fact(told)) {
 				t.Errorf("the request of turn %d lacks %s", n, compactiontest.Fact(told))

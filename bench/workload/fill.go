@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -97,5 +97,5 @@ func (c *compactor) add(n int, ev *session.Event) *session.Event {
 		panic(err) // encoding a string cannot fail
 	}
 	c.previous, c.events = m.RecordID, nil
-	return compactiontest.RecordEvent(m, ev.Timestamp)
+	return histories.RecordEvent(m, ev.Timestamp)
 }

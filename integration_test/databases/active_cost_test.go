@@ -12,6 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 // window is how many events each record of a filled session covers.
@@ -34,7 +35,7 @@ func fillSession(t testing.TB, s *store, db *sql.DB, id string, n int) (stored i
 	previous := ""
 	for from := 0; from < n; from += window {
 		last := min(from+window, n) - 1
-		if _, err := db.ExecContext(ctx, insert, appName, userID, id, compactiontest.Epoch, from, last); err != nil {
+		if _, err := db.ExecContext(ctx, insert, appName, userID, id, histories.Epoch, from, last); err != nil {
 			t.Fatal(err)
 		}
 		stored += last - from + 1
@@ -43,12 +44,12 @@ func fillSession(t testing.TB, s *store, db *sql.DB, id string, n int) (stored i
 		}
 		m := recordFor(from, last, previous)
 		if _, err := db.ExecContext(ctx, `INSERT INTO events (id, app_name, user_id, session_id, invocation_id, author, actions, timestamp, custom_metadata)
-			VALUES ($1, $2, $3, $4, 'record', 'user', '{}', $5, $6)`, "event-of-"+m.id, appName, userID, id, compactiontest.Epoch.Add(time.Duration(last)*time.Second), m.json); err != nil {
+			VALUES ($1, $2, $3, $4, 'record', 'user', '{}', $5, $6)`, "event-of-"+m.id, appName, userID, id, histories.Epoch.Add(time.Duration(last)*time.Second), m.json); err != nil {
 			t.Fatal(err)
 		}
 		previous, stored = m.id, stored+1
 	}
-	if _, err := db.ExecContext(ctx, "UPDATE sessions SET update_time = $1 WHERE id = $2", compactiontest.Epoch.Add(time.Duration(n)*time.Second), id); err != nil {
+	if _, err := db.ExecContext(ctx, "UPDATE sessions SET update_time = $1 WHERE id = $2", histories.Epoch.Add(time.Duration(n)*time.Second), id); err != nil {
 		t.Fatal(err)
 	}
 	return stored
@@ -67,7 +68,7 @@ func recordFor(from, last int, previous string) rawRecord {
 	if previous != "" {
 		absorbed = append(absorbed, previous)
 	}
-	at := compactiontest.Epoch.Add(time.Duration(last) * time.Second).Format(time.RFC3339Nano)
+	at := histories.Epoch.Add(time.Duration(last) * time.Second).Format(time.RFC3339Nano)
 	text, _ := json.Marshal(map[string]any{"_adk_compaction": map[string]any{
 		"version": 1, "record_id": id, "kind": "summary", "start_timestamp": at, "end_timestamp": at, "created_at": at, "level": from / window,
 		"covered": covered, "absorbed": absorbed, "compacted_content_json": `{"parts":[{"text":"A summary."}],"role":"model"}`,

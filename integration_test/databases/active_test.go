@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence/adkdb"
 	"github.com/adk-go-ext/longsession/record"
@@ -197,7 +198,7 @@ func (g *growth) speak() {
 	if g.skewed && g.IntN(4) == 0 {
 		clock -= g.IntN(6)
 	}
-	g.h.Last().Timestamp = compactiontest.Epoch.Add(time.Duration(clock)*time.Second + time.Duration(len(g.h.Events))*time.Microsecond)
+	g.h.Last().Timestamp = histories.Epoch.Add(time.Duration(clock)*time.Second + time.Duration(len(g.h.Events))*time.Microsecond)
 }
 
 // compact adds a record of visible events or records. It reports whether there were any.
@@ -274,7 +275,7 @@ func (g *growth) spoil() {
 			m.Covered = append(m.Covered, record.RefTo(g.h.Events[0]))
 			m.Covered[0].ID = ""
 		case 6:
-			m.CreatedAt = compactiontest.Epoch
+			m.CreatedAt = histories.Epoch
 		}
 	})
 	if g.IntN(10) == 0 {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -85,7 +86,7 @@ func askedKey(turn int) string    { return fmt.Sprintf("asked-%d", turn) }
 func answeredKey(turn int) string { return fmt.Sprintf("answered-%d", turn) }
 
 func (a *app) answer(_ int, req *model.LLMRequest) *model.LLMResponse {
-	a.facts = compactiontest.FactsInContents(req.Contents)
+	a.facts = histories.FactsInContents(req.Contents)
 	if a.asked != nil {
 		a.asked()
 	}

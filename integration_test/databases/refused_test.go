@@ -13,6 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/persistence/adkdb"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -103,7 +104,7 @@ func TestWhatTheServerRefusesIsItsError(t *testing.T) {
 	b := newBeside(t, s.shared(t))
 	readOnly := s.over(t, " default_transaction_read_only=on")
 	gone := s.shared(t)
-	withNUL := compactiontest.Amend(b.record, func(m *record.Metadata) { m.Focus = "a\x00b" })
+	withNUL := histories.Amend(b.record, func(m *record.Metadata) { m.Focus = "a\x00b" })
 	if err := readOnly.AppendRecord(t.Context(), b.live, b.record); sqlState(err) != "25006" {
 		t.Errorf("a server that is read-only: %v", err)
 	}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/persistence/adkdb"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -231,7 +232,7 @@ type soakFacts struct{}
 
 // newestTurn returns the turn that a user's message is about, and -1 if it is about none.
 func newestTurn(content *genai.Content) int {
-	facts := numbers(compactiontest.FactsInContents([]*genai.Content{content}))
+	facts := numbers(histories.FactsInContents([]*genai.Content{content}))
 	if len(facts) == 0 {
 		return -1
 	}
@@ -256,7 +257,7 @@ func (*soakModel) Name() string { return "model" }
 
 func (m *soakModel) GenerateContent(ctx context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
-		facts := numbers(compactiontest.FactsInContents(req.Contents))
+		facts := numbers(histories.FactsInContents(req.Contents))
 		if into, ok := ctx.Value(soakFacts{}).(*[]int); ok {
 			*into = facts
 		}

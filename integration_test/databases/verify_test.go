@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 // tally is the result of a run over a database.
@@ -72,7 +73,7 @@ func inspect(ctx context.Context, t *testing.T, inner session.Service, sessionID
 			found.records++
 			continue
 		}
-		for _, fact := range compactiontest.FactsIn(ev) {
+		for _, fact := range histories.FactsIn(ev) {
 			told[ev.Author+fact]++
 		}
 	}
@@ -134,12 +135,12 @@ func inspectView(ctx context.Context, t *testing.T, inner loaded, get *session.G
 	}
 	known := map[string]bool{}
 	for _, ev := range view {
-		for _, fact := range compactiontest.FactsIn(ev) {
+		for _, fact := range histories.FactsIn(ev) {
 			known[fact] = true
 		}
 	}
 	for _, ev := range raw {
-		for _, fact := range compactiontest.FactsIn(ev) {
+		for _, fact := range histories.FactsIn(ev) {
 			if !known[fact] {
 				t.Logf("session %s: %s is not in the view", get.SessionID, fact)
 				found.lostFacts++

@@ -21,6 +21,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
 // The models of the agents. The assistant's model also writes the summaries.
@@ -223,7 +224,7 @@ func (a *app) unsummarized() []string {
 			contents = append(contents, ev.Content)
 		}
 	}
-	return compactiontest.FactsInContents(contents)
+	return histories.FactsInContents(contents)
 }
 
 // isSummary reports whether content of the view is a summary.

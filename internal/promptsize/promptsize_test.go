@@ -7,6 +7,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -30,7 +31,7 @@ func TestSizeOfASummaryIsThatOfItsEventInTheView(t *testing.T) {
 	} {
 		h := (&compactiontest.History{}).User("inv", "Find the order.").Agent("inv", "agent", "It is order 7.").Agent("inv", "agent", "Anything else?")
 		m := &record.Metadata{
-			RecordID: "record", Kind: record.KindSummary, Trigger: record.TriggerManual, CreatedAt: compactiontest.Epoch,
+			RecordID: "record", Kind: record.KindSummary, Trigger: record.TriggerManual, CreatedAt: histories.Epoch,
 			Covered: []record.Ref{record.RefTo(h.Events[1])}, Through: record.RefTo(h.Events[2]), EventCount: 1,
 		}
 		if err := m.SetText("The order is 7."); err != nil {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -22,7 +23,7 @@ func long(tb testing.TB, n, records int) []*session.Event {
 	perRecord := n / records
 	var current []*record.Metadata
 	store := func(m *record.Metadata) {
-		ev := ct.RecordEvent(m, h.Last().Timestamp)
+		ev := histories.RecordEvent(m, h.Last().Timestamp)
 		data, err := json.Marshal(ev.CustomMetadata)
 		if err != nil {
 			tb.Fatal(err)

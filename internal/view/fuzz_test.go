@@ -14,6 +14,7 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/oracle"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -46,14 +47,14 @@ func seeds(f *testing.F) {
 func FuzzProject(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, n uint8, data []byte) {
-		holds(t, ct.Generate(int(n)%48, picker(data)))
+		holds(t, histories.Generate(int(n)%48, picker(data)))
 	})
 }
 
 func FuzzView(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, n uint8, data []byte) {
-		events := ct.Generate(int(n)%48, picker(data))
+		events := histories.Generate(int(n)%48, picker(data))
 		grows(t, events)
 		growsCut(t, events)
 	})
@@ -63,7 +64,7 @@ func TestEveryHistoryHasAGoodViewThatGrowsWithIt(t *testing.T) {
 	t.Parallel()
 	summaries := 0
 	rapid.Check(t, func(t *rapid.T) {
-		events := ct.Generate(rapid.IntRange(0, 40).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
+		events := histories.Generate(rapid.IntRange(0, 40).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
 		summaries += holds(t, events)
 		grows(t, events)
 		growsCut(t, events)
@@ -190,7 +191,7 @@ func TestViewOnlyGrowsBetweenCompactions(t *testing.T) {
 func TestRecordsAreNeverPartOfTheirOwnView(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		events := ct.Generate(30, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
+		events := histories.Generate(30, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
 		for _, ev := range view.Project(events) {
 			if ev == nil || record.Is(ev) {
 				t.Fatalf("the view shows %v", ev)

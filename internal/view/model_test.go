@@ -12,6 +12,7 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -57,7 +58,7 @@ func TestViewIsWhatTheRulesSay(t *testing.T) {
 	var n tally
 	for range testkit.Rounds(t, 15) {
 		rapid.Check(t, func(t *rapid.T) {
-			events := ct.Generate(rapid.IntRange(0, 48).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
+			events := histories.Generate(rapid.IntRange(0, 48).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
 			obeys(t, events, view.Project(events))
 			from := rapid.IntRange(0, len(events)).Draw(t, "from")
 			v := view.New(slices.Clone(events[:from]))

@@ -12,6 +12,7 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -84,7 +85,7 @@ func TestWordsOfRemoteAgentsAreWhereTheRulesSay(t *testing.T) {
 	for range testkit.Rounds(t, 2) {
 		rapid.Check(t, func(t *rapid.T) {
 			pick := func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }
-			events := ct.Generate(pick(40), pick)
+			events := histories.Generate(pick(40), pick)
 			for _, ev := range events {
 				if ev != nil && !record.Is(ev) && pick(3) > 0 {
 					ev.CustomMetadata = map[string]any{"a2a:task_id": "task"}

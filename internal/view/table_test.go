@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -28,7 +29,7 @@ func h() *ct.History { return &ct.History{} }
 func ids(shown []*session.Event) string { return strings.Join(ct.IDs(shown), " ") }
 
 // at is a moment of a history: its n-th event has it.
-func at(n int) time.Time { return ct.Epoch.Add(time.Duration(n) * time.Second) }
+func at(n int) time.Time { return histories.Epoch.Add(time.Duration(n) * time.Second) }
 
 // standing makes a record the summary of an agent's tool rounds behind an event.
 func standing(agent string, after *session.Event) func(*record.Metadata) {

@@ -12,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/learned"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -241,7 +242,7 @@ func TestARecordThatIsNotShownMakesNoCountOld(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).Branch("fan.a").Turns(2, "bot").Compact("s", "e1", "e2").Agent("inv2", "bot", "And so on.")
 	counted(h.Last(), 3_000)
-	h.Compact("beside", "e1", "e2").Amend(func(m *record.Metadata) { m.CreatedAt = ct.Epoch })
+	h.Compact("beside", "e1", "e2").Amend(func(m *record.Metadata) { m.CreatedAt = histories.Epoch })
 	h.Branch("fan.b").Turns(2, "bot").Compact("elsewhere", "e8", "e9")
 	v := view.New(h.Events)
 	if len(v.Current()) != 2 {

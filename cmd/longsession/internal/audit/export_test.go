@@ -16,6 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -46,7 +47,7 @@ func TestAnExportIsReadBackAsTheEventsThatWereStored(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(n), 2))
 		seen := map[string]bool{}
 		h := &ct.History{}
-		for _, ev := range ct.Generate(30, random.IntN) {
+		for _, ev := range histories.Generate(30, random.IntN) {
 			if ev != nil && !seen[ev.ID] {
 				seen[ev.ID] = true
 				h.Events = append(h.Events, ev)

@@ -16,6 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/compaction"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -157,7 +158,7 @@ func bytesOf(t *testing.T, path string) string {
 // text is an event of the user at a time of its own.
 func text(id, said string) *session.Event {
 	ev := session.NewEventWithContext(context.Background(), "inv-"+id)
-	ev.ID, ev.Author, ev.Timestamp = id, "user", ct.Epoch.Add(time.Hour)
+	ev.ID, ev.Author, ev.Timestamp = id, "user", histories.Epoch.Add(time.Hour)
 	ev.Content = genai.NewContentFromText(said, genai.RoleUser)
 	return ev
 }

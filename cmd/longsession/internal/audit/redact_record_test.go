@@ -8,6 +8,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -18,8 +19,8 @@ func TestARedactedRecordCanBeRead(t *testing.T) {
 	h := (&ct.History{}).Turns(4, "bot").Compact("r1", "e1", "e2")
 	h.Amend(func(m *record.Metadata) {
 		m.EventCount, m.OriginalTokens, m.CompactedTokens, m.CompressionRatio = 24, 2424, 240, 10.1
-		m.StartTimestamp, m.EndTimestamp = ct.Epoch.Add(200*time.Millisecond), ct.Epoch.Add(524*time.Millisecond)
-		m.LedgerTokens, m.Values = 600, []record.Value{{Text: "flight 24", Kind: "number", Author: "user", Event: "e1", At: ct.Epoch, Score: 24}}
+		m.StartTimestamp, m.EndTimestamp = histories.Epoch.Add(200*time.Millisecond), histories.Epoch.Add(524*time.Millisecond)
+		m.LedgerTokens, m.Values = 600, []record.Value{{Text: "flight 24", Kind: "number", Author: "user", Event: "e1", At: histories.Epoch, Score: 24}}
 		m.Focus, m.Model, m.Usage = "flight 24", "big-24", record.Usage{PromptTokens: 24, OutputTokens: 7}
 		if err := m.SetText("Flight 24 is <late>."); err != nil {
 			t.Fatal(err)
@@ -46,7 +47,7 @@ func TestARedactedRecordCanBeRead(t *testing.T) {
 		if len(m.Values) != 1 || m.Values[0].Text != "flight [redacted]" || m.Values[0].Event != m.Covered[0].ID {
 			t.Errorf("%s: the values became %+v", pattern, m.Values)
 		}
-		if pattern == "24" && (m.OriginalTokens != 0 || !m.EndTimestamp.Equal(ct.Epoch) || m.CompactedTokens != 0 || m.CompressionRatio != 10.1) {
+		if pattern == "24" && (m.OriginalTokens != 0 || !m.EndTimestamp.Equal(histories.Epoch) || m.CompactedTokens != 0 || m.CompressionRatio != 10.1) {
 			t.Errorf("%s: the record became %+v", pattern, m)
 		}
 		later := last.CustomMetadata[record.Key].(map[string]any)["later_field"]

@@ -18,6 +18,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -148,7 +149,7 @@ func TestNothingThatMatchesIsLeft(t *testing.T) {
 func TestTimesAndCountsAreRedactedAsFarAsTheyCanBe(t *testing.T) {
 	t.Parallel()
 	h := (&ct.History{}).User("i", "call 5551234567")
-	h.Events[0].Timestamp = ct.Epoch.Add(123456789)
+	h.Events[0].Timestamp = histories.Epoch.Add(123456789)
 	h.Events[0].UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 1234567}
 	path := built(t, h)
 	out := exported(t, path, audit.JSONL, `\d{7,}`)

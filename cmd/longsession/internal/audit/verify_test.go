@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -66,7 +67,7 @@ func TestGeneratedHistoriesAreFine(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(n), 1))
 		seen := map[string]bool{}
 		h := &ct.History{}
-		for _, ev := range ct.Generate(40, random.IntN) {
+		for _, ev := range histories.Generate(40, random.IntN) {
 			if ev != nil && !seen[ev.ID] { // a file has no two events of one ID
 				seen[ev.ID] = true
 				h.Events = append(h.Events, ev)

@@ -1,4 +1,4 @@
-package compactiontest
+package histories
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// recordOver returns a record event that covers the events with the given IDs.
-func recordOver(events []*session.Event, id string, covered []string) *session.Event {
+// RecordOver returns a record event that covers the events with the given IDs.
+func RecordOver(events []*session.Event, id string, covered []string) *session.Event {
 	m := &record.Metadata{RecordID: id, Kind: record.KindSummary, Trigger: record.TriggerManual, CreatedAt: Epoch}
 	var at time.Time
 	newest := map[string]*session.Event{} // by branch
@@ -37,7 +37,7 @@ func recordOver(events []*session.Event, id string, covered []string) *session.E
 	if ev := newest[m.Branch]; ev != nil {
 		m.Through = record.RefTo(ev)
 	}
-	setText(m, "Facts: "+strings.Join(facts, " "))
+	SetText(m, "Facts: "+strings.Join(facts, " "))
 	return RecordEvent(m, at)
 }
 
@@ -62,7 +62,7 @@ func Absorb(id string, records ...*session.Event) *session.Event {
 		text, _ := part.Text()
 		texts = append(texts, text)
 	}
-	setText(m, strings.Join(texts, " "))
+	SetText(m, strings.Join(texts, " "))
 	return RecordEvent(m, at)
 }
 
@@ -93,9 +93,10 @@ func widen(m *record.Metadata, branch string, start time.Time, startInvocation s
 	}
 }
 
-func setText(m *record.Metadata, text string) {
+// SetText sets the text of a record, without space around it.
+func SetText(m *record.Metadata, text string) {
 	if err := m.SetText(strings.TrimSpace(text)); err != nil {
-		panic(fmt.Sprintf("compactiontest: %v", err)) // a string always encodes
+		panic(fmt.Sprintf("histories: %v", err)) // a string always encodes
 	}
 }
 

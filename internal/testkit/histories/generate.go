@@ -1,4 +1,4 @@
-package compactiontest
+package histories
 
 import (
 	"fmt"
@@ -183,7 +183,7 @@ func (g *generator) record() *session.Event {
 	if g.pick(3) == 0 {
 		m.After, m.Agent, m.StartInvocationID = g.ref(), g.one("bot", "bot", "helper", "user"), g.one("i1", "i2", "i9")
 	}
-	setText(m, "a summary")
+	SetText(m, "a summary")
 	g.values(m)
 	if g.pick(10) == 0 {
 		m.RecordID = g.recordID()
