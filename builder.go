@@ -194,7 +194,7 @@ func (b *builder) addBudget() error {
 	case b.cfg.uses(LayerBudget):
 		b.cfg.Compaction.Fixed, b.cfg.Compaction.Fits = b.fixed, true
 	case b.cfg.uses(LayerToolResults):
-		b.cfg.Budget.Thresholds = budget.Thresholds{Note: budget.Off, Compact: budget.Off, Block: budget.Off}
+		b.cfg.Budget.Thresholds = budget.Thresholds{Note: compaction.Off, Compact: compaction.Off, Block: compaction.Off}
 		b.cfg.Budget.Passive = true
 	default:
 		return nil

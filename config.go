@@ -195,7 +195,7 @@ func noteBelow(compact, block float64) float64 {
 	case compact > lead:
 		return compact - lead
 	}
-	return budget.Off
+	return compaction.Off
 }
 
 // sameModel compares names without publishers and paths: "models/gemini-2.5-pro" is "gemini-2.5-pro".

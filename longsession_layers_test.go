@@ -287,7 +287,7 @@ func offered(stack *longsession.Stack) *longsession.Stack {
 func TestBlockCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
-		Model: speaker("m"), Budget: budget.Config{ContextWindow: 32_000, Thresholds: budget.Thresholds{Block: budget.Off}},
+		Model: speaker("m"), Budget: budget.Config{ContextWindow: 32_000, Thresholds: budget.Thresholds{Block: compaction.Off}},
 	})
 	if err != nil {
 		t.Fatal(err)

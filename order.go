@@ -9,7 +9,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 
-	"github.com/adk-go-ext/longsession/layer/toolresult"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // wrapper is one row of the stack's order: what a layer puts around the app. Fields that are nil put nothing there.
@@ -107,7 +107,7 @@ func onRequests(name string, before llmagent.BeforeModelCallback) func() *plugin
 func (s *Stack) declare(_ agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
 	defer s.places.Survive("longsession: tools in a request") // a request of another make; the turn goes on without us
 	for _, t := range s.tools {
-		toolresult.Declare(req, t)
+		adk.Declare(req, t)
 	}
 	return nil, nil
 }

@@ -205,7 +205,7 @@ func (r *resolver) thresholds() {
 	} {
 		switch {
 		case pair.given == 0 || pair.given == *pair.ratio:
-		case pair.name == "Block" && pair.given == budget.Off:
+		case pair.name == "Block" && pair.given == compaction.Off:
 			// Requests are sent as they are. Compaction always has a hard limit.
 		case *pair.ratio == 0 || *pair.ratio == pair.standard:
 			*pair.ratio = pair.given

@@ -142,7 +142,7 @@ func (k *chatted) config() longsession.Config {
 		Budget:       budget.Config{Thresholds: budget.Thresholds{Compact: 0.9, Block: 0.98}},
 		ToolResults:  toolresult.Config{PerTool: map[string]toolresult.Limits{"log_lines": {StubAbove: toolresult.Off, MaxLines: 20}, "log_head": cut(toolresult.Head), "log_tail": cut(toolresult.Tail), "log_both": cut(toolresult.Both)}},
 		Prompt:       prompt.Config{Project: loader},
-		ContextTools: contexttool.Config{Enabled: true, CheckpointTokens: contexttool.Off},
+		ContextTools: contexttool.Config{Enabled: true, CheckpointTokens: compaction.Off},
 		Recall:       search.Config{Enabled: true},
 	}
 }

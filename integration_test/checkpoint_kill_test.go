@@ -115,7 +115,7 @@ func openVictim(t *testing.T, store, path string, d *deadly) session.Service {
 // counts as a step.
 func marked(t *testing.T, inner session.Service, d *deadly) (*compaction.CompactionSessionService, *runner.Runner) {
 	t.Helper()
-	cfg := contexttool.Config{Enabled: true, CheckpointTokens: contexttool.Off}
+	cfg := contexttool.Config{Enabled: true, CheckpointTokens: compaction.Off}
 	oracle := &compactiontest.Oracle{}
 	svc, err := compaction.NewCompactionService(inner, cfg.Compaction(compaction.Config{
 		Summarizer:          steppingSummarizer{oracle, d},

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/adk/runner"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/layer/guard"
@@ -96,7 +97,7 @@ func TestNoModelCallStartsAboveABound(t *testing.T) {
 				for _, patience := range []int{0, 30} {
 					t.Run(fmt.Sprintf("%s, %s, %s, patience %d", s.name, b.kind, scope, patience), func(t *testing.T) {
 						t.Parallel()
-						cfg := guard.Config{Landing: guard.LandingHard, NoteAt: guard.Off}
+						cfg := guard.Config{Landing: guard.LandingHard, NoteAt: compaction.Off}
 						if scope == guard.ScopeTurn {
 							cfg.Turn = b.limits(t, calls)
 						} else {

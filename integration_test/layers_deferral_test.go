@@ -194,7 +194,7 @@ func TestTwoProcessesInTurnSendTheSameBytes(t *testing.T) {
 			withCatalog(a)
 			// What a process has learned of the provider's counts decides when the use of the window has
 			// consequences. By turns, all compact at the same events.
-			a.cfg.Compaction.SafetyRatio, a.cfg.Budget.Thresholds.Note = compaction.Off, budget.Off
+			a.cfg.Compaction.SafetyRatio, a.cfg.Budget.Thresholds.Note = compaction.Off, compaction.Off
 			a.cfg.Prompt = prompt.Config{Project: prompt.Text("Write tests first."), Scratchpad: prompt.Text("Step 1 of 3."), Status: prompt.Text("All is well.")}
 			a.cfg.Masking = toolresult.Masking{KeepFirst: 1, KeepLast: 2, BatchTokens: 1_500}
 			a.window, a.cfg.ToolSearch.Threshold = 200_000, 0.03

@@ -17,6 +17,8 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/notes"
 	"github.com/adk-go-ext/longsession/layer/prompt"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
@@ -80,7 +82,7 @@ func TestNotesAreStoredAtTheEndOfTheConversation(t *testing.T) {
 	if _, again := result[prompt.ScratchpadKey]; again {
 		t.Error("the scratchpad is written again, though it has not changed")
 	}
-	if left := store.WithoutNotes(result); len(left) != 1 || left["found"] != "three files" || store.ResultOf(result).Ref != store.ResultOf(own).Ref {
+	if left := notes.Without(result); len(left) != 1 || left["found"] != "three files" || store.ResultOf(result).Ref != store.ResultOf(own).Ref {
 		t.Errorf("without notes, the result is %v", left)
 	}
 	if len(own) != 1 {
@@ -172,11 +174,11 @@ func TestNotesStayOutOfExemptResults(t *testing.T) {
 	exempt := 0
 	for _, ev := range a.stored() {
 		for _, p := range ev.Content.Parts {
-			if p.FunctionResponse == nil || !toolresult.IsExempt(p.FunctionResponse.Name) {
+			if p.FunctionResponse == nil || !adk.IsExempt(p.FunctionResponse.Name) {
 				continue
 			}
 			exempt++
-			if len(store.WithoutNotes(p.FunctionResponse.Response)) != len(p.FunctionResponse.Response) {
+			if len(notes.Without(p.FunctionResponse.Response)) != len(p.FunctionResponse.Response) {
 				t.Errorf("the result of %s is %v", p.FunctionResponse.Name, p.FunctionResponse.Response)
 			}
 		}

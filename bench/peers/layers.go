@@ -55,7 +55,7 @@ func layered(config func() compaction.Config) func(session.Service, *oracle, int
 			return app{}, err
 		}
 		cfg.Summarizer, cfg.ContextWindow, cfg.Observer = llm, window, observing(writer)
-		stack, err := longsession.New(base, longsession.Config{Compaction: cfg, Budget: budget.Config{MaxOutputTokens: budget.Off}})
+		stack, err := longsession.New(base, longsession.Config{Compaction: cfg, Budget: budget.Config{MaxOutputTokens: compaction.Off}})
 		if err != nil {
 			return app{}, err
 		}

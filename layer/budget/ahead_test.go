@@ -17,6 +17,8 @@ import (
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
+
+	"github.com/adk-go-ext/longsession/compaction"
 )
 
 // counted is a provider of an instruction that counts its calls.
@@ -181,7 +183,7 @@ func TestAheadDoesNothingWhereItMustNot(t *testing.T) {
 		"a foreign session": func(c *counting) Config { return Config{Compactor: disowning{c, false}} },
 		"Owns panics":       func(c *counting) Config { return Config{Compactor: disowning{c, true}} },
 		"a passive meter":   func(c *counting) Config { return Config{Compactor: c, Passive: true} },
-		"Block is off":      func(c *counting) Config { return Config{Compactor: c, Thresholds: Thresholds{Block: Off}} },
+		"Block is off":      func(c *counting) Config { return Config{Compactor: c, Thresholds: Thresholds{Block: compaction.Off}} },
 		"enough room":       func(c *counting) Config { return Config{Compactor: c, ContextWindow: 100_000} },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -103,7 +103,7 @@ func (c *call) declare() (readable bool) {
 		return c.adks
 	}
 	c.guard("declaring read_result", func() error {
-		readable = toolresult.Declare(c.req, c.m.cfg.ReadResult)
+		readable = adk.Declare(c.req, c.m.cfg.ReadResult)
 		return nil
 	})
 	c.readable = readable

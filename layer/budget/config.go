@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
@@ -92,8 +93,8 @@ func (c *Config) check() error {
 	if c.ContextWindow < 0 {
 		p.Refuse("ContextWindow", c.ContextWindow, "it must not be negative; 0 is the window of the request's model")
 	}
-	if c.MaxOutputTokens < Off {
-		p.Refuse("MaxOutputTokens", c.MaxOutputTokens, "it must not be negative; Off (%d) reserves only what a request asks for", Off)
+	if c.MaxOutputTokens < compaction.Off {
+		p.Refuse("MaxOutputTokens", c.MaxOutputTokens, "it must not be negative; Off (%d) reserves only what a request asks for", compaction.Off)
 	}
 	if c.ContextWindow > 0 && c.MaxOutputTokens > c.ContextWindow/2 {
 		p.Refuse("MaxOutputTokens", c.MaxOutputTokens, "it is more than half of ContextWindow %d, and too little would be left for the prompt; lower it", c.ContextWindow)

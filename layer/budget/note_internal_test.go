@@ -6,9 +6,9 @@ import (
 
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/notes"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
-	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
 func TestANoteIsWrittenOncePerStep(t *testing.T) {
@@ -28,7 +28,7 @@ func TestANoteIsWrittenOncePerStep(t *testing.T) {
 			t.Errorf("step %d, share %v: due is %v", i, r.share, got)
 		}
 	}
-	if n.due(0.99, Off) {
+	if n.due(0.99, compaction.Off) {
 		t.Error("a note is due although notes are off")
 	}
 }
@@ -48,7 +48,7 @@ func TestANoteNamesOnlyAToolThatIsOffered(t *testing.T) {
 		if got != r.want {
 			t.Errorf("%q, want %q", got, r.want)
 		}
-		if !store.IsNote(noteKey, got) {
+		if !notes.Is(noteKey, got) {
 			t.Errorf("a whole result that is read back would have the note %q in it", got)
 		}
 	}
@@ -71,7 +71,7 @@ func TestANoteGoesIntoANewMapOfTheNewestResult(t *testing.T) {
 		{"no response", []*genai.Part{answered("find", nil), nil, genai.NewPartFromText("Hello.")}, -1},
 		{"no parts", nil, -1},
 	} {
-		wrote := notes.Context.Into(&genai.Content{Parts: r.parts}, "[Note.]", toolresult.IsExempt)
+		wrote := notes.Context.Into(&genai.Content{Parts: r.parts}, "[Note.]", adk.IsExempt)
 		if wrote != (r.at >= 0) {
 			t.Errorf("%s: written is %v", r.name, wrote)
 		}
@@ -89,10 +89,10 @@ func TestANoteGoesIntoANewMapOfTheNewestResult(t *testing.T) {
 		}
 	}
 	own := map[string]any{noteKey: "healthy"}
-	if content := (&genai.Content{Parts: []*genai.Part{answered("find", own)}}); notes.Context.Into(content, "[Note.]", toolresult.IsExempt) || content.Parts[0].FunctionResponse.Response[noteKey] != "healthy" {
+	if content := (&genai.Content{Parts: []*genai.Part{answered("find", own)}}); notes.Context.Into(content, "[Note.]", adk.IsExempt) || content.Parts[0].FunctionResponse.Response[noteKey] != "healthy" {
 		t.Errorf("what the tool has under the key of the note is now %v", content.Parts[0].FunctionResponse.Response)
 	}
-	if notes.Context.Into(nil, "[Note.]", toolresult.IsExempt) {
+	if notes.Context.Into(nil, "[Note.]", adk.IsExempt) {
 		t.Error("a note is written into nothing")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/notes"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // pluginName is the name of [Meter.Plugin]. ADK refuses two plugins of one name.
@@ -80,7 +79,7 @@ func (m *Meter) noteFor(c caller, ev *session.Event) (string, Budget) {
 		return "", Budget{}
 	}
 	note := noteText(share, state.last.canCompact)
-	if !notes.Context.Into(ev.Content, note, toolresult.IsExempt) {
+	if !notes.Context.Into(ev.Content, note, adk.IsExempt) {
 		state.note = before
 		return "", Budget{}
 	}

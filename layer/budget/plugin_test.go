@@ -13,6 +13,8 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/functiontool"
+
+	"github.com/adk-go-ext/longsession/compaction"
 )
 
 // notesIn returns the notes in stored tool results, in order.
@@ -43,7 +45,7 @@ func TestTheModelIsToldOncePerStepInTheVeryNextRequest(t *testing.T) {
 	t.Parallel()
 	for _, offered := range []bool{false, true} {
 		log, seen := &journal{}, 0
-		m := newMeter(t, Config{ContextWindow: 20_000, MaxOutputTokens: Off, Thresholds: Thresholds{Note: 0.5}, Observer: log.Observe}, log)
+		m := newMeter(t, Config{ContextWindow: 20_000, MaxOutputTokens: compaction.Off, Thresholds: Thresholds{Note: 0.5}, Observer: log.Observe}, log)
 		inner := &script{t: t, name: "test-model", plan: append(cycle(25, looksUp(2)), says("Done."))}
 		tools := []tool.Tool{lookup(t, 300, nil)}
 		if offered {
@@ -90,7 +92,7 @@ func TestNoNotesAreWrittenBelowTheThresholdOrIfOff(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]Config{
 		"room":     {ContextWindow: 1_000_000},
-		"off":      {ContextWindow: 40_000, Thresholds: Thresholds{Note: Off}},
+		"off":      {ContextWindow: 40_000, Thresholds: Thresholds{Note: compaction.Off}},
 		"not seen": {ContextWindow: 40_000}, // the model is not wrapped
 	} {
 		m := newMeter(t, cfg)

@@ -22,6 +22,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -163,7 +164,7 @@ func TestEveryPrefixBreakIsReportedWithItsCause(t *testing.T) {
 		"a tool that comes and goes": {play{plan: round, turns: 4, agent: func(t *testing.T, cfg *llmagent.Config) {
 			cfg.BeforeModelCallbacks = []llmagent.BeforeModelCallback{func(_ agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
 				if toolsInTurn++; toolsInTurn%3 == 0 {
-					toolresult.Declare(req, must(functiontool.New(functiontool.Config{Name: "extra", Description: "Sometimes."},
+					adk.Declare(req, must(functiontool.New(functiontool.Config{Name: "extra", Description: "Sometimes."},
 						func(agent.ToolContext, lookupArgs) (map[string]any, error) { return nil, nil })))
 				}
 				return nil, nil

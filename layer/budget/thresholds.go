@@ -1,13 +1,13 @@
 package budget
 
-import "github.com/adk-go-ext/longsession/internal/configerr"
-
-// Off turns a number off. In every setting of this package, 0 is the default.
-const Off = -1
+import (
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/configerr"
+)
 
 // Thresholds set what happens at which use of the window. They are shares of the effective window, so
 // 0.95 of a window of 128,000 with 8,000 reserved for the reply is 114,000 tokens. A zero field takes
-// its value from [Standard]; [Off] turns a field off. Those that are on must keep the order 0 < Note <
+// its value from [Standard]; [compaction.Off] turns a field off. Those that are on must keep the order 0 < Note <
 // Compact < Block <= 1.
 type Thresholds struct {
 	// Note is the use of the window from which a note about it is written into a tool result, once
@@ -63,9 +63,9 @@ func (t Thresholds) check() (p configerr.Problems) {
 	var below named
 	for _, f := range []named{{"Note", t.Note}, {"Compact", t.Compact}, {"Block", t.Block}} {
 		switch {
-		case f.value == Off:
+		case f.value == compaction.Off:
 		case !(f.value > 0 && f.value <= 1):
-			p.Refuse("Thresholds."+f.name, f.value, "it is a share of the effective window, above 0 and up to 1; 0 is the default, and Off (%d) turns it off", Off)
+			p.Refuse("Thresholds."+f.name, f.value, "it is a share of the effective window, above 0 and up to 1; 0 is the default, and Off (%d) turns it off", compaction.Off)
 		case f.value <= below.value:
 			p.Refuse("Thresholds."+f.name, f.value, "it must be more than %s, which is %v: Note < Compact < Block", below.name, below.value)
 		default:

@@ -177,7 +177,7 @@ func TestATurnIsAllModelCallsOfOneInvocation(t *testing.T) {
 // The meter resumes a session in the middle: what is already there has not grown in this turn.
 func TestAResumedSessionHasNotGrownByItsHistory(t *testing.T) {
 	t.Parallel()
-	s := newAgentSession(t, Config{ContextWindow: 100_000, MaxOutputTokens: Off})
+	s := newAgentSession(t, Config{ContextWindow: 100_000, MaxOutputTokens: compaction.Off})
 	for range 20 {
 		s.say(genai.RoleUser, 1_000)
 		s.say(genai.RoleModel, 1_000)
@@ -194,7 +194,7 @@ func TestAResumedSessionHasNotGrownByItsHistory(t *testing.T) {
 func TestTheNewestTurnsTellHowManyAreLeft(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
-	m := newMeter(t, Config{ContextWindow: 100_000, MaxOutputTokens: Off, Observer: log.Observe}, log)
+	m := newMeter(t, Config{ContextWindow: 100_000, MaxOutputTokens: compaction.Off, Observer: log.Observe}, log)
 	inner := &script{t: t, name: "test-model"}
 	for i := range 12 {
 		answer := strings.Repeat("word ", 900)

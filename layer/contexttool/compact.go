@@ -35,14 +35,14 @@ type compacter struct {
 	running sync.Map
 }
 
-// CompactContext returns the tool compact_context. It runs [compaction.CompactionSessionService.Compact]
+// newCompactContext returns the tool compact_context. It runs [compaction.CompactionSessionService.Compact]
 // in its own handler, within Config.Timeout, and leaves the newest Config.RetainEvents events raw, its
 // own call among them. So the next request of the same turn is smaller already.
 //
 // It never fails the turn. Its answer is the sizes before and after, or why nothing was done: with
 // no_op if there was nothing to do, or as an error if the summarizer failed. Between two compactions by
 // it there must be Options.Every events. Of several calls in one round only the first does anything.
-func CompactContext(svc *compaction.CompactionSessionService, opts Options) (tool.Tool, error) {
+func newCompactContext(svc *compaction.CompactionSessionService, opts Options) (tool.Tool, error) {
 	if err := check(svc, opts); err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func TestCompactContextMakesTheNextRequestSmaller(t *testing.T) {
 
 func TestCompactContextWorksOnceInTenEvents(t *testing.T) {
 	t.Parallel()
-	for every, want := range map[int]int{0: 2, contexttool.Off: 3, 3: 3} {
+	for every, want := range map[int]int{0: 2, compaction.Off: 3, 3: 3} {
 		a := newApp(t, contexttool.Config{CompactEvery: every}, nil, talk(map[string]*model.LLMResponse{
 			"Make room": one(contexttool.CompactContextName, nil),
 		}), nil)

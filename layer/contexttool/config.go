@@ -16,9 +16,6 @@ const (
 	CompactContextName = "compact_context"
 )
 
-// Off turns a number of [Options] or [Config] off.
-const Off = -1
-
 // Mode is who may ask for a checkpoint.
 type Mode string
 
@@ -45,7 +42,7 @@ type Config struct {
 	// OmitCompactContext leaves compact_context out.
 	OmitCompactContext bool
 	// CompactEvery is how many events must lie between two compactions by compact_context. 0 means 10.
-	// Off allows any number.
+	// compaction.Off allows any number.
 	CompactEvery int
 }
 
@@ -64,16 +61,16 @@ func (c Config) Check() error {
 	if m := c.mode(); m != ByModel && m != ByOperator && m != NoCheckpoints {
 		p.Refuse("Checkpoint", c.Checkpoint, "there are %s, %s and %s", ByModel, ByOperator, NoCheckpoints)
 	}
-	if c.CheckpointTokens < Off {
-		p.Refuse("CheckpointTokens", c.CheckpointTokens, "it must not be negative; 0 is 2,000, and Off (%d) means no minimum", Off)
+	if c.CheckpointTokens < compaction.Off {
+		p.Refuse("CheckpointTokens", c.CheckpointTokens, "it must not be negative; 0 is 2,000, and Off (%d) means no minimum", compaction.Off)
 	}
-	if c.CompactEvery < Off {
+	if c.CompactEvery < compaction.Off {
 		p.Refuse("CompactEvery", c.CompactEvery, "%s", everyReason)
 	}
 	return p.Join("contexttool config")
 }
 
-var everyReason = fmt.Sprintf("it must not be negative; 0 is %d, and Off (%d) allows any number", defaultEvery, Off)
+var everyReason = fmt.Sprintf("it must not be negative; 0 is %d, and Off (%d) allows any number", defaultEvery, compaction.Off)
 
 func (c Config) mode() Mode { return cmp.Or(c.Checkpoint, ByModel) }
 
@@ -104,14 +101,14 @@ func New(svc *compaction.CompactionSessionService, cfg Config) (*Tools, error) {
 		return t, nil
 	}
 	if t.mode == ByModel {
-		mark, err := MarkTaskDone(svc, Options{})
+		mark, err := newMarkTaskDone(svc, Options{})
 		if err != nil {
 			return nil, err
 		}
 		t.tools = append(t.tools, mark)
 	}
 	if !cfg.OmitCompactContext {
-		compact, err := CompactContext(svc, Options{Every: cfg.CompactEvery})
+		compact, err := newCompactContext(svc, Options{Every: cfg.CompactEvery})
 		if err != nil {
 			return nil, err
 		}

@@ -26,14 +26,14 @@ type task struct {
 	Detail string `json:"detail" jsonschema:"What was finished, in one sentence, with the names that matter."`
 }
 
-// MarkTaskDone returns the tool mark_task_done. It only answers: the stored call is what asks for the
+// newMarkTaskDone returns the tool mark_task_done. It only answers: the stored call is what asks for the
 // checkpoint, and the service writes it when the turn has ended. svc must have been made with
 // Config.CheckpointTool [MarkTaskDoneName].
 //
 // A second call in the same turn changes nothing but the note, and is answered with no_op. So is a call
 // in a session that svc does not have, such as that of an agent that runs as a tool. If the
 // conversation is under the minimum, the answer says that no checkpoint will be written.
-func MarkTaskDone(svc *compaction.CompactionSessionService, opts Options) (tool.Tool, error) {
+func newMarkTaskDone(svc *compaction.CompactionSessionService, opts Options) (tool.Tool, error) {
 	if err := check(svc, opts); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func check(svc *compaction.CompactionSessionService, opts Options) error {
 	if svc == nil {
 		return errors.New("contexttool: the compaction service is nil")
 	}
-	if opts.Every < Off {
+	if opts.Every < compaction.Off {
 		return fmt.Errorf("contexttool: %w", &configerr.Error{Field: "Every", Value: opts.Every, Reason: everyReason})
 	}
 	return nil

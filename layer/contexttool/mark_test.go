@@ -33,7 +33,7 @@ func TestMarkTaskDoneSaysWhatFollows(t *testing.T) {
 		written int
 	}{
 		"enough":              {4, 1000, "will be written when this turn has ended", 0},
-		"only with this turn": {0, contexttool.Off, "once the next turn has ended", 1},
+		"only with this turn": {0, compaction.Off, "once the next turn has ended", 1},
 		"too little":          {1, 50_000, "No checkpoint will be written", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestMarkTaskDoneSaysWhatFollows(t *testing.T) {
 func TestMarkTaskDoneSixteenTimes(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	a := newApp(t, contexttool.Config{CheckpointTokens: contexttool.Off}, nil, func(n int, _ *model.LLMRequest) *model.LLMResponse {
+	a := newApp(t, contexttool.Config{CheckpointTokens: compaction.Off}, nil, func(n int, _ *model.LLMRequest) *model.LLMResponse {
 		if n >= 4 && calls < 16 {
 			calls += 4
 			return compactiontest.CallTool(contexttool.MarkTaskDoneName, detail("a"), detail("b"), detail("a"), detail("c"))
@@ -95,7 +95,7 @@ func TestMarkTaskDoneSixteenTimes(t *testing.T) {
 
 func TestMarkTaskDoneNeedsADetail(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, contexttool.Config{CheckpointTokens: contexttool.Off}, nil, talk(map[string]*model.LLMResponse{
+	a := newApp(t, contexttool.Config{CheckpointTokens: compaction.Off}, nil, talk(map[string]*model.LLMResponse{
 		"Empty": one(contexttool.MarkTaskDoneName, detail("  ")), "None": one(contexttool.MarkTaskDoneName, nil),
 	}), nil)
 	for _, text := range []string{"Hello. " + long, "Empty. " + long, "None. " + long, "Well? " + long} {
@@ -130,7 +130,7 @@ func TestAnAgentThatRunsAsAToolIsToldSo(t *testing.T) {
 				}
 				return one(name, args)
 			})
-			a := newApp(t, contexttool.Config{CheckpointTokens: contexttool.Off}, nil, talk(map[string]*model.LLMResponse{
+			a := newApp(t, contexttool.Config{CheckpointTokens: compaction.Off}, nil, talk(map[string]*model.LLMResponse{
 				"Delegate": one("expert", map[string]any{"request": "work"}),
 			}), func(a *app) agent.Agent {
 				made, err := llmagent.New(llmagent.Config{Name: "bot", Model: a.model, Tools: []tool.Tool{agenttool.New(a.agent("expert", inner), nil)}})
@@ -155,7 +155,7 @@ func TestAnAgentThatRunsAsAToolIsToldSo(t *testing.T) {
 // Two agents in parallel branches report their own parts, each in a checkpoint of its branch.
 func TestParallelAgentsHaveCheckpointsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, contexttool.Config{CheckpointTokens: contexttool.Off}, nil, nil, func(a *app) agent.Agent {
+	a := newApp(t, contexttool.Config{CheckpointTokens: compaction.Off}, nil, nil, func(a *app) agent.Agent {
 		var subs []agent.Agent
 		for _, name := range []string{"left", "right"} {
 			turn := 0

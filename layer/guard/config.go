@@ -8,9 +8,6 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Off is the value of [Config.NoteAt] that turns the note off.
-const Off = -1
-
 // defaultNoteAt is [Config.NoteAt] if it is 0.
 const defaultNoteAt = 0.8
 
@@ -58,7 +55,7 @@ type Config struct {
 	// Session limits all turns of a session together, also across restarts.
 	Session Limits
 	// NoteAt is the share of a limit from which the model is told how much of it is left, once per turn, in the
-	// newest tool result. 0 means DefaultNoteAt, [Off] no note.
+	// newest tool result. 0 means 0.8, [compaction.Off] no note.
 	NoteAt float64
 	// Landing says what happens before a bound is reached. "" means LandingSoft.
 	Landing LandingMode

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -20,8 +21,8 @@ func (c *Config) check() error {
 	var p configerr.Problems
 	checkLimits(&p, "Turn", c.Turn)
 	checkLimits(&p, "Session", c.Session)
-	if !(c.NoteAt == Off || c.NoteAt >= 0 && c.NoteAt <= 1) {
-		p.Refuse("NoteAt", c.NoteAt, "use a share of a limit from 0 to 1, 0 for %v, or Off (%d)", defaultNoteAt, Off)
+	if !(c.NoteAt == compaction.Off || c.NoteAt >= 0 && c.NoteAt <= 1) {
+		p.Refuse("NoteAt", c.NoteAt, "use a share of a limit from 0 to 1, 0 for %v, or Off (%d)", defaultNoteAt, compaction.Off)
 	}
 	if c.Landing != "" && c.Landing != LandingSoft && c.Landing != LandingHard {
 		p.Refuse("Landing", c.Landing, "there are %q and %q", LandingSoft, LandingHard)

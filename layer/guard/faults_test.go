@@ -408,7 +408,7 @@ func TestTheModelIsToldOncePerTurn(t *testing.T) {
 	if got := told(d); len(got) != 2 {
 		t.Errorf("%q after two turns", got)
 	}
-	cfg.NoteAt = guard.Off
+	cfg.NoteAt = compaction.Off
 	d = newDesk(t, cfg, newWorker())
 	d.say("hi", agent.StreamingModeNone, 0)
 	if got := told(d); len(got) != 0 {

@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/adk/model"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/notes"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // structuredTool is the tool by which ADK lets a model with tools answer in a schema. It only takes the
@@ -58,7 +58,7 @@ func withLandingNote(contents []*genai.Content, note string) []*genai.Content {
 		parts[i] = &part
 	}
 	newest.Parts = parts
-	if !notes.Budget.Into(&newest, note, toolresult.IsExempt) {
+	if !notes.Budget.Into(&newest, note, adk.IsExempt) {
 		return contents
 	}
 	out := append([]*genai.Content(nil), contents...)

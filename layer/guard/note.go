@@ -10,7 +10,6 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/notes"
 	"github.com/adk-go-ext/longsession/layer/guard/internal/ledger"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // landingEnd ends the note of a last call.
@@ -49,7 +48,7 @@ func (g hooks) note(ctx agent.InvocationContext, ev *session.Event, who caller, 
 	case g.cfg.NoteAt > 0 && !look.Noted && look.Use.Share >= g.cfg.NoteAt:
 		text = budgetNote(look.Use)
 	}
-	if text == "" || !notes.Budget.Into(ev.Content, text, toolresult.IsExempt) {
+	if text == "" || !notes.Budget.Into(ev.Content, text, adk.IsExempt) {
 		return
 	}
 	p.NoteOnce()

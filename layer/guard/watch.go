@@ -14,7 +14,6 @@ import (
 	"github.com/adk-go-ext/longsession/internal/notes"
 	"github.com/adk-go-ext/longsession/layer/guard/internal/ledger"
 	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -90,7 +89,7 @@ func (g hooks) watched(ctx agent.InvocationContext, ev *session.Event, who calle
 		g.observe(ctx, o)
 	}
 	if verdict.Note != "" && ctx.RunConfig() != nil { // in a live run, another goroutine sends the event to the model
-		notes.Watchdog.Into(ev.Content, verdict.Note, toolresult.IsExempt)
+		notes.Watchdog.Into(ev.Content, verdict.Note, adk.IsExempt)
 	}
 	if verdict.Stop == nil {
 		return

@@ -6,15 +6,15 @@ import (
 
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/notes"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // disown keeps results of tools from having what looks like a note. ADK's own tools are left out, because ADK
 // reads their results.
 func disown(parts []*genai.Part) {
 	for _, p := range parts {
-		if p == nil || p.FunctionResponse == nil || toolresult.IsExempt(p.FunctionResponse.Name) {
+		if p == nil || p.FunctionResponse == nil || adk.IsExempt(p.FunctionResponse.Name) {
 			continue
 		}
 		if response, differs := disowned(p.FunctionResponse.Response); differs {

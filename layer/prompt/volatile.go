@@ -11,7 +11,6 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/notes"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // The keys under which the plugin writes the scratchpad and the status into a tool result. Package toolresult
@@ -110,7 +109,7 @@ func (b *Builder) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sess
 // newestResult returns the newest function response that a note may be written into, nil if there is none.
 func newestResult(c *genai.Content) *genai.FunctionResponse {
 	for _, p := range slices.Backward(c.Parts) {
-		if p != nil && p.FunctionResponse != nil && p.FunctionResponse.Response != nil && !toolresult.IsExempt(p.FunctionResponse.Name) {
+		if p != nil && p.FunctionResponse != nil && p.FunctionResponse.Response != nil && !adk.IsExempt(p.FunctionResponse.Name) {
 			return p.FunctionResponse
 		}
 	}
@@ -134,7 +133,7 @@ func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 		case p == nil:
 		case p.FunctionResponse != nil:
 			answers = true
-			if toolresult.IsExempt(p.FunctionResponse.Name) {
+			if adk.IsExempt(p.FunctionResponse.Name) {
 				continue
 			}
 			if response, changed := disowned(p.FunctionResponse.Response); changed {

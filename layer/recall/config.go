@@ -8,11 +8,9 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/configerr"
 )
-
-// Off turns a number of a [Config] off, where its comment says so.
-const Off = -1
 
 // Config says what a search returns. The zero value is the defaults.
 type Config struct {
@@ -21,7 +19,7 @@ type Config struct {
 	// Limit is how many events a search finds at most. 0 means 8, the most is 50.
 	Limit int
 	// Around is how many events before a found one are returned with it, and as many behind it. 0 means 1.
-	// Off means none, the most is 5.
+	// compaction.Off means none, the most is 5.
 	Around int
 	// MaxTokens bounds what one call of a tool returns, in estimated tokens. 0 means 1,500, the least is 100.
 	MaxTokens int
@@ -66,8 +64,8 @@ func (c Config) Check() error {
 	if c.Limit < 0 || c.Limit > mostLimit {
 		p.Refuse("Limit", c.Limit, "it must be from 1 to %d; 0 is %d", mostLimit, defaultLimit)
 	}
-	if c.Around < Off || c.Around > mostAround {
-		p.Refuse("Around", c.Around, "it must be from 1 to %d; 0 is %d, and Off (%d) is none", mostAround, defaultAround, Off)
+	if c.Around < compaction.Off || c.Around > mostAround {
+		p.Refuse("Around", c.Around, "it must be from 1 to %d; 0 is %d, and Off (%d) is none", mostAround, defaultAround, compaction.Off)
 	}
 	if c.MaxTokens < 0 || c.MaxTokens > 0 && c.MaxTokens < leastTokens {
 		p.Refuse("MaxTokens", c.MaxTokens, "it must be at least %d; 0 is %d", leastTokens, defaultMaxTokens)

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/adk/tool"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
@@ -39,7 +40,7 @@ func TestAToolIsDeclaredOnce(t *testing.T) {
 	} {
 		req := &model.LLMRequest{Config: config}
 		for range 3 {
-			if !toolresult.Declare(req, read) {
+			if !adk.Declare(req, read) {
 				t.Errorf("%s: refused", name)
 			}
 		}
@@ -66,7 +67,7 @@ func TestARequestThatCannotTakeAFunctionIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		req := &model.LLMRequest{Config: config}
-		if toolresult.Declare(req, read) {
+		if adk.Declare(req, read) {
 			t.Errorf("%s: declared", name)
 		}
 		after, err := json.Marshal(config)
@@ -77,7 +78,7 @@ func TestARequestThatCannotTakeAFunctionIsLeftAlone(t *testing.T) {
 			t.Errorf("%s: %s became %s, tools %v", name, before, after, req.Tools)
 		}
 	}
-	if toolresult.Declare(nil, read) || toolresult.Declare(&model.LLMRequest{}, nil) || toolresult.Declare(&model.LLMRequest{}, named("x")) {
+	if adk.Declare(nil, read) || adk.Declare(&model.LLMRequest{}, nil) || adk.Declare(&model.LLMRequest{}, named("x")) {
 		t.Error("nothing was declared")
 	}
 }
@@ -95,12 +96,12 @@ func TestTheAppsOwnToolsStay(t *testing.T) {
 	read := newReader(t, src, toolresult.ReadOptions{}).tool
 	another := newReader(t, src, toolresult.ReadOptions{}).tool
 	req := &model.LLMRequest{Tools: map[string]any{"read_result": another}}
-	if !toolresult.Declare(req, read) || req.Tools["read_result"] != another || req.Config != nil {
+	if !adk.Declare(req, read) || req.Tools["read_result"] != another || req.Config != nil {
 		t.Errorf("the app offers the tool itself: %v", req)
 	}
 	for _, foreign := range []any{named("read_result"), "no tool"} {
 		req := &model.LLMRequest{Tools: map[string]any{"read_result": foreign}}
-		if toolresult.Declare(req, read) || req.Tools["read_result"] != foreign {
+		if adk.Declare(req, read) || req.Tools["read_result"] != foreign {
 			t.Errorf("%v: a foreign tool was replaced", foreign)
 		}
 	}
@@ -116,7 +117,7 @@ func TestADeclarationDoesNotReachOtherRequests(t *testing.T) {
 	for range 2 {
 		requests = append(requests, &model.LLMRequest{Config: &genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: shared}}}})
 	}
-	toolresult.Declare(requests[0], read)
+	adk.Declare(requests[0], read)
 	if got := shared[:2][1]; got != nil {
 		t.Errorf("the declaration was written into an array of the app: %v", got)
 	}

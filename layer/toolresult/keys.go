@@ -1,6 +1,6 @@
 package toolresult
 
-import "github.com/adk-go-ext/longsession/layer/toolresult/store"
+import "github.com/adk-go-ext/longsession/internal/notes"
 
 // ReadResultName is the name of the tool by which the model reads whole results.
 const ReadResultName = "read_result"
@@ -19,7 +19,7 @@ func refIn(response map[string]any) string {
 // them as they are.
 func copyNotes(to, from map[string]any) {
 	for key, value := range from {
-		if store.IsNote(key, value) {
+		if notes.Is(key, value) {
 			to[key] = value
 		}
 	}

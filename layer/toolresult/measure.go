@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
-	"github.com/adk-go-ext/longsession/layer/toolresult/store"
+	"github.com/adk-go-ext/longsession/internal/notes"
 )
 
 // size is how large a result is. Tokens are counted separately.
@@ -59,7 +59,7 @@ func measure(response map[string]any, lim limits) size {
 func onlyText(response map[string]any) (text string, one bool) {
 	entries := 0
 	for key, value := range response {
-		if store.IsNote(key, value) {
+		if notes.Is(key, value) {
 			continue
 		}
 		if text, one = value.(string); !one || entries > 0 {

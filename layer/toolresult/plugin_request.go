@@ -50,7 +50,7 @@ type requester struct {
 // beforeModel declares read_result, and masks if the model can call it.
 func (r requester) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
 	defer r.places.Survive("toolresult: before a model call") // the turn goes on with the request as it is
-	if !Declare(req, r.read) || r.masker == nil {
+	if !adk.Declare(req, r.read) || r.masker == nil {
 		return nil, nil
 	}
 	var put func(string, store.Result) error

@@ -68,7 +68,7 @@ func readParameters(limit, most int) *genai.Schema {
 
 // ProcessRequest puts the tool into a request of an agent that has it among its own tools.
 func (r *readTool) ProcessRequest(_ agent.ToolContext, req *model.LLMRequest) error {
-	if !addTool(req, r) {
+	if !adk.AddTool(req, r) {
 		return fmt.Errorf("another tool of the agent has the name %q: rename or remove it", ReadResultName)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
+	"github.com/adk-go-ext/longsession/internal/notes"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
@@ -25,7 +26,7 @@ func recognized(response map[string]any) bool {
 	if !store.IsRef(refIn(response)) {
 		return false
 	}
-	if len(store.WithoutNotes(response)) == 1 {
+	if len(notes.Without(response)) == 1 {
 		return true // no room was left for anything else
 	}
 	if text, ok := response["result"].(string); ok && (strings.HasPrefix(text, stubPrefix) || strings.HasPrefix(text, maskOpens)) {

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/adk-go-ext/longsession/layer/toolresult/store"
+	"github.com/adk-go-ext/longsession/internal/notes"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -18,7 +18,7 @@ func cutResponse(tool string, response map[string]any, ref string, lim limits, m
 	copyNotes(c.notes, response)
 	_, hasRef := response[RefKey]
 	c.wrap = hasRef && ref != ""
-	c.root = newBuilder(lim, c.failed).node(store.WithoutNotes(response))
+	c.root = newBuilder(lim, c.failed).node(notes.Without(response))
 
 	room, count := lim.MaxBytes, false
 	for range maxAttempts {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
+	"github.com/adk-go-ext/longsession/internal/notes"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
@@ -85,7 +86,7 @@ func outcomesOf(response map[string]any) []entry {
 	var found []entry
 	for _, key := range sortedKeys(response) {
 		rank := importanceOf(key)
-		if rank == ordinary || key == RefKey || key == "result" || key == "tail" || store.IsNote(key, response[key]) {
+		if rank == ordinary || key == RefKey || key == "result" || key == "tail" || notes.Is(key, response[key]) {
 			continue
 		}
 		value := canonical.Level(response[key])

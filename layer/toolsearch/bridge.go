@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/adk/model"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/wrapper"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // Translate wraps llm so that it sees calls of deferred tools as calls of tool_call, and everything else
@@ -124,7 +124,7 @@ func declaredIn(req *model.LLMRequest) map[string]bool {
 // bridges reports whether the model sees calls of a tool as calls of tool_call. Calls by which ADK works
 // keep their names: the model must not learn to send them through tool_call.
 func (b *bridge) bridges(name string) bool {
-	return name != "" && !b.declared[name] && name != SearchToolName && !toolresult.IsExempt(name)
+	return name != "" && !b.declared[name] && name != SearchToolName && !adk.IsExempt(name)
 }
 
 // request returns the request as it is sent. It is req itself if nothing in it is translated.

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/toolsearch"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -87,7 +87,7 @@ func (*builtIn) Category() toolsearch.Category { return toolsearch.BuiltIn }
 func declareMore(cfg *llmagent.Config) {
 	extra := &builtIn{remote{decl: &genai.FunctionDeclaration{Name: "extra", Description: strings.Repeat("Reads a result whole. ", 30)}}}
 	cfg.BeforeModelCallbacks = append(cfg.BeforeModelCallbacks, func(_ agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
-		toolresult.Declare(req, extra)
+		adk.Declare(req, extra)
 		return nil, nil
 	})
 }

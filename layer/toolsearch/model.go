@@ -14,7 +14,6 @@ import (
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/window"
 	"github.com/adk-go-ext/longsession/internal/wrapper"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // Model wraps llm so that the declarations of many tools stay out of its prompts. Give the result to the
@@ -128,7 +127,7 @@ func (d *Deferral) request(c *outgoing) {
 	}
 	size, hash := promptsize.OfTools(c.req.Config.Tools)
 	limit := d.limit(c.req, c.who.model)
-	if size <= limit || !toolresult.TakesFunction(c.req.Config) || d.taken(c) {
+	if size <= limit || !adk.TakesFunction(c.req.Config) || d.taken(c) {
 		return
 	}
 	found, declared := d.cfg.candidates(c.req)

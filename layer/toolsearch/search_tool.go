@@ -14,7 +14,6 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/survive"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // searchTool is the tool tool_search over one list of deferred tools. The index is built at the first
@@ -73,7 +72,7 @@ func (t *searchTool) Declaration() *genai.FunctionDeclaration { return t.declara
 
 // ProcessRequest puts the tool into a request that can take it.
 func (t *searchTool) ProcessRequest(_ agent.ToolContext, req *model.LLMRequest) error {
-	toolresult.Declare(req, t)
+	adk.Declare(req, t)
 	return nil
 }
 

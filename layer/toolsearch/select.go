@@ -9,8 +9,8 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/layer/toolresult"
 )
 
 // candidate is a declaration that may be deferred.
@@ -33,7 +33,7 @@ func (c *Config) candidates(req *model.LLMRequest) (found []candidate, declared 
 	allowed := allowedNames(req.Config.ToolConfig)
 	eachDeclaration(req.Config.Tools, func(d *genai.FunctionDeclaration) {
 		t, ok := req.Tools[d.Name].(tool.Tool)
-		if !ok || times[d.Name] > 1 || toolresult.IsExempt(d.Name) || slices.Contains(c.Keep, d.Name) || slices.Contains(allowed, d.Name) {
+		if !ok || times[d.Name] > 1 || adk.IsExempt(d.Name) || slices.Contains(c.Keep, d.Name) || slices.Contains(allowed, d.Name) {
 			return
 		}
 		if category := c.categoryOf(t); category != BuiltIn {

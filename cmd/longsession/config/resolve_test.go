@@ -17,7 +17,6 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/config"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
@@ -342,7 +341,7 @@ func TestATokenThresholdHoldsWithoutAShare(t *testing.T) {
 func TestZeroTurnsOff(t *testing.T) {
 	r := resolve(t, config.In{File: parse(t, "[agent]\nmax_output_tokens = 0\nresult_offload_threshold = 0\ntool_deferral_threshold = 0\n[session.context]\nmax_history_tokens = 0\ntool_result_keep_first = 0")})
 	if got := [5]any{r.c.Budget.MaxOutputTokens, r.c.ToolResults.StubAbove, r.c.ToolSearch.Threshold, r.c.Compaction.TokenThreshold, r.c.Masking.KeepFirst}; got !=
-		[5]any{budget.Off, toolresult.Off, -1.0, 0, toolresult.Off} {
+		[5]any{compaction.Off, toolresult.Off, -1.0, 0, toolresult.Off} {
 		t.Errorf("zeros are %v", got)
 	}
 	if r.c.Masking.KeepLast != 0 {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adk-go-ext/longsession/internal/notes"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
@@ -20,7 +21,7 @@ func TestANoteIsNoPartOfTheResult(t *testing.T) {
 	}
 	for name, value := range map[string]any{"an object": map[string]any{"ok": true}, "a long text": "[Context: " + strings.Repeat("x", 2000), "the tool's own text": "healthy"} {
 		response := map[string]any{"output": "a\nb", "context_status": value}
-		if got := store.ResultOf(response); got == store.ResultOf(plain) || len(store.WithoutNotes(response)) != 2 {
+		if got := store.ResultOf(response); got == store.ResultOf(plain) || len(notes.Without(response)) != 2 {
 			t.Errorf("%s under the key of a note is lost: %+v", name, got)
 		}
 	}
@@ -28,7 +29,7 @@ func TestANoteIsNoPartOfTheResult(t *testing.T) {
 
 func TestAResponseWithoutANoteIsReturnedItself(t *testing.T) {
 	response := map[string]any{"output": "a", "exit_code": 1}
-	if allocs := testing.AllocsPerRun(10, func() { store.WithoutNotes(response) }); allocs > 0 {
+	if allocs := testing.AllocsPerRun(10, func() { notes.Without(response) }); allocs > 0 {
 		t.Errorf("%v allocations", allocs)
 	}
 }

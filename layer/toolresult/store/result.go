@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
+	"github.com/adk-go-ext/longsession/internal/notes"
 )
 
 // refPrefix and refDigits give a reference its form, such as r-3f9a0c11d2e47b58. 64 bits make two
@@ -33,10 +34,10 @@ type Result struct {
 
 // ResultOf returns the form of a function response in which it is stored. Two responses have the same
 // reference exactly if JSON makes them the same. Values that JSON cannot hold, such as NaN and
-// cycles, are replaced by a text in brackets. Notes of layers ([IsNote]) are no part of the result. It
+// cycles, are replaced by a text in brackets. Notes of layers (notes.Is) are no part of the result. It
 // does not change the response.
 func ResultOf(response map[string]any) Result {
-	response = WithoutNotes(response)
+	response = notes.Without(response)
 	if key, text, ok := onlyText(response); ok {
 		// Escaping the text as JSON would cost more than the hash.
 		return Result{Ref: newRef("text", canonical.Text(key), canonical.Text(text)), Content: text, Text: true}

@@ -1,4 +1,4 @@
-package toolresult
+package adk
 
 import (
 	"slices"
@@ -25,11 +25,11 @@ func Declare(req *model.LLMRequest, t tool.Tool) bool {
 	if req == nil || t == nil || !TakesFunction(req.Config) {
 		return false
 	}
-	return addTool(req, t)
+	return AddTool(req, t)
 }
 
 // TakesFunction reports whether a function can be declared in a request with that config, nil included. The
-// comment of [Declare] lists the cases in which none can.
+// comment of Declare lists the cases in which none can.
 func TakesFunction(config *genai.GenerateContentConfig) bool {
 	if config == nil {
 		return true
@@ -51,8 +51,8 @@ func TakesFunction(config *genai.GenerateContentConfig) bool {
 	return !builtIn
 }
 
-// addTool puts a tool into a request, unless it is there. It reports whether the request has it then.
-func addTool(req *model.LLMRequest, t tool.Tool) bool {
+// AddTool puts a tool into a request, unless it is there. It reports whether the request has it then.
+func AddTool(req *model.LLMRequest, t tool.Tool) bool {
 	name := t.Name()
 	if other, taken := req.Tools[name]; taken {
 		// The app may offer another instance, or one in a wrapper that asks for confirmation.

@@ -1,0 +1,5 @@
+package contexttool
+
+// What the tests outside of the package look at.
+var CompactContext = newCompactContext
+var MarkTaskDone = newMarkTaskDone
