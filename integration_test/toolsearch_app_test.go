@@ -364,8 +364,8 @@ var everyKindOfCall = []script{
 		says(direct("svc_03", map[string]any{"n": 6.0})),
 		says(through("note", map[string]any{"n": 7.0}), direct("svc_04", map[string]any{"n": 8.0})),
 	},
-	{ // wrong in ways that can be repaired, and in ways that cannot
-		says(through("svc_05", `{"n":"9"}`)),
+	{ // wrong in ways that can be understood, and in ways that cannot
+		says(through("svc_05", `{"n":9}`)),
 		says(through("svc_05", map[string]any{"text": "no number"})),
 		says(through("svc_99", map[string]any{"n": 10.0}), direct("svc_98", map[string]any{"n": 11.0})),
 		says(through("tool_search", map[string]any{"query": "x"}), through("svc_05", map[string]any{"n": 12.0})),

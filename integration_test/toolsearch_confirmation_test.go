@@ -28,7 +28,7 @@ func TestAFoundToolBehindAConfirmationRunsOnceItIsApproved(t *testing.T) {
 					a := newSearchApp(t, storages.Persistence(t), func(a *searchApp) agent.Agent {
 						made := a.agent("assistant", nil)
 						a.models["assistant"].runs = []script{
-							{says(direct("tool_search", map[string]any{"query": "svc_29"})), says(signed(through("svc_29", map[string]any{"n": "1"})), through("svc_01", map[string]any{"n": 2.0}))},
+							{says(direct("tool_search", map[string]any{"query": "svc_29"})), says(signed(through("svc_29", map[string]any{"n": 1.0})), through("svc_01", map[string]any{"n": 2.0}))},
 							{},
 						}
 						return made

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/genai"
@@ -131,16 +132,10 @@ func (t *callTool) resolve(given map[string]any) (resolved, *refusal) {
 	if fault != "" {
 		return resolved{}, &refusal{text: fmt.Sprintf(fault, short(name)), schema: c.schema}
 	}
-	if !fits(c.schema, args) {
-		repaired := repair(c.schema, args)
-		if !fits(c.schema, repaired) {
-			text := "The arguments do not fit the parameters of " + short(name)
-			if found := faults(c.schema, args); len(found) > 0 {
-				text += ": " + strings.Join(found, ", ")
-			}
-			return resolved{}, &refusal{text: text + ".", schema: c.schema}
-		}
-		args = repaired
+	if wrong := validate(c.schema, args); wrong != nil {
+		// The library names the value that is wrong, however large it is.
+		detail := first(strings.TrimPrefix(wrong.Error(), "validating root: "), 300)
+		return resolved{}, &refusal{text: fmt.Sprintf("The arguments do not fit the parameters of %s: %s.", short(name), detail), schema: c.schema}
 	}
 	c.args = args
 	return c, nil
@@ -152,9 +147,10 @@ func (t *callTool) resolve(given map[string]any) (resolved, *refusal) {
 func argumentsIn(given map[string]any) (args map[string]any, fault string) {
 	nested := given[argumentsKey]
 	if text, isText := nested.(string); isText {
+		var decoded map[string]any
 		if strings.TrimSpace(text) == "" {
 			nested = nil
-		} else if decoded := fromText(text, "object"); decoded != nested {
+		} else if json.Unmarshal([]byte(text), &decoded) == nil {
 			nested = decoded
 		}
 	}
@@ -216,4 +212,17 @@ func schemaOf(d declarer) (schema map[string]any) {
 	defer survive.Else("toolsearch: the declaration of a tool", func() { schema = nil }) // the tool is the app's
 	schema, _ = parametersOf(d.Declaration())
 	return schema
+}
+
+// short quotes a name that a model or a tool has chosen.
+func short(name string) string { return strconv.Quote(first(name, 64)) }
+
+// first returns the first runes of a text.
+func first(text string, most int) string {
+	for i := range text {
+		if most--; most < 0 {
+			return text[:i]
+		}
+	}
+	return text
 }

@@ -11,30 +11,30 @@ import (
 	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
-// fits reports whether arguments are valid by a schema. A schema that cannot be applied accepts everything:
-// the tool then judges its arguments itself. Such are schemas that refer to other documents, that have
-// patterns unknown to Go, or that would take too long.
-func fits(schema, args map[string]any) (valid bool) {
-	defer survive.Else("toolsearch: arguments against a schema", func() { valid = true }) // the library, at a schema that it does not foresee
+// validate returns what is wrong with arguments by a schema, nil if they are valid. A schema that cannot be applied
+// accepts everything: the tool then judges its arguments itself. Such are schemas that refer to other documents, that
+// have patterns unknown to Go, or that would take too long.
+func validate(schema, args map[string]any) (wrong error) {
+	defer survive.Else("toolsearch: arguments against a schema", func() { wrong = nil }) // the library, at a schema that it does not foresee
 	if schema == nil || !isCheap(schema, args) {
-		return true
+		return nil
 	}
 	data, err := json.Marshal(schema)
 	if err != nil {
-		return true
+		return nil
 	}
 	var compiled jsonschema.Schema
 	if json.Unmarshal(data, &compiled) != nil {
-		return true
+		return nil
 	}
 	if !strings.Contains(compiled.Schema, "draft-07") {
 		compiled.Schema = "" // the newest draft, which contains most of what older ones have
 	}
 	resolved, err := compiled.Resolve(nil)
 	if err != nil {
-		return true
+		return nil
 	}
-	return resolved.Validate(args) == nil
+	return resolved.Validate(args)
 }
 
 const (

@@ -123,13 +123,14 @@ func FuzzArguments(f *testing.F) {
 		c := newCallTool(nil, map[string]any{"odd": takes("odd", schema)})
 		got, wrong := c.resolve(given)
 		again, stillWrong := c.resolve(given)
-		if !reflect.DeepEqual(got, again) || !reflect.DeepEqual(wrong, stillWrong) {
+		// Which of several faults the library names first is left to it.
+		if !reflect.DeepEqual(got, again) || (wrong == nil) != (stillWrong == nil) {
 			t.Fatalf("two answers: %v %v, %v %v", got, again, wrong, stillWrong)
 		}
 		if !reflect.DeepEqual(before, given) {
 			t.Fatal("the model's arguments changed")
 		}
-		if wrong == nil && !fits(got.schema, got.args) {
+		if wrong == nil && validate(got.schema, got.args) != nil {
 			t.Fatalf("the arguments %v do not fit", got.args)
 		}
 		if response, err := c.Run(nil, given); err != nil || response["error"] == "" {
