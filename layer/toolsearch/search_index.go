@@ -1,9 +1,7 @@
 package toolsearch
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/adk-go-ext/longsession/internal/terms"
@@ -20,12 +18,11 @@ const (
 // index finds tools by words. It is built once for a list of tools and never changes, so any number of
 // goroutines may search it.
 type index struct {
-	entries    []entry
-	docs       []document
-	postings   map[string][]posting
-	vocabulary []string       // all terms, sorted
-	byName     map[string]int // by the name as it is declared; the first of several
-	average    float64        // length of a document
+	entries  []entry
+	docs     []document
+	postings map[string][]posting
+	byName   map[string]int // by the name as it is declared; the first of several
+	average  float64        // length of a document
 }
 
 // document is what is known of one tool.
@@ -73,7 +70,6 @@ func newIndex(entries []entry) *index {
 		ix.docs[i] = doc
 		total += doc.length
 	}
-	ix.vocabulary = slices.Sorted(maps.Keys(ix.postings))
 	ix.average = total / math.Max(1, float64(len(ix.byName)))
 	return ix
 }
@@ -82,7 +78,7 @@ func newIndex(entries []entry) *index {
 func (ix *index) scores(query []terms.Weighted) map[int]float64 {
 	scores := map[int]float64{}
 	n := float64(len(ix.docs))
-	for _, q := range ix.known(query) {
+	for _, q := range query {
 		found := ix.postings[q.Term]
 		idf := math.Log(1 + (n-float64(len(found))+0.5)/(float64(len(found))+0.5))
 		for _, p := range found {

@@ -389,22 +389,3 @@ func TestToolsInOtherLanguages(t *testing.T) {
 		}
 	}
 }
-
-// TestSimilarWords: a word that no tool has stands for longer ones, or for one that it misspells.
-func TestSimilarWords(t *testing.T) {
-	t.Parallel()
-	s := newSearchTool([]entry{
-		entryOf("show_configuration", "Shows how the program is set up.", nil),
-		entryOf("kubernetes_pods", "Lists pods.", nil),
-		entryOf("confine", "Puts into a cage.", nil),
-		entryOf("weekday", "The dateinfo of some day.", nil), // Datei is German for file
-	}, "", 5)
-	for _, c := range []struct{ query, want string }{
-		{"config", "show_configuration"}, {"kubernets", "kubernetes_pods"}, {"kabernetas", ""}, {"pod", "kubernetes_pods"}, {"cagy", ""}, {"ca", ""}, {"Datei", ""},
-	} {
-		names, _, _ := searchOf(t, s, c.query)
-		if !slices.Equal(names, strings.Fields(c.want)) {
-			t.Errorf("%q finds %q, want %q", c.query, names, c.want)
-		}
-	}
-}
