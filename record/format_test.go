@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -148,13 +147,6 @@ func TestRecordSurvivesEveryBackend(t *testing.T) {
 				t.Fatal(err)
 			}
 			return string(data)
-		},
-		"structpb": func(t *testing.T, object map[string]any) any {
-			message, err := structpb.NewStruct(object)
-			if err != nil {
-				t.Fatalf("the record holds what structpb refuses: %v", err)
-			}
-			return message.AsMap()
 		},
 		"json.Number": func(t *testing.T, object map[string]any) any {
 			data, _ := json.Marshal(object)

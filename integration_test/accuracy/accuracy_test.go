@@ -1,4 +1,5 @@
-package tokens
+// Package accuracy holds the estimate of tokens against a real tokenizer, which no user of the library has to download.
+package accuracy
 
 import (
 	"bufio"
@@ -12,6 +13,8 @@ import (
 	"unicode"
 
 	"github.com/tiktoken-go/tokenizer"
+
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 //go:embed testdata
@@ -52,7 +55,7 @@ func relativeError(got, want int) float64 {
 func TestEachKindOfTextIsCloseToGemma(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
-		got := Estimate(s.text)
+		got := tokens.Estimate(s.text)
 		t.Logf("%s: %d, Gemma 3 %d (%+.1f%%)", s.name, got, s.gemma, 100*(float64(got)/float64(s.gemma)-1))
 		if relativeError(got, s.gemma) > s.limit {
 			t.Errorf("%s: Estimate = %d, Gemma 3 counts %d; want within %.0f%%", s.name, got, s.gemma, 100*s.limit)
@@ -68,7 +71,7 @@ func TestEachKindOfTextIsCloseToO200k(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Estimate(s.text)
+		got := tokens.Estimate(s.text)
 		t.Logf("%s: %d, o200k %d (%+.1f%%)", s.name, got, want, 100*(float64(got)/float64(want)-1))
 		if relativeError(got, want) > s.o200k {
 			t.Errorf("%s: Estimate = %d, o200k counts %d; want within %.0f%%", s.name, got, want, 100*s.o200k)
@@ -104,7 +107,7 @@ func TestEachKindOfRealTextIsWithinATenthOfO200k(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.bytes, s.got, s.want = s.bytes+len(text), s.got+Estimate(text), s.want+n
+			s.bytes, s.got, s.want = s.bytes+len(text), s.got+tokens.Estimate(text), s.want+n
 		})
 	}
 	if len(kinds) < 5 {
