@@ -131,15 +131,3 @@ func FuzzEstimate(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkEstimate(b *testing.B) {
-	for _, s := range samples(b) {
-		b.Run(s.name, func(b *testing.B) {
-			b.SetBytes(int64(len(s.text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				Estimate(s.text)
-			}
-		})
-	}
-}

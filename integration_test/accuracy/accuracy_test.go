@@ -188,3 +188,15 @@ func o200k(t *testing.T) tokenizer.Codec {
 	}
 	return codec
 }
+
+func BenchmarkEstimate(b *testing.B) {
+	for _, s := range samples(b) {
+		b.Run(s.name, func(b *testing.B) {
+			b.SetBytes(int64(len(s.text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				tokens.Estimate(s.text)
+			}
+		})
+	}
+}
