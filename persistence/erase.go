@@ -3,6 +3,8 @@ package persistence
 import (
 	"context"
 	"fmt"
+
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
 // eraser schedules truncations of the write-ahead log: after a deletion, and after a transaction that made
@@ -56,10 +58,10 @@ func (w *writer) erase() {
 	}
 	ctx := context.Background()
 	busy, frames, folded := 1, 0, 0
-	if err := pragmas(ctx, w.Conn, "busy_timeout = 0"); err == nil {
+	if err := sessionfile.Pragmas(ctx, w.Conn, "busy_timeout = 0"); err == nil {
 		err = w.Conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &folded)
 		w.eraser.tried(err == nil && busy == 0)
-		w.unmarked = markEvery // the file lost its mark together with the log
+		w.unmarked = sessionfile.MarkEvery // the file lost its mark together with the log
 	}
-	_ = pragmas(ctx, w.Conn, fmt.Sprintf("busy_timeout = %d", w.busy.Milliseconds()))
+	_ = sessionfile.Pragmas(ctx, w.Conn, fmt.Sprintf("busy_timeout = %d", w.busy.Milliseconds()))
 }

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
@@ -16,9 +17,16 @@ var (
 	ErrSessionExists = errors.New("session already exists")
 	ErrEventExists   = errors.New("session already has an event of this ID")
 	// ErrForeignFile marks a file that is not a session file of this package, or not only that.
-	ErrForeignFile = errors.New("not a session file")
+	ErrForeignFile = sessionfile.ErrForeignFile
 	// ErrNewerSchema marks a file of a newer version of this package.
-	ErrNewerSchema = errors.New("written by a newer version")
+	ErrNewerSchema = sessionfile.ErrNewerSchema
+	// ErrTruncated marks a file that is shorter than the size in its header.
+	ErrTruncated = sessionfile.ErrTruncated
+	// ErrLogMissing marks a file whose newest events are in a write-ahead log that is no longer next to
+	// it.
+	ErrLogMissing = sessionfile.ErrLogMissing
+	// ErrMoved marks a call on a file that was moved, deleted or replaced after the service opened it.
+	ErrMoved = sessionfile.ErrMoved
 )
 
 // coded is an error of a SQLite driver that has SQLite's result code.
@@ -45,7 +53,7 @@ var remedies = map[int]string{
 func (s *SQLiteSessionService) explain(doing string, err error) error {
 	var c coded
 	if s.full != "" && errors.As(err, &c) && mayBeTruncated(c.Code()) {
-		if cut := truncation(s.full); cut != nil {
+		if cut := sessionfile.Truncation(s.full); cut != nil {
 			return fmt.Errorf("persistence: %s: %s: %w (%w)", s.name, doing, cut, err)
 		}
 	}
@@ -91,10 +99,4 @@ const cutOff = 776
 // error, a damaged database, or no database at all.
 func mayBeTruncated(code int) bool {
 	return code&0xff == 10 || code&0xff == 11 || code&0xff == 26
-}
-
-// isBusy reports whether the lock of another connection is the cause.
-func isBusy(err error) bool {
-	var c coded
-	return errors.As(err, &c) && (c.Code()&0xff == 5 || c.Code()&0xff == 6)
 }

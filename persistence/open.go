@@ -5,11 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
-	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +14,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/internal/textindex"
 )
 
@@ -46,7 +43,7 @@ type SQLiteSessionService struct {
 	single bool
 	busy   time.Duration
 	// place is nil for a database in memory, and for a read-only service.
-	place *place
+	place *sessionfile.Place
 	// readOnly is nil for a service that writes. A read-only service has no writer, queue and done.
 	readOnly *readOnly
 
@@ -117,13 +114,13 @@ func openDB(s *SQLiteSessionService, path string, o options) error {
 		if err != nil {
 			return fmt.Errorf("persistence: %s: %w", path, err)
 		}
-		if err := inspect(full, s.busy); err != nil {
-			return err
+		if err := sessionfile.Inspect(full, s.busy); err != nil {
+			return explain(full, "open", err)
 		}
-		if err := makeFile(full); err != nil {
-			return err
+		if err := sessionfile.Make(full); err != nil {
+			return fmt.Errorf("persistence: %s: %w", full, err)
 		}
-		source = sourceOf(full, "rw")
+		source = sessionfile.Source(full, "rw")
 		s.full = full
 	}
 	db, err := sql.Open("sqlite", source)
@@ -132,31 +129,6 @@ func openDB(s *SQLiteSessionService, path string, o options) error {
 	}
 	s.db = db
 	return nil
-}
-
-// makeFile creates an empty file if there is none. SQLite itself must not create files: after the
-// file was moved away, a connection that is opened later would create another one.
-func makeFile(full string) error {
-	f, err := os.OpenFile(full, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
-	switch {
-	case err == nil:
-		err = f.Close()
-	case errors.Is(err, fs.ErrExist):
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("persistence: %s: open: %w: check that the folder exists, and that this process may write there", full, err)
-	}
-	return nil
-}
-
-// sourceOf returns a data source name for a file. The path may have any characters.
-func sourceOf(full, mode string) string {
-	full = filepath.ToSlash(full)
-	if !strings.HasPrefix(full, "/") {
-		full = "/" + full
-	}
-	return (&url.URL{Scheme: "file", Path: full, RawQuery: "mode=" + mode}).String()
 }
 
 // start brings the schema up to date and starts the writer.
@@ -177,7 +149,7 @@ func (s *SQLiteSessionService) start(ctx context.Context, o options) error {
 		return errors.Join(s.explain("open", err), conn.Close())
 	}
 	if !inMemory {
-		if s.place, err = placeOf(s.full); err != nil {
+		if s.place, err = sessionfile.PlaceOf(s.full); err != nil {
 			return errors.Join(s.explain("open", err), s.writer.close())
 		}
 		s.writer.keepsLog = true
@@ -214,7 +186,7 @@ func (s *SQLiteSessionService) start(ctx context.Context, o options) error {
 
 // prepare configures the writing connection and brings the schema up to date.
 func (s *SQLiteSessionService) prepare(ctx context.Context, conn *sql.Conn, o options) (inMemory bool, err error) {
-	if err := pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", o.busy.Milliseconds())); err != nil {
+	if err := sessionfile.Pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", o.busy.Milliseconds())); err != nil {
 		return false, err
 	}
 	var file string
@@ -225,16 +197,16 @@ func (s *SQLiteSessionService) prepare(ctx context.Context, conn *sql.Conn, o op
 	if !s.owns && !inMemory {
 		s.name, s.full = file, file
 	}
-	if _, err := checkOwner(ctx, conn); err != nil {
+	if _, err := sessionfile.CheckOwner(ctx, conn); err != nil {
 		return false, err
 	}
 	deadline := time.Now().Add(o.busy)
 	if !inMemory {
-		if err := retry(deadline, func() error { return useWAL(ctx, conn) }); err != nil {
+		if err := sessionfile.UseWAL(ctx, conn, deadline); err != nil {
 			return false, err
 		}
 	}
-	err = pragmas(ctx, conn, "foreign_keys = ON", "secure_delete = ON", "synchronous = "+o.synchronous, fmt.Sprintf("wal_autocheckpoint = %d", autoCheckpoint))
+	err = sessionfile.Pragmas(ctx, conn, "foreign_keys = ON", "secure_delete = ON", "synchronous = "+o.synchronous, fmt.Sprintf("wal_autocheckpoint = %d", sessionfile.AutoCheckpoint))
 	if err != nil {
 		return false, err
 	}
@@ -242,42 +214,7 @@ func (s *SQLiteSessionService) prepare(ctx context.Context, conn *sql.Conn, o op
 	if err := conn.QueryRowContext(ctx, "PRAGMA secure_delete").Scan(&overwrites); err != nil || !overwrites {
 		return false, errors.Join(err, errors.New("the driver does not let SQLite overwrite deleted data (PRAGMA secure_delete)"))
 	}
-	return inMemory, retry(deadline, func() error { return migrate(ctx, conn) })
-}
-
-// pragmas runs PRAGMA statements, such as "foreign_keys = ON".
-func pragmas(ctx context.Context, conn *sql.Conn, settings ...string) error {
-	for _, p := range settings {
-		if _, err := conn.ExecContext(ctx, "PRAGMA "+p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// useWAL turns on the write-ahead log, with which readers do not block the writer.
-func useWAL(ctx context.Context, conn *sql.Conn) error {
-	var mode string
-	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
-		return err
-	}
-	if mode != "wal" {
-		return fmt.Errorf("journal mode is %q and cannot be WAL: this file system or connection does not support it", mode)
-	}
-	return nil
-}
-
-// retry calls try until it succeeds, or until the deadline if the file is locked. SQLite itself
-// does not wait for every lock that it needs to switch to WAL, so two processes that open a new
-// file at once need this.
-func retry(deadline time.Time, try func() error) error {
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		err := try()
-		if !isBusy(err) || time.Now().Add(pause).After(deadline) {
-			return err
-		}
-		time.Sleep(pause)
-	}
+	return inMemory, sessionfile.Migrate(ctx, conn, deadline)
 }
 
 // Close waits for running calls, ends the writer and closes the file. Later calls return errors
@@ -302,7 +239,7 @@ func (s *SQLiteSessionService) Close() error {
 		}
 	}
 	if s.writer != nil {
-		if s.writer.keepsLog && s.place.check() == nil {
+		if s.writer.keepsLog && s.place.Check() == nil {
 			errs = append(errs, s.writer.unmarkLog())
 		}
 		errs = append(errs, s.writer.close())

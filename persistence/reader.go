@@ -67,7 +67,7 @@ func readingConn(ctx context.Context, db *sql.DB, busy time.Duration) (*sql.Conn
 	if err != nil {
 		return nil, err
 	}
-	err = pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", busy.Milliseconds()), "query_only = ON")
+	err = sessionfile.Pragmas(ctx, conn, fmt.Sprintf("busy_timeout = %d", busy.Milliseconds()), "query_only = ON")
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -93,7 +93,7 @@ func (r *reader) close(own bool) error {
 	if !own {
 		return err
 	}
-	return errors.Join(err, pragmas(context.Background(), r.Conn, "query_only = OFF"), r.Conn.Close())
+	return errors.Join(err, sessionfile.Pragmas(context.Background(), r.Conn, "query_only = OFF"), r.Conn.Close())
 }
 
 // read calls do with a reader, in one transaction, so that do sees one state of the database. If
@@ -112,7 +112,7 @@ func unchanged(s *SQLiteSessionService) error {
 	if s.readOnly != nil {
 		return s.readOnly.check()
 	}
-	return s.place.check()
+	return s.place.Check()
 }
 
 // readState takes a reader from the pool, or opens one, and calls do in a transaction.

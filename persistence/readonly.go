@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -18,7 +17,7 @@ var (
 	ErrReadOnly = errors.New("opened for reading only")
 	// ErrOlderSchema marks a file of an older version, which [WithReadOnly] cannot bring up to
 	// date.
-	ErrOlderSchema = errors.New("written by an older version")
+	ErrOlderSchema = sessionfile.ErrOlderSchema
 	// ErrWritten marks a reading during which another process wrote to the file; see
 	// [WithReadOnly].
 	ErrWritten = errors.New("the file was written to while it was read")
@@ -62,42 +61,26 @@ func (s *SQLiteSessionService) openReadOnly(path string) error {
 	if err != nil {
 		return fmt.Errorf("persistence: %s: %w", path, err)
 	}
-	info, err := statFile(full)
+	info, err := sessionfile.Stat(full)
 	if err != nil {
-		return err
+		return fmt.Errorf("persistence: %s: %w", full, err)
 	}
 	if real, err := filepath.EvalSymlinks(full); err == nil {
 		full = real // SQLite creates its files next to the target of a link
 	}
-	source := sourceOf(full, "ro")
+	source := sessionfile.Source(full, "ro")
 	s.full = full
 	s.readOnly = &readOnly{full: full, before: info}
-	if err := checkLength(full); err != nil {
+	if err := sessionfile.CheckLength(full); err != nil {
 		return s.explain("open", err)
 	}
-	s.readOnly.incomplete = logMissing(full)
-	if !hasLog(full) {
+	s.readOnly.incomplete = sessionfile.LogMissing(full)
+	if !sessionfile.HasLog(full) {
 		s.readOnly.immutable = true
 		source += "&immutable=1"
 	}
 	s.db, err = sql.Open("sqlite", source)
 	return s.explain("open", err)
-}
-
-// statFile returns the file information of a regular file.
-func statFile(full string) (os.FileInfo, error) {
-	info, err := os.Stat(full)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("persistence: %s: %w: check the path", full, err)
-	case err != nil:
-		return nil, fmt.Errorf("persistence: %s: %w: allow this process to read the file and to enter its folder", full, err)
-	case info.IsDir():
-		return nil, fmt.Errorf("persistence: %s: %w: it is a folder: name the file in it", full, ErrForeignFile)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("persistence: %s: %w: it is not a regular file: choose another path", full, ErrForeignFile)
-	}
-	return info, tooSmall(full, info)
 }
 
 // startReading reads the file once, so that an unusable file fails here and not at the first
@@ -107,41 +90,12 @@ func (s *SQLiteSessionService) startReading(ctx context.Context, _ options) erro
 	if err != nil {
 		return s.explain("open", err)
 	}
-	if err = errors.Join(checkCurrent(ctx, conn), conn.Close()); err != nil {
+	if err = errors.Join(sessionfile.CheckCurrent(ctx, conn), conn.Close()); err != nil {
 		return s.explain("open", err)
 	}
 	s.pool = make(chan *reader, readers)
 	for range readers {
 		s.pool <- nil
-	}
-	return nil
-}
-
-// checkCurrent returns an error for a file that is not a session file of this version.
-func checkCurrent(ctx context.Context, conn *sql.Conn) error {
-	version, err := checkOwner(ctx, conn)
-	if err != nil {
-		return err
-	}
-	steps, err := sessionfile.Migrations()
-	if err != nil {
-		return err
-	}
-	return checkVersion(version, oldestReadable, len(steps))
-}
-
-// oldestReadable is the oldest version of the schema that can be read as it is. Later versions only
-// added tables, such as those of tool results, and columns of a view. An older file has neither.
-const oldestReadable = 2
-
-// checkVersion returns an error for an empty schema, and for one that is older than oldest. newest is only
-// named in the error.
-func checkVersion(version, oldest, newest int) error {
-	switch {
-	case version == 0:
-		return fmt.Errorf("%w: the database is empty: choose another path", ErrForeignFile)
-	case version < oldest:
-		return fmt.Errorf("%w: user_version is %d, this program reads %d to %d: let an app of this version open the file once, or a copy of it", ErrOlderSchema, version, oldest, newest)
 	}
 	return nil
 }
@@ -162,21 +116,10 @@ func (r *readOnly) check() error {
 		return nil
 	case now.Size() != r.before.Size() || !now.ModTime().Equal(r.before.ModTime()):
 		return fmt.Errorf("%w: open it again (it was %d bytes of %s)", ErrWritten, r.before.Size(), r.before.ModTime().Format(time.RFC3339Nano))
-	case hasNewPages(r.full):
+	case sessionfile.HasNewPages(r.full):
 		return fmt.Errorf("%w: the new events are in a file next to it: open it again", ErrWritten)
 	}
 	return nil
-}
-
-// hasNewPages reports whether the log or the journal next to a file has data. SQLite creates an
-// empty -wal even for reading.
-func hasNewPages(full string) bool {
-	for _, beside := range []string{"-wal", "-journal"} {
-		if info, err := os.Lstat(full + beside); err == nil && info.Size() > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // readOnlyRemedies are the remedies that differ for a file that was opened for reading only.

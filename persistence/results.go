@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/eventrow"
+	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
@@ -20,7 +21,7 @@ const (
 	chunkSize = 64 << 10
 	// largeLog is the size in bytes of a result after which the write-ahead log is truncated. At this
 	// size SQLite copies the log into the file, with pages of 4 KiB.
-	largeLog = autoCheckpoint * 4096
+	largeLog = sessionfile.AutoCheckpoint * 4096
 	// maxResult is the size of the largest result in bytes: SQLite's default limit for one value
 	// (SQLITE_MAX_LENGTH). With a larger one, a query could not put the rows together again.
 	maxResult = 1_000_000_000

@@ -103,11 +103,11 @@ func (s *SQLiteSessionService) store(batch []*write) {
 		r := <-s.pool
 		defer func() { s.pool <- r }()
 	}
-	err := s.place.check()
+	err := s.place.Check()
 	if err == nil && batch[0].alone {
 		ctx := context.Background()
-		err = pragmas(ctx, s.writer.Conn, "foreign_keys = OFF")
-		defer func() { _ = pragmas(ctx, s.writer.Conn, "foreign_keys = ON") }() // fails only within a transaction
+		err = sessionfile.Pragmas(ctx, s.writer.Conn, "foreign_keys = OFF")
+		defer func() { _ = sessionfile.Pragmas(ctx, s.writer.Conn, "foreign_keys = ON") }() // fails only within a transaction
 	}
 	if err == nil {
 		err = s.writer.do(s.writer.begin)

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/eventrow"
-	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
 var errOnPurpose = errors.New("on purpose")
@@ -132,40 +131,6 @@ func TestALostTransactionIsDoneAgainOneByOne(t *testing.T) {
 	}
 	if got := storedIDs(t, s); len(got) != 2 || handle.Events().Len() != 2 {
 		t.Errorf("stored %v, %d in the handle", got, handle.Events().Len())
-	}
-}
-
-// A failed migration is rolled back completely.
-func TestAMigrationThatFailsLeavesTheFileAsItWas(t *testing.T) {
-	t.Parallel()
-	s, _, _ := batchOf(t)
-	ctx := t.Context()
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	steps, err := sessionfile.Migrations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	steps = append(steps, "CREATE TABLE half (x); CREATE TABLE half (x)")
-	if _, err := step(ctx, conn, steps); err == nil {
-		t.Fatal("the migration succeeded")
-	}
-	var tables, version int
-	if err := conn.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM sqlite_schema WHERE name = 'half'), user_version FROM pragma_user_version").Scan(&tables, &version); err != nil {
-		t.Fatal(err)
-	}
-	if tables != 0 || version != len(steps)-1 {
-		t.Errorf("%d tables left, version %d", tables, version)
-	}
-	steps[len(steps)-1] = "CREATE TABLE half (x)"
-	if done, err := step(ctx, conn, steps); done || err != nil {
-		t.Fatalf("%v, %v", done, err)
-	}
-	if err := conn.QueryRowContext(ctx, "SELECT user_version FROM pragma_user_version").Scan(&version); err != nil || version != len(steps) {
-		t.Errorf("version %d after the step, %v", version, err)
 	}
 }
 

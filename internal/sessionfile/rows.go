@@ -1,5 +1,6 @@
-// Package sessionfile has what is known of the tables of a session file beyond the events themselves: the migrations
-// that make them, the chain of digests, prepared statements, and what an audit reads. docs/schema.md describes them.
+// Package sessionfile has what is known of a session file beyond its events: whether it may be opened, the migrations
+// that make its tables, the chain of digests, prepared statements, and what an audit reads. docs/schema.md describes the
+// tables.
 package sessionfile
 
 import (

@@ -1,4 +1,4 @@
-package persistence
+package sessionfile
 
 import (
 	"errors"
@@ -10,25 +10,25 @@ import (
 // ErrMoved marks a call on a file that was moved, deleted or replaced after the service opened it.
 var ErrMoved = errors.New("the file was moved, deleted or replaced while it was open")
 
-// place is the path at which a service opened its file, and the file that was there. SQLite keeps
-// reading and writing a moved or deleted file, although nobody can find it anymore. place is nil
+// Place is the path at which a service opened its file, and the file that was there. SQLite keeps
+// reading and writing a moved or deleted file, although nobody can find it anymore. It is nil
 // for a database in memory.
-type place struct {
+type Place struct {
 	full string
 	info os.FileInfo
 }
 
-// placeOf returns the place of an open file.
-func placeOf(full string) (*place, error) {
+// PlaceOf returns the place of an open file.
+func PlaceOf(full string) (*Place, error) {
 	info, err := os.Stat(full)
 	if err != nil {
 		return nil, err
 	}
-	return &place{full: full, info: info}, nil
+	return &Place{full: full, info: info}, nil
 }
 
-// check returns an error wrapping [ErrMoved] if the file is no longer at its path.
-func (p *place) check() error {
+// Check returns an error wrapping [ErrMoved] if the file is no longer at its path.
+func (p *Place) Check() error {
 	if p == nil {
 		return nil
 	}
