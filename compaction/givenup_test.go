@@ -9,7 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/selector"
 )
 
 // TestACallThatIsGivenUpIsReportedOnce: 70 turns each leave a call that waits; only 64 may wait.

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/selector"
 )
 
 func callIDs(from, to int) []string {

@@ -18,8 +18,8 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
-	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 

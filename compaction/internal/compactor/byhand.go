@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/selector"
 )
 
 // Keep is what a person has asked to leave raw: the newest Events of a branch, whatever invocation

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 // candidate is a window and the trigger that made it due. If there is no window, it has the reason.

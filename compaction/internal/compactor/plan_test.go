@@ -11,9 +11,9 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 // moment is a snapshot of a history under a policy of 5 invocations with an overlap of 2, at most 3

@@ -10,8 +10,8 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 // Prospect reports whether the next event of a session would start a compaction, and by which

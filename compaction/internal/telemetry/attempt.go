@@ -15,7 +15,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 

@@ -18,9 +18,9 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/learned"
 	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 

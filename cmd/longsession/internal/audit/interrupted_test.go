@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/selector"
 )
 
 // TestAnInterruptedCallIsNoDamage: the view answers the call, and that is neither a stored event

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/selector"
 )
 
 // A checkpoint of a long session looks at one window and at what is behind it, however many windows there

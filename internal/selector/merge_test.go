@@ -3,8 +3,8 @@ package selector_test
 import (
 	"testing"
 
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 func summary(t *testing.T, id string, level int) *record.Metadata {

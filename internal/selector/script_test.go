@@ -15,7 +15,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/selector"
 )
 
 var word = regexp.MustCompile(`^(?:([\w.]+)\|)?(\d+|-)([a-zA-Z])(?::([\w,>]*))?(?:@(\w+))?(?:\*(\d+))?$`)

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/selector"
 )
 
 func TestAnIdleSessionAndAStuckOneLookDifferent(t *testing.T) {

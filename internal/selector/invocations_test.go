@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 func TestTheOldestTurnsAreSummarizedOnceThereAreEnough(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/selector"
 )
 
 // Compaction must go on in a session in which a call is never answered, tools answer late, or an

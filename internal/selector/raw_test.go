@@ -7,8 +7,8 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 func says(ev *session.Event) bool {

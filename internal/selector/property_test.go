@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 func drawParams(t *rapid.T) selector.Params {

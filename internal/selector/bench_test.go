@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adk-go-ext/longsession/selector"
+	"github.com/adk-go-ext/longsession/internal/selector"
 )
 
 // benchmarkHistory has 10,000 visible events and no summary: far more than a view should ever have.

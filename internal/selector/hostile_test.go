@@ -8,8 +8,8 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 func callIDs(n int) []string {

@@ -7,9 +7,9 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 // failer is the common part of *testing.T and *rapid.T.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
-	"github.com/adk-go-ext/longsession/selector"
 )
 
 // FuzzSelect makes every kind of selection from generated histories, and stores each window as the
