@@ -170,7 +170,7 @@ func TestEveryLayerTogetherOver50Turns(t *testing.T) {
 			if independent != reported {
 				t.Errorf("%d breaks of the prefix %v, and %d were reported %v", independent, breaks, reported, s.causes)
 			}
-			for _, want := range []string{"instruction changed " + prompt.SectionMemories, "instruction changed " + prompt.SectionProject} {
+			for _, want := range []string{"instruction changed " + "memories", "instruction changed " + "project"} {
 				if s.causes[want] != 1 {
 					t.Errorf("%q was reported %d times, want once: %v", want, s.causes[want], s.causes)
 				}

@@ -40,7 +40,7 @@ func Breakpoints(ctx context.Context) []int {
 
 // SectionNames returns the name of the section to which each part of the system instruction belongs, in
 // order. Parts of the base come first; a part that a callback of the app has added behind the sections is
-// [SectionOther]. The context is that of [Breakpoints]. The result must not be changed.
+// sectionOther. The context is that of [Breakpoints]. The result must not be changed.
 func SectionNames(ctx context.Context) []string {
 	if l := layoutIn(ctx); l != nil {
 		return l.names
@@ -97,9 +97,9 @@ func (b *Builder) layoutOf(parts []*genai.Part, t *texts) *layout {
 		section := t.sectionOf(p)
 		switch {
 		case i < first:
-			l.names[i], base = SectionBase, end
+			l.names[i], base = sectionBase, end
 		case section < 0:
-			l.names[i] = SectionOther
+			l.names[i] = sectionOther
 		default:
 			l.names[i] = sectionNames[section]
 		}
@@ -202,7 +202,7 @@ func difference(before, now instruction) (section string, at int) {
 		}
 		at += n
 	}
-	return cmp.Or(promptsize.FirstChanged(before.layout.names, now.layout.names, i), SectionBase), at
+	return cmp.Or(promptsize.FirstChanged(before.layout.names, now.layout.names, i), sectionBase), at
 }
 
 // withLayout puts a layout into the context of a model call.

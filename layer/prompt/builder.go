@@ -159,7 +159,7 @@ func (b *Builder) Sections(ctx context.Context, base string) Sections {
 
 // sections puts texts behind a base.
 func (b *Builder) sections(base string, texts []string) Sections {
-	out := Sections{{SectionBase, base, true}}
+	out := Sections{{sectionBase, base, true}}
 	for i, text := range texts {
 		out = append(out, PromptSection{sectionNames[i], text, b.cacheable(i)})
 	}

@@ -69,7 +69,7 @@ const (
 
 var (
 	fieldNames   = [numSources]string{"Project", "Memories", "Skills", "Scratchpad", "Status"}
-	sectionNames = [numSources]string{SectionProject, SectionMemories, SectionSkills, SectionScratchpad, SectionStatus}
+	sectionNames = [numSources]string{sectionProject, sectionMemories, sectionSkills, sectionScratchpad, sectionStatus}
 )
 
 // sources are the sources of the sections, in order.

@@ -114,7 +114,7 @@ func TestASectionThatBeginsAsAnotherKeepsItsNameAndEnd(t *testing.T) {
 	req := &model.LLMRequest{Config: &genai.GenerateContentConfig{SystemInstruction: content(genai.NewPartFromText("base"))}}
 	got.addTo(req)
 	l := (&Builder{}).layoutOf(req.Config.SystemInstruction.Parts, got)
-	if want := []string{SectionBase, SectionProject, SectionMemories}; !slices.Equal(l.names, want) {
+	if want := []string{sectionBase, sectionProject, sectionMemories}; !slices.Equal(l.names, want) {
 		t.Errorf("the parts are %q, want %q", l.names, want)
 	}
 	if want := []int{4, 7, 20}; !slices.Equal(l.breaks, want) {

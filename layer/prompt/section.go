@@ -9,14 +9,14 @@ import (
 
 // The names of the sections, in their order.
 const (
-	SectionBase       = "base"       // the agent's own instruction, as ADK has built it
-	SectionProject    = "project"    // files such as AGENTS.md
-	SectionMemories   = "memories"   // what is known from earlier sessions
-	SectionSkills     = "skills"     // what the agent can load
-	SectionScratchpad = "scratchpad" // the agent's notes
-	SectionStatus     = "status"     // what is going on now
-	// SectionOther is what a callback of the app has added to the instruction behind the sections.
-	SectionOther = "other"
+	sectionBase       = "base"       // the agent's own instruction, as ADK has built it
+	sectionProject    = "project"    // files such as AGENTS.md
+	sectionMemories   = "memories"   // what is known from earlier sessions
+	sectionSkills     = "skills"     // what the agent can load
+	sectionScratchpad = "scratchpad" // the agent's notes
+	sectionStatus     = "status"     // what is going on now
+	// sectionOther is what a callback of the app has added to the instruction behind the sections.
+	sectionOther = "other"
 )
 
 // PromptSection is a section with its text.
