@@ -17,26 +17,22 @@ import (
 const (
 	JSONL    = "jsonl"
 	Markdown = "markdown"
-	HTML     = "html"
 )
 
 // Formats lists them, the default first.
-var Formats = []string{JSONL, Markdown, HTML}
+var Formats = []string{JSONL, Markdown}
 
-// writer writes an export event by event. session is called before the events of each further session.
+// writer writes an export event by event. session is called before the events of each session.
 type writer interface {
-	begin(of *Session) error
 	session(of *Session) error
 	event(row *sessionfile.Row) error
-	end() error
 }
 
 // Export writes everything that sessions have stored, records included, one session after the other and
 // each in the order of the commits, without the matches of r. It returns the number of events. [JSONL] is
 // one session.Event per line, as encoding/json writes it, with its time moved to the nearest year from 0
 // to 9999; with several sessions, each line also has the ID of its session as sessionId.
-// [Markdown] and [HTML] are for people; they escape everything that a terminal or a page would
-// obey. Export holds one page of the history in memory at a time.
+// [Markdown] is for people; it escapes everything that a terminal or a page would obey. Export holds one page of the history in memory at a time.
 //
 // An event that cannot be read is an error. So is a match that cannot be redacted; that error wraps
 // [ErrRedact]. With r, Export goes through the session twice, or three times if it has summaries,
@@ -71,17 +67,11 @@ func (f *File) export(ctx context.Context, sessions []*Session, format string, x
 		w = &jsonl{to: to, x: x, several: len(sessions) > 1}
 	case Markdown:
 		w = &markdown{to: to, x: x}
-	case HTML:
-		w = &document{to: to, x: x}
 	default:
 		return nil, fmt.Errorf("format %q: choose one of %q", format, Formats)
 	}
 	for i, s := range sessions {
-		start := w.session
-		if i == 0 {
-			start = w.begin
-		}
-		if err := start(x.session(s)); err != nil {
+		if err := w.session(x.session(s)); err != nil {
 			return written, fmt.Errorf("session %q: %w", s.Name(), err)
 		}
 		n, err := exportEvents(ctx, f, s, w, x, limits[i])
@@ -89,7 +79,7 @@ func (f *File) export(ctx context.Context, sessions []*Session, format string, x
 			return written, err
 		}
 	}
-	return written, w.end()
+	return written, nil
 }
 
 // exportEvents writes the events of one session.
@@ -141,9 +131,7 @@ type jsonl struct {
 	id      string // of the session
 }
 
-func (w *jsonl) begin(of *Session) error   { return w.session(of) }
 func (w *jsonl) session(of *Session) error { w.id = of.ID; return nil }
-func (w *jsonl) end() error                { return nil }
 
 func (w *jsonl) event(row *sessionfile.Row) error {
 	line, err := marshal(row.Event)

@@ -2,9 +2,7 @@ package audit_test
 
 import (
 	"encoding/json"
-	"html"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -99,29 +97,6 @@ func hostile(t *testing.T) string {
 		}
 	})
 	return built(t, h)
-}
-
-func TestWhatWasSaidCannotBreakOutOfHTML(t *testing.T) {
-	t.Parallel()
-	page := exported(t, hostile(t), audit.HTML)
-	for _, bad := range []string{"<script", "<img", "<i>", "http://", "https://"} {
-		if strings.Contains(page, bad) {
-			t.Errorf("the page has %q", bad)
-		}
-	}
-	for _, tag := range []string{"article", "pre", "header", "body", "html"} {
-		if opened, closed := len(regexp.MustCompile("<"+tag+"[ >]").FindAllString(page, -1)), strings.Count(page, "</"+tag+">"); opened != closed || opened == 0 {
-			t.Errorf("%d times <%s and %d times </%s>", opened, tag, closed, tag)
-		}
-	}
-	for _, said := range []string{"<script>alert(1)</script>", "</pre></article>", "<script>in a summary</script>", `"result":`} {
-		if !strings.Contains(html.UnescapeString(page), said) {
-			t.Errorf("the page does not show %q", said)
-		}
-	}
-	if n := strings.Count(page, "<article"); n != 9 {
-		t.Errorf("%d articles for 9 events", n)
-	}
 }
 
 func TestWhatWasSaidCannotBreakOutOfMarkdown(t *testing.T) {

@@ -81,7 +81,7 @@ func TestAnAuditLeavesTheFileAlone(t *testing.T) {
 			if err != nil || len(o.Findings) > 0 || live && s.Events < 49 {
 				t.Errorf("%+v, %v", o, err)
 			}
-			if _, err := f.Export(t.Context(), []*audit.Session{s}, audit.HTML, nil, new(strings.Builder)); err != nil {
+			if _, err := f.Export(t.Context(), []*audit.Session{s}, audit.Markdown, nil, new(strings.Builder)); err != nil {
 				t.Error(err)
 			}
 			if _, err := f.Verify(t.Context(), []*audit.Session{s}, 5, func(one audit.Finding) error { t.Errorf("%+v", one); return nil }, func(*audit.Session) {}); err != nil {

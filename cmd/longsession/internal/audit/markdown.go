@@ -14,20 +14,20 @@ type markdown struct {
 	to   io.Writer
 	x    *redaction
 	text strings.Builder
+	next bool // not the first session
 }
 
-func (w *markdown) begin(of *Session) error {
+func (w *markdown) session(of *Session) error {
 	t, err := titleOf(of, w.x)
 	if err != nil {
 		return err
 	}
+	if w.next {
+		w.text.WriteString("\n")
+	}
+	w.next = true
 	fmt.Fprintf(&w.text, "# Session %s\n\nCreated %s. All times are UTC.\n", inline(t.Name), inline(t.Created))
 	return w.flush()
-}
-
-func (w *markdown) session(of *Session) error {
-	w.text.WriteString("\n")
-	return w.begin(of)
 }
 
 func (w *markdown) event(row *sessionfile.Row) error {
@@ -59,8 +59,6 @@ func (w *markdown) event(row *sessionfile.Row) error {
 	}
 	return w.flush()
 }
-
-func (w *markdown) end() error { return nil }
 
 func (w *markdown) flush() error {
 	_, err := io.WriteString(w.to, w.text.String())

@@ -54,10 +54,8 @@ func TestARedactedRecordCanBeRead(t *testing.T) {
 		if last.CustomMetadata["note"] != "gate [redacted]" || later != "seat [redacted]" {
 			t.Errorf("%s: the metadata became %v", pattern, last.CustomMetadata)
 		}
-		for _, format := range []string{audit.Markdown, audit.HTML} {
-			if page := exported(t, path, format, pattern); strings.Contains(page, "cannot be read") || !strings.Contains(page, "summary for 0 events") || !strings.Contains(page, "flight [redacted]") {
-				t.Errorf("%s of %s:\n%s", format, pattern, page)
-			}
+		if page := exported(t, path, audit.Markdown, pattern); strings.Contains(page, "cannot be read") || !strings.Contains(page, "summary for 0 events") || !strings.Contains(page, "flight [redacted]") {
+			t.Errorf("the page of %s:\n%s", pattern, page)
 		}
 	}
 	if reflect.DeepEqual(eventsOf(t, exported(t, path, audit.JSONL)), eventsOf(t, exported(t, path, audit.JSONL, `24`))) {

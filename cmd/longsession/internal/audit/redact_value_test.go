@@ -41,10 +41,8 @@ func TestAnExactValueIsRedactedWithItsText(t *testing.T) {
 		if got := fmt.Sprint(texts); got != want {
 			t.Errorf("%s leaves the values %s, want %s", pattern, got, want)
 		}
-		for _, format := range []string{audit.Markdown, audit.HTML} {
-			if page := exported(t, path, format, pattern); strings.HasPrefix(pattern, "key") && strings.Contains(page, "ORD-17") {
-				t.Errorf("%s of %s has the value:\n%s", format, pattern, page)
-			}
+		if page := exported(t, path, audit.Markdown, pattern); strings.HasPrefix(pattern, "key") && strings.Contains(page, "ORD-17") {
+			t.Errorf("the page of %s has the value:\n%s", pattern, page)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (a *command) exportCommand() *cobra.Command {
 		setting.Setting{Name: "children", Value: setting.Switch(&children), Help: "write the sessions of its subtasks too, behind it"},
 		setting.Setting{Name: "redact", Value: setting.Texts(&patterns, func(string) error { return nil }), Help: "redact all matches of this Go regular expression (may be repeated)"},
 		setting.Setting{Name: "redact-preset", Value: setting.Choices(&presets, redact.Presets...), Help: "redact well-known forms of private data: " + strings.Join(redact.Presets, ", ")},
-		setting.Setting{Name: "output", Short: "o", Value: setting.Output(&file, "jsonl", "json", "md", "html"), Help: "write to this file instead of standard output (-)"})
+		setting.Setting{Name: "output", Short: "o", Value: setting.Output(&file, "jsonl", "json", "md"), Help: "write to this file instead of standard output (-)"})
 	return cmd
 }
 

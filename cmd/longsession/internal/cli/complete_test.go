@@ -66,7 +66,7 @@ func TestValuesOfFlagsAreCompleted(t *testing.T) {
 		"conversations":            {[]string{"replay", ""}, conversationFiles, ending},
 		"more conversations":       {[]string{"replay", "a.jsonl", ""}, conversationFiles, ending},
 		"ID of a conversation":     {[]string{"replay", sample, "--only", "e"}, []string{"espresso-support"}, noFiles},
-		"format":                   {[]string{"audit", "export", "--format", ""}, []string{"jsonl", "markdown", "html"}, keepOrder},
+		"format":                   {[]string{"audit", "export", "--format", ""}, []string{"jsonl", "markdown"}, keepOrder},
 		"file of an audit":         {[]string{"audit", "verify", ""}, suggest.SessionFiles, ending},
 		"path for an audit":        {[]string{"audit", "folder/x"}, suggest.SessionFiles, ending},
 		"an audit's command":       {[]string{"audit", "ver"}, []string{"verify"}, noFiles},
