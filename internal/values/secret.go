@@ -7,15 +7,20 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/adk-go-ext/longsession/internal/secrets"
 )
 
 // A secret in a ledger would be repeated in every prompt, so in doubt a value is left out: the message that has
 // it stays in the session.
 
-// secretPrefixes begin keys and tokens of well-known services.
-var secretPrefixes = []string{"sk-", "sk_", "pk_live", "pk_test", "rk_live", "rk_test", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-",
-	"xoxa-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "AKIA", "ASIA", "AIza", "ya29.", "eyJ", "hf_", "npm_", "pypi-", "SG.", "whsec_", "shpat_", "dop_v1_", "AGE-SECRET-KEY", "sq0",
-	"gsk_", "xai-", "nvapi-", "lin_api_", "ntn_", "secret_", "bearer"}
+var secretPrefixes = func() []string {
+	all := "bearer"
+	for _, key := range secrets.Keys {
+		all += " " + key.Begins
+	}
+	return strings.Fields(all)
+}()
 
 // isSecret reports whether a word looks like a key, a token, or a number of a card.
 func isSecret(w string) bool {
@@ -23,10 +28,8 @@ func isSecret(w string) bool {
 	if len(w) < 8 {
 		return false
 	}
-	for _, p := range secretPrefixes {
-		if len(w) >= len(p)+8 && strings.HasPrefix(w, p) {
-			return true
-		}
+	if slices.ContainsFunc(secretPrefixes, func(p string) bool { return len(w) >= len(p)+8 && strings.HasPrefix(w, p) }) {
+		return true
 	}
 	if strings.Contains(w, "://") {
 		return linkHasSecret(w)
@@ -194,59 +197,24 @@ func isSSN(w string) bool {
 
 // isCard reports whether the digits of a word are the number of a payment card.
 func isCard(w string) bool {
-	digits := make([]byte, 0, 20)
-	for i := range len(w) {
-		switch {
-		case isDigit(w[i]):
-			if digits = append(digits, w[i]-'0'); len(digits) > 19 {
-				return false
-			}
-		case w[i] != '-' && w[i] != ' ' && w[i] != '.':
-			return false
-		}
-	}
-	return luhn(digits) || likeCard(digits, len(digits) < len(w))
+	digits := ungrouped.Replace(w)
+	return isDigits(digits) && likeCard([]byte(digits))
 }
+
+var ungrouped = strings.NewReplacer("-", "", " ", "", ".", "")
 
 // likeCard reports whether digits begin like the number of a card and have its length, whatever their last one is:
 // people mistype, and a number that was misread is still nearly the right one. Other numbers of 15 and 16 digits are
-// times and the like, and begin otherwise.
-func likeCard(digits []byte, grouped bool) bool {
+// times and the like, and begin otherwise. With the right last digit, other lengths and beginnings count, too.
+func likeCard(digits []byte) bool {
 	n := len(digits)
-	if n < 14 || n > 16 {
-		return false
-	}
-	two := digits[0]*10 + digits[1]
-	three := int(two)*10 + int(digits[2])
-	switch {
-	case two == 34 || two == 37: // American Express
-		return n == 15
-	case two == 36 || two == 38 || two == 30: // Diners Club
-		return n == 14 && grouped
-	}
-	return n == 16 && (digits[0] == 4 || 51 <= two && two <= 55 || 222 <= three && three <= 272 || two == 35 || two == 60 || two == 62 || two == 64 || two == 65)
-}
-
-// luhn checks the last digit of a card number. Numbers that do not begin like a card's are not checked.
-func luhn(digits []byte) bool {
-	if len(digits) < 13 || len(digits) > 19 || digits[0] < 2 || digits[0] > 6 {
-		return false
-	}
-	sum := 0
-	for i, d := range digits {
-		if (len(digits)-i)%2 == 0 {
-			if d *= 2; d > 9 {
-				d -= 9
-			}
-		}
-		sum += int(d)
-	}
-	return sum%10 == 0
+	return 14 <= n && n <= 16 && secrets.Issuers.Match(digits) ||
+		13 <= n && n <= 19 && ('2' <= digits[0] && digits[0] <= '6' || digits[0] == '8' && digits[1] == '1') && secrets.Luhn(digits)
 }
 
 // secretWords say that a secret is near. A sentence that has one gives no values.
-var secretWords = set("password passwords passwd passphrase pwd psw passcode passcodes passkey pin cvv cvc cvv2 otp totp apikey secret secrets credentials creds bearer ssn " +
-	"passwort kennwort zugangscode contraseña senha парол пароль password's login logins")
+var secretWords = set(strings.Join(secrets.Passwords, " ") + " passwords psw passcodes passkey pin cvv cvc cvv2 otp totp apikey secret secrets credentials creds bearer ssn " +
+	"zugangscode парол password's login logins")
 
 // A code or a key is secret by what it opens: "the wifi code is 4711". The code of a booking is not, and "the router
 // code is in main.go" is about a program.
@@ -324,16 +292,18 @@ func secretNear(s string) bool {
 // nearPlace is how many words may be between a code and what it opens: "the garage has the code 4711".
 const nearPlace = 3
 
+// secretFields are further parts of the names of fields that hold secrets.
+var secretFields = []string{"secret", "token", "credential", "authorization", "cookie", "cvv", "cvc", "cardnumber", "ssn", "otp", "signature", "sessionid", "motdepasse",
+	"密钥", "验证码"}
+
 // isSecretKey reports whether a field of an object holds a secret.
 func isSecretKey(key string) bool {
 	k := strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(key))
-	for _, w := range []string{"password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey", "token", "credential", "authorization", "cookie", "cvv", "cvc", "cardnumber", "ssn", "otp",
-		"signature", "sessionid", "密码", "密钥", "验证码"} {
-		if strings.Contains(k, w) {
-			return !strings.HasSuffix(k, "tokens") // how many
-		}
+	has := func(w string) bool { return strings.Contains(k, w) }
+	if slices.ContainsFunc(secrets.Passwords, has) || slices.ContainsFunc(secretFields, has) || slices.ContainsFunc(secrets.OfKeys, func(of string) bool { return has(of + "key") }) {
+		return !strings.HasSuffix(k, "tokens") // how many
 	}
-	return k == "pin" || k == "pwd" || k == "auth"
+	return k == "pin" || k == "auth"
 }
 
 // namesSecret reports whether an object is a setting that holds a secret: {"name": "DB_PASSWORD", "value": "..."}.
@@ -366,7 +336,7 @@ func withoutCards(text string) string {
 				to += groups[last].digits
 				if n := to - from; n > mostDigits {
 					break
-				} else if n >= leastDigits && (luhn(digits[from:to]) || likeCard(digits[from:to], last > first)) {
+				} else if n >= leastDigits && likeCard(digits[from:to]) {
 					out.WriteString(text[done:groups[first].begin] + "; ")
 					done, first = groups[last].end, last
 					break
@@ -414,13 +384,13 @@ func withoutCards(text string) string {
 	return out.String()
 }
 
-// digitOf returns the value of a digit of ASCII, or of its full-width form.
+// digitOf returns a digit of ASCII, or of its full-width form.
 func digitOf(r rune) (byte, bool) {
 	switch {
 	case '0' <= r && r <= '9':
-		return byte(r - '0'), true
+		return byte(r), true
 	case '０' <= r && r <= '９':
-		return byte(r - '０'), true
+		return byte('0' + r - '０'), true
 	}
 	return 0, false
 }

@@ -23,6 +23,11 @@ func TestSecretsAreNeverTaken(t *testing.T) {
 		{"The token " + joined("ghp_", "16C7e42F292c6912E7710c838347Ae178B4a") + " works.", "16C7e42F"},
 		{"It is " + joined("AKIA", "IOSFODNN7EXAMPLE") + ", I think.", "IOSFODNN7"},
 		{"Send " + joined("eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiIxMjM0NTY3ODkwIn0", ".dozjgNryP4J3jVmNHl0w5N") + " along.", "eyJ"},
+		{"Use " + joined("gld", "t-ABCDEFGH") + " for it.", "ABCDEFGH"},
+		{"Use " + joined("GOC", "SPX-abcdefgh") + " for it.", "abcdefgh"},
+		{"Use " + joined("gls", "a_abcdefgh") + " for it.", "abcdefgh"},
+		{"Use " + joined("AB", "IAIOSFODNN") + " for it.", "IOSFODNN"},
+		{"Pay with 8171 9999 2766 0000 please.", "8171"},
 		{"Try " + random + " instead.", random},
 		{"Header `Authorization: Bearer " + random + "` is set.", random},
 		{"Pay with 4111 1111 1111 1111 please.", "1111"},
@@ -55,7 +60,7 @@ func TestSecretsAreNeverTaken(t *testing.T) {
 			}
 		}
 	}
-	for _, key := range []string{"password", "api_key", "apiKey", "X-Auth-Token", "client_secret", "card_number", "cvv", "cookie", "pin"} {
+	for _, key := range []string{"password", "api_key", "apiKey", "X-Auth-Token", "client_secret", "card_number", "cvv", "cookie", "pin", "db_pwd", "Kennwort", "signing_key", "パスワード"} {
 		ev := event("bot", 0, genai.NewPartFromFunctionResponse("read", map[string]any{key: "ORD-17", "nested": map[string]any{key: []any{"ORD-18"}}, "json": `{"` + key + `": "ORD-19"}`}))
 		if got := values.Of([]*session.Event{ev}, nil); len(got) > 0 {
 			t.Errorf("field %s gives %q", key, texts(got))

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/adk-go-ext/longsession/internal/secrets"
 )
 
 var address = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{N}._%+'-]*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+(?:xn--[A-Za-z0-9-]+|[\p{L}]{2,})`)
@@ -36,24 +38,12 @@ var cardRules = []rule{
 	form(`\d{4}(?:(?:\.\d{4}){3}|(?:/\d{4}){3}|(?:_\d{4}){3}|(?:\r?\n\d{4}){3})`, "-./:", isCard),
 }
 
-// issuers matches the numbers that issuers of cards give, by their first digits and their lengths.
-var issuers = regexp.MustCompile(`^(?:` + strings.Join([]string{
-	`4\d{12}(?:\d{3}){0,2}`, // Visa
-	`(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}`, // Mastercard
-	`3[47]\d{13}`, // American Express
-	`(?:6011|64[4-9]\d|65\d\d|62\d\d|81\d\d)\d{12,}`,   // Discover, UnionPay
-	`3(?:0[0-5]|[689]\d)\d{11,}`,                       // Diners Club
-	`(?:352[89]|35[3-8]\d)\d{12,}`,                     // JCB
-	`220[0-4]\d{12,}`,                                  // Mir
-	`(?:5018|5020|5038|5893|6304|6759|676[1-3])\d{8,}`, // Maestro
-}, "|") + `)$`)
-
 // isCard reports whether a number can be that of a card, by its issuer, its length and its check
 // digit (ISO/IEC 7812). It refuses a number of equal digits, and one whose first twelve digits have a
 // group of fewer than four.
 func isCard(text string) bool {
 	number := digits(text)
-	if !issuers.MatchString(number) || len(number) > 19 || strings.Count(number, number[:1]) == len(number) {
+	if !secrets.Issuers.MatchString(number) || len(number) > 19 || strings.Count(number, number[:1]) == len(number) {
 		return false
 	}
 	seen := 0
@@ -62,12 +52,7 @@ func isCard(text string) bool {
 			return false
 		}
 	}
-	sum := 0
-	for i := range number {
-		value := int(number[len(number)-1-i]-'0') * (1 + i%2)
-		sum += value/10 + value%10
-	}
-	return sum%10 == 0
+	return secrets.Luhn([]byte(number))
 }
 
 // ibans has the countries with IBANs and their lengths, from the registry of ISO 13616.
