@@ -6,6 +6,6 @@
 // its help in the file of the same name in the folder help. The work gets an open file, often a
 // session, and an output, which writes text for people or, with --json, one object per line.
 //
-// To add a column to "audit list", add its heading to sessionHeads and its value to
-// sessionTable.add, both in table.go, and name the field of its JSON in help/list.txt.
+// To add a column to "audit list", add a row to sessionColumns in table.go, and name the field of its
+// JSON in help/list.txt.
 package auditcmd

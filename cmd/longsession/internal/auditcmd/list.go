@@ -52,12 +52,12 @@ func (a *command) list(cmd *cobra.Command, args []string) error {
 		}
 		p := newProgress(cmd.ErrOrStderr(), sessions)
 		defer p.Finish()
-		var all []listed
+		var all []*listed
 		unreadable, gone := 0, 0
 		out.done = func() string { return p.share("read") }
 		for _, s := range families(sessions) {
 			now, size, err := f.Size(ctx, s)
-			one := listed{Session: now, Size: size, Subtasks: len(s.Family()) - 1}
+			one := &listed{Session: now, Size: size, Subtasks: len(s.Family()) - 1}
 			switch {
 			case ctx.Err() != nil:
 				p.Finish()
@@ -135,18 +135,18 @@ func (p *progress) share(verb string) string {
 
 // list writes the table, and below it the reason for each row with question marks. Without children,
 // the session of a subtask has no row of its own: that of its parent counts it.
-func (o *output) list(sessions []listed, children bool) {
+func (o *output) list(sessions []*listed, children bool) {
 	if len(sessions) == 0 {
 		o.printf("no sessions\n")
 		return
 	}
-	t := sessionTable{screen: o.screen}
+	var shown []*listed
 	for _, s := range sessions {
 		if children || s.Parent == "" || s.Orphan() {
-			t.add(s)
+			shown = append(shown, s)
 		}
 	}
-	o.raw(t.String())
+	o.raw(sessionTable(o.screen, shown))
 	for _, s := range sessions {
 		if l := s.Ledger; l != nil && l.Stopped != nil {
 			o.printf("%s is stopped: %s\n", terminal.Printable(s.Name()), terminal.Printable(l.Stopped.String()))

@@ -1,6 +1,7 @@
 package auditcmd
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -8,131 +9,98 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 )
 
-// sessionHeads are the columns of the table of sessions. The first three are names. over and under
-// are the heading in two lines, for a terminal.
-var sessionHeads = []struct{ name, over, under string }{
-	{"app", "", "app"}, {"user", "", "user"}, {"session", "", "session"},
-	{"events", "", "events"}, {"compactions", "com-", "pact."}, {"seen", "", "seen"},
-	{"seen tokens", "tokens", "seen"}, {"all tokens", "tokens", "all"},
-	{"created", "", "created"}, {"updated", "", "updated"}, {"subtasks", "sub-", "tasks"},
+// sessionColumn is a column of the table of sessions.
+type sessionColumn struct {
+	name        string
+	over, under string // the heading in two lines, for a terminal
+	// line is the line that the value is in where there is no room for a table; line 0 is the name of the session.
+	line  int
+	align func(text string, width int) string
+	cell  func(s *listed) string
+	// leftOut says when the column is: on a screen that is too narrow for all, where its value is 0, or never.
+	leftOut string
 }
 
-const (
-	sessionNameColumns = 3
-	sessionCreated     = 8
-	sessionSubtasks    = 10
-	columnGap          = 2
-)
+const never, narrow, zero = "", "narrow", "zero"
 
-// sessionLines are the columns that share a line where there is no room for a table.
-var sessionLines = [][]int{{3, 4}, {5, 6, 7}, {8, 9}, {10}}
-
-// sessionTable lists sessions in a table or, on a narrow screen, in lines of "name: value". It
-// never shortens a name, since the other commands take it as an argument.
-type sessionTable struct {
-	screen terminal.Screen
-	rows   [][]string
-	// subtasks is true if a session has some. Without any there is no column for them.
-	subtasks bool
+var sessionColumns = []sessionColumn{
+	{"app", "", "app", 0, terminal.Pad, func(s *listed) string { return terminal.Printable(s.App) }, never},
+	{"user", "", "user", 0, terminal.Pad, func(s *listed) string { return terminal.Printable(s.User) }, never},
+	{"session", "", "session", 0, terminal.Pad, func(s *listed) string { return terminal.Printable(s.ID) }, never},
+	{"events", "", "events", 1, terminal.PadLeft, func(s *listed) string { return terminal.Commas(s.Events) }, never},
+	{"compactions", "com-", "pact.", 1, terminal.PadLeft, func(s *listed) string { return terminal.Commas(s.Compactions) }, never},
+	{"seen", "", "seen", 2, terminal.PadLeft, func(s *listed) string { return s.seen(s.ViewEvents) }, never},
+	{"seen tokens", "tokens", "seen", 2, terminal.PadLeft, func(s *listed) string { return s.seen(s.ViewTokens) }, never},
+	{"all tokens", "tokens", "all", 2, terminal.PadLeft, func(s *listed) string { return s.seen(s.AllTokens) }, never},
+	{"created", "", "created", 3, terminal.Pad, func(s *listed) string { return moment(s.Created) }, narrow},
+	{"updated", "", "updated", 3, terminal.Pad, func(s *listed) string { return moment(s.Updated) }, never},
+	{"subtasks", "sub-", "tasks", 4, terminal.PadLeft, func(s *listed) string { return terminal.Commas(s.Subtasks) }, zero},
 }
 
-func (t *sessionTable) add(s listed) {
-	seen, tokens, all := terminal.Commas(s.ViewEvents), terminal.Commas(s.ViewTokens), terminal.Commas(s.AllTokens)
+// seen shows a number of the view, which is not known if that could not be made.
+func (s *listed) seen(n int) string {
 	if s.Error != "" {
-		seen, tokens, all = "?", "?", "?"
+		return "?"
 	}
-	t.rows = append(t.rows, []string{
-		terminal.Printable(s.App), terminal.Printable(s.User), terminal.Printable(s.ID), terminal.Commas(s.Events), terminal.Commas(s.Compactions),
-		seen, tokens, all, moment(s.Created), moment(s.Updated), terminal.Commas(s.Subtasks),
-	})
-	t.subtasks = t.subtasks || s.Subtasks > 0
+	return terminal.Commas(n)
 }
 
-// String writes the table. A terminal gets headings in two lines, which are narrower, and lines instead
-// of a table if there is too little room. A file or a pipe gets every column and a heading in one
-// line, so that programs can split it.
-func (t *sessionTable) String() string {
-	var names, over, under []string
-	for _, h := range sessionHeads {
-		names, over, under = append(names, h.name), append(over, h.over), append(under, h.under)
-	}
-	heads := [][]string{over, under}
-	if t.screen.Columns == 0 {
-		heads = [][]string{names}
-	}
-	widths := make([]int, len(sessionHeads))
-	for i := range widths {
-		for _, row := range append(heads, t.rows...) {
-			widths[i] = max(widths[i], uniseg.StringWidth(row[i]))
+// sessionTable lists sessions in a table or, on a narrow screen, in lines of "name: value". A terminal gets
+// headings in two lines, which are narrower. A file or a pipe gets every column and a heading in one line, so that
+// programs can split it. A name is never shortened, since the other commands take it as an argument.
+func sessionTable(screen terminal.Screen, sessions []*listed) string {
+	for _, all := range []bool{true, false} {
+		heads := 2
+		if screen.Columns == 0 {
+			heads = 1
 		}
-	}
-	if !t.subtasks {
-		widths[sessionSubtasks] = 0
-	}
-	if t.screen.Columns == 0 || t.screen.Columns >= terminal.TableWidth && fitColumns(widths, t.screen.Columns) {
-		return t.table(heads, widths)
-	}
-	return t.lines()
-}
-
-// fitColumns drops the column "created" if a screen is too narrow for all columns. It reports
-// whether the rest fits. A dropped column has the width 0.
-func fitColumns(widths []int, columns int) bool {
-	excess := -columns - columnGap
-	for _, w := range widths {
-		if w > 0 {
-			excess += w + columnGap
-		}
-	}
-	if excess > 0 {
-		excess -= widths[sessionCreated] + columnGap
-		widths[sessionCreated] = 0
-	}
-	return excess <= 0
-}
-
-// table writes the columns whose width is not 0.
-func (t *sessionTable) table(heads [][]string, widths []int) string {
-	line := func(row []string) string {
-		var cells []string
-		for i, value := range row {
-			switch {
-			case widths[i] == 0:
+		lines := make([]string, heads+len(sessions))
+		for _, c := range sessionColumns {
+			if c.leftOut == narrow && !all || c.leftOut == zero && !slices.ContainsFunc(sessions, func(s *listed) bool { return c.cell(s) != "0" }) {
 				continue
-			case i < sessionNameColumns || i >= sessionCreated && i < sessionSubtasks:
-				cells = append(cells, terminal.Pad(value, widths[i]))
-			default: // a number
-				cells = append(cells, terminal.PadLeft(value, widths[i]))
+			}
+			cells, width := []string{c.over, c.under}, 0
+			if screen.Columns == 0 {
+				cells = []string{c.name}
+			}
+			for _, s := range sessions {
+				cells = append(cells, c.cell(s))
+			}
+			for _, cell := range cells {
+				width = max(width, uniseg.StringWidth(cell))
+			}
+			for i, cell := range cells {
+				if lines[i] != "" {
+					lines[i] += "  "
+				}
+				lines[i] += c.align(cell, width)
 			}
 		}
-		return strings.TrimRight(strings.Join(cells, strings.Repeat(" ", columnGap)), " ")
+		if screen.Columns > 0 && (screen.Columns < terminal.TableWidth || uniseg.StringWidth(lines[0]) > screen.Columns) {
+			continue
+		}
+		for i, line := range lines {
+			if lines[i] = strings.TrimRight(line, " "); i < heads {
+				lines[i] = screen.Strong(lines[i])
+			}
+		}
+		return strings.Join(lines, "\n") + "\n"
 	}
 	var b strings.Builder
-	for _, head := range heads {
-		b.WriteString(t.screen.Strong(line(head)) + "\n")
-	}
-	for _, row := range t.rows {
-		b.WriteString(line(row) + "\n")
-	}
-	return b.String()
-}
-
-// lines writes each session as its name and indented lines of values.
-func (t *sessionTable) lines() string {
-	var b strings.Builder
-	for _, row := range t.rows {
-		b.WriteString(t.screen.Strong(t.screen.Hang(strings.Join(row[:sessionNameColumns], "/"))) + "\n")
-		for _, columns := range sessionLines {
-			var line []terminal.Value
-			for _, i := range columns {
-				if i == sessionSubtasks && row[i] == "0" {
-					continue
-				}
-				line = append(line, terminal.Value{Name: sessionHeads[i].name, Text: row[i]})
+	for _, s := range sessions {
+		lines := map[int][]terminal.Value{}
+		for _, c := range sessionColumns {
+			if text := c.cell(s); c.leftOut != zero || text != "0" {
+				lines[c.line] = append(lines[c.line], terminal.Value{Name: c.name, Text: text})
 			}
-			if len(line) > 0 {
-				b.WriteString(t.screen.Values(2, line))
-			}
+		}
+		var name []string
+		for _, part := range lines[0] {
+			name = append(name, part.Text)
+		}
+		b.WriteString(screen.Strong(screen.Hang(strings.Join(name, "/"))) + "\n")
+		for i := 1; len(lines[i]) > 0; i++ {
+			b.WriteString(screen.Values(2, lines[i]))
 		}
 	}
 	return b.String()
