@@ -89,7 +89,7 @@ func exportEvents(ctx context.Context, f *File, s *Session, w writer, x *redacti
 			return n, err
 		}
 		if row.Err != nil {
-			return n, fmt.Errorf("session %q: event %d cannot be read: %w: see 'audit verify'", s.Name(), row.Seq, row.Err)
+			return n, cannotRead(s, row)
 		}
 		shown := *row
 		shown.Event, err = x.event(writable(row.Event))

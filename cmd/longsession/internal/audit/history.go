@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -78,6 +79,8 @@ func rowsIn(ctx context.Context, snap *persistence.Snapshot, s *Session, from in
 type loaded struct {
 	*Session
 	rows []*sessionfile.Row
+	// unreadable is the error of the first event that cannot be read.
+	unreadable error
 	// events are the events of rows, and seq their numbers.
 	events []*session.Event
 	seq    map[*session.Event]int64
@@ -98,8 +101,8 @@ func (f *File) load(ctx context.Context, s *Session) (l *loaded, err error) {
 		if l, err = loadRows(ctx, snap, s); err != nil {
 			return err
 		}
-		if err := l.readable(); err != nil {
-			return err
+		if l.unreadable != nil {
+			return l.unreadable
 		}
 		return f.loadView(ctx, snap, l)
 	})
@@ -130,6 +133,9 @@ func loadRows(ctx context.Context, snap *persistence.Snapshot, s *Session) (_ *l
 		return nil, err
 	}
 	for _, row := range l.rows {
+		if row.Err != nil {
+			l.unreadable = cmp.Or(l.unreadable, cannotRead(s, row))
+		}
 		if row.Event == nil {
 			continue
 		}
@@ -144,14 +150,8 @@ func loadRows(ctx context.Context, snap *persistence.Snapshot, s *Session) (_ *l
 	return l, nil
 }
 
-// readable returns an error for the first event that cannot be read.
-func (l *loaded) readable() error {
-	for _, row := range l.rows {
-		if row.Err != nil {
-			return fmt.Errorf("session %q: event %d cannot be read: %w: see 'audit verify'", l.Name(), row.Seq, row.Err)
-		}
-	}
-	return nil
+func cannotRead(s *Session, row *sessionfile.Row) error {
+	return fmt.Errorf("session %q: event %d cannot be read: %w: see 'audit verify'", s.Name(), row.Seq, row.Err)
 }
 
 // loadView adds the view. An app's code makes events of its own from the stored rows, so loadView

@@ -37,9 +37,17 @@ func (e *examination) checkRaw() {
 		must(remote[author], "the newest event of a remote agent, which is needed to find its context,")
 	}
 	units := adk.GroupUnits(e.events)
-	newer := newerWaiting(units)
+	newer := 0 // units that waited for a person or a long-running tool, and begin later
 	units.Each(func(members []int) {
-		if !units.Open(members[0]) || newer[members[0]] >= selector.MaxWaiting {
+		if units.Patient(members[0]) {
+			newer++
+		}
+	})
+	units.Each(func(members []int) {
+		if units.Patient(members[0]) {
+			newer--
+		}
+		if !units.Open(members[0]) || newer >= selector.MaxWaiting {
 			return
 		}
 		for _, i := range members {
@@ -84,21 +92,6 @@ func (e *examination) remote() map[string]*session.Event {
 		}
 	}
 	return newest
-}
-
-// newerWaiting counts, for each unit by its first event, the later units that waited for a person
-// or a long-running tool. If such units begin at events 3, 8 and 20, the counts are 2, 1 and 0.
-func newerWaiting(units *adk.Units) map[int]int {
-	newer, n := map[int]int{}, 0
-	var firsts []int
-	units.Each(func(members []int) { firsts = append(firsts, members[0]) })
-	for _, i := range slices.Backward(firsts) {
-		newer[i] = n
-		if units.Patient(i) {
-			n++
-		}
-	}
-	return newer
 }
 
 // speaks reports whether an event is a part of the conversation, and not only a change of state or

@@ -101,30 +101,24 @@ func (c *comparison) compare(ctx context.Context, snap *persistence.Snapshot, se
 // session compares one session with its seal. The digest of the last sealed event vouches for all
 // events before it, so one comparison suffices if nothing changed: with three events sealed and five
 // in the file now, the third digest must be the sealed one, and two events were added. Only if it
-// differs, session loads all rows and works out what happened to which event.
+// differs, session works out what happened to which event.
 //
 // A session that was created at another time is another session, unless it still has a sealed event:
 // then it is the same one, and its creation time was changed.
 func (c *comparison) session(ctx context.Context, snap *persistence.Snapshot, sealed *SealedSession, chain sessionfile.Chain) error {
-	intact, n := sealed.Events == 0 && chain.Genesis().String() == sealed.Digest, int64(0)
-	for link, err := range chain.Links(ctx, snap) {
-		if err != nil {
-			return err
-		}
-		if n++; n == sealed.Events {
-			intact = link.Digest.String() == sealed.Digest
-		}
-	}
-	if intact {
-		c.AddedEvents += n - sealed.Events
-		return nil
-	}
+	intact := sealed.Events == 0 && chain.Genesis().String() == sealed.Digest
 	var rows []rowNow
 	for link, err := range chain.Links(ctx, snap) {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, rowNow{fingerprintOf(link.Content), link.Seq, link.ID})
+		if rows = append(rows, rowNow{fingerprintOf(link.Content), link.Seq, link.ID}); int64(len(rows)) == sealed.Events {
+			intact = link.Digest.String() == sealed.Digest
+		}
+	}
+	if intact {
+		c.AddedEvents += int64(len(rows)) - sealed.Events
+		return nil
 	}
 	// From here on something differs. If no row explains it, the last line of this function does.
 	before := c.Findings

@@ -226,7 +226,7 @@ func (e *examination) check(ctx context.Context, f *File, snap *persistence.Snap
 	if err := e.checkSubtask(ctx, snap); err != nil {
 		return err
 	}
-	if l.readable() != nil {
+	if l.unreadable != nil {
 		return nil
 	}
 	e.checkRecords(whole)

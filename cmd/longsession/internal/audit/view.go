@@ -64,7 +64,7 @@ func reason(ctx context.Context, snap *persistence.Snapshot, s *Session, err err
 	if loadErr != nil {
 		return err
 	}
-	return cmp.Or(l.readable(), err)
+	return cmp.Or(l.unreadable, err)
 }
 
 // entriesIn returns events of a view for people to read.
