@@ -123,7 +123,7 @@ func (b *builder) dropResults() {
 		return
 	}
 	b.Sessions.OnDelete(func(ref compaction.SessionRef) {
-		if err := drop(store.Owner(ref)); err != nil {
+		if err := drop(ref); err != nil {
 			cmp.Or(b.cfg.Compaction.Logger, slog.Default()).Warn("longsession: the tool results of a deleted session are left in their store",
 				"app", ref.AppName, "user", ref.UserID, "session", ref.SessionID, "error", err)
 		}
@@ -173,7 +173,7 @@ func (s *Stack) cut(ref compaction.SessionRef, ev *session.Event) *session.Event
 	if !s.offered.Load() {
 		return ev
 	}
-	return s.cutter.Event(store.Owner(ref), ev)
+	return s.cutter.Event(ref, ev)
 }
 
 // addPrompt makes the builder of sections, and has the budget name the section at which a prefix breaks.

@@ -25,7 +25,6 @@ import (
 	"github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/layer/subtask"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
-	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -161,7 +160,7 @@ func (s *Stack) offer() { s.offered.Store(true) }
 // model has read_result. It returns the number of bytes, too. The error wraps [store.ErrUnknownRef] if the session has
 // no such result, and also with LayerToolResults disabled, which shortens none.
 func (s *Stack) OpenResult(ctx context.Context, session compaction.SessionRef, ref string) (io.ReaderAt, int64, error) {
-	return s.results.Open(ctx, store.Owner{AppName: session.AppName, UserID: session.UserID, SessionID: session.SessionID}, ref)
+	return s.results.Open(ctx, session, ref)
 }
 
 // Subtasks returns a runner of subtasks over the stack: their sessions are in the same storage, with the same

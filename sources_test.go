@@ -33,7 +33,7 @@ func TestDeletingASessionDropsItsResults(t *testing.T) {
 			kept := compaction.SessionRef{AppName: "app", UserID: "user", SessionID: "kept"}
 			result := store.ResultOf(map[string]any{"output": "secret"})
 			for _, r := range []compaction.SessionRef{ref, kept} {
-				if err := results.Put(t.Context(), store.Owner(r), "tool", result); err != nil {
+				if err := results.Put(t.Context(), r, "tool", result); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -91,13 +91,13 @@ func (s *CompactionSessionService) appendNil(ctx context.Context, sess session.S
 }
 
 // tryRef names a session that may be a nil pointer or a half-made fake.
-func tryRef(reporter *telemetry.Reporter, sess session.Session) (ref sessions.Ref, ok bool) {
+func tryRef(reporter *telemetry.Reporter, sess session.Session) (ref adk.SessionRef, ok bool) {
 	defer reporter.Places.Survive("compaction: the name of a session")
-	return sessions.RefOf(sess), true
+	return adk.RefOf(sess), true
 }
 
 // lockError is the error of an append whose context ended while it waited for another one.
-func lockError(ref sessions.Ref, err error) error {
+func lockError(ref adk.SessionRef, err error) error {
 	return fmt.Errorf("wait for another append to session %q: %w", ref.SessionID, err)
 }
 

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -112,7 +111,7 @@ func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, 
 		return CompactResult{}, err
 	}
 	j := writer.Job{Trigger: record.TriggerManual, Focus: writer.CleanText(opts.Focus), Pack: opts.Pack}
-	result, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, compactor.Keep{Events: opts.KeepEvents, Invocations: cmp.Or(opts.KeepRecent, s.settings.OverlapSize)})
+	result, err := s.engine.ByHand(ctx, ref, j, compactor.Keep{Events: opts.KeepEvents, Invocations: cmp.Or(opts.KeepRecent, s.settings.OverlapSize)})
 	return CompactResult(result), err
 }
 
@@ -127,6 +126,6 @@ func (s *CompactionSessionService) Checkpoint(ctx context.Context, ref SessionRe
 		return CompactResult{}, err
 	}
 	j := writer.Job{Trigger: record.TriggerCheckpoint, Kind: record.KindCheckpoint, Note: writer.CleanText(opts.Note)}
-	result, err := s.engine.ByHand(ctx, sessions.Ref(ref), j, compactor.Keep{Invocations: cmp.Or(opts.KeepRecent, 1)})
+	result, err := s.engine.ByHand(ctx, ref, j, compactor.Keep{Invocations: cmp.Or(opts.KeepRecent, 1)})
 	return CompactResult(result), err
 }

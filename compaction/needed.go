@@ -2,8 +2,6 @@ package compaction
 
 import (
 	"context"
-
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 )
 
 // CompactIfNeeded compacts a session now if a trigger is due, or would be with the next event, and
@@ -14,6 +12,6 @@ import (
 //
 // After failures it respects the back-off of automatic compactions. Errors are those of Compact.
 func (s *CompactionSessionService) CompactIfNeeded(ctx context.Context, ref SessionRef) (CompactResult, error) {
-	result, err := s.engine.IfNeeded(ctx, sessions.Ref(ref))
+	result, err := s.engine.IfNeeded(ctx, ref)
 	return CompactResult(result), err
 }

@@ -101,7 +101,7 @@ type Observation struct {
 // observation translates an internal observation into an exported one.
 func observation(o telemetry.Observation) Observation {
 	return Observation{
-		Outcome: Outcome(o.Outcome), Session: SessionRef(o.Session), Trigger: o.Trigger, Branch: o.Branch,
+		Outcome: Outcome(o.Outcome), Session: o.Session, Trigger: o.Trigger, Branch: o.Branch,
 		InvocationID: o.InvocationID, Inline: o.Inline,
 		Events: o.Events, TokensBefore: o.TokensBefore, TokensAfter: o.TokensAfter,
 		RecordID: o.RecordID, Calls: o.Calls, Duration: o.Duration, Usage: o.Usage, Estimated: o.Estimated, Answers: o.Answers, Cost: o.Cost, Model: o.Model,

@@ -12,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/compactor"
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -36,20 +37,14 @@ func (p *policy) engine(inner session.Service) compactor.Config {
 		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, MaxSummaries: p.MaxSummaries,
 		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin, Summarizer: p.summarizer,
 		Sizes: p.sizes, Limits: p.limits, CheckpointTool: p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
-		Redact: p.Redact, RecallTool: p.RecallTool,
-	}
-	if p.AgentModelFunc != nil {
-		cfg.ModelOf = func(ctx context.Context, ref sessions.Ref) string { return p.AgentModelFunc(ctx, SessionRef(ref)) }
-	}
-	if p.MaySummarize != nil {
-		cfg.MaySummarize = func(ref sessions.Ref) bool { return p.MaySummarize(SessionRef(ref)) }
+		Redact: p.Redact, RecallTool: p.RecallTool, ModelOf: p.AgentModelFunc, MaySummarize: p.MaySummarize,
 	}
 	if leaser, ok := inner.(Leaser); ok {
 		cfg.Lease = leaser.Lease
 	}
 	if p.Lease != nil {
 		cfg.Lease = func(ctx context.Context, sess session.Session, ttl time.Duration) (release func(), ok bool, err error) {
-			return p.Lease(ctx, SessionRef(sessions.RefOf(sess)), ttl)
+			return p.Lease(ctx, adk.RefOf(sess), ttl)
 		}
 	}
 	return cfg
@@ -57,13 +52,7 @@ func (p *policy) engine(inner session.Service) compactor.Config {
 
 // hooks translates the functions that views and sizes depend on.
 func (p *policy) hooks() (h sessions.Hooks) {
-	h.RecallTool, h.Fits = p.RecallTool, p.Fits
-	if p.Cut != nil {
-		h.Cut = func(ref sessions.Ref, ev *session.Event) *session.Event { return p.Cut(SessionRef(ref), ev) }
-	}
-	if p.Fixed != nil {
-		h.Fixed = func(ref sessions.Ref, agent, branch string) int { return p.Fixed(SessionRef(ref), agent, branch) }
-	}
+	h.RecallTool, h.Fits, h.Cut, h.Fixed = p.RecallTool, p.Fits, p.Cut, p.Fixed
 	return h
 }
 

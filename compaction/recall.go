@@ -6,8 +6,6 @@ import (
 	"sync"
 
 	"google.golang.org/adk/session"
-
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 )
 
 // Loaded is a session at one moment: what is stored, and what a prompt shows of it. The events belong to the
@@ -49,7 +47,7 @@ func (l *listeners) call(ref SessionRef) {
 // Load reads a session for code that searches what the view does not show. It does not count as a turn. Errors are
 // the inner service's.
 func (s *CompactionSessionService) Load(ctx context.Context, ref SessionRef) (Loaded, error) {
-	h, err := s.sessions.Handle(ctx, sessions.Ref(ref))
+	h, err := s.sessions.Handle(ctx, ref)
 	if err != nil {
 		return Loaded{}, err
 	}

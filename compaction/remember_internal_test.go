@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compactiontest"
 )
 
@@ -23,7 +22,7 @@ func TestJobOfADeletedSessionLeavesTheNewOneAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	createFor(t, svc, innerRef)
-	old := svc.sessions.Of(sessions.Ref(innerRef))
+	old := svc.sessions.Of(innerRef)
 	err = svc.Delete(t.Context(), &session.DeleteRequest{AppName: innerRef.AppName, UserID: innerRef.UserID, SessionID: innerRef.SessionID})
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +33,7 @@ func TestJobOfADeletedSessionLeavesTheNewOneAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	st := svc.sessions.Of(sessions.Ref(innerRef))
+	st := svc.sessions.Of(innerRef)
 	if err := st.Line.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}

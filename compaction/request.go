@@ -4,7 +4,6 @@ import (
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 )
@@ -25,7 +24,7 @@ func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req
 		return nil, nil
 	}
 	contents, fixed := promptsize.OfRequest(req)
-	ref := sessions.Ref{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()}
+	ref := adk.SessionRef{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()}
 	s.engine.Requested(ref, ctx.Branch(), ctx.AgentName(), contents, fixed, 0)
 	return nil, nil
 }

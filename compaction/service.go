@@ -16,8 +16,9 @@ import (
 
 var _ session.Service = (*CompactionSessionService)(nil)
 
-// SessionRef names one session.
-type SessionRef struct{ AppName, UserID, SessionID string }
+// SessionRef names one session, by its AppName, UserID and SessionID, as ADK's requests do. It is the type of package
+// store, too.
+type SessionRef = adk.SessionRef
 
 // CompactionSessionService decorates a session.Service; see the package comment. All of its methods
 // are safe for concurrent use if the inner service's are.
@@ -105,7 +106,7 @@ func (s *CompactionSessionService) Get(ctx context.Context, req *session.GetRequ
 		return s.inner.Get(ctx, req)
 	}
 	resp, err := s.sessions.Get(ctx, req)
-	ref := sessions.Ref{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID}
+	ref := adk.SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID}
 	if failed := s.sessions.CutFailure(ref); failed != nil {
 		s.reporter.CutFailure(ctx, s.sessions.Of(ref), failed)
 	}
@@ -146,7 +147,7 @@ func (s *CompactionSessionService) Delete(ctx context.Context, req *session.Dele
 	if req == nil {
 		return s.inner.Delete(ctx, req)
 	}
-	st := s.sessions.Of(sessions.Ref{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
+	st := s.sessions.Of(adk.SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
 	if err := s.deleteLocked(ctx, st, req); err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *session
 		return err
 	}
 	s.sessions.Drop(st.Ref)
-	s.deleted.call(SessionRef(st.Ref))
+	s.deleted.call(st.Ref)
 	return nil
 }
 
@@ -178,7 +179,7 @@ func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *session
 // a [RecordAppender], another process that is in a turn on the session at that moment can lose its
 // state or its turn. In that case call Flush only where no other process uses the session.
 func (s *CompactionSessionService) Flush(ctx context.Context, ref SessionRef) error {
-	return s.engine.Flush(ctx, sessions.Ref(ref))
+	return s.engine.Flush(ctx, ref)
 }
 
 // Close waits for all jobs of the service and starts no new ones. Sessions can still be read and

@@ -2,8 +2,6 @@ package compaction
 
 import (
 	"time"
-
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 )
 
 // Settings are values of a service's [Config], with defaults filled in, for tools and layers that work
@@ -40,7 +38,7 @@ type Triggers struct {
 
 // Triggers returns the triggers of a session, by the model that its agent last had. It reads no storage.
 func (s *CompactionSessionService) Triggers(ref SessionRef) Triggers {
-	limits := s.sessions.Of(sessions.Ref(ref)).Prompts.Limits()
+	limits := s.sessions.Of(ref).Prompts.Limits()
 	t := Triggers{Tokens: limits.Threshold, Invocations: s.settings.InvocationThreshold, Overlap: s.settings.OverlapSize, ByPrice: limits.Prices.Known()}
 	if t.ByPrice {
 		t.Invocations = 0

@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -55,7 +54,7 @@ func TestFailuresBackOffAfterThree(t *testing.T) {
 	s := &failing{err: errors.New("quota")}
 	svc := serviceFor(t, s)
 	sess := createFor(t, svc, innerRef)
-	attempts := &svc.sessions.Of(sessions.Ref(innerRef)).Learned.Attempts
+	attempts := &svc.sessions.Of(innerRef).Learned.Attempts
 	events := (&compactiontest.History{}).Turns(30, "agent").Events
 	next := 0
 	turn := func() {

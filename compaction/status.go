@@ -9,7 +9,6 @@ import (
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -83,7 +82,7 @@ type SummaryStatus struct {
 
 // Status describes a session. It changes nothing. Errors are the inner service's.
 func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (Status, error) {
-	h, err := s.sessions.Handle(ctx, sessions.Ref(ref))
+	h, err := s.sessions.Handle(ctx, ref)
 	if err != nil {
 		return Status{}, err
 	}

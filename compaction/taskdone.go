@@ -2,8 +2,6 @@ package compaction
 
 import (
 	"context"
-
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 )
 
 // TaskDone is what a call of [Config].CheckpointTool leads to. Tokens are estimates.
@@ -23,7 +21,7 @@ type TaskDone struct {
 // changes nothing: the call itself, once stored, asks for the checkpoint. Errors are the inner
 // service's.
 func (s *CompactionSessionService) TaskDone(ctx context.Context, ref SessionRef, invocationID, callID string) (TaskDone, error) {
-	h, err := s.sessions.Handle(ctx, sessions.Ref(ref))
+	h, err := s.sessions.Handle(ctx, ref)
 	if err != nil {
 		return TaskDone{}, err
 	}

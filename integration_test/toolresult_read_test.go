@@ -34,7 +34,7 @@ func cutView(t *testing.T, inner session.Service) (*compaction.CompactionSession
 	view, err := compaction.NewCompactionService(inner, compaction.Config{
 		Summarizer: summarizer.Extractive{}, InvocationThreshold: 3, OverlapSize: 1, Synchronous: true,
 		Cut: func(ref compaction.SessionRef, ev *session.Event) *session.Event {
-			return cutter.Event(store.Owner(ref), ev)
+			return cutter.Event(ref, ev)
 		},
 	})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/session"
 	"pgregory.net/rapid"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/textindex"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
@@ -153,7 +154,7 @@ func TestAnyQueryIsAnswered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := wordsearch.NewMemory(0).Search(t.Context(), wordsearch.Key{}, slices.Collect(get(t, s, "s").Events().All()), index.Query{Text: q})
+		want, err := wordsearch.NewMemory(0).Search(t.Context(), adk.SessionRef{}, slices.Collect(get(t, s, "s").Events().All()), index.Query{Text: q})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +205,7 @@ func TestTheFileFindsWhatMemoryFinds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := wordsearch.NewMemory(0).Search(t.Context(), wordsearch.Key{}, slices.Collect(stored.Session.Events().All()), q)
+			want, err := wordsearch.NewMemory(0).Search(t.Context(), adk.SessionRef{}, slices.Collect(stored.Session.Events().All()), q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -46,7 +47,7 @@ func TestBothIndexesFindTheSame(t *testing.T) {
 	compare := func(id string, questions []string) {
 		events := slices.Collect(get(t, s, id).Events().All())
 		for _, q := range questions {
-			want, err := memory.Search(t.Context(), wordsearch.Key{SessionID: id}, events, index.Query{Text: q, Limit: 5, Around: 1})
+			want, err := memory.Search(t.Context(), adk.SessionRef{SessionID: id}, events, index.Query{Text: q, Limit: 5, Around: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

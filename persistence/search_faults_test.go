@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
@@ -38,7 +39,7 @@ func told(t testing.TB, s *persistence.SQLiteSessionService, events int) (sess s
 func right(t testing.TB, s *persistence.SQLiteSessionService, id, question string) {
 	t.Helper()
 	q := index.Query{Text: question, Around: 1}
-	want, err := wordsearch.NewMemory(0).Search(t.Context(), wordsearch.Key{}, slices.Collect(get(t, s, id).Events().All()), q)
+	want, err := wordsearch.NewMemory(0).Search(t.Context(), adk.SessionRef{}, slices.Collect(get(t, s, id).Events().All()), q)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/internal/ids"
-	"github.com/adk-go-ext/longsession/internal/wordsearch"
 )
 
 const (
@@ -141,7 +141,7 @@ func (s *SQLiteSessionService) Delete(ctx context.Context, req *session.DeleteRe
 		return err
 	}
 	defer leave()
-	defer s.text.Forget(wordsearch.Key{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
+	defer s.text.Forget(adk.SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
 	return s.explain("delete session", remover{s}.remove(ctx, req))
 }
 

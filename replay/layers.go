@@ -163,7 +163,7 @@ func (l *layering) report(ctx context.Context, r *run) error {
 		return err
 	}
 	rep := &Layers{Shortened: len(l.refs), PrefixBreaks: l.breaks, BrokenSections: l.sections, Refused: l.refused, Declarations: l.declared.report()}
-	owner := store.Owner(r.ref)
+	owner := r.ref
 	source := store.Events(r.inner)
 	for _, ref := range slices.Sorted(maps.Keys(l.refs)) {
 		got, err := readAll(ctx, source, owner, ref)

@@ -52,7 +52,7 @@ func play(ctx context.Context, p *planted, w way, window int) (seen figures, err
 	if played.Extra > 0 || played.Calls != len(p.said) {
 		return figures{}, fmt.Errorf("%s: %s: the model was asked %d times where the recording has %d answers: what was measured cannot be compared", w.name, p.conversation.ID, played.Calls, len(p.said))
 	}
-	if err := watch.readBack(ctx, store.Events(base), store.Owner(ref)); err != nil {
+	if err := watch.readBack(ctx, store.Events(base), ref); err != nil {
 		return figures{}, fmt.Errorf("%s: %w", w.name, err)
 	}
 	seen = watch.seen

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -22,7 +23,7 @@ func inMemory(_ context.Context, h *history) (finder, func() error, error) {
 }
 
 func memoryFinder(memory *wordsearch.Memory, id string, events []*session.Event) finder {
-	key := wordsearch.Key{AppName: appName, UserID: userName, SessionID: id}
+	key := adk.SessionRef{AppName: appName, UserID: userName, SessionID: id}
 	return func(ctx context.Context, query string) ([]int, error) {
 		hits, err := memory.Search(ctx, key, events, index.Query{Text: query, Limit: hitsAsked})
 		return messagesOf(hits), err

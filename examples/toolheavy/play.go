@@ -217,7 +217,7 @@ func (g *game) readBack(ctx context.Context, inner session.Service) error {
 	}
 	source := store.Events(inner)
 	for _, c := range g.cuts {
-		reader, size, err := source.Open(ctx, store.Owner(ref), c.Ref)
+		reader, size, err := source.Open(ctx, ref, c.Ref)
 		if err != nil {
 			g.unread = append(g.unread, fmt.Sprintf("%s: %v", c.Ref, err))
 			continue

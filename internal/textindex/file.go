@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 )
@@ -74,7 +75,7 @@ func (x *Index) Update(ctx context.Context, req *session.GetRequest, redact func
 }
 
 // Forget forgets what is kept in memory of a session.
-func (x *Index) Forget(key wordsearch.Key) { x.memory().Forget(key) }
+func (x *Index) Forget(key adk.SessionRef) { x.memory().Forget(key) }
 
 // KeptBytes is about how many bytes are kept in memory of sessions.
 func (x *Index) KeptBytes() int { return x.memory().Bytes() }

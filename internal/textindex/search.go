@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
@@ -61,7 +62,7 @@ func (s *indexer) searchEvents(ctx context.Context, q index.Query) ([]index.Hit,
 	if err != nil {
 		return nil, err
 	}
-	return s.memory().Search(ctx, wordsearch.Key{AppName: s.req.AppName, UserID: s.req.UserID, SessionID: s.req.SessionID}, events, q)
+	return s.memory().Search(ctx, adk.SessionRef{AppName: s.req.AppName, UserID: s.req.UserID, SessionID: s.req.SessionID}, events, q)
 }
 
 const (

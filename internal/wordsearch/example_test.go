@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
@@ -26,7 +27,7 @@ func ExampleMemory_Search() {
 		said("user", "And is the lighthouse open today?", 2),
 	}
 	found := wordsearch.NewMemory(0)
-	key := wordsearch.Key{AppName: "travel", UserID: "ada", SessionID: "trip"}
+	key := adk.SessionRef{AppName: "travel", UserID: "ada", SessionID: "trip"}
 	hits, err := found.Search(context.Background(), key, events, index.Query{Text: "ferries to Texel", Limit: 1})
 	if err != nil {
 		log.Fatal(err)

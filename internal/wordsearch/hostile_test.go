@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
@@ -225,7 +226,7 @@ func TestARedactThatPanicsLeavesNoGap(t *testing.T) {
 	ev := &session.Event{ID: "1", Author: "user", LLMResponse: model.LLMResponse{Content: genai.NewContentFromText("The parcel is in Kassel", genai.RoleUser)}}
 	search := func(redact func(string) string) (hits []index.Hit) {
 		defer func() { _ = recover() }()
-		return search(m, wordsearch.Key{SessionID: "s"}, []*session.Event{ev}, index.Query{Text: "parcel", Redact: redact})
+		return search(m, adk.SessionRef{SessionID: "s"}, []*session.Event{ev}, index.Query{Text: "parcel", Redact: redact})
 	}
 	search(func(string) string { panic("no pattern") })
 	if hits := search(nil); len(hits) != 1 {

@@ -38,12 +38,9 @@ type Memory struct {
 	most int
 
 	mu       sync.Mutex
-	sessions *lru.Cache[Key, *postings]
+	sessions *lru.Cache[adk.SessionRef, *postings]
 	bytes    int
 }
-
-// Key names a session.
-type Key struct{ AppName, UserID, SessionID string }
 
 // NewMemory returns an empty index that takes up at most so many bytes, 64 MiB if maxBytes is 0. Beyond that, it
 // forgets the sessions that were searched longest ago, though never the one that is searched.
@@ -51,7 +48,7 @@ func NewMemory(maxBytes int) *Memory {
 	if maxBytes <= 0 {
 		maxBytes = 64 << 20
 	}
-	cache, err := lru.New[Key, *postings](math.MaxInt32)
+	cache, err := lru.New[adk.SessionRef, *postings](math.MaxInt32)
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
@@ -63,7 +60,7 @@ func NewMemory(maxBytes int) *Memory {
 // older events have changed. Searches of one session run at the same time, except while new events are read. A search
 // that was given fewer events than another one before finds none of the others. Events must not be changed while Search
 // runs. The only error is that of the context. What was read before is kept, so the next search goes on from there.
-func (m *Memory) Search(ctx context.Context, key Key, events []*session.Event, q index.Query) ([]index.Hit, error) {
+func (m *Memory) Search(ctx context.Context, key adk.SessionRef, events []*session.Event, q index.Query) ([]index.Hit, error) {
 	m.mu.Lock()
 	p, found := m.sessions.Get(key)
 	if !found {
@@ -85,7 +82,7 @@ func (m *Memory) Search(ctx context.Context, key Key, events []*session.Event, q
 }
 
 // read brings the index of a session up to date with its events.
-func (m *Memory) read(ctx context.Context, key Key, p *postings, events []*session.Event, redact func(string) string) error {
+func (m *Memory) read(ctx context.Context, key adk.SessionRef, p *postings, events []*session.Event, redact func(string) string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.continues(events) {
@@ -110,7 +107,7 @@ func (m *Memory) read(ctx context.Context, key Key, p *postings, events []*sessi
 }
 
 // grown accounts for what a session takes up now, and forgets others if that is too much.
-func (m *Memory) grown(key Key, p *postings) {
+func (m *Memory) grown(key adk.SessionRef, p *postings) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known, found := m.sessions.Peek(key); !found || known != p {
@@ -126,7 +123,7 @@ func (m *Memory) grown(key Key, p *postings) {
 }
 
 // Forget removes a session, such as one that was deleted.
-func (m *Memory) Forget(key Key) {
+func (m *Memory) Forget(key adk.SessionRef) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p, found := m.sessions.Peek(key); found {

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
@@ -38,7 +39,7 @@ func said(texts ...string) []*session.Event {
 }
 
 // search searches with a context that does not end.
-func search(m *wordsearch.Memory, key wordsearch.Key, events []*session.Event, q index.Query) []index.Hit {
+func search(m *wordsearch.Memory, key adk.SessionRef, events []*session.Event, q index.Query) []index.Hit {
 	hits, err := m.Search(context.Background(), key, events, q)
 	if err != nil {
 		panic(err)
@@ -46,8 +47,8 @@ func search(m *wordsearch.Memory, key wordsearch.Key, events []*session.Event, q
 	return hits
 }
 
-func key(id string) wordsearch.Key {
-	return wordsearch.Key{AppName: "app", UserID: "user", SessionID: id}
+func key(id string) adk.SessionRef {
+	return adk.SessionRef{AppName: "app", UserID: "user", SessionID: id}
 }
 
 // positions lists where the hits are, the best first.

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/record"
@@ -89,7 +90,7 @@ func FuzzTerms(f *testing.F) {
 				t.Fatalf("%q has the term %q", text, term)
 			}
 		}
-		hits := search(wordsearch.NewMemory(0), wordsearch.Key{}, []*session.Event{ev}, index.Query{Text: text, Around: 1})
+		hits := search(wordsearch.NewMemory(0), adk.SessionRef{}, []*session.Event{ev}, index.Query{Text: text, Around: 1})
 		if q := wordsearch.Ask(text); !q.Empty() && len(q.Terms) > 0 && slices.Contains(terms, q.Terms[0]) && len(hits) != 1 {
 			t.Fatalf("%q does not find itself", text)
 		}

@@ -11,7 +11,6 @@ import (
 
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
@@ -65,7 +64,7 @@ func newForeign(cfg *Config, places *survive.Places) foreign {
 func (f foreign) changedPutter(c *call) func(tool string, r store.Result) error {
 	var refs map[string]bool // of the session's events
 	return func(tool string, r store.Result) error {
-		key := resultKey{ownerOf(c.who.ref), r.Ref}
+		key := resultKey{c.who.ref, r.Ref}
 		stored, known := f.stored.Get(key)
 		if !known {
 			if refs == nil {
@@ -94,17 +93,13 @@ func refsIn(s session.Session) map[string]bool {
 
 // putter returns a function that stores results of the session of a call. It survives a store that hangs.
 func (f foreign) putter(c *call) func(tool string, r store.Result) error {
-	owner, into := ownerOf(c.who.ref), c.m.cfg.Store
+	owner, into := c.who.ref, c.m.cfg.Store
 	f.sessions.Add(owner, struct{}{})
 	return func(tool string, r store.Result) error {
 		return c.within(storeTimeout, "Store.Put", func(ctx context.Context) error {
 			return into.Put(ctx, owner, tool, r)
 		})
 	}
-}
-
-func ownerOf(ref compaction.SessionRef) store.Owner {
-	return store.Owner{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}
 }
 
 // cut cuts the results in a request of a foreign session, as a view would. A result that cannot be stored

@@ -102,7 +102,7 @@ func callerOf(ctx context.Context, name string) (c caller, ok bool) {
 		return c, false
 	}
 	s := ic.Session()
-	c.ref = compaction.SessionRef{AppName: s.AppName(), UserID: s.UserID(), SessionID: s.ID()}
+	c.ref = adk.RefOf(s)
 	c.agent, c.branch, c.invocation = ic.Agent().Name(), ic.Branch(), ic.InvocationID()
 	return c, true
 }

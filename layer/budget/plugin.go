@@ -5,7 +5,6 @@ import (
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/session"
 
-	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/notes"
 )
@@ -49,7 +48,7 @@ func (m *Meter) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sessio
 		return nil, nil // a live run: another goroutine is sending the event to the model
 	}
 	s := ctx.Session()
-	ref := compaction.SessionRef{AppName: s.AppName(), UserID: s.UserID(), SessionID: s.ID()}
+	ref := adk.RefOf(s)
 	c := caller{ref: ref, agent: ev.Author, branch: ev.Branch, invocation: ev.InvocationID}
 	note, budget := m.noteFor(c, ev)
 	if note == "" {

@@ -29,7 +29,7 @@ func callerOf(ctx context.Context) (c caller, state session.ReadonlyState, ok bo
 			return caller{}, nil, false
 		}
 		s := in.Session()
-		c = caller{compaction.SessionRef{AppName: s.AppName(), UserID: s.UserID(), SessionID: s.ID()}, in.InvocationID(), in.Branch(), ""}
+		c = caller{adk.RefOf(s), in.InvocationID(), in.Branch(), ""}
 		if !adk.IsNil(in.Agent()) {
 			c.agent = in.Agent().Name()
 		}

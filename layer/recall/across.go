@@ -8,6 +8,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // mostSessions is how many of a user's other sessions are searched, the newest ones.
@@ -33,7 +34,7 @@ func (r *Recaller) others(ctx context.Context, own compaction.SessionRef, q Quer
 		if ctx.Err() != nil {
 			break
 		}
-		ref := compaction.SessionRef{AppName: s.AppName(), UserID: s.UserID(), SessionID: s.ID()}
+		ref := adk.RefOf(s)
 		if found, err := r.search(ctx, ref, q); err == nil {
 			out = append(out, found.passages...)
 		}

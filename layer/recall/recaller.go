@@ -52,7 +52,7 @@ func New(svc *compaction.CompactionSessionService, cfg Config) (*Recaller, error
 	r.memory = wordsearch.NewMemory(r.cfg.MaxIndexBytes)
 	tools, err := r.makeTools()
 	r.tools = tools
-	svc.OnDelete(func(ref compaction.SessionRef) { r.memory.Forget(wordsearch.Key(ref)) })
+	svc.OnDelete(func(ref compaction.SessionRef) { r.memory.Forget(ref) })
 	return r, err
 }
 
@@ -118,7 +118,7 @@ func (r *Recaller) search(ctx context.Context, ref compaction.SessionRef, q Quer
 	ctx, done := r.begin(ctx, ref)
 	defer func() {
 		if errors.Is(err, session.ErrNotFound) {
-			r.memory.Forget(wordsearch.Key(ref))
+			r.memory.Forget(ref)
 		}
 		done(found, err)
 	}()
@@ -174,7 +174,7 @@ func (r *Recaller) lookUp(ctx context.Context, ref compaction.SessionRef, events
 		}
 		events = slices.Collect(resp.Session.Events().All())
 	}
-	return r.memory.Search(ctx, wordsearch.Key(ref), events, q)
+	return r.memory.Search(ctx, ref, events, q)
 }
 
 // may returns which events a query may find.

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // stateKey is the key under which the state of a subtask's session has its [Link], as JSON text. It is there
@@ -91,7 +92,7 @@ func (r *Runner) get(ctx context.Context, ref compaction.SessionRef) (session.Se
 }
 
 func refOf(s session.Session) compaction.SessionRef {
-	return compaction.SessionRef{AppName: s.AppName(), UserID: s.UserID(), SessionID: s.ID()}
+	return adk.RefOf(s)
 }
 
 // waiting returns the session of a call that has asked for a confirmation in the place of a subtask, and the

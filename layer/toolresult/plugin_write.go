@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
@@ -76,7 +77,7 @@ func (w *writer) onEvent(ctx agent.InvocationContext, ev *session.Event) (_ *ses
 			continue
 		}
 		sess := ctx.Session()
-		owner := store.Owner{AppName: sess.AppName(), UserID: sess.UserID(), SessionID: sess.ID()}
+		owner := adk.RefOf(sess)
 		at := Cut{Session: owner, EventID: ev.ID, InvocationID: ev.InvocationID, Author: ev.Author, CallID: response.ID, Part: i}
 		if shortened, ok := w.shorten(ctx, response.Name, response.Response, mediaTokens(response), at); ok {
 			response.Response = shortened

@@ -95,7 +95,7 @@ func callerOf(ctx context.Context, model string) (c caller, ic agent.InvocationC
 		return c, nil
 	}
 	s := found.Session()
-	c.session = store.Owner{AppName: s.AppName(), UserID: s.UserID(), SessionID: s.ID()}
+	c.session = adk.RefOf(s)
 	c.agent, c.branch, c.invocation = found.Agent().Name(), found.Branch(), found.InvocationID()
 	return c, found
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/selector"
 )
@@ -67,7 +68,7 @@ func (r *Result) ran(strategy string) {
 }
 
 // ByHand compacts a session because a person asked for it, once the work under way is done.
-func (e *Engine) ByHand(ctx context.Context, ref sessions.Ref, j writer.Job, keep Keep) (result Result, err error) {
+func (e *Engine) ByHand(ctx context.Context, ref adk.SessionRef, j writer.Job, keep Keep) (result Result, err error) {
 	j.ByHand = true
 	st := e.sessions.Of(ref)
 	err = e.queue.ByHand(ctx, st.Line, func() error {

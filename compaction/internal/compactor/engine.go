@@ -26,6 +26,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/storage"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/survive"
 )
 
@@ -45,7 +46,7 @@ type Config struct {
 	CheckpointTool   string
 	CheckpointTokens int
 	// MaySummarize, if not nil, is asked before each summary of a background job.
-	MaySummarize func(sessions.Ref) bool
+	MaySummarize func(adk.SessionRef) bool
 	// Lease, if not nil, is taken before the first summary of a background job.
 	Lease Lease
 	// Redact is what texts go through before values are taken from them, nil for nothing. RecallTool is
@@ -59,7 +60,7 @@ type Config struct {
 	// the start. ModelOf, if not nil, names the model that a session's agent has now.
 	Sizes   meter.Config
 	Limits  *meter.Limits
-	ModelOf func(context.Context, sessions.Ref) string
+	ModelOf func(context.Context, adk.SessionRef) string
 }
 
 // automatic reports whether any trigger is on.
@@ -165,7 +166,7 @@ func (e *Engine) inline(ctx context.Context, h *sessions.Handle, j writer.Job) {
 }
 
 // Flush waits until nothing runs and nothing is due for a session, and stores what waits.
-func (e *Engine) Flush(ctx context.Context, ref sessions.Ref) error {
+func (e *Engine) Flush(ctx context.Context, ref adk.SessionRef) error {
 	st := e.sessions.Of(ref)
 	if err := st.Line.Wait(ctx); err != nil {
 		return err
@@ -196,7 +197,7 @@ func (e *Engine) Close(ctx context.Context) error {
 
 // Requested notes what an agent in a branch is sent, and what masking took out of it, in estimated
 // tokens.
-func (e *Engine) Requested(ref sessions.Ref, branch, agent string, contents, fixed, masked int) {
+func (e *Engine) Requested(ref adk.SessionRef, branch, agent string, contents, fixed, masked int) {
 	if st := e.sessions.Of(ref); st.Prompts.Requested(branch, agent, contents, fixed, masked) {
 		e.storage.Remember(st)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/hanging"
 )
 
@@ -39,7 +40,7 @@ type leases struct {
 	reporter *telemetry.Reporter
 	// needed is how long a lease must last for one summary, and for the merge that makes room for it.
 	needed time.Duration
-	calls  hanging.Steps[sessions.Ref]
+	calls  hanging.Steps[adk.SessionRef]
 }
 
 // acquire takes the lease on a session for a job, and reports whether the job may go on. If leases cannot be had
@@ -93,7 +94,7 @@ func (l *leases) acquire(ctx context.Context, h *sessions.Handle, ttl time.Durat
 }
 
 // giveBack gives a lease back. One that cannot be given back expires.
-func (l *leases) giveBack(ref sessions.Ref, release func()) {
+func (l *leases) giveBack(ref adk.SessionRef, release func()) {
 	_ = l.calls.Run(context.Background(), leaseTimeout, ref, func(context.Context) error {
 		release()
 		return nil

@@ -10,10 +10,11 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // IfNeeded compacts a session until nothing is due, once the work under way is done.
-func (e *Engine) IfNeeded(ctx context.Context, ref sessions.Ref) (result Result, err error) {
+func (e *Engine) IfNeeded(ctx context.Context, ref adk.SessionRef) (result Result, err error) {
 	st := e.sessions.Of(ref)
 	err = e.queue.ByHand(ctx, st.Line, func() error {
 		result, err = e.compactIfDue(ctx, st)

@@ -11,11 +11,12 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 // Cut is compaction.Config.Cut.
-type Cut func(Ref, *session.Event) *session.Event
+type Cut func(adk.SessionRef, *session.Event) *session.Event
 
 // cutter calls the app's Cut function. If the function fails for an event, the event is shown as it
 // is stored, and the failure is kept until a caller that holds no lock reports it.
@@ -23,19 +24,19 @@ type cutter struct {
 	cut Cut // nil: no event is cut
 
 	mu      sync.Mutex
-	failed  map[Ref]error                 // not reported yet
-	reports *simplelru.LRU[Ref, struct{}] // sessions with a failure that is reported, or about to be
+	failed  map[adk.SessionRef]error                 // not reported yet
+	reports *simplelru.LRU[adk.SessionRef, struct{}] // sessions with a failure that is reported, or about to be
 }
 
 func newCutter(cut Cut) *cutter {
-	c := &cutter{cut: cut, failed: map[Ref]error{}}
+	c := &cutter{cut: cut, failed: map[adk.SessionRef]error{}}
 	// NewLRU only fails for a size that is not positive.
-	c.reports, _ = simplelru.NewLRU(maxRetained, func(ref Ref, _ struct{}) { delete(c.failed, ref) })
+	c.reports, _ = simplelru.NewLRU(maxRetained, func(ref adk.SessionRef, _ struct{}) { delete(c.failed, ref) })
 	return c
 }
 
 // of returns the function for the views of a session, nil if no event is cut.
-func (c *cutter) of(ref Ref) view.Cut {
+func (c *cutter) of(ref adk.SessionRef) view.Cut {
 	if c.cut == nil {
 		return nil
 	}
@@ -50,7 +51,7 @@ func (c *cutter) of(ref Ref) view.Cut {
 }
 
 // try calls the app's function, and checks what it returns.
-func (c *cutter) try(ref Ref, ev *session.Event) (form *session.Event, err error) {
+func (c *cutter) try(ref adk.SessionRef, ev *session.Event) (form *session.Event, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("%w: %v", ErrCutPanicked, cause)
@@ -115,7 +116,7 @@ func samePart(stored, form *genai.Part) bool {
 }
 
 // fail keeps the first failure in a session.
-func (c *cutter) fail(ref Ref, err error) {
+func (c *cutter) fail(ref adk.SessionRef, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.reports.Contains(ref) {
@@ -126,7 +127,7 @@ func (c *cutter) fail(ref Ref, err error) {
 
 // CutFailure returns the failure of the app's Cut function that is to be reported about a session: the
 // first one, once. It returns nil if there is none.
-func (s *Sessions) CutFailure(ref Ref) error {
+func (s *Sessions) CutFailure(ref adk.SessionRef) error {
 	c := s.cutter
 	if c.cut == nil {
 		return nil

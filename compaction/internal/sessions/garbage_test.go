@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // collected runs the garbage collector until a condition holds, a bounded number of times: cleanups
@@ -23,7 +25,7 @@ func collected(condition func() bool) bool {
 
 func twoHandles(t *testing.T) (known *Sessions, one, other *Handle) {
 	t.Helper()
-	inner, ref := session.InMemoryService(), Ref{AppName: "app", UserID: "user", SessionID: "s"}
+	inner, ref := session.InMemoryService(), adk.SessionRef{AppName: "app", UserID: "user", SessionID: "s"}
 	if _, err := inner.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func TestIdleSessionsLeaveNoState(t *testing.T) {
 	t.Parallel()
 	known, one, _ := twoHandles(t)
 	for i := range 300 {
-		known.Of(Ref{SessionID: fmt.Sprint(i)})
+		known.Of(adk.SessionRef{SessionID: fmt.Sprint(i)})
 	}
 	count := func() int {
 		known.known.mu.Lock()

@@ -9,21 +9,22 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // registry holds the states that are in use, without keeping them alive. The cleanup of each state
 // refers to the registry, so the registry must not refer to anything that should be collected.
 type registry struct {
 	limits *meter.Limits
-	fixed  func(ref Ref, agent, branch string) int
+	fixed  func(ref adk.SessionRef, agent, branch string) int
 
 	mu    sync.Mutex
-	byRef map[Ref]weak.Pointer[State]
+	byRef map[adk.SessionRef]weak.Pointer[State]
 	// most is how many byRef held since it was made: a map never gives memory back.
 	most int
 }
 
-func (r *registry) of(ref Ref) *State {
+func (r *registry) of(ref adk.SessionRef) *State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if st := r.byRef[ref].Value(); st != nil {
@@ -53,7 +54,7 @@ func (r *registry) all() []*State {
 }
 
 // remove takes the state of a session out and returns it, nil if there is none.
-func (r *registry) remove(ref Ref) *State {
+func (r *registry) remove(ref adk.SessionRef) *State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	st := r.byRef[ref].Value()
@@ -62,7 +63,7 @@ func (r *registry) remove(ref Ref) *State {
 }
 
 // collect drops the entry of a state that is garbage.
-func (r *registry) collect(ref Ref) {
+func (r *registry) collect(ref adk.SessionRef) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p, ok := r.byRef[ref]; ok && p.Value() == nil {
@@ -81,12 +82,12 @@ const maxRetained = 1024
 // retained keeps states alive that have something to remember.
 type retained struct {
 	mu    sync.Mutex
-	byRef *simplelru.LRU[Ref, *State]
+	byRef *simplelru.LRU[adk.SessionRef, *State]
 }
 
 func newRetained() *retained {
 	// NewLRU only fails for a size that is not positive.
-	byRef, _ := simplelru.NewLRU[Ref, *State](maxRetained, nil)
+	byRef, _ := simplelru.NewLRU[adk.SessionRef, *State](maxRetained, nil)
 	return &retained{byRef: byRef}
 }
 

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // TestOnlyTheLongestUnusedSessionIsGivenUp: where too many have something to remember, its drafts
@@ -16,7 +17,7 @@ func TestOnlyTheLongestUnusedSessionIsGivenUp(t *testing.T) {
 	known := New(session.InMemoryService(), nil, Hooks{})
 	var all []*State
 	for n := range maxRetained + 1 {
-		st := known.Of(Ref{SessionID: fmt.Sprint(n)})
+		st := known.Of(adk.SessionRef{SessionID: fmt.Sprint(n)})
 		st.Waiting.Add(&writer.Draft{})
 		all = append(all, st)
 		givenUp := known.Remember(st)

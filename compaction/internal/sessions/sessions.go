@@ -24,19 +24,6 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// Ref names one session. It has the fields of compaction.SessionRef, and converts to it.
-type Ref struct{ AppName, UserID, SessionID string }
-
-// RefOf returns the name of a session.
-func RefOf(sess session.Session) Ref {
-	return Ref{AppName: sess.AppName(), UserID: sess.UserID(), SessionID: sess.ID()}
-}
-
-// Request returns the request that reads the session as a whole.
-func (r Ref) Request() *session.GetRequest {
-	return &session.GetRequest{AppName: r.AppName, UserID: r.UserID, SessionID: r.SessionID}
-}
-
 // Sessions are those of one service, safe for concurrent use.
 type Sessions struct {
 	Inner session.Service
@@ -53,7 +40,7 @@ type Hooks struct {
 	// Cut returns the form in which views show an event.
 	Cut Cut
 	// Fixed is compaction.Config.Fixed.
-	Fixed func(ref Ref, agent, branch string) int
+	Fixed func(ref adk.SessionRef, agent, branch string) int
 	// RecallTool is compaction.Config.RecallTool, and Fits its Fits.
 	RecallTool string
 	Fits       bool
@@ -63,12 +50,12 @@ type Hooks struct {
 func New(inner session.Service, limits *meter.Limits, hooks Hooks) *Sessions {
 	return &Sessions{
 		Inner: inner, retained: newRetained(), views: newViewCache(view.Options{RecallTool: hooks.RecallTool}), cutter: newCutter(hooks.Cut), fits: hooks.Fits,
-		known: &registry{limits: limits, fixed: hooks.Fixed, byRef: map[Ref]weak.Pointer[State]{}},
+		known: &registry{limits: limits, fixed: hooks.Fixed, byRef: map[adk.SessionRef]weak.Pointer[State]{}},
 	}
 }
 
 // Of returns the state of a session, making it if need be.
-func (s *Sessions) Of(ref Ref) *State { return s.known.of(ref) }
+func (s *Sessions) Of(ref adk.SessionRef) *State { return s.known.of(ref) }
 
 // WithDrafts returns the states of all sessions that have waiting drafts.
 func (s *Sessions) WithDrafts() []*State {
@@ -81,7 +68,7 @@ func (s *Sessions) Remember(st *State) (givenUp *State) { return s.retained.upda
 
 // Drop makes a deleted session's state unreachable, so that a session that is created again under
 // the same ID starts with a new one. Drafts in the old state can still be reported.
-func (s *Sessions) Drop(ref Ref) {
+func (s *Sessions) Drop(ref adk.SessionRef) {
 	s.views.forget(ref)
 	if st := s.known.remove(ref); st != nil {
 		st.Waiting.Close()
@@ -93,7 +80,7 @@ func (s *Sessions) Drop(ref Ref) {
 // apply to the view. Errors are those of [Sessions.Load].
 func (s *Sessions) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	// The cursor comes first: a record stored while the events are read is seen twice, not missed.
-	st := s.Of(Ref{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
+	st := s.Of(adk.SessionRef{AppName: req.AppName, UserID: req.UserID, SessionID: req.SessionID})
 	c := st.news.open()
 	var h *Handle
 	defer func() {
@@ -114,7 +101,7 @@ func (s *Sessions) Get(ctx context.Context, req *session.GetRequest) (*session.G
 }
 
 // Handle reads a session into a handle of its own.
-func (s *Sessions) Handle(ctx context.Context, ref Ref) (*Handle, error) {
+func (s *Sessions) Handle(ctx context.Context, ref adk.SessionRef) (*Handle, error) {
 	resp, err := s.Get(ctx, ref.Request())
 	if err != nil {
 		return nil, err
@@ -126,7 +113,7 @@ func (s *Sessions) Handle(ctx context.Context, ref Ref) (*Handle, error) {
 // Wrap puts the service's layer around a session of the inner service. listed says that the session
 // comes from List, without its events.
 func (s *Sessions) Wrap(sess session.Session, listed bool) session.Session {
-	st := s.Of(RefOf(sess))
+	st := s.Of(adk.RefOf(sess))
 	h := s.newHandle(st, st.news.open(), sess)
 	h.Listed = listed
 	return filtered.NewSession(sess, h)
@@ -196,7 +183,7 @@ func found(req *session.GetRequest, resp *session.GetResponse, err error) (*sess
 
 // ViewOf makes the view of a session that was loaded. The session is returned too if events of it
 // are still in storage.
-func (s *Sessions) ViewOf(ref Ref, sess session.Session) (*view.View, PartialSession) {
+func (s *Sessions) ViewOf(ref adk.SessionRef, sess session.Session) (*view.View, PartialSession) {
 	if partial, ok := sess.(PartialSession); ok && partial.Partial() {
 		return s.views.options.NewPartial(view.Collect(sess.Events()), unloadedOf(partial)).Through(s.cutter.of(ref)), partial
 	}

@@ -7,12 +7,13 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
 	"github.com/adk-go-ext/longsession/compaction/internal/queue"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // State is what a service knows about one session. It is kept while a handle or a job refers to it,
 // or while it has something to remember. Each part locks itself.
 type State struct {
-	Ref Ref
+	Ref adk.SessionRef
 	// Append is held around every append of an event and every store of a record: ADK's services
 	// compare a handle's last update time with the stored one, and a record that came between the
 	// two would make the runner's handle stale and end its turn.
@@ -32,7 +33,7 @@ type State struct {
 	runs // Started, Running
 }
 
-func newState(ref Ref, limits *meter.Limits, fixed meter.Fixed) *State {
+func newState(ref adk.SessionRef, limits *meter.Limits, fixed meter.Fixed) *State {
 	st := &State{Ref: ref, Append: queue.NewLock(), Line: queue.NewLine(), news: news{cursors: map[*cursor]struct{}{}}}
 	st.Prompts = meter.NewSession(limits, &st.Learned, fixed)
 	return st

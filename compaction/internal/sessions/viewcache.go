@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
@@ -24,7 +25,7 @@ type viewCache struct {
 	options view.Options // of all views
 
 	mu     sync.Mutex
-	byRef  *simplelru.LRU[Ref, cached]
+	byRef  *simplelru.LRU[adk.SessionRef, cached]
 	events int // of all kept views together
 }
 
@@ -44,7 +45,7 @@ const (
 func newViewCache(options view.Options) *viewCache {
 	c := &viewCache{options: options}
 	// NewLRU only fails for a size that is not positive.
-	c.byRef, _ = simplelru.NewLRU(maxCached, func(_ Ref, one cached) { c.events -= one.len() })
+	c.byRef, _ = simplelru.NewLRU(maxCached, func(_ adk.SessionRef, one cached) { c.events -= one.len() })
 	return c
 }
 
@@ -56,7 +57,7 @@ func (c cached) len() int {
 }
 
 // view returns the view of a session's events, shown through cut.
-func (c *viewCache) view(ref Ref, events session.Events, cut view.Cut) *view.View {
+func (c *viewCache) view(ref adk.SessionRef, events session.Events, cut view.Cut) *view.View {
 	before := c.get(ref)
 	var v *view.View
 	if before.base != nil {
@@ -76,14 +77,14 @@ func (c *viewCache) view(ref Ref, events session.Events, cut view.Cut) *view.Vie
 	return v
 }
 
-func (c *viewCache) get(ref Ref) cached {
+func (c *viewCache) get(ref adk.SessionRef) cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one, _ := c.byRef.Get(ref)
 	return one
 }
 
-func (c *viewCache) put(ref Ref, one cached) {
+func (c *viewCache) put(ref adk.SessionRef, one cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.byRef.Remove(ref)
@@ -95,7 +96,7 @@ func (c *viewCache) put(ref Ref, one cached) {
 	}
 }
 
-func (c *viewCache) forget(ref Ref) {
+func (c *viewCache) forget(ref adk.SessionRef) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.byRef.Remove(ref)

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
@@ -20,7 +21,7 @@ func (l eventList) At(i int) *session.Event       { return l[i] }
 
 func TestAViewStartsFromTheLastOneWhereTheBackendSharesEvents(t *testing.T) {
 	t.Parallel()
-	ref := Ref{SessionID: "s"}
+	ref := adk.SessionRef{SessionID: "s"}
 	shared := eventList((&ct.History{}).Turns(5, "bot").Events)
 	b := newViewCache(view.Options{})
 	for i, want := range []int{0, 10, 10} {
@@ -44,7 +45,7 @@ func TestFewSessionsAreKept(t *testing.T) {
 	b := newViewCache(view.Options{})
 	events := eventList((&ct.History{}).Turns(5, "bot").Events)
 	for n := range 10_000 {
-		ref := Ref{SessionID: fmt.Sprint(n)}
+		ref := adk.SessionRef{SessionID: fmt.Sprint(n)}
 		b.view(ref, events, nil)
 		b.view(ref, events, nil)
 	}
@@ -56,14 +57,14 @@ func TestFewSessionsAreKept(t *testing.T) {
 		long[i] = events[0]
 	}
 	for n := range 2 {
-		ref := Ref{SessionID: fmt.Sprint("long", n)}
+		ref := adk.SessionRef{SessionID: fmt.Sprint("long", n)}
 		b.view(ref, long, nil)
 		b.view(ref, long, nil)
 	}
 	if n := b.byRef.Len(); n != 1 || b.events != len(long) {
 		t.Errorf("%d sessions with %d events are kept, want the last long one", n, b.events)
 	}
-	b.forget(Ref{SessionID: "long1"})
+	b.forget(adk.SessionRef{SessionID: "long1"})
 	if b.events != 0 {
 		t.Errorf("%d events are kept of a session that was deleted", b.events)
 	}

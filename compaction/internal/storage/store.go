@@ -10,6 +10,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/telemetry"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -97,7 +98,7 @@ const recentEvents = 16
 
 // recentRecord looks for a record that an earlier try may have stored although its answer was lost.
 // It returns the event that stores it, nil if none of the session's newest events does.
-func (s *Storage) recentRecord(ctx context.Context, ref sessions.Ref, id string) (*session.Event, error) {
+func (s *Storage) recentRecord(ctx context.Context, ref adk.SessionRef, id string) (*session.Event, error) {
 	req := ref.Request()
 	req.NumRecentEvents = recentEvents
 	resp, err := s.sessions.Read(ctx, req)

@@ -3,7 +3,7 @@ package telemetry
 import (
 	"sync"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // queue calls functions one at a time and in order for each session.
@@ -11,17 +11,17 @@ type queue struct {
 	mu sync.Mutex
 	// pending holds the functions to call for each session, oldest first. A session has an entry only
 	// while a goroutine works through it, so an idle session costs nothing.
-	pending map[sessions.Ref][]func()
+	pending map[adk.SessionRef][]func()
 }
 
 // inOrder calls f after every function that was given for the session before. If another goroutine
 // works through the session's functions, or f is given by one of these functions, inOrder leaves f to
 // that goroutine.
-func (q *queue) inOrder(about sessions.Ref, f func()) {
+func (q *queue) inOrder(about adk.SessionRef, f func()) {
 	q.mu.Lock()
 	before, busy := q.pending[about]
 	if q.pending == nil {
-		q.pending = map[sessions.Ref][]func(){}
+		q.pending = map[adk.SessionRef][]func(){}
 	}
 	q.pending[about] = append(before, f)
 	q.mu.Unlock()
@@ -35,7 +35,7 @@ func (q *queue) inOrder(about sessions.Ref, f func()) {
 
 // next takes the session's oldest function. If there is none, it removes the session's entry and
 // returns nil.
-func (q *queue) next(about sessions.Ref) func() {
+func (q *queue) next(about adk.SessionRef) func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	waiting := q.pending[about]

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -15,11 +15,11 @@ func TestObservationsOfASessionAreInOrder(t *testing.T) {
 	t.Parallel()
 	var seen []record.Trigger
 	var r *Reporter
-	about := sessions.Ref{SessionID: "s"}
+	about := adk.SessionRef{SessionID: "s"}
 	r = New(Config{Observe: func(ctx context.Context, o Observation) {
 		if o.Trigger == record.TriggerTokens {
 			r.Observe(ctx, Observation{Session: about, Trigger: record.TriggerMerge})
-			r.Observe(ctx, Observation{Session: sessions.Ref{SessionID: "other"}, Trigger: record.TriggerManual})
+			r.Observe(ctx, Observation{Session: adk.SessionRef{SessionID: "other"}, Trigger: record.TriggerManual})
 			if len(r.queue.pending) != 1 {
 				t.Errorf("%d sessions have pending calls, want the one whose observer works", len(r.queue.pending))
 			}

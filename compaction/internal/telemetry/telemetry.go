@@ -27,7 +27,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
-	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -112,7 +112,7 @@ func (r *Reporter) Log(ctx context.Context, level slog.Level, message string, at
 }
 
 // logAbout is Log for a line about one session.
-func (r *Reporter) logAbout(ctx context.Context, level slog.Level, about sessions.Ref, message string, attrs ...slog.Attr) {
+func (r *Reporter) logAbout(ctx context.Context, level slog.Level, about adk.SessionRef, message string, attrs ...slog.Attr) {
 	attrs = append([]slog.Attr{slog.String("app", about.AppName), slog.String("session", about.SessionID)}, attrs...)
 	r.Log(ctx, level, message, attrs...)
 }
@@ -137,7 +137,7 @@ const (
 // Observation is one thing that happened. Package compaction documents the fields for its users.
 type Observation struct {
 	Outcome              Outcome
-	Session              sessions.Ref
+	Session              adk.SessionRef
 	Trigger              record.Trigger
 	Branch, InvocationID string
 	Inline               bool

@@ -46,7 +46,7 @@ const artifactType = "application/octet-stream"
 // artifactName has the session's hash too: a service may join the names of app, user and session with
 // slashes, which those names may have themselves.
 func artifactName(owner Owner, ref string) string {
-	return "tool_result_" + ref + "_" + owner.hash("")
+	return "tool_result_" + ref + "_" + hashOf(owner, "")
 }
 
 // Put implements Store. A result that is stored already is not saved as a new version.
@@ -73,7 +73,7 @@ func (a *Artifacts) Put(ctx context.Context, owner Owner, _ string, result Resul
 
 // Open implements Source.
 func (a *Artifacts) Open(ctx context.Context, owner Owner, ref string) (io.ReaderAt, int64, error) {
-	if a.svc == nil || !owner.whole() || !IsRef(ref) {
+	if a.svc == nil || !owner.Whole() || !IsRef(ref) {
 		return nil, 0, ErrUnknownRef
 	}
 	content, err := a.load(ctx, owner, ref)

@@ -50,7 +50,7 @@ type events struct {
 
 // Open implements Source.
 func (e *events) Open(ctx context.Context, owner Owner, ref string) (io.ReaderAt, int64, error) {
-	if e.history == nil || !IsRef(ref) || !owner.whole() {
+	if e.history == nil || !IsRef(ref) || !owner.Whole() {
 		return nil, 0, ErrUnknownRef
 	}
 	ix := e.indexOf(owner)

@@ -117,7 +117,7 @@ func (f *Folder) Put(ctx context.Context, owner Owner, _ string, result Result) 
 
 // Open implements Source.
 func (f *Folder) Open(_ context.Context, owner Owner, ref string) (io.ReaderAt, int64, error) {
-	if !owner.whole() || !IsRef(ref) {
+	if !owner.Whole() || !IsRef(ref) {
 		return nil, 0, ErrUnknownRef
 	}
 	_, name := f.names(owner, ref)
@@ -147,6 +147,6 @@ func (f *Folder) Drop(owner Owner) error {
 
 // names returns the folder of a session and the path of a result.
 func (f *Folder) names(owner Owner, ref string) (dir, name string) {
-	dir = owner.hash("")
-	return dir, path.Join(dir, owner.hash(ref))
+	dir = hashOf(owner, "")
+	return dir, path.Join(dir, hashOf(owner, ref))
 }

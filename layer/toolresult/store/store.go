@@ -44,7 +44,7 @@ func check(ctx context.Context, owner Owner, result Result) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !owner.whole() {
+	if !owner.Whole() {
 		return fmt.Errorf("store a result of app %q, user %q, session %q: each of them must have a name", owner.AppName, owner.UserID, owner.SessionID)
 	}
 	if !IsRef(result.Ref) {

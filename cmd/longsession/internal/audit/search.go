@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/internal/textindex"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
@@ -158,7 +159,7 @@ func searchEvents(ctx context.Context, f *File, s *Session, q index.Query) (foun
 		}
 		rows, events = append(rows, row), append(events, row.Event)
 	}
-	hits, err := wordsearch.NewMemory(0).Search(ctx, wordsearch.Key{AppName: s.App, UserID: s.User, SessionID: s.ID}, events, q)
+	hits, err := wordsearch.NewMemory(0).Search(ctx, adk.SessionRef{AppName: s.App, UserID: s.User, SessionID: s.ID}, events, q)
 	if err != nil {
 		return nil, 0, err
 	}
