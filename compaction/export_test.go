@@ -2,3 +2,5 @@ package compaction
 
 // What the tests outside of the package look at.
 const MaxWords = maxWords
+const StrategySummarized = strategySummarized
+const StrategyTruncated = strategyTruncated

@@ -66,18 +66,16 @@ type CompactResult struct {
 	// Skipped means that nothing was written. Reason is why.
 	Skipped bool
 	Reason  string
-	// StrategiesRun names what made the view shorter: [StrategySummarized] if events or summaries were
-	// summarized, and [StrategyTruncated] if a summary was too long for its place and was cut. Layers
-	// that use the result may add [StrategyCleared] in front; this package never does. It is nil if
+	// StrategiesRun names what made the view shorter: "summarized" if events or summaries were
+	// summarized, and "truncated" if a summary was too long for its place and was cut. It is nil if
 	// Skipped.
 	StrategiesRun []string
 }
 
 // The values of CompactResult.StrategiesRun, in the order in which they are tried.
 const (
-	StrategyCleared    = "cleared"    // old tool results were masked in the request
-	StrategySummarized = "summarized" // events or summaries were summarized
-	StrategyTruncated  = "truncated"  // a summary was cut
+	strategySummarized = "summarized" // events or summaries were summarized
+	strategyTruncated  = "truncated"  // a summary was cut
 )
 
 // Compact summarizes all complete invocations except the newest, or with KeepEvents all events

@@ -217,7 +217,7 @@ func TestAPartLargerThanTheWindowIsRefusedBeforeItIsSent(t *testing.T) {
 	if !errors.As(err, &overflow) || overflow.Sent || inner.calls() != 0 {
 		t.Fatalf("%v after %d calls", err, inner.calls())
 	}
-	if largest := overflow.Largest[0]; largest.What != UserMessage || largest.Content < 1 || largest.Tokens < 4000 || overflow.Window != 4000 {
+	if largest := overflow.Largest[0]; largest.What != userMessage || largest.Content < 1 || largest.Tokens < 4000 || overflow.Window != 4000 {
 		t.Errorf("%+v", overflow)
 	}
 
@@ -272,7 +272,7 @@ func TestAnInstructionLargerThanTheWindowIsNamed(t *testing.T) {
 	inner := &script{t: t, name: "test-model", plan: answers{says("done")}}
 	_, err := once(t, newMeter(t, Config{ContextWindow: 4000}).Model(inner), req)
 	var overflow *OverflowError
-	if !errors.As(err, &overflow) || overflow.Largest[0].What != SystemInstruction || !strings.Contains(err.Error(), "shorten its instruction") {
+	if !errors.As(err, &overflow) || overflow.Largest[0].What != systemInstruction || !strings.Contains(err.Error(), "shorten its instruction") {
 		t.Errorf("%v", err)
 	}
 }

@@ -48,33 +48,33 @@ type Large struct {
 	Tokens int
 }
 
-// Component is a kind of part of a request.
+// Component is a kind of part of a request: "system instruction", "tool declaration", "tool result", "tool call",
+// "user message" or "model text".
 type Component string
 
-// The components that an [OverflowError] names.
 const (
-	SystemInstruction Component = "system instruction"
-	ToolDeclaration   Component = "tool declaration"
-	ToolResult        Component = "tool result"
-	ToolCall          Component = "tool call"
-	UserMessage       Component = "user message"
-	ModelText         Component = "model text"
+	systemInstruction Component = "system instruction"
+	toolDeclaration   Component = "tool declaration"
+	toolResult        Component = "tool result"
+	toolCall          Component = "tool call"
+	userMessage       Component = "user message"
+	modelText         Component = "model text"
 )
 
 // Remedy is a sentence about who can make the part smaller, and how.
 func (l Large) Remedy() string {
 	switch l.What {
-	case SystemInstruction:
+	case systemInstruction:
 		return "the app can shorten its instruction, or what its plugins and tools add to it"
-	case ToolDeclaration:
+	case toolDeclaration:
 		return "the app can offer fewer tools, or shorten descriptions and schemas"
-	case ToolResult:
+	case toolResult:
 		return "the tool can return less, or toolresult.Config can limit it in PerTool"
-	case ToolCall:
+	case toolCall:
 		return "the model has written it; a tool that takes a path or a reference needs no long argument"
-	case UserMessage:
+	case userMessage:
 		return "the user can send less at once, or a file that a tool reads in parts"
-	case ModelText:
+	case modelText:
 		return "the model has written it; a lower MaxOutputTokens keeps replies shorter"
 	default:
 		return ""

@@ -175,7 +175,7 @@ func TestAnOverflowErrorKeepsTheProvidersError(t *testing.T) {
 	provider := apiError(400, overflows[0].text)
 	err := fmt.Errorf("turn: %w", &OverflowError{
 		Model: "gemini-2.5-flash", Tokens: 1_048_600, Window: 1_048_576, Reply: 8192, Sent: true, Err: provider,
-		Largest: []Large{{What: ToolResult, Content: 7, Name: "shell", Tokens: 900_000}},
+		Largest: []Large{{What: toolResult, Content: 7, Name: "shell", Tokens: 900_000}},
 	})
 	var api genai.APIError
 	if !errors.Is(err, ErrContextOverflow) || !errors.As(err, &api) || api.Code != 400 || !IsOverflow(err) {

@@ -19,7 +19,7 @@ func largestParts(req *model.LLMRequest) []Large {
 	var all []Large
 	if req.Config != nil {
 		if instruction := req.Config.SystemInstruction; instruction != nil {
-			all = append(all, Large{What: SystemInstruction, Content: -1, Tokens: tokens.OfContent(instruction)})
+			all = append(all, Large{What: systemInstruction, Content: -1, Tokens: tokens.OfContent(instruction)})
 		}
 		for _, t := range req.Config.Tools {
 			all = append(all, largeTools(t)...)
@@ -46,7 +46,7 @@ func largeTools(t *genai.Tool) (all []Large) {
 	for _, d := range t.FunctionDeclarations {
 		if d != nil {
 			size, _ := promptsize.OfTools([]*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{d}}})
-			all = append(all, Large{What: ToolDeclaration, Content: -1, Name: d.Name, Tokens: size})
+			all = append(all, Large{What: toolDeclaration, Content: -1, Name: d.Name, Tokens: size})
 		}
 	}
 	return all
@@ -56,13 +56,13 @@ func largePart(content int, role string, part *genai.Part) Large {
 	l := Large{Content: content, Tokens: tokens.OfContent(&genai.Content{Role: role, Parts: []*genai.Part{part}})}
 	switch {
 	case part.FunctionResponse != nil:
-		l.What, l.Name = ToolResult, part.FunctionResponse.Name
+		l.What, l.Name = toolResult, part.FunctionResponse.Name
 	case part.FunctionCall != nil:
-		l.What, l.Name = ToolCall, part.FunctionCall.Name
+		l.What, l.Name = toolCall, part.FunctionCall.Name
 	case role == genai.RoleModel:
-		l.What = ModelText
+		l.What = modelText
 	default:
-		l.What = UserMessage
+		l.What = userMessage
 	}
 	return l
 }
