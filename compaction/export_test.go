@@ -1,6 +1,8 @@
 package compaction
 
 // What the tests outside of the package look at.
-const MaxWords = maxWords
-const StrategySummarized = strategySummarized
-const StrategyTruncated = strategyTruncated
+const (
+	MaxWords           = maxWords
+	StrategySummarized = strategySummarized
+	StrategyTruncated  = strategyTruncated
+)

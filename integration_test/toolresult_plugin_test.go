@@ -556,7 +556,7 @@ func TestThePluginCutsInLiveRuns(t *testing.T) {
 	if !shortened {
 		t.Fatalf("the live result is whole: %.200s", canonical(results[0]))
 	}
-	from, size, err := memory.Open(t.Context(), store.Owner{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}, refID)
+	from, size, err := memory.Open(t.Context(), ref, refID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,17 @@
 package preset
 
 // What the tests outside of the package look at.
-const NoteRetired = noteRetired
-const NoteRetiring = noteRetiring
-const NoteSmallTier = noteSmallTier
-const NoteUnknown = noteUnknown
-const NoteUnpriced = noteUnpriced
+const (
+	NoteRetired   = noteRetired
+	NoteRetiring  = noteRetiring
+	NoteSmallTier = noteSmallTier
+	NoteUnknown   = noteUnknown
+	NoteUnpriced  = noteUnpriced
+)
 
 type Thresholds = thresholds
 
-var PairOf = pairOf
-var RetirementOf = retirementOf
+var (
+	PairOf       = pairOf
+	RetirementOf = retirementOf
+)

@@ -40,7 +40,7 @@ func Breakpoints(ctx context.Context) []int {
 
 // SectionNames returns the name of the section to which each part of the system instruction belongs, in
 // order. Parts of the base come first; a part that a callback of the app has added behind the sections is
-// sectionOther. The context is that of [Breakpoints]. The result must not be changed.
+// "other". The context is that of [Breakpoints]. The result must not be changed.
 func SectionNames(ctx context.Context) []string {
 	if l := layoutIn(ctx); l != nil {
 		return l.names

@@ -16,7 +16,7 @@ import (
 // twice. Braces in the base and in the sections have no meaning, unlike in llmagent.Config.Instruction.
 //
 // ADK makes one piece of text of the result and what it adds itself, so changes are reported for
-// sectionBase, and there is one break point. ADK sends an empty text as an empty part, which services may
+// "base", and there is one break point. ADK sends an empty text as an empty part, which services may
 // refuse. The result may be used by several agents at once.
 func (b *Builder) Instruction(base string) llmagent.InstructionProvider {
 	return func(ctx agent.ReadonlyContext) (text string, err error) {

@@ -37,7 +37,7 @@ type Observation struct {
 	Agent, Branch string
 	InvocationID  string
 
-	// Section is the name of a section, such as sectionProject.
+	// Section is the name of a section, such as "project".
 	Section string
 	// At is the offset, in bytes, of the first difference in the joined instruction; see [Joined].
 	At int

@@ -34,7 +34,7 @@ type Step struct {
 // Call is a tool call with its result.
 type Call struct {
 	ID, Tool string
-	// canonicalArgs is the canonical JSON of the arguments: see canonicalArgs.
+	// Args is the canonical JSON of the arguments, as [Watchdog.Call] makes it.
 	Args string
 	// Result is the result, the zero Result if it is not known.
 	Result Result
