@@ -12,13 +12,3 @@ func (q Question) Weights(corpus Corpus) (terms, dates []float64) {
 	}
 	return terms, dates
 }
-
-// Saturated is BM25's factor of a term that occurs n times in an event of so many terms, where an event has average
-// terms.
-func Saturated(n, length int, average float64) float64 { return saturated(n, length, average) }
-
-// Common reports whether a term that so many of all events have finds too much to choose events by it.
-func Common(have, events int) bool { return float64(have) > commonShare*float64(events) }
-
-// EnoughRare is how many terms that are not [Common] suffice to choose events.
-const EnoughRare = minRare

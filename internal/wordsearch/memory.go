@@ -26,11 +26,13 @@ const (
 	maxCandidates = 200
 	// maxMatches is how many entries of lists are read before the more frequent terms are left out.
 	maxMatches = 20_000
-	// commonShare is the share of events from which a term finds too much to choose events by it, if minRare other
-	// terms remain.
-	commonShare = 0.2
-	minRare     = 4
+	// EnoughRare is how many terms that are not [Common] suffice to choose events.
+	EnoughRare = 4
 )
+
+// Common reports whether a term that so many of all events have finds too much to choose events by it: more than a fifth
+// of them.
+func Common(have, events int) bool { return float64(have) > 0.2*float64(events) }
 
 // Memory is an index in memory, for session services that have none of their own. It keeps terms, not events. It
 // is safe for concurrent use.

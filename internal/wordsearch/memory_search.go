@@ -132,7 +132,7 @@ func (s *searching) found(terms []int, most int) []scored {
 	for _, i := range terms {
 		weight := idf(s.corpus.Events, s.corpus.Frequency[i])
 		s.lists[s.ids[i]].each(func(doc, count int) {
-			add(doc, weight*saturated(count, int(s.postings.docs[doc].length), average))
+			add(doc, weight*Saturated(count, int(s.postings.docs[doc].length), average))
 		})
 	}
 	s.eachAskedDay(add)
@@ -181,9 +181,9 @@ func (s *searching) telling() (terms []int, all bool) {
 	present := s.present()
 	terms = present
 	common := slices.IndexFunc(present, func(i int) bool {
-		return float64(s.corpus.Frequency[i]) > commonShare*float64(s.corpus.Events)
+		return Common(s.corpus.Frequency[i], s.corpus.Events)
 	})
-	if common >= minRare {
+	if common >= EnoughRare {
 		terms = present[:common]
 	}
 	matches := 0

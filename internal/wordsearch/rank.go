@@ -209,11 +209,11 @@ func Beside(ranked []Ranked, candidates []Candidate) []int {
 func (q Question) own(c Candidate, weights []float64, corpus Corpus, average float64) float64 {
 	score := 0.0
 	for i, n := range c.Counts {
-		score += weights[i] * saturated(n, c.Length, average)
+		score += weights[i] * Saturated(n, c.Length, average)
 	}
 	for p, pair := range q.pairs {
 		if c.pairs&(1<<p) != 0 {
-			score += weightPair * max(weights[pair[0]], weights[pair[1]]) * saturated(1, c.Length, average)
+			score += weightPair * max(weights[pair[0]], weights[pair[1]]) * Saturated(1, c.Length, average)
 		}
 	}
 	for i, has := range c.Dates {
@@ -224,8 +224,9 @@ func (q Question) own(c Candidate, weights []float64, corpus Corpus, average flo
 	return score
 }
 
-// saturated is BM25's weight of a term that occurs n times in an event of so many terms.
-func saturated(n, length int, average float64) float64 {
+// Saturated is BM25's weight of a term that occurs n times in an event of so many terms, where
+// an event has average terms.
+func Saturated(n, length int, average float64) float64 {
 	if n == 0 {
 		return 0
 	}
@@ -274,7 +275,7 @@ func (corpus Corpus) episodes(q Question, candidates []Candidate) (of []int, sco
 			continue
 		}
 		for k, n := range sums {
-			scores[at] += idf(len(corpus.Episodes), have[k]) * saturated(n, corpus.Episodes[at].Length, average)
+			scores[at] += idf(len(corpus.Episodes), have[k]) * Saturated(n, corpus.Episodes[at].Length, average)
 		}
 	}
 	return of, scores
