@@ -114,8 +114,14 @@ func openDB(s *SQLiteSessionService, path string, o options) error {
 		if err != nil {
 			return fmt.Errorf("persistence: %s: %w", path, err)
 		}
-		if err := sessionfile.Inspect(full, s.busy); err != nil {
-			return explain(full, "open", err)
+		found, err := sessionfile.Found(full)
+		if err != nil {
+			return fmt.Errorf("persistence: %s: %w", full, err)
+		}
+		if found {
+			if err := sessionfile.Inspect(full, s.busy); err != nil {
+				return explain(full, "open", err)
+			}
 		}
 		if err := sessionfile.Make(full); err != nil {
 			return fmt.Errorf("persistence: %s: %w", full, err)

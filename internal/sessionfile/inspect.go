@@ -10,20 +10,23 @@ import (
 	"time"
 )
 
+// Found reports whether there is a file at a path, and not an empty one. It returns an error for one that cannot be a
+// database.
+func Found(full string) (bool, error) {
+	info, err := os.Stat(full)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: allow this process to read and write the file and its folder", err)
+	}
+	return true, tooSmall(info)
+}
+
 // Inspect refuses a file that is not a session file, before anything is written to it. It reads the
 // file through SQLite and not with os.Open: closing a file that SQLite also has open in this
 // process would release SQLite's locks.
 func Inspect(full string, busy time.Duration) (err error) {
-	info, err := os.Stat(full)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return nil // a new file
-	}
-	if err != nil {
-		return fmt.Errorf("%w: allow this process to read and write the file and its folder", err)
-	}
-	if err := tooSmall(info); err != nil {
-		return err
-	}
 	if err := CheckLength(full); err != nil {
 		return err
 	}
