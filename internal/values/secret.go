@@ -198,18 +198,30 @@ func isSSN(w string) bool {
 // isCard reports whether the digits of a word are the number of a payment card.
 func isCard(w string) bool {
 	digits := ungrouped.Replace(w)
-	return isDigits(digits) && likeCard([]byte(digits))
+	return isDigits(digits) && likeCard([]byte(digits), len(digits) < len(w))
 }
 
 var ungrouped = strings.NewReplacer("-", "", " ", "", ".", "")
 
 // likeCard reports whether digits begin like the number of a card and have its length, whatever their last one is:
 // people mistype, and a number that was misread is still nearly the right one. Other numbers of 15 and 16 digits are
-// times and the like, and begin otherwise. With the right last digit, other lengths and beginnings count, too.
-func likeCard(digits []byte) bool {
+// times and the like, and begin otherwise; those of 14 are no cards unless they are grouped. With the right last digit,
+// other lengths and beginnings count, too.
+func likeCard(digits []byte, grouped bool) bool {
 	n := len(digits)
-	return 14 <= n && n <= 16 && secrets.Issuers.Match(digits) ||
-		13 <= n && n <= 19 && ('2' <= digits[0] && digits[0] <= '6' || digits[0] == '8' && digits[1] == '1') && secrets.Luhn(digits)
+	if 13 <= n && n <= 19 && ('2' <= digits[0] && digits[0] <= '6' || digits[0] == '8' && digits[1] == '1') && secrets.Luhn(digits) {
+		return true
+	}
+	length := 16
+	if digits[0] == '3' && n > 1 {
+		switch digits[1] {
+		case '4', '7': // American Express
+			length = 15
+		case '0', '6', '8', '9': // Diners Club
+			length = 14
+		}
+	}
+	return n == length && (n != 14 || grouped) && secrets.Issuers.Match(digits)
 }
 
 // secretWords say that a secret is near. A sentence that has one gives no values.
@@ -336,7 +348,7 @@ func withoutCards(text string) string {
 				to += groups[last].digits
 				if n := to - from; n > mostDigits {
 					break
-				} else if n >= leastDigits && likeCard(digits[from:to]) {
+				} else if n >= leastDigits && likeCard(digits[from:to], first < last) {
 					out.WriteString(text[done:groups[first].begin] + "; ")
 					done, first = groups[last].end, last
 					break
