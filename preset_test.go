@@ -293,8 +293,19 @@ func TestTheHardLimitOfSettingsTakesEffect(t *testing.T) {
 				var in preset.In
 				setTexts(t, &in.App, "compaction.invocation_threshold=0", "compaction.threshold=0.45")
 				setTexts(t, values(&in), text)
-				// In the background, so that only the hard limit has a turn wait.
-				run := stage(t, settled(t, in), say, func(cfg *longsession.Config) { cfg.Compaction.Synchronous = false })
+				// In the background, so that only the hard limit has a turn wait. Otherwise no summary is ready before the
+				// request is sent.
+				sent := make(chan struct{})
+				defer close(sent)
+				run := stage(t, settled(t, in), say, func(cfg *longsession.Config) {
+					cfg.Compaction.Synchronous = false
+					cfg.Compaction.Summarizer = summarizer.Func(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+						if !shrinks {
+							<-sent
+						}
+						return summarizer.Extractive{}.Summarize(ctx, req)
+					})
+				})
 				for range 20 {
 					if _, err := run.say(share(0.02)); err != nil {
 						t.Fatal(err)
