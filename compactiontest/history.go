@@ -141,7 +141,7 @@ func (h *History) Merge(id string, absorbed ...string) *History {
 	return h
 }
 
-// histories.Amend changes the record that was added last.
+// Amend changes the record that was added last.
 func (h *History) Amend(change func(m *record.Metadata)) *History {
 	h.Events[len(h.Events)-1] = histories.Amend(h.Last(), change)
 	return h

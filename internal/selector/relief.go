@@ -15,8 +15,8 @@ type Relief struct {
 // of the prompt of an agent in the branch reader.
 //
 // If the window frees fewer than mustFree tokens, Relieve takes invocations that the user has left for
-// over, see [Params.Left]. Then it keeps fewer of the newest events raw, half as many each time. As a last resort it selects units that no summarizer could read in one
-// call:
+// over, see [Params.Left]. Then it keeps fewer of the newest events raw, half as many each time. As a
+// last resort it selects units that no summarizer could read in one call:
 //
 //	Retain 10: the window frees 300 of 2,000 tokens    (the newest ten results are the large ones)
 //	Retain 5:  the window frees 1,400

@@ -42,7 +42,7 @@ type Config struct {
 	// OmitCompactContext leaves compact_context out.
 	OmitCompactContext bool
 	// CompactEvery is how many events must lie between two compactions by compact_context. 0 means 10.
-	// compaction.Off allows any number.
+	// [compaction.Off] allows any number.
 	CompactEvery int
 }
 

@@ -19,7 +19,7 @@ type Config struct {
 	// Limit is how many events a search finds at most. 0 means 8, the most is 50.
 	Limit int
 	// Around is how many events before a found one are returned with it, and as many behind it. 0 means 1.
-	// compaction.Off means none, the most is 5.
+	// [compaction.Off] means none, the most is 5.
 	Around int
 	// MaxTokens bounds what one call of a tool returns, in estimated tokens. 0 means 1,500, the least is 100.
 	MaxTokens int

@@ -32,7 +32,8 @@ type writer interface {
 // each in the order of the commits, without the matches of r. It returns the number of events. [JSONL] is
 // one session.Event per line, as encoding/json writes it, with its time moved to the nearest year from 0
 // to 9999; with several sessions, each line also has the ID of its session as sessionId.
-// [Markdown] is for people; it escapes everything that a terminal or a page would obey. Export holds one page of the history in memory at a time.
+// [Markdown] is for people; it escapes everything that a terminal or a page would obey. Export holds one page of the
+// history in memory at a time.
 //
 // An event that cannot be read is an error. So is a match that cannot be redacted; that error wraps
 // [ErrRedact]. With r, Export goes through the session twice, or three times if it has summaries,
