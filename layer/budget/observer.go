@@ -65,7 +65,7 @@ const (
 // Observation is one thing that happened. Fields that do not apply are zero.
 //
 // Config.Observer gets them one at a time, in the order in which things happened. They
-// come from a goroutine of its own, a little later, so an observer that blocks, hangs or panics harms no
+// come from a goroutine of their own, a little later, so an observer that blocks, hangs or panics harms no
 // turn. Up to 1,024 observations wait for it; those beyond are lost, and counted in
 // [Observation.Missed]. The context has the values of the model call's, and is never canceled.
 // [Meter.Flush] waits for the observer.
