@@ -2,7 +2,11 @@ package databases_test
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,4 +94,48 @@ func TestLeasesThatManyTakeAndGiveBackAreAllGivenBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestALeaseIsGivenBackWhenTheServerIsThereAgain. A server that is started again fails all jobs of that moment, and none of
+// their sessions may wait for the end of the lease.
+func TestALeaseIsGivenBackWhenTheServerIsThereAgain(t *testing.T) {
+	for _, e := range []*engine{&postgreSQL, &mariaDB} {
+		t.Run(e.name, func(t *testing.T) {
+			s := newStore(t, e)
+			dialer := &restarting{driver: s.pool(t).Driver(), dsn: s.dsn()}
+			db := sql.OpenDB(dialer)
+			defer db.Close()
+			db.SetMaxIdleConns(-1) // each transaction connects
+			service, err := adkdb.New(s.sessions, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			release, ok, err := service.Lease(t.Context(), newBeside(t, s.sessions).live, time.Hour)
+			if !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			dialer.refuse.Store(3)
+			release()
+			if left := number(t, s.pool(t), "SELECT count(*) FROM longsession_leases"); left != 0 || dialer.refuse.Load() != 0 {
+				t.Errorf("%d leases are left, %d refusals", left, dialer.refuse.Load())
+			}
+		})
+	}
+}
+
+// restarting refuses some connections.
+type restarting struct {
+	driver driver.Driver
+	dsn    string
+	refuse atomic.Int32
+}
+
+func (r *restarting) Driver() driver.Driver { return r.driver }
+
+func (r *restarting) Connect(context.Context) (driver.Conn, error) {
+	if r.refuse.Load() > 0 {
+		r.refuse.Add(-1)
+		return nil, errors.New("connect: connection refused")
+	}
+	return r.driver.Open(r.dsn)
 }

@@ -6,9 +6,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"google.golang.org/adk/session"
 )
 
@@ -27,8 +29,15 @@ const (
 	dropExpired = `DELETE FROM longsession_leases WHERE until < `
 )
 
-// releaseTimeout bounds giving back a lease, whose job may have been canceled. A lease that cannot be given back expires.
-const releaseTimeout = 3 * time.Second
+// releaseTimeout bounds giving back a lease, whose job may have been canceled. A server that ends fails all jobs of that
+// moment, so until then it is tried again: it may be there again soon, and a lease that is not given back keeps its session
+// from being compacted until it expires.
+const (
+	releaseTimeout = 3 * time.Second
+	releasePause   = 100 * time.Millisecond
+	// databaseClosed is the text of an error that database/sql does not export.
+	databaseClosed = "sql: database is closed"
+)
 
 // Lease takes the lease on a session for at most ttl, by the server's clock. It is a row of the table longsession_leases, so
 // it works behind a pool that hands out connections by transaction, holds no connection, and ends with its time if the
@@ -84,10 +93,16 @@ func (s *Service) Lease(ctx context.Context, sess session.Session, ttl time.Dura
 	return sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
-		_ = s.transact(ctx, kind, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, kind.sql(giveBack), name, token)
-			return err
-		})
+		_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+			err := s.transact(ctx, kind, func(tx *sql.Tx) error {
+				_, err := tx.ExecContext(ctx, kind.sql(giveBack), name, token)
+				return err
+			})
+			if err != nil && strings.Contains(err.Error(), databaseClosed) {
+				err = backoff.Permanent(err)
+			}
+			return struct{}{}, err
+		}, backoff.WithBackOff(backoff.NewConstantBackOff(releasePause)))
 	}), true, nil
 }
 
